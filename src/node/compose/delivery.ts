@@ -16,9 +16,9 @@ import type { OutboxClient } from "../../webhooks/publish/outbox-client.ts";
 import { startPublisher } from "../../webhooks/publish/publisher.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import type { DeliveryPublications } from "../../webhooks/store/delivery-publications.ts";
+import { CALLS_PER_WEBHOOK } from "../../webhooks/store/delivery-queue.ts";
 import type { StateStores } from "../state/state-stores.ts";
 
-const PER_WEBHOOK = 4;
 const FAILURES = { failures: 100, runSecs: 86_400 };
 /** The time by which a lease outlasts the timeout of a call. */
 const LEASE_MARGIN_MS = 30_000;
@@ -75,7 +75,7 @@ export async function startDelivery(options: {
     random,
     log,
     settings: {
-      scheduler: { total: webhooks.delivery_concurrency, perWebhook: PER_WEBHOOK },
+      scheduler: { total: webhooks.delivery_concurrency, perWebhook: CALLS_PER_WEBHOOK },
       limit: callLimitOf(webhooks),
       retries,
       failures: FAILURES,

@@ -1,5 +1,8 @@
 import type { Secret } from "../../db/state/secret.ts";
 
+/** The most calls of a webhook at once, over all processes. */
+export const CALLS_PER_WEBHOOK = 4;
+
 /** A webhook with queued deliveries. */
 export interface DueWebhook {
   readonly webhookId: string;

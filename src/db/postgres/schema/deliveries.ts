@@ -44,8 +44,8 @@ export const deliveries = pgTable(
   (t) => [
     uniqueIndex("deliveries_by_event").on(t.event, t.webhook),
     index("deliveries_queued").on(t.webhook, t.dueAtMs, t.seq).where(sql`due_at_ms IS NOT NULL`),
-    index("deliveries_leased").on(t.leaseEndsAtMs).where(sql`lease_ends_at_ms IS NOT NULL`),
-    index("deliveries_by_state").on(t.webhook, t.state, t.createdAt),
+    index("deliveries_leased").on(t.webhook, t.leaseEndsAtMs).where(sql`lease_ends_at_ms IS NOT NULL`),
+    index("deliveries_by_state").on(t.webhook, t.state, t.createdAt, t.seq),
     index("deliveries_by_end").on(t.endedAt).where(sql`ended_at IS NOT NULL`),
   ],
 );

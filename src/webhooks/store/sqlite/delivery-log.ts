@@ -2,40 +2,24 @@ import type { StateDatabase } from "../../../db/state/database.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { StoreWrites } from "../../../db/state/store-writes.ts";
 import type { Claim, StoreRefusal } from "../../../management/owned-store.ts";
-import type { EventKind } from "../../../protocol/event-kind.ts";
 import {
   type DeliveryLog,
   type DeliveryPosition,
   type DeliveryState,
   deliveryStates,
-  type LoggedDelivery,
 } from "../delivery-log.ts";
 import type { QueueLimits } from "../delivery-publications.ts";
 import type { Attempt } from "../delivery-queue.ts";
+import {
+  type AttemptRow,
+  type LoggedRow,
+  MAX_SHOWN_ATTEMPTS,
+  REPLAYED_STATES,
+  toAttempt,
+  toLogged,
+} from "../logged-rows.ts";
 import { queueEvent } from "./delivery-publications.ts";
 import { addToDeliveryTotals, readDeliveryTotals } from "./delivery-totals.ts";
-
-/** Attempts of one delivery that are returned. Only repeated manual replays lead to more. */
-const MAX_SHOWN_ATTEMPTS = 20;
-
-/** States of deliveries that a replay of a range queues again. */
-const REPLAYED_STATES = ["failed", "dropped"] as const satisfies readonly DeliveryState[];
-
-/** Attempts that were stored before the error class was renamed have this one, until their retention ends. */
-const FORMER_TOO_LARGE = "answer_too_large";
-
-interface DeliveryRow {
-  readonly seq: number;
-  readonly message_id: string;
-  readonly event_id: string;
-  readonly kind: EventKind;
-  readonly is_test: number;
-  readonly state: DeliveryState;
-  readonly created_at: number;
-  readonly due_at_ms: number | null;
-  readonly lease_ends_at_ms: number | null;
-  readonly ended_at: number | null;
-}
 
 interface OwnWebhook {
   readonly seq: number;
@@ -48,7 +32,7 @@ const webhookOwner = statement<OwnWebhook, [webhookId: string]>(
   "SELECT seq, owner_fid, active FROM webhooks WHERE webhook_id = ?",
 );
 const newestOfState = statement<
-  DeliveryRow,
+  LoggedRow,
   [webhookId: string, state: DeliveryState, createdBefore: number, seqBefore: number, max: number]
 >(
   "deliveries.list",
@@ -59,10 +43,7 @@ const newestOfState = statement<
    WHERE w.webhook_id = ?1 AND (d.created_at, d.seq) < (?3, ?4)
    ORDER BY d.created_at DESC, d.seq DESC LIMIT ?5`,
 );
-const lastAttempts = statement<
-  { at_ms: number; status: number | null; error: string | null; duration_ms: number; answer: string },
-  [delivery: number, max: number]
->(
+const lastAttempts = statement<AttemptRow, [delivery: number, max: number]>(
   "delivery-attempts.last",
   `SELECT at_ms, status, error, duration_ms, answer FROM delivery_attempts WHERE delivery = ?
    ORDER BY seq DESC LIMIT ?`,
@@ -175,29 +156,5 @@ export function deliveryLogWrites(
 }
 
 function attemptsOf(db: StateDatabase, delivery: number): Attempt[] {
-  return db
-    .all(lastAttempts, delivery, MAX_SHOWN_ATTEMPTS)
-    .map(({ at_ms, status, error, duration_ms, answer }) => ({
-      atMs: at_ms,
-      status,
-      error: error === FORMER_TOO_LARGE ? "response_too_large" : error,
-      durationMs: duration_ms,
-      responseText: answer,
-    }))
-    .reverse();
-}
-
-function toLogged(row: DeliveryRow, attempts: readonly Attempt[]): LoggedDelivery {
-  return {
-    seq: row.seq,
-    messageId: row.message_id,
-    eventId: row.event_id,
-    kind: row.kind,
-    isTest: row.is_test === 1,
-    state: row.state,
-    createdAt: row.created_at,
-    endedAt: row.ended_at,
-    nextAttemptAtMs: row.lease_ends_at_ms === null ? row.due_at_ms : null,
-    attempts,
-  };
+  return db.all(lastAttempts, delivery, MAX_SHOWN_ATTEMPTS).map(toAttempt).reverse();
 }

@@ -4,6 +4,7 @@ import type { StateNode } from "../../../db/state/state-node.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { StoreWrites } from "../../../db/state/store-writes.ts";
 import type { DeliveryQueue, DueWebhook, FailureRule, Settlement } from "../delivery-queue.ts";
+import { settledDelivery } from "../settled-delivery.ts";
 import { claimDelivery } from "./delivery-claim.ts";
 import { uncountCall } from "./delivery-rate.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
@@ -65,8 +66,6 @@ const insertAttempt = statement<
   `INSERT INTO delivery_attempts (delivery, at_ms, status, error, duration_ms, answer) VALUES (?, ?, ?, ?, ?, ?)`,
 );
 
-const STATE_AFTER = { delivered: "delivered", retry: "queued", failed: "failed", gone: "failed" } as const;
-
 export function queueReads(db: StateDatabase): Pick<DeliveryQueue, "dueWebhooks"> {
   return {
     dueWebhooks: async (after, max) =>
@@ -123,13 +122,12 @@ function settle(
     if (run) recordSuccesses(db, webhook, run.lastSecs, run.count);
     successes.delete(webhook);
   };
-  const reasons = settlements.map(({ delivery, attempt, verdict, holdUntilMs }) => {
+  const reasons = settlements.map((settlement) => {
+    const { delivery, attempt, verdict, holdUntilMs } = settlement;
     const { seq, leaseEndsAtMs } = delivery;
     const { atMs, status, error, durationMs, responseText } = attempt;
-    const nowSecs = Math.floor((atMs + durationMs) / 1000);
-    const state = STATE_AFTER[verdict.kind];
-    const dueAtMs = verdict.kind === "retry" ? verdict.dueAtMs : null;
-    const endedAt = verdict.kind === "retry" ? null : nowSecs;
+    const { state, dueAtMs, attemptedAt: nowSecs } = settledDelivery(settlement);
+    const endedAt = state === "queued" ? null : nowSecs;
     const webhook = db.get(settleLeased, state, dueAtMs, endedAt, seq, leaseEndsAtMs, bootId)?.webhook;
     if (webhook === undefined) return undefined;
     db.run(insertAttempt, seq, atMs, status, error, durationMs, responseText);

@@ -1,9 +1,7 @@
 import type { StateDatabase } from "../../../db/state/database.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { CallLimit } from "../delivery-queue.ts";
-
-/** Number of parts of a window; a part counts until all of it has left the window. */
-const PARTS = 60;
+import { rateWindowOf } from "../rate-window.ts";
 
 const callsWithin = statement<
   { calls: number | null; first: number | null },
@@ -40,19 +38,16 @@ interface ClaimTime {
   readonly maxHoldMs: number;
 }
 
-/**
- * Returns how many calls may be claimed now, so that no span of the window's length has more starts of calls than the
- * limit. Parts count as a whole, which makes the limit stricter by at most one part and the hold.
- */
+/** Returns how many calls may be claimed now, so that no span of the window's length has more starts of calls than the limit. */
 export function remainingCalls(
   db: StateDatabase,
   webhook: number,
-  { calls: limit, windowMs }: CallLimit,
+  limit: CallLimit,
   { nowMs, maxHoldMs }: ClaimTime,
 ): RemainingCalls {
-  const reach = windowMs + maxHoldMs + partMs(windowMs);
-  const { calls, first } = db.get(callsWithin, webhook, nowMs - reach) ?? { calls: 0, first: null };
-  return { calls: Math.max(limit - (calls ?? 0), 0), nextCallAtMs: (first ?? nowMs) + reach };
+  const { reachMs } = rateWindowOf({ limit, maxHoldMs });
+  const { calls, first } = db.get(callsWithin, webhook, nowMs - reachMs) ?? { calls: 0, first: null };
+  return { calls: Math.max(limit.calls - (calls ?? 0), 0), nextCallAtMs: (first ?? nowMs) + reachMs };
 }
 
 /**
@@ -63,23 +58,19 @@ export function remainingCalls(
 export function countCalls(
   db: StateDatabase,
   webhook: number,
-  { windowMs }: CallLimit,
+  limit: CallLimit,
   { nowMs, maxHoldMs }: ClaimTime,
   calls: number,
 ): number {
-  const part = partMs(windowMs);
-  const startsAtMs = nowMs - (nowMs % part);
+  const { partMs, reachMs } = rateWindowOf({ limit, maxHoldMs });
+  const startsAtMs = nowMs - (nowMs % partMs);
   const added = db.get(addCalls, webhook, startsAtMs, calls);
   // One deletion for each new part bounds the number of rows.
-  if (added?.count === calls) db.run(deleteExpired, webhook, nowMs - windowMs - maxHoldMs - part);
+  if (added?.count === calls) db.run(deleteExpired, webhook, nowMs - reachMs);
   return startsAtMs;
 }
 
 /** Undoes the count of a call that did not start; `countedAtMs` is the result of `countCalls`. */
 export function uncountCall(db: StateDatabase, webhook: number, countedAtMs: number): void {
   db.run(subtractCall, webhook, countedAtMs);
-}
-
-function partMs(windowMs: number): number {
-  return Math.max(Math.ceil(windowMs / PARTS), 1);
 }

@@ -2,11 +2,8 @@ import type { StateDatabase } from "../../../db/state/database.ts";
 import type { StateClock } from "../../../db/state/state-clock.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { SweepStep, Swept } from "../../../db/state/sweep.ts";
-import type { DeliveryState } from "../delivery-log.ts";
+import { DELIVERY_RETENTION_SECS, type DeliveryState } from "../delivery-log.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
-
-/** How long a finished delivery can be listed and replayed. */
-export const DELIVERY_RETENTION_SECS = 7 * 86_400;
 
 /** Checking a webhook costs two seeks; this many of them make one short transaction. */
 const MAX_WEBHOOKS_PER_STEP = 500;

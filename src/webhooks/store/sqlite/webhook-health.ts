@@ -1,11 +1,9 @@
 import type { StateDatabase } from "../../../db/state/database.ts";
 import { statement } from "../../../db/state/statement.ts";
+import { failureRunReason, GONE } from "../deactivation-reason.ts";
 import type { Deactivation } from "../delivery-publications.ts";
 import type { FailureRule } from "../delivery-queue.ts";
 import { recordWebhookChange } from "./webhook-changes.ts";
-
-/** Reason of a deactivation, for the owner. */
-const GONE = "the receiver answered 410 Gone";
 
 const insert = statement<unknown, [webhookId: string]>(
   "webhook-health.insert",
@@ -92,9 +90,7 @@ export function recordFailedDelivery(
     run.consecutive_failures >= failures &&
     failure.ranUntilSecs - run.failing_since >= runSecs;
   if (!failure.isGone && !isRunOver) return undefined;
-  const reason = failure.isGone
-    ? GONE
-    : `${run?.consecutive_failures} deliveries in a row failed, over ${hoursOf(runSecs)} or more`;
+  const reason = failure.isGone ? GONE : failureRunReason(run?.consecutive_failures ?? 0, failure.rule);
   return deactivateFor(db, webhook, reason, nowSecs) ? reason : undefined;
 }
 
@@ -123,9 +119,4 @@ export function resetFailures(db: StateDatabase, webhookId: string): void {
 /** Stores the time until which the receiver requested no calls. */
 export function holdWebhook(db: StateDatabase, webhook: number, untilMs: number): void {
   db.run(hold, untilMs, webhook);
-}
-
-function hoursOf(secs: number): string {
-  const hours = Math.round(secs / 3600);
-  return hours === 1 ? "1 hour" : `${hours} hours`;
 }
