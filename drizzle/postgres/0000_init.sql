@@ -262,8 +262,8 @@ CREATE UNIQUE INDEX "dedupe_keys_by_notification" ON "dedupe_keys" USING btree (
 CREATE INDEX "dedupe_keys_by_expiry" ON "dedupe_keys" USING btree ("expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "deliveries_by_event" ON "deliveries" USING btree ("event","webhook");--> statement-breakpoint
 CREATE INDEX "deliveries_queued" ON "deliveries" USING btree ("webhook","due_at_ms","seq") WHERE due_at_ms IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "deliveries_leased" ON "deliveries" USING btree ("lease_ends_at_ms") WHERE lease_ends_at_ms IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "deliveries_by_state" ON "deliveries" USING btree ("webhook","state","created_at");--> statement-breakpoint
+CREATE INDEX "deliveries_leased" ON "deliveries" USING btree ("webhook","lease_ends_at_ms") WHERE lease_ends_at_ms IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "deliveries_by_state" ON "deliveries" USING btree ("webhook","state","created_at","seq");--> statement-breakpoint
 CREATE INDEX "deliveries_by_end" ON "deliveries" USING btree ("ended_at") WHERE ended_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "webhook_changes_deleted" ON "webhook_changes" USING btree ("deleted_at") WHERE deleted_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "apps_by_owner" ON "apps" USING btree ("owner_fid","seq");--> statement-breakpoint

@@ -3,28 +3,52 @@ import { createPostgresNonces, nonceSweep } from "../../auth/postgres/nonce-stor
 import type { PgPools } from "../../db/postgres/pools.ts";
 import { secretSweep } from "../../db/postgres/secrets.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
+import type { StateNode } from "../../db/state/state-node.ts";
 import type { Sweep } from "../../db/state/sweep.ts";
+import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
+import { createPostgresDeliveryLog } from "../../webhooks/store/postgres/delivery-log.ts";
+import { createPostgresPublications } from "../../webhooks/store/postgres/delivery-publications.ts";
+import { createPostgresDeliveryQueue } from "../../webhooks/store/postgres/delivery-queue.ts";
+import { createPostgresDeliverySweeps } from "../../webhooks/store/postgres/delivery-sweep.ts";
 import { webhookChangeSweep } from "../../webhooks/store/postgres/webhook-changes.ts";
 import { createPostgresWebhooks } from "../../webhooks/store/postgres/webhook-store.ts";
 import type { StateStores } from "./state-stores.ts";
 
+/** Who uses the stores over PostgreSQL. */
+export interface PostgresStoresOptions {
+  readonly clock: StateClock;
+  /** The process, under whose boot and slot the stores write. */
+  readonly node: StateNode;
+  readonly limits: QueueLimits;
+}
+
 /** The stores over PostgreSQL. */
 export function createPostgresStores(
   pools: PgPools,
-  clock: StateClock,
-): Pick<StateStores, "nonces" | "apps" | "webhooks"> {
+  options: PostgresStoresOptions,
+): Pick<StateStores, "nonces" | "apps" | "webhooks" | "publications" | "queue" | "deliveryLog"> {
+  const { clock } = options;
   return {
     nonces: createPostgresNonces(pools.main),
     apps: createPostgresApps(pools.main, clock),
     webhooks: createPostgresWebhooks(pools.main, clock),
+    publications: createPostgresPublications(pools, options),
+    queue: createPostgresDeliveryQueue(pools, options),
+    deliveryLog: createPostgresDeliveryLog(pools, options),
   };
 }
 
 /** The sweeps of the state in PostgreSQL. One node at a time runs them. */
-export function createPostgresSweeps({ main }: PgPools, clock: StateClock): Sweep[] {
+export function createPostgresSweeps(
+  pools: PgPools,
+  options: Pick<PostgresStoresOptions, "clock" | "node">,
+): Sweep[] {
+  const { main } = pools;
+  const { clock } = options;
   return [
     { name: "nonces", step: nonceSweep(main, clock) },
     { name: "secrets", step: secretSweep(main, clock) },
     { name: "webhook_changes", step: webhookChangeSweep(main, clock) },
+    ...createPostgresDeliverySweeps(pools, options),
   ];
 }

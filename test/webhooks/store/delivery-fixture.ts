@@ -168,6 +168,9 @@ function setupOf(fixture: DeliveryFixture, clock: ManualClock) {
     }
     return deleted;
   };
+  const sweepAll = async (nowSecs: number) => {
+    for (const { name } of fixture.sweeps) await sweep(name, nowSecs);
+  };
   const health = async (webhookId: string) => (await webhooks.find(webhookId, NOW))?.health;
   return {
     ...fixture,
@@ -183,6 +186,7 @@ function setupOf(fixture: DeliveryFixture, clock: ManualClock) {
     list,
     own,
     sweep,
+    sweepAll,
     health,
   };
 }

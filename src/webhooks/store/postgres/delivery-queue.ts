@@ -41,7 +41,7 @@ const claim = pgStatement<ClaimRow, [requests: string, bootId: string, slot: num
   "deliveries.claim",
   `SELECT request, seq, message_id, attempts, due_at_ms, body, counted_at_ms, owner_fid, target_url, compat_prefix,
      secrets, dropped, next_at_ms
-   FROM claim_deliveries_v1($1::jsonb, $2::uuid, $3::integer, $4::integer)`,
+   FROM claim_deliveries_v1($1::text::jsonb, $2::uuid, $3::integer, $4::integer)`,
 );
 const settle = pgStatement<
   { settlement: number; webhook_id: string; version: number; failures: number | null },
@@ -49,7 +49,7 @@ const settle = pgStatement<
 >(
   "deliveries.settle",
   `SELECT settlement, webhook_id, version, failures
-   FROM settle_deliveries_v1($1::jsonb, $2::uuid, $3::integer, $4::bigint, $5::integer, $6::bigint)`,
+   FROM settle_deliveries_v1($1::text::jsonb, $2::uuid, $3::integer, $4::bigint, $5::integer, $6::bigint)`,
 );
 const unclaim = pgStatement<
   unknown,

@@ -14,16 +14,17 @@ import { webhookItems } from "../webhook-items.ts";
 const WRITERS = 6;
 const CHANGES_PER_WRITER = IS_LONG ? 150 : 25;
 
+const limits = { maxQueued: 100 };
 const webhook = (n: number, ownerFid: number) =>
   webhookItems.makeItem(n, { ownerFid, secrets: [], createdAt: 100, updatedAt: 100 });
 
 describe.skipIf(!HAS_POSTGRES)("the change feed of webhooks", () => {
   test("shows each change of concurrent writers to a reader that follows the versions", async () => {
     await using database = await createDatabase();
-    const clock = steadyClock(new ManualClock(100));
+    const options = { clock: steadyClock(new ManualClock(100)), node: database.node(), limits };
     const writers = [...Array(WRITERS).keys()].map((writer) => ({
       ownerFid: writer + 1,
-      store: createPostgresStores(database.pools({ main: 2 }), clock).webhooks,
+      store: createPostgresStores(database.pools({ main: 2 }), options).webhooks,
     }));
     let written = 0;
     const writing = Promise.all(
@@ -51,7 +52,8 @@ describe.skipIf(!HAS_POSTGRES)("the change feed of webhooks", () => {
     await using database = await createDatabase();
     const clock = new ManualClock(100);
     const pools = database.pools();
-    const { webhooks } = createPostgresStores(pools, steadyClock(clock));
+    const options = { clock: steadyClock(clock), node: database.node(), limits };
+    const { webhooks } = createPostgresStores(pools, options);
     for (const n of [1, 2]) await webhooks.create(webhook(n, 3), 10);
     const before = await readWebhookChanges(pools.main, 0);
     expect(before.changed.map(({ webhookId }) => webhookId)).toEqual(["webhook-1", "webhook-2"]);
@@ -61,7 +63,7 @@ describe.skipIf(!HAS_POSTGRES)("the change feed of webhooks", () => {
     expect(after.changed).toMatchObject([{ webhookId: "webhook-1", active: false, ownerFid: 3 }]);
     expect(after.deleted).toEqual(["webhook-2"]);
     clock.setSecs(102 + 86_400 + 61);
-    for (const { step } of createPostgresSweeps(pools, steadyClock(clock))) await step(100);
+    for (const { step } of createPostgresSweeps(pools, options)) await step(100);
     expect((await readWebhookChanges(pools.main, 0)).deleted).toEqual([]);
   });
 });

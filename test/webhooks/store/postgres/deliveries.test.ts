@@ -1,28 +1,25 @@
-import { describe, expect } from "bun:test";
-import type { StateClock } from "../../../../src/db/state/state-clock.ts";
+import { expect } from "bun:test";
 import type { StateNode } from "../../../../src/db/state/state-node.ts";
-import type { Clock } from "../../../../src/runtime/clock.ts";
-import { createPostgresDeliveryLog } from "../../../../src/webhooks/store/postgres/delivery-log.ts";
-import { createPostgresPublications } from "../../../../src/webhooks/store/postgres/delivery-publications.ts";
-import { createPostgresDeliveryQueue } from "../../../../src/webhooks/store/postgres/delivery-queue.ts";
-import { createPostgresDeliverySweeps } from "../../../../src/webhooks/store/postgres/delivery-sweep.ts";
-import { webhookChangeSweep } from "../../../../src/webhooks/store/postgres/webhook-changes.ts";
-import { createPostgresWebhooks } from "../../../../src/webhooks/store/postgres/webhook-store.ts";
-import { createDatabase } from "../../../support/postgres/database.ts";
+import { createPostgresStores, createPostgresSweeps } from "../../../../src/node/state/postgres-stores.ts";
+import type { ManualClock } from "../../../support/clock.ts";
+import { type EmptiedDatabase, reuseDatabases } from "../../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../../support/postgres/server.ts";
-import { SWEEP_MARGIN_SECS } from "../../../support/state-stores.ts";
+import { steadyClock } from "../../../support/postgres/steady-clock.ts";
 import { type DeliveryFixture, MAX_QUEUED } from "../delivery-fixture.ts";
 import { deliveryStoresContract } from "../delivery-stores-contract.ts";
 
 const limits = { maxQueued: MAX_QUEUED };
 
-async function openDatabase(machine: Clock): Promise<DeliveryFixture> {
-  const database = await createDatabase();
-  const pools = database.pools();
-  const clock: StateClock = {
-    nowMs: () => machine.nowMs(),
-    sweepableSecs: () => Math.floor(machine.nowMs() / 1000) - SWEEP_MARGIN_SECS,
-  };
+if (HAS_POSTGRES) {
+  const openDatabase = reuseDatabases();
+  deliveryStoresContract("deliveries in PostgreSQL", async (machine) =>
+    fixtureOf(await openDatabase(), machine),
+  );
+}
+
+async function fixtureOf(database: EmptiedDatabase, machine: ManualClock): Promise<DeliveryFixture> {
+  const pools = database.opened;
+  const clock = steadyClock(machine);
   /** Only the latest process is alive. */
   const startProcess = async (): Promise<StateNode> => {
     const node = database.node();
@@ -34,21 +31,14 @@ async function openDatabase(machine: Clock): Promise<DeliveryFixture> {
     return node;
   };
   const node = await startProcess();
-  const webhooks = createPostgresWebhooks(pools.main, clock);
+  const options = { node, clock, limits };
+  const { deliveryLog: log, ...stores } = createPostgresStores(pools, options);
   return {
-    webhooks,
-    publications: createPostgresPublications(pools, { node, limits }),
-    queue: createPostgresDeliveryQueue(pools, { node, clock }),
-    log: createPostgresDeliveryLog(pools, { node, limits }),
-    sweeps: [
-      ...createPostgresDeliverySweeps(pools, { node, clock }),
-      { name: "webhook_changes", step: webhookChangeSweep(pools.main, clock) },
-    ],
-    nextProcess: async () => createPostgresDeliveryQueue(pools, { node: await startProcess(), clock }),
-    async rows(table) {
-      const [row] = await database.query(`SELECT count(*)::integer AS n FROM ${table}`);
-      return Number(row?.n);
-    },
+    ...stores,
+    log,
+    sweeps: createPostgresSweeps(pools, options),
+    nextProcess: async () => createPostgresStores(pools, { ...options, node: await startProcess() }).queue,
+    rows: (table) => database.rows(table),
     async [Symbol.asyncDispose]() {
       expect(await database.query(WRONG_COUNTS)).toEqual([]);
       await database[Symbol.asyncDispose]();
@@ -70,7 +60,3 @@ const WRONG_COUNTS = `
   SELECT 'lease of ' || message_id, seq FROM deliveries
     WHERE (lease_ends_at_ms IS NULL) <> (claimed_by IS NULL) OR (state = 'queued') = (due_at_ms IS NULL)
       OR (state = 'queued') = (ended_at IS NOT NULL)`;
-
-describe.skipIf(!HAS_POSTGRES)("PostgreSQL", () => {
-  deliveryStoresContract("deliveries", openDatabase);
-});
