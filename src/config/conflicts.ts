@@ -1,5 +1,6 @@
 import { isLoopbackHost, isWildcardHost } from "./formats.ts";
 import type { Config } from "./schema.ts";
+import { fewestConnections } from "./state-connections.ts";
 
 /** A valid setting that conflicts with another one. */
 export interface Conflict {
@@ -63,7 +64,33 @@ export function findConflicts(config: Config): readonly Conflict[] {
       message: "must be empty while upstream.fids names fids",
     });
   }
+  conflicts.push(...stateConflicts(config));
   return conflicts;
+}
+
+/** Conflicts of the settings of a state in PostgreSQL. */
+function stateConflicts(config: Config): Conflict[] {
+  const { state, webhooks, send } = config;
+  if (state.url === "") {
+    const others = [
+      ["webhooks.delivery_concurrency", webhooks.delivery_concurrency],
+      ["send.send_concurrency", send.send_concurrency],
+    ] as const;
+    return others.flatMap(([key, value]) =>
+      value === 0
+        ? [{ key, otherKey: "state.url", message: "must be at least 1 while state.url is empty" }]
+        : [],
+    );
+  }
+  const fewest = fewestConnections(config);
+  if (state.connections === 0 || state.connections >= fewest) return [];
+  return [
+    {
+      key: "state.connections",
+      otherKey: "http.workers",
+      message: `must be 0 or at least ${fewest} with the HTTP workers of this node`,
+    },
+  ];
 }
 
 function sameAddress(a: string, b: string): boolean {

@@ -1,5 +1,6 @@
 import { isLoopbackHost } from "./formats.ts";
 import { defaultConfigText } from "./load.ts";
+import { isUnverified, readPostgresUrl } from "./postgres-url.ts";
 import type { Config } from "./schema.ts";
 
 /** A valid but risky setting. */
@@ -9,7 +10,24 @@ export interface Risk {
 }
 
 /** Finds risky settings, which a node logs when it starts. */
-export function findRisks({ http, service }: Config): readonly Risk[] {
+export function findRisks(config: Config): readonly Risk[] {
+  return [...nameRisks(config), ...stateRisks(config)];
+}
+
+function stateRisks({ state }: Config): readonly Risk[] {
+  const connect = state.url === "" ? undefined : readPostgresUrl(state.url);
+  if (!connect?.ok || !isUnverified(connect.value)) return [];
+  return [
+    {
+      key: "state.url",
+      message:
+        "Reaches PostgreSQL on another machine without proof that it is the right one: anyone on the way can read and change " +
+        "the state. Use sslmode=verify-full",
+    },
+  ];
+}
+
+function nameRisks({ http, service }: Config): readonly Risk[] {
   const defaults = Bun.TOML.parse(defaultConfigText()) as { service: Config["service"] };
   const isPublic = !isLoopbackHost(http.host);
   if (!isPublic || service.name !== defaults.service.name) return [];

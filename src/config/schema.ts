@@ -1,17 +1,22 @@
 import { FormatRegistry, type Static, type TSchema, Type } from "@sinclair/typebox";
 import { isCidr, isHost, isHttpUrlOrEmpty, isNodeUrlOrEmpty, isOriginOrStar } from "./formats.ts";
+import { isPostgresUrlOrEmpty } from "./postgres-url.ts";
 
 FormatRegistry.Set("config-host", isHost);
 FormatRegistry.Set("config-cidr", isCidr);
 FormatRegistry.Set("config-http-url", isHttpUrlOrEmpty);
 FormatRegistry.Set("config-node-url", isNodeUrlOrEmpty);
 FormatRegistry.Set("config-origin", isOriginOrStar);
+FormatRegistry.Set("config-postgres-url", isPostgresUrlOrEmpty);
 
 // Two annotations in addition to JSON Schema's own: `rule` describes valid values, and `secret` (a SecretKind) masks a value
 // wherever settings are shown.
 
-/** Of a secret URL, scheme, host and port may be shown; of a secret text nothing. */
-export type SecretKind = "url" | "text";
+/**
+ * Of a secret URL, scheme, host and port may be shown; of a secret text nothing. The URL of a database is shown like any other;
+ * of its parts only the password is removed from log lines, since users and databases are often called like the service.
+ */
+export type SecretKind = "url" | "text" | "database";
 
 const MAX_URL_CHARS = 2048;
 const MAX_PATH_CHARS = 1024;
@@ -63,6 +68,32 @@ export const configSchema = section({
       maxLength: MAX_PATH_CHARS,
       rule: `a path of 1 to ${MAX_PATH_CHARS} characters without control characters`,
     }),
+  }),
+  state: section({
+    url: Type.String({
+      format: "config-postgres-url",
+      maxLength: MAX_URL_CHARS,
+      secret: "database" satisfies SecretKind,
+      rule: 'empty or a URL such as "postgres://user@host:5432/database?sslmode=verify-full"',
+    }),
+    password: Type.String({
+      pattern: "^[^\\u0000-\\u001f\\u007f]*$",
+      maxLength: 1024,
+      secret: "text" satisfies SecretKind,
+      rule: "at most 1024 characters without control characters",
+    }),
+    tls_ca_file: Type.String({
+      pattern: "^[^\\u0000-\\u001f\\u007f]*$",
+      maxLength: MAX_PATH_CHARS,
+      rule: `empty or a path of at most ${MAX_PATH_CHARS} characters without control characters`,
+    }),
+    schema: Type.String({
+      pattern: "^(?!pg_)[a-z_][a-z0-9_]{0,62}$",
+      rule: 'a lower-case letter or "_", then up to 62 lower-case letters, digits or "_", but not "pg_" at the start',
+    }),
+    connections: integer(0, 200),
+    timeout_ms: integer(500, 60_000),
+    migrate: flag(),
   }),
   http: section({
     host: host(),
@@ -135,7 +166,7 @@ export const configSchema = section({
     max_webhooks_per_owner: integer(0, 10_000),
     secret_grace_period_secs: integer(0, 2_592_000),
     delivery_timeout_secs: integer(1, 60),
-    delivery_concurrency: integer(1, 1024),
+    delivery_concurrency: integer(0, 1024),
     retry_max_attempts: integer(1, 20),
     retry_initial_backoff_ms: integer(1, 3_600_000),
     rate_limit: integer(1, 1_000_000),
@@ -143,7 +174,7 @@ export const configSchema = section({
     matching_budget_ms: integer(10, 60_000),
   }),
   send: section({
-    send_concurrency: integer(1, 1024),
+    send_concurrency: integer(0, 1024),
     send_timeout_secs: integer(1, 60),
     dedupe_ttl_secs: integer(1, 2_592_000),
   }),

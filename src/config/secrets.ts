@@ -39,23 +39,21 @@ export function secretTexts(config: Config): readonly string[] {
     if (!setting.secret || typeof value !== "string" || maskSecret(value, setting.secret) === value) continue;
     if (value.length < MIN_SCRUBBED_CHARS) continue;
     texts.add(value);
-    const url = setting.secret === "url" ? URL.parse(value) : null;
+    const url = setting.secret === "text" ? null : URL.parse(value);
     if (url === null) continue;
     texts.add(url.href);
-    const parts = [
-      url.username,
-      url.password,
-      pathOf(url),
-      ...url.pathname.split("/"),
-      ...url.searchParams.values(),
-    ];
-    for (const part of parts) {
+    for (const part of setting.secret === "database" ? [url.password] : partsOf(url)) {
       if (part.length < MIN_SCRUBBED_CHARS) continue;
       texts.add(part);
       texts.add(decoded(part));
     }
   }
   return [...texts].sort((a, b) => b.length - a.length);
+}
+
+function partsOf(url: URL): string[] {
+  const { username, password, pathname, searchParams } = url;
+  return [username, password, pathOf(url), ...pathname.split("/"), ...searchParams.values()];
 }
 
 function pathOf(url: URL): string {

@@ -1,5 +1,5 @@
 import { SQL } from "bun";
-import type { ConnectOptions } from "./connect-options.ts";
+import type { ConnectOptions } from "../../config/postgres-url.ts";
 import type { PgStatement, PgValue } from "./statement.ts";
 import { numberColumns, type ResultColumn, sentValue } from "./values.ts";
 

@@ -1,6 +1,6 @@
+import type { ConnectOptions } from "../../config/postgres-url.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { createBreaker } from "./breaker.ts";
-import type { ConnectOptions } from "./connect-options.ts";
 import { openPgDriver, type PgDriver } from "./driver.ts";
 import { openPgPool, type PgPool } from "./pool.ts";
 import { createPgStats, type PgStats } from "./pool-stats.ts";

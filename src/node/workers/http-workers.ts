@@ -1,6 +1,6 @@
-import { availableParallelism } from "node:os";
 import { Gauge } from "prom-client";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
+import { httpWorkersOf } from "../../config/http-workers.ts";
 import type { Config } from "../../config/schema.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
@@ -29,16 +29,6 @@ export interface HttpWorkers {
   stop(): Promise<void>;
 }
 
-const MAX_DEFAULT_WORKERS = 4;
-
-/**
- * Returns the number of workers where none is configured. One core is left to the writer and the other threads: on two
- * cores a second worker made reads beside writes slower (`bun run bench mixed`).
- */
-export function defaultWorkers(cores: number): number {
-  return Math.min(Math.max(cores - 1, 1), MAX_DEFAULT_WORKERS);
-}
-
 /** Starts the configured number of HTTP workers. The first one binds the port, and the others share it. */
 export function startHttpWorkers(
   config: Config,
@@ -58,7 +48,7 @@ export function startHttpWorkers(
   },
 ): HttpWorkers {
   const { ops, metrics, partMetrics, commits, fanOut, delivery, state, stateNode, signals, onCrash } = deps;
-  const count = config.http.workers || defaultWorkers(availableParallelism());
+  const count = httpWorkersOf(config.http);
   const sharesPort = count > 1;
   const stats: PartStats<WorkerMetrics>[] = [];
   const clients: RpcClient<HttpWorkerRpc>[] = [];

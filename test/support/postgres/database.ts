@@ -1,7 +1,7 @@
 import { afterAll } from "bun:test";
 import { SQL } from "bun";
 import { pino } from "pino";
-import { readConnectUrl } from "../../../src/db/postgres/connect-options.ts";
+import { readPostgresUrl } from "../../../src/config/postgres-url.ts";
 import { migratePostgres } from "../../../src/db/postgres/migrate.ts";
 import { openPgPools, type PgPools, type PgSettings } from "../../../src/db/postgres/pools.ts";
 import type { StateNode } from "../../../src/db/state/state-node.ts";
@@ -124,7 +124,7 @@ async function emptying({ query }: PostgresDatabase): Promise<string> {
 }
 
 function settingsOf(url: string, timeoutMs = 5_000): PgSettings {
-  const connect = readConnectUrl(url);
+  const connect = readPostgresUrl(url);
   if (!connect.ok) throw new Error(connect.error);
   return { connect: connect.value, schema: "svc", timeoutMs };
 }

@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../../lib/result.ts";
+import { err, ok, type Result } from "../lib/result.ts";
 
 /** How a server is reached, complete, so that the driver reads nothing from the environment. */
 export interface ConnectOptions {
@@ -26,7 +26,7 @@ const DEFAULT_PORT = 5432;
  *
  * @returns the options, or why the URL is refused, without any part of it.
  */
-export function readConnectUrl(text: string): Result<ConnectOptions, string> {
+export function readPostgresUrl(text: string): Result<ConnectOptions, string> {
   const url = URL.parse(text);
   if (!url || !/^postgres(ql)?:$/.test(url.protocol)) return err("it is not a postgres:// URL");
   const user = decoded(url.username);
@@ -52,6 +52,11 @@ export function readConnectUrl(text: string): Result<ConnectOptions, string> {
   if (!isSslMode(sslMode)) return err(`its sslmode is none of ${SSL_MODES.join(", ")}`);
   const socketPath = directory === null ? {} : { socketPath: `${directory}/.s.PGSQL.${port}` };
   return ok({ host, port, ...socketPath, user, password, database, sslMode });
+}
+
+/** Whether a text is the URL of a PostgreSQL database, or empty. */
+export function isPostgresUrlOrEmpty(text: string): boolean {
+  return text === "" || readPostgresUrl(text).ok;
 }
 
 /** Whether a server on another machine is reached without proof of who it is. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { isUnverified, readConnectUrl } from "../../../src/db/postgres/connect-options.ts";
+import { isUnverified, readPostgresUrl } from "../../src/config/postgres-url.ts";
 
 const read = (url: string) => {
-  const result = readConnectUrl(url);
+  const result = readPostgresUrl(url);
   if (!result.ok) throw new Error(result.error);
   return result.value;
 };
@@ -54,7 +54,7 @@ describe("state.url", () => {
     ["postgres://svc:%zz@h/svc", "it has an invalid percent sequence"],
     ["postgres://svc:a@h/svc#b", "it has a fragment: write # in a password as %23"],
   ])("is refused as %s", (url, error) => {
-    expect(readConnectUrl(url)).toEqual({ ok: false, error });
+    expect(readPostgresUrl(url)).toEqual({ ok: false, error });
   });
 
   test("is a risk where another machine is reached without proof of who it is", () => {

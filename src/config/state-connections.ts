@@ -1,0 +1,31 @@
+import { httpWorkersOf } from "./http-workers.ts";
+import type { Config } from "./schema.ts";
+
+/** Connections to PostgreSQL by the threads that use them. */
+export interface StateConnections {
+  readonly main: number;
+  readonly maintenance: number;
+  readonly delivery: number;
+  readonly fanOut: number;
+  /** Of each HTTP worker. */
+  readonly http: number;
+}
+
+const FIXED = { main: 1, maintenance: 1, delivery: 4, fanOut: 4 };
+const FEWEST_PER_WORKER = 2;
+/** A default leaves some, so that the number of workers can rise by one. */
+const SPARE = 2;
+
+/** The fewest connections that a node needs. */
+export function fewestConnections(config: Pick<Config, "http">): number {
+  const fixed = Object.values(FIXED).reduce((sum, count) => sum + count);
+  return fixed + FEWEST_PER_WORKER * httpWorkersOf(config.http);
+}
+
+/** Divides the connections of a node among its threads. */
+export function stateConnections(config: Pick<Config, "http" | "state">): StateConnections {
+  const fewest = fewestConnections(config);
+  const all = config.state.connections || fewest + SPARE;
+  const spare = Math.floor((all - fewest) / httpWorkersOf(config.http));
+  return { ...FIXED, http: FEWEST_PER_WORKER + spare };
+}
