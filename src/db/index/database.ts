@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import { SqliteConnection } from "../sqlite/connection.ts";
 import { embeddedMigrations } from "../sqlite/migrations.macro.ts" with { type: "macro" };
 import { openInMemory, openReader, openWriter } from "../sqlite/open.ts";
@@ -38,6 +39,8 @@ export class IndexDatabase extends SqliteConnection {
   readonly recentCasts = new RecentCasts();
   /** Casts whose rows still move to their new ids. Used by the writer. */
   readonly repoints = new PendingRepoints();
+  /** The network of the messages, once it was read: it never changes. */
+  network: FarcasterNetwork | undefined;
   /** Set by the writer of a node, whose readers share it. */
   commits: CommitSequence | undefined;
 
@@ -70,6 +73,7 @@ export class IndexDatabase extends SqliteConnection {
     this.signers.clear();
     this.recentCasts.clear();
     this.repoints.clear();
+    this.network = undefined;
   }
 }
 

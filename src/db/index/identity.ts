@@ -26,6 +26,11 @@ export function claimNetwork(db: IndexDatabase, network: string): void {
  * @throws Error when no network has claimed the index.
  */
 export function networkOfIndex(db: IndexDatabase): FarcasterNetwork {
+  db.network ??= readNetwork(db);
+  return db.network;
+}
+
+function readNetwork(db: IndexDatabase): FarcasterNetwork {
   const network = readMeta(db, "network");
   if (network !== "mainnet" && network !== "testnet" && network !== "devnet")
     throw new Error("the index belongs to no network");

@@ -40,6 +40,7 @@ export function orderedPage<Row>(list: RankedList<Row>): { rows: Row[]; hasMore:
 /** Sorts equal ranks, removes the rows up to the previous page, and the last rank unless it is complete. */
 function sortTies<Row>(list: RankedList<Row>, found: readonly Row[], isComplete: boolean): Row[] {
   const { after, isTied, direction = "desc" } = list;
+  if (!hasTies(list, found)) return isComplete ? [...found] : found.slice(0, -1);
   const ties: Row[][] = [];
   for (const row of found) {
     const tie = ties.at(-1);
@@ -64,6 +65,16 @@ function sortTies<Row>(list: RankedList<Row>, found: readonly Row[], isComplete:
       : tie;
     return rows.sort((a, b) => compare(hashOf.get(a) ?? "0x", hashOf.get(b) ?? "0x"));
   });
+}
+
+/** Whether the order of some rows depends on their hashes. */
+function hasTies<Row>({ after, isTied }: RankedList<Row>, found: readonly Row[]): boolean {
+  let previous: Row | undefined;
+  for (const row of found) {
+    if (previous === undefined ? after?.isTied(row) : isTied(previous, row)) return true;
+    previous = row;
+  }
+  return false;
 }
 
 /** The position of the last cast of the previous page. `timestamp`: unix seconds. */

@@ -77,8 +77,9 @@ function pageOf(
   return { rows: page.rows.map(({ castId: id }) => ({ id })), cursor: page.cursor };
 }
 
-function positionOf(db: IndexDatabase, act: ActRow): TimedKey {
-  return [act.timestamp, hashesOfActs(db, [act])[0] ?? "0x"];
+function positionOf(db: IndexDatabase, { timestamp, castId, recast }: ActRow): TimedKey {
+  const [hash = "0x"] = recast ? hashesOfReactions(db, [recast]) : hashesOfCasts(db, [castId]);
+  return [timestamp, hash];
 }
 
 /** Returns the hashes of casts and of recasts. */
@@ -115,10 +116,10 @@ function firstActs(
       const found = reads.recastsSince(since, END_OF_TIME_SECS, maxRecasts);
       tooManyRecasts = found.length === maxRecasts;
       if (tooManyRecasts) return [];
-      const recasts = found.filter(({ isLive }) => isLive).map(actOfRecast);
+      const recasts = actsOfRecasts(found).filter(({ isLive }) => isLive);
       if (recasts.length === 0) return casts;
-      const acts = [...casts, ...recasts];
-      return newestOf(withoutHidden(db, acts, recastsAmong(acts, recasts)), max);
+      const acts = mergedByTime(casts, recasts, casts.length + recasts.length);
+      return withoutHidden(db, acts, recastsAmong(acts, recasts)).slice(0, max);
     },
     hashesOf: (acts) => hashesOfActs(db, acts),
   });
@@ -142,7 +143,7 @@ function nextActs(
       const casts = newestCastsOf(reads, streams, below, max);
       if (!streams.includes("recasts")) return casts;
       const since = casts.length === max ? casts.at(-1)?.timestamp : undefined;
-      return newestOf([...casts, ...recastsBefore(reads, before ?? END_OF_TIME_SECS, since, max)], max);
+      return mergedByTime(casts, recastsBefore(reads, before ?? END_OF_TIME_SECS, since, max), max);
     },
     hashesOf: (acts) => hashesOfActs(db, acts),
   });
@@ -153,14 +154,29 @@ function isTied(a: ActRow, b: ActRow): boolean {
 }
 
 function newestCastsOf(reads: AuthorReads, streams: readonly Stream[], below: number, max: number): ActRow[] {
-  const casts = streams.flatMap((stream) =>
-    stream === "recasts" ? [] : reads.casts(stream, below, max).map(actOfCast),
-  );
-  return newestOf(casts, max);
+  let newest: ActRow[] = [];
+  for (const stream of streams) {
+    if (stream === "recasts") continue;
+    const casts = reads.casts(stream, below, max).map(actOfCast);
+    newest = newest.length === 0 ? casts : mergedByTime(newest, casts, max);
+  }
+  return newest;
 }
 
-function newestOf(acts: ActRow[], max: number): ActRow[] {
-  return acts.sort((a, b) => b.timestamp - a.timestamp).slice(0, max);
+/** Merges two lists that are sorted by time, newest first. */
+function mergedByTime(a: readonly ActRow[], b: readonly ActRow[], max: number): ActRow[] {
+  const merged: ActRow[] = [];
+  for (let atA = 0, atB = 0; merged.length < max; ) {
+    const [nextA, nextB] = [a[atA], b[atB]];
+    if (nextA && (!nextB || nextA.timestamp >= nextB.timestamp)) {
+      merged.push(nextA);
+      atA += 1;
+    } else if (nextB) {
+      merged.push(nextB);
+      atB += 1;
+    } else break;
+  }
+  return merged;
 }
 
 function actOfCast({ id }: CastRef): ActRow {
@@ -175,9 +191,14 @@ function recastsBefore(reads: AuthorReads, before: number, since: number | undef
   if (since !== undefined) {
     const maxRecasts = max * RECASTS_PER_ROW;
     const found = reads.recastsSince(since, before, maxRecasts);
-    if (found.length < maxRecasts) return found.map(actOfRecast);
+    if (found.length < maxRecasts) return actsOfRecasts(found);
   }
-  return reads.recasts(before, max).map(actOfRecast);
+  return actsOfRecasts(reads.recasts(before, max));
+}
+
+/** Returns recasts in the order of time, newest first. */
+function actsOfRecasts(recasts: readonly RecastRow[]): ActRow[] {
+  return recasts.map(actOfRecast).sort((a, b) => b.timestamp - a.timestamp);
 }
 
 function actOfRecast({ fid, timestamp, targetFid, targetId, isLive }: RecastRow): ActRow {
@@ -217,7 +238,9 @@ function recastsAmong(acts: readonly ActRow[], recasts: readonly ActRow[]): Late
   const later: LaterRecasts = { hidden: new Set(), ties: [] };
   const recastsOf = Map.groupBy(recasts, ({ castId }) => castId);
   for (const act of acts) {
-    for (const { timestamp, recast } of recastsOf.get(act.castId) ?? []) {
+    const ofCast = recastsOf.get(act.castId);
+    if (ofCast === undefined) continue;
+    for (const { timestamp, recast } of ofCast) {
       if (timestamp > act.timestamp) later.hidden.add(act);
       else if (timestamp === act.timestamp && recast && recast.fid !== act.recast?.fid)
         later.ties.push({ act, recast });
