@@ -29,6 +29,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   "snapshot verify": ["snapshot verify /backup/index-of-today"],
   "snapshot restore": ["snapshot restore /backup/index-of-today --data-dir /var/lib/svc"],
+  backup: ["backup /backup --data-dir /var/lib/svc", "backup /backup --state-only"],
   restore: ["restore /backup/20261122T031500Z --data-dir /var/lib/svc"],
   "database-task": [`database-task {"name":"check","database":"index","file":"index.db"}`],
   channels: ["channels import all-channels.json"],

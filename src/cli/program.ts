@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { EXIT_OK } from "../lib/failure.ts";
 import { programName, version } from "../version.ts";
 import { registerApp } from "./app.ts";
+import { registerBackup } from "./backup.ts";
 import { registerChannels } from "./channels.ts";
 import { registerConfig } from "./config.ts";
 import { type CommandContext, collect, flagsOf } from "./context.ts";
@@ -34,8 +35,9 @@ const COMMANDS = [
   registerMigrate,
   registerVerify,
   registerUpstream,
-  registerSnapshot,
+  registerBackup,
   registerRestore,
+  registerSnapshot,
   registerChannels,
   registerConfig,
   registerApp,

@@ -13,7 +13,7 @@ export interface Conflict {
 /** Finds all conflicts between settings. */
 export function findConflicts(config: Config): readonly Conflict[] {
   const conflicts: Conflict[] = [];
-  const { http, hub, service, upstream } = config;
+  const { backup, http, hub, service, upstream } = config;
   if (service.compat_prefixes.includes(service.name)) {
     conflicts.push({
       key: "service.compat_prefixes",
@@ -65,6 +65,20 @@ export function findConflicts(config: Config): readonly Conflict[] {
     });
   }
   conflicts.push(...stateConflicts(config));
+  if (backup.at !== "" && backup.dir === "") {
+    conflicts.push({
+      key: "backup.at",
+      otherKey: "backup.dir",
+      message: "must not be set without backup.dir",
+    });
+  }
+  if (backup.at !== "" && !backup.index && config.state.url !== "") {
+    conflicts.push({
+      key: "backup.at",
+      otherKey: "backup.index",
+      message: "must not be set without backup.index while state.url is set: PostgreSQL has backups of its own",
+    });
+  }
   return conflicts;
 }
 

@@ -188,6 +188,19 @@ export const configSchema = section({
     }),
     allow_http: flag(),
   }),
+  backup: section({
+    dir: Type.String({
+      pattern: "^[^\\u0000-\\u001f\\u007f]*$",
+      maxLength: MAX_PATH_CHARS,
+      rule: `empty or a path of at most ${MAX_PATH_CHARS} characters without control characters`,
+    }),
+    keep: integer(1, 1000),
+    at: Type.String({
+      pattern: "^(([01]\\d|2[0-3]):[0-5]\\d)?$",
+      rule: 'empty or a time of day in UTC such as "03:15"',
+    }),
+    index: flag(),
+  }),
   log: section({
     level: Type.Union(
       [

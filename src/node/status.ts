@@ -16,7 +16,7 @@ import { registerDeliveryMetrics } from "../webhooks/deliver/delivery-metrics.ts
 import { registerMatchMetrics } from "../webhooks/match/match-metrics.ts";
 import type { MatchRpc, MatchThreadStats } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode, DeliveryNodeStats } from "../webhooks/rpc.ts";
-import type { MaintenanceRpc, MaintenanceStats } from "./maintenance/maintenance.ts";
+import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
 import { registerMaintenanceMetrics } from "./maintenance/metrics.ts";
 import type { NodeOps, PartMetrics } from "./node-ops.ts";
 import { PartStats } from "./part-stats.ts";
@@ -55,7 +55,7 @@ interface NodeOpsDeps {
 /** The stats of the parts on other threads. */
 interface NodeStats {
   readonly ingest: PartStats<WriterStats>;
-  readonly maintenance: PartStats<MaintenanceStats>;
+  readonly maintenance: PartStats<ReturnType<MaintenanceRpc["stats"]>>;
   readonly fanOut: PartStats<FanOutStats>;
   readonly delivery: PartStats<DeliveryNodeStats>;
   readonly matching: PartStats<MatchThreadStats>;
@@ -214,6 +214,16 @@ async function nodeStatus(
           last_run_ms: swept.lastRunMs,
           deleted_rows: swept.deletedRows,
           behind: swept.behind,
+        }
+      : null,
+    backup: swept?.backup
+      ? {
+          last_at: swept.backup.lastAt,
+          last_bytes: swept.backup.lastBytes,
+          last_duration_ms: swept.backup.lastDurationMs,
+          failure: swept.backup.failure,
+          failures: swept.backup.failures,
+          next_at: swept.backup.nextAt,
         }
       : null,
     send: sends

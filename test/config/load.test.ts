@@ -62,6 +62,7 @@ test("without any source the values are those that decisions section 11 names", 
     trending: { window_hours: 24 },
     notifications: { aggregation_window_secs: 3600 },
     net: { allow_cidrs: [], allow_http: false },
+    backup: { dir: "", keep: 7, at: "", index: false },
     log: { level: "info", format: "json" },
   });
 });
@@ -282,6 +283,8 @@ const REFUSED: readonly [key: string, texts: readonly string[]][] = [
   ["send.send_concurrency", ["0", "1025"]],
   ["send.send_timeout_secs", ["0", "61"]],
   ["send.dedupe_ttl_secs", ["0", "2592001"]],
+  ["backup.keep", ["0", "1001"]],
+  ["backup.at", ["3:15", "24:00", "03:60", "03:15:00"]],
   ["stream.retention_hours", ["0", "169"]],
   ["trending.window_hours", ["0", "721"]],
   ["notifications.aggregation_window_secs", ["0", "604801"]],

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { writeRecords } from "../../src/import/record-writer.ts";
+import { configWith } from "../runtime/config.ts";
 import { exampleEnv, inCheckout } from "../support/document-shell.ts";
 import { documentExample, ROOT } from "../support/documents.ts";
 import { accountRecords } from "../support/node.ts";
@@ -20,6 +21,37 @@ test("the import commands import a file and verify the result", async () => {
   const command = ["sh", "-e", "-c", inCheckout(documentExample("import"))];
   const { exitCode, stdout } = Bun.spawnSync(command, { cwd: dir.path, env: exampleEnv(dir.path) });
   expect([exitCode, stdout.toString()]).toEqual([0, expect.stringContaining("3 on-chain events")]);
+}, 60_000);
+
+test("the commands of backup, restore and snapshot work in the documented order", async () => {
+  using dir = tempDir();
+  await writeRecords(join(dir.path, "records.bin"), accountRecords(1));
+  const here = (script: string) =>
+    inCheckout(script.replaceAll(/^svc /gm, "./dist/svc "))
+      .replaceAll("/var/lib/", `${dir.path}/`)
+      .replaceAll("/backup", `${dir.path}/backup`);
+  const sh = (script: string) => {
+    const { exitCode, stdout, stderr } = Bun.spawnSync(["sh", "-e", "-c", script], {
+      cwd: dir.path,
+      env: exampleEnv(dir.path),
+    });
+    if (exitCode !== 0) throw new Error(stderr.toString());
+    return stdout.toString();
+  };
+  sh(here("svc --data-dir /var/lib/svc import records.bin"));
+  const listed = sh(here(documentExample("backup")))
+    .trim()
+    .split("\n")
+    .slice(-2);
+  expect(listed).toEqual([expect.stringMatching(/^\d{8}T\d{6}Z$/), expect.stringMatching(/Z-state$/)]);
+  const restored = sh(here(documentExample("restore")).replace("20261122T031500Z", listed[0] ?? ""));
+  expect(restored).toContain("The state satisfies its invariants.");
+  expect(sh(here(documentExample("snapshot")))).toContain("Restored index into");
+  const { backup } = Bun.TOML.parse(documentExample("backup settings")) as {
+    backup: Record<string, unknown>;
+  };
+  const settings = Object.entries(backup).map(([key, value]) => `backup.${key}=${value}`);
+  expect(configWith(...settings).backup).toEqual(backup as never);
 }, 60_000);
 
 test("the documented record of an import file matches the wire definition", async () => {

@@ -109,7 +109,15 @@ test("the status and the metrics respond while no part does", async () => {
   using db = openIndexReader(indexPath(node.dir));
   const registry = new Registry();
   const stuck = () => ({ stats: () => new Promise<never>(() => undefined) });
-  const swept = { runs: 2, faults: 0, lastRunAt: 5, lastRunMs: 1, deletedRows: { nonces: 3 }, behind: [] };
+  const swept = {
+    runs: 2,
+    faults: 0,
+    lastRunAt: 5,
+    lastRunMs: 1,
+    deletedRows: { nonces: 3 },
+    behind: [],
+    backup: null,
+  };
   const { port1, port2 } = new MessageChannel();
   serveRpc<MaintenanceRpc>(port2, { stats: () => swept });
   const ops = createNodeOps({

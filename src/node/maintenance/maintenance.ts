@@ -1,6 +1,7 @@
 import type { Sweep } from "../../db/state/sweep.ts";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import type { BackupStats } from "../snapshot/backup-schedule.ts";
 
 /** Maintenance stats since the process started. */
 export interface MaintenanceStats {
@@ -18,10 +19,14 @@ export interface MaintenanceStats {
 
 /** The methods that maintenance offers to other threads. */
 export interface MaintenanceRpc {
-  stats(): MaintenanceStats;
+  stats(): MaintenanceStats & {
+    /** Null when no backups are scheduled. */
+    readonly backup: BackupStats | null;
+  };
 }
 
-export interface Maintenance extends MaintenanceRpc {
+export interface Maintenance {
+  stats(): MaintenanceStats;
   /** Runs every sweep once. Each ends when nothing is left, when its steps are used up or when `signal` aborts. */
   run(signal?: AbortSignal): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { Counter, Gauge } from "prom-client";
 import type { Metrics } from "../../runtime/metrics.ts";
-import type { MaintenanceStats } from "./maintenance.ts";
+import { statsMetrics } from "../../runtime/stats-metrics.ts";
+import type { MaintenanceRpc } from "./maintenance.ts";
 
 /**
  * Registers the metrics of maintenance. Each metric fetches the stats itself when it is scraped, because the registry
@@ -8,9 +9,10 @@ import type { MaintenanceStats } from "./maintenance.ts";
  * the reported value.
  */
 export function registerMaintenanceMetrics(
-  { registry, prefix }: Metrics,
-  stats: () => Promise<MaintenanceStats>,
+  metrics: Metrics,
+  stats: () => Promise<ReturnType<MaintenanceRpc["stats"]>>,
 ): void {
+  const { registry, prefix } = metrics;
   const registers = [registry];
   new Counter({
     name: `${prefix}maintenance_runs_total`,
@@ -61,4 +63,19 @@ export function registerMaintenanceMetrics(
       this.set((await stats()).lastRunAt ?? 0);
     },
   });
+  const { counter, gauge } = statsMetrics(metrics, stats);
+  counter("backup_failures_total", "Scheduled backups that failed.", [], (metric, { backup }) =>
+    metric.inc(backup?.failures ?? 0),
+  );
+  gauge(
+    "backup_last_timestamp_seconds",
+    "When the newest backup of the scheduled kind was started; 0 when there is none.",
+    ({ backup }) => backup?.lastAt ?? 0,
+  );
+  gauge("backup_last_bytes", "Compressed size of the last backup.", ({ backup }) => backup?.lastBytes ?? 0);
+  gauge(
+    "backup_last_seconds",
+    "Duration of the last backup.",
+    ({ backup }) => (backup?.lastDurationMs ?? 0) / 1000,
+  );
 }

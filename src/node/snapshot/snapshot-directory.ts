@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { UserError } from "../../lib/failure.ts";
+import { basename, dirname, join, resolve } from "node:path";
+import { RetryableError, UserError } from "../../lib/failure.ts";
 import { syncPath } from "../../lib/sync-path.ts";
 import { LOCK_FILES, lockDirectory } from "../../runtime/data-dir.ts";
 import { compressedFile, MANIFEST_FILE, SNAPSHOT_PARTS, type SnapshotPart } from "./manifest.ts";
@@ -46,6 +46,29 @@ export function createSnapshotDirectory(dir: string): SnapshotDirectory {
       deleteDirectory(path, release);
     },
   };
+}
+
+/** Whether a name is that of a snapshot that is being made, or whose process was killed. */
+export function isPartial(name: string): boolean {
+  return basename(name).endsWith(PARTIAL);
+}
+
+/** Deletes what a killed process left of a snapshot. Does nothing while its process lives. Foreign files stay. */
+export function deletePartial(path: string): void {
+  try {
+    const release = lockPartial(path);
+    deleteFiles(path);
+    deleteDirectory(path, release);
+  } catch (cause) {
+    if (!(cause instanceof RetryableError)) throw cause;
+  }
+}
+
+/** Deletes a complete snapshot. Its manifest goes first, so that what a kill leaves is no snapshot. Foreign files stay. */
+export function deleteSnapshot(path: string): void {
+  rmSync(join(path, MANIFEST_FILE), { force: true });
+  deleteFiles(path);
+  deleteDirectory(path, () => {});
 }
 
 function lockPartial(path: string): () => void {

@@ -6,6 +6,7 @@ import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
 import { createMaintenance, type MaintenanceRpc } from "../maintenance/maintenance.ts";
 import { scheduleMaintenance } from "../maintenance/schedule.ts";
+import { startBackupSchedule } from "../snapshot/backup-schedule.ts";
 import { createStateSweeps } from "../state/sqlite-stores.ts";
 import { createStateWriterClient } from "../state/writer-client.ts";
 import type { StateWriterRpc } from "../state/writer-rpc.ts";
@@ -18,7 +19,7 @@ export interface MaintenanceWorkerInit {
   readonly stateNode: StateNode;
 }
 
-/** Deletes expired and orphaned rows from the state database. */
+/** Deletes expired and orphaned rows from the state database, and makes the scheduled backups. */
 runWorker<MaintenanceWorkerInit>(async ({ config, state }) => {
   const log = createLogger(config, { subsystem: "maintenance" });
   const logFault = createFaultLog({ log, clock: systemClock });
@@ -28,10 +29,15 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state }) => {
     onFault: (sweep, cause) => logFault(cause, { sweep }, "A sweep failed"),
   });
   const stop = scheduleMaintenance(maintenance);
+  const backups =
+    config.backup.at === "" ? undefined : startBackupSchedule({ config, clock: systemClock, log });
   return {
-    connect: (port) => serveRpc<MaintenanceRpc>(port, maintenance),
+    connect: (port) =>
+      serveRpc<MaintenanceRpc>(port, {
+        stats: () => ({ ...maintenance.stats(), backup: backups?.stats() ?? null }),
+      }),
     async stop() {
-      await stop();
+      await Promise.all([stop(), backups?.stop()]);
     },
   };
 });

@@ -1,0 +1,105 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Config } from "../../config/schema.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { createSnapshot } from "./create-snapshot.ts";
+import { MANIFEST_FILE, type Manifest, type SnapshotPart } from "./manifest.ts";
+import type { SnapshotProgress } from "./progress.ts";
+import { deletePartial, deleteSnapshot, isPartial } from "./snapshot-directory.ts";
+import { verifySnapshot } from "./verify-snapshot.ts";
+
+/** What a backup holds: index and state, or one of them. */
+export type BackupKind = "whole" | "state" | "index";
+
+/** A complete backup in the directory of backups. */
+export interface StoredBackup {
+  readonly path: string;
+  readonly kind: BackupKind;
+  /** When it was started, unix ms. */
+  readonly atMs: number;
+}
+
+export interface BackupOptions {
+  readonly config: Pick<Config, "data" | "protocol" | "upstream" | "backup">;
+  /** The directory of backups. */
+  readonly root: string;
+  readonly kind: BackupKind;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: SnapshotProgress) => void;
+}
+
+export interface Backup {
+  readonly path: string;
+  readonly manifest: Manifest;
+  /** Older backups that were deleted. */
+  readonly deleted: readonly string[];
+}
+
+const PARTS: Readonly<Record<BackupKind, readonly SnapshotPart[]>> = {
+  whole: ["index", "state"],
+  state: ["state"],
+  index: ["index"],
+};
+const NAME = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z(?:-(state|index))?$/;
+
+/**
+ * Makes a backup, reads it back, and then deletes the oldest ones of its kind beyond `backup.keep`. Nothing is deleted before the
+ * new backup has been verified.
+ *
+ * @throws as `createSnapshot` and `verifySnapshot`.
+ */
+export async function makeBackup(options: BackupOptions): Promise<Backup> {
+  const { config, root, kind, clock, signal, onProgress } = options;
+  const path = join(resolve(root), backupName(clock.nowMs(), kind));
+  const progress = onProgress ? { onProgress } : {};
+  await createSnapshot({
+    dataDir: resolve(config.data.dir),
+    dir: path,
+    parts: PARTS[kind],
+    clock,
+    signal,
+    ...progress,
+  });
+  const manifest = await verifySnapshot({ dir: path, config, signal, ...progress });
+  return { path, manifest, deleted: rotate(root, kind, config.backup.keep) };
+}
+
+/** The complete backups of a directory, newest first. Other files and directories in it are ignored. */
+export function backupsIn(root: string): StoredBackup[] {
+  if (!existsSync(root)) return [];
+  return readdirSync(root, { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = join(root, entry.name);
+      const named = parseName(entry.name);
+      if (!named || !entry.isDirectory() || !existsSync(join(path, MANIFEST_FILE))) return [];
+      return [{ path, ...named }];
+    })
+    .sort((a, b) => b.atMs - a.atMs);
+}
+
+/** Deletes old backups of a kind, and what killed processes left. Returns the paths of deleted backups. */
+function rotate(root: string, kind: BackupKind, keep: number): string[] {
+  const old = backupsIn(root)
+    .filter((backup) => backup.kind === kind)
+    .slice(keep)
+    .map(({ path }) => path);
+  for (const path of old) deleteSnapshot(path);
+  for (const name of readdirSync(root)) {
+    if (isPartial(name) && parseName(name.slice(0, name.lastIndexOf(".")))) deletePartial(join(root, name));
+  }
+  return old;
+}
+
+/** Such as `20261122T031500Z-state`. */
+function backupName(nowMs: number, kind: BackupKind): string {
+  const time = `${new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
+  return kind === "whole" ? time : `${time}-${kind}`;
+}
+
+function parseName(name: string): Pick<StoredBackup, "kind" | "atMs"> | undefined {
+  const [, year, month, day, hours, minutes, seconds, kind] = NAME.exec(name) ?? [];
+  const atMs = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
+  if (Number.isNaN(atMs)) return undefined;
+  return { atMs, kind: kind === "state" || kind === "index" ? kind : "whole" };
+}

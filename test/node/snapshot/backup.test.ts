@@ -1,0 +1,183 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
+import pino from "pino";
+import { writeMeta } from "../../../src/db/index/meta.ts";
+import { putPosition } from "../../../src/db/index/positions.ts";
+import { type BackupKind, backupsIn, makeBackup } from "../../../src/node/snapshot/backup.ts";
+import { startBackupSchedule } from "../../../src/node/snapshot/backup-schedule.ts";
+import { configWith } from "../../runtime/config.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { ManualTimers } from "../../support/timers.ts";
+import { openSnapshotNode, type SnapshotNode, UNENDING } from "./snapshot-node.ts";
+
+/** 2025-06-15 15:06:40 UTC. */
+const NOW_SECS = 1_750_000_000;
+const DAY_SECS = 86_400;
+
+function backupOf({ dataDir, path }: SnapshotNode, clock: ManualClock, ...settings: string[]) {
+  const config = configWith(`data.dir=${dataDir}`, "backup.keep=2", ...settings);
+  return (kind: BackupKind) => makeBackup({ config, root: path("root"), kind, clock, signal: UNENDING });
+}
+
+describe("a backup", () => {
+  test("is a verified snapshot, of which the newest of each kind stay", async () => {
+    using fixture = await openSnapshotNode();
+    const clock = new ManualClock(NOW_SECS);
+    const make = backupOf(fixture, clock);
+    const kinds: BackupKind[] = ["whole", "state", "state", "state", "whole", "index"];
+    const deleted: string[] = [];
+    for (const kind of kinds) {
+      deleted.push(...(await make(kind)).deleted);
+      clock.advanceSecs(1);
+    }
+    expect(fixture.names("root")).toEqual([
+      "20250615T150640Z",
+      "20250615T150642Z-state",
+      "20250615T150643Z-state",
+      "20250615T150644Z",
+      "20250615T150645Z-index",
+    ]);
+    expect(deleted.map((path) => basename(path))).toEqual(["20250615T150641Z-state"]);
+    for (const name of fixture.names("root")) await fixture.verify(`root/${name}`);
+  });
+
+  test("deletes nothing but backups and what killed ones left", async () => {
+    using fixture = await openSnapshotNode();
+    const clock = new ManualClock(NOW_SECS);
+    const make = backupOf(fixture, clock);
+    const foreign = ["notes.txt", "20200101T000000Z-other", "photos.partial", "20200101T000000Z"];
+    for (const name of foreign) {
+      mkdirSync(fixture.path(`root/${name}`), { recursive: true });
+      writeFileSync(fixture.path(`root/${name}/file`), name);
+    }
+    mkdirSync(fixture.path("root/20200102T000000Z.partial"));
+    writeFileSync(fixture.path("root/20200102T000000Z.partial/state.db"), "half");
+    for (let made = 0; made < 3; made++) {
+      await make("state");
+      clock.advanceSecs(1);
+    }
+    expect(fixture.names("root")).toEqual(
+      [...foreign, "20250615T150641Z-state", "20250615T150642Z-state"].sort(),
+    );
+    for (const name of foreign) expect(readFileSync(fixture.path(`root/${name}/file`), "utf8")).toBe(name);
+  });
+
+  test("that fails deletes no older one", async () => {
+    using fixture = await openSnapshotNode();
+    const clock = new ManualClock(NOW_SECS);
+    const make = backupOf(fixture, clock, "protocol.network=testnet");
+    for (let at = 0; at < 2; at++) {
+      await make("state");
+      clock.advanceSecs(1);
+    }
+    // The index is of mainnet.
+    await expect(make("whole")).rejects.toThrow("the index holds mainnet");
+    expect(backupsIn(fixture.path("root")).filter(({ kind }) => kind === "state")).toHaveLength(2);
+  });
+});
+
+describe("scheduled backups", () => {
+  /** A schedule at 03:15 whose backups are recorded. */
+  function startSchedule(fixture: SnapshotNode, clock: ManualClock, ...settings: string[]) {
+    const timers = new ManualTimers();
+    const made: string[] = [];
+    const config = configWith(
+      `data.dir=${fixture.dataDir}`,
+      `backup.dir=${fixture.path("root")}`,
+      "backup.at=03:15",
+      ...settings,
+    );
+    let fault: Error | undefined;
+    const schedule = startBackupSchedule({
+      config,
+      clock,
+      log: pino({ level: "silent" }),
+      after: timers.after,
+      async make(kind, signal) {
+        if (fault) throw fault;
+        const backup = await makeBackup({ config, root: config.backup.dir, kind, clock, signal });
+        made.push(basename(backup.path));
+        return backup;
+      },
+    });
+    const idle = async () => {
+      while (timers.pendingMs === undefined) await timers.next();
+    };
+    const poll = async (afterSecs: number) => {
+      await idle();
+      clock.advanceSecs(afterSecs);
+      timers.fire(new ManualClock(0));
+      await idle();
+    };
+    return { schedule, made, poll, idle, fail: (cause: Error | undefined) => (fault = cause) };
+  }
+
+  test("are made once a day, and at the start when the day's is missing", async () => {
+    using fixture = await openSnapshotNode();
+    const clock = new ManualClock(NOW_SECS);
+    const first = startSchedule(fixture, clock);
+    await first.idle();
+    expect(first.made).toEqual(["20250615T150640Z-state"]);
+    await first.poll(30);
+    await first.poll(10 * 3600);
+    expect(first.made).toHaveLength(1);
+    await first.poll(3 * 3600);
+    expect(first.made).toEqual(["20250615T150640Z-state", "20250616T040710Z-state"]);
+    expect(first.schedule.stats()).toMatchObject({
+      lastAt: NOW_SECS + 13 * 3600 + 30,
+      failure: null,
+      failures: 0,
+      nextAt: Date.UTC(2025, 5, 17, 3, 15) / 1000,
+    });
+    expect(first.schedule.stats().lastBytes).toBeGreaterThan(1000);
+    await first.schedule.stop();
+    const second = startSchedule(fixture, clock);
+    await second.idle();
+    expect(second.made).toEqual([]);
+    await second.poll(DAY_SECS);
+    expect(second.made).toHaveLength(1);
+    await second.schedule.stop();
+  });
+
+  test("are repeated ten minutes after a failure, which the stats report", async () => {
+    using fixture = await openSnapshotNode();
+    const clock = new ManualClock(NOW_SECS);
+    const { schedule, made, poll, idle, fail } = startSchedule(fixture, clock);
+    await idle();
+    fail(new Error("the disk is full"));
+    await poll(DAY_SECS);
+    await poll(30);
+    expect(schedule.stats()).toMatchObject({ failure: "the disk is full", failures: 1 });
+    fail(undefined);
+    await poll(30);
+    expect(made).toHaveLength(1);
+    await poll(600);
+    expect(made).toHaveLength(2);
+    expect(schedule.stats()).toMatchObject({ failure: null, failures: 1 });
+    await schedule.stop();
+  });
+
+  test("hold the index when that is set and it is complete", async () => {
+    using fixture = await openSnapshotNode();
+    const clock = new ManualClock(NOW_SECS);
+    const upstream = "upstream.url=http://127.0.0.1:1";
+    writeMeta(fixture.node.db, "follows", "true");
+    putPosition(fixture.node.db, "upstream stage", 3);
+    const { schedule, made, poll, idle } = startSchedule(fixture, clock, "backup.index=true", upstream);
+    await idle();
+    putPosition(fixture.node.db, "upstream stage", 2);
+    await poll(DAY_SECS);
+    await poll(30);
+    expect(made).toEqual(["20250615T150640Z", "20250616T150640Z-state"]);
+    await schedule.stop();
+  });
+
+  test("end with the node, and leave nothing behind", async () => {
+    using fixture = await openSnapshotNode();
+    const { schedule } = startSchedule(fixture, new ManualClock(NOW_SECS));
+    await schedule.stop();
+    expect(existsSync(fixture.path("root")) ? readdirSync(fixture.path("root")) : []).toEqual([]);
+    rmSync(fixture.path("root"), { recursive: true, force: true });
+  });
+});
