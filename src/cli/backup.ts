@@ -2,6 +2,10 @@ import type { Command } from "commander";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
 
+/** Why a command of a node with `state.url` does not copy the state. */
+export const STATE_IN_POSTGRES =
+  "the state is in PostgreSQL (state.url): back it up with the tools of PostgreSQL";
+
 /** `backup`: makes a verified backup of a running or stopped node, and deletes old ones. */
 export function registerBackup(program: Command, context: CommandContext): void {
   program
@@ -21,11 +25,14 @@ export function registerBackup(program: Command, context: CommandContext): void 
       context.exitCode = await runTask(common, async () => {
         const root = dir ?? config.backup.dir;
         if (root === "") throw new UserError("name a directory of backups, or set backup.dir");
+        const isInPostgres = config.state.url !== "";
+        if (isInPostgres && stateOnly) throw new UserError(STATE_IN_POSTGRES);
+        const kind = isInPostgres ? "index" : stateOnly ? "state" : "whole";
         const progress = startSnapshotProgress(common);
         const { path, manifest, deleted } = await makeBackup({
           config,
           root,
-          kind: stateOnly ? "state" : "whole",
+          kind,
           clock,
           signal: shutdown.signal,
           onProgress: progress.update,

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { STATE_IN_POSTGRES } from "./backup.ts";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
 import { type RestoreOptions, restoreInto } from "./restore.ts";
@@ -18,10 +19,12 @@ export function registerSnapshot(program: Command, context: CommandContext): voi
     .action(async (dir: string, { withState = false, anyStage = false }: CreateOptions) => {
       const { createCommon, runTask } = await import("./common.ts");
       const { resolve } = await import("node:path");
+      const { UserError } = await import("../lib/failure.ts");
       const { createSnapshot } = await import("../node/snapshot/create-snapshot.ts");
       const { startSnapshotProgress, summaryOf } = await import("./snapshot-output.ts");
       const common = createCommon(context);
       context.exitCode = await runTask(common, async () => {
+        if (withState && common.config.state.url !== "") throw new UserError(STATE_IN_POSTGRES);
         const progress = startSnapshotProgress(common);
         const manifest = await createSnapshot({
           dataDir: resolve(common.config.data.dir),

@@ -76,7 +76,8 @@ export function findConflicts(config: Config): readonly Conflict[] {
     conflicts.push({
       key: "backup.at",
       otherKey: "backup.index",
-      message: "must not be set without backup.index while state.url is set: PostgreSQL has backups of its own",
+      message:
+        "must not be set without backup.index while state.url is set: PostgreSQL has backups of its own",
     });
   }
   return conflicts;

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
-import { reasonOf } from "../../lib/failure.ts";
+import { RetryableError, reasonOf } from "../../lib/failure.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { type SetTimer, setTimer } from "../../runtime/set-timer.ts";
@@ -29,7 +29,7 @@ export interface BackupSchedule {
   stop(): Promise<void>;
 }
 
-type BackupConfig = Pick<Config, "data" | "protocol" | "upstream" | "backup">;
+type BackupConfig = Pick<Config, "data" | "protocol" | "upstream" | "state" | "backup">;
 
 export interface BackupScheduleDeps {
   readonly config: BackupConfig;
@@ -53,7 +53,7 @@ export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
   const root = resolve(config.backup.dir);
   const stopping = new AbortController();
   const make = deps.make ?? ((kind, signal) => makeBackup({ config, root, kind, clock, signal }));
-  const scheduled: BackupKind = config.backup.index ? "whole" : "state";
+  const scheduled = scheduledKind(config);
   let lastMs: number | undefined;
   /** The time for which a backup was made; undefined before the directory was read. */
   let madeForMs: number | undefined;
@@ -93,10 +93,11 @@ export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
 
   /** An index that is not complete is not worth a backup; the state is. */
   function kindNow(): BackupKind {
-    if (scheduled !== "whole") return scheduled;
+    if (scheduled === "state") return scheduled;
     using index = openIndexReader(indexPath(config.data.dir));
     const reason = incompleteReason(index);
     if (reason === undefined) return scheduled;
+    if (scheduled === "index") throw new RetryableError(`the index is not complete: ${reason}`);
     log.warn({ reason }, "The index is not complete: this backup holds the state alone");
     return "state";
   }
@@ -125,6 +126,12 @@ export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
       await underWay;
     },
   };
+}
+
+function scheduledKind({ state, backup }: BackupConfig): BackupKind {
+  // PostgreSQL has backups of its own.
+  if (state.url !== "") return "index";
+  return backup.index ? "whole" : "state";
 }
 
 /** The last time of day `at` in UTC that is not after `nowMs`. */

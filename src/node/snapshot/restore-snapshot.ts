@@ -19,7 +19,7 @@ export interface RestoreSnapshotOptions {
   readonly dir: string;
   /** The data directory, which this process has locked. */
   readonly dataDir: string;
-  readonly config: Pick<Config, "protocol" | "upstream" | "auth">;
+  readonly config: Pick<Config, "protocol" | "upstream" | "auth" | "state">;
   /** Default: all that the snapshot holds. */
   readonly parts?: readonly SnapshotPart[] | undefined;
   readonly clock: Clock;
@@ -50,6 +50,10 @@ export async function restoreSnapshot(options: RestoreSnapshotOptions): Promise<
   rmSync(folder, { recursive: true, force: true });
   const manifest = readUsable(dir, config, options.parts);
   const parts = partsOf(manifest, options.parts);
+  if (parts.includes("state") && config.state.url !== "")
+    throw new UserError(
+      "state.url is set, so the state of the snapshot would not be used: add --index-only. To move it to PostgreSQL, restore it without state.url and run `svc state copy --to postgres`.",
+    );
   for (const part of parts) refuseExisting(dataDir, part);
   const bytes = parts.reduce((sum, part) => sum + (manifest[part]?.bytes ?? 0), MARGIN_BYTES);
   requireFreeSpace(dataDir, bytes, "restoring the snapshot");

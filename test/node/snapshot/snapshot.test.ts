@@ -12,6 +12,7 @@ import { nonceFloor } from "../../../src/db/state/saved-clock.ts";
 import { COPY_TREATMENT } from "../../../src/node/snapshot/detach-index.ts";
 import { openDataDir } from "../../../src/runtime/data-dir.ts";
 import { Scope } from "../../../src/upstream/scope.ts";
+import { configWith } from "../../runtime/config.ts";
 import { cast } from "../../support/records.ts";
 import { openSnapshotNode, tablesOf } from "./snapshot-node.ts";
 
@@ -185,6 +186,16 @@ describe("a snapshot is not restored", () => {
     writeFileSync(path(`b/${file}`), "data");
     await expect(restore("a", "b")).rejects.toThrow(`${path(`b/${file}`)} is in the way`);
     expect([names("b"), readFileSync(path(`b/${file}`), "utf8")]).toEqual([[file], "data"]);
+  });
+
+  test("beside PostgreSQL, unless it is the index alone", async () => {
+    using fixture = await openSnapshotNode();
+    const { create, restore, names } = fixture;
+    await create("a");
+    const config = configWith("state.url=postgres://svc@127.0.0.1/svc");
+    await expect(restore("a", "b", { config })).rejects.toThrow("add --index-only");
+    await restore("a", "b", { config, parts: ["index"] });
+    expect(names("b")).toEqual(["index.db"]);
   });
 
   test("with a newer schema or format, or a manifest that is damaged, missing or huge", async () => {
