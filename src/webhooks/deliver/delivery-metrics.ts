@@ -41,6 +41,12 @@ export function registerDeliveryMetrics(metrics: Metrics, stats: () => Promise<D
     [],
     (metric, now) => metric.inc(now.skippedEvents),
   );
+  counter(
+    "webhook_left_events_total",
+    "Events that this node left to other nodes, because it was filling, behind a gap or away for days.",
+    [],
+    (metric, now) => metric.inc(now.leftEvents),
+  );
   gaugeBy("state", "webhook_deliveries", "Stored deliveries by state.", (now) => now.deliveries);
   gauge("webhook_oldest_due_seconds", "Age of the oldest due delivery.", (now) => now.oldestDueMs / 1000);
   gauge("webhook_calls_in_flight", "Calls to webhooks in flight.", (now) => now.inFlight);

@@ -15,13 +15,14 @@ import {
   type SchedulerSlot,
   type SchedulerStats,
 } from "./fair-scheduler.ts";
+import { createQueuePoll } from "./queue-poll.ts";
 import type { RetryPolicy } from "./schedule.ts";
 import { createSettlements } from "./settlements.ts";
 
 /** Limit of outcomes that wait to be stored; at the limit no further call starts. */
 const MAX_UNRECORDED = 256;
-/** Webhooks that are read, and leases that are ended, at a time when the queue is polled. */
-const ROWS_PER_POLL = 500;
+/** The longest delay before a poll that has left webhooks to the next one is continued. */
+const CONTINUE_AFTER_MS = 1_000;
 
 export interface EngineSettings {
   readonly scheduler: SchedulerLimits;
@@ -82,6 +83,7 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
   let timer: { readonly atMs: number; readonly cancel: () => void } | undefined;
   let cancelPoll: (() => void) | undefined;
   const logFault = createFaultLog({ log, clock });
+  const continuePollMs = Math.min(settings.pollIntervalMs, CONTINUE_AFTER_MS);
   const retryPollMs = Math.min(settings.pollIntervalMs, settings.errorBackoffMs);
   /** Callbacks that end the current sleeps. */
   const sleeping = new Set<() => void>();
@@ -95,6 +97,19 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
     },
     onFault: (cause, webhookId, message) => logFault(cause, { webhookId }, message),
     track,
+  });
+  const pollQueue = createQueuePoll({
+    queue,
+    clock,
+    log,
+    settings,
+    isStopping: () => isStopping,
+    onDue(webhooks) {
+      const nowMs = clock.nowMs();
+      for (const { webhookId, dueAtMs, isFailing } of webhooks)
+        scheduler.wake(webhookId, dueAtMs, nowMs, isFailing);
+      pump();
+    },
   });
   const storeSettlement = createSettlements({
     queue,
@@ -227,38 +242,11 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
     }
   }
 
-  /** Makes deliveries due that a process had in flight when it ended. */
-  async function endLeases(): Promise<void> {
-    let ended = 0;
-    for (let last = ROWS_PER_POLL; last === ROWS_PER_POLL && !isStopping; ended += last) {
-      last = await queue.endLeasesOfTheDead(clock.nowMs(), ROWS_PER_POLL);
-    }
-    if (ended > 0) log.info({ deliveries: ended }, "Recovered deliveries of a process that has ended");
-  }
-
-  /** Schedules queued deliveries that `wake` did not announce: at the start, of other processes, and after faults. */
-  async function pollQueue(): Promise<void> {
-    // First, or recovered deliveries would wait until their leases expire.
-    await endLeases();
-    let position: number | undefined = 0;
-    while (position !== undefined && !isStopping) {
-      const found = await queue.dueWebhooks(position, ROWS_PER_POLL);
-      for (const { webhookId, dueAtMs, isFailing } of found.webhooks) {
-        const nowMs = clock.nowMs();
-        // It was scheduled before the clock went back; the claim makes it due.
-        const atMs = dueAtMs > nowMs + settings.maxRetryDelayMs ? nowMs : dueAtMs;
-        scheduler.wake(webhookId, atMs, nowMs, isFailing);
-      }
-      position = found.last;
-      pump();
-    }
-  }
-
   function schedulePoll(delayMs = settings.pollIntervalMs): void {
     if (isStopping) return;
     cancelPoll = setTimer(delayMs, () => {
       const polled = pollQueue().then(
-        () => schedulePoll(),
+        (isMore) => schedulePoll(isMore ? continuePollMs : undefined),
         (cause) => {
           logPollFault(cause);
           schedulePoll(retryPollMs);
@@ -273,8 +261,7 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
   }
 
   try {
-    await pollQueue();
-    schedulePoll();
+    schedulePoll((await pollQueue()) ? continuePollMs : undefined);
   } catch (cause) {
     if (!(cause instanceof StateUnavailable)) throw cause;
     logPollFault(cause);

@@ -10,6 +10,7 @@ import type { MatchClient } from "../match/rpc.ts";
 import { Subscriptions } from "../match/subscriptions.ts";
 import type { DeliveryPublications } from "../store/delivery-publications.ts";
 import { type NodeEvent, readEvent } from "./event.ts";
+import { isLeftToOthers } from "./left-to-others.ts";
 import { type MatchedBatch, matchEvents } from "./match-events.ts";
 import type { OutboxClient } from "./outbox-client.ts";
 
@@ -55,6 +56,8 @@ export interface PublisherStats {
   readonly queuedDeliveries: number;
   /** Events that were skipped because of a fault of the node. */
   readonly skippedEvents: number;
+  /** Events that were left to other nodes. */
+  readonly leftEvents: number;
   readonly subscribedWebhooks: number;
   /** Whether the queue is full and events wait. */
   readonly isBackpressured: boolean;
@@ -81,7 +84,13 @@ export function startPublisher(deps: PublisherDeps): Publisher {
   /** The stored position. */
   let marked = 0;
   let markedAtMs = clock.nowMs();
-  let stats = { publishedEvents: 0, queuedDeliveries: 0, skippedEvents: 0, isBackpressured: false };
+  let stats = {
+    publishedEvents: 0,
+    queuedDeliveries: 0,
+    skippedEvents: 0,
+    leftEvents: 0,
+    isBackpressured: false,
+  };
   let abort: (() => void) | undefined;
   let isStopping = false;
   let isAwaiting = false;
@@ -113,11 +122,27 @@ export function startPublisher(deps: PublisherDeps): Publisher {
   async function publishNext(): Promise<boolean> {
     const rows = eventsAfter(index, published, BATCH_EVENTS);
     if (rows.length === 0) return false;
-    const events = readablePrefix(rows);
+    const own = await ownPrefix(rows);
+    if (own.length === 0) return true;
+    const events = readablePrefix(own);
     const covered = await queue(events);
     published = events[covered - 1]?.seq ?? rows[0]?.seq ?? published;
     stats = { ...stats, publishedEvents: stats.publishedEvents + covered };
     return true;
+  }
+
+  /** Returns the events before the first one that is left to others; if that is the first event, passes over those. */
+  async function ownPrefix(rows: readonly StoredOutboxEvent[]): Promise<readonly StoredOutboxEvent[]> {
+    const others = await store.otherProcesses();
+    if (!others) return rows;
+    const isOwn = ({ appliedAt }: StoredOutboxEvent) => !isLeftToOthers(appliedAt, others, nowSecs(clock));
+    const end = rows.findIndex((row) => !isOwn(row));
+    if (end !== 0) return end < 0 ? rows : rows.slice(0, end);
+    const next = rows.findIndex(isOwn);
+    const left = next < 0 ? rows : rows.slice(0, next);
+    published = left.at(-1)?.seq ?? published;
+    stats = { ...stats, leftEvents: stats.leftEvents + left.length };
+    return [];
   }
 
   /**

@@ -44,6 +44,14 @@ export interface Publication {
   readonly dropped: number;
 }
 
+/** The other live processes that publish the same network's events. Times are unix seconds. */
+export interface OtherProcesses {
+  /** Since when this process applies blocks as they come; null while it does not. */
+  readonly ownLiveSince: number | null;
+  /** Of the other process that has done so for the longest; null when none does. */
+  readonly othersLiveSince: number | null;
+}
+
 export interface QueueLimits {
   /** Limit of queued deliveries of one webhook; further ones are dropped at once. */
   readonly maxQueued: number;
@@ -56,6 +64,8 @@ export interface QueueLimits {
 export interface DeliveryPublications {
   /** Returns the webhooks that changed after a version (0: all of them). */
   changesSince(version: number): Promise<SubscriptionChanges>;
+  /** Returns undefined when no other process is alive. */
+  otherProcesses(): Promise<OtherProcesses | undefined>;
   /**
    * Queues deliveries of events, in one transaction. An existing delivery stays unchanged, and nothing is queued for a
    * webhook that is inactive or deleted.

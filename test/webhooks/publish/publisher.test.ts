@@ -200,6 +200,32 @@ describe("publisher", () => {
     expect(outboxBacklog(writer.db).events).toBe(0);
   });
 
+  test("passes over the events that another node publishes, and publishes those before and after them", async () => {
+    using fixture = await startFixture(1);
+    const { writer, addWebhook, run, store, events } = fixture;
+    await addWebhook(ALL_CASTS);
+    const start = Math.floor(writer.clock.nowMs() / 1000);
+    for (const [text, atSecs] of [
+      ["before the other was live", 0],
+      ["while this one filled", 100],
+      ["while this one still filled", 150],
+      ["since this one is live", 200],
+    ] as const) {
+      writer.clock.setSecs(start + atSecs);
+      await writer.submit(cast(1, text));
+    }
+    const others = { ownLiveSince: start + 200, othersLiveSince: start + 40 };
+    const { publisher, published } = run({ store: { ...store, otherProcesses: async () => others } });
+    await published(2);
+    expect(publisher.stats()).toMatchObject({ publishedEvents: 2, leftEvents: 2 });
+    expect(events().map(({ body }) => JSON.parse(body).data.text)).toEqual([
+      "before the other was live",
+      "since this one is live",
+    ]);
+    await publisher.stop();
+    expect(outboxBacklog(writer.db).events).toBe(0);
+  });
+
   test("delivers two user updates for a relayed message that is added and removed, each once", async () => {
     using fixture = await startFixture(1);
     const { writer, addWebhook, run, deliveries } = fixture;

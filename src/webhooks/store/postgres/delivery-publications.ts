@@ -13,6 +13,17 @@ const receivers = pgStatement<{ seq: number; webhook_id: string; queued: number 
    WHERE w.webhook_id = ANY ($1::text[]) AND w.active`,
 );
 
+/** By PostgreSQL's clock, which decides whether a process is alive. */
+const otherProcesses = pgStatement<
+  { others: number; own_live_since: number | null; others_live_since: number | null },
+  [bootId: string]
+>(
+  "nodes.others",
+  `SELECT count(*) AS others, (SELECT live_since FROM nodes WHERE boot = $1) AS own_live_since,
+     min(live_since) AS others_live_since
+   FROM nodes WHERE boot <> $1 AND ends_at_ms > extract(epoch FROM clock_timestamp()) * 1000`,
+);
+
 /**
  * The publications in PostgreSQL. Every process publishes its own events, and the unique ids of events and deliveries decide
  * which of them are new. A queue may exceed its limit by what several processes add to it at once.
@@ -24,6 +35,12 @@ export function createPostgresPublications(
   const slot = totalsSlot(node, "main");
   return {
     changesSince: (version) => readWebhookChanges(main, version),
+
+    async otherProcesses() {
+      const found = await main.get(otherProcesses, node.bootId);
+      if (!found || found.others === 0) return undefined;
+      return { ownLiveSince: found.own_live_since, othersLiveSince: found.others_live_since };
+    },
 
     publish: ({ version, nowSecs, events }) =>
       main.transaction(async (tx) => {

@@ -72,11 +72,13 @@ const release = pgStatement<unknown, [dueAtMs: number, seq: number, leaseEndsAtM
   `UPDATE deliveries SET due_at_ms = $1, lease_ends_at_ms = NULL, claimed_by = NULL
    WHERE seq = $2 AND lease_ends_at_ms = $3 AND claimed_by = $4`,
 );
+/** By PostgreSQL's clock: a process whose own clock is wrong must not take all others for dead. */
 const endLeases = pgStatement<unknown, [nowMs: number, bootId: string, max: number]>(
   "deliveries.end-leases",
   `UPDATE deliveries SET due_at_ms = $1, lease_ends_at_ms = NULL, claimed_by = NULL WHERE seq IN (
      SELECT d.seq FROM deliveries d WHERE d.lease_ends_at_ms > 0 AND d.claimed_by <> $2
-       AND d.claimed_by NOT IN (SELECT n.boot FROM nodes n WHERE n.ends_at_ms > $1)
+       AND d.claimed_by NOT IN (SELECT n.boot FROM nodes n
+                                WHERE n.ends_at_ms > extract(epoch FROM clock_timestamp()) * 1000)
      LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED)`,
 );
 /** A loose scan of the index: each step seeks the next webhook. */

@@ -47,8 +47,13 @@ const countDropped = statement<unknown, [deliveries: string, event: number, maxQ
       WHERE NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event = ?2 AND d.webhook = w.seq))`,
 );
 
-export function publicationReads(db: StateDatabase): Pick<DeliveryPublications, "changesSince"> {
-  return { changesSince: async (version) => readWebhookChanges(db, version) };
+export function publicationReads(
+  db: StateDatabase,
+): Pick<DeliveryPublications, "changesSince" | "otherProcesses"> {
+  return {
+    changesSince: async (version) => readWebhookChanges(db, version),
+    otherProcesses: async () => undefined,
+  };
 }
 
 export function publicationWrites(
