@@ -6,7 +6,6 @@ import { benchDeliveries } from "./deliveries.ts";
 import { benchDensity } from "./density.ts";
 import { benchDialects } from "./dialects.ts";
 import { benchGrowth } from "./growth.ts";
-import { benchImport } from "./import.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchInside } from "./inside.ts";
 import { benchMatch } from "./match.ts";
@@ -32,7 +31,6 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   ingest: benchIngest,
   backfill: benchBackfill,
   verify: benchVerify,
-  import: benchImport,
   density: benchDensity,
   reads: benchReads,
   inside: benchInside,

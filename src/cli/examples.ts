@@ -70,8 +70,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "webhook replay WEBHOOK_ID --fid 3 --key-file fid-3.key --message-id msg_1",
   ],
   "webhook test": ["webhook test WEBHOOK_ID --fid 3 --key-file fid-3.key"],
-  state: ['state pause deliveries --reason "a receiver asked for it"', "state resume all"],
-  "state pause": ['state pause sends deliveries --reason "moving the database"'],
+  state: ["state pause deliveries --reason maintenance", "state resume all"],
+  "state pause": ["state pause sends deliveries --reason maintenance"],
   "state resume": ["state resume sends", "state resume all"],
   tokens: [
     "tokens import tokens.json --app-id APP_ID --dry-run",

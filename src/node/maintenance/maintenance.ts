@@ -1,3 +1,4 @@
+import type { WorkLease } from "../../cluster/postgres/work-lease.ts";
 import type { Sweep } from "../../db/state/sweep.ts";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
@@ -31,20 +32,41 @@ export interface Maintenance {
   run(signal?: AbortSignal): Promise<void>;
 }
 
-/** Each step is one short transaction, so that requests are not delayed. */
-export const ROWS_PER_STEP = 500;
-/** Bounds a run. The next run continues with the rest. */
-export const MAX_STEPS_PER_SWEEP = 40;
+/** Bounds of a run. The next run continues with the rest. */
+export interface MaintenanceLimits {
+  /** Each step is one short transaction, so that requests are not delayed. */
+  readonly rowsPerStep: number;
+  readonly maxStepsPerSweep: number;
+  /** The time for one sweep. */
+  readonly maxMsPerSweep: number;
+}
+
+/** In SQLite, requests wait for the writer while it sweeps. */
+export const SQLITE_LIMITS: MaintenanceLimits = {
+  rowsPerStep: 500,
+  maxStepsPerSweep: 40,
+  maxMsPerSweep: Number.POSITIVE_INFINITY,
+};
+/** In PostgreSQL all nodes together leave more to sweep, and nothing waits for it. */
+export const POSTGRES_LIMITS: MaintenanceLimits = {
+  rowsPerStep: 5_000,
+  maxStepsPerSweep: Number.POSITIVE_INFINITY,
+  maxMsPerSweep: 20_000,
+};
+
 /** The gap between two steps, in which the state writer serves other calls. */
 const STEP_DELAY_MS = 5;
 
 export function createMaintenance(deps: {
   readonly sweeps: readonly Sweep[];
   readonly clock: Clock;
+  readonly limits: MaintenanceLimits;
+  /** Held before each step, where several nodes share the state: another node sweeps while it cannot be held. */
+  readonly lease?: WorkLease;
   /** Called for each sweep that fails. The other sweeps still run, and the next run retries the failed one. */
   readonly onFault: (sweep: string, cause: unknown) => void;
 }): Maintenance {
-  const { sweeps, clock, onFault } = deps;
+  const { sweeps, clock, limits, lease, onFault } = deps;
   let runs = 0;
   let faults = 0;
   let lastRunAt: number | null = null;
@@ -54,8 +76,10 @@ export function createMaintenance(deps: {
 
   /** Returns whether the sweep has rows left after its steps. */
   async function runSweep(sweep: Sweep, signal: AbortSignal | undefined): Promise<boolean> {
-    for (let steps = 0; steps < MAX_STEPS_PER_SWEEP && !signal?.aborted; steps++) {
-      const { deleted, more } = await sweep.step(ROWS_PER_STEP);
+    const untilMs = performance.now() + limits.maxMsPerSweep;
+    for (let steps = 0; steps < limits.maxStepsPerSweep && performance.now() < untilMs; steps++) {
+      if (signal?.aborted || (lease && !(await lease.hold()))) break;
+      const { deleted, more } = await sweep.step(limits.rowsPerStep);
       deletedRows[sweep.name] = (deletedRows[sweep.name] ?? 0) + deleted;
       if (!more) return false;
       await Bun.sleep(STEP_DELAY_MS);
@@ -63,8 +87,20 @@ export function createMaintenance(deps: {
     return true;
   }
 
+  /** Returns whether this node is the one that sweeps. */
+  async function isHeld(lease: WorkLease): Promise<boolean> {
+    try {
+      return await lease.hold();
+    } catch (cause) {
+      faults += 1;
+      onFault("lease", cause);
+      return false;
+    }
+  }
+
   return {
     async run(signal) {
+      if (lease && !(await isHeld(lease))) return;
       const startedMs = performance.now();
       const left: string[] = [];
       let isUnavailable = false;

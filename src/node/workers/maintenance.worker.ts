@@ -4,7 +4,12 @@ import { createFaultLog } from "../../db/state/unavailable-log.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
-import { createMaintenance, type MaintenanceRpc } from "../maintenance/maintenance.ts";
+import {
+  createMaintenance,
+  type MaintenanceRpc,
+  POSTGRES_LIMITS,
+  SQLITE_LIMITS,
+} from "../maintenance/maintenance.ts";
 import { scheduleMaintenance } from "../maintenance/schedule.ts";
 import { startBackupSchedule } from "../snapshot/backup-schedule.ts";
 import { createStateSweeps } from "../state/sqlite-stores.ts";
@@ -26,6 +31,7 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state }) => {
   const maintenance = createMaintenance({
     sweeps: createStateSweeps(createStateWriterClient(connectRpc<StateWriterRpc>(state))),
     clock: systemClock,
+    limits: config.state.url === "" ? SQLITE_LIMITS : POSTGRES_LIMITS,
     onFault: (sweep, cause) => logFault(cause, { sweep }, "A sweep failed"),
   });
   const stop = scheduleMaintenance(maintenance);

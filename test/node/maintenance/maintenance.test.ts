@@ -2,11 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import { openStateInMemory, type StateDatabase } from "../../../src/db/state/database.ts";
 import type { Sweep } from "../../../src/db/state/sweep.ts";
-import {
-  createMaintenance,
-  MAX_STEPS_PER_SWEEP,
-  ROWS_PER_STEP,
-} from "../../../src/node/maintenance/maintenance.ts";
+import { createMaintenance, SQLITE_LIMITS } from "../../../src/node/maintenance/maintenance.ts";
 import { registerMaintenanceMetrics } from "../../../src/node/maintenance/metrics.ts";
 import { scheduleMaintenance } from "../../../src/node/maintenance/schedule.ts";
 import { ManualClock } from "../../support/clock.ts";
@@ -28,6 +24,7 @@ const rows = (table: string) =>
 
 function maintain(sweeps: readonly Sweep[] = localStores(db, { clock }).sweeps) {
   return createMaintenance({
+    limits: SQLITE_LIMITS,
     sweeps,
     clock,
     onFault: (_, cause) => {
@@ -61,6 +58,8 @@ async function addTokens(appId: string, count: number) {
 }
 
 const deleteApp = (appId: string) => localStores(db).apps.delete({ id: appId, ownerFid: 3, nowSecs: START });
+
+const { rowsPerStep, maxStepsPerSweep } = SQLITE_LIMITS;
 
 describe("a run deletes expired rows and no others", () => {
   test("nonces, a margin after their last valid second", async () => {
@@ -131,7 +130,7 @@ describe("a run deletes expired rows and no others", () => {
 describe("a run is bounded", () => {
   test("no step deletes more rows than its limit, and the next run continues", async () => {
     await addApp("gone");
-    await addTokens("gone", 2 * ROWS_PER_STEP + 1);
+    await addTokens("gone", 2 * rowsPerStep + 1);
     await deleteApp("gone");
     const counts: number[] = [];
     const sweeps = localStores(db, { clock }).sweeps.map((sweep) => ({
@@ -143,7 +142,7 @@ describe("a run is bounded", () => {
       },
     }));
     await maintain(sweeps).run();
-    expect(counts).toEqual([ROWS_PER_STEP, ROWS_PER_STEP, 1, 0]);
+    expect(counts).toEqual([rowsPerStep, rowsPerStep, 1, 0]);
   });
 
   test("a sweep with more rows than the limit of a run stops there, and is reported as behind", async () => {
@@ -158,13 +157,13 @@ describe("a run is bounded", () => {
     const after: Sweep = { name: "after", step: async () => ({ deleted: 1, more: false }) };
     const maintenance = maintain([endless, after]);
     await maintenance.run();
-    expect(steps).toBe(MAX_STEPS_PER_SWEEP);
+    expect(steps).toBe(maxStepsPerSweep);
     expect(maintenance.stats()).toEqual({
       runs: 1,
       faults: 0,
       lastRunAt: START,
       lastRunMs: expect.any(Number),
-      deletedRows: { endless: MAX_STEPS_PER_SWEEP * ROWS_PER_STEP, after: 1 },
+      deletedRows: { endless: maxStepsPerSweep * rowsPerStep, after: 1 },
       behind: ["endless"],
     });
   });
@@ -198,6 +197,7 @@ test("a sweep that fails does not stop the others, and is retried in the next ru
   };
   const sound: Sweep = { name: "sound", step: async () => ({ deleted: 1, more: false }) };
   const maintenance = createMaintenance({
+    limits: SQLITE_LIMITS,
     sweeps: [broken, sound],
     clock,
     onFault: (sweep, cause) => faults.push(`${sweep}: ${cause}`),

@@ -1,0 +1,223 @@
+import type { StateNode } from "../../db/state/state-node.ts";
+import { StateUnavailable } from "../../db/state/unavailable.ts";
+import { createFaultLog } from "../../db/state/unavailable-log.ts";
+import { EXIT_RETRYABLE, EXIT_USER } from "../../lib/failure.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/logger.ts";
+import type { NodeSignals } from "../node-signals.ts";
+import type { Pauses } from "../pauses.ts";
+import { isPausable, type Pause } from "../switch-store.ts";
+import { measureClockOffset } from "./clock-offset.ts";
+import { type JoinDeps, type Joined, joinCluster, NODE_LEASE_MS, rejoinCluster } from "./join.ts";
+import {
+  type BeatRow,
+  beatNode,
+  endLease,
+  endWorkLease,
+  recordServer,
+  refuseSignedUntilNow,
+} from "./node-rows.ts";
+
+/** The times of the lease of a node. */
+export interface LeaseTimes {
+  readonly beatIntervalMs: number;
+  /** After a beat that failed. */
+  readonly retryIntervalMs: number;
+  /** A node that has not renewed its lease for so long starts nothing. Before the lease ends, so that nobody else has started. */
+  readonly fenceMs: number;
+  readonly leaseMs: number;
+}
+
+const LEASE_TIMES: LeaseTimes = {
+  beatIntervalMs: 2_000,
+  retryIntervalMs: 500,
+  fenceMs: 6_000,
+  leaseMs: NODE_LEASE_MS,
+};
+const TICK_INTERVAL_MS = 250;
+const OFFSET_INTERVAL_MS = 30_000;
+const OFFSET_WARNING_MS = 1_000;
+
+/** What the heartbeat of the node has last found. */
+export interface ClusterStats {
+  /** Live nodes, this one included. */
+  readonly nodes: number;
+  /** The live node that runs maintenance; null when none does. */
+  readonly maintenance: string | null;
+  readonly clockOffsetMs: number;
+  /** How often the state went back to an earlier time since the start. */
+  readonly rollbacks: number;
+  readonly isFenced: boolean;
+}
+
+/** This node among those of its state. */
+export interface Membership {
+  readonly node: StateNode;
+  stats(): ClusterStats;
+  /** Ends the lease, so that other nodes take over at once. */
+  leave(): Promise<void>;
+}
+
+export interface MembershipDeps extends Omit<JoinDeps, "leaseMs"> {
+  readonly clock: Clock;
+  readonly signals: NodeSignals;
+  readonly pauses: Pauses;
+  readonly log: Logger;
+  /** What the node reports with each beat. */
+  readonly report: () => { readonly liveSince: number | null; readonly positions: string | null };
+  /** Called when the node must end: another process has its id, or the state needs a newer release. */
+  readonly onLost: (reason: string, exitCode: number) => void;
+  /** Default: a beat every 2 seconds, for 8. */
+  readonly times?: LeaseTimes;
+}
+
+/** Joins the cluster and renews the lease of the node until it leaves. Rejects like `joinCluster`. */
+export async function startMembership(deps: MembershipDeps): Promise<Membership> {
+  const { pool, clock, signals, pauses, log, report, onLost } = deps;
+  const { beatIntervalMs, retryIntervalMs, fenceMs, leaseMs } = deps.times ?? LEASE_TIMES;
+  const joining = { ...deps, leaseMs };
+  const joined = await joinCluster(joining);
+  const { node } = joined;
+  const logFault = createFaultLog({ log, clock });
+  let lastBeat = joined.beat;
+  let latest: BeatRow | undefined;
+  let rollbacks = 0;
+  let wasFenced = false;
+  let isOver = false;
+  let offsetAtMs = Number.NEGATIVE_INFINITY;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let beating: Promise<void> = Promise.resolve();
+  reportJoin(joined);
+
+  function reportJoin({ differing, isOtherServer }: Joined): void {
+    for (const [other, settings] of differing)
+      log.warn({ other, settings }, "Settings differ from those of another node");
+    if (isOtherServer) countRollback("the server is another one than before, or on another timeline");
+  }
+
+  function countRollback(reason: string): void {
+    rollbacks += 1;
+    log.error(
+      { reason },
+      "The state may have gone back to an earlier time: requests that were signed before now are refused",
+    );
+  }
+
+  function end(reason: string, exitCode: number): void {
+    isOver = true;
+    onLost(reason, exitCode);
+  }
+
+  async function beat(): Promise<void> {
+    const { liveSince, positions } = report();
+    const startedNs = process.hrtime.bigint();
+    const row = await pool.get(beatNode, node.nodeId, node.bootId, leaseMs, liveSince, positions);
+    if (!row || isOver) return;
+    if (row.movedTo !== null) return end(`the state was moved to ${row.movedTo}`, EXIT_USER);
+    if (row.minReader > deps.schemaVersion)
+      return end("the state needs a newer release of this program", EXIT_USER);
+    pauses.apply(pausesOf(row.pauses));
+    await noticeRollback(row);
+    latest = row;
+    if (row.beat !== null) {
+      lastBeat = row.beat;
+      signals.actFor(fenceMs, startedNs);
+      return;
+    }
+    // The lease has ended: the state was away, or this process stood still.
+    const rejoinedNs = process.hrtime.bigint();
+    const again = await rejoinCluster(joining, node);
+    if (!again) return end(`node.id ${node.nodeId} or its slot is in use by another process`, EXIT_RETRYABLE);
+    if (again.beat <= lastBeat) await refuseSigned("the node's row is gone or older than it was");
+    reportJoin(again);
+    lastBeat = again.beat;
+    signals.actFor(fenceMs, rejoinedNs);
+    log.warn({ nodeId: node.nodeId }, "The lease of the node had ended: it has a new one");
+  }
+
+  async function noticeRollback({ beat, systemIdentifier, timeline }: BeatRow): Promise<void> {
+    if (beat !== null && beat <= lastBeat) await refuseSigned("the node's row is older than it was");
+    const isOtherServer =
+      latest && (latest.systemIdentifier !== systemIdentifier || latest.timeline !== timeline);
+    if (!isOtherServer) return;
+    await pool.run(recordServer, systemIdentifier, timeline);
+    await refuseSigned("the server is another one than before, or on another timeline");
+  }
+
+  async function refuseSigned(reason: string): Promise<void> {
+    countRollback(reason);
+    await pool.run(refuseSignedUntilNow, Number(deps.settings.hard["auth.signed_at_window_secs"]));
+  }
+
+  async function measureOffset(): Promise<void> {
+    if (performance.now() - offsetAtMs < OFFSET_INTERVAL_MS) return;
+    const before = signals.clockOffsetMs;
+    const offsetMs = await measureClockOffset(pool, clock);
+    offsetAtMs = performance.now();
+    signals.clockOffsetMs = offsetMs;
+    const isFar = (ms: number) => Math.abs(ms) > OFFSET_WARNING_MS;
+    if (isFar(offsetMs) && !isFar(before))
+      log.warn({ offsetMs: Math.round(offsetMs) }, "The clocks of this machine and of PostgreSQL differ");
+  }
+
+  function schedule(delayMs: number): void {
+    if (isOver) return;
+    timer = setTimeout(() => {
+      beating = beat()
+        .then(measureOffset)
+        .then(
+          () => schedule(beatIntervalMs),
+          (cause) => {
+            logFault(cause, {}, "A heartbeat failed");
+            schedule(retryIntervalMs);
+          },
+        );
+    }, delayMs);
+  }
+
+  const ticking = setInterval(() => {
+    signals.tick();
+    const isFenced = signals.isFenced();
+    if (isFenced && !wasFenced)
+      log.warn({}, "The node has not reached PostgreSQL for too long: it starts no calls until it does");
+    wasFenced = isFenced;
+  }, TICK_INTERVAL_MS);
+
+  try {
+    await beat();
+    await measureOffset();
+  } catch (cause) {
+    clearInterval(ticking);
+    throw cause;
+  }
+  schedule(beatIntervalMs);
+
+  return {
+    node,
+    stats: () => ({
+      nodes: latest?.nodes ?? 1,
+      maintenance: latest?.maintenance ?? null,
+      clockOffsetMs: signals.clockOffsetMs,
+      rollbacks,
+      isFenced: signals.isFenced(),
+    }),
+    async leave() {
+      isOver = true;
+      clearTimeout(timer);
+      await beating;
+      clearInterval(ticking);
+      try {
+        await pool.run(endWorkLease, "maintenance", node.bootId);
+        await pool.run(endLease, node.nodeId, node.bootId);
+      } catch (cause) {
+        if (!(cause instanceof StateUnavailable)) throw cause;
+      }
+    },
+  };
+}
+
+/** Reads the pauses of a beat; those of a newer release are none of this one's. */
+function pausesOf(json: string): Pause[] {
+  const pauses = JSON.parse(json) as readonly (Omit<Pause, "name"> & { readonly name: string })[];
+  return pauses.flatMap((pause) => (isPausable(pause.name) ? [{ ...pause, name: pause.name }] : []));
+}

@@ -1,0 +1,148 @@
+import { pgStatement } from "../../db/postgres/statement.ts";
+
+/** The time of PostgreSQL in unix ms, at the moment of the call rather than at the start of the transaction. */
+const NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+/** Changes with the server, and with the promotion of a standby. */
+const SERVER = `(SELECT system_identifier::text FROM pg_control_system())`;
+const TIMELINE = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)";
+
+/** A node as it is listed. */
+export interface NodeRow {
+  readonly nodeId: string;
+  readonly boot: string;
+  readonly slot: number;
+  readonly startedAt: number;
+  readonly endsAtMs: number;
+  readonly beat: number;
+  readonly version: string;
+  readonly schemaVersion: number;
+  readonly solo: boolean;
+  readonly settings: string;
+  readonly liveSince: number | null;
+  readonly positions: string | null;
+  readonly isLive: boolean;
+}
+
+export const listNodes = pgStatement<NodeRow>(
+  "nodes.list",
+  `SELECT node_id AS "nodeId", boot::text AS boot, slot, started_at AS "startedAt", ends_at_ms AS "endsAtMs", beat, version,
+     schema_version AS "schemaVersion", solo, settings, live_since AS "liveSince", positions, ends_at_ms > ${NOW_MS} AS "isLive"
+   FROM nodes ORDER BY node_id`,
+);
+
+export const readTime = pgStatement<{ nowMs: number }>("nodes.time", `SELECT ${NOW_MS} AS "nowMs"`);
+
+/** What all nodes agree on, with the server that responds. */
+export interface ClusterRow {
+  readonly settings: string;
+  readonly minReader: number;
+  readonly systemIdentifier: string | null;
+  readonly timeline: string | null;
+  readonly movedTo: string | null;
+}
+export const readCluster = pgStatement<ClusterRow>(
+  "cluster.read",
+  `SELECT settings, min_reader AS "minReader", system_identifier AS "systemIdentifier", timeline, moved_to AS "movedTo"
+   FROM cluster WHERE id = 1`,
+);
+export const readServer = pgStatement<{ systemIdentifier: string; timeline: string }>(
+  "cluster.server",
+  `SELECT ${SERVER} AS "systemIdentifier", ${TIMELINE} AS timeline`,
+);
+export const createCluster = pgStatement<unknown, [settings: string]>(
+  "cluster.create",
+  "INSERT INTO cluster (id, settings) VALUES (1, $1) ON CONFLICT (id) DO NOTHING",
+);
+export const changeSettings = pgStatement<unknown, [settings: string]>(
+  "cluster.change-settings",
+  "UPDATE cluster SET settings = $1 WHERE id = 1",
+);
+export const recordServer = pgStatement<unknown, [systemIdentifier: string, timeline: string]>(
+  "cluster.record-server",
+  "UPDATE cluster SET system_identifier = $1, timeline = $2 WHERE id = 1",
+);
+
+export const joinNode = pgStatement<
+  { beat: number },
+  [
+    nodeId: string,
+    boot: string,
+    slot: number,
+    leaseMs: number,
+    version: string,
+    schemaVersion: number,
+    solo: boolean,
+    settings: string,
+  ]
+>(
+  "nodes.join",
+  `INSERT INTO nodes AS n (node_id, boot, slot, started_at, ends_at_ms, beat, version, schema_version, solo, settings)
+   VALUES ($1, $2, $3, ${NOW_MS} / 1000, ${NOW_MS} + $4::bigint, 1, $5, $6, $7, $8)
+   ON CONFLICT (node_id) DO UPDATE SET boot = excluded.boot, slot = excluded.slot, ends_at_ms = excluded.ends_at_ms,
+     started_at = CASE WHEN n.boot = excluded.boot THEN n.started_at ELSE excluded.started_at END,
+     live_since = CASE WHEN n.boot = excluded.boot THEN n.live_since END,
+     beat = n.beat + 1, version = excluded.version, schema_version = excluded.schema_version, solo = excluded.solo,
+     settings = excluded.settings
+   RETURNING beat`,
+);
+
+/** What a renewal of the lease returns. */
+export interface BeatRow {
+  /** Null when the lease has ended, or is another boot's. */
+  readonly beat: number | null;
+  readonly nodes: number;
+  /** JSON of the pauses. */
+  readonly pauses: string;
+  readonly minReader: number;
+  readonly movedTo: string | null;
+  readonly systemIdentifier: string;
+  readonly timeline: string;
+  /** The live node that holds the lease of maintenance. */
+  readonly maintenance: string | null;
+}
+export const beatNode = pgStatement<
+  BeatRow,
+  [nodeId: string, boot: string, leaseMs: number, liveSince: number | null, positions: string | null]
+>(
+  "nodes.beat",
+  `WITH mine AS (
+     UPDATE nodes SET ends_at_ms = ${NOW_MS} + $3::bigint, beat = beat + 1, live_since = $4, positions = $5
+     WHERE node_id = $1 AND boot = $2 AND ends_at_ms > ${NOW_MS} RETURNING beat
+   ), kept AS (
+     UPDATE leases SET ends_at_ms = ${NOW_MS} + $3::bigint WHERE holder = $2 AND ends_at_ms > ${NOW_MS}
+   )
+   SELECT (SELECT beat FROM mine) AS beat,
+     (SELECT count(*) FROM nodes WHERE ends_at_ms > ${NOW_MS}) AS nodes,
+     (SELECT coalesce(json_agg(json_build_object(
+        'name', name, 'reason', reason, 'pausedBy', paused_by, 'pausedAt', paused_at) ORDER BY name), '[]')::text
+      FROM switches) AS pauses,
+     (SELECT min_reader FROM cluster WHERE id = 1) AS "minReader",
+     (SELECT moved_to FROM cluster WHERE id = 1) AS "movedTo",
+     ${SERVER} AS "systemIdentifier", ${TIMELINE} AS timeline,
+     (SELECT n.node_id FROM leases l JOIN nodes n ON n.boot = l.holder
+      WHERE l.name = 'maintenance' AND l.ends_at_ms > ${NOW_MS}) AS maintenance`,
+);
+
+/** Ends the lease of a boot at once. */
+export const endLease = pgStatement<unknown, [nodeId: string, boot: string]>(
+  "nodes.end",
+  `UPDATE nodes SET ends_at_ms = ${NOW_MS} WHERE node_id = $1 AND boot = $2 AND ends_at_ms > ${NOW_MS}`,
+);
+
+/** Refuses every request that was signed before now. `windowSecs` is how long a request is valid. */
+export const refuseSignedUntilNow = pgStatement<unknown, [windowSecs: number]>(
+  "cluster.refuse-signed",
+  `UPDATE state_clock SET nonce_floor = greatest(nonce_floor, ${NOW_MS} / 1000 + $1::bigint) WHERE id = 1`,
+);
+
+/** Takes or renews a lease of work. No row: another boot has it. */
+export const takeWorkLease = pgStatement<{ name: string }, [name: string, boot: string, leaseMs: number]>(
+  "leases.take",
+  `INSERT INTO leases AS l (name, holder, ends_at_ms) VALUES ($1, $2, ${NOW_MS} + $3::bigint)
+   ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, ends_at_ms = excluded.ends_at_ms
+   WHERE l.holder = excluded.holder OR l.ends_at_ms <= ${NOW_MS} RETURNING name`,
+);
+export const endWorkLease = pgStatement<unknown, [name: string, boot: string]>(
+  "leases.end",
+  `UPDATE leases SET ends_at_ms = ${NOW_MS} WHERE name = $1 AND holder = $2`,
+);

@@ -1,0 +1,79 @@
+import type { Config } from "../config/schema.ts";
+
+/** Settings by key, as text. */
+export type SettingTexts = Readonly<Record<string, string>>;
+
+/** The settings of a node that are compared with those of other nodes. */
+export interface ComparedSettings {
+  /** Must be the same on all nodes: a difference refuses the start. */
+  readonly hard: SettingTexts;
+  /** May differ during a rolling change: a difference is a warning. */
+  readonly soft: SettingTexts;
+}
+
+/** Of these sections every setting is compared, except those that concern one process. */
+const SOFT_SECTIONS = [
+  "service",
+  "http",
+  "auth",
+  "apps",
+  "webhooks",
+  "send",
+  "trending",
+  "notifications",
+  "net",
+] as const;
+const OF_ONE_PROCESS = new Set([
+  "service.shutdown_deadline_secs",
+  "http.host",
+  "http.port",
+  "http.workers",
+  "http.idle_timeout_secs",
+  "http.shutdown_grace_secs",
+  "http.drain_delay_secs",
+  "webhooks.delivery_concurrency",
+  "send.send_concurrency",
+]);
+
+/** The setting whose value nodes never change together: the records of a state belong to one network. */
+export const NETWORK_SETTING = "protocol.network";
+
+/** @param followed the followed fids; undefined for all. */
+export function comparedSettings(
+  config: Config,
+  followed: ReadonlySet<number> | undefined,
+): ComparedSettings {
+  const hard = {
+    [NETWORK_SETTING]: config.protocol.network,
+    "service.name": config.service.name,
+    "upstream.fids": fingerprintOf(followed),
+    "upstream.verify": config.upstream.verify,
+    "auth.signed_at_window_secs": String(config.auth.signed_at_window_secs),
+    "send.dedupe_ttl_secs": String(config.send.dedupe_ttl_secs),
+  };
+  const soft: Record<string, string> = {};
+  for (const section of SOFT_SECTIONS) {
+    for (const [name, value] of Object.entries(config[section])) {
+      const key = `${section}.${name}`;
+      if (!(key in hard) && !OF_ONE_PROCESS.has(key)) soft[key] = JSON.stringify(value);
+    }
+  }
+  return { hard, soft };
+}
+
+/** Names the keys whose values differ; a key that one side lacks does not: its release does not know it. */
+export function differingKeys(one: SettingTexts, other: SettingTexts): string[] {
+  return Object.keys(one).filter((key) => other[key] !== undefined && other[key] !== one[key]);
+}
+
+/** The settings in a stored text; empty where it is not one. */
+export function parseSettings(text: string): SettingTexts {
+  const parsed: unknown = JSON.parse(text);
+  return typeof parsed === "object" && parsed !== null ? (parsed as SettingTexts) : {};
+}
+
+function fingerprintOf(fids: ReadonlySet<number> | undefined): string {
+  if (!fids) return "all";
+  const sorted = [...fids].sort((a, b) => a - b).join(",");
+  return new Bun.CryptoHasher("sha256").update(sorted).digest("hex").slice(0, 16);
+}
