@@ -230,6 +230,7 @@ CREATE TABLE "token_changes" (
 	"fid" bigint NOT NULL,
 	"changed_at" bigint[] NOT NULL,
 	"expires_at" bigint NOT NULL,
+	"last_change" uuid,
 	CONSTRAINT "token_changes_app_id_fid_pk" PRIMARY KEY("app_id","fid")
 );
 --> statement-breakpoint

@@ -9,7 +9,7 @@ import { ResultList } from "./result-list.ts";
 import { createSendCallers } from "./send-callers.ts";
 import type { SendStats } from "./send-stats.ts";
 import type { SlotStats } from "./slots.ts";
-import { type CampaignStore, type CampaignWork, RunLost } from "./store/campaign-store.ts";
+import { type CampaignStore, type CampaignWork, type RunLimits, RunLost } from "./store/campaign-store.ts";
 import type { BatchResults, TokenResult } from "./store/notification-ledger.ts";
 
 /** How often the store is asked for campaigns that no node runs. */
@@ -51,9 +51,7 @@ export interface FanOutEngine extends FanOut {
 export interface FanOutDeps extends Omit<RunDeps, "onResults"> {
   readonly campaigns: CampaignStore;
   readonly log: Logger;
-  /** Limits of concurrent campaigns of this node, in total and of one app; others wait, and the oldest runs first. */
-  readonly maxRunning: number;
-  readonly maxRunningOfApp: number;
+  readonly runLimits: RunLimits;
   /** Delay before a campaign resumes after a fault of the node; it doubles with each further run. */
   readonly rerunAfterMs: number;
 }
@@ -67,7 +65,8 @@ interface Run {
 
 /** Starts the fan-out. It takes campaigns of this node, and those of nodes that have ended. */
 export function startFanOut(deps: FanOutDeps): FanOutEngine {
-  const { campaigns, stats, slots, clock, permission, maxRunning, maxRunningOfApp } = deps;
+  const { campaigns, stats, slots, clock, permission, runLimits } = deps;
+  const { maxRunning, maxRunningOfApp } = runLimits;
   const log = deps.log.child({ subsystem: "send" });
   const logFault = createFaultLog({ log, clock });
   const stop = new AbortController();
@@ -85,7 +84,7 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
     async call() {
       if (stop.signal.aborted || permission() !== "granted" || runs.size >= maxRunning) return [];
       const running = [...runs.values()].map(({ work: { seq, appId } }) => ({ seq, appId }));
-      const taken = await campaigns.take({ running, maxRunning, maxRunningOfApp }, nowSecs(clock));
+      const taken = await campaigns.take({ running, ...runLimits }, nowSecs(clock));
       for (const work of taken) start(work);
       return [];
     },

@@ -8,6 +8,7 @@ import { createPostBatch } from "../../push/post-batch.ts";
 import type { SendPermission } from "../../push/send-permission.ts";
 import { SendCounters } from "../../push/send-stats.ts";
 import { createSlots } from "../../push/slots.ts";
+import { runLimitsOf } from "../../push/store/campaign-store.ts";
 import type { Common } from "../../runtime/common.ts";
 import { version } from "../../version.ts";
 import type { StateStores } from "../state/state-stores.ts";
@@ -15,8 +16,6 @@ import type { StateStores } from "../state/state-stores.ts";
 const MAX_ATTEMPTS = 3;
 const BACKOFF_MS = 500;
 const RERUN_AFTER_MS = 5_000;
-const MAX_RUNNING = 32;
-const MAX_RUNNING_OF_APP = 8;
 
 /** The timeouts and backoffs of batches and hosts. Each has the service's default. */
 export interface FanOutTimings {
@@ -60,8 +59,7 @@ export function createFanOut(options: {
     stats: new SendCounters(),
     monotonicMs: options.monotonicMs ?? (() => performance.now()),
     permission: options.permission ?? (() => "granted"),
-    maxRunning: MAX_RUNNING,
-    maxRunningOfApp: MAX_RUNNING_OF_APP,
+    runLimits: runLimitsOf(send),
     rerunAfterMs: timings.rerunAfterMs ?? RERUN_AFTER_MS,
     settings: {
       dedupeTtlSecs: send.dedupe_ttl_secs,

@@ -5,6 +5,17 @@ import { secretSweep } from "../../db/postgres/secrets.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
 import type { Sweep } from "../../db/state/sweep.ts";
+import { type RunLimits, runLimitsOf } from "../../push/store/campaign-store.ts";
+import { createPostgresCampaigns } from "../../push/store/postgres/campaign-store.ts";
+import {
+  campaignProgressSweep,
+  campaignSweep,
+  dedupeSweep,
+} from "../../push/store/postgres/campaign-sweep.ts";
+import { createPostgresLedger } from "../../push/store/postgres/notification-ledger.ts";
+import { orphanedTokenSweep } from "../../push/store/postgres/orphan-sweep.ts";
+import { tokenChangeSweep } from "../../push/store/postgres/token-limit.ts";
+import { createPostgresTokens } from "../../push/store/postgres/token-store.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
 import { createPostgresDeliveryLog } from "../../webhooks/store/postgres/delivery-log.ts";
 import { createPostgresPublications } from "../../webhooks/store/postgres/delivery-publications.ts";
@@ -20,18 +31,20 @@ export interface PostgresStoresOptions {
   /** The process, under whose boot and slot the stores write. */
   readonly node: StateNode;
   readonly limits: QueueLimits;
+  /** Default: those of a node that sends. */
+  readonly runLimits?: RunLimits;
 }
 
 /** The stores over PostgreSQL. */
-export function createPostgresStores(
-  pools: PgPools,
-  options: PostgresStoresOptions,
-): Pick<StateStores, "nonces" | "apps" | "webhooks" | "publications" | "queue" | "deliveryLog"> {
-  const { clock } = options;
+export function createPostgresStores(pools: PgPools, options: PostgresStoresOptions): StateStores {
+  const { clock, node, runLimits = runLimitsOf({ send_concurrency: 1 }) } = options;
   return {
     nonces: createPostgresNonces(pools.main),
     apps: createPostgresApps(pools.main, clock),
     webhooks: createPostgresWebhooks(pools.main, clock),
+    tokens: createPostgresTokens(pools, clock, node),
+    campaigns: createPostgresCampaigns(pools, clock, node, runLimits),
+    ledger: createPostgresLedger(pools, clock, node),
     publications: createPostgresPublications(pools, options),
     queue: createPostgresDeliveryQueue(pools, options),
     deliveryLog: createPostgresDeliveryLog(pools, options),
@@ -44,11 +57,16 @@ export function createPostgresSweeps(
   options: Pick<PostgresStoresOptions, "clock" | "node">,
 ): Sweep[] {
   const { main } = pools;
-  const { clock } = options;
+  const { clock, node } = options;
   return [
     { name: "nonces", step: nonceSweep(main, clock) },
     { name: "secrets", step: secretSweep(main, clock) },
     { name: "webhook_changes", step: webhookChangeSweep(main, clock) },
+    tokenChangeSweep(main, clock),
+    orphanedTokenSweep(main, node),
+    dedupeSweep(main, clock),
+    campaignProgressSweep(main),
+    campaignSweep(main, clock),
     ...createPostgresDeliverySweeps(pools, options),
   ];
 }

@@ -80,11 +80,20 @@ export class RunLost extends Error {
   }
 }
 
-/** What a node already runs, and the limits of concurrent runs. */
-export interface CampaignRoom {
-  readonly running: readonly Pick<CampaignWork, "seq" | "appId">[];
+/** Limits of concurrent campaigns of a node, in total and of one app. Others wait, and the oldest runs first. */
+export interface RunLimits {
   readonly maxRunning: number;
   readonly maxRunningOfApp: number;
+}
+
+/** The limits of a node; one without slots for calls runs no campaign. */
+export function runLimitsOf(send: { readonly send_concurrency: number }): RunLimits {
+  return { maxRunning: send.send_concurrency === 0 ? 0 : 32, maxRunningOfApp: 8 };
+}
+
+/** What a node already runs, and its limits. */
+export interface CampaignRoom extends RunLimits {
+  readonly running: readonly Pick<CampaignWork, "seq" | "appId">[];
 }
 
 /** Campaigns that wait for a node to run them. */

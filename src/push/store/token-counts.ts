@@ -1,4 +1,4 @@
-import type { TokenState } from "./token-store.ts";
+import { type TokenState, tokenStates } from "./token-store.ts";
 
 /** Change of the number of rows by state. */
 export type StateCounts = { readonly [state in TokenState]?: number };
@@ -19,4 +19,14 @@ export function countStates(rows: readonly StateRow[], by: 1 | -1): StateCounts 
   const counts: { [state in TokenState]?: number } = {};
   for (const row of rows) counts[stateOf(row)] = (counts[stateOf(row)] ?? 0) + by;
   return counts;
+}
+
+/** Adds up changes of the totals. */
+export function sumOfCounts(...changes: readonly StateCounts[]): StateCounts {
+  const sum: { [state in TokenState]?: number } = {};
+  for (const state of tokenStates) {
+    const count = changes.reduce((total, change) => total + (change[state] ?? 0), 0);
+    if (count !== 0) sum[state] = count;
+  }
+  return sum;
 }

@@ -1,28 +1,32 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import type { Sweep } from "../../../src/db/state/sweep.ts";
 import {
+  CAMPAIGN_RETENTION_SECS,
   type CampaignRun,
   type CampaignStore,
   type CampaignWork,
   RunLost,
 } from "../../../src/push/store/campaign-store.ts";
+import { BLOCK_FIDS } from "../../../src/push/store/fid-block.ts";
 import type { NotificationLedger, TokenResult } from "../../../src/push/store/notification-ledger.ts";
 import { roomBeside, takeCampaign } from "../../support/campaigns.ts";
 import { ManualClock } from "../../support/clock.ts";
+import { SWEEP_MARGIN_SECS } from "../../support/state-stores.ts";
 
-export interface LedgerFixture extends Disposable {
+export interface LedgerFixture extends AsyncDisposable {
   readonly campaigns: CampaignStore;
   readonly ledger: NotificationLedger;
+  addApp(appId: string): Promise<void>;
+  /** Runs a sweep until it has nothing left, in steps of `maxRows`. Returns the number of deleted rows. */
+  sweep(name: string, maxRows: number): Promise<number>;
+  /** Rows of a table. */
+  rows(table: string): Promise<number>;
 }
 
 const TTL_SECS = 86_400;
 const tokens = (...fids: number[]) => fids.map((fid) => ({ fid, clientFid: 9 }));
-const served = (fid: number): TokenResult => ({
-  fid,
-  clientFid: 9,
-  kind: "success",
-  reason: "",
-  isRetryable: false,
-});
+const success = { kind: "success", reason: "", isRetryable: false } as const;
+const served = (fid: number): TokenResult => ({ fid, clientFid: 9, ...success });
 const failed = (fid: number, reason = "timeout", isRetryable = false): TokenResult => ({
   fid,
   clientFid: 9,
@@ -48,16 +52,20 @@ export async function record(
 }
 
 /** The guarantees of every implementation of the campaign store and the notification ledger. */
-export function campaignStoresContract(name: string, open: (clock: ManualClock) => LedgerFixture): void {
+export function campaignStoresContract(
+  name: string,
+  open: (clock: ManualClock) => Promise<LedgerFixture>,
+): void {
   describe(`${name}: campaign store and notification ledger`, () => {
-    const opened: Disposable[] = [];
-    afterEach(() => {
-      for (const fixture of opened.splice(0)) fixture[Symbol.dispose]();
+    const opened: AsyncDisposable[] = [];
+    afterEach(async () => {
+      for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
     });
-    const start = () => {
+    const start = async () => {
       const clock = new ManualClock(100);
-      const fixture = open(clock);
+      const fixture = await open(clock);
       opened.push(fixture);
+      for (const appId of ["app", "app2", "a", "b", "c"]) await fixture.addApp(appId);
       const { campaigns, ledger } = fixture;
       let made = 0;
       const running: CampaignWork[] = [];
@@ -86,7 +94,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     };
 
     test("of two campaigns with one notification, the first one has a claim until its lease expires", async () => {
-      const { campaign, claim } = start();
+      const { campaign, claim } = await start();
       const [first, second] = [await campaign(), await campaign()];
       expect(await claim(first, [1, 2])).toEqual({ taken: [1, 2], counted: [], refused: [] });
       expect(await claim(second, [1, 2, 3])).toEqual({ taken: [3], counted: [], refused: [1, 2] });
@@ -96,7 +104,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     });
 
     test("another client of the fid, another notification and another app are claimed separately", async () => {
-      const { campaign, claim, ledger } = start();
+      const { campaign, claim, ledger } = await start();
       const first = await campaign();
       await claim(first, [1]);
       const second = await campaign();
@@ -107,7 +115,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     });
 
     test("a token that was sent to cannot be claimed by others for 24 hours, and counts for its own campaign", async () => {
-      const { campaign, claim, settle } = start();
+      const { campaign, claim, settle } = await start();
       const [first, second] = [await campaign(), await campaign()];
       await claim(first, [1]);
       await settle(first, [served(1)]);
@@ -118,7 +126,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     });
 
     test("a failed token can be claimed by others, and counts for its own campaign even after another has sent it", async () => {
-      const { campaign, claim, settle } = start();
+      const { campaign, claim, settle } = await start();
       const [first, second] = [await campaign(), await campaign()];
       await claim(first, [1, 2]);
       await settle(first, [failed(1), failed(2, "rate_limited", true)]);
@@ -128,7 +136,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     });
 
     test("a failure that is settled late does not release another campaign's claim", async () => {
-      const { campaign, claim, settle } = start();
+      const { campaign, claim, settle } = await start();
       const [first, second] = [await campaign(), await campaign()];
       await claim(first, [1]);
       await claim(second, [1], 130);
@@ -138,7 +146,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     });
 
     test("after a crash the campaign claims its tokens again at once, and counts nothing twice", async () => {
-      const { campaigns, campaign, claim, settle, ledger } = start();
+      const { campaigns, campaign, claim, settle, ledger } = await start();
       const work = await campaign();
       await claim(work, [1, 2, 3]);
       await settle(work, [served(1), failed(2)]);
@@ -156,7 +164,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     });
 
     test("a settlement that is repeated because its response was lost changes nothing", async () => {
-      const { campaigns, campaign, claim, settle } = start();
+      const { campaigns, campaign, claim, settle } = await start();
       const work = await campaign();
       await claim(work, [1, 2, 3]);
       const settlements = [served(1), failed(2, "timeout"), failed(3, "rate_limited", true)];
@@ -176,7 +184,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     });
 
     test("a settlement may have any number of outcomes", async () => {
-      const { campaigns, campaign, claim, settle } = start();
+      const { campaigns, campaign, claim, settle } = await start();
       const work = await campaign();
       const fids = Array.from({ length: 700 }, (_, at) => at);
       await claim(work, fids);
@@ -189,7 +197,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     });
 
     test("adds up counts by host and by reason, hosts with the most tokens first", async () => {
-      const { campaigns, campaign, ledger } = start();
+      const { campaigns, campaign, ledger } = await start();
       const work = await campaign();
       await record(ledger, work, "b", [served(1), failed(2, "timeout"), failed(3, "timeout")]);
       await record(ledger, work, "a", [failed(4, "http_500")]);
@@ -219,7 +227,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     });
 
     test("lists fids with a rate-limited token once each, ascending, in pages", async () => {
-      const { campaigns, campaign, ledger } = start();
+      const { campaigns, campaign, ledger } = await start();
       const work = await campaign();
       const limited = [30, 10, 20].map((fid) => failed(fid, "rate_limited", true));
       await record(ledger, work, "h", [...limited, { ...failed(10, "rate_limited", true), clientFid: 8 }]);
@@ -229,7 +237,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     });
 
     test("limits the unfinished campaigns of an app; a finished one makes room", async () => {
-      const { campaigns } = start();
+      const { campaigns } = await start();
       const outcomes = await Promise.all(
         Array.from({ length: 10 }, (_, at) => create(campaigns, `c${at}`, { maxUnderWay: 3 })),
       );
@@ -240,15 +248,16 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       await campaigns.end(first, "completed", 200);
       expect(await create(campaigns, "next", { maxUnderWay: 3 })).toBe("created");
       const next = await campaigns.take(roomBeside(running), 200);
-      expect([first, ...running, ...next].map(({ campaignId }) => campaignId)).toEqual([
+      // In the order of their commits.
+      const ids = [first, ...running, ...next].map(({ campaignId }) => campaignId);
+      expect(ids.slice(3)).toEqual(["other", "next"]);
+      expect(ids.slice(0, 3).sort()).toEqual([
         ...outcomes.flatMap((outcome, at) => (outcome === "created" ? [`c${at}`] : [])),
-        "other",
-        "next",
       ]);
     });
 
     test("a finished campaign can neither be taken nor finished again", async () => {
-      const { campaigns, campaign } = start();
+      const { campaigns, campaign } = await start();
       const work = await campaign();
       expect(await campaigns.end(work, "aborted", 200)).toBe("ended");
       // As after a lost response.
@@ -263,7 +272,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     });
 
     test("takes the oldest free campaigns, within the limits in total and of one app", async () => {
-      const { campaigns } = start();
+      const { campaigns } = await start();
       for (const [id, appId] of ["a1 a", "a2 a", "a3 a", "b1 b", "c1 c", "a4 a"].map((at) => at.split(" "))) {
         await create(campaigns, id ?? "", { appId });
       }
@@ -280,7 +289,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     });
 
     test("a campaign whose taking was not answered is taken again, and the former run writes nothing", async () => {
-      const { campaigns, campaign, claim, settle, ledger } = start();
+      const { campaigns, campaign, claim, settle, ledger } = await start();
       const former = await campaign();
       await claim(former, [1, 2]);
       await settle(former, [served(1)]);
@@ -302,7 +311,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     });
 
     test("a released campaign is free after its delay", async () => {
-      const { campaigns, campaign, claim, clock } = start();
+      const { campaigns, campaign, claim, clock } = await start();
       const work = await campaign();
       await campaigns.release(work, 5_000);
       await expect(claim(work, [1])).rejects.toBeInstanceOf(RunLost);
@@ -317,7 +326,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     });
 
     test("returns which of some campaigns have ended or do not exist", async () => {
-      const { campaigns, campaign } = start();
+      const { campaigns, campaign } = await start();
       const [first, second] = [await campaign("n"), await campaign("m")];
       await campaigns.end(first, "completed", 200);
       const asked = ["unknown", second.campaignId, first.campaignId];
@@ -326,7 +335,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     });
 
     test("the number of tokens that were not attempted only grows, whatever the order of its writes", async () => {
-      const { campaigns, campaign, ledger } = start();
+      const { campaigns, campaign, ledger } = await start();
       const work = await campaign();
       await ledger.setNotAttempted(work, "h", { excluded: 5, duplicate: 1 });
       await ledger.setNotAttempted(work, "h", { excluded: 3 });
@@ -339,8 +348,50 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       ]);
     });
 
+    test("the ledger of a notification is swept in small steps when all of it has expired", async () => {
+      const { campaigns, campaign, ledger, sweep, rows, clock } = await start();
+      const work = await campaign();
+      // Each in its own row.
+      const spread = Array.from({ length: 95 }, (_, at) => ({ fid: at * BLOCK_FIDS, clientFid: 1 }));
+      await ledger.claim(work, spread, 30);
+      const results = spread.map((token) => ({ ...token, ...success }));
+      await record(ledger, work, "h", results, 5_000_000);
+      clock.setSecs(5_000_100);
+      // The ledger of an unfinished campaign stays, however old it is.
+      expect(await sweep("dedupe", 10)).toBe(0);
+      await campaigns.end(work, "completed", 200);
+      expect(await sweep("dedupe", 10)).toBeGreaterThanOrEqual(95);
+      expect([await rows("dedupe"), await rows("dedupe_keys")]).toEqual([0, 0]);
+    });
+
+    test("a finished campaign and its rows are deleted 30 days after its creation", async () => {
+      const { campaigns, campaign, ledger, sweep, rows, clock } = await start();
+      const [old, unfinished, young] = [await campaign(), await campaign(), await campaign("n", "app", 200)];
+      const results = Array.from({ length: 25 }, (_, at) => ({
+        fid: at * BLOCK_FIDS,
+        clientFid: 1,
+        kind: "failure" as const,
+        reason: "rate_limited",
+        isRetryable: true,
+      }));
+      for (const work of [old, unfinished, young]) await record(ledger, work, "h", results, 1);
+      await campaigns.end(old, "completed", 150);
+      await campaigns.end(young, "completed", 250);
+
+      expect(await sweep("campaign_progress", 10)).toBe(50);
+      expect(await rows("campaign_failures")).toBe(25);
+      clock.setSecs(99 + CAMPAIGN_RETENTION_SECS + SWEEP_MARGIN_SECS);
+      expect(await sweep("campaigns", 10)).toBe(0);
+      clock.advanceSecs(1);
+      // Its row, its two counts and its retryable fids.
+      expect(await sweep("campaigns", 10)).toBe(28);
+      expect(await campaigns.find(old.campaignId)).toBeUndefined();
+      expect(await campaigns.find(unfinished.campaignId)).toBeDefined();
+      expect(await campaigns.retryableFids(young.campaignId, -1, 100)).toHaveLength(25);
+    });
+
     test("lists the campaigns of an app, newest first", async () => {
-      const { campaigns } = start();
+      const { campaigns } = await start();
       for (const id of ["a", "b", "c", "d"])
         await create(campaigns, id, { appId: id === "c" ? "app2" : "app" });
       const page = await campaigns.list({ appId: "app", before: Number.MAX_SAFE_INTEGER, max: 2 });
@@ -368,4 +419,17 @@ function create(
     },
     maxUnderWay,
   );
+}
+
+/** Runs a sweep until it has nothing left; fails when a step deletes more than its limit. */
+export async function sweepAll(sweeps: readonly Sweep[], name: string, maxRows: number): Promise<number> {
+  const sweep = sweeps.find((one) => one.name === name);
+  if (!sweep) throw new Error(`there is no sweep ${name}`);
+  let total = 0;
+  for (;;) {
+    const { deleted, more } = await sweep.step(maxRows);
+    expect(deleted).toBeLessThanOrEqual(maxRows);
+    total += deleted;
+    if (!more) return total;
+  }
 }

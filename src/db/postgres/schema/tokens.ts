@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { bigint, boolean, index, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
+import { bigint, boolean, index, integer, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
 import { whole } from "./column.ts";
 
 /**
@@ -51,6 +51,8 @@ export const tokenChanges = pgTable(
     fid: whole("fid").notNull(),
     changedAt: bigint("changed_at", { mode: "number" }).array().notNull(),
     expiresAt: whole("expires_at").notNull(),
+    /** The last change: its repetition after a lost answer is recognised. */
+    lastChange: uuid("last_change"),
   },
   (t) => [primaryKey({ columns: [t.appId, t.fid] }), index("token_changes_by_expiry").on(t.expiresAt)],
 );

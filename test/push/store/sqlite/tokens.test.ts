@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { openState, statePath } from "../../../../src/db/state/database.ts";
+import { openState, type StateDatabase, statePath } from "../../../../src/db/state/database.ts";
 import { type Clock, systemClock } from "../../../../src/runtime/clock.ts";
 import "../../../../src/node/state/sweeps.ts";
 import "../../../../src/push/store/sqlite/token-import.ts";
@@ -14,15 +14,17 @@ function openTokens(clock: Clock = systemClock) {
   const dir = tempDir();
   const path = statePath(dir.path);
   const db = openState(path);
+  const connected: StateDatabase[] = [];
   const apps = localStores(db, { clock }).apps;
   const claim = { ownerFid: 3, nowSecs: 100 };
   return {
     db,
     path,
     store: localStores(db).tokens,
-    connect() {
+    async connect() {
       const other = openState(path);
-      return { ...localStores(other, { clock }).tokens, [Symbol.dispose]: () => other[Symbol.dispose]() };
+      connected.push(other);
+      return localStores(other, { clock }).tokens;
     },
     async addApp(appId: string) {
       const fields = {
@@ -39,13 +41,16 @@ function openTokens(clock: Clock = systemClock) {
     [Symbol.dispose]() {
       // The apps here have no secrets.
       expect(verifyState(db).filter(({ what }) => what !== "apps without a secret in force")).toEqual([]);
-      db[Symbol.dispose]();
+      for (const other of [...connected, db]) other[Symbol.dispose]();
       dir[Symbol.dispose]();
     },
   };
 }
 
-tokenStoreContract("tokens in SQLite", openTokens);
+tokenStoreContract("tokens in SQLite", async (clock) => {
+  const tokens = openTokens(clock);
+  return { ...tokens, [Symbol.asyncDispose]: async () => tokens[Symbol.dispose]() };
+});
 
 test("the limit holds across processes, and the totals count the rows of both", async () => {
   using tokens = openTokens();
