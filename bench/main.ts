@@ -6,6 +6,7 @@ import { benchDeliveries } from "./deliveries.ts";
 import { benchDensity } from "./density.ts";
 import { benchDialects } from "./dialects.ts";
 import { benchGrowth } from "./growth.ts";
+import { benchImport } from "./import.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchInside } from "./inside.ts";
 import { benchMatch } from "./match.ts";
@@ -31,6 +32,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   ingest: benchIngest,
   backfill: benchBackfill,
   verify: benchVerify,
+  import: benchImport,
   density: benchDensity,
   reads: benchReads,
   inside: benchInside,

@@ -1,6 +1,4 @@
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
-import { writeRecords } from "../src/import/record-writer.ts";
 import type { MessagePage } from "../src/ingest/verify/verifier.ts";
 import { startVerifierPool } from "../src/ingest/verify/verifier-pool.ts";
 import { packBytes } from "../src/lib/byte-list.ts";
@@ -8,8 +6,7 @@ import { workerUrls } from "../src/node/worker-urls.ts";
 import { slotOf } from "../src/protocol/merge-rules.ts";
 import { encodeMessage, signedMessageFromWire } from "../src/protocol/signed-message.ts";
 import type { Message } from "../src/protocol/wire/generated/message.ts";
-import { compileInto, DIST, tempDir } from "../test/support/program.ts";
-import { backfillSet, firstMessages, recordsOf } from "./backfill-set.ts";
+import { backfillSet, firstMessages } from "./backfill-set.ts";
 import { bareVerifyRate } from "./bare-ingest.ts";
 import type { Figure } from "./main.ts";
 import { median } from "./start.ts";
@@ -19,9 +16,8 @@ const MESSAGES = 20_000;
 const CALLS_AT_ONCE = 32;
 
 /**
- * Measures how many messages per second the verifier threads verify in full, from pages of a backfill, and the import of
- * a file by the compiled binary. The baseline is bare Ed25519 verification of the same messages on one core. Runs are
- * interleaved.
+ * Measures how many messages per second the verifier threads verify in full, from pages of a backfill. The baseline is bare
+ * Ed25519 verification of the same messages on one core. Runs are interleaved.
  */
 export async function benchVerify(): Promise<Figure[]> {
   const set = await backfillSet(Number(process.env.BENCH_MESSAGES ?? 200_000));
@@ -31,10 +27,6 @@ export async function benchVerify(): Promise<Figure[]> {
   const bare: number[] = [];
   const rates = new Map(counts.map((threads) => [threads, [] as number[]]));
   const micros = new Map(counts.map((threads) => [threads, [] as number[]]));
-  const imports: number[] = [];
-  using dir = tempDir();
-  const file = join(dir.path, "records");
-  const records = await writeRecords(file, recordsOf(set));
   for (let run = 0; run < RUNS; run++) {
     bare.push(bareVerifyRate(sample));
     for (const threads of counts) {
@@ -42,7 +34,6 @@ export async function benchVerify(): Promise<Figure[]> {
       rates.get(threads)?.push(rate);
       micros.get(threads)?.push(cpuMicros);
     }
-    imports.push(records / (await importSecs(file, join(dir.path, `data-${run}`))));
   }
   const ratio = (of: readonly number[]) => ({
     of: "bare verification",
@@ -62,12 +53,6 @@ export async function benchVerify(): Promise<Figure[]> {
         { what: "CPU of all threads", value: median(micros.get(threads) ?? []), unit: "µs a message" },
       ];
     }),
-    {
-      what: `import of ${records} records`,
-      value: median(imports),
-      unit: "records/s",
-      ratio: ratio(imports),
-    },
   ];
 }
 
@@ -125,15 +110,4 @@ function pagesOf(messages: readonly Message[]): MessagePage[] {
     messages: packBytes(all),
     collectsMentions: false,
   }));
-}
-
-async function importSecs(file: string, dataDir: string): Promise<number> {
-  const program = await compileInto(DIST);
-  const startedAt = performance.now();
-  const child = Bun.spawn([program, "--data-dir", dataDir, "import", file], {
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  if ((await child.exited) !== 0) throw new Error(await new Response(child.stderr).text());
-  return (performance.now() - startedAt) / 1000;
 }

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { ImportProgress } from "../import/progress.ts";
 import type { ImportInterrupted, ImportReport } from "../import/run-import.ts";
 import { EXIT_USER, RetryableError, UserError } from "../lib/failure.ts";
 import type { CommandContext } from "./context.ts";
@@ -12,6 +13,7 @@ const MIN_BYTES_FOR_THREADS = 1024 * 1024;
 interface ImportOptions {
   readonly estimate?: boolean;
   readonly json?: boolean;
+  readonly finish?: boolean;
 }
 
 /** `import`: imports a file of length-delimited records. */
@@ -19,15 +21,21 @@ export function registerImport(program: Command, context: CommandContext): void 
   program
     .command("import")
     .description("import a file of length-delimited records, continuing an earlier import of the same file")
-    .argument("<file>", "messages, on-chain events and username proofs, each after its length")
+    .argument("[file]", "messages, on-chain events and username proofs, each after its length")
     .option("--estimate", "only estimate size and time of the import, from a sample of the file")
     .option("--json", "print the estimate as a JSON object")
-    .action(async (file: string, { estimate = false, json = false }: ImportOptions) => {
+    .option("--finish", "finish an interrupted import without the rest of its file")
+    .action(async (named: string | undefined, options: ImportOptions) => {
+      const { estimate = false, json = false, finish = false } = options;
+      if (finish === (named !== undefined))
+        program.error("error: a file is required, or --finish without one");
+      const file = named ?? "";
       if (estimate) return await printEstimate(context, file, json);
       const { createCommon, runTask } = await import("./common.ts");
       const { openDataDir } = await import("../runtime/data-dir.ts");
       const { createImportSink } = await import("../import/import-sink.ts");
       const { formatProgress } = await import("../import/progress.ts");
+      const { finishImport } = await import("../import/finish-import.ts");
       const { ImportInterrupted, runImport } = await import("../import/run-import.ts");
       const { formatSummary } = await import("../import/summary.ts");
       const { indexPath, openIndexWriter } = await import("../db/index/database.ts");
@@ -45,8 +53,7 @@ export function registerImport(program: Command, context: CommandContext): void 
       const common = createCommon(context);
       const { config, clock, log, shutdown } = common;
       context.exitCode = await runTask(common, async () => {
-        const isFile = await Bun.file(file).exists();
-        if (!isFile) throw new UserError(`no such file: ${file}`);
+        if (!finish && !(await Bun.file(file).exists())) throw new UserError(`no such file: ${file}`);
         const dataDir = openDataDir(config.data.dir);
         shutdown.add("data directory", () => dataDir.release());
         await migrateFormerIndex(common, dataDir.path, { always: false });
@@ -64,8 +71,9 @@ export function registerImport(program: Command, context: CommandContext): void 
         const onFault = (cause: unknown) => log.error({ err: cause }, "A record could not be stored");
         const engine = createIngestEngine({ db, network, clock, onFault });
         const rules = () => ({ network, nowUnixSecs: nowSecs(clock), isHistory: true });
+        const fileBytes = finish ? 0 : Bun.file(file).size;
         const threads =
-          Bun.file(file).size < MIN_BYTES_FOR_THREADS
+          fileBytes < MIN_BYTES_FOR_THREADS
             ? undefined
             : startVerifierThreads(config, rules, workerUrls.verifier, () => {});
         if (threads) shutdown.add("verifier threads", () => threads.stop());
@@ -81,15 +89,26 @@ export function registerImport(program: Command, context: CommandContext): void 
           progress.finish();
           print(`${formatSummary(summary).join("\n")}\n`);
         };
+        const work = {
+          sink: createImportSink({ db, engine, verifier, fileBytes }),
+          clock,
+          onProgress: (step: ImportProgress) => progress.update(step),
+          signal: shutdown.signal,
+        };
+        if (finish) {
+          const { outcome, summary } = await finishImport(work);
+          end({ summary });
+          db.checkpoint();
+          shutdown.signal.throwIfAborted();
+          if (outcome === "finished") return;
+          throw new RetryableError("a record could not be stored; the log says why. Run the command again.");
+        }
         let report: ImportReport;
         try {
           report = await runImport({
+            ...work,
             path: file,
-            sink: createImportSink({ db, engine, verifier, fileBytes: Bun.file(file).size }),
             positions: { get: (key) => getPosition(db, key) },
-            clock,
-            onProgress: (step) => progress.update(step),
-            signal: shutdown.signal,
           });
         } catch (cause) {
           if (!(cause instanceof ImportInterrupted)) throw cause;

@@ -1,10 +1,31 @@
+import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
 import { bulkPhaseOf, canBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { areDeferred } from "../ingest/deferred-records.ts";
-import type { IngestEngine } from "../ingest/engine.ts";
-import { decodeRecord } from "../ingest/record.ts";
-import type { Verifier } from "../ingest/verify/verifier.ts";
-import type { ImportSink } from "./run-import.ts";
+import type { DeferredOutcome, IngestEngine, PositionUpdate } from "../ingest/engine.ts";
+import type { ImportedBatch, SpoolOutcome } from "../ingest/import-spool.ts";
+import { decodeRecord, type EncodedRecord } from "../ingest/record.ts";
+import type { ValidatedRecords, Verifier } from "../ingest/verify/verifier.ts";
+
+/** Validates and stores the records of a file. */
+export interface ImportSink {
+  /** Validates records. Later batches are validated while earlier ones are applied. */
+  validate(records: readonly EncodedRecord[]): Promise<ValidatedRecords>;
+  /**
+   * Merges the valid records of a batch. Resolves with the outcomes of all, in order, once they are durable. The positions are
+   * written in the transaction of the records. They are not written if the outcome of a record is `unavailable`: that record is not
+   * stored. The batch may be empty. A record that is "deferred" is stored to be merged by `applyDeferred`.
+   */
+  apply(batch: ImportedBatch, positions: readonly PositionUpdate[]): Promise<readonly SpoolOutcome[]>;
+  /** Whether `buildStep` and `applyDeferred` must run, before the next batch or, if `isAtEnd`, after the last. */
+  isToFinish(isAtEnd: boolean): boolean;
+  /** Makes durable what `apply` has stored. */
+  sync(): void;
+  /** Runs the next step of the bulk build; returns undefined when the index is built. */
+  buildStep(): BulkProgress | undefined;
+  /** Merges the next deferred records, after the build; returns undefined if there are no more. */
+  applyDeferred(): DeferredOutcome[] | undefined;
+}
 
 export interface ImportSinkOptions {
   readonly db: IndexDatabase;

@@ -1,7 +1,18 @@
 import { createHash, type Hash } from "node:crypto";
 import { realpath } from "node:fs/promises";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { positionKeys } from "../db/index/positions.ts";
 import type { PositionUpdate } from "../ingest/engine.ts";
 import { readChunks } from "./record-reader.ts";
+
+const PREFIX = "import ";
+const OFFSET = " offset";
+
+/** The files of which the index has records. */
+export function importedFiles(db: IndexDatabase): string[] {
+  const keys = positionKeys(db, PREFIX).filter((key) => key.endsWith(OFFSET));
+  return keys.map((key) => key.slice(PREFIX.length, -OFFSET.length));
+}
 
 /** Reads the positions of earlier runs. */
 export interface ImportPositions {
@@ -25,7 +36,7 @@ export class ResumePoint {
 
   /** Returns the position at which the import of a file resumes; the start of the file if it is new or has changed. */
   static async find(path: string, positions: ImportPositions): Promise<ResumePoint> {
-    const key = `import ${await realpath(path)}`;
+    const key = `${PREFIX}${await realpath(path)}`;
     const offset = positions.get(offsetKey(key));
     if (offset !== undefined && offset > 0) {
       const digest = await digestUpTo(path, offset);
@@ -72,7 +83,7 @@ function checksum(digest: Hash): number {
 }
 
 function offsetKey(key: string): string {
-  return `${key} offset`;
+  return `${key}${OFFSET}`;
 }
 
 function checksumKey(key: string): string {

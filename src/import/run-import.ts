@@ -1,36 +1,16 @@
 import { stat } from "node:fs/promises";
 import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
-import type { DeferredOutcome, PositionUpdate } from "../ingest/engine.ts";
-import type { ImportedBatch, ImportedRecord, SpoolOutcome } from "../ingest/import-spool.ts";
-import type { EncodedRecord } from "../ingest/record.ts";
+import type { ImportedRecord, SpoolOutcome } from "../ingest/import-spool.ts";
 import type { ValidatedRecords } from "../ingest/verify/verifier.ts";
 import { reasonOf } from "../lib/failure.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { finishIndex } from "./finish-import.ts";
 import { bytesOf } from "./framing.ts";
+import type { ImportSink } from "./import-sink.ts";
 import type { ImportProgress } from "./progress.ts";
 import { type FileEnd, type FileRecord, readRecords } from "./record-reader.ts";
 import { type ImportPositions, ResumePoint } from "./resume.ts";
 import { ImportSummary, type SummaryReport } from "./summary.ts";
-
-/** Validates and stores the records of a file. */
-export interface ImportSink {
-  /** Validates records. Later batches are validated while earlier ones are applied. */
-  validate(records: readonly EncodedRecord[]): Promise<ValidatedRecords>;
-  /**
-   * Merges the valid records of a batch. Resolves with the outcomes of all, in order, once they are durable. The positions are
-   * written in the transaction of the records. They are not written if the outcome of a record is `unavailable`: that record is not
-   * stored. The batch may be empty. A record that is "deferred" is stored to be merged by `applyDeferred`.
-   */
-  apply(batch: ImportedBatch, positions: readonly PositionUpdate[]): Promise<readonly SpoolOutcome[]>;
-  /** Whether `buildStep` and `applyDeferred` must run, before the next batch or, if `isAtEnd`, after the last. */
-  isToFinish(isAtEnd: boolean): boolean;
-  /** Makes durable what `apply` has stored. */
-  sync(): void;
-  /** Runs the next step of the bulk build; returns undefined when the index is built. */
-  buildStep(): BulkProgress | undefined;
-  /** Merges the next deferred records, after the build; returns undefined if there are no more. */
-  applyDeferred(): DeferredOutcome[] | undefined;
-}
 
 export interface ImportOptions {
   readonly path: string;
@@ -138,24 +118,12 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
       elapsedMs: clock.nowMs() - startedAtMs,
     });
   };
-  /** Builds the index and merges what waits for that. Returns whether it has ended. */
+  /** Builds the index and merges what waits for that, if that must be now. Returns whether it has ended. */
   const finish = async (isAtEnd: boolean): Promise<boolean> => {
     if (!sink.isToFinish(isAtEnd)) return true;
-    for (let stage = sink.buildStep(); stage && !signal?.aborted; stage = sink.buildStep()) report(stage);
-    while (!signal?.aborted) {
-      const outcomes = sink.applyDeferred();
-      if (!outcomes) return true;
-      for (const { offset, kind, outcome } of outcomes) {
-        if (outcome) summary.refuse(offset, outcome);
-        else summary.accept(kind);
-      }
-      report();
-      if (outcomes.some(({ outcome }) => outcome?.code === "unavailable")) {
-        hasUnstored = true;
-        return false;
-      }
-    }
-    return false;
+    const outcome = await finishIndex({ sink, summary, report, signal });
+    hasUnstored ||= outcome === "unstored";
+    return outcome === "finished";
   };
   const currentReport = () => {
     sink.sync();

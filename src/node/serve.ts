@@ -10,6 +10,7 @@ import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/ide
 import { newestSnapshot } from "../db/index/rankings.ts";
 import { openState, openStateReader, statePath } from "../db/state/database.ts";
 import { startSingleNode } from "../db/state/state-node.ts";
+import { importedFiles } from "../import/resume.ts";
 import { areDeferred } from "../ingest/deferred-records.ts";
 import type { IngestRpc } from "../ingest/rpc.ts";
 import { EXIT_OK, EXIT_RETRYABLE, UserError } from "../lib/failure.ts";
@@ -154,6 +155,12 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   };
 }
 
+/** Says how to finish an import. Until then reads would find nothing. */
+function unfinishedImport(files: readonly string[]): string {
+  const file = files.length === 1 ? files[0] : `<${files.join(" or ")}>`;
+  return `an import into the index has not finished: run \`svc import ${file}\` again, which continues where it stopped, or \`svc import --finish\` to do without the rest of the file`;
+}
+
 /** Creates the databases or migrates them before the workers open them. */
 async function prepareDatabases(common: Common, { demo, newState }: ServeOptions): Promise<void> {
   const { config, log, clock } = common;
@@ -168,7 +175,7 @@ async function prepareDatabases(common: Common, { demo, newState }: ServeOptions
   claimNetwork(db, config.protocol.network);
   claimSource(db, { follows });
   if (!follows && (isBulkBuilding(db) || areDeferred(db)))
-    throw new UserError("an import into the index has not finished: run the same `svc import` again");
+    throw new UserError(unfinishedImport(importedFiles(db)));
   // Before the index gets any data, so that an index with data and no state means that the state was lost.
   openState(statePath(config.data.dir), { mayCreate: newState || mayLackState(db) })[Symbol.dispose]();
   let records = 0;

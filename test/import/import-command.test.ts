@@ -1,12 +1,22 @@
 import { expect, test } from "bun:test";
-import { appendFileSync, writeFileSync } from "node:fs";
-import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { indexPath, openIndexReader, openIndexWriter } from "../../src/db/index/database.ts";
+import { claimNetwork } from "../../src/db/index/identity.ts";
+import { getPosition } from "../../src/db/index/positions.ts";
 import { readTotals } from "../../src/db/index/totals.ts";
 import { verifyIndex } from "../../src/db/index/verify.ts";
+import { openState, statePath } from "../../src/db/state/database.ts";
+import { createImportSink } from "../../src/import/import-sink.ts";
 import { writeRecords } from "../../src/import/record-writer.ts";
+import { runImport as runImportOf } from "../../src/import/run-import.ts";
+import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { type Place, run, withFileLimit } from "../cli/run.ts";
-import { demoRecords } from "../demo/records.ts";
+import { ANCHOR_SECS, demoRecords } from "../demo/records.ts";
+import { ManualClock } from "../support/clock.ts";
+import { dumpIndex } from "../support/dump.ts";
+import { historyVerifier } from "../support/history-verifier.ts";
 import { signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
 import { tempDir } from "../support/program.ts";
@@ -86,3 +96,54 @@ test("exits with 75 and the number of stored records if the disk is full; the ne
   expect(Number(stored) + rest).toBe(records.length);
   expect(verifyIndex(indexPath(dataDir))).toEqual([]);
 }, 60_000);
+
+test("a node over an unfinished import names the command; --finish builds the index of what is stored", async () => {
+  using dir = tempDir();
+  const dataDir = `${dir.path}/data`;
+  const file = `${dir.path}/records`;
+  await writeRecords(file, demoRecords().slice(0, 2500));
+  mkdirSync(dataDir);
+  await importFirstBatch(dataDir, file);
+
+  const served = await run(["--data-dir", dataDir, "serve"]);
+  expect(served.exitCode).toBe(1);
+  expect(served.errors).toContain(`\`svc import ${file}\` again`);
+
+  const both = await run(["--data-dir", dataDir, "import", "--finish", file]);
+  expect([both.exitCode, both.errors]).toEqual([1, expect.stringContaining("--finish without one")]);
+  const finished = await run(["--data-dir", dataDir, "import", "--finish"]);
+  expect(finished).toMatchObject({ exitCode: 0, out: expect.stringContaining("accepted") });
+  expect(verifyIndex(indexPath(dataDir))).toEqual([]);
+  expect((await run(["--data-dir", dataDir, "import", "--finish"])).exitCode).toBe(0);
+
+  expect(await runImport(dataDir, file)).toMatchObject({ code: 0 });
+  expect((await runImport(`${dir.path}/whole`, file)).code).toBe(0);
+  using db = openIndexReader(indexPath(dataDir));
+  using whole = openIndexReader(indexPath(`${dir.path}/whole`));
+  expect(dumpIndex(db)).toBe(dumpIndex(whole));
+}, 60_000);
+
+/** Collects the first records of a file for the bulk build, and stops. */
+async function importFirstBatch(dataDir: string, path: string): Promise<void> {
+  const stop = new AbortController();
+  openState(statePath(dataDir), { mayCreate: true })[Symbol.dispose]();
+  using db = openIndexWriter(indexPath(dataDir));
+  claimNetwork(db, "mainnet");
+  const clock = new ManualClock(ANCHOR_SECS);
+  const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+  const onFault = (cause: unknown) => {
+    throw cause;
+  };
+  const engine = createIngestEngine({ db, network, clock, onFault });
+  const verifier = historyVerifier(network, clock);
+  const { outcome } = await runImportOf({
+    path,
+    sink: createImportSink({ db, engine, verifier, fileBytes: 1e7 }),
+    positions: { get: (key) => getPosition(db, key) },
+    clock,
+    batchRecords: 1500,
+    onProgress: () => stop.abort(),
+    signal: stop.signal,
+  });
+  expect(outcome).toBe("stopped");
+}

@@ -9,6 +9,10 @@ const putStatement = statement<unknown, [key: string, position: number]>(
   "positions.put",
   "INSERT INTO positions (key, position) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET position = ?2",
 );
+const keysBetween = statement<{ key: string }, [from: string, to: string]>(
+  "positions.keys",
+  "SELECT key FROM positions WHERE key >= ? AND key < ?",
+);
 
 /** The position of the resumable work named `key`; undefined before its first step. */
 export function getPosition(db: IndexDatabase, key: string): number | undefined {
@@ -18,4 +22,9 @@ export function getPosition(db: IndexDatabase, key: string): number | undefined 
 /** Stores the position of resumable work, inside the transaction of the work itself. */
 export function putPosition(db: IndexDatabase, key: string, position: number): void {
   db.run(putStatement, key, position);
+}
+
+/** The keys of all positions that start with a prefix of ASCII characters. */
+export function positionKeys(db: IndexDatabase, prefix: string): string[] {
+  return db.all(keysBetween, prefix, `${prefix}\uffff`).map(({ key }) => key);
 }
