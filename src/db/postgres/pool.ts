@@ -133,10 +133,14 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
     const startedMs = performance.now();
     return new Promise<T>((resolve, reject) => {
       let watchdog: ReturnType<typeof setTimeout> | undefined;
-      const deadline = setTimeout(() => {
-        reject(new NoAnswer());
-        watchdog = setTimeout(() => replace(generation), startedMs + deadlineMs - performance.now());
-      }, untilMs - startedMs);
+      const deadline = setTimeout(
+        () => {
+          reject(new NoAnswer());
+          const leftMs = startedMs + deadlineMs - performance.now();
+          watchdog = setTimeout(() => replace(generation), Math.max(leftMs, 0));
+        },
+        Math.max(untilMs - startedMs, 0),
+      );
       const settled =
         <A>(then: (outcome: A) => void) =>
         (outcome: A) => {

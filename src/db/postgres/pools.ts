@@ -31,15 +31,13 @@ export interface PgSettings {
 export interface PgPoolsDeps {
   readonly settings: PgSettings;
   readonly applicationName: string;
-  /** The most connections of each pool. */
+  /** The most connections of each pool. Without any of its own, `queue` or `ledger` is `main`, which syncs its commits. */
   readonly connections: { readonly main: number; readonly queue?: number; readonly ledger?: number };
   readonly log: Logger;
 }
 
 /** The deadline of a probe. */
 const PROBE_TIMEOUT_MS = 2_000;
-/** A pool of which a thread has no use still works. */
-const FEWEST_CONNECTIONS = 1;
 
 /** Opens the pools of one thread. They connect when they are used. */
 export function openPgPools({ settings, applicationName, connections, log }: PgPoolsDeps): PgPools {
@@ -60,7 +58,7 @@ export function openPgPools({ settings, applicationName, connections, log }: PgP
       },
     });
   const breaker = createBreaker({ probe: () => probe(driver(true, 1)), log });
-  const pool = (syncsCommits: boolean, count = FEWEST_CONNECTIONS) =>
+  const pool = (syncsCommits: boolean, count: number) =>
     openPgPool({
       openDriver: () => driver(syncsCommits, count),
       connections: count,
@@ -68,11 +66,9 @@ export function openPgPools({ settings, applicationName, connections, log }: PgP
       breaker,
       stats,
     });
-  const pools = {
-    main: pool(true, connections.main),
-    queue: pool(false, connections.queue),
-    ledger: pool(false, connections.ledger),
-  };
+  const main = pool(true, connections.main);
+  const unsynced = (count: number | undefined) => (count === undefined ? main : pool(false, count));
+  const pools = { main, queue: unsynced(connections.queue), ledger: unsynced(connections.ledger) };
   return {
     ...pools,
     stats,
@@ -81,7 +77,7 @@ export function openPgPools({ settings, applicationName, connections, log }: PgP
     },
     async [Symbol.asyncDispose]() {
       breaker[Symbol.dispose]();
-      for (const opened of Object.values(pools)) await opened[Symbol.asyncDispose]();
+      for (const opened of new Set(Object.values(pools))) await opened[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,33 +1,206 @@
 import { describe, expect, test } from "bun:test";
+import type { PgPool } from "../../../src/db/postgres/pool.ts";
+import type { PgPools } from "../../../src/db/postgres/pools.ts";
 import { pgStatement } from "../../../src/db/postgres/statement.ts";
 import { StateUnavailable } from "../../../src/db/state/unavailable.ts";
 import { createDatabase } from "../../support/postgres/database.ts";
+import { startProxy } from "../../support/postgres/proxy.ts";
 import { HAS_POSTGRES, startPostgres } from "../../support/postgres/server.ts";
 
+/** Of a statement; a caller waits seven fifths of it. */
+const TIMEOUT_MS = 700;
+const DEADLINE_MS = (TIMEOUT_MS * 7) / 5;
+/** What a busy machine may add. */
+const LATE_MS = 700;
+const AT_ONCE_MS = 50;
+/** Within which a node works again. */
+const RECOVERY_MS = 2_000;
+
 const ask = pgStatement<{ one: number }>("test.ask", "SELECT 1 AS one");
+const wait = pgStatement<unknown, [secs: number]>("test.wait", "SELECT pg_sleep($1)::text AS slept");
+const fail = pgStatement<{ tries: number }, [code: string, times: number]>(
+  "test.fail",
+  "SELECT fail($1, $2) AS tries",
+);
+const write = pgStatement<unknown, [n: number]>("test.write", "INSERT INTO written (n) VALUES ($1)");
+
+/** Fails with an SQLSTATE the first times. A sequence counts the tries: nothing rolls it back. */
+const FAIL = `CREATE SEQUENCE tries;
+  CREATE FUNCTION fail(code text, times bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+  DECLARE n bigint := nextval('tries');
+  BEGIN
+    IF n <= times THEN RAISE EXCEPTION 'made to fail' USING ERRCODE = code; END IF;
+    RETURN n;
+  END $$`;
+
+/** Returns the time that a call took to fail as the callers of stores expect it. */
+async function refusal(call: Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await expect(call).rejects.toThrow(StateUnavailable);
+  return performance.now() - startedMs;
+}
+
+/** Calls until a call succeeds; any other failure than `StateUnavailable` is thrown. */
+async function recovery(pool: PgPool): Promise<number> {
+  const startedMs = performance.now();
+  for (;;) {
+    const answer = await pool.get(ask).catch((cause) => {
+      if (!(cause instanceof StateUnavailable)) throw cause;
+    });
+    if (answer) return performance.now() - startedMs;
+    await Bun.sleep(20);
+  }
+}
+
+/** Every call settles: with its result, or as `StateUnavailable`. */
+async function settled(calls: readonly Promise<unknown>[]): Promise<number> {
+  const outcomes = await Promise.allSettled(calls);
+  const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
+  expect(failures.filter((cause) => !(cause instanceof StateUnavailable))).toEqual([]);
+  return outcomes.length - failures.length;
+}
+
+describe.skipIf(!HAS_POSTGRES)("a call that the server", () => {
+  const withFail = async (run: (pools: PgPools) => Promise<void>) => {
+    await using database = await createDatabase();
+    await database.query(FAIL);
+    await run(database.pools());
+  };
+
+  test.each(["40001", "40P01", "55P03", "53100", "0A000"])(
+    "has undone (%s) is repeated up to three times",
+    async (code) => {
+      await withFail(async ({ main, stats }) => {
+        expect((await main.get(fail, code, 2))?.tries).toBe(3);
+        expect(stats.retries.undone).toBe(2);
+        await refusal(main.transaction((tx) => tx.get(fail, code, 100)));
+        expect((await main.get(fail, code, 0))?.tries).toBe(7);
+      });
+    },
+  );
+
+  test("refuses to write, because it has become a standby, goes to new connections, and then counts as away", async () => {
+    await withFail(async (pools) => {
+      expect((await pools.main.get(fail, "25006", 1))?.tries).toBe(2);
+      expect(pools.stats.replaced).toBe(1);
+      await refusal(pools.main.get(fail, "25006", 100));
+      expect(pools.away?.reason).toBe("made to fail");
+    });
+  });
+
+  test("has cancelled for its time is not repeated, and does not count as an absence of the server", async () => {
+    await using database = await createDatabase({ timeoutMs: TIMEOUT_MS });
+    const { main, stats, away } = database.pools();
+    expect(await refusal(main.run(wait, 60))).toBeLessThan(DEADLINE_MS);
+    expect(stats.retries.undone).toBe(0);
+    expect(away).toBeUndefined();
+    expect(await main.get(ask)).toEqual({ one: 1 });
+  });
+
+  test("refuses for what it says fails as it is", async () => {
+    await withFail(async ({ main, stats }) => {
+      await expect(main.get(fail, "22012", 1)).rejects.toThrow("made to fail");
+      expect((await main.get(fail, "22012", 0))?.tries).toBe(2);
+      expect(stats.outcomes.failed).toBe(1);
+    });
+  });
+
+  test("does not get to, because all connections wait, ends at its deadline without an effect on the others", async () => {
+    await using database = await createDatabase({ timeoutMs: 1_500 });
+    const pools = database.pools({ main: 1 });
+    const { main } = pools;
+    const slow = main.transaction(async (tx) => {
+      for (let n = 0; n < 4; n++) await tx.run(wait, 0.5);
+    });
+    expect(await main.transaction(async () => "next").catch(() => "late")).toBeDefined();
+    await slow;
+    expect(await main.get(ask)).toEqual({ one: 1 });
+    expect(pools.stats.replaced).toBe(0);
+    expect(pools.away).toBeUndefined();
+  });
+});
+
+describe.skipIf(!HAS_POSTGRES)("a pool over a network that", () => {
+  test("loses an answer behind the commit repeats the decision once, by its own id", async () => {
+    await using database = await createDatabase();
+    await using proxy = startProxy(database.settings.connect.port);
+    const { main, stats } = database.pools({ port: proxy.port });
+    await database.query("CREATE TABLE written (n bigint)");
+    const lostAlone = proxy.loseAnswer(/^INSERT/);
+    expect(await main.run(write, 1)).toBe(1);
+    await lostAlone;
+    expect(await database.rows("written")).toBe(2);
+    const lostCommit = proxy.loseAnswer(/^COMMIT/);
+    expect(await main.transaction((tx) => tx.run(write, 2))).toBe(1);
+    await lostCommit;
+    expect(await database.rows("written")).toBe(4);
+    expect(stats.retries.unknown).toBe(2);
+  });
+
+  test("is cut under load settles every call, and works within 2 seconds after it is whole", async () => {
+    await using database = await createDatabase({ timeoutMs: TIMEOUT_MS });
+    await using proxy = startProxy(database.settings.connect.port);
+    const pools = database.pools({ port: proxy.port });
+    const { main } = pools;
+    await main.get(ask);
+    const calls = Array.from({ length: 60 }, () => main.transaction((tx) => tx.run(wait, 0.05)));
+    await main.get(ask);
+    proxy.cut();
+    await settled(calls);
+    expect(await refusal(main.get(ask))).toBeLessThan(DEADLINE_MS + LATE_MS);
+    expect(await refusal(main.get(ask))).toBeLessThan(AT_ONCE_MS);
+    expect(pools.away?.reason).toBeString();
+    proxy.heal();
+    expect(await recovery(main)).toBeLessThan(RECOVERY_MS);
+    expect(pools.away).toBeUndefined();
+  });
+
+  test("passes nothing rejects every caller at the deadline, and nothing is waited for twice", async () => {
+    await using database = await createDatabase({ timeoutMs: TIMEOUT_MS });
+    await using proxy = startProxy(database.settings.connect.port);
+    const { main, stats } = database.pools({ port: proxy.port });
+    await main.get(ask);
+    proxy.freeze();
+    const startedMs = performance.now();
+    expect(await settled(Array.from({ length: 30 }, () => main.get(ask)))).toBe(0);
+    expect(performance.now() - startedMs).toBeLessThan(DEADLINE_MS + LATE_MS);
+    expect(await refusal(main.get(ask))).toBeLessThan(AT_ONCE_MS);
+    // Each of the three pools once.
+    expect(stats.replaced).toBe(3);
+    proxy.heal();
+    expect(await recovery(main)).toBeLessThan(RECOVERY_MS);
+  });
+});
 
 describe.skipIf(!HAS_POSTGRES)("a pool whose server", () => {
-  test("is killed refuses calls at once after its deadline, and works again when the server does", async () => {
+  test("ends all its connections under load repeats what was cut, and no caller notices", async () => {
+    await using database = await createDatabase();
+    const pools = database.pools();
+    const calls = Array.from({ length: 40 }, () => pools.main.run(wait, 0.02));
+    await pools.main.get(ask);
+    await database.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'test'",
+    );
+    expect(await settled(calls)).toBe(calls.length);
+    expect(pools.away).toBeUndefined();
+  });
+
+  test("is killed or frozen refuses calls at once after the deadline, and works again when the server does", async () => {
     await using server = await startPostgres();
-    await using database = await createDatabase({ server, timeoutMs: 700 });
+    await using database = await createDatabase({ server, timeoutMs: TIMEOUT_MS });
     const { main } = database.pools();
     await main.get(ask);
+
+    server.freeze();
+    expect(await refusal(main.get(ask))).toBeLessThan(DEADLINE_MS + LATE_MS);
+    expect(await refusal(main.get(ask))).toBeLessThan(AT_ONCE_MS);
+    server.thaw();
+    expect(await recovery(main)).toBeLessThan(RECOVERY_MS);
+
     await server.kill();
-    const startedMs = performance.now();
-    await expect(main.get(ask)).rejects.toThrow(StateUnavailable);
-    expect(performance.now() - startedMs).toBeLessThan(1_500);
-    const refusedMs = performance.now();
-    await expect(main.get(ask)).rejects.toThrow(StateUnavailable);
-    expect(performance.now() - refusedMs).toBeLessThan(50);
+    expect(await refusal(main.get(ask))).toBeLessThan(DEADLINE_MS + LATE_MS);
+    expect(await refusal(main.get(ask))).toBeLessThan(AT_ONCE_MS);
     await server.restart();
-    const deadlineMs = performance.now() + 2_000;
-    for (;;) {
-      const answer = await main.get(ask).catch((cause) => {
-        if (!(cause instanceof StateUnavailable)) throw cause;
-      });
-      if (answer) break;
-      expect(performance.now()).toBeLessThan(deadlineMs);
-      await Bun.sleep(20);
-    }
+    expect(await recovery(main)).toBeLessThan(RECOVERY_MS);
   });
 });

@@ -16,10 +16,18 @@ export interface PostgresDatabase extends AsyncDisposable {
   /** A node of this state. Each has a boot and a slot of its own. */
   node(): StateNode;
   /** Opens the pools of a thread; they are closed with the database. */
-  pools(options?: { readonly main?: number; readonly queue?: number; readonly ledger?: number }): PgPools;
+  pools(options?: PoolsOptions): PgPools;
   /** Runs SQL text past the pools, as an operator would. */
   query(sql: string): Promise<Record<string, unknown>[]>;
   rows(table: string): Promise<number>;
+}
+
+export interface PoolsOptions {
+  readonly main?: number;
+  readonly queue?: number;
+  readonly ledger?: number;
+  /** Another way to the same server, such as a proxy. */
+  readonly port?: number;
 }
 
 export interface DatabaseOptions {
@@ -61,9 +69,9 @@ export async function createDatabase(options: DatabaseOptions = {}): Promise<Pos
       slots += 1;
       return { nodeId: `node-${slots}`, bootId: crypto.randomUUID(), slot: slots - 1 };
     },
-    pools({ main = 4, queue = 2, ledger = 2 } = {}) {
+    pools({ main = 4, queue = 2, ledger = 2, port = settings.connect.port } = {}) {
       const pools = openPgPools({
-        settings,
+        settings: { ...settings, connect: { ...settings.connect, port } },
         applicationName: "test",
         connections: { main, queue, ledger },
         log: pino({ level: "silent" }),

@@ -1,5 +1,5 @@
 /**
- * Runs a PostgreSQL server for the tests of one process: `bun keeper.ts <pid> <durable|fast>`. It writes a line of JSON when
+ * Runs a PostgreSQL server for the tests of one process: `bun keeper.ts <pid>`. It writes a line of JSON when
  * the server is ready, starts a killed server again for each line of input, and ends with the process, whose server and
  * files it removes.
  */
@@ -26,7 +26,7 @@ const NOBODY = 65_534;
 const POLL_MS = 250;
 const PASSWORD = "only-for-tests";
 
-const [parent, durability] = [Number(process.argv[2]), process.argv[3]];
+const parent = Number(process.argv[2]);
 const asNobody = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
 const native = await installedPostgres();
@@ -50,14 +50,14 @@ for await (const _line of console) {
 }
 
 async function start() {
-  const quick = ["-c", "fsync=off", "-c", "full_page_writes=off"];
   const child = Bun.spawn(
     [
       join(cache, "native/bin/postgres"),
       ...["-D", data, "-p", String(port)],
       ...["-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${dir}`],
       ...["-c", "max_connections=200", "-c", "shared_buffers=64MB", "-c", "log_min_messages=fatal"],
-      ...(durability === "fast" ? quick : []),
+      // What the server has written survives its own death; only the machine's would lose it.
+      ...["-c", "fsync=off", "-c", "full_page_writes=off"],
     ],
     { ...asNobody, stdin: "ignore", stdout: "ignore", stderr: Bun.file(join(dir, "server.log")) },
   );

@@ -45,15 +45,15 @@ async function hasPostgres(): Promise<boolean> {
 export async function sharedPostgres(): Promise<PostgresAddress> {
   const given = process.env[GIVEN] || process.env[SHARED];
   if (given) return { url: given };
-  const { ready } = await keep("fast");
+  const { ready } = await keep();
   const url = urlOf(ready);
   process.env[SHARED] = url;
   return { url };
 }
 
-/** Starts a server of its own, for a test that kills it. What it acknowledged is on the disk. */
+/** Starts a server of its own, for a test that kills it. */
 export async function startPostgres(): Promise<PostgresServer> {
-  const { ready, keeper, next } = await keep("durable");
+  const { ready, keeper, next } = await keep();
   let { pid } = ready;
   const signalAll = (signal: NodeJS.Signals) => {
     const { stdout } = Bun.spawnSync(["ps", "-A", "-o", "pid=,ppid="]);
@@ -87,8 +87,8 @@ function urlOf({ port, password }: Ready): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}`;
 }
 
-async function keep(durability: "durable" | "fast") {
-  const command = [process.execPath, join(import.meta.dir, "keeper.ts"), String(process.pid), durability];
+async function keep() {
+  const command = [process.execPath, join(import.meta.dir, "keeper.ts"), String(process.pid)];
   const keeper = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
   const lines = linesOf(keeper.stdout);
   const next = async (): Promise<Ready> => {

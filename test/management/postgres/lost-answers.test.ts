@@ -1,0 +1,80 @@
+import { describe, expect, test } from "bun:test";
+import { createPostgresApps } from "../../../src/apps/postgres/app-store.ts";
+import { createPostgresNonces } from "../../../src/auth/postgres/nonce-store.ts";
+import type { OwnedStore } from "../../../src/management/owned-store.ts";
+import { createPostgresWebhooks } from "../../../src/webhooks/store/postgres/webhook-store.ts";
+import { appItems } from "../../apps/app-items.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { createDatabase } from "../../support/postgres/database.ts";
+import { startProxy } from "../../support/postgres/proxy.ts";
+import { HAS_POSTGRES } from "../../support/postgres/server.ts";
+import { steadyClock } from "../../support/postgres/steady-clock.ts";
+import { webhookItems } from "../../webhooks/store/webhook-items.ts";
+import { makeSecret, type OwnedItems } from "../owned-store-contract.ts";
+
+const stores = [
+  ["apps", createPostgresApps, appItems],
+  ["webhooks", createPostgresWebhooks, webhookItems],
+] as const;
+
+/** A lost answer means that the outcome is unknown. The caller must get the result of the one decision that was made. */
+describe.skipIf(!HAS_POSTGRES)("after an answer that was lost behind the commit", () => {
+  async function start() {
+    const database = await createDatabase();
+    const proxy = startProxy(database.settings.connect.port);
+    const { main, stats } = database.pools({ port: proxy.port });
+    /** Runs a write whose first answer is lost. */
+    const losing = async <T>(tag: RegExp, write: () => Promise<T>): Promise<T> => {
+      const lost = proxy.loseAnswer(tag);
+      const result = await write();
+      await lost;
+      return result;
+    };
+    return {
+      database,
+      main,
+      stats,
+      losing,
+      async [Symbol.asyncDispose]() {
+        await proxy[Symbol.asyncDispose]();
+        await database[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  test("a nonce is spent for the request that asked, and for no other", async () => {
+    await using fixture = await start();
+    const nonces = createPostgresNonces(fixture.main);
+    const nonce = { fid: 3, nonce: new Uint8Array(32).fill(1) };
+    const times = { nowSecs: 100, validUntil: 400, expiresAt: 700 };
+    expect(await fixture.losing(/^INSERT/, () => nonces.spend(nonce, times))).toBe(true);
+    expect(fixture.stats.retries.unknown).toBe(1);
+    expect(await nonces.spend(nonce, times)).toBe(false);
+  });
+
+  test.each(stores)("%s: a record is created, rotated and deleted once", async (_name, create, items) => {
+    const { idOf, makeItem } = items as OwnedItems<{ readonly secrets: readonly unknown[] }, unknown>;
+    await using fixture = await start();
+    const clock = steadyClock(new ManualClock(100));
+    const store = create(fixture.main, clock) as OwnedStore<never, never>;
+    const item = (n: number) =>
+      makeItem(n, { ownerFid: 3, secrets: [makeSecret(n)], createdAt: 100, updatedAt: 100 }) as never;
+    const claim = { id: idOf(item(2)), ownerFid: 3, nowSecs: 100 };
+    await store.create(item(1), 2);
+    // The record itself reaches the cap.
+    expect(await fixture.losing(/^COMMIT/, () => store.create(item(2), 2))).toEqual(item(2));
+    expect(await store.create(item(3), 2)).toBe("cap-reached");
+    const rotation = { secret: makeSecret(20), graceEndsAt: 160, maxSecrets: 3 };
+    const rotated = await fixture.losing(/^COMMIT/, () => store.rotateSecret(claim, rotation));
+    expect(rotated).toMatchObject({
+      secrets: [
+        { uid: "uid-2", expiresAt: 160 },
+        { uid: "uid-20", expiresAt: null },
+      ],
+    });
+    expect(await fixture.losing(/^COMMIT/, () => store.delete(claim))).toBeUndefined();
+    expect(await store.delete(claim)).toBe("not-found");
+    expect(fixture.stats.retries.unknown).toBe(3);
+    expect(await fixture.database.rows("secrets")).toBe(1);
+  });
+});
