@@ -159,7 +159,7 @@ interface RawChunk extends Chunk {
 function* allChunks(db: IndexDatabase, fid: number, from: Position, firstRows: number): Iterable<RawChunk> {
   const rowsBelow = db.get(hasSilenced, fid) ? visibleRows : unfilteredRows;
   let position = from;
-  for (let limit = firstRows; ; limit = Math.min(4 * limit, MAX_CHUNK_ROWS)) {
+  for (let limit = firstRows; ; limit = Math.min(2 * limit, MAX_CHUNK_ROWS)) {
     const rows = db.all(rowsBelow, fid, ...position, limit);
     const lowest = rows.at(-1);
     const isLast = !lowest || rows.length < limit;

@@ -65,24 +65,30 @@ const matches = statement<Match, Params>(
 
 type ScanParams = [prefix: string, prefixEnd: string, followers: number, fid: number, limit: number];
 
-/** Declares a scan of the most followed users after a position, each with its tier, null without a match. */
+const isRegistered = "EXISTS (SELECT 1 FROM fids f WHERE f.fid = below.fid)";
+
+/**
+ * Declares a scan of the most followed users after a position, each with its tier, null without a match. Only the rows of a user
+ * whose declared name, or a word of whose display name, has the prefix are looked up further.
+ */
 const declareScan = (name: string, wordTier: string) =>
   statement<{ fid: number; followers: number; tier: number | null }, ScanParams>(
     `skeleton.user-search.${name}`,
     `SELECT below.fid, below.followers,
-       CASE WHEN p.name = ?1 THEN 0 WHEN p.name >= ?1 AND p.name < ?2 THEN 1 ${wordTier} END AS tier
+       CASE WHEN u.value >= ?1 AND u.value < ?2 AND ${isRegistered}
+           AND EXISTS (SELECT 1 FROM username_proofs p WHERE p.name = u.value AND p.fid = below.fid)
+         THEN u.value > ?1 ${wordTier} END AS tier
      FROM (SELECT fid, followers FROM follow_counts WHERE followers > 0 AND (followers, fid) < (?3, ?4)
            ORDER BY followers DESC, fid DESC LIMIT ?5) below
-     LEFT JOIN fids f ON f.fid = below.fid
-     LEFT JOIN user_data u ON u.fid = f.fid AND u.type = ${UserDataType.USER_DATA_TYPE_USERNAME}
-     LEFT JOIN username_proofs p ON p.name = u.value AND p.fid = f.fid`,
+     LEFT JOIN user_data u ON u.fid = below.fid AND u.type = ${UserDataType.USER_DATA_TYPE_USERNAME}`,
   );
 const scans = {
   1: declareScan("scan-names", ""),
   2: declareScan(
     "scan-words",
     `WHEN EXISTS (SELECT 1 FROM display_name_words w
-       WHERE w.fid = f.fid AND w.word >= ?1 AND w.word < ?2) THEN 2`,
+         WHERE w.fid = below.fid AND w.word >= ?1 AND w.word < ?2) AND ${isRegistered}
+       THEN 2`,
   ),
 } as const;
 const rankOf = statement<{ rank: number }, [followers: number, fid: number]>(

@@ -69,17 +69,17 @@ const actsOnOthers: Acts = statement(
       LIMIT ?2) below`,
 );
 const actRows = statement<
-  { hash: Uint8Array; liked: number; recasted: number; replied: number },
+  { castId: number; hash: Uint8Array; liked: number; recasted: number; replied: number },
   [fid: number, castsJson: string]
 >(
   "skeleton.batch.acts",
-  `SELECT c.hash,
+  `SELECT c.id AS castId, c.hash,
      EXISTS (SELECT 1 FROM reactions r WHERE r.fid = ?1 AND r.target_fid = c.fid
        AND r.target_id = c.id AND r.type = ${LIKE}) AS liked,
      EXISTS (SELECT 1 FROM reactions r WHERE r.fid = ?1 AND r.target_fid = c.fid
        AND r.target_id = c.id AND r.type = ${RECAST}) AS recasted,
      EXISTS (SELECT 1 FROM casts a WHERE a.fid = ?1 AND a.parent_id = c.id) AS replied
-   FROM json_each(?2) j CROSS JOIN casts c ON c.id = j.value ORDER BY j.key`,
+   FROM json_each(?2) j CROSS JOIN casts c ON c.id = j.value`,
 );
 const signerRows = statement<
   { key: Uint8Array; keyType: number; metadataType: number; addedAt: number },
@@ -149,12 +149,15 @@ export function newestCastInteractions(
 ): CastInteraction[] {
   const recent = newestActedOn(db, fid, limit);
   if (recent.length === 0) return [];
-  return db.all(actRows, fid, JSON.stringify(recent)).map((row) => ({
-    hash: hex(row.hash),
-    liked: row.liked === 1,
-    recasted: row.recasted === 1,
-    replied: row.replied === 1,
-  }));
+  // Casts of about the same time are on the same pages.
+  const found = db.all(actRows, fid, JSON.stringify(recent.toSorted((a, b) => a - b)));
+  const interactions = new Map(
+    found.map(({ castId, hash, liked, recasted, replied }) => [
+      castId,
+      { hash: hex(hash), liked: liked === 1, recasted: recasted === 1, replied: replied === 1 },
+    ]),
+  );
+  return recent.flatMap((castId) => interactions.get(castId) ?? []);
 }
 
 /** Returns the ids of the live casts of others that an fid acted on, newest act first. */

@@ -7,7 +7,7 @@ import { newestFollowsSql } from "./newest-follows.ts";
 /** The most follows of the fid whose own follows are counted, newest first. */
 export const MAX_SOURCES = 1000;
 /** The most follows that one request counts, which takes some milliseconds. */
-export const MAX_LINKS = 20_000;
+export const MAX_LINKS = 10_000;
 
 interface Candidate {
   readonly fid: number;
@@ -47,11 +47,12 @@ const ranked = statement<
    CROSS JOIN follow_counts n ON n.fid = f.fid
    WHERE f.fid != ?2 AND (-(j.value ->> 1), -n.followers, f.fid) > (-?3, -?4, ?5)
      AND NOT EXISTS (SELECT 1 FROM links own
-       WHERE own.fid = ?2 AND own.type IN (${LinkType.Follow}, ${LinkType.Block}, 'mute') AND own.target_fid = f.fid)
+       WHERE own.fid = ?2 AND own.type IN (${LinkType.Follow}, ${LinkType.Block}, 'mute')
+         AND own.target_fid = j.value ->> 0)
    ORDER BY overlap DESC, n.followers DESC, f.fid LIMIT ?6`,
 );
 /** Candidates of the first portion. Most pages need no more, unless the fid already follows most of them. */
-const FIRST_RANKED = 512;
+const FIRST_RANKED = 64;
 const RANKED_GROWTH = 8;
 
 export const suggestedFollowsCursor = cursorCodec("following/suggested", ["int", "int", "int"]);
