@@ -22,7 +22,9 @@ import type { StateStores } from "../state/state-stores.ts";
 const FAILURES = { failures: 100, runSecs: 86_400 };
 /** The time by which a lease outlasts the timeout of a call. */
 const LEASE_MARGIN_MS = 30_000;
+/** The only process of a queue knows of all deliveries but those that a fault hid; other processes announce nothing. */
 const POLL_INTERVAL_MS = 30_000;
+const SHARED_POLL_INTERVAL_MS = 1_000;
 const ERROR_BACKOFF_MS = 5_000;
 
 export interface RunningDelivery extends DeliveryNode {
@@ -81,7 +83,7 @@ export async function startDelivery(options: {
       failures: FAILURES,
       leaseMs,
       maxRetryDelayMs: Math.max(maxRetryDelayMs(retries), leaseMs),
-      pollIntervalMs: POLL_INTERVAL_MS,
+      pollIntervalMs: config.state.url === "" ? POLL_INTERVAL_MS : SHARED_POLL_INTERVAL_MS,
       errorBackoffMs: ERROR_BACKOFF_MS,
     },
   });

@@ -7,6 +7,7 @@ import { HAS_POSTGRES } from "../../../support/postgres/server.ts";
 import { steadyClock } from "../../../support/postgres/steady-clock.ts";
 import { type DeliveryFixture, MAX_QUEUED } from "../delivery-fixture.ts";
 import { deliveryStoresContract } from "../delivery-stores-contract.ts";
+import { wrongCounts } from "./wrong-counts.ts";
 
 const limits = { maxQueued: MAX_QUEUED };
 
@@ -40,23 +41,8 @@ async function fixtureOf(database: EmptiedDatabase, machine: ManualClock): Promi
     nextProcess: async () => createPostgresStores(pools, { ...options, node: await startProcess() }).queue,
     rows: (table) => database.rows(table),
     async [Symbol.asyncDispose]() {
-      expect(await database.query(WRONG_COUNTS)).toEqual([]);
+      expect(await wrongCounts(database)).toEqual([]);
       await database[Symbol.asyncDispose]();
     },
   };
 }
-
-/** The counts that are not those of the rows. */
-const WRONG_COUNTS = `
-  SELECT 'total ' || state AS what, sum(count) AS difference FROM (
-    SELECT state, count FROM delivery_totals UNION ALL SELECT state, -count(*) FROM deliveries GROUP BY state
-  ) t GROUP BY state HAVING sum(count) <> 0
-  UNION ALL
-  SELECT 'queue of ' || h.webhook, h.queued FROM webhook_health h JOIN webhooks w ON w.seq = h.webhook WHERE h.queued <>
-    (SELECT count(*) FROM deliveries d WHERE d.webhook = h.webhook AND d.state = 'queued')
-  UNION ALL
-  SELECT 'event of ' || message_id, event FROM deliveries WHERE event NOT IN (SELECT seq FROM delivery_events)
-  UNION ALL
-  SELECT 'lease of ' || message_id, seq FROM deliveries
-    WHERE (lease_ends_at_ms IS NULL) <> (claimed_by IS NULL) OR (state = 'queued') = (due_at_ms IS NULL)
-      OR (state = 'queued') = (ended_at IS NOT NULL)`;
