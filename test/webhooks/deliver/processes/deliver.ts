@@ -1,4 +1,4 @@
-/** Delivers from a state in PostgreSQL until the input ends, then stops. Prints a line when it has begun. */
+/** Delivers from a state in PostgreSQL until the input ends, then stops. Prints a line after the start. */
 import pino from "pino";
 import type { PgSettings } from "../../../../src/db/postgres/pools.ts";
 import { openPgPools } from "../../../../src/db/postgres/pools.ts";
