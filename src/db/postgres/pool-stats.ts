@@ -1,32 +1,93 @@
-import { CallDurations, type DurationStats } from "../../lib/call-durations.ts";
+import { CALL_SECONDS, type DurationStats } from "../../lib/call-durations.ts";
 import type { PgFault } from "./faults.ts";
 
 /** How a decision ended: done, given up as `StateUnavailable`, or failed by an error that is no fault of availability. */
-export type PgOutcome = "done" | "unavailable" | "failed";
+export type PgOutcome = (typeof OUTCOMES)[number];
 
-/** Counts since the start of the thread. */
-export interface PgStats {
+const OUTCOMES = ["done", "unavailable", "failed"] as const;
+const FAULTS = ["not_sent", "undone", "unknown"] as const satisfies readonly PgFault[];
+
+/** Counts since the start of the process. */
+export interface PgStatsSnapshot {
   /** Decisions by outcome. */
-  readonly outcomes: Record<PgOutcome, number>;
+  readonly outcomes: Readonly<Record<PgOutcome, number>>;
   /** Repetitions by the class of the fault before them. */
-  readonly retries: Record<PgFault, number>;
+  readonly retries: Readonly<Record<PgFault, number>>;
   /** Pools whose connections were given up. */
-  replaced: number;
-  count(outcome: PgOutcome, durationMs: number): void;
-  durations(): DurationStats;
+  readonly replaced: number;
+  /** Calls on a connection, and calls that wait for one, now. */
+  readonly inUse: number;
+  readonly waiting: number;
+  readonly durations: DurationStats;
 }
 
-export function createPgStats(): PgStats {
-  const durations = new CallDurations();
-  const stats: PgStats = {
-    outcomes: { done: 0, unavailable: 0, failed: 0 },
-    retries: { not_sent: 0, undone: 0, unknown: 0 },
-    replaced: 0,
-    count(outcome, durationMs) {
-      stats.outcomes[outcome] += 1;
-      durations.count(durationMs);
-    },
-    durations: () => durations.stats(),
-  };
-  return stats;
+const REPLACED = OUTCOMES.length + FAULTS.length;
+const IN_USE = REPLACED + 1;
+const WAITING = IN_USE + 1;
+const MICROSECONDS = WAITING + 1;
+const BUCKETS = MICROSECONDS + 1;
+const COUNTS = BUCKETS + CALL_SECONDS.length + 1;
+
+/** What the pools of all threads of a node count, in memory that the threads share. */
+export class PgStats {
+  readonly shared: SharedArrayBuffer;
+  readonly #counts: BigInt64Array<SharedArrayBuffer>;
+
+  /** @param shared that of another thread; omitted in the thread that creates it. */
+  constructor(shared = new SharedArrayBuffer(COUNTS * BigInt64Array.BYTES_PER_ELEMENT)) {
+    this.shared = shared;
+    this.#counts = new BigInt64Array(shared);
+  }
+
+  /** Counts a decision. */
+  count(outcome: PgOutcome, durationMs: number): void {
+    this.#add(OUTCOMES.indexOf(outcome));
+    this.#add(MICROSECONDS, Math.round(durationMs * 1000));
+    const bucket = CALL_SECONDS.findIndex((bound) => durationMs / 1000 <= bound);
+    this.#add(BUCKETS + (bucket === -1 ? CALL_SECONDS.length : bucket));
+  }
+
+  countRetry(fault: PgFault): void {
+    this.#add(OUTCOMES.length + FAULTS.indexOf(fault));
+  }
+
+  countReplaced(): void {
+    this.#add(REPLACED);
+  }
+
+  /** Changes the number of calls on connections. */
+  addInUse(change: number): void {
+    this.#add(IN_USE, change);
+  }
+
+  /** Changes the number of calls that wait for a connection. */
+  addWaiting(change: number): void {
+    this.#add(WAITING, change);
+  }
+
+  snapshot(): PgStatsSnapshot {
+    let cumulative = 0;
+    const byDuration = Array.from({ length: CALL_SECONDS.length + 1 }, (_, at) => {
+      cumulative += this.#at(BUCKETS + at);
+      return cumulative;
+    });
+    const named = <Name extends string>(names: readonly Name[], from: number) =>
+      Object.fromEntries(names.map((name, at) => [name, this.#at(from + at)])) as Record<Name, number>;
+    return {
+      outcomes: named(OUTCOMES, 0),
+      retries: named(FAULTS, OUTCOMES.length),
+      replaced: this.#at(REPLACED),
+      inUse: this.#at(IN_USE),
+      waiting: this.#at(WAITING),
+      durations: { byDuration, secondsSum: this.#at(MICROSECONDS) / 1e6 },
+    };
+  }
+
+  #at(index: number): number {
+    return Number(Atomics.load(this.#counts, index));
+  }
+
+  #add(index: number, change = 1): void {
+    Atomics.add(this.#counts, index, BigInt(change));
+  }
 }

@@ -38,8 +38,6 @@ export interface PgPool extends PgQueries, AsyncDisposable {
    * answer was lost: a decision recognises its former run by its own id.
    */
   transaction<T>(body: (tx: PgTransaction) => Promise<T>): Promise<T>;
-  /** Calls on a connection, and calls that wait for one. */
-  readonly usage: { readonly inUse: number; readonly waiting: number };
 }
 
 export interface PgPoolDeps {
@@ -89,7 +87,9 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
 
   function replace(generation: Generation): void {
     if (generation !== current || closed) return;
-    stats.replaced += 1;
+    stats.countReplaced();
+    // They may never settle.
+    stats.addInUse(-generation.inUse);
     current = { driver: openDriver(), inUse: 0 };
     generation.driver.close();
     startWaiters();
@@ -107,6 +107,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
     return new Promise((resolve, reject) => {
       const start = () => {
         current.inUse += 1;
+        stats.addInUse(1);
         resolve(current);
       };
       if (current.inUse < connections) return start();
@@ -114,16 +115,18 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
         return reject(new StateUnavailable("too many calls wait for PostgreSQL"));
       const timer = setTimeout(() => {
         waiters = waiters.filter((waiting) => waiting !== waiter);
-        reject(new StateUnavailable("no connection to PostgreSQL became free in time"));
+        waiter.reject(new StateUnavailable("no connection to PostgreSQL became free in time"));
       }, untilMs - performance.now());
       const settled =
         <A extends unknown[]>(then: (...args: A) => void) =>
         (...args: A) => {
           clearTimeout(timer);
+          stats.addWaiting(-1);
           then(...args);
         };
       const waiter: Waiter = { untilMs, start: settled(start), reject: settled(reject) };
       waiters.push(waiter);
+      stats.addWaiting(1);
     });
   }
 
@@ -147,7 +150,10 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
           clearTimeout(deadline);
           clearTimeout(watchdog);
           generation.inUse -= 1;
-          if (generation === current) startWaiters();
+          if (generation === current) {
+            stats.addInUse(-1);
+            startWaiters();
+          }
           then(outcome);
         };
       work(generation.driver).then(settled(resolve), settled(reject));
@@ -182,7 +188,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
           stats.count("unavailable", performance.now() - startedMs);
           throw unavailable(cause, fault);
         }
-        stats.retries[fault] += 1;
+        stats.countRetry(fault);
         await Bun.sleep(pauseMs);
       }
     }
@@ -202,9 +208,6 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
   return {
     ...once,
     transaction: (body) => perform((driver) => driver.begin((runner) => body(transactionOf(runner)))),
-    get usage() {
-      return { inUse: current.inUse, waiting: waiters.length };
-    },
     async [Symbol.asyncDispose]() {
       closed = true;
       current.driver.close();

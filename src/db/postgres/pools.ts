@@ -3,7 +3,7 @@ import type { Logger } from "../../runtime/logger.ts";
 import { createBreaker } from "./breaker.ts";
 import { openPgDriver, type PgDriver } from "./driver.ts";
 import { openPgPool, type PgPool } from "./pool.ts";
-import { createPgStats, type PgStats } from "./pool-stats.ts";
+import { PgStats } from "./pool-stats.ts";
 
 /**
  * The pools of one thread. Commits of `queue` and `ledger` do not wait for the disk: they are for claims, settlements and the
@@ -34,14 +34,17 @@ export interface PgPoolsDeps {
   /** The most connections of each pool. Without any of its own, `queue` or `ledger` is `main`, which syncs its commits. */
   readonly connections: { readonly main: number; readonly queue?: number; readonly ledger?: number };
   readonly log: Logger;
+  /** Counted with those of other threads; its own if omitted. */
+  readonly stats?: PgStats;
 }
 
 /** The deadline of a probe. */
 const PROBE_TIMEOUT_MS = 2_000;
 
 /** Opens the pools of one thread. They connect when they are used. */
-export function openPgPools({ settings, applicationName, connections, log }: PgPoolsDeps): PgPools {
-  const stats = createPgStats();
+export function openPgPools(deps: PgPoolsDeps): PgPools {
+  const { settings, applicationName, connections, log } = deps;
+  const stats = deps.stats ?? new PgStats();
   const deadlineMs = (settings.timeoutMs * 7) / 5;
   const driver = (syncsCommits: boolean, count: number): PgDriver =>
     openPgDriver({

@@ -72,7 +72,7 @@ describe.skipIf(!HAS_POSTGRES)("a call that the server", () => {
     async (code) => {
       await withFail(async ({ main, stats }) => {
         expect((await main.get(fail, code, 2))?.tries).toBe(3);
-        expect(stats.retries.undone).toBe(2);
+        expect(stats.snapshot().retries.undone).toBe(2);
         await refusal(main.transaction((tx) => tx.get(fail, code, 100)));
         expect((await main.get(fail, code, 0))?.tries).toBe(7);
       });
@@ -82,7 +82,7 @@ describe.skipIf(!HAS_POSTGRES)("a call that the server", () => {
   test("refuses to write, because it has become a standby, goes to new connections, and then counts as away", async () => {
     await withFail(async (pools) => {
       expect((await pools.main.get(fail, "25006", 1))?.tries).toBe(2);
-      expect(pools.stats.replaced).toBe(1);
+      expect(pools.stats.snapshot().replaced).toBe(1);
       await refusal(pools.main.get(fail, "25006", 100));
       expect(pools.away?.reason).toBe("made to fail");
     });
@@ -92,7 +92,7 @@ describe.skipIf(!HAS_POSTGRES)("a call that the server", () => {
     await using database = await createDatabase({ timeoutMs: TIMEOUT_MS });
     const { main, stats, away } = database.pools();
     expect(await refusal(main.run(wait, 60))).toBeLessThan(DEADLINE_MS);
-    expect(stats.retries.undone).toBe(0);
+    expect(stats.snapshot().retries.undone).toBe(0);
     expect(away).toBeUndefined();
     expect(await main.get(ask)).toEqual({ one: 1 });
   });
@@ -101,7 +101,7 @@ describe.skipIf(!HAS_POSTGRES)("a call that the server", () => {
     await withFail(async ({ main, stats }) => {
       await expect(main.get(fail, "22012", 1)).rejects.toThrow("made to fail");
       expect((await main.get(fail, "22012", 0))?.tries).toBe(2);
-      expect(stats.outcomes.failed).toBe(1);
+      expect(stats.snapshot().outcomes.failed).toBe(1);
     });
   });
 
@@ -115,7 +115,7 @@ describe.skipIf(!HAS_POSTGRES)("a call that the server", () => {
     expect(await main.transaction(async () => "next").catch(() => "late")).toBeDefined();
     await slow;
     expect(await main.get(ask)).toEqual({ one: 1 });
-    expect(pools.stats.replaced).toBe(0);
+    expect(pools.stats.snapshot().replaced).toBe(0);
     expect(pools.away).toBeUndefined();
   });
 });
@@ -134,7 +134,7 @@ describe.skipIf(!HAS_POSTGRES)("a pool over a network that", () => {
     expect(await main.transaction((tx) => tx.run(write, 2))).toBe(1);
     await lostCommit;
     expect(await database.rows("written")).toBe(4);
-    expect(stats.retries.unknown).toBe(2);
+    expect(stats.snapshot().retries.unknown).toBe(2);
   });
 
   test("is cut under load settles every call, and works within 2 seconds after it is whole", async () => {
@@ -166,7 +166,7 @@ describe.skipIf(!HAS_POSTGRES)("a pool over a network that", () => {
     expect(performance.now() - startedMs).toBeLessThan(DEADLINE_MS + LATE_MS);
     expect(await refusal(main.get(ask))).toBeLessThan(AT_ONCE_MS);
     // Each of the three pools once.
-    expect(stats.replaced).toBe(3);
+    expect(stats.snapshot().replaced).toBe(3);
     proxy.heal();
     expect(await recovery(main)).toBeLessThan(RECOVERY_MS);
   });

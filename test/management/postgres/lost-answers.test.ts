@@ -48,7 +48,7 @@ describe.skipIf(!HAS_POSTGRES)("after an answer that was lost behind the commit"
     const nonce = { fid: 3, nonce: new Uint8Array(32).fill(1) };
     const times = { nowSecs: 100, validUntil: 400, expiresAt: 700 };
     expect(await fixture.losing(/^INSERT/, () => nonces.spend(nonce, times))).toBe(true);
-    expect(fixture.stats.retries.unknown).toBe(1);
+    expect(fixture.stats.snapshot().retries.unknown).toBe(1);
     expect(await nonces.spend(nonce, times)).toBe(false);
   });
 
@@ -74,7 +74,7 @@ describe.skipIf(!HAS_POSTGRES)("after an answer that was lost behind the commit"
     });
     expect(await fixture.losing(/^COMMIT/, () => store.delete(claim))).toBeUndefined();
     expect(await store.delete(claim)).toBe("not-found");
-    expect(fixture.stats.retries.unknown).toBe(3);
+    expect(fixture.stats.snapshot().retries.unknown).toBe(3);
     expect(await fixture.database.rows("secrets")).toBe(1);
   });
 });
