@@ -5,7 +5,7 @@ import type { Clock } from "../../runtime/clock.ts";
  * missing after the jump is undone.
  */
 export interface StateClock {
-  /** Unix ms. Never goes back, even over a restart, and advances at the rate of real time. */
+  /** Whole unix ms. Never goes back, even over a restart, and advances at the rate of real time. */
   nowMs(): number;
   /**
    * Unix seconds. Data that expired before this time, on the machine's clock, may be deleted. It is behind the machine's
@@ -61,7 +61,7 @@ export function createSteadyClock(options: SteadyClockOptions): StateClock {
   }
 
   return {
-    nowMs: read,
+    nowMs: () => Math.floor(read()),
     sweepableSecs: () => Math.floor((Math.min(read(), clock.nowMs()) - SWEEP_MARGIN_MS) / 1000),
   };
 }

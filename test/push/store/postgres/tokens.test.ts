@@ -5,14 +5,7 @@ import { HAS_POSTGRES } from "../../../support/postgres/server.ts";
 import { steadyClock } from "../../../support/postgres/steady-clock.ts";
 import { testApp } from "../../../support/send.ts";
 import { tokenStoreContract } from "../token-store-contract.ts";
-
-/** The totals that are not those of the rows. */
-const WRONG_TOTALS = `
-  SELECT state, sum(count) AS difference FROM (
-    SELECT state, count FROM token_totals UNION ALL
-    SELECT CASE WHEN token IS NULL THEN 'no_token' WHEN enabled THEN 'enabled' ELSE 'disabled' END, -count(*)
-    FROM tokens GROUP BY 1
-  ) t GROUP BY state HAVING sum(count) <> 0`;
+import { WRONG_TOTALS } from "./token-totals.ts";
 
 if (HAS_POSTGRES) {
   const openDatabase = reuseDatabases();
