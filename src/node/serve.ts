@@ -1,14 +1,14 @@
 import { nodeIdOf } from "../cluster/node-id.ts";
 import { NodeSignals } from "../cluster/node-signals.ts";
 import { createPauses, watchSwitches } from "../cluster/pauses.ts";
-import { createSwitches } from "../cluster/sqlite/switch-store.ts";
 import { findRisks } from "../config/risks.ts";
 import type { Config } from "../config/schema.ts";
 import { isBulkBuilding } from "../db/index/bulk/open-bulk-build.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../db/index/database.ts";
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
 import { newestSnapshot } from "../db/index/rankings.ts";
-import { openState, openStateReader, statePath } from "../db/state/database.ts";
+import { migratePostgres } from "../db/postgres/migrate.ts";
+import { openState, statePath } from "../db/state/database.ts";
 import { startSingleNode } from "../db/state/state-node.ts";
 import { importedFiles } from "../import/resume.ts";
 import { areDeferred } from "../ingest/deferred-records.ts";
@@ -25,6 +25,8 @@ import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
 import { migrateFormerIndex } from "./former-index.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
+import { openMainState } from "./state/main-state.ts";
+import { postgresSettings } from "./state/postgres-settings.ts";
 import type { StateWriterRpc } from "./state/writer-rpc.ts";
 import { scheduleStateWatch } from "./state-watch.ts";
 import { createNodeOps } from "./status.ts";
@@ -69,11 +71,16 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   shutdown.add("index reader", () => db[Symbol.dispose]());
   const signals = new NodeSignals();
   const pauses = createPauses({ signals, log: common.log });
-  const state = openStateReader(statePath(config.data.dir));
-  shutdown.add("state reader", () => state[Symbol.dispose]());
-  shutdown.add("switches", await watchSwitches({ switches: createSwitches(state), pauses, log: common.log }));
-  const { channels, commits, start, crashed } = createNodeWorkers(common, { stateNode, signals });
-  const stateStarted = start("state");
+  const link = { node: stateNode, signals: signals.shared, writer: undefined };
+  const state = openMainState({ config, link, log: common.log });
+  shutdown.add("state", async () => state[Symbol.asyncDispose]());
+  shutdown.add("switches", await watchSwitches({ switches: state.switches, pauses, log: common.log }));
+  const { channels, commits, connectState, start, crashed } = createNodeWorkers(common, {
+    stateNode,
+    signals,
+  });
+  const isLocal = config.state.url === "";
+  const stateStarted = isLocal ? start("state") : undefined;
 
   const upstream = watchUpstream(common, channels.upstream);
   let isStarted = false;
@@ -81,7 +88,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     dataDir.path,
     dataDir.lockFile,
     indexPath(dataDir.path),
-    statePath(dataDir.path),
+    ...(isLocal ? [statePath(dataDir.path)] : []),
   ]);
   const { partMetrics, stateWatch, storageWatch, ...ops } = createNodeOps({
     common,
@@ -90,7 +97,8 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     maintenance: connectRpc<MaintenanceRpc>(channels.maintenance.connect()),
     fanOut: connectRpc<FanOut>(channels.fanOut.connect()),
     delivery: connectRpc<DeliveryNode>(channels.delivery.connect()),
-    state: connectRpc<StateWriterRpc>(channels.state.connect()),
+    state: isLocal ? connectRpc<StateWriterRpc>(channels.state.connect()) : undefined,
+    awayReason: state.awayReason,
     matching: connectRpc<MatchRpc>(channels.matching.connect()),
     upstream,
     pauses,
@@ -115,9 +123,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     commits,
     fanOut: channels.fanOut,
     delivery: channels.delivery,
-    state: channels.state,
-    stateNode,
-    signals,
+    connectState,
     onCrash: crashed("http"),
   });
   shutdown.add("HTTP workers", () => http.stop());
@@ -139,7 +145,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     start("delivery"),
     follow(),
   ]);
-  shutdown.add("state watch", scheduleStateWatch(stateWatch));
+  if (stateWatch) shutdown.add("state watch", scheduleStateWatch(stateWatch));
   shutdown.add("drain", async (exitCode) => {
     const { drain_delay_secs: delaySecs } = config.http;
     // A node with a fault does not serve on.
@@ -170,6 +176,10 @@ async function prepareDatabases(common: Common, { demo, newState }: ServeOptions
     throw new UserError(
       "--demo creates its own network, but upstream.url follows another: remove one of them",
     );
+  const postgres = postgresSettings(config);
+  if (demo && postgres)
+    throw new UserError("--demo is a node by itself, but state.url shares its state: remove one of them");
+  if (postgres) await migratePostgres(postgres, { may: config.state.migrate });
   await migrateFormerIndex(common, config.data.dir, { always: false });
   using db = openIndexWriter(indexPath(config.data.dir));
   claimNetwork(db, config.protocol.network);
@@ -177,7 +187,8 @@ async function prepareDatabases(common: Common, { demo, newState }: ServeOptions
   if (!follows && (isBulkBuilding(db) || areDeferred(db)))
     throw new UserError(unfinishedImport(importedFiles(db)));
   // Before the index gets any data, so that an index with data and no state means that the state was lost.
-  openState(statePath(config.data.dir), { mayCreate: newState || mayLackState(db) })[Symbol.dispose]();
+  if (!postgres)
+    openState(statePath(config.data.dir), { mayCreate: newState || mayLackState(db) })[Symbol.dispose]();
   let records = 0;
   if (demo) {
     // A dynamic import, so that no other start loads the code that generates and signs the network.

@@ -43,7 +43,10 @@ interface NodeOpsDeps {
   readonly fanOut: StatsClient<FanOut>;
   readonly delivery: StatsClient<DeliveryNode>;
   readonly matching: StatsClient<MatchRpc>;
-  readonly state: StatsClient<StateWriterRpc>;
+  /** The writer of state.db; undefined with PostgreSQL. */
+  readonly state: StatsClient<StateWriterRpc> | undefined;
+  /** See `MainState`. */
+  readonly awayReason: () => string | undefined;
   /** The watch of the upstream; undefined when the node follows none. */
   readonly upstream: UpstreamWatch | undefined;
   readonly pauses: Pick<Pauses, "latest">;
@@ -59,13 +62,13 @@ interface NodeStats {
   readonly fanOut: PartStats<FanOutStats>;
   readonly delivery: PartStats<DeliveryNodeStats>;
   readonly matching: PartStats<MatchThreadStats>;
-  readonly state: PartStats<StateWriterStats>;
+  readonly state: PartStats<StateWriterStats> | undefined;
 }
 
 /** Creates the operations that the main thread serves to HTTP workers, except the HTTP workers' own metrics. */
 export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
   readonly partMetrics: readonly PartMetrics[];
-  readonly stateWatch: StateWatch;
+  readonly stateWatch: StateWatch | undefined;
   readonly storageWatch: StorageWatch;
 } {
   const {
@@ -77,6 +80,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     delivery,
     matching,
     state,
+    awayReason,
     upstream,
     pauses,
     isStarted,
@@ -89,9 +93,9 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     fanOut: new PartStats("fan_out", () => fanOut.stats()),
     delivery: new PartStats("delivery", () => delivery.stats()),
     matching: new PartStats("matching", () => matching.stats()),
-    state: new PartStats("state", () => state.stats()),
+    state: state && new PartStats("state", () => state.stats()),
   };
-  const stateWatch = createStateWatch(stats.state);
+  const stateWatch = stats.state && createStateWatch(stats.state);
   const partMetrics = [
     partMetricsOf(metrics, stats.ingest, (own, read) =>
       registerIngestMetrics(own, { totals: () => readTotals(db), stats: read }),
@@ -100,7 +104,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     partMetricsOf(metrics, stats.fanOut, registerSendMetrics),
     partMetricsOf(metrics, stats.delivery, registerDeliveryMetrics),
     partMetricsOf(metrics, stats.matching, registerMatchMetrics),
-    partMetricsOf(metrics, stats.state, registerStateMetrics),
+    ...(stats.state ? [partMetricsOf(metrics, stats.state, registerStateMetrics)] : []),
   ];
   if (upstream) registerUpstreamMetrics(metrics, () => upstream.latest());
   const storageWatch = createStorageWatch({
@@ -108,7 +112,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     dataDir: config.data.dir,
     writeFaults: {
       index: async () => (await stats.ingest.request())?.writeFault,
-      state: async () => (await stats.state.request())?.failure,
+      ...(stats.state ? { state: async () => (await stats.state?.request())?.failure } : {}),
     },
     log,
   });
@@ -123,7 +127,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
       return (
         storageWatch.writeFaultReason() ??
         upstream?.behindReason() ??
-        (forState ? stateWatch.stalledReason() : undefined)
+        (forState ? (awayReason() ?? stateWatch?.stalledReason()) : undefined)
       );
     },
     staleReason: async () => upstream?.behindReason(),
@@ -158,7 +162,7 @@ async function nodeStatus(
     stats.fanOut.request(),
     stats.delivery.request(),
     stats.matching.request(),
-    stats.state.request(),
+    stats.state?.request(),
   ]);
   const responses = {
     ingest: writer,
@@ -166,7 +170,7 @@ async function nodeStatus(
     fan_out: sends,
     delivery: deliveries,
     matching,
-    state,
+    ...(stats.state ? { state } : {}),
   };
   return {
     network: config.protocol.network,

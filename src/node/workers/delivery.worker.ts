@@ -1,8 +1,6 @@
 import { deliveryGate, NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
-import { openStateReader, statePath } from "../../db/state/database.ts";
-import type { StateNode } from "../../db/state/state-node.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
@@ -10,9 +8,7 @@ import { createLogger } from "../../runtime/logger.ts";
 import type { MatchRpc } from "../../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { startDelivery } from "../compose/delivery.ts";
-import { createStateStores } from "../state/sqlite-stores.ts";
-import { createStateWriterClient } from "../state/writer-client.ts";
-import type { StateWriterRpc } from "../state/writer-rpc.ts";
+import { openStateStores, type StateLink } from "../state/open-state.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the delivery worker. */
@@ -20,11 +16,7 @@ export interface DeliveryWorkerInit {
   readonly config: Config;
   /** Connects to the writer of the index, which stores the events. */
   readonly ingest: MessagePort;
-  /** Connects to the writer of the state. */
-  readonly state: MessagePort;
-  readonly stateNode: StateNode;
-  /** See `NodeSignals`. */
-  readonly signals: SharedArrayBuffer;
+  readonly state: StateLink;
   /** Connects to the thread that matches events against subscriptions. */
   readonly matching: MessagePort;
 }
@@ -33,15 +25,15 @@ export interface DeliveryWorkerInit {
 const STOP_GRACE_MS = 1_500;
 
 /** Publishes the events of the index as webhook deliveries and sends them. */
-runWorker<DeliveryWorkerInit>(async ({ config, ingest, state, signals, matching }) => {
+runWorker<DeliveryWorkerInit>(async ({ config, ingest, state: link, matching }) => {
   const log = createLogger(config, {});
   const index = openIndexReader(indexPath(config.data.dir));
-  const stateReader = openStateReader(statePath(config.data.dir));
+  const state = openStateStores({ config, part: "delivery", link, log });
   const delivery = await startDelivery({
     common: { config, clock: systemClock, log },
-    gate: deliveryGate(new NodeSignals(signals)),
+    gate: deliveryGate(new NodeSignals(link.signals)),
     index,
-    state: createStateStores(stateReader, createStateWriterClient(connectRpc<StateWriterRpc>(state))),
+    state: state.stores,
     outbox: connectRpc<IngestRpc>(ingest),
     matching: connectRpc<MatchRpc>(matching),
   });
@@ -49,7 +41,7 @@ runWorker<DeliveryWorkerInit>(async ({ config, ingest, state, signals, matching 
     connect: (port) => serveRpc<DeliveryNode>(port, delivery),
     async stop() {
       await delivery.stop(STOP_GRACE_MS);
-      stateReader[Symbol.dispose]();
+      await state[Symbol.asyncDispose]();
       index[Symbol.dispose]();
     },
   };

@@ -1,9 +1,7 @@
 import { Gauge } from "prom-client";
-import type { NodeSignals } from "../../cluster/node-signals.ts";
 import { httpWorkersOf } from "../../config/http-workers.ts";
 import type { Config } from "../../config/schema.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
-import type { StateNode } from "../../db/state/state-node.ts";
 import { UnsentBytes } from "../../http/unsent-bytes.ts";
 import { connectRpc, type RpcClient, serveRpc } from "../../lib/port-rpc.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
@@ -17,6 +15,7 @@ import {
 import { PartStats } from "../part-stats.ts";
 import { workerUrls } from "../worker-urls.ts";
 import type { HttpWorkerInit } from "./http.worker.ts";
+import type { NodeWorkers } from "./node-workers.ts";
 import { startWorker, WorkerChannels, type WorkerHandle } from "./worker-handle.ts";
 
 /** The HTTP workers, which share one port. */
@@ -41,13 +40,11 @@ export function startHttpWorkers(
     readonly commits: CommitSequence;
     readonly fanOut: WorkerChannels;
     readonly delivery: WorkerChannels;
-    readonly state: WorkerChannels;
-    readonly stateNode: StateNode;
-    readonly signals: NodeSignals;
+    readonly connectState: NodeWorkers["connectState"];
     readonly onCrash: (message: string) => void;
   },
 ): HttpWorkers {
-  const { ops, metrics, partMetrics, commits, fanOut, delivery, state, stateNode, signals, onCrash } = deps;
+  const { ops, metrics, partMetrics, commits, fanOut, delivery, connectState, onCrash } = deps;
   const count = httpWorkersOf(config.http);
   const sharesPort = count > 1;
   const stats: PartStats<WorkerMetrics>[] = [];
@@ -69,7 +66,7 @@ export function startHttpWorkers(
     serveRpc<NodeOps>(opsPort, nodeOps);
     const fanOutPort = fanOut.connect();
     const deliveryPort = delivery.connect();
-    const statePort = state.connect();
+    const { link: state, transfer: statePorts } = connectState();
     const init: HttpWorkerInit = {
       config: { ...config, http: { ...config.http, port } },
       node,
@@ -77,16 +74,14 @@ export function startHttpWorkers(
       delivery: deliveryPort,
       commits: commits.shared,
       unsent: unsent.shared,
-      state: statePort,
-      stateNode,
-      signals: signals.shared,
+      state,
       sharesPort,
     };
     const worker = startWorker({
       name: "http",
       url: workerUrls.http,
       init,
-      transfer: [node, fanOutPort, deliveryPort, statePort],
+      transfer: [node, fanOutPort, deliveryPort, ...statePorts],
       onCrash,
     });
     const channels = new WorkerChannels();

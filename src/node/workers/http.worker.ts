@@ -4,8 +4,6 @@ import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
-import { openStateReader, statePath } from "../../db/state/database.ts";
-import type { StateNode } from "../../db/state/state-node.ts";
 import { UnsentBytes } from "../../http/unsent-bytes.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import type { FanOut } from "../../push/fan-out.ts";
@@ -15,9 +13,7 @@ import { createLogger } from "../../runtime/logger.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { createNodeHttp } from "../compose/http.ts";
 import { connectNodeOps, type HttpWorkerRpc } from "../node-ops.ts";
-import { createStateStores } from "../state/sqlite-stores.ts";
-import { createStateWriterClient } from "../state/writer-client.ts";
-import type { StateWriterRpc } from "../state/writer-rpc.ts";
+import { openStateStores, type StateLink } from "../state/open-state.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of an HTTP worker. */
@@ -31,33 +27,29 @@ export interface HttpWorkerInit {
   readonly commits: SharedArrayBuffer;
   /** The count of unsent response bytes of all HTTP workers. */
   readonly unsent: SharedArrayBuffer;
-  /** Connects to the writer of the state. */
-  readonly state: MessagePort;
-  readonly stateNode: StateNode;
-  /** See `NodeSignals`. */
-  readonly signals: SharedArrayBuffer;
+  readonly state: StateLink;
   /** Whether other workers accept connections on the same port. */
   readonly sharesPort: boolean;
 }
 
 /** Serves the HTTP interface. Any number of these workers share one port. Their shared state is in the state database. */
 runWorker<HttpWorkerInit>(async (init) => {
-  const { config, commits, node, fanOut, delivery, state, stateNode, unsent, sharesPort } = init;
-  const signals = new NodeSignals(init.signals);
+  const { config, commits, node, fanOut, delivery, state: link, unsent, sharesPort } = init;
+  const signals = new NodeSignals(link.signals);
   const log = createLogger(config, {});
   const metrics = { registry: new Registry(), prefix: serviceNames(config.service.name).metricPrefix };
   const db = openIndexReader(indexPath(config.data.dir));
-  const stateReader = openStateReader(statePath(config.data.dir));
+  const state = openStateStores({ config, part: "http", link, log });
   const stopping = new AbortController();
   const http = createNodeHttp({
     common: { config, log, metrics, clock: systemClock },
     db,
     commits: new CommitSequence(commits),
-    state: createStateStores(stateReader, createStateWriterClient(connectRpc<StateWriterRpc>(state))),
+    state: state.stores,
     fanOut: connectRpc<FanOut>(fanOut),
     delivery: connectRpc<DeliveryNode>(delivery),
     ops: connectNodeOps(node),
-    stateNode,
+    stateNode: link.node,
     isPaused: (name) => signals.isPaused(name),
     unsent: new UnsentBytes(unsent),
     descriptors: processDescriptors(),
@@ -74,7 +66,7 @@ runWorker<HttpWorkerInit>(async (init) => {
     async stop() {
       stopping.abort();
       await http.stop();
-      stateReader[Symbol.dispose]();
+      await state[Symbol.asyncDispose]();
       db[Symbol.dispose]();
     },
   };

@@ -1,7 +1,6 @@
 import type { Config } from "../../config/schema.ts";
-import type { StateNode } from "../../db/state/state-node.ts";
 import { createFaultLog } from "../../db/state/unavailable-log.ts";
-import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
+import { serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
 import {
@@ -12,24 +11,22 @@ import {
 } from "../maintenance/maintenance.ts";
 import { scheduleMaintenance } from "../maintenance/schedule.ts";
 import { startBackupSchedule } from "../snapshot/backup-schedule.ts";
-import { createStateSweeps } from "../state/sqlite-stores.ts";
-import { createStateWriterClient } from "../state/writer-client.ts";
-import type { StateWriterRpc } from "../state/writer-rpc.ts";
+import { openStateStores, type StateLink } from "../state/open-state.ts";
 import { runWorker } from "./worker-entry.ts";
 
-/** The initial message of the maintenance worker; `state` connects to the writer of the state. */
+/** The initial message of the maintenance worker. */
 export interface MaintenanceWorkerInit {
   readonly config: Config;
-  readonly state: MessagePort;
-  readonly stateNode: StateNode;
+  readonly state: StateLink;
 }
 
-/** Deletes expired and orphaned rows from the state database, and makes the scheduled backups. */
-runWorker<MaintenanceWorkerInit>(async ({ config, state }) => {
+/** Deletes expired and orphaned rows from the state, and makes the scheduled backups. */
+runWorker<MaintenanceWorkerInit>(async ({ config, state: link }) => {
   const log = createLogger(config, { subsystem: "maintenance" });
+  const state = openStateStores({ config, part: "maintenance", link, log });
   const logFault = createFaultLog({ log, clock: systemClock });
   const maintenance = createMaintenance({
-    sweeps: createStateSweeps(createStateWriterClient(connectRpc<StateWriterRpc>(state))),
+    sweeps: state.sweeps,
     clock: systemClock,
     limits: config.state.url === "" ? SQLITE_LIMITS : POSTGRES_LIMITS,
     onFault: (sweep, cause) => logFault(cause, { sweep }, "A sweep failed"),
@@ -44,6 +41,7 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state }) => {
       }),
     async stop() {
       await Promise.all([stop(), backups?.stop()]);
+      await state[Symbol.asyncDispose]();
     },
   };
 });

@@ -4,6 +4,7 @@ import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
 import { EXIT_RETRYABLE } from "../../lib/failure.ts";
 import type { Common } from "../../runtime/common.ts";
+import type { StateLink } from "../state/open-state.ts";
 import { workerUrls } from "../worker-urls.ts";
 import type { DeliveryWorkerInit } from "./delivery.worker.ts";
 import type { FanOutWorkerInit } from "./fan-out.worker.ts";
@@ -33,6 +34,8 @@ export type WorkerName = (typeof NAMES)[number];
 /** The workers of the node. Their channels exist before they start, and the shutdown stops them. */
 export interface NodeWorkers {
   readonly channels: Readonly<Record<WorkerName, WorkerChannels>>;
+  /** Creates what a thread needs to open the state; its ports are to be transferred. */
+  connectState(): { readonly link: StateLink; readonly transfer: MessagePort[] };
   /** The commits of the ingest worker, for readers of the index. */
   readonly commits: CommitSequence;
   /** Starts a worker. Resolves with its facts when it is ready. */
@@ -57,12 +60,21 @@ export function createNodeWorkers(
     void shutdown.start(`${worker} worker crashed`, EXIT_RETRYABLE);
   };
   const commits = new CommitSequence();
+  const connectState = () => {
+    // In PostgreSQL, every thread writes itself.
+    const writer = config.state.url === "" ? channels.state.connect() : undefined;
+    return {
+      link: { node: stateNode, signals: signals.shared, writer },
+      transfer: writer ? [writer] : [],
+    };
+  };
   return {
     channels,
     commits,
+    connectState,
     crashed,
     start(name) {
-      const { init, transfer } = initOf(name, { config, channels, commits, stateNode, signals });
+      const { init, transfer } = initOf(name, { config, channels, commits, connectState, stateNode });
       const worker = startWorker({ name, url: workerUrls[name], init, transfer, onCrash: crashed(name) });
       running.set(name, worker);
       channels[name].attach(worker);
@@ -74,14 +86,12 @@ export function createNodeWorkers(
 /** Returns the initial message of a worker, and the ports in it to transfer. */
 function initOf(
   name: WorkerName,
-  deps: Pick<NodeWorkers, "channels" | "commits"> & {
+  deps: Pick<NodeWorkers, "channels" | "commits" | "connectState"> & {
     readonly config: Config;
     readonly stateNode: StateNode;
-    readonly signals: NodeSignals;
   },
 ) {
-  const { config, channels, commits, stateNode } = deps;
-  const signals = deps.signals.shared;
+  const { config, channels, commits, connectState, stateNode } = deps;
   switch (name) {
     case "ingest": {
       const init: IngestWorkerInit = { config, commits: commits.shared };
@@ -95,18 +105,15 @@ function initOf(
       return { init: config, transfer: [] };
     case "maintenance":
     case "fanOut": {
-      const state = channels.state.connect();
-      const init: MaintenanceWorkerInit & FanOutWorkerInit = { config, state, stateNode, signals };
-      return { init, transfer: [state] };
+      const { link: state, transfer } = connectState();
+      const init: MaintenanceWorkerInit & FanOutWorkerInit = { config, state };
+      return { init, transfer };
     }
     case "delivery": {
-      const [ingest, state, matching] = [
-        channels.ingest.connect(),
-        channels.state.connect(),
-        channels.matching.connect(),
-      ];
-      const init: DeliveryWorkerInit = { config, ingest, state, stateNode, signals, matching };
-      return { init, transfer: [ingest, state, matching] };
+      const { link: state, transfer } = connectState();
+      const [ingest, matching] = [channels.ingest.connect(), channels.matching.connect()];
+      const init: DeliveryWorkerInit = { config, ingest, state, matching };
+      return { init, transfer: [ingest, matching, ...transfer] };
     }
     case "hub": {
       const ingest = channels.ingest.connect();
