@@ -189,6 +189,12 @@ CREATE TABLE "leases" (
 	"ends_at_ms" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "node_logs" (
+	"node_id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"log_id" text COLLATE "C" NOT NULL,
+	"reserved_height" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "nodes" (
 	"node_id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"boot" uuid NOT NULL,

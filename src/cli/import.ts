@@ -39,6 +39,7 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { ImportInterrupted, runImport } = await import("../import/run-import.ts");
       const { formatSummary } = await import("../import/summary.ts");
       const { indexPath, openIndexWriter } = await import("../db/index/database.ts");
+      const { endHubLog } = await import("../db/index/hub-log.ts");
       const { claimNetwork, isFollowing, mayLackState } = await import("../db/index/identity.ts");
       const { getPosition } = await import("../db/index/positions.ts");
       const { createIngestEngine } = await import("../ingest/engine.ts");
@@ -67,6 +68,8 @@ export function registerImport(program: Command, context: CommandContext): void 
         }
         // Before the index gets any data, so that an index with data and no state means that the state was lost.
         openState(statePath(dataDir.path), { mayCreate: mayLackState(db) })[Symbol.dispose]();
+        // An import is history and not logged.
+        db.transaction(() => endHubLog(db));
         const network = networkOf(config.protocol.network);
         const onFault = (cause: unknown) => log.error({ err: cause }, "A record could not be stored");
         const engine = createIngestEngine({ db, network, clock, onFault });

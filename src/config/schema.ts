@@ -116,6 +116,7 @@ export const configSchema = section({
     port: integer(-1, 65_535),
     reads: flag(),
     relay_blocks: flag(),
+    event_retention_hours: integer(1, 720),
     admin: flag(),
   }),
   upstream: section({

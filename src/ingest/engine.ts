@@ -1,6 +1,7 @@
 import type { BulkBuild, BulkProgress, PackedMessages } from "../db/index/bulk/bulk-build.ts";
 import { isBulkBuilding, openBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
+import { appendHubBlock } from "../db/index/hub-log.ts";
 import { putPosition } from "../db/index/positions.ts";
 import { continueRepoints } from "../db/index/project/repoints.ts";
 import { StoreCounts } from "../db/index/store-counts.ts";
@@ -15,7 +16,10 @@ import { ChangeTracker } from "./change-tracker.ts";
 import { deferredAfter, dropDeferred } from "./deferred-records.ts";
 import { causeOf, type EventCause, isHistory, writeEvents } from "./events.ts";
 import { applyKeyMessage, renewGaslessSigner } from "./gasless-keys.ts";
+import { OperationEvents } from "./hub-log/operation-events.ts";
+import type { OwnHubLog } from "./hub-log/own-hub-log.ts";
 import { type ImportedBatch, ImportSpool, type SpoolOutcome } from "./import-spool.ts";
+
 import { type MergeContext, mergeMessage } from "./merge.ts";
 import { MessageStore } from "./message-store.ts";
 import { decodeRecord, type IngestRecord, type RecordKind } from "./record.ts";
@@ -68,6 +72,10 @@ export interface IngestEngineDeps {
   readonly onFault: (cause: unknown) => void;
   /** Called after each commit that wrote events. */
   readonly onEvents?: () => void;
+  /** The log of the hub events of records; undefined for records that are not logged, such as those of an import. */
+  readonly hubLog?: OwnHubLog | undefined;
+  /** Called after each commit that logged hub events. */
+  readonly onHubEvents?: () => void;
 }
 
 /** The writer of the index. Admits and merges validated records, one batch in one transaction. */
@@ -129,6 +137,9 @@ export interface IngestEngine {
    */
   repointMore(): void;
 
+  /** Appends an empty block to the log of hub events that this node numbers itself, so that subscribers see that it is alive. */
+  heartbeat(): void;
+
   /**
    * Runs the next step of the bulk build, after the last batch with spooled messages. Returns undefined when the index is built,
    * or when nothing was spooled.
@@ -139,22 +150,26 @@ export interface IngestEngine {
 }
 
 const DEFERRED_PER_COMMIT = 500;
+const CANNOT_LOG = rejection("unavailable", "the node cannot number its next block; try again");
 
 export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
-  const { db, network, clock, onFault, onEvents } = deps;
+  const { db, network, clock, onFault, onEvents, hubLog, onHubEvents } = deps;
   const totals = new TotalsDelta(db);
   const counts = new StoreCounts(db);
   const limits = new StorageLimitCache(db);
   const changes = new ChangeTracker();
   const signers = new SignerCache();
   let dataVersion = db.dataVersion();
-  const store = new MessageStore({ db, network, totals, counts, limits, changes });
+  const hubEvents = new OperationEvents();
+  const store = new MessageStore({ db, network, totals, counts, limits, changes, hubEvents });
   let hasWrittenEvents = false;
+  let hasLoggedHubEvents = false;
   /** Opened with the first batch for it, and gone when the index is built. */
   let bulk: BulkBuild | undefined;
   let importSpool: ImportSpool | undefined;
 
   function apply(records: readonly IngestRecord[]): MergeOutcome[] {
+    if (hubLog && !hubLog.isReady()) return records.map(() => CANNOT_LOG);
     try {
       return applyResumable(records, []);
     } catch (cause) {
@@ -317,6 +332,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     write((context) => {
       for (const op of singleOps(batch.ops))
         withEvents(context, causeOfRelayed(op), () => applyRelayedOp(context, totals, op));
+      for (const block of batch.hubBlocks ?? []) if (appendHubBlock(db, block)) hasLoggedHubEvents = true;
       writeProgress(db, batch);
     });
   }
@@ -325,6 +341,18 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     if (!db.repoints.areAny(db)) return;
     try {
       write(() => undefined);
+    } catch (cause) {
+      onFault(cause);
+    }
+  }
+
+  function heartbeat(): void {
+    if (!hubLog?.isReady()) return;
+    try {
+      write(({ nowSecs }) => {
+        hubLog.heartbeat(nowSecs);
+        hasLoggedHubEvents = true;
+      }, hubLog);
     } catch (cause) {
       onFault(cause);
     }
@@ -342,31 +370,44 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
       for (const { key, position } of positions) putPosition(db, key, position);
       options.alongside?.();
       return outcomes;
-    });
+    }, hubLog);
   }
 
   function newContext(): MergeContext {
-    return { db, store, limits, changes, signers, nowSecs: nowSecs(clock) };
+    return { db, store, limits, changes, hubEvents, signers, nowSecs: nowSecs(clock) };
   }
 
-  function write<T>(work: (context: MergeContext) => T): T {
+  function write<T>(work: (context: MergeContext) => T, log?: OwnHubLog): T {
     const context = newContext();
     hasWrittenEvents = false;
+    hasLoggedHubEvents = false;
+    hubEvents.startTransaction(log !== undefined);
     try {
       const result = db.transaction(() => {
         forgetIfOthersWrote();
         continueRepoints(db);
         const done = work(context);
+        if (log) logHubEvents(log, context.nowSecs);
         counts.flush();
         totals.flush(db);
         return done;
       });
+      log?.committed();
       if (hasWrittenEvents) onEvents?.();
+      if (hasLoggedHubEvents) onHubEvents?.();
       return result;
     } catch (cause) {
+      log?.rolledBack();
       discard();
       throw cause;
     }
+  }
+
+  function logHubEvents(log: OwnHubLog, nowSecs: number): void {
+    const events = hubEvents.take();
+    if (events.length === 0) return;
+    log.append(events, nowSecs);
+    hasLoggedHubEvents = true;
   }
 
   /** Forgets the changes of a transaction that was rolled back. */
@@ -394,6 +435,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
   function withEvents<T>({ nowSecs }: MergeContext, cause: EventCause, operation: () => T): T {
     changes.start(isHistory(cause, nowSecs));
     const result = operation();
+    hubEvents.endOperation();
     if (writeEvents(db, changes, cause, nowSecs) > 0) hasWrittenEvents = true;
     return result;
   }
@@ -436,6 +478,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     syncSpool: () => bulk?.sync(),
     applyDeferred,
     repointMore,
+    heartbeat,
     buildStep,
   };
 }

@@ -135,6 +135,7 @@ export function applyKeyMessage(context: MergeContext, message: SignedMessage): 
   if (data.body?.$case === "keyAddBody") addKey(context, message, data.body.value);
   else if (data.body?.$case === "keyRemoveBody") removeKey(context, message, data.body.value);
   else return false;
+  context.hubEvents.merged(message);
   return true;
 }
 
@@ -173,7 +174,7 @@ function isBySelf({ signatureType }: KeyRemoveBody): boolean {
 
 function removeKeyMessage(store: MessageStore, fid: number, key: Uint8Array): void {
   const stored = store.get(fid, Store.GaslessKeys, key);
-  if (stored) store.remove(stored);
+  if (stored) store.remove(stored, "displaced");
 }
 
 function isCustody(db: IndexDatabase, fid: number, address: Uint8Array | undefined): boolean {

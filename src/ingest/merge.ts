@@ -21,6 +21,7 @@ import {
   type UserNameProof,
 } from "../protocol/wire/generated/message.ts";
 import type { ChangeTracker } from "./change-tracker.ts";
+import type { OperationEvents } from "./hub-log/operation-events.ts";
 import type { MessageStore } from "./message-store.ts";
 import type { SignerCache } from "./signer-cache.ts";
 import type { StorageLimitCache } from "./storage-limits.ts";
@@ -31,6 +32,7 @@ export interface MergeContext {
   readonly store: MessageStore;
   readonly limits: StorageLimitCache;
   readonly changes: ChangeTracker;
+  readonly hubEvents: OperationEvents;
   readonly signers: SignerCache;
   readonly nowSecs: number;
 }
@@ -62,6 +64,7 @@ export function mergeMessage(context: MergeContext, message: SignedMessage): Rej
   if (refusal) return refusal;
   if (!context.store.hasRoomFor(message)) return SECOND_IS_FULL;
   context.store.put(message, messageSlot);
+  context.hubEvents.merged(message);
   if (messageSlot.store === Store.StorageLends) dropEmptyLend(context, message, messageSlot);
   return prune(context, message, messageSlot.store);
 }
@@ -90,7 +93,7 @@ function resolveConflicts(
     if (refusal) return refusal;
   }
   if (current) {
-    context.store.remove(current);
+    context.store.remove(current, "displaced");
     revokeDependents(context, current);
   }
   if (body?.$case === "linkCompactStateBody") applyCompactState(context, fid, body.value, incoming);
@@ -122,7 +125,8 @@ export function applyCompactState(
 ): void {
   const listed = new Set(compact.targetFids);
   for (const stored of context.store.linksOfType(fid, compact.type, rank.timestamp)) {
-    if (stored.row.table !== "links" || !listed.has(stored.row.targetFid)) context.store.remove(stored);
+    if (stored.row.table !== "links" || !listed.has(stored.row.targetFid))
+      context.store.remove(stored, "compacted");
   }
 }
 
@@ -139,7 +143,7 @@ function resolveNameConflict(
   const rank: Rank = { kind: Kind.Add, timestamp: current.messageTimestamp, hash: current.messageHash };
   if (resolveConflict(Store.UsernameProofs, rank, incoming) !== "replace") return CONFLICT;
   const stored = context.store.get(current.fid, Store.UsernameProofs, proof.name);
-  if (stored) context.store.remove(stored);
+  if (stored) context.store.remove(stored, "displaced");
   return undefined;
 }
 
@@ -158,14 +162,15 @@ function revokeDependents(context: MergeContext, { fid, row, kind }: StoredMessa
     if (!current) continue;
     const required = requiredVerifiedAddress(current.message.data);
     // The slot of a verification is its address.
-    if (required && Buffer.compare(required.address, row.slot) === 0) context.store.remove(current);
+    if (required && Buffer.compare(required.address, row.slot) === 0)
+      context.store.remove(current, "revoked");
   }
 }
 
 /** Revokes the USERNAME of an fid when an fname moves away from it, whatever name it is. */
 export function revokeUsername(context: MergeContext, fid: number): void {
   const current = context.store.get(fid, Store.UserData, Uint8Array.of(UserDataType.USER_DATA_TYPE_USERNAME));
-  if (current) context.store.remove(current);
+  if (current) context.store.remove(current, "revoked");
 }
 
 /** Removes a lend of 0 units again: it only replaces the lend before it. */
@@ -173,7 +178,7 @@ function dropEmptyLend(context: MergeContext, message: SignedMessage, messageSlo
   const body = message.data.body;
   if (body?.$case !== "lendStorageBody" || body.value.numUnits > 0) return;
   const stored = context.store.get(message.data.fid, messageSlot.store, messageSlot.slot);
-  if (stored) context.store.remove(stored);
+  if (stored) context.store.remove(stored, "pruned");
 }
 
 /** Removes the oldest messages of a store above its limit. Returns the refusal of `merged` if it is one of them. */
@@ -184,7 +189,7 @@ function prune(context: MergeContext, merged: SignedMessage, store: Store): Reje
   let refusal: Rejection | undefined;
   for (const stored of context.store.oldest(fid, store, excess)) {
     if (isSame(stored, merged)) refusal = PRUNABLE;
-    context.store.remove(stored);
+    context.store.remove(stored, "pruned");
   }
   return refusal;
 }

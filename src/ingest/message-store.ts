@@ -32,6 +32,7 @@ import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/si
 import { toUnixSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import type { ChangeTracker } from "./change-tracker.ts";
+import type { OperationEvents, RemovalReason } from "./hub-log/operation-events.ts";
 import type { StorageLimitCache } from "./storage-limits.ts";
 
 export interface MessageStoreDeps {
@@ -41,6 +42,7 @@ export interface MessageStoreDeps {
   readonly counts: StoreCounts;
   readonly limits: StorageLimitCache;
   readonly changes: ChangeTracker;
+  readonly hubEvents: OperationEvents;
 }
 
 /** The live messages, with the read model and the counts derived from them. Used inside a write transaction. */
@@ -112,13 +114,14 @@ export class MessageStore {
   }
 
   /** Removes a live message and all that is derived from it. It can be read from `stored` before this call only. */
-  remove(stored: StoredMessage): void {
-    const { db, changes } = this.#deps;
+  remove(stored: StoredMessage, reason: RemovalReason): void {
+    const { db, changes, hubEvents } = this.#deps;
     const { fid, store, row } = stored;
     if (changes.isTracking) {
       const root: ThreadRoot | undefined = row.table === "casts" ? threadRootOf(db, row) : undefined;
       changes.trackRemoved(stored.message, encodeMessage(stored.message), root);
     }
+    if (hubEvents.isOn) hubEvents.removed(reason, stored.message);
     this.#count(fid, store, row.table, -1);
     if (store === Store.StorageLends) this.#invalidateLimits(stored.message);
     retract(db, stored);

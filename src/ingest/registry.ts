@@ -95,6 +95,7 @@ export function mergeOnChainEvent(
     trackRegistration(context, fid, registered);
   }
   if (type === OnChainEventType.EVENT_TYPE_TIER_PURCHASE) context.changes.trackUserUpdated(fid);
+  context.hubEvents.happenedOnChain(event);
   return undefined;
 }
 
@@ -149,5 +150,6 @@ export function mergeFnameProof(context: MergeContext, proof: UserNameProof): Re
   }
   addUsernameProof(context.db, proof, undefined);
   if (proof.fid !== 0 && proof.fid !== current?.fid) context.changes.trackUserUpdated(proof.fid);
+  context.hubEvents.transferred(proof, current && { ...current, name: proof.name });
   return undefined;
 }

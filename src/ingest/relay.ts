@@ -2,6 +2,7 @@ import type { PackedMessages } from "../db/index/bulk/bulk-build.ts";
 import { canBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
 import { addSpooledFid } from "../db/index/bulk/spooled-fids.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
+import type { HubLogBlock } from "../db/index/hub-log.ts";
 import { putPosition } from "../db/index/positions.ts";
 import type { StoredMessage } from "../db/index/project/stored-message.ts";
 import { setShardCount } from "../db/index/shards.ts";
@@ -101,6 +102,8 @@ export interface RelayedBatch {
   readonly shards?: number;
   readonly ops: readonly RelayedOp[];
   readonly positions: readonly PositionUpdate[];
+  /** Blocks to append to the log of hub events: those whose operations these are. */
+  readonly hubBlocks?: readonly HubLogBlock[];
   /** Blocks to append to the journal. */
   readonly journal?: { readonly shard: number; readonly blocks: readonly JournaledBlock[] };
   /** Blocks of the journal to delete, up to and including `upTo`. */
@@ -234,7 +237,7 @@ function merge(context: MergeContext, message: SignedMessage): void {
     ? resolveConflict(store, current, { kind, timestamp: data.timestamp, hash })
     : "replace";
   if (outcome === "replace") {
-    if (current) context.store.remove(current);
+    if (current) context.store.remove(current, "displaced");
     if (!endsLend(message) && context.store.hasRoomFor(message))
       context.store.put(message, { store, slot, kind });
   }
@@ -248,13 +251,13 @@ function put(context: MergeContext, message: SignedMessage): void {
   const messageSlot = slotOf(message);
   const current = context.store.get(fid, messageSlot.store, messageSlot.slot);
   if (current?.kind === messageSlot.kind && isSame(current, message)) return;
-  if (current) context.store.remove(current);
+  if (current) context.store.remove(current, "displaced");
   if (!endsLend(message) && context.store.hasRoomFor(message)) context.store.put(message, messageSlot);
 }
 
 function remove(context: MergeContext, { fid, store, slot, hash }: MessageRef): void {
   const current = context.store.get(fid, store, slot);
-  if (current && Buffer.compare(current.hash, hash) === 0) context.store.remove(current);
+  if (current && Buffer.compare(current.hash, hash) === 0) context.store.remove(current, "displaced");
 }
 
 /** Compares the times first, because the hash of a stored message may have to be computed. */

@@ -1,11 +1,12 @@
 import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
+import { hasHubEventsAfter } from "../db/index/hub-log.ts";
 import { hasEventsAfter, type OutboxBacklog, outboxBacklog } from "../db/index/outbox.ts";
 import { type RankingSnapshot, storeRankings } from "../db/index/rankings.ts";
 import { type RpcClient, serveRpc } from "../lib/port-rpc.ts";
 import type { IngestEngine, MergeOutcome } from "./engine.ts";
 import type { EventSignal } from "./event-signal.ts";
-import type { OutboxRetention } from "./outbox-retention.ts";
+import type { LogRetention } from "./log-retention.ts";
 import type { IngestQueue, IngestStats } from "./queue.ts";
 import { decodeRecord, type EncodedRecord } from "./record.ts";
 import type { RelayedBatch } from "./relay.ts";
@@ -24,6 +25,10 @@ export interface IngestRpc {
   storeRankings(snapshot: RankingSnapshot): void;
   /** Returns when the outbox has an event after `afterSeq`, however long that takes. */
   awaitEvents(afterSeq: number): void;
+  /** Returns when the log of hub events has an event after `afterSeq`, however long that takes. */
+  awaitHubEvents(afterSeq: number): void;
+  /** Appends an empty block to the log of hub events, if this node numbers its blocks itself. */
+  heartbeat(): void;
   /** Records that all events of the outbox up to a number are published. */
   markPublished(upToSeq: number): void;
   stats(): WriterStats;
@@ -45,11 +50,14 @@ export interface Writer {
   readonly queue: IngestQueue;
   /** Raised by each commit that writes events. */
   readonly newEvents: EventSignal;
-  readonly retention: OutboxRetention;
+  /** Raised by each commit that logs hub events. */
+  readonly newHubEvents: EventSignal;
+  readonly retention: LogRetention;
 }
 
 /** Serves the writer. Records go through the queue; everything else is written at once, between two of its commits. */
-export function serveIngest(port: MessagePort, { db, engine, queue, newEvents, retention }: Writer): void {
+export function serveIngest(port: MessagePort, writer: Writer): void {
+  const { db, engine, queue, newEvents, newHubEvents, retention } = writer;
   serveRpc<IngestRpc>(port, {
     submit: (records) => submit(queue, records),
     relay: (batch) => engine.applyRelayed(batch),
@@ -58,6 +66,10 @@ export function serveIngest(port: MessagePort, { db, engine, queue, newEvents, r
     async awaitEvents(afterSeq) {
       while (!hasEventsAfter(db, afterSeq)) await newEvents.next();
     },
+    async awaitHubEvents(afterSeq) {
+      while (!hasHubEventsAfter(db, afterSeq)) await newHubEvents.next();
+    },
+    heartbeat: () => engine.heartbeat(),
     markPublished: (upToSeq) => retention.markPublished(upToSeq),
     stats: () => ({
       ...queue.stats(),

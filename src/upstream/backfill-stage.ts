@@ -79,11 +79,10 @@ async function journalShard(deps: StageDeps, shard: number): Promise<void> {
   const after = positions.received(shard) ?? 0;
   const blocks = shardBlocks(sourceOf(deps, shard), after + 1);
   for await (const batch of inBatches(blocks, weightOf, MAX_WAITING_EVENTS, end)) {
-    const eventful = batch.filter(({ events }) => events.length > 0);
     await writer.apply({
       ops: [],
       positions: batch.slice(-1).map(({ number }) => journaledPosition(shard, number)),
-      journal: { shard, blocks: eventful.map(toJournal) },
+      journal: { shard, blocks: batch.map(toJournal) },
     });
   }
 }

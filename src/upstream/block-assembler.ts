@@ -1,6 +1,6 @@
+import { blockOfEvent } from "../protocol/hub-event-id.ts";
 import { type BlockConfirmedBody, HubEventType } from "../protocol/wire/generated/hub.ts";
 import type { FollowedEvent } from "../protocol/wire/generated/upstream.ts";
-import { blockOfEvent } from "./shards.ts";
 
 /** The event types to subscribe to. An empty list would subscribe to none. */
 export const FOLLOWED_TYPES: readonly HubEventType[] = [
@@ -17,6 +17,7 @@ export interface ShardBlock {
   readonly number: number;
   /** Farcaster seconds. */
   readonly timestamp: number;
+  readonly hash: Uint8Array;
   /** The newest event of shard 0 that this block depends on; 0 if unknown. */
   readonly seqnum: number;
   /** Its events in order, without the confirming one and those without an id. */
@@ -81,6 +82,7 @@ export class OpenBlock {
     return {
       number: this.number,
       timestamp: this.#confirmed.timestamp,
+      hash: this.#confirmed.blockHash,
       seqnum: this.#confirmed.maxBlockEventSeqnum,
       events: [...this.#events.values()].sort((a, b) => a.id - b.id),
     };

@@ -1,3 +1,4 @@
+import type { HubLogBlock } from "../db/index/hub-log.ts";
 import { decodeRecord, validateRecord } from "../ingest/record.ts";
 import type { MessageRef, RelayedOp } from "../ingest/relay.ts";
 import { mentionedFids } from "../protocol/mentioned-fids.ts";
@@ -9,15 +10,22 @@ import { decodeSignedKeyRequest, KEY_REMOVE_BY_SELF } from "../protocol/validate
 import { validateFnameProof, validateUsernameProof } from "../protocol/validate/username-proof.ts";
 import { MessageType, UserNameProof, UserNameType } from "../protocol/wire/generated/message.ts";
 import type { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
-import type { FollowedBlock, FollowedEvent, FollowedProofs } from "../protocol/wire/generated/upstream.ts";
+import type {
+  FollowedBlock,
+  FollowedEvent,
+  FollowedMerge,
+  FollowedProofs,
+} from "../protocol/wire/generated/upstream.ts";
 import type { ShardBlock } from "./block-assembler.ts";
+import { LoggedEvents } from "./logged-events.ts";
 import { BLOCK_SHARD } from "./shards.ts";
 import { type RelayRules, validateRelayed } from "./validate-relayed.ts";
 
-/** Operations, and the fids that they mention. */
+/** Operations, the fids that they mention, and what of the blocks is logged. */
 export interface Relayed {
   readonly ops: RelayedOp[];
   readonly mentioned: number[];
+  readonly hubBlocks: HubLogBlock[];
 }
 
 /** Messages of these stores are not stored: the upstream lists the proofs and keys of an fid, not their messages. */
@@ -25,10 +33,12 @@ const NOT_STORED_AS_MESSAGES: ReadonlySet<Store> = new Set([Store.UsernameProofs
 
 /** Returns the operations of blocks of a data shard. */
 export function relayedBlocks(rules: RelayRules, shard: number, blocks: readonly ShardBlock[]): Relayed {
-  const relayed: Relayed = { ops: [], mentioned: [] };
-  for (const { timestamp, events } of blocks) {
-    const block = { rules, shard, blockTime: toUnixSecs(timestamp), relayed };
-    for (const event of events) relayEvent(block, event);
+  const relayed: Relayed = { ops: [], mentioned: [], hubBlocks: [] };
+  for (const shardBlock of blocks) {
+    const logged = new LoggedEvents(shard, shardBlock);
+    const block = { rules, shard, blockTime: toUnixSecs(shardBlock.timestamp), relayed, logged };
+    for (const event of shardBlock.events) relayEvent(block, event);
+    if (rules.logsHubEvents) relayed.hubBlocks.push(logged.block());
   }
   return relayed;
 }
@@ -44,7 +54,7 @@ export function relayedChainBlocks(rules: RelayRules, blocks: readonly FollowedB
     const op = keyOp(message) ?? (isLend(message) ? mergeOp(message, []) : undefined);
     if (op) ops.push(op);
   }
-  return { ops, mentioned: [] };
+  return { ops, mentioned: [], hubBlocks: [] };
 }
 
 /** The context of a block that is converted into operations. */
@@ -54,49 +64,73 @@ interface BlockContext {
   /** Unix seconds. */
   readonly blockTime: number;
   readonly relayed: Relayed;
+  readonly logged: LoggedEvents;
 }
 
-function relayEvent(block: BlockContext, { body }: FollowedEvent): void {
-  const { rules, shard, blockTime, relayed } = block;
+function relayEvent(block: BlockContext, event: FollowedEvent): void {
+  const { rules, blockTime, relayed, logged } = block;
+  const { body } = event;
   switch (body?.$case) {
-    case "merge": {
-      const { message: bytes, deletedMessages } = body.value;
-      const deleted = deletedMessages.flatMap((one) => refOf(rules, shard, one) ?? []);
-      const message = validateRelayed(
-        rules,
-        bytes,
-        (one) => isOfShard(rules, shard, one) && isStored(rules, one),
-      );
-      if (message) {
-        relayed.ops.push(mergeOp(message, deleted));
-        if (rules.scope.shareOf(message.data.fid) === "all")
-          relayed.mentioned.push(...rules.scope.addMentioned(mentionedFids(message.data)));
-      } else {
-        for (const ref of deleted) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
-      }
+    case "merge":
+      relayMerge(block, event, body.value);
       break;
-    }
     case "prune":
     case "revoke": {
-      const ref = refOf(rules, shard, body.value.message);
+      const removed = storedIn(rules, body.value.message);
+      if (!removed) break;
+      logged.add(event, removed.data.fid);
+      const ref = refOf(block, removed);
       if (ref) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
       break;
     }
     case "proofs": {
       const op = proofOp(block, body.value);
-      if (op) relayed.ops.push(op);
+      if (!op) break;
+      relayed.ops.push(op);
+      logged.add(event, fidOfProofs(body.value));
       break;
     }
     case "onChainEvent": {
-      const event = validatedEvent(rules, body.value.event);
-      if (event && rules.scope.includesEvent(event.fid, event.type))
-        relayed.ops.push({
-          kind: "onChainEvent",
-          event: body.value.event.slice(),
-          happenedAt: event.blockTimestamp,
-        });
+      const onChain = validatedEvent(rules, body.value.event);
+      if (!onChain || !rules.scope.includesEvent(onChain.fid, onChain.type)) break;
+      const happenedAt = onChain.blockTimestamp;
+      relayed.ops.push({ kind: "onChainEvent", event: body.value.event.slice(), happenedAt });
+      logged.add(event, onChain.fid);
     }
   }
+}
+
+/** A message that this node refuses is not merged. The removals that came with it count. */
+function relayMerge(
+  block: BlockContext,
+  event: FollowedEvent,
+  { message: bytes, deletedMessages }: FollowedMerge,
+): void {
+  const { rules, shard, blockTime, relayed, logged } = block;
+  const removed = deletedMessages.flatMap((one) => storedIn(rules, one) ?? []);
+  const deleted = removed.flatMap((one) => refOf(block, one) ?? []);
+  const message = validateRelayed(rules, bytes, (one) => isStored(rules, one));
+  if (!message) {
+    for (const ref of deleted) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
+    logged.addRemovals(
+      event,
+      removed.map((one) => ({ fid: one.data.fid, message: encodeMessage(one) })),
+    );
+    return;
+  }
+  logged.add(event, message.data.fid);
+  if (!isOfShard(rules, shard, message)) {
+    for (const ref of deleted) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
+    return;
+  }
+  relayed.ops.push(mergeOp(message, deleted));
+  if (rules.scope.shareOf(message.data.fid) === "all")
+    relayed.mentioned.push(...rules.scope.addMentioned(mentionedFids(message.data)));
+}
+
+function fidOfProofs({ proof, deletedProof }: FollowedProofs): number {
+  const shown = proof ?? deletedProof;
+  return shown ? UserNameProof.decode(shown).fid : 0;
 }
 
 /** Returns the on-chain event in `bytes`, or undefined if it breaks a rule. */
@@ -121,14 +155,15 @@ export function validatedProof(rules: RelayRules, bytes: Uint8Array): UserNamePr
   return refusal ? undefined : proof;
 }
 
-/**
- * Returns the reference of the message in `bytes`, or undefined if it is not in scope. Its signature is not checked.
- */
-function refOf(rules: RelayRules, shard: number, bytes: Uint8Array): MessageRef | undefined {
+/** Returns the message in `bytes` if this node stores such messages of its author. Its signature is not checked. */
+function storedIn(rules: RelayRules, bytes: Uint8Array): SignedMessage | undefined {
   const decoded = decodeMessage(bytes);
-  if (!decoded.ok) return undefined;
-  const message = decoded.value;
-  if (!isOfShard(rules, shard, message) || !isStored(rules, message)) return undefined;
+  return decoded.ok && isStored(rules, decoded.value) ? decoded.value : undefined;
+}
+
+/** Returns the reference of a message that the shard of its author reports. */
+function refOf({ rules, shard }: BlockContext, message: SignedMessage): MessageRef | undefined {
+  if (!isOfShard(rules, shard, message)) return undefined;
   const { store, slot } = slotOf(message);
   return { fid: message.data.fid, store, slot: Uint8Array.from(slot), hash: message.hash.slice() };
 }

@@ -34,6 +34,8 @@ export interface FollowerDeps {
   readonly clock: Clock;
   /** The fids to follow; undefined for all. */
   readonly fids: ReadonlySet<number> | undefined;
+  /** Whether the hub events of applied blocks are logged. Default: true. */
+  readonly logsHubEvents?: boolean;
   /** Concurrent calls during a backfill. */
   readonly concurrency: number;
   readonly timings?: Timings;
@@ -173,11 +175,16 @@ function loadScope({ db, fids }: FollowerDeps): Scope {
   return new Scope(fids, mentioned);
 }
 
-function relayRules({ network, clock, onRefused }: FollowerDeps, scope: Scope, shards: number): RelayRules {
+function relayRules(
+  { network, clock, onRefused, logsHubEvents = true }: FollowerDeps,
+  scope: Scope,
+  shards: number,
+): RelayRules {
   return {
     network,
     scope,
     shards,
+    logsHubEvents,
     get nowUnixSecs() {
       return nowSecs(clock);
     },

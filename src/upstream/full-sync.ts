@@ -2,6 +2,7 @@ import { bulkPhaseOf } from "../db/index/bulk/open-bulk-build.ts";
 import { spooledFidsAfter } from "../db/index/bulk/spooled-fids.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
+import { blockOfEvent, firstEventId } from "../protocol/hub-event-id.ts";
 import type { GetInfoResponse } from "../protocol/wire/generated/hub.ts";
 import { numberOf } from "./chain-blocks.ts";
 import { shardCount } from "./check-peer.ts";
@@ -20,7 +21,7 @@ import {
   type UpstreamPositions,
 } from "./positions.ts";
 import type { Scope } from "./scope.ts";
-import { BLOCK_SHARD, blockOfEvent, firstEventId } from "./shards.ts";
+import { BLOCK_SHARD } from "./shards.ts";
 import { registeredFidsAfter } from "./stored.ts";
 
 /** Dependencies of starting a full sync or a reconciliation. */

@@ -1,15 +1,16 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { type JournaledBlock, journaledBlocksAfter } from "../db/index/upstream-work.ts";
+import { firstEventId } from "../protocol/hub-event-id.ts";
 import { HubEventType } from "../protocol/wire/generated/hub.ts";
 import { FollowedBlock, FollowedEvents } from "../protocol/wire/generated/upstream.ts";
 import type { ShardBlock } from "./block-assembler.ts";
 import { numberOf } from "./chain-blocks.ts";
-import { BLOCK_SHARD, firstEventId } from "./shards.ts";
+import { BLOCK_SHARD } from "./shards.ts";
 
 const BLOCKS_PER_READ = 200;
 
 /** Encodes a block of a data shard for the journal. The confirming event comes first, as on the wire. */
-export function toJournal({ number, timestamp, seqnum, events }: ShardBlock): JournaledBlock {
+export function toJournal({ number, timestamp, hash, seqnum, events }: ShardBlock): JournaledBlock {
   const confirmed = {
     type: HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED,
     id: firstEventId(number),
@@ -19,7 +20,7 @@ export function toJournal({ number, timestamp, seqnum, events }: ShardBlock): Jo
         blockNumber: number,
         shardIndex: 0,
         timestamp,
-        blockHash: new Uint8Array(),
+        blockHash: hash,
         totalEvents: events.length + 1,
         eventCountsByType: {},
         maxBlockEventSeqnum: seqnum,
@@ -44,8 +45,8 @@ export function* journaledShardBlocks(
     const [confirmed, ...events] = FollowedEvents.decode(bytes).events;
     const body = confirmed?.body;
     if (body?.$case !== "blockConfirmed") throw new Error(`block ${block} of the journal is corrupt`);
-    const { timestamp, maxBlockEventSeqnum } = body.value;
-    yield { number: block, timestamp, seqnum: maxBlockEventSeqnum, events };
+    const { timestamp, blockHash, maxBlockEventSeqnum } = body.value;
+    yield { number: block, timestamp, hash: blockHash, seqnum: maxBlockEventSeqnum, events };
   }
 }
 

@@ -1,10 +1,10 @@
+import { blockOfEvent, firstEventId } from "../protocol/hub-event-id.ts";
 import { decodeMessage } from "../protocol/signed-message.ts";
 import { MessageType } from "../protocol/wire/generated/message.ts";
 import type { ConcernedByChunks } from "../protocol/wire/generated/upstream.ts";
 import { BlockAssembler, OpenBlock, type ShardBlock } from "./block-assembler.ts";
 import type { UpstreamClient } from "./client.ts";
 import { GapError } from "./gap-error.ts";
-import { blockOfEvent, firstEventId } from "./shards.ts";
 import { Backoff, type Timings } from "./timings.ts";
 
 /** Dependencies of reading the blocks of a shard. */

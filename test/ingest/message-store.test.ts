@@ -3,6 +3,7 @@ import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/databa
 import { StoreCounts } from "../../src/db/index/store-counts.ts";
 import { TotalsDelta } from "../../src/db/index/totals.ts";
 import { ChangeTracker } from "../../src/ingest/change-tracker.ts";
+import { OperationEvents } from "../../src/ingest/hub-log/operation-events.ts";
 import { MessageStore } from "../../src/ingest/message-store.ts";
 import { StorageLimitCache } from "../../src/ingest/storage-limits.ts";
 import { Kind, Store, slotOf } from "../../src/protocol/merge-rules.ts";
@@ -23,6 +24,7 @@ function startStore(db: IndexDatabase): MessageStore {
     counts: new StoreCounts(db),
     limits: new StorageLimitCache(db),
     changes: new ChangeTracker(),
+    hubEvents: new OperationEvents(),
   });
 }
 
@@ -142,7 +144,7 @@ describe("the message store", () => {
         expect(oldest).toEqual(expected.slice(0, count));
       }
       db.transaction(() => {
-        for (const stored of store.oldest(FID, number, 100)) store.remove(stored);
+        for (const stored of store.oldest(FID, number, 100)) store.remove(stored, "pruned");
       });
       expect(store.oldest(FID, number, 1)).toEqual([]);
     }

@@ -11,7 +11,7 @@ import { claimNetwork } from "../../src/db/index/identity.ts";
 import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { EventSignal } from "../../src/ingest/event-signal.ts";
-import { createOutboxRetention } from "../../src/ingest/outbox-retention.ts";
+import { createLogRetention } from "../../src/ingest/log-retention.ts";
 import { IngestQueue } from "../../src/ingest/queue.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { type IngestClient, type IngestRpc, serveIngest } from "../../src/ingest/rpc.ts";
@@ -54,10 +54,16 @@ export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
     },
     onEvents: () => newEvents.raise(),
   });
+  const newHubEvents = new EventSignal();
   const queue = new IngestQueue(engine);
   const { port1, port2 } = new MessageChannel();
-  const retention = createOutboxRetention({ db, clock, retentionSecs: EVENT_RETENTION_SECS });
-  serveIngest(port1, { db, engine, queue, newEvents, retention });
+  const retention = createLogRetention({
+    db,
+    clock,
+    outboxSecs: EVENT_RETENTION_SECS,
+    hubLogSecs: EVENT_RETENTION_SECS,
+  });
+  serveIngest(port1, { db, engine, queue, newEvents, newHubEvents, retention });
   const client = connectRpc<IngestRpc>(port2);
   const submit = async (...records: EncodedRecord[]) => {
     const refused = (await client.submit(records)).find((outcome) => outcome !== undefined);

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { makeChain } from "../support/upstream/chain.ts";
 import { dumpFollowed } from "../support/upstream/followed.ts";
+import { hubLogDifferences } from "../support/upstream/hub-log.ts";
 import { partialDifferences } from "../support/upstream/partial.ts";
 import { anyPlan } from "../support/upstream/plan.ts";
 import { makeStage, runPlan, type Stage } from "../support/upstream/run-plan.ts";
@@ -28,14 +29,17 @@ const plans = anyPlan(SEEDS.length, TICKS);
 const settings = (numRuns: number) => ({ numRuns, interruptAfterTimeLimit: TIMEOUT_MS - 30_000 });
 
 test(
-  "despite faults, a follower ends in the state of one that received everything in order, and its checkpoint is never ahead of the data",
+  "despite faults, a follower ends in the state of one that received everything in order, its checkpoint is never ahead of the data, and its log of hub events has no hole",
   async () => {
     await fc.assert(
       fc.asyncProperty(plans, async (plan) => {
         const stage = stageOf(plan.chain);
-        const { result, contradictions } = await runPlan(stage, plan, { inspect: dumpFollowed });
+        const { result, contradictions } = await runPlan(stage, plan, {
+          inspect: (db) => ({ dump: dumpFollowed(db), hubLog: hubLogDifferences(db, stage.chain) }),
+        });
         expect(contradictions).toEqual([]);
-        expect(result).toBe(stage.chain.referenceDump);
+        expect(result.hubLog).toEqual([]);
+        expect(result.dump).toBe(stage.chain.referenceDump);
       }),
       settings(PLANS),
     );

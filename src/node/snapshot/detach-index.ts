@@ -1,4 +1,5 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
+import { LOG_PROPERTIES } from "../../db/index/log-identity.ts";
 import { clearMeta } from "../../db/index/meta.ts";
 import { markAllPublished } from "../../db/index/outbox.ts";
 import type { COPIED_TABLES, OTHER_TABLES } from "../../db/index/upgrade/copied-tables.ts";
@@ -27,6 +28,9 @@ export const COPY_TREATMENT: Readonly<
   rankings: "whole",
   // The stream shows events for a while after their publication.
   event_outbox: "whole",
+  // The blocks of a followed node have the same numbers in every index. A node with numbers of its own ends the log of a copy.
+  hub_events: "whole",
+  hub_blocks: "whole",
   upstream_journal: "whole",
   upstream_mentioned: "whole",
   upstream_todo: "whole",
@@ -38,9 +42,6 @@ export const COPY_TREATMENT: Readonly<
   touched: "emptied",
 };
 
-/** Properties of one file. A copy with them would give its own events the numbers of other events. */
-const META_OF_ONE_FILE = ["log id", "log reserved height"] as const;
-
 /**
  * Makes a copy of an index independent of the original.
  *
@@ -51,7 +52,7 @@ const META_OF_ONE_FILE = ["log id", "log reserved height"] as const;
 export function detachIndex(db: IndexDatabase, { hasState }: { readonly hasState: boolean }): void {
   db.transaction(() => {
     if (!hasState) markAllPublished(db);
-    for (const key of META_OF_ONE_FILE) clearMeta(db, key);
+    for (const key of LOG_PROPERTIES) clearMeta(db, key);
   });
   for (const [table, treatment] of Object.entries(COPY_TREATMENT))
     if (treatment === "emptied") db.sqlite.run(`DELETE FROM ${table}`);

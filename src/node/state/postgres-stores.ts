@@ -5,6 +5,7 @@ import { secretSweep } from "../../db/postgres/secrets.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
 import type { Sweep } from "../../db/state/sweep.ts";
+import { createPostgresNodeLogs } from "../../ingest/hub-log/postgres/node-log-store.ts";
 import { type RunLimits, runLimitsOf } from "../../push/store/campaign-store.ts";
 import { createPostgresCampaigns } from "../../push/store/postgres/campaign-store.ts";
 import {
@@ -48,6 +49,7 @@ export function createPostgresStores(pools: PgPools, options: PostgresStoresOpti
     publications: createPostgresPublications(pools, options),
     queue: createPostgresDeliveryQueue(pools, options),
     deliveryLog: createPostgresDeliveryLog(pools, options),
+    nodeLogs: createPostgresNodeLogs(pools.main),
   };
 }
 

@@ -5,6 +5,7 @@ import type { StateClock } from "../../db/state/state-clock.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
 import type { CallWriter } from "../../db/state/store-writes.ts";
 import type { Sweep, Swept } from "../../db/state/sweep.ts";
+import { nodeLogReads, nodeLogWrites } from "../../ingest/hub-log/sqlite/node-log-store.ts";
 import { campaignReads, campaignWrites, hasUnfinished } from "../../push/store/sqlite/campaign-store.ts";
 import { ledgerWrites } from "../../push/store/sqlite/notification-ledger.ts";
 import { ledgerClient, type PackedLedger } from "../../push/store/sqlite/packed-ledger.ts";
@@ -47,6 +48,7 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
     publications: { ...publicationReads(db), ...writes("publications") },
     queue: { ...queueReads(db), ...writes("queue") },
     deliveryLog: { ...deliveryLogReads(db), ...writes("deliveryLog") },
+    nodeLogs: { ...nodeLogReads(db), ...writes("nodeLogs") },
   };
 }
 
@@ -80,5 +82,6 @@ export function stateWrites(
     publications: publicationWrites(db, limits),
     queue: queueWrites(db, clock, node),
     deliveryLog: deliveryLogWrites(db, limits),
+    nodeLogs: nodeLogWrites(db),
   };
 }

@@ -1,6 +1,7 @@
 import type { AppStore } from "../../apps/app-store.ts";
 import type { NonceStore } from "../../auth/nonce-store.ts";
 import type { StoreWrites } from "../../db/state/store-writes.ts";
+import type { NodeLogStore } from "../../ingest/hub-log/node-log-store.ts";
 import type { CampaignStore } from "../../push/store/campaign-store.ts";
 import type { NotificationLedger } from "../../push/store/notification-ledger.ts";
 import type { TokenStore } from "../../push/store/token-store.ts";
@@ -23,6 +24,7 @@ export interface StateStores {
   readonly publications: DeliveryPublications;
   readonly queue: DeliveryQueue;
   readonly deliveryLog: DeliveryLog;
+  readonly nodeLogs: NodeLogStore;
 }
 
 type StoreMethods = { readonly [S in WrittenStore]: readonly (keyof StateStores[S])[] };
@@ -40,6 +42,7 @@ export const writeMethods = {
   publications: ["publish", "deactivate"],
   queue: ["endLeasesOfTheDead", "claim", "settle", "unclaim", "release"],
   deliveryLog: ["replay", "replayRange", "queueTests"],
+  nodeLogs: ["put"],
 } as const satisfies StoreMethods;
 
 /** A method of a store that writes. */

@@ -1,15 +1,24 @@
 import type { Config } from "../../config/schema.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexWriter } from "../../db/index/database.ts";
+import { openStateReader, statePath } from "../../db/state/database.ts";
+import type { StateNode } from "../../db/state/state-node.ts";
+import { createFaultLog } from "../../db/state/unavailable-log.ts";
 import { createIngestEngine } from "../../ingest/engine.ts";
 import { EventSignal } from "../../ingest/event-signal.ts";
 import { createIngestFaultLog } from "../../ingest/fault-log.ts";
-import { createOutboxRetention, OUTBOX_COMMIT_INTERVAL_MS } from "../../ingest/outbox-retention.ts";
+import { openLogs } from "../../ingest/hub-log/open-logs.ts";
+import { createOwnHubLog } from "../../ingest/hub-log/own-hub-log.ts";
+import { createLogRetention, LOG_COMMIT_INTERVAL_MS } from "../../ingest/log-retention.ts";
 import { IngestQueue } from "../../ingest/queue.ts";
 import { serveIngest } from "../../ingest/rpc.ts";
+import { connectRpc } from "../../lib/port-rpc.ts";
 import { networkOf } from "../../protocol/network.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
+import { createStateStores } from "../state/sqlite-stores.ts";
+import { createStateWriterClient } from "../state/writer-client.ts";
+import type { StateWriterRpc } from "../state/writer-rpc.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** How often an idle writer retries a database that could not be written. */
@@ -22,29 +31,52 @@ export interface IngestWorkerInit {
   readonly config: Config;
   /** The commits of this worker, which readers follow. */
   readonly commits: SharedArrayBuffer;
+  /** Connects to the writer of the state. */
+  readonly state: MessagePort;
+  readonly stateNode: StateNode;
 }
 
 /** The one writer of the index. It merges the records that other workers validated. */
-runWorker<IngestWorkerInit>(async ({ config, commits }) => {
+runWorker<IngestWorkerInit>(async ({ config, commits, state, stateNode }) => {
   const log = createLogger(config, { subsystem: "ingest" });
   const db = openIndexWriter(indexPath(config.data.dir));
   db.commits = new CommitSequence(commits);
   const newEvents = new EventSignal();
   const logFault = createIngestFaultLog({ log, clock: systemClock });
+  const newHubEvents = new EventSignal();
+  const stateReader = openStateReader(statePath(config.data.dir));
+  const { nodeLogs } = createStateStores(
+    stateReader,
+    createStateWriterClient(connectRpc<StateWriterRpc>(state)),
+  );
+  const logStateFault = createFaultLog({ log, clock: systemClock });
+  const isNumbering = config.upstream.url === "";
+  const logs = await openLogs({
+    db,
+    nodeId: stateNode.nodeId,
+    store: nodeLogs,
+    clock: systemClock,
+    isNumbering,
+    isLogging: config.hub.reads,
+    onFault: (cause) => logStateFault(cause, {}, "Heights of blocks could not be reserved"),
+  });
   const engine = createIngestEngine({
     db,
     network: networkOf(config.protocol.network),
     clock: systemClock,
     onFault: logFault,
     onEvents: () => newEvents.raise(),
+    hubLog: isNumbering && config.hub.reads ? createOwnHubLog({ db, logs }) : undefined,
+    onHubEvents: () => newHubEvents.raise(),
   });
   const queue = new IngestQueue(engine);
-  const retention = createOutboxRetention({
+  const retention = createLogRetention({
     db,
     clock: systemClock,
-    retentionSecs: config.stream.retention_hours * 3600,
+    outboxSecs: config.stream.retention_hours * 3600,
+    hubLogSecs: config.hub.event_retention_hours * 3600,
   });
-  const sweepOutbox = () => {
+  const sweepLogs = () => {
     try {
       retention.sweep();
     } catch (err) {
@@ -52,15 +84,17 @@ runWorker<IngestWorkerInit>(async ({ config, commits }) => {
     }
   };
   const retrying = setInterval(() => db.retryWrite(), RETRY_INTERVAL_MS);
-  const sweeping = setInterval(sweepOutbox, OUTBOX_COMMIT_INTERVAL_MS);
+  const sweeping = setInterval(sweepLogs, LOG_COMMIT_INTERVAL_MS);
   const repointing = setInterval(() => engine.repointMore(), REPOINT_INTERVAL_MS);
   return {
-    connect: (port) => serveIngest(port, { db, engine, queue, newEvents, retention }),
+    connect: (port) => serveIngest(port, { db, engine, queue, newEvents, newHubEvents, retention }),
     async stop() {
       clearInterval(retrying);
       clearInterval(sweeping);
       clearInterval(repointing);
+      logs.stop();
       await queue.drain();
+      stateReader[Symbol.dispose]();
       db.checkpoint();
       db[Symbol.dispose]();
     },

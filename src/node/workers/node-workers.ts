@@ -94,8 +94,9 @@ function initOf(
   const { config, channels, commits, connectState, stateNode } = deps;
   switch (name) {
     case "ingest": {
-      const init: IngestWorkerInit = { config, commits: commits.shared };
-      return { init, transfer: [] };
+      const state = channels.state.connect();
+      const init: IngestWorkerInit = { config, commits: commits.shared, state, stateNode };
+      return { init, transfer: [state] };
     }
     case "state": {
       const init: StateWorkerInit = { config, stateNode };

@@ -41,6 +41,7 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }) => {
     network: networkOf(config.protocol.network),
     clock: systemClock,
     fids: followedFids(config.upstream),
+    logsHubEvents: config.hub.reads,
     concurrency: config.upstream.concurrency,
     startVerifiers: (context) => startVerifierThreads(config, context, verifierUrl, endThread),
     onFault: faults.fault,

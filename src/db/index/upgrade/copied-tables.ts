@@ -54,9 +54,9 @@ export const BUILT_TABLES = [
 
 /**
  * Tables that are handled one by one. `meta` is copied and gets the marks of the migration. A new file has no repoints. The
- * caches that `touched` invalidates start empty with each process.
+ * caches that `touched` invalidates start empty with each process. A file in the former format has no log of hub events.
  */
-export const OTHER_TABLES = ["meta", "cast_repoints", "touched"] as const;
+export const OTHER_TABLES = ["meta", "cast_repoints", "touched", "hub_events", "hub_blocks"] as const;
 
 /**
  * Built tables that had the same rows in the former format. Their counts are compared. The former `user_data` lacked empty

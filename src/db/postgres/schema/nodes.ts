@@ -65,3 +65,12 @@ export const stateClock = pgTable("state_clock", {
   /** The largest `expires_at` of a nonce that was deleted. A request that was valid until then is refused. */
   nonceFloor: whole("nonce_floor").notNull(),
 });
+
+/** The logs of the index of each node, so that an index that was deleted or replaced by a copy is noticed. */
+export const nodeLogs = pgTable("node_logs", {
+  nodeId: text("node_id").primaryKey(),
+  /** Changes with each other index. */
+  logId: text("log_id").notNull(),
+  /** All heights of hub event blocks below this one may be in use. */
+  reservedHeight: whole("reserved_height").notNull(),
+});

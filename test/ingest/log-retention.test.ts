@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { eventsAfter, outboxBacklog, publishedSeq } from "../../src/db/index/outbox.ts";
-import { createOutboxRetention } from "../../src/ingest/outbox-retention.ts";
+import { createLogRetention } from "../../src/ingest/log-retention.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { cast } from "../support/records.ts";
 
@@ -10,7 +10,8 @@ function startRetention(sliceEvents: number) {
   const node = startTestNode();
   node.ingestAll(accountRecords(1));
   const { db, clock } = node;
-  const retention = createOutboxRetention({ db, clock, retentionSecs: RETENTION_SECS, sliceEvents });
+  const secs = { outboxSecs: RETENTION_SECS, hubLogSecs: RETENTION_SECS };
+  const retention = createLogRetention({ db, clock, ...secs, sliceEvents });
   const add = (...texts: string[]) => node.merge(texts.map((text) => cast(1, text)));
   const seqs = () => eventsAfter(db, 0, 1000).map(({ seq }) => seq);
   return { node, retention, add, seqs, [Symbol.dispose]: () => node[Symbol.dispose]() };

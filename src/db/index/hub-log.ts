@@ -1,0 +1,183 @@
+import { blockOfEvent, firstEventId } from "../../protocol/hub-event-id.ts";
+import { HubEventType } from "../../protocol/wire/generated/hub.ts";
+import type { IndexDatabase } from "./database.ts";
+import { getPosition, putPosition } from "./positions.ts";
+import { shardCount } from "./shards.ts";
+import { statement } from "./statement.ts";
+
+/** A hub event as the log stores it. */
+export interface HubLogEvent {
+  readonly id: number;
+  readonly type: HubEventType;
+  /** The fid that the event concerns; 0 for a released name. */
+  readonly fid: number;
+  /** The oneof of the wire's `HubEvent`, without the `data` of messages. */
+  readonly body: Uint8Array;
+}
+
+/** A block of hub events. */
+export interface HubLogBlock {
+  readonly shard: number;
+  readonly height: number;
+  /** Farcaster seconds. */
+  readonly at: number;
+  /** Empty in a block of this node's own numbering. */
+  readonly hash: Uint8Array;
+  /** The newest event of shard 0 that the block depends on; 0 in a block of this node's own numbering. */
+  readonly seqnum: number;
+  /** Without the confirmation, by id. */
+  readonly events: readonly HubLogEvent[];
+}
+
+const CONFIRMED = HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED;
+
+const insertEvent = statement<
+  unknown,
+  [shard: number, id: number, type: number, fid: number, body: Uint8Array | null]
+>("hub-log.insert-event", "INSERT INTO hub_events (shard, id, type, fid, body) VALUES (?, ?, ?, ?, ?)");
+const insertBlock = statement<
+  unknown,
+  [
+    shard: number,
+    height: number,
+    at: number,
+    events: number,
+    counts: string,
+    hash: Uint8Array,
+    seqnum: number,
+  ]
+>(
+  "hub-log.insert-block",
+  "INSERT INTO hub_blocks (shard, height, at, events, counts, hash, seqnum) VALUES (?, ?, ?, ?, ?, ?, ?)",
+);
+const oldestBlocks = statement<
+  { height: number; events: number; at: number },
+  [shard: number, limit: number]
+>(
+  "hub-log.oldest-blocks",
+  "SELECT height, events, at FROM hub_blocks WHERE shard = ? ORDER BY height LIMIT ?",
+);
+const deleteEvents = statement<unknown, [shard: number, belowId: number]>(
+  "hub-log.delete-events",
+  "DELETE FROM hub_events WHERE shard = ? AND id < ?",
+);
+const deleteBlocks = statement<unknown, [shard: number, upTo: number]>(
+  "hub-log.delete-blocks",
+  "DELETE FROM hub_blocks WHERE shard = ? AND height <= ?",
+);
+const firstEventFrom = statement<{ id: number }, [shard: number, fromId: number]>(
+  "hub-log.first-event-from",
+  "SELECT id FROM hub_events WHERE shard = ? AND id >= ? ORDER BY id LIMIT 1",
+);
+const lastEvent = statement<{ id: number }, [shard: number]>(
+  "hub-log.last-event",
+  "SELECT id FROM hub_events WHERE shard = ? ORDER BY id DESC LIMIT 1",
+);
+
+const eventAfter = statement<{ seq: number }, [afterSeq: number]>(
+  "hub-log.event-after",
+  "SELECT seq FROM hub_events WHERE seq > ? ORDER BY seq LIMIT 1",
+);
+
+/** Whether there are events after `afterSeq`. */
+export function hasHubEventsAfter(db: IndexDatabase, afterSeq: number): boolean {
+  return db.get(eventAfter, afterSeq) !== undefined;
+}
+
+/** The number of the last block that the log of a shard has had; undefined before the first. */
+export function lastHubBlock(db: IndexDatabase, shard: number): number | undefined {
+  return getPosition(db, lastKey(shard));
+}
+
+/**
+ * Appends a block, in the transaction that applies it. A block that the log has had is left out, because blocks are applied again
+ * after a crash. A block that does not follow the last one begins the log again: a reader never passes over a hole.
+ *
+ * @returns whether the block was appended.
+ */
+export function appendHubBlock(db: IndexDatabase, block: HubLogBlock): boolean {
+  const { shard, height, at, hash, seqnum, events } = block;
+  const last = lastHubBlock(db, shard);
+  if (last !== undefined && height <= last) return false;
+  if (last === undefined || height !== last + 1) putPosition(db, startKey(shard), firstEventId(height));
+  db.run(insertEvent, shard, firstEventId(height), CONFIRMED, 0, null);
+  const counts: Record<number, number> = { [CONFIRMED]: 1 };
+  for (const { id, type, fid, body } of events) {
+    db.run(insertEvent, shard, id, type, fid, body);
+    counts[type] = (counts[type] ?? 0) + 1;
+  }
+  db.run(insertBlock, shard, height, at, events.length + 1, JSON.stringify(counts), hash, seqnum);
+  putPosition(db, lastKey(shard), height);
+  return true;
+}
+
+/**
+ * Ends the log of every shard, because changes of the state follow that are not logged. The log begins again with the
+ * next block.
+ */
+export function endHubLog(db: IndexDatabase): void {
+  for (let shard = 1; shard <= shardCount(db); shard++) {
+    const last = lastHubBlock(db, shard);
+    if (last !== undefined) putPosition(db, startKey(shard), firstEventId(last + 1));
+  }
+}
+
+/** The range of the log of a shard. All events from `oldestId` to `headId` are there; it is empty when the former is greater. */
+export interface HubLogRange {
+  readonly oldestId: number;
+  readonly headId: number;
+}
+
+/** Returns the range of the log of a shard; undefined before the first block. */
+export function hubLogRange(db: IndexDatabase, shard: number): HubLogRange | undefined {
+  const last = lastHubBlock(db, shard);
+  if (last === undefined) return undefined;
+  const startId = getPosition(db, startKey(shard)) ?? 0;
+  const oldestId = db.get(firstEventFrom, shard, startId)?.id ?? firstEventId(last + 1);
+  return { oldestId, headId: db.get(lastEvent, shard)?.id ?? firstEventId(last) };
+}
+
+/** Whether `sweepHubLog` has something to delete. */
+export function isHubSweepDue(db: IndexDatabase, shard: number, before: number): boolean {
+  const [oldest] = db.all(oldestBlocks, shard, 1);
+  return oldest !== undefined && (oldest.at < before || oldest.height < startBlock(db, shard));
+}
+
+/**
+ * Deletes the oldest blocks of a shard that are older than `before` (Farcaster seconds), and those that precede the start of the
+ * log. At most `maxEvents` events, but at least one block.
+ *
+ * @returns the number of deleted events; 0 when nothing is left to delete.
+ */
+export function sweepHubLog(
+  db: IndexDatabase,
+  shard: number,
+  { before, maxEvents }: { readonly before: number; readonly maxEvents: number },
+): number {
+  const start = startBlock(db, shard);
+  let deleted = 0;
+  let upTo: number | undefined;
+  for (const { height, events, at } of db.all(oldestBlocks, shard, maxEvents)) {
+    if (at >= before && height >= start) break;
+    if (upTo !== undefined && deleted + events > maxEvents) break;
+    deleted += events;
+    upTo = height;
+  }
+  if (upTo === undefined) return 0;
+  db.run(deleteEvents, shard, firstEventId(upTo + 1));
+  db.run(deleteBlocks, shard, upTo);
+  if (upTo >= start) putPosition(db, startKey(shard), firstEventId(upTo + 1));
+  return deleted;
+}
+
+function startBlock(db: IndexDatabase, shard: number): number {
+  return blockOfEvent(getPosition(db, startKey(shard)) ?? 0);
+}
+
+function startKey(shard: number): string {
+  return `hub ${shard} start`;
+}
+
+function lastKey(shard: number): string {
+  return `hub ${shard} last`;
+}

@@ -1,0 +1,315 @@
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type IndexDatabase, indexPath, openIndexWriter } from "../../../src/db/index/database.ts";
+import { hubLogRange } from "../../../src/db/index/hub-log.ts";
+import { claimNetwork } from "../../../src/db/index/identity.ts";
+import { logIdOf } from "../../../src/db/index/log-identity.ts";
+import { StateUnavailable } from "../../../src/db/state/unavailable.ts";
+import { createIngestEngine } from "../../../src/ingest/engine.ts";
+import type { NodeLogStore } from "../../../src/ingest/hub-log/node-log-store.ts";
+import { type OpenLogs, openLogs } from "../../../src/ingest/hub-log/open-logs.ts";
+import { createOwnHubLog } from "../../../src/ingest/hub-log/own-hub-log.ts";
+import { decodeRecord, type EncodedRecord } from "../../../src/ingest/record.ts";
+import { blockOfEvent } from "../../../src/protocol/hub-event-id.ts";
+import { HubEventType } from "../../../src/protocol/wire/generated/hub.ts";
+import { FarcasterNetwork, MessageType, UserDataType } from "../../../src/protocol/wire/generated/message.ts";
+import { FollowedEvent } from "../../../src/protocol/wire/generated/upstream.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { fnameProof } from "../../support/events.ts";
+import {
+  DEFAULT_NOW_SECS,
+  DEFAULT_TIMESTAMP,
+  makeWallet,
+  signedCast,
+  signMessage,
+} from "../../support/messages.ts";
+import { accountRecords, accountSigner, proofRecord } from "../../support/node.ts";
+import { openStateFile } from "../../support/state-file.ts";
+import { localStores } from "../../support/state-stores.ts";
+
+const EPOCH_MS = 1_609_459_200_000;
+const firstHeightAt = (clock: ManualClock) => Math.floor((clock.nowMs() - EPOCH_MS) / 10);
+
+/** A node's index with its log of hub events, over a state file of its own. */
+function startNode() {
+  const dir = mkdtempSync(join(tmpdir(), "hub-log-test-"));
+  const clock = new ManualClock(DEFAULT_NOW_SECS);
+  const state = openStateFile();
+  const { nodeLogs } = localStores(state.db, { clock });
+  let isStateAway = false;
+  const store: NodeLogStore = {
+    find: (nodeId) => (isStateAway ? Promise.reject(new StateUnavailable("away")) : nodeLogs.find(nodeId)),
+    put: (nodeId, log) =>
+      isStateAway ? Promise.reject(new StateUnavailable("away")) : nodeLogs.put(nodeId, log),
+  };
+  return {
+    clock,
+    path: indexPath(dir),
+    setStateAway: (isAway: boolean) => {
+      isStateAway = isAway;
+    },
+    /** Serves the index at the path, whatever file that is now. */
+    async serve(isLogging = true, heightsPerReservation?: number) {
+      const db = openIndexWriter(indexPath(dir));
+      claimNetwork(db, "mainnet");
+      const logs = await openLogs({
+        db,
+        nodeId: "node",
+        store,
+        clock,
+        isLogging,
+        ...(heightsPerReservation && { heightsPerReservation }),
+        isNumbering: true,
+        onFault: () => {},
+      });
+      return serving(db, clock, logs, isLogging);
+    },
+    [Symbol.dispose]() {
+      state[Symbol.dispose]();
+      rmSync(dir, { recursive: true });
+    },
+  };
+}
+
+function serving(db: IndexDatabase, clock: ManualClock, logs: OpenLogs, isLogging: boolean) {
+  const engine = createIngestEngine({
+    db,
+    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    clock,
+    onFault: (cause) => {
+      throw cause;
+    },
+    hubLog: isLogging ? createOwnHubLog({ db, logs }) : undefined,
+  });
+  return {
+    db,
+    logs,
+    engine,
+    merge: (...records: readonly EncodedRecord[]) =>
+      engine
+        .apply(records.map(decodeRecord).flatMap((record) => (record.ok ? [record.value] : [])))
+        .map((outcome) => outcome?.code ?? "ok"),
+    range: () => hubLogRange(db, 1),
+    [Symbol.dispose]() {
+      logs.stop();
+      db[Symbol.dispose]();
+    },
+  };
+}
+
+interface LoggedEvent {
+  readonly id: number;
+  readonly type: HubEventType;
+  readonly fid: number;
+  readonly body: FollowedEvent["body"];
+}
+
+function eventsOf(db: IndexDatabase): LoggedEvent[] {
+  return db.sqlite
+    .query<{ id: number; type: HubEventType; fid: number; body: Uint8Array | null }, []>(
+      "SELECT id, type, fid, body FROM hub_events ORDER BY seq",
+    )
+    .all()
+    .map(({ body, ...event }) => ({ ...event, body: body ? FollowedEvent.decode(body).body : undefined }));
+}
+
+/** The types of the events of the newest block, without its confirmation. */
+function newestTypes(db: IndexDatabase): HubEventType[] {
+  const events = eventsOf(db);
+  const newest = blockOfEvent(events.at(-1)?.id ?? 0);
+  return events.flatMap(({ id, type, body }) => (body && blockOfEvent(id) === newest ? [type] : []));
+}
+
+const MERGE = HubEventType.HUB_EVENT_TYPE_MERGE_MESSAGE;
+const PRUNE = HubEventType.HUB_EVENT_TYPE_PRUNE_MESSAGE;
+const REVOKE = HubEventType.HUB_EVENT_TYPE_REVOKE_MESSAGE;
+const PROOF = HubEventType.HUB_EVENT_TYPE_MERGE_USERNAME_PROOF;
+const ON_CHAIN = HubEventType.HUB_EVENT_TYPE_MERGE_ON_CHAIN_EVENT;
+
+const cast = (text: string, at = 0): EncodedRecord => ({
+  kind: "message",
+  bytes: signedCast(1, text, accountSigner(1), { timestamp: DEFAULT_TIMESTAMP + at }),
+});
+
+function userData(type: UserDataType, value: string, at = 0): EncodedRecord {
+  const body = { $case: "userDataBody" as const, value: { type, value } };
+  const data = {
+    type: MessageType.MESSAGE_TYPE_USER_DATA_ADD,
+    fid: 1,
+    timestamp: DEFAULT_TIMESTAMP + at,
+    body,
+  };
+  return { kind: "message", bytes: signMessage(data, accountSigner(1)) };
+}
+
+describe("events of a commit", () => {
+  test("are one block: a confirmation, then on-chain events, transfers of names and merges in their order", async () => {
+    using node = startNode();
+    using served = await node.serve();
+    served.merge(...accountRecords(1), cast("gm"));
+    const events = eventsOf(served.db);
+    expect(events.map(({ type }) => type)).toEqual([
+      HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED,
+      ON_CHAIN,
+      ON_CHAIN,
+      ON_CHAIN,
+      PROOF,
+      MERGE,
+    ]);
+    const [first] = events;
+    expect(events.map(({ id }) => id - (first?.id ?? 0))).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(blockOfEvent(first?.id ?? 0)).toBe(firstHeightAt(node.clock));
+  });
+
+  test("a refused message is no event, and a commit without events no block", async () => {
+    using node = startNode();
+    using served = await node.serve();
+    served.merge(...accountRecords(1), cast("gm"));
+    const before = served.range();
+    expect(served.merge(cast("gm"))).toEqual(["bad_request.duplicate"]);
+    expect(served.range()).toEqual(before);
+  });
+
+  test("a merge lists the messages that it displaced", async () => {
+    using node = startNode();
+    using served = await node.serve();
+    served.merge(...accountRecords(1), userData(UserDataType.USER_DATA_TYPE_BIO, "first"));
+    served.merge(userData(UserDataType.USER_DATA_TYPE_BIO, "second", 1));
+    const body = eventsOf(served.db).at(-1)?.body;
+    expect(body?.$case === "merge" && body.value.deletedMessages.length).toBe(1);
+  });
+
+  test("a name that moves away is a transfer, and then the revoke of the name that the user showed", async () => {
+    using node = startNode();
+    using served = await node.serve();
+    served.merge(
+      ...accountRecords(1),
+      ...accountRecords(2),
+      userData(UserDataType.USER_DATA_TYPE_USERNAME, "user1"),
+    );
+    const custody = makeWallet("custody 2").address;
+    expect(served.merge(proofRecord(fnameProof("user1", 2, custody, DEFAULT_NOW_SECS - 10)))).toEqual(["ok"]);
+    expect(newestTypes(served.db)).toEqual([PROOF, REVOKE]);
+  });
+
+  test("a full store prunes after the merge, be it the merged message itself", async () => {
+    using node = startNode();
+    using served = await node.serve();
+    served.merge(...accountRecords(1), ...Array.from({ length: 100 }, (_, at) => cast(`${at}`, at - 200)));
+    expect(served.merge(cast("new"))).toEqual(["ok"]);
+    expect(newestTypes(served.db)).toEqual([MERGE, PRUNE]);
+    expect(served.merge(cast("too old", -300))).toEqual(["bad_request.prunable"]);
+    expect(newestTypes(served.db)).toEqual([MERGE, PRUNE]);
+    const [merged, pruned] = eventsOf(served.db).slice(-2);
+    expect(merged?.body?.$case === "merge" && pruned?.body?.$case === "prune").toBe(true);
+  });
+});
+
+describe("block heights", () => {
+  test("continue over restarts without a hole, whatever the clock says", async () => {
+    using node = startNode();
+    {
+      using served = await node.serve();
+      served.merge(...accountRecords(1));
+    }
+    node.clock.advanceSecs(-86_400);
+    using served = await node.serve();
+    served.merge(cast("gm"));
+    const { oldestId = 0, headId = 0 } = served.range() ?? {};
+    expect(blockOfEvent(headId)).toBe(blockOfEvent(oldestId) + 1);
+  });
+
+  test("begin above all former ones when the index was deleted, also with a clock that went back a day", async () => {
+    using node = startNode();
+    let former = 0;
+    let logId: string | undefined;
+    {
+      using served = await node.serve();
+      served.merge(...accountRecords(1), cast("gm"));
+      former = served.range()?.headId ?? 0;
+      logId = logIdOf(served.db);
+    }
+    for (const suffix of ["", "-wal", "-shm"])
+      await Bun.file(`${node.path}${suffix}`)
+        .delete()
+        .catch(() => {});
+    node.clock.advanceSecs(-86_400);
+    using served = await node.serve();
+    served.merge(...accountRecords(1));
+    expect(served.range()?.oldestId).toBeGreaterThan(former);
+    expect(logIdOf(served.db)).not.toBe(logId);
+  });
+
+  test("begin above all former ones when an older copy of the index came back", async () => {
+    using node = startNode();
+    {
+      using served = await node.serve();
+      served.merge(...accountRecords(1));
+      served.db.checkpoint();
+    }
+    const copy = await Bun.file(node.path).bytes();
+    let former = 0;
+    {
+      using served = await node.serve();
+      for (let at = 0; at < 20; at++) served.merge(cast(`${at}`));
+      former = served.range()?.headId ?? 0;
+      served.db.checkpoint();
+    }
+    for (const suffix of ["-wal", "-shm"])
+      await Bun.file(`${node.path}${suffix}`)
+        .delete()
+        .catch(() => {});
+    await Bun.write(node.path, copy);
+    using served = await node.serve();
+    const hidden = served.range();
+    expect(hidden && hidden.oldestId > hidden.headId).toBe(true);
+    served.merge(cast("after"));
+    expect(served.range()?.oldestId).toBeGreaterThan(former);
+  });
+
+  test("merges wait while none is reserved and the state is away", async () => {
+    using node = startNode();
+    node.setStateAway(true);
+    using served = await node.serve();
+    expect(served.merge(...accountRecords(1)).every((code) => code === "unavailable")).toBe(true);
+  });
+
+  test("are reserved before they run out; without any left, merges wait until the state is back", async () => {
+    using node = startNode();
+    using served = await node.serve(true, 256);
+    served.merge(...accountRecords(1));
+    for (let at = 0; at < 600; at++) {
+      served.engine.heartbeat();
+      if (at % 50 === 0) await served.logs.heights?.reserveMore();
+    }
+    expect(served.merge(cast("gm"))).toEqual(["ok"]);
+    node.setStateAway(true);
+    for (let at = 0; at < 300; at++) served.engine.heartbeat();
+    expect(served.merge(cast("none left"))).toEqual(["unavailable"]);
+    node.setStateAway(false);
+    while (served.merge(cast("none left"))[0] === "unavailable") await served.logs.heights?.reserveMore();
+    const heights = eventsOf(served.db).map(({ id }) => blockOfEvent(id));
+    const [first = 0] = heights;
+    expect([...new Set(heights)]).toEqual(
+      Array.from({ length: new Set(heights).size }, (_, at) => first + at),
+    );
+  });
+
+  test("a node that does not log ends the log, so that it has no hole afterwards", async () => {
+    using node = startNode();
+    {
+      using served = await node.serve();
+      served.merge(...accountRecords(1));
+    }
+    {
+      using served = await node.serve(false);
+      served.merge(cast("not logged"));
+    }
+    using served = await node.serve();
+    served.merge(cast("logged"));
+    const logged = eventsOf(served.db).filter(({ id }) => id >= (served.range()?.oldestId ?? 0));
+    expect(logged.map(({ type }) => type)).toEqual([HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED, MERGE]);
+  });
+});

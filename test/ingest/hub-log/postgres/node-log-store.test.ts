@@ -1,0 +1,15 @@
+import { createPostgresNodeLogs } from "../../../../src/ingest/hub-log/postgres/node-log-store.ts";
+import { reuseDatabases } from "../../../support/postgres/database.ts";
+import { HAS_POSTGRES } from "../../../support/postgres/server.ts";
+import { nodeLogStoreContract } from "../node-log-store-contract.ts";
+
+if (HAS_POSTGRES) {
+  const openDatabase = reuseDatabases();
+  nodeLogStoreContract("logs of nodes in PostgreSQL", async () => {
+    const database = await openDatabase();
+    return {
+      store: createPostgresNodeLogs(database.opened.main),
+      [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+    };
+  });
+}
