@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
 import { StorageError } from "../db/sqlite/storage-error.ts";
+import { StateUnavailable } from "../db/state/unavailable.ts";
 import {
   EXIT_OK,
   EXIT_RETRYABLE,
@@ -27,6 +28,9 @@ export function toExit(fault: unknown): Exit {
   if (fault instanceof UserError) return { exitCode: EXIT_USER, message: `error: ${fault.message}\n` };
   if (fault instanceof RetryableError)
     return { exitCode: EXIT_RETRYABLE, message: `error: ${fault.message}\n` };
+  if (fault instanceof StateUnavailable) {
+    return { exitCode: EXIT_RETRYABLE, message: `error: the state does not answer: ${fault.message}\n` };
+  }
   if (fault instanceof StorageError && fault.fault !== "other") {
     const exitCode = isTransient(fault) ? EXIT_RETRYABLE : EXIT_USER;
     return { exitCode, message: `error: ${fault.message}.\n` };

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, InvalidArgumentError } from "commander";
-import type { StateDatabase } from "../db/state/database.ts";
 import { printableLines } from "../lib/printable.ts";
 import type { UrlGuard } from "../net/guard.ts";
+import type { TokenState } from "../node/state/token-state.ts";
 import type { Common } from "../runtime/common.ts";
 import type { CommandContext } from "./context.ts";
 import { parseFid } from "./management-options.ts";
@@ -25,7 +25,7 @@ export function registerTokens(program: Command, context: CommandContext): void 
   tokens
     .command("import")
     .description(
-      "import a list of tokens into an app; a repetition changes nothing. The node must be stopped",
+      "import a list of tokens into an app; a repetition changes nothing. A node with its state in state.db must be stopped",
     )
     .argument("<source>", "file of JSON pages or lines, or the URL of a paged list")
     .requiredOption("--app-id <id>", "app of this node to import into")
@@ -41,7 +41,6 @@ export function registerTokens(program: Command, context: CommandContext): void 
       const { createConfiguredGuard } = await import("../net/configured-client.ts");
       const { interfaceAddresses } = await import("../net/guard.ts");
       const { createCachedResolve } = await import("../net/resolve.ts");
-      const { openTokenImport } = await import("../push/store/sqlite/token-import.ts");
       const { importTokens } = await import("../push/tokens/transfer/import-tokens.ts");
       await onState(context, appId, async (state, common) => {
         const { config, clock, log, shutdown } = common;
@@ -51,7 +50,7 @@ export function registerTokens(program: Command, context: CommandContext): void 
           resolve: createCachedResolve(),
           ownAddresses: () => own,
         });
-        using into = openTokenImport(state, { dryRun });
+        using into = state.openImport({ dryRun });
         let shownAtMs = clock.nowMs();
         const report = await importTokens({
           appId,
@@ -74,14 +73,13 @@ export function registerTokens(program: Command, context: CommandContext): void 
 
   tokens
     .command("export")
-    .description("print the tokens of an app as a list. The node must be stopped")
+    .description("print the tokens of an app as a list. A node with its state in state.db must be stopped")
     .requiredOption("--app-id <id>", "app of this node")
     .action(async ({ appId }: { appId: string }) => {
-      const { tokenReads } = await import("../push/store/sqlite/token-store.ts");
       const { exportTokens } = await import("../push/tokens/transfer/export-tokens.ts");
       await onState(context, appId, async (state, { shutdown }) => {
         const output = Bun.stdout.writer();
-        for await (const part of exportTokens(tokenReads(state), appId)) {
+        for await (const part of exportTokens(state.tokens, appId)) {
           shutdown.signal.throwIfAborted();
           output.write(printableLines(part));
           // Waits for a slow reader, so that the list does not accumulate in memory.
@@ -92,25 +90,34 @@ export function registerTokens(program: Command, context: CommandContext): void 
     });
 }
 
-/** Runs `work` on the state database of an app's node, with the data directory locked. */
+/** Runs `work` on the state with an app. The data directory is locked unless the state is in PostgreSQL. */
 async function onState(
   context: CommandContext,
   appId: string,
-  work: (state: StateDatabase, common: Common) => Promise<void>,
+  work: (state: TokenState, common: Common) => Promise<void>,
 ): Promise<void> {
   const { createCommon, runTask } = await import("./common.ts");
   const { openDataDir } = await import("../runtime/data-dir.ts");
-  const { openState, statePath } = await import("../db/state/database.ts");
-  const { appReads } = await import("../apps/sqlite/app-store.ts");
+  const { openPostgresTokens, openSqliteTokens } = await import("../node/state/token-state.ts");
+  const { postgresSettings } = await import("../node/state/postgres-settings.ts");
   const { nowSecs } = await import("../runtime/clock.ts");
   const { UserError } = await import("../lib/failure.ts");
   const common = createCommon(context);
-  context.exitCode = await runTask(common, async () => {
-    const dataDir = openDataDir(common.config.data.dir);
+  const { config } = common;
+
+  async function open(): Promise<TokenState> {
+    const settings = postgresSettings(config);
+    if (settings) return openPostgresTokens(settings, common);
+    const dataDir = openDataDir(config.data.dir);
     common.shutdown.add("data directory", () => dataDir.release());
-    using state = openState(statePath(dataDir.path), { mayCreate: false });
-    const app = await appReads(state).find(appId, nowSecs(common.clock));
-    if (!app) throw new UserError(`no app ${JSON.stringify(appId)} in ${dataDir.path}`);
+    return openSqliteTokens(dataDir.path);
+  }
+
+  context.exitCode = await runTask(common, async () => {
+    await using state = await open();
+    const app = await state.apps.find(appId, nowSecs(common.clock));
+    const place = config.state.url === "" ? config.data.dir : "the state in PostgreSQL";
+    if (!app) throw new UserError(`no app ${JSON.stringify(appId)} in ${place}`);
     await work(state, common);
   });
 }

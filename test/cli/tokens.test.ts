@@ -2,7 +2,13 @@ import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openState, statePath } from "../../src/db/state/database.ts";
+import { createSteadyClock } from "../../src/db/state/state-clock.ts";
+import { createPostgresStores } from "../../src/node/state/postgres-stores.ts";
+import { systemClock } from "../../src/runtime/clock.ts";
 import { openDataDir } from "../../src/runtime/data-dir.ts";
+import { CLOSED_PORT } from "../support/addresses.ts";
+import { createDatabase } from "../support/postgres/database.ts";
+import { HAS_POSTGRES } from "../support/postgres/server.ts";
 import { APP_ID, SECRET, startSendApi, testApp } from "../support/send.ts";
 import { localStores } from "../support/state-stores.ts";
 import { emptyDir, run } from "./run.ts";
@@ -139,4 +145,37 @@ test(
       console.log("peak bytes", { few: few.bytes, first: first.bytes, second: second.bytes });
   },
   30_000 + COUNT,
+);
+
+test.skipIf(!HAS_POSTGRES)(
+  "imports into and exports from a state in PostgreSQL, whatever holds the data directory",
+  async () => {
+    await using database = await createDatabase();
+    using at = await place();
+    const clock = createSteadyClock({ clock: systemClock });
+    const node = database.node();
+    const stores = createPostgresStores(database.pools(), { node, clock, limits: { maxQueued: 1 } });
+    await stores.apps.create(testApp(), 10);
+    const held = openDataDir(at.data);
+    const list = Array.from({ length: 1_200 }, (_, n) => listed(n + 1));
+    await Bun.write(at.file, JSON.stringify({ notification_tokens: list, next: { cursor: null } }));
+    const flags = [...QUIET, "--set", `state.url=${database.url}`];
+    const args = ["import", at.file, "--app-id", APP_ID, "--client-fid", `${HOST}=9152`];
+    const outcome = async (command: readonly string[]) =>
+      (await at.tokens(command, flags)).out.split("\n")[0];
+    expect(await outcome([...args, "--dry-run"])).toContain("1,200 added, 0 updated, 0 unchanged");
+    expect(await stores.tokens.totals()).toEqual({ enabled: 0, disabled: 0, no_token: 0 });
+    expect(await outcome(args)).toContain("1,200 added, 0 updated, 0 unchanged");
+    expect(await stores.tokens.totals()).toEqual({ enabled: 1_080, disabled: 120, no_token: 0 });
+    const exported = await at.tokens(["export", "--app-id", APP_ID], flags);
+    expect(JSON.parse(exported.out)).toEqual({ notification_tokens: list, next: { cursor: null } });
+    held.release();
+
+    const away = await at.tokens(
+      ["export", "--app-id", APP_ID],
+      [...QUIET, "--set", `state.url=postgres://nobody@127.0.0.1:${CLOSED_PORT}/none`],
+    );
+    expect([away.exitCode, away.out]).toEqual([75, ""]);
+  },
+  60_000,
 );
