@@ -1,4 +1,5 @@
 import { CircuitBreaker, type CircuitBreakerSettings, type HostStatus } from "./circuit-breaker.ts";
+import { type WaitingRequest, WaitingRequests } from "./waiting-requests.ts";
 
 /** Permission for one call. */
 export interface Slot {
@@ -13,9 +14,17 @@ export interface SlotRequest {
   readonly signal: AbortSignal;
 }
 
-interface Waiter extends SlotRequest {
-  readonly since: number;
+interface Waiter extends SlotRequest, WaitingRequest {
   readonly grant: (slot: Slot | "given-up") => void;
+}
+
+/** A request that may have the next slot, with what decides between it and others. */
+interface Choice {
+  readonly waiter: Waiter;
+  readonly isProbe: boolean;
+  readonly held: number;
+  readonly hostHeld: number;
+  readonly order: number;
 }
 
 /**
@@ -55,7 +64,7 @@ export function createSlots(options: {
   const { total, breakerSettings } = options;
   const hosts = new Map<string, CircuitBreaker>();
   const heldBy = new Map<string, number>();
-  let waiters: Waiter[] = [];
+  const waiters = new WaitingRequests<Waiter>();
   let inFlight = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -70,8 +79,8 @@ export function createSlots(options: {
   }
 
   function evictIdleHosts(): void {
-    const waiting = new Set(waiters.map(({ host }) => host));
-    for (const [host, breaker] of hosts) if (breaker.isIdle && !waiting.has(host)) hosts.delete(host);
+    for (const [host, breaker] of hosts)
+      if (breaker.isIdle && !waiters.isWaitingFor(host)) hosts.delete(host);
   }
 
   function mayHoldMore(held: number, perFree: number): boolean {
@@ -81,28 +90,30 @@ export function createSlots(options: {
   }
 
   /** Returns the request that gets the next slot; undefined when none may have one. */
-  function chooseNext(nowMs: number): { waiter: Waiter; isProbe: boolean } | undefined {
-    let best: { waiter: Waiter; isProbe: boolean; held: number; hostHeld: number } | undefined;
-    for (const waiter of waiters) {
-      const held = heldBy.get(waiter.campaign) ?? 0;
-      const breaker = breakerOf(waiter.host);
+  function chooseNext(nowMs: number): Choice | undefined {
+    let best: Choice | undefined;
+    for (const host of waiters.hosts()) {
+      const breaker = breakerOf(host);
       const hostHeld = breaker.inFlight;
-      if (best && (held > best.held || (held === best.held && hostHeld >= best.hostHeld))) continue;
-      if (!mayHoldMore(held, CAMPAIGN_HELD_PER_FREE) || !mayHoldMore(hostHeld, HOST_HELD_PER_FREE)) continue;
+      if (!mayHoldMore(hostHeld, HOST_HELD_PER_FREE)) continue;
       const admission = breaker.admission(nowMs);
-      if (admission === "free" || admission === "probe") {
-        best = { waiter, isProbe: admission === "probe", held, hostHeld };
-      }
+      if (admission !== "free" && admission !== "probe") continue;
+      waiters.forEachGroup(host, (campaign, waiter, order) => {
+        const held = heldBy.get(campaign) ?? 0;
+        if (!mayHoldMore(held, CAMPAIGN_HELD_PER_FREE)) return;
+        if (best && (held - best.held || hostHeld - best.hostHeld || order - best.order) > 0) return;
+        best = { waiter, isProbe: admission === "probe", held, hostHeld, order };
+      });
     }
     return best;
   }
 
   function grantSlots(): void {
     const nowMs = performance.now();
-    while (inFlight < total) {
+    while (inFlight < total && waiters.size > 0) {
       const next = chooseNext(nowMs);
       if (!next) break;
-      waiters.splice(waiters.indexOf(next.waiter), 1);
+      waiters.delete(next.waiter);
       next.waiter.grant(take(next.waiter, next.isProbe));
     }
     rejectGivenUp(nowMs);
@@ -110,18 +121,17 @@ export function createSlots(options: {
   }
 
   function rejectGivenUp(nowMs: number): void {
-    const rejected = waiters.filter(({ host }) => breakerOf(host).admission(nowMs) === "given-up");
-    if (rejected.length === 0) return;
-    const gone = new Set(rejected);
-    waiters = waiters.filter((waiter) => !gone.has(waiter));
-    for (const waiter of rejected) waiter.grant("given-up");
+    for (const host of waiters.hosts()) {
+      if (breakerOf(host).admission(nowMs) !== "given-up") continue;
+      for (const waiter of waiters.takeAll(host)) waiter.grant("given-up");
+    }
   }
 
   /** Sets a timer for the next change of a host's admission that no call causes. */
   function scheduleRetry(nowMs: number): void {
     clearTimeout(timer);
     let next = Number.POSITIVE_INFINITY;
-    for (const { host } of waiters) next = Math.min(next, breakerOf(host).nextChangeMs(nowMs));
+    for (const host of waiters.hosts()) next = Math.min(next, breakerOf(host).nextChangeMs(nowMs));
     if (Number.isFinite(next)) timer = setTimeout(grantSlots, Math.ceil(next - nowMs));
   }
 
@@ -151,7 +161,7 @@ export function createSlots(options: {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
         const cancel = () => {
-          waiters = waiters.filter((other) => other !== waiter);
+          waiters.delete(waiter);
           reject(signal.reason);
         };
         const waiter: Waiter = {
@@ -163,17 +173,17 @@ export function createSlots(options: {
           },
         };
         signal.addEventListener("abort", cancel, { once: true });
-        waiters.push(waiter);
+        waiters.add(waiter);
         grantSlots();
       });
     },
 
     stats() {
       const nowMs = performance.now();
-      const oldest = waiters[0]?.since ?? nowMs;
+      const oldest = waiters.oldestSince() ?? nowMs;
       let hostsDown = 0;
       for (const breaker of hosts.values()) if (breaker.isDown) hostsDown += 1;
-      return { inFlight, waiting: waiters.length, oldestWaitMs: nowMs - oldest, hostsDown };
+      return { inFlight, waiting: waiters.size, oldestWaitMs: nowMs - oldest, hostsDown };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_CIRCUIT_BREAKER, type HostStatus } from "../../src/push/circuit-breaker.ts";
+import { seededRandom } from "../../src/demo/random.ts";
+import { CircuitBreaker, DEFAULT_CIRCUIT_BREAKER, type HostStatus } from "../../src/push/circuit-breaker.ts";
 import { createSlots, type Slot } from "../../src/push/slots.ts";
 
 const never = new AbortController().signal;
@@ -183,3 +184,102 @@ test("a cancelled request neither waits nor uses a slot", async () => {
   await fixture.release(0);
   expect(fixture.slots.stats().inFlight).toBe(0);
 });
+
+test("grants as a plain search over all requests does: campaign, then host with the fewest, then the oldest", async () => {
+  for (let run = 0; run < 60; run++) {
+    const random = seededRandom(`slots ${run}`);
+    const total = 1 + random.below(12);
+    const slots = createSlots({ total, breakerSettings: DEFAULT_CIRCUIT_BREAKER });
+    const model = new PlainSlots(total);
+    const held: { name: number; slot: Slot }[] = [];
+    const waiting = new Map<number, AbortController>();
+    for (let name = 0; name < 150; name++) {
+      const action = random.weighted([6, 3, 1]);
+      if (action === 0) {
+        const request = { campaign: `c${random.below(4)}`, host: `h${random.below(4)}` };
+        const cancel = new AbortController();
+        waiting.set(name, cancel);
+        slots.acquire({ ...request, signal: cancel.signal }).then(
+          (slot) => {
+            waiting.delete(name);
+            if (slot !== "given-up") held.push({ name, slot });
+          },
+          () => {},
+        );
+        model.acquire({ name, ...request });
+      } else if (action === 1 && held.length > 0) {
+        const [{ name: released, slot } = held[0]!] = held.splice(random.below(held.length), 1);
+        const status = random.pick<HostStatus>(["ok", "ok", "busy", "none"]);
+        slot.release(status);
+        model.release(released, status);
+      } else if (waiting.size > 0) {
+        const cancelled = random.pick([...waiting.keys()]);
+        waiting.get(cancelled)?.abort(new Error("cancelled"));
+        waiting.delete(cancelled);
+        model.cancel(cancelled);
+      }
+      await Promise.resolve();
+      await Promise.resolve();
+      expect(held.map((one) => one.name).sort()).toEqual(model.held.map((one) => one.name).sort());
+      expect(slots.stats()).toMatchObject({ inFlight: held.length, waiting: waiting.size });
+    }
+  }
+});
+
+interface Named {
+  readonly name: number;
+  readonly campaign: string;
+  readonly host: string;
+}
+
+/** Chooses by looking at every waiting request. */
+class PlainSlots {
+  readonly held: Named[] = [];
+  readonly #breakers = new Map<string, CircuitBreaker>();
+  #waiting: Named[] = [];
+
+  constructor(readonly total: number) {}
+
+  acquire(request: Named): void {
+    if (!this.#breakers.has(request.host))
+      this.#breakers.set(request.host, new CircuitBreaker(DEFAULT_CIRCUIT_BREAKER));
+    this.#waiting.push(request);
+    this.#grant();
+  }
+
+  release(name: number, hostStatus: HostStatus): void {
+    const at = this.held.findIndex((one) => one.name === name);
+    const [one] = this.held.splice(at, 1);
+    this.#breakers.get(one?.host ?? "")?.finish({ isProbe: false, hostStatus, waitMs: 0 }, performance.now());
+    this.#grant();
+  }
+
+  cancel(name: number): void {
+    this.#waiting = this.#waiting.filter((one) => one.name !== name);
+  }
+
+  #grant(): void {
+    for (;;) {
+      const free = this.total - this.held.length;
+      if (free === 0) return;
+      const ranked = this.#waiting
+        .map((one) => ({
+          one,
+          held: this.held.filter(({ campaign }) => campaign === one.campaign).length,
+          hostHeld: this.held.filter(({ host }) => host === one.host).length,
+        }))
+        .filter(
+          ({ one, held, hostHeld }) =>
+            held < (free === 1 ? 4 : 8 * free) &&
+            hostHeld < 4 * free &&
+            this.#breakers.get(one.host)?.admission(performance.now()) === "free",
+        )
+        .sort((a, b) => a.held - b.held || a.hostHeld - b.hostHeld || a.one.name - b.one.name);
+      const next = ranked[0]?.one;
+      if (!next) return;
+      this.#waiting = this.#waiting.filter((one) => one !== next);
+      this.#breakers.get(next.host)?.start(performance.now());
+      this.held.push(next);
+    }
+  }
+}
