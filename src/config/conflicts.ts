@@ -42,6 +42,13 @@ export function findConflicts(config: Config): readonly Conflict[] {
       message: `must differ from http.port (${http.port})`,
     });
   }
+  for (const [key, port, host] of [
+    ["http.port", http.port, http.host],
+    ["hub.port", hub.port, hub.host],
+  ] as const) {
+    if (hub.http_port === 0 || hub.http_port !== port || !sameAddress(hub.host, host)) continue;
+    conflicts.push({ key: "hub.http_port", otherKey: key, message: `must differ from ${key} (${port})` });
+  }
   if (hub.admin && !isLoopbackHost(hub.host)) {
     conflicts.push({
       key: "hub.admin",

@@ -114,6 +114,7 @@ export const configSchema = section({
   hub: section({
     host: host(),
     port: integer(-1, 65_535),
+    http_port: port(),
     reads: flag(),
     relay_blocks: flag(),
     event_retention_hours: integer(1, 720),

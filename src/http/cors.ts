@@ -14,7 +14,7 @@ export interface Cors {
 const preflightMaxAgeSecs = 86_400;
 
 const allowedMethods = "GET, POST, PUT, PATCH, DELETE";
-const exposedHeaders = "x-request-id, etag, retry-after";
+const exposedHeaders = "x-request-id, etag, retry-after, x-partial";
 
 /** Headers, besides `x-api-key`, that clients of the hosted API send with every call. */
 const compatHeaders = [

@@ -58,6 +58,6 @@ export function errorResponse(options: { exchange: Exchange; error: unknown; log
   };
   if (error.retryAfterSecs !== undefined) headers["retry-after"] = String(error.retryAfterSecs);
   if ("closesConnection" in kind) headers.connection = "close";
-  const body = JSON.stringify(exchange.policy.errorBody(error.message));
+  const body = JSON.stringify(exchange.policy.errorBody(error.message, error.kind));
   return new Response(body, { status: kind.status, headers });
 }

@@ -89,6 +89,7 @@ export function optional<T>(param: QueryParam<T>, fallback?: T): QueryParam<T | 
   const { schema, decode } = param;
   const documented = fallback === undefined ? schema : { ...schema, default: fallback };
   return {
+    ...param,
     schema: documented,
     required: false,
     decode: (values, name) => (values.every((value) => value === "") ? fallback : decode(values, name)),

@@ -116,7 +116,8 @@ export function createPipeline(options: PipelineOptions): (request: Request) => 
     if (!target.wellFormed) {
       return fail(new ApiError("badRequest", "path is not valid percent-encoded UTF-8"));
     }
-    const unavailable = exchange.policy.isApi ? unavailableReason() : undefined;
+    const { isApi, gatesItself } = exchange.policy;
+    const unavailable = isApi && !gatesItself ? unavailableReason() : undefined;
     if (unavailable !== undefined) return fail(new ApiError("unavailable", unavailable));
     // The router and every later hook read the URL from the request, so the canonical URL is set on the request
     // itself.

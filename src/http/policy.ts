@@ -1,11 +1,18 @@
+import type { ErrorName } from "./errors.ts";
+import { hubErrorOf } from "./hub-error.ts";
+
 /** Rules for every request under one path, also for paths without a route. */
 export interface RoutePolicy {
   /** A larger request body is rejected with 413. */
   readonly maxBodyBytes: number;
   /** True for paths of the API, whose routes may declare that their responses are cached. */
   readonly isApi: boolean;
+  /** True if the routes themselves refuse requests that they cannot answer while the index is being built. */
+  readonly gatesItself: boolean;
+  /** A larger body is not kept in the cache of this process. */
+  readonly maxCachedBytes: number;
   /** The JSON body of an error. */
-  readonly errorBody: (message: string) => Readonly<Record<string, unknown>>;
+  readonly errorBody: (message: string, kind: ErrorName) => Readonly<Record<string, unknown>>;
 }
 
 interface PolicyRow extends Partial<RoutePolicy> {
@@ -32,9 +39,22 @@ const apiRows: readonly PolicyRow[] = [
 const apiDefault: RoutePolicy = {
   maxBodyBytes: 64 * kib,
   isApi: true,
+  gatesItself: false,
+  maxCachedBytes: Number.POSITIVE_INFINITY,
   errorBody: messageOnly,
 };
 const opsDefault: RoutePolicy = { ...apiDefault, isApi: false };
+
+/** The paths of a hub. */
+const hubPrefix = "/v1/";
+const hubDefault: RoutePolicy = {
+  maxBodyBytes: 128 * kib,
+  isApi: true,
+  gatesItself: true,
+  maxCachedBytes: 256 * kib,
+  errorBody: hubErrorOf,
+};
+const hubBulk: RoutePolicy = { ...hubDefault, maxBodyBytes: 4096 * kib };
 
 /**
  * Creates the lookup of the policy of a canonical path. Policies are the same under every prefix of the API. The
@@ -45,6 +65,7 @@ export function createPolicyLookup(basePaths: readonly string[]): (path: string)
   const prefixes = basePaths.map((basePath) => `${basePath}/`);
 
   return (path) => {
+    if (path.startsWith(hubPrefix)) return path === `${hubPrefix}submitBulkMessages` ? hubBulk : hubDefault;
     for (const prefix of prefixes) {
       if (!path.startsWith(prefix)) continue;
       const within = path.slice(prefix.length - 1);

@@ -103,7 +103,8 @@ function asJson(exchange: Exchange, options: RepresentOptions): Response | Promi
   const whole = (body: Uint8Array): Response => {
     if (!isTagged) return sender.whole(request, body, untagged());
     const tagged = tagBody(body);
-    if (method === "GET" && cache === "shared") exchange.cacheable = tagged;
+    const isKept = body.byteLength <= exchange.policy.maxCachedBytes;
+    if (method === "GET" && cache === "shared" && isKept) exchange.cacheable = tagged;
     return respondToRead(request, tagged, readHeaders, sender);
   };
 

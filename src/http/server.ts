@@ -4,12 +4,15 @@ import type { Config } from "../config/schema.ts";
 import type { Common } from "../runtime/common.ts";
 import type { Descriptors } from "../runtime/descriptors.ts";
 import { createAcceptMetrics } from "./accept-metrics.ts";
+import { canonicalUrl } from "./canonical-url.ts";
 import { createCommonHeaders } from "./common-headers.ts";
 import { createCors } from "./cors.ts";
 import { docsRoutes } from "./docs.ts";
 import { errorResponse } from "./error-response.ts";
+import { errorKinds } from "./errors.ts";
 import { exchangeOf, type TaggedBody } from "./exchange.ts";
 import { createHttpMetrics } from "./http-metrics.ts";
+import { hubErrorOf } from "./hub-error.ts";
 import { Listener } from "./listener.ts";
 import { type ApiDocumentation, openApiDocument } from "./openapi.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
@@ -30,6 +33,10 @@ export interface HttpServerOptions {
   readonly plugins: readonly AnyElysia[];
   /** Creates the same API in the compat dialect. Called only if `service.compat_prefixes` has an entry. */
   readonly compatPlugins: () => readonly AnyElysia[];
+  /** Routes of the hub, with paths relative to `/v1`. */
+  readonly hubPlugins?: readonly AnyElysia[];
+  /** A further address, where only the paths of the hub are served. */
+  readonly hubAddress?: { readonly host: string; readonly port: number } | undefined;
   readonly ops: OpsProviders;
   /** Loads the parts of the OpenAPI document that the routes do not declare, at the first request of the document. */
   readonly documentation: () => Promise<ApiDocumentation>;
@@ -79,6 +86,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const log = common.log.child({ subsystem: "http" });
   const names = serviceNames(config.service.name);
   let listener: Listener | undefined;
+  let hubListener: Listener | undefined;
   let closesConnections = false;
   let document: Promise<OpenApiDocument> | undefined;
 
@@ -90,6 +98,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   for (const prefix of compatPrefixes) {
     documented.use(new Elysia({ prefix: basePathOf(prefix) }).use([...compatPlugins]));
   }
+
+  const { hubPlugins = [], hubAddress } = options;
+  if (hubPlugins.length > 0) documented.use(new Elysia({ prefix: "/v1" }).use([...hubPlugins]));
 
   const openApi = () => {
     document ??= options
@@ -146,9 +157,22 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     closesConnections: () => closesConnections,
   });
 
-  const serve = (port: number, sharesPort: boolean) => {
-    const server = Bun.serve({
-      hostname: config.http.host,
+  /** A port where only the paths of the hub exist. */
+  const handleHubOnly = (request: Request) =>
+    canonicalUrl(request.url).path.startsWith("/v1/")
+      ? handle(request)
+      : Response.json(hubErrorOf("unknown route", "notFound"), {
+          status: errorKinds.notFound.status,
+          headers: { "cache-control": "no-store" },
+        });
+
+  const serve = (
+    { host, fetch }: { host: string; fetch: typeof handle },
+    port: number,
+    sharesPort: boolean,
+  ) =>
+    Bun.serve({
+      hostname: host,
       port,
       reusePort: sharesPort,
       development: false,
@@ -156,16 +180,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       idleTimeout: config.http.idle_timeout_secs,
       // Bun's own 413 response has no body. `readBody` throws an error with a message and stops reading.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      fetch: handle,
+      fetch,
       error(error) {
         log.error({ err: error }, "Request failed outside the pipeline");
         const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
         return Response.json({ message: "internal error" }, { status: 500, headers });
       },
     });
-    app.server = server;
-    return server;
-  };
   const acceptMetrics = createAcceptMetrics(metrics, {
     isAccepting: () => listener?.isAccepting ?? false,
     descriptors: options.descriptors,
@@ -176,15 +197,21 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     openApi,
 
     listen({ sharesPort = false } = {}) {
-      listener = new Listener({
-        serve: (port) => serve(port, sharesPort),
-        port: config.http.port,
-        descriptors: options.descriptors,
-        onPause: () => acceptMetrics.pauses.inc(),
-        log,
-      });
+      const listenOn = (host: string, wanted: number, fetch: typeof handle) =>
+        new Listener({
+          serve: (port) => serve({ host, fetch }, port, sharesPort),
+          port: wanted,
+          descriptors: options.descriptors,
+          onPause: () => acceptMetrics.pauses.inc(),
+          log,
+        });
+      listener = listenOn(config.http.host, config.http.port, (request) => handle(request));
       const { url, port } = listener;
       log.info({ url: url.href }, "Opened the HTTP interface");
+      if (hubAddress !== undefined) {
+        hubListener = listenOn(hubAddress.host, hubAddress.port, handleHubOnly);
+        log.info({ url: hubListener.url.href }, "Opened the HTTP interface of the hub");
+      }
       return { url: url.href.replace(/\/$/, ""), port };
     },
 
@@ -195,17 +222,18 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     async stop({ graceMs = config.http.shutdown_grace_secs * 1000 } = {}) {
       if (listener === undefined) return;
       closesConnections = true;
-      const closing = listener;
+      const closing = [listener, ...(hubListener === undefined ? [] : [hubListener])];
+      const stopAll = (cutsOff: boolean) => Promise.all(closing.map((one) => one.stop(cutsOff)));
       const deadline = Promise.withResolvers<"late">();
       const timer = setTimeout(() => deadline.resolve("late"), graceMs);
-      const outcome = await Promise.race([closing.stop(false), deadline.promise]);
+      const outcome = await Promise.race([stopAll(false), deadline.promise]);
       clearTimeout(timer);
       if (outcome === "late") {
         log.warn(
-          { graceMs, pendingRequests: closing.pendingRequests },
+          { graceMs, pendingRequests: closing.reduce((sum, one) => sum + one.pendingRequests, 0) },
           "Closed connections whose requests had not finished",
         );
-        await closing.stop(true);
+        await stopAll(true);
       }
     },
   };

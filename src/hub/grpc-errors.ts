@@ -1,24 +1,18 @@
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import type { Rejection, RejectionCode } from "../protocol/rejection.ts";
-import type { Refusal, RefusalCode } from "../read/hub/refusal.ts";
+import { GRPC_STATUS, type Refusal, type RefusalCode } from "../read/hub/refusal.ts";
 
 const MAX_RELAYED_CHARS = 500;
 const NOT_FOR_HEADERS = /[^\x20-\x7e]/g;
 
 /** The gRPC status of each refusal. The exact code is in the `x-err-code` trailer. */
 const STATUS: Record<RejectionCode | RefusalCode, status> = {
+  ...GRPC_STATUS,
   "bad_request.parse_failure": status.INVALID_ARGUMENT,
   "bad_request.validation_failure": status.INVALID_ARGUMENT,
-  "bad_request.invalid_param": status.INVALID_ARGUMENT,
   "bad_request.duplicate": status.INVALID_ARGUMENT,
   "bad_request.conflict": status.INVALID_ARGUMENT,
   "bad_request.prunable": status.INVALID_ARGUMENT,
-  unavailable: status.UNAVAILABLE,
-  not_found: status.NOT_FOUND,
-  // The read needs an fid that the node does not follow.
-  bad_request: status.FAILED_PRECONDITION,
-  rate_limited: status.RESOURCE_EXHAUSTED,
-  unimplemented: status.UNIMPLEMENTED,
 };
 
 /** The error of a refusal. */

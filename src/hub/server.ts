@@ -3,7 +3,11 @@ import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { HubServiceService } from "../protocol/wire/generated/hub.ts";
 import type { Descriptors } from "../runtime/descriptors.ts";
 import { Intake } from "./intake.ts";
+import { createOwnMethods } from "./own-methods.ts";
+import type { RawService } from "./raw-service.ts";
 import { limitReceiving, type ReceiveLimits } from "./receive-limits.ts";
+import type { HubRpc } from "./rpc.ts";
+import { hubRpc } from "./serve-rpc.ts";
 import { adminService, type HubDeps, hubService } from "./service.ts";
 
 /** The reference node's limit for a request. All other requests than bulk requests are one record. */
@@ -22,6 +26,8 @@ const RECEIVE_LIMITS: ReceiveLimits = {
 
 export interface HubServer {
   readonly port: number;
+  /** The methods for other threads. */
+  readonly rpc: HubRpc;
   /** Stops accepting calls, waits for running calls up to `graceMs`, then cancels the rest. */
   stop(graceMs: number): Promise<void>;
 }
@@ -46,12 +52,24 @@ export async function startHubServer(
     "grpc.keepalive_time_ms": 30_000,
     "grpc.keepalive_timeout_ms": 10_000,
   });
-  const intake = new Intake(context, context.check);
-  for (const service of [hubService(context, intake), adminService(context, intake)])
-    server.addService(service.definition, service.implementation);
+  const { services, rpc } = createHub(context);
+  for (const service of services) server.addService(service.definition, service.implementation);
   const port = await bind(server, listen);
   if (descriptors !== undefined) refuseAtCap(server, descriptors);
-  return { port, stop: (graceMs) => stop(server, graceMs) };
+  return { port, rpc, stop: (graceMs) => stop(server, graceMs) };
+}
+
+/** Creates the services and the methods for other threads, which share one intake. */
+export function createHub(context: HubDeps): {
+  readonly services: readonly RawService[];
+  readonly rpc: HubRpc;
+} {
+  const intake = new Intake(context, context.check);
+  const own = createOwnMethods(context, intake);
+  return {
+    services: [hubService(context, own), adminService(context, intake)],
+    rpc: hubRpc(own, context.onFault),
+  };
 }
 
 function bind(server: Server, { host, port }: { host: string; port: number }): Promise<number> {

@@ -65,6 +65,11 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   for (const { key, message } of findRisks(config)) common.log.warn({ setting: key }, message);
   checkListenAddress({ ...config.http, setting: "http.port (SVC_HTTP_PORT)" });
   checkListenAddress({ ...config.hub, setting: "hub.port (SVC_HUB_PORT)" });
+  checkListenAddress({
+    host: config.hub.host,
+    port: config.hub.http_port,
+    setting: "hub.http_port (SVC_HUB_HTTP_PORT)",
+  });
   const stateNode = startSingleNode(nodeIdOf(config.node.id, dataDir));
   await prepareDatabases(common, options);
   const db = openIndexReader(indexPath(config.data.dir));
@@ -123,6 +128,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     commits,
     fanOut: channels.fanOut,
     delivery: channels.delivery,
+    hub: channels.hub,
     connectState,
     onCrash: crashed("http"),
   });
@@ -135,7 +141,8 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     await start("upstream");
     shutdown.add("upstream watch", scheduleUpstreamWatch(upstream));
   };
-  const listen = async () => (config.hub.port === 0 ? undefined : (await start("hub")).port);
+  const listen = async () =>
+    config.hub.port === 0 && !config.hub.reads ? undefined : (await start("hub")).port;
   const [hubPort] = await Promise.all([
     listen(),
     stateStarted,

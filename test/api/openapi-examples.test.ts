@@ -67,7 +67,8 @@ test("every response object of the API lists all of its properties", () => {
 
 test("every operation with a body has an example of it", () => {
   for (const { method, path, operation } of operations()) {
-    if (operation.requestBody === undefined) continue;
+    // Swagger UI shows no example of a body of protobuf.
+    if (child(operation.requestBody, "content", "application/json") === undefined) continue;
     const example = exampleIn(operation.requestBody);
     expect({ method, path, example }).toEqual({ method, path, example: expect.anything() });
   }

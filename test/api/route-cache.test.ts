@@ -11,7 +11,11 @@ import declared from "./route-cache.json";
 test("every GET route has an explicit cache decision", async () => {
   await using api = await startTestApi();
   const { plugins, compatPlugins } = api.plugins;
-  expect({ native: decisionsOf(plugins), compat: decisionsOf(compatPlugins()) }).toEqual(declared);
+  expect({
+    native: decisionsOf(plugins),
+    compat: decisionsOf(compatPlugins()),
+    hub: decisionsOf(api.hubPlugins),
+  }).toEqual(declared);
 });
 
 type Decision = "shared" | "revalidate" | "no-store";

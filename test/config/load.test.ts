@@ -33,6 +33,7 @@ test("without any source the values are those that decisions section 11 names", 
     hub: {
       host: "127.0.0.1",
       port: 3383,
+      http_port: 0,
       reads: true,
       relay_blocks: true,
       event_retention_hours: 72,

@@ -1,17 +1,23 @@
 import pino from "pino";
 import { Registry } from "prom-client";
 import { apiPlugins } from "../../src/api/shared/plugins.ts";
+import { hubPlugins } from "../../src/api/v1/routes.ts";
 import type { StaleReason } from "../../src/auth/staleness.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { openState, type StateDatabase, statePath } from "../../src/db/state/database.ts";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
 import { ResponseCache } from "../../src/http/response-cache.ts";
+import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
+import { createHub } from "../../src/hub/server.ts";
+import { SubmissionCheck } from "../../src/hub/submission-check.ts";
 import type { OutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
 import { createFanOut, type FanOutTimings } from "../../src/node/compose/fan-out.ts";
 import { createManagement } from "../../src/node/compose/management.ts";
 import { createPush } from "../../src/node/compose/push.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { registerSendMetrics } from "../../src/push/send-metrics.ts";
+import { createHubReads, type HubReadDeps } from "../../src/read/hub/hub-reads.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import { maxQueuedOf } from "../../src/webhooks/deliver/queue-limits.ts";
 import { configWith } from "../runtime/config.ts";
@@ -19,6 +25,8 @@ import { type RunHttpOptions, runHttp } from "./http.ts";
 import { startTestNode, type TestNode } from "./node.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
 import { localStores } from "./state-stores.ts";
+
+const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 
 /** The API over a test node, on a real socket and a real read connection. */
 export interface TestApi extends AsyncDisposable {
@@ -28,6 +36,8 @@ export interface TestApi extends AsyncDisposable {
   readonly document: OpenApiDocument;
   /** The dependencies of the routes of both dialects. */
   readonly plugins: ReturnType<typeof apiPlugins>;
+  /** The routes under `/v1`. */
+  readonly hubPlugins: ReturnType<typeof hubPlugins>;
   /** Returns the names of the statements that reads ran since the last call. */
   takeStatements(): string[];
   /**
@@ -49,6 +59,8 @@ export interface TestApiOptions {
   readonly client?: OutboundClient;
   readonly timings?: Partial<FanOutTimings>;
   readonly http?: RunHttpOptions["http"];
+  /** The fids that the hub's reads follow, and whether the index is filled. */
+  readonly hubReads?: Partial<HubReadDeps>;
   /** The status of an index that is behind the followed node. */
   readonly staleReason?: StaleReason;
 }
@@ -94,8 +106,24 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     management,
     push: createPush({ ...parts, management, fanOut }),
   });
+  const reads = createHubReads({ db, network: NETWORK, clock: node.clock, ...options.hubReads });
+  const hub = createHub({
+    db,
+    network: NETWORK,
+    clock: node.clock,
+    version: "1.2.3",
+    admin: false,
+    check: new SubmissionCheck({ db, network: NETWORK, clock: node.clock, upstreamDecides: false }),
+    chain: createChainChecker({ db, l1RpcUrl: "" }),
+    submit: async (records) => node.merge(records),
+    onFault: (_, cause) => {
+      throw cause;
+    },
+  });
+  const v1 = hubPlugins({ reads, hub: hub.rpc });
   const http = runHttp({
     ...plugins,
+    hubPlugins: v1,
     compatPrefixes: options.compatPrefixes,
     clock: node.clock,
     http: httpSettings,
@@ -108,6 +136,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     url: http.url,
     document,
     plugins,
+    hubPlugins: v1,
     takeStatements() {
       const taken = statements;
       // Caches are cleared, so that the next read runs every statement that it needs.
@@ -119,7 +148,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       const response = await fetch(http.api(path));
       const body = (await response.json()) as Record<string, unknown>;
       const [at = ""] = path.split("?");
-      const route = at.startsWith("/v2/") ? at : `/v2/svc${at}`;
+      const route = /^\/v[12]\//.test(at) ? at : `/v2/svc${at}`;
       expectMatchesOpenApi(document, "get", route, response.status, body);
       return { status: response.status, body };
     },

@@ -28,6 +28,7 @@ export interface RunningHttp extends AsyncDisposable {
 
 export interface RunHttpOptions {
   readonly plugins?: readonly AnyElysia[];
+  readonly hubPlugins?: readonly AnyElysia[];
   /** The prefixes of `compatPlugins`. */
   readonly compatPrefixes?: readonly string[];
   readonly compatPlugins?: () => readonly AnyElysia[];
@@ -81,6 +82,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
       clock: options.clock ?? { nowMs: () => 1_700_000_000_000 },
     },
     plugins: options.plugins ?? [],
+    hubPlugins: options.hubPlugins ?? [],
     compatPlugins: options.compatPlugins ?? (() => []),
     documentation: options.documentation ?? (async () => noDocumentation),
     ops: {
@@ -108,7 +110,7 @@ export function runHttp(options: RunHttpOptions = {}): RunningHttp {
     port,
     logLines,
     api: (path) =>
-      path.startsWith("/v2/") ? url + path : `${url}/v2/${options.serviceName ?? "svc"}${path}`,
+      /^\/v[12]\//.test(path) ? url + path : `${url}/v2/${options.serviceName ?? "svc"}${path}`,
     [Symbol.asyncDispose]: () => server.stop({ graceMs: 0 }),
   };
 }

@@ -1,11 +1,14 @@
 import { apiPlugins } from "../../api/shared/plugins.ts";
+import { hubPlugins } from "../../api/v1/routes.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
+import type { Config } from "../../config/schema.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
 import { ResponseCache } from "../../http/response-cache.ts";
-import { createHttpServer, type HttpServer } from "../../http/server.ts";
+import { createHttpServer, type HttpServer, type HttpServerOptions } from "../../http/server.ts";
 import type { UnsentBytes } from "../../http/unsent-bytes.ts";
+import type { HubRpc } from "../../hub/rpc.ts";
 import type { FanOut } from "../../push/fan-out.ts";
 import { HydrationCache } from "../../read/hydrate/cache.ts";
 import type { Common } from "../../runtime/common.ts";
@@ -15,6 +18,7 @@ import { version } from "../../version.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import type { NodeOps } from "../node-ops.ts";
 import type { StateStores } from "../state/state-stores.ts";
+import { createNodeHubReads } from "./hub-reads.ts";
 import { createManagement } from "./management.ts";
 import { createPush } from "./push.ts";
 
@@ -28,6 +32,8 @@ export function createNodeHttp(deps: {
   readonly fanOut: FanOut;
   readonly delivery: DeliveryNode;
   readonly ops: NodeOps;
+  /** The hub's thread. */
+  readonly hub: HubRpc;
   readonly stateNode: StateNode;
   readonly isPaused: (name: Pausable) => boolean;
   /** The budget of unsent response bytes, shared by all HTTP workers. */
@@ -70,10 +76,25 @@ export function createNodeHttp(deps: {
       management,
       push: createPush({ common, index: db, state, management, fanOut, stopping, isPaused }),
     }),
+    ...hubInterface(config, db, deps.hub),
     ops,
     unavailableReason: config.upstream.url === "" ? undefined : createBuildCheck(db),
     unsent,
     descriptors,
     cache: new ResponseCache({ dataVersion: () => db.dataVersion(), clock }),
   });
+}
+
+/** The hub under `/v1`, and its further port, unless its reads are off. */
+function hubInterface(
+  config: Config,
+  db: IndexDatabase,
+  hub: HubRpc,
+): Pick<HttpServerOptions, "hubPlugins" | "hubAddress"> {
+  const { reads, host, http_port: port } = config.hub;
+  if (!reads) return {};
+  return {
+    hubPlugins: hubPlugins({ reads: createNodeHubReads(db, config), hub }),
+    hubAddress: port === 0 ? undefined : { host, port },
+  };
 }

@@ -1,6 +1,9 @@
 import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
+import { ApiError } from "../../http/errors.ts";
+import type { HubRpc } from "../../hub/rpc.ts";
+import { connectRpc } from "../../lib/port-rpc.ts";
 import { networkOf } from "../../protocol/network.ts";
 import { createHubReads, type HubReads } from "../../read/hub/hub-reads.ts";
 import { systemClock } from "../../runtime/clock.ts";
@@ -15,5 +18,16 @@ export function createNodeHubReads(db: IndexDatabase, config: Config): HubReads 
     clock: systemClock,
     followed: isFollowing ? followedFids(config.upstream) : undefined,
     isFilled: isFollowing ? createFillCheck(db) : undefined,
+  });
+}
+
+/** Longer than a forwarded bulk request takes. */
+const HUB_DEADLINE_MS = 120_000;
+
+/** Returns the client of the hub's thread. Its methods throw an ApiError `unavailable` if it does not respond in time. */
+export function connectHub(port: MessagePort): HubRpc {
+  return connectRpc<HubRpc>(port, {
+    timeoutMs: HUB_DEADLINE_MS,
+    timeoutError: () => new ApiError("unavailable", "the hub does not respond"),
   });
 }

@@ -40,11 +40,12 @@ export function startHttpWorkers(
     readonly commits: CommitSequence;
     readonly fanOut: WorkerChannels;
     readonly delivery: WorkerChannels;
+    readonly hub: WorkerChannels;
     readonly connectState: NodeWorkers["connectState"];
     readonly onCrash: (message: string) => void;
   },
 ): HttpWorkers {
-  const { ops, metrics, partMetrics, commits, fanOut, delivery, connectState, onCrash } = deps;
+  const { ops, metrics, partMetrics, commits, fanOut, delivery, hub, connectState, onCrash } = deps;
   const count = httpWorkersOf(config.http);
   const sharesPort = count > 1;
   const stats: PartStats<WorkerMetrics>[] = [];
@@ -66,12 +67,14 @@ export function startHttpWorkers(
     serveRpc<NodeOps>(opsPort, nodeOps);
     const fanOutPort = fanOut.connect();
     const deliveryPort = delivery.connect();
+    const hubPort = hub.connect();
     const { link: state, transfer: statePorts } = connectState();
     const init: HttpWorkerInit = {
       config: { ...config, http: { ...config.http, port } },
       node,
       fanOut: fanOutPort,
       delivery: deliveryPort,
+      hub: hubPort,
       commits: commits.shared,
       unsent: unsent.shared,
       state,
@@ -81,7 +84,7 @@ export function startHttpWorkers(
       name: "http",
       url: workerUrls.http,
       init,
-      transfer: [node, fanOutPort, deliveryPort, ...statePorts],
+      transfer: [node, fanOutPort, deliveryPort, hubPort, ...statePorts],
       onCrash,
     });
     const channels = new WorkerChannels();

@@ -12,6 +12,7 @@ import { processDescriptors } from "../../runtime/descriptors.ts";
 import { createLogger } from "../../runtime/logger.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { createNodeHttp } from "../compose/http.ts";
+import { connectHub } from "../compose/hub-reads.ts";
 import { connectNodeOps, type HttpWorkerRpc } from "../node-ops.ts";
 import { openStateStores, type StateLink } from "../state/open-state.ts";
 import { runWorker } from "./worker-entry.ts";
@@ -23,6 +24,8 @@ export interface HttpWorkerInit {
   readonly node: MessagePort;
   readonly fanOut: MessagePort;
   readonly delivery: MessagePort;
+  /** Connects to the hub's thread. */
+  readonly hub: MessagePort;
   /** The commits of the writer of the index. */
   readonly commits: SharedArrayBuffer;
   /** The count of unsent response bytes of all HTTP workers. */
@@ -34,7 +37,7 @@ export interface HttpWorkerInit {
 
 /** Serves the HTTP interface. Any number of these workers share one port. Their shared state is in the state database. */
 runWorker<HttpWorkerInit>(async (init) => {
-  const { config, commits, node, fanOut, delivery, state: link, unsent, sharesPort } = init;
+  const { config, commits, node, fanOut, delivery, hub, state: link, unsent, sharesPort } = init;
   const signals = new NodeSignals(link.signals);
   const log = createLogger(config, {});
   const metrics = { registry: new Registry(), prefix: serviceNames(config.service.name).metricPrefix };
@@ -48,6 +51,7 @@ runWorker<HttpWorkerInit>(async (init) => {
     state: state.stores,
     fanOut: connectRpc<FanOut>(fanOut),
     delivery: connectRpc<DeliveryNode>(delivery),
+    hub: connectHub(hub),
     ops: connectNodeOps(node),
     stateNode: link.node,
     isPaused: (name) => signals.isPaused(name),

@@ -3,14 +3,16 @@ import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { createChainChecker } from "../../hub/chain/chain-checker.ts";
+import type { HubUpstream } from "../../hub/own-methods.ts";
 import { createBlockRelay } from "../../hub/reads/block-relay.ts";
-import { startHubServer } from "../../hub/server.ts";
-import type { HubUpstream } from "../../hub/service.ts";
+import type { HubRpc } from "../../hub/rpc.ts";
+import { createHub, startHubServer } from "../../hub/server.ts";
+import type { HubDeps } from "../../hub/service.ts";
 import { SubmissionCheck } from "../../hub/submission-check.ts";
 import { WriteThrough } from "../../hub/write-through.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
 import { Submitter } from "../../ingest/submitter.ts";
-import { connectRpc } from "../../lib/port-rpc.ts";
+import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { networkOf } from "../../protocol/network.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { processDescriptors } from "../../runtime/descriptors.ts";
@@ -44,30 +46,33 @@ runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
   const following = upstream && forwardTo(upstream, check, config, log);
   const relaysBlocks =
     config.hub.reads && config.hub.relay_blocks && followedFids(config.upstream) === undefined;
-  const server = await startHubServer(
-    {
-      db,
-      network,
-      clock: systemClock,
-      check,
-      version,
-      admin: config.hub.admin,
-      chain: createChainChecker({ db, l1RpcUrl: config.chain.l1_rpc_url }),
-      submit: (records) => submitter.submit(records),
-      onFault: (method, err) => log.error({ err, method }, "a gRPC call failed"),
-      upstream: following,
-      blocks: following && relaysBlocks ? createBlockRelay(following.connection) : undefined,
-      reads: config.hub.reads ? createNodeHubReads(db, config) : undefined,
-      unavailableReason: following && createBuildCheck(db),
-    },
-    // -1 means any free port, because 0 disables the hub.
-    { host: config.hub.host, port: Math.max(config.hub.port, 0) },
-    { descriptors: processDescriptors() },
-  );
+  const deps: HubDeps = {
+    db,
+    network,
+    clock: systemClock,
+    check,
+    version,
+    admin: config.hub.admin,
+    chain: createChainChecker({ db, l1RpcUrl: config.chain.l1_rpc_url }),
+    submit: (records) => submitter.submit(records),
+    onFault: (method, err) => log.error({ err, method }, "a gRPC call failed"),
+    ...(following === undefined ? {} : { upstream: following }),
+    blocks: following && relaysBlocks ? createBlockRelay(following.connection) : undefined,
+    reads: config.hub.reads ? createNodeHubReads(db, config) : undefined,
+    unavailableReason: following && createBuildCheck(db),
+  };
+  const { host, port } = config.hub;
+  // -1 means any free port, because 0 disables gRPC. The HTTP workers are served in any case.
+  const server =
+    port === 0
+      ? undefined
+      : await startHubServer(deps, { host, port: Math.max(port, 0) }, { descriptors: processDescriptors() });
+  const { rpc } = server ?? createHub(deps);
   return {
-    facts: { port: server.port },
+    facts: { port: server?.port },
+    connect: (client) => serveRpc<HubRpc>(client, rpc),
     async stop() {
-      await server.stop(config.http.shutdown_grace_secs * 1000);
+      await server?.stop(config.http.shutdown_grace_secs * 1000);
       following?.close();
       db[Symbol.dispose]();
     },

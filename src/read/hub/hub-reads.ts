@@ -24,6 +24,8 @@ export interface HubReadDeps {
 export interface HubReads extends MessageReads, MessageLists, ChainReads, KeyReads, AccountReads {
   /** Whether lists over all fids hold only those of the fids that the node follows. */
   readonly isPartial: boolean;
+  /** Whether the index has been filled once from the upstream; true for a node of its own. */
+  readonly isFilled: () => boolean;
 }
 
 export function createHubReads({ db, network, clock, followed, isFilled }: HubReadDeps): HubReads {
@@ -37,6 +39,7 @@ export function createHubReads({ db, network, clock, followed, isFilled }: HubRe
   };
   return {
     isPartial: context.scope.isPartial,
+    isFilled: context.isFilled,
     ...createMessageReads(context),
     ...createMessageLists(context),
     ...createChainReads(context),

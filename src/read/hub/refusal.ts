@@ -9,6 +9,17 @@ export type RefusalCode =
   | "unavailable"
   | "unimplemented";
 
+/** The gRPC status of each refusal. */
+export const GRPC_STATUS = {
+  "bad_request.invalid_param": 3,
+  not_found: 5,
+  rate_limited: 8,
+  // The read needs an fid that the node does not follow.
+  bad_request: 9,
+  unimplemented: 12,
+  unavailable: 14,
+} as const satisfies Record<RefusalCode, number>;
+
 /** Why a read is refused. */
 export interface Refusal {
   readonly code: RefusalCode;

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { DocumentationExamples } from "../../../src/api/shared/documentation.ts";
 import type { OperationExample } from "../../../src/http/openapi-examples.ts";
 import type { TestApi } from "../../support/api.ts";
+import { hubSubmitExamples } from "./hub-requests.ts";
 import { managedExamples } from "./managed-examples.ts";
 import { type DialectName, documentedOperations, exampleOf, send } from "./operations.ts";
 import { opsExamples } from "./ops-examples.ts";
@@ -25,7 +26,8 @@ export async function generateExamples(
     const examples: Record<string, OperationExample> = {};
     for (const one of operations) {
       const { responses, security } = one.operation as { responses: object; security?: unknown };
-      const isRead = security === undefined && "200" in responses && one.path.startsWith("/v2/");
+      const isSubmit = one.path.startsWith("/v1/") && one.method === "post";
+      const isRead = security === undefined && "200" in responses && /^\/v[12]\//.test(one.path) && !isSubmit;
       if (one.dialect !== dialect || !isRead) continue;
       const request = requestOf(one);
       examples[one.id] = exampleOf(request, await send(api, one, request));
@@ -33,7 +35,8 @@ export async function generateExamples(
     return { ...examples, ...(await managedExamples(api, dialect, operations)) };
   };
   const ops = await opsExamples(known.native);
-  const native = withStableIds({ ...ops, ...(await examplesOf("native")) });
+  const submits = await hubSubmitExamples(api);
+  const native = withStableIds({ ...ops, ...(await examplesOf("native")), ...submits });
   const compat = withStableIds(await examplesOf("compat"));
   return { native, compat: withoutRepetitions(compat, native), webhooks: await webhookExamples(api) };
 }

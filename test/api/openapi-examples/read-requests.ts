@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../src/http/openapi-document.ts";
 import { isObject } from "../../../src/http/openapi-document.ts";
 import type { TestApi } from "../../support/api.ts";
+import { hubRequests } from "./hub-requests.ts";
 import type { DocumentedOperation, ExampleRequest } from "./operations.ts";
 
 /** Requests of the reads, about users, casts and channels of the demo network with non-empty responses. */
@@ -20,6 +21,7 @@ interface DemoUser {
 
 interface DemoCast {
   readonly hash: string;
+  readonly author: { readonly fid: number };
   readonly replies: { readonly count: number };
   readonly reactions: { readonly likes_count: number };
   readonly embeds: readonly { readonly cast_id?: { readonly hash: string } }[];
@@ -41,6 +43,12 @@ export async function readRequests(api: TestApi): Promise<ReadRequests> {
   const quote = found(casts, ({ embeds }) => embeds.some(({ cast_id }) => cast_id !== undefined));
   const quoted = quote.embeds.flatMap(({ cast_id }) => cast_id?.hash ?? [])[0] ?? "";
   const channel = thread.channel?.id ?? "";
+
+  const hub = await hubRequests(api, {
+    fid: thread.author.fid,
+    hash: thread.hash,
+    parentUrl: thread.channel?.parent_url ?? "",
+  });
 
   const params: JsonObject = {
     fid: 3,
@@ -96,7 +104,7 @@ export async function readRequests(api: TestApi): Promise<ReadRequests> {
 
   return ({ dialect, id, operation }) => {
     if (operation.requestBody !== undefined) return { body: { fids: [3] } };
-    const overrides = special[`${dialect} ${id}`] ?? {};
+    const overrides = hub[id] ?? special[`${dialect} ${id}`] ?? {};
     const parameters = Array.isArray(operation.parameters) ? operation.parameters : [];
     const query = parameters.flatMap((parameter) => {
       if (!isObject(parameter)) return [];

@@ -1,0 +1,194 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { optional } from "../../http/params.ts";
+import type { ChainEvent } from "../../read/hub/chain-events.ts";
+import type { HubReads } from "../../read/hub/hub-reads.ts";
+import { type ActiveKey, encodeKey } from "../../read/hub/key-reads.ts";
+import { eventJson, limitsJson, signerJson } from "./chain-json.ts";
+import { hubRead } from "./hub-operation.ts";
+import { proofJson } from "./message-json.ts";
+import { ON_CHAIN_EVENT_TYPES } from "./names.ts";
+import {
+  bytesParam,
+  enumParam,
+  fidListParam,
+  fidParam,
+  pageOf,
+  pageParams,
+  shardParam,
+  textParam,
+} from "./params.ts";
+import { jsonFormat, pageStream, type Shown, show } from "./responses.ts";
+import {
+  closedObject,
+  HubOnChainEvent,
+  HubOnChainEvents,
+  HubOnChainEventsOrOne,
+  HubSigner,
+  HubUserNameProof,
+  nextPageToken,
+  openObject,
+} from "./schemas.ts";
+
+const MAX_REQUESTERS = 100;
+
+const fidPage = { fid: fidParam(), ...pageParams };
+const EVENTS = jsonFormat(({ bytes }: ChainEvent) => eventJson(bytes));
+const KEYS = jsonFormat((key: ActiveKey) => signerJson(encodeKey(key)));
+
+/** The routes of fids: names, keys, on-chain events and storage. */
+export function accountRoutes(reads: HubReads) {
+  return new Elysia({ name: "hub-accounts" })
+    .get(
+      "/fids",
+      async ({ query, request, set }) => {
+        if (reads.isPartial) set.headers["x-partial"] = "fids";
+        const fids = { show: (fid: number) => String(fid), bytesOf: (text: string) => text.length + 1 };
+        const page = { ...pageOf(query), shardId: query.shardId };
+        return show(await reads.fids(page, fids, request.signal), (found) => pageStream("fids", found));
+      },
+      hubRead({
+        id: "Fids",
+        summary: "The registered fids, ascending",
+        query: { shardId: shardParam, ...pageParams },
+        response: closedObject({ fids: Type.Array(Type.Integer()), nextPageToken }),
+        cache: reads.isPartial ? undefined : "shared",
+      }),
+    )
+    .get(
+      "/userNameProofByName",
+      ({ query }) => show(reads.usernameProof({ name: Buffer.from(query.name) }), proofJson),
+      hubRead({
+        id: "UserNameProofByName",
+        summary: "The live proof of a name",
+        query: { name: textParam("name") },
+        response: HubUserNameProof,
+        cache: "shared",
+      }),
+    )
+    .get(
+      "/userNameProofsByFid",
+      ({ query }) => show(reads.usernameProofsByFid(query), (proofs) => ({ proofs: proofs.map(proofJson) })),
+      hubRead({
+        id: "UserNameProofsByFid",
+        summary: "The proofs of an fid, by name",
+        query: { fid: fidParam() },
+        response: closedObject({ proofs: Type.Array(HubUserNameProof) }),
+        cache: "shared",
+      }),
+    )
+    .get(
+      "/storageLimitsByFid",
+      ({ query }) => show(reads.storageLimits(query), limitsJson),
+      hubRead({
+        id: "StorageLimitsByFid",
+        summary: "The storage limits of an fid, and what it uses",
+        query: { fid: fidParam() },
+        response: openObject({ limits: Type.Array(openObject({})), units: Type.Integer() }),
+        cache: "shared",
+      }),
+    )
+    .get(
+      "/onChainSignersByFid",
+      async ({ query, request }): Promise<Shown> => {
+        const { fid, signer } = query;
+        if (signer !== undefined)
+          return show(reads.onChainSigner({ fid, signer }), ({ bytes }) => {
+            const event = eventJson(bytes);
+            return { ...event, events: [event], nextPageToken: "" };
+          });
+        const page = { fid, ...pageOf(query) };
+        return show(await reads.onChainSignersByFid(page, EVENTS, request.signal), (found) =>
+          pageStream("events", found),
+        );
+      },
+      hubRead({
+        id: "OnChainSignersByFid",
+        summary: "The events of the active keys of an fid, or that of one of them",
+        query: { ...fidPage, signer: optional(bytesParam("signer")) },
+        response: HubOnChainEventsOrOne,
+        cache: "shared",
+      }),
+    )
+    .get(
+      "/signer",
+      ({ query }) => show(reads.signer(query), (key) => ({ signer: signerJson(encodeKey(key)) })),
+      hubRead({
+        id: "Signer",
+        summary: "An active key of an fid, on chain or gasless",
+        query: { fid: fidParam(), signer: bytesParam("signer") },
+        response: closedObject({ signer: HubSigner }),
+        cache: "shared",
+      }),
+    )
+    .get(
+      "/signersByFid",
+      async ({ query, request }) => {
+        const { fid, requesterFids = [] } = query;
+        const found = await reads.signersByFid(
+          { fid, requesterFids, ...pageOf(query) },
+          KEYS,
+          request.signal,
+        );
+        return show(found, ({ summary, ...page }) => {
+          const fields = JSON.stringify(summary).slice(1, -1);
+          return pageStream("signers", page, `${fields},`);
+        });
+      },
+      hubRead({
+        id: "SignersByFid",
+        summary: "The active keys of an fid: those on chain, then gasless ones",
+        query: { ...fidPage, requesterFids: optional(fidListParam("requester_fids", MAX_REQUESTERS)) },
+        response: openObject({ signers: Type.Array(HubSigner), nextPageToken }),
+        cache: "shared",
+      }),
+    )
+    .get(
+      "/onChainEventsByFid",
+      async ({ query, request }) => {
+        const { fid, eventType } = query;
+        const page = { fid, eventType, ...pageOf(query) };
+        return show(await reads.onChainEvents(page, EVENTS, request.signal), (found) =>
+          pageStream("events", found),
+        );
+      },
+      hubRead({
+        id: "OnChainEventsByFid",
+        summary: "The on-chain events of one type of an fid",
+        query: { ...fidPage, eventType: enumParam("event_type", ON_CHAIN_EVENT_TYPES) },
+        response: HubOnChainEvents,
+        cache: "shared",
+      }),
+    )
+    .get(
+      "/onChainIdRegistryEventByAddress",
+      ({ query }) => show(reads.idRegistryEventByAddress(query), ({ bytes }) => eventJson(bytes)),
+      hubRead({
+        id: "OnChainIdRegistryEventByAddress",
+        summary: "The last registration or transfer of the lowest fid that an address has in custody",
+        query: { address: bytesParam("address") },
+        response: HubOnChainEvent,
+        cache: "shared",
+      }),
+    )
+    .get(
+      "/fidAddressType",
+      ({ query }) =>
+        show(reads.fidAddressType(query), ({ isCustody, isAuth, isVerified }) => ({
+          is_custody: isCustody,
+          is_auth: isAuth,
+          is_verified: isVerified,
+        })),
+      hubRead({
+        id: "FidAddressType",
+        summary: "What an address is to an fid",
+        query: { fid: fidParam(), address: bytesParam("address") },
+        response: closedObject({
+          is_custody: Type.Boolean(),
+          is_auth: Type.Boolean(),
+          is_verified: Type.Boolean(),
+        }),
+        cache: "shared",
+      }),
+    );
+}

@@ -1,0 +1,185 @@
+import { encodeBase58 } from "../../lib/base58.ts";
+import {
+  type CastAddBody,
+  type CastId,
+  Message,
+  MessageData,
+  type UserNameProof,
+  VerificationProtocol,
+} from "../../protocol/wire/generated/message.ts";
+import {
+  CAST_TYPES,
+  HASH_SCHEMES,
+  MESSAGE_TYPES,
+  NETWORKS,
+  nameOf,
+  PROTOCOLS,
+  REACTION_TYPES,
+  SIGNATURE_SCHEMES,
+  UNIT_TYPES,
+  USER_DATA_TYPES,
+  USERNAME_TYPES,
+} from "./names.ts";
+
+/** The JSON of messages, key by key as the reference node writes it. */
+
+export const hex = (bytes: Uint8Array): string => `0x${bytes.toHex()}`;
+export const base64 = (bytes: Uint8Array): string => bytes.toBase64();
+
+type Body = NonNullable<MessageData["body"]>;
+
+/** Returns an encoded message as JSON. `withDataBytes` adds the signed bytes, without which its hash cannot be checked. */
+export function encodedMessageJson(encoded: Uint8Array, withDataBytes = false): object {
+  return messageJson(Message.decode(encoded), withDataBytes);
+}
+
+/** Like `encodedMessageJson`, for a message whose envelope is decoded. */
+export function messageJson(message: Message, withDataBytes = false): object {
+  const { dataBytes = new Uint8Array() } = message;
+  // The data that the hash covers.
+  const { type, fid, timestamp, network, body } = MessageData.decode(dataBytes);
+  return {
+    data: {
+      type: nameOf(MESSAGE_TYPES, type),
+      fid,
+      timestamp,
+      network: nameOf(NETWORKS, network),
+      ...(body === undefined ? {} : bodyJson(body)),
+    },
+    hash: hex(message.hash),
+    hashScheme: nameOf(HASH_SCHEMES, message.hashScheme),
+    signature: base64(message.signature),
+    signatureScheme: nameOf(SIGNATURE_SCHEMES, message.signatureScheme),
+    signer: hex(message.signer),
+    ...(withDataBytes ? { dataBytes: base64(dataBytes) } : {}),
+  };
+}
+
+export function castIdJson({ fid, hash }: CastId): object {
+  return { fid, hash: hex(hash) };
+}
+
+export function proofJson({ timestamp, name, owner, signature, fid, type }: UserNameProof): object {
+  return {
+    timestamp,
+    name: Buffer.from(name).toString("utf8"),
+    owner: hex(owner),
+    signature: base64(signature),
+    fid,
+    type: nameOf(USERNAME_TYPES, type),
+  };
+}
+
+function bodyJson(body: Body): object {
+  switch (body.$case) {
+    case "castAddBody":
+      return { castAddBody: castJson(body.value) };
+    case "castRemoveBody":
+      return { castRemoveBody: { targetHash: base64(body.value.targetHash) } };
+    case "reactionBody": {
+      const { type, target } = body.value;
+      const named = { type: nameOf(REACTION_TYPES, type) };
+      if (target === undefined) return { reactionBody: named };
+      return {
+        reactionBody:
+          target.$case === "targetUrl"
+            ? { ...named, targetUrl: target.value }
+            : { ...named, targetCastId: castIdJson(target.value) },
+      };
+    }
+    case "verificationAddBody": {
+      const { address, claimSignature, blockHash, verificationType, chainId, protocol } = body.value;
+      const inChain = textOfChain(protocol);
+      return {
+        verificationAddAddressBody: {
+          address: inChain(address),
+          claimSignature: base64(claimSignature),
+          blockHash: inChain(blockHash),
+          verificationType,
+          chainId,
+          protocol: nameOf(PROTOCOLS, protocol),
+        },
+      };
+    }
+    case "verificationRemoveBody": {
+      const { address, protocol } = body.value;
+      return {
+        verificationRemoveBody: {
+          address: textOfChain(protocol)(address),
+          protocol: nameOf(PROTOCOLS, protocol),
+        },
+      };
+    }
+    case "userDataBody": {
+      const { type, value } = body.value;
+      return { userDataBody: { type: nameOf(USER_DATA_TYPES, type), value } };
+    }
+    case "linkBody": {
+      const { type, displayTimestamp, target } = body.value;
+      return {
+        linkBody: { type, displayTimestamp: displayTimestamp ?? null, targetFid: target?.value ?? 0 },
+      };
+    }
+    case "usernameProofBody":
+      return { usernameProofBody: proofJson(body.value) };
+    case "frameActionBody": {
+      const { url, buttonIndex, castId, inputText, state, transactionId, address } = body.value;
+      return {
+        frameActionBody: {
+          url: base64(url),
+          buttonIndex,
+          ...(castId === undefined ? {} : { castId: castIdJson(castId) }),
+          inputText: base64(inputText),
+          state: base64(state),
+          transactionId: base64(transactionId),
+          address: hex(address),
+        },
+      };
+    }
+    case "linkCompactStateBody":
+      return { linkCompactStateBody: body.value };
+    case "lendStorageBody": {
+      const { toFid, numUnits, unitType } = body.value;
+      return { lendStorageBody: { toFid, numUnits, unitType: nameOf(UNIT_TYPES, unitType) } };
+    }
+    case "keyAddBody": {
+      const { key, custodySignature, metadata, registrationTxHash, scopes, ...rest } = body.value;
+      return {
+        keyAddBody: {
+          ...rest,
+          key: hex(key),
+          custodySignature: hex(custodySignature),
+          metadata: hex(metadata),
+          registrationTxHash: hex(registrationTxHash),
+          scopes: scopes.map((scope) => nameOf(MESSAGE_TYPES, scope)),
+        },
+      };
+    }
+    case "keyRemoveBody": {
+      const { key, signature, ...rest } = body.value;
+      return { keyRemoveBody: { ...rest, key: hex(key), signature: base64(signature) } };
+    }
+  }
+}
+
+function castJson(body: CastAddBody): object {
+  const { embedsDeprecated, mentions, parent, text, mentionsPositions, embeds, type } = body;
+  return {
+    embedsDeprecated,
+    mentions,
+    parentCastId: parent?.$case === "parentCastId" ? castIdJson(parent.value) : null,
+    parentUrl: parent?.$case === "parentUrl" ? parent.value : null,
+    text,
+    mentionsPositions,
+    embeds: embeds.flatMap(({ embed }) => {
+      if (embed === undefined) return [];
+      return embed.$case === "url" ? { url: embed.value } : { castId: castIdJson(embed.value) };
+    }),
+    type: nameOf(CAST_TYPES, type),
+  };
+}
+
+/** Addresses and block hashes of Ethereum are shown in hex, those of Solana in base58. */
+function textOfChain(protocol: VerificationProtocol): (bytes: Uint8Array) => string {
+  return protocol === VerificationProtocol.VERIFICATION_PROTOCOL_SOLANA ? encodeBase58 : hex;
+}

@@ -1,0 +1,61 @@
+import { hubErrorBody } from "../../http/hub-error.ts";
+import { JsonStream } from "../../http/json-stream.ts";
+import type { HubReply } from "../../hub/rpc.ts";
+import type { Result } from "../../lib/result.ts";
+import type { Page, RowFormat } from "../../read/hub/page.ts";
+import { GRPC_STATUS, type Refusal } from "../../read/hub/refusal.ts";
+
+/** What a handler returns: a JSON value, JSON in pieces, or the response of an error. */
+export type Shown = object | JsonStream | Response;
+
+/** The HTTP status of each gRPC status. As on the reference node, what is not there is 400 and not 404. */
+const HTTP_STATUS: Readonly<Record<number, number>> = {
+  3: 400,
+  5: 400,
+  8: 429,
+  9: 400,
+  11: 400,
+  12: 501,
+  4: 503,
+  14: 503,
+};
+
+const RETRY_AFTER_SECS = 30;
+
+/** Returns the response of a gRPC error. */
+export function errorResponse(errCode: string, code: number, details: string): Response {
+  const status = HTTP_STATUS[code] ?? 500;
+  const headers: Record<string, string> = { "cache-control": "no-store" };
+  if (status === 503) headers["retry-after"] = String(RETRY_AFTER_SECS);
+  return Response.json(hubErrorBody(errCode, code, details), { status, headers });
+}
+
+export function refusalResponse({ code, reason }: Refusal): Response {
+  return errorResponse(code, GRPC_STATUS[code], reason);
+}
+
+/** Shows the value of a read, or why it was refused. */
+export function show<T>(result: Result<T, Refusal>, shown: (value: T) => Shown): Shown {
+  return result.ok ? shown(result.value) : refusalResponse(result.error);
+}
+
+/** Shows the response of a method of the hub's thread, or its error. */
+export function showReply(reply: HubReply, shown: (bytes: Uint8Array) => Shown): Shown {
+  return reply.ok ? shown(reply.bytes) : errorResponse(reply.errCode, reply.code, reply.details);
+}
+
+/** Rows as texts of JSON. The size of a page counts their bytes. */
+export function jsonFormat<Row>(json: (row: Row) => unknown): RowFormat<Row, string> {
+  return { show: (row) => JSON.stringify(json(row)), bytesOf: (text) => Buffer.byteLength(text) + 1 };
+}
+
+/**
+ * Returns a page as JSON. `nextPageToken` is there on the last page too, empty: clients read on until it is.
+ *
+ * @param fields further fields, as the text of JSON.
+ */
+export function pageStream(name: string, { items, nextToken }: Page<string>, fields = ""): JsonStream {
+  const token = nextToken === undefined ? "" : Buffer.from(nextToken).toString("base64url");
+  const text = `{${fields}${JSON.stringify(name)}:[${items.join(",")}],"nextPageToken":"${token}"}`;
+  return new JsonStream([text].values());
+}

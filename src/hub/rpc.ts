@@ -1,0 +1,15 @@
+/** The result of a call over the port: bytes of the response, or the error of the gRPC method. */
+export type HubReply =
+  | { readonly ok: true; readonly bytes: Uint8Array }
+  | { readonly ok: false; readonly code: number; readonly errCode: string; readonly details: string };
+
+/**
+ * The methods of the hub's thread for the HTTP workers, which serve the same under `/v1`. Requests and responses are those of the
+ * gRPC methods, so one intake checks and bounds all submits.
+ */
+export interface HubRpc {
+  submitMessage(request: Uint8Array): Promise<HubReply>;
+  submitBulkMessages(request: Uint8Array): Promise<HubReply>;
+  validateMessage(request: Uint8Array): Promise<HubReply>;
+  getInfo(): Promise<HubReply>;
+}

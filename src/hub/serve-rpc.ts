@@ -1,0 +1,32 @@
+import type { ServiceError } from "@grpc/grpc-js";
+import type { Result } from "../lib/result.ts";
+import type { Rejection } from "../protocol/rejection.ts";
+import type { Refusal } from "../read/hub/refusal.ts";
+import { internalFault, toServiceError } from "./grpc-errors.ts";
+import type { OwnMethods } from "./own-methods.ts";
+import type { HubReply, HubRpc } from "./rpc.ts";
+
+/** Returns the methods of the hub's port, which are those of the gRPC service. */
+export function hubRpc(methods: OwnMethods, onFault: (method: string, cause: unknown) => void): HubRpc {
+  const reply = async (name: keyof OwnMethods, request: Uint8Array = new Uint8Array()) => {
+    try {
+      return toReply(await methods[name](Buffer.from(request)));
+    } catch (cause) {
+      onFault(name, cause);
+      return toReply({ ok: false, error: internalFault() });
+    }
+  };
+  return {
+    submitMessage: (request) => reply("SubmitMessage", request),
+    submitBulkMessages: (request) => reply("SubmitBulkMessages", request),
+    validateMessage: (request) => reply("ValidateMessage", request),
+    getInfo: () => reply("GetInfo"),
+  };
+}
+
+function toReply(result: Result<Uint8Array, Rejection | Refusal | ServiceError>): HubReply {
+  if (result.ok) return { ok: true, bytes: result.value };
+  const { code, details, metadata } =
+    result.error instanceof Error ? result.error : toServiceError(result.error);
+  return { ok: false, code, errCode: String(metadata.get("x-err-code")[0] ?? "unknown"), details };
+}
