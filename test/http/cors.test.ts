@@ -26,6 +26,7 @@ describe("by default", () => {
         "x-request-id",
         "etag",
         "retry-after",
+        "x-partial",
         "x-svc-node",
       ]);
     }

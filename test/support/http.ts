@@ -29,6 +29,8 @@ export interface RunningHttp extends AsyncDisposable {
 export interface RunHttpOptions {
   readonly plugins?: readonly AnyElysia[];
   readonly hubPlugins?: readonly AnyElysia[];
+  /** A further address for them. */
+  readonly hubAddress?: { readonly host: string; readonly port: number };
   /** The prefixes of `compatPlugins`. */
   readonly compatPrefixes?: readonly string[];
   readonly compatPlugins?: () => readonly AnyElysia[];
@@ -83,6 +85,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
     },
     plugins: options.plugins ?? [],
     hubPlugins: options.hubPlugins ?? [],
+    hubAddress: options.hubAddress,
     compatPlugins: options.compatPlugins ?? (() => []),
     documentation: options.documentation ?? (async () => noDocumentation),
     ops: {
