@@ -71,6 +71,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   "webhook test": ["webhook test WEBHOOK_ID --fid 3 --key-file fid-3.key"],
   state: ["state pause deliveries --reason maintenance", "state resume all"],
+  "state copy": [
+    "state copy --to postgres --set state.url=postgres://svc@127.0.0.1/svc --dry-run",
+    "state copy --to sqlite --config /etc/svc/svc.toml",
+  ],
   "state pause": ["state pause sends deliveries --reason maintenance"],
   "state resume": ["state resume sends", "state resume all"],
   tokens: [

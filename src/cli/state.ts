@@ -4,14 +4,17 @@ import type { SwitchStore } from "../cluster/switch-store.ts";
 import { PAUSABLE, type Pausable } from "../cluster/switch-store.ts";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
+import { registerStateCopy } from "./state-copy.ts";
 
 const MAX_REASON_CHARS = 200;
 
 const what = () => new Argument("<what...>", "what to pause").choices([...PAUSABLE, "all"]);
 
-/** `state pause|resume`: stops and continues parts of the service, on all nodes. */
+/** `state copy|pause|resume`: stops and continues parts of the service, on all nodes. */
 export function registerState(program: Command, context: CommandContext): void {
   const state = program.command("state").description("work on the state while nodes run");
+
+  registerStateCopy(state, context);
 
   state
     .command("pause")

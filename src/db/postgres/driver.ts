@@ -33,6 +33,10 @@ export interface PgRunner {
   ): Promise<{ readonly rows: Row[]; readonly count: number }>;
   /** Runs SQL text without parameters, also several statements of a migration. */
   runText(sql: string): Promise<Record<string, unknown>[]>;
+  /** Runs `COPY … FROM STDIN` with the bytes in the format that it names. */
+  copyIn(sql: string, chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<void>;
+  /** Runs `COPY … TO STDOUT`. Its bytes must be read to the end. */
+  copyOut(sql: string): AsyncIterable<Uint8Array>;
 }
 
 /**
@@ -51,7 +55,11 @@ type SqlResult = Record<string, unknown>[] & {
   readonly columns?: readonly ResultColumn[];
 };
 interface UnsafeSql {
-  unsafe(sql: string, params?: unknown[]): Promise<unknown>;
+  unsafe(sql: string, params?: unknown[]): Promise<unknown> & CopyQuery;
+}
+interface CopyQuery {
+  readable(): ReadableStream<Uint8Array>;
+  writable(): WritableStream<Uint8Array>;
 }
 
 /** The time after which the server ends a transaction whose client is silent. */
@@ -111,6 +119,20 @@ function runnerOf(sql: UnsafeSql): PgRunner {
     async runText(text) {
       return (await sql.unsafe(text)) as Record<string, unknown>[];
     },
+    async copyIn(text, chunks) {
+      const query = sql.unsafe(text);
+      const writer = query.writable().getWriter();
+      try {
+        for await (const chunk of chunks) await writer.write(chunk);
+      } catch (cause) {
+        await writer.abort(cause).catch(() => {});
+        // The error of the server says more than that of the stream that it closed.
+        await query;
+        throw cause;
+      }
+      await writer.close();
+    },
+    copyOut: (text) => sql.unsafe(text).readable(),
   };
 }
 

@@ -27,6 +27,10 @@ const appliedFunctions = pgStatement<{ name: string; hash: string }>(
   "migrate.functions",
   "SELECT name, hash FROM schema_functions",
 );
+const movedTo = pgStatement<{ moved_to: string | null }>(
+  "migrate.moved-to",
+  "SELECT moved_to FROM cluster WHERE id = 1",
+);
 const recordFunction = pgStatement<unknown, [name: string, hash: string]>(
   "migrate.record-function",
   `INSERT INTO schema_functions (name, hash) VALUES ($1, $2)
@@ -44,12 +48,13 @@ export interface Migrated {
  * several nodes that start at once one migrates and the others wait.
  *
  * @param options.may whether to change anything; otherwise an older schema is a UserError.
+ * @param options.mayBeMoved whether the state may have been moved to a state.db; otherwise that is a UserError.
  * @throws UserError when the settings or the rights of the role are wrong; RetryableError when the server does not answer, or
  *   another node holds the lock for too long.
  */
 export async function migratePostgres(
   settings: PgSettings,
-  { may = true }: { readonly may?: boolean } = {},
+  { may = true, mayBeMoved = false }: { readonly may?: boolean; readonly mayBeMoved?: boolean } = {},
 ): Promise<Migrated> {
   const driver = openPgDriver({
     connect: settings.connect,
@@ -67,7 +72,11 @@ export async function migratePostgres(
   try {
     for (let tries = 1; ; tries++) {
       try {
-        return await driver.begin((runner) => migrateUnderLock(runner, settings.schema, may));
+        return await driver.begin(async (runner) => {
+          const migrated = await migrateUnderLock(runner, settings.schema, may);
+          if (!mayBeMoved) await refuseMoved(runner);
+          return migrated;
+        });
       } catch (cause) {
         if (faultOf(cause) !== "undone" || tries >= LOCK_TRIES) throw startFault(cause, settings);
       }
@@ -106,6 +115,14 @@ async function migrateUnderLock(runner: PgRunner, schema: string, may: boolean):
     await runner.run(recordFunction, [name, hashOf(sql)]);
   }
   return { applied: missing.length + changed.length };
+}
+
+async function refuseMoved(runner: PgRunner): Promise<void> {
+  const moved = (await runner.run(movedTo, [])).rows[0]?.moved_to;
+  if (moved)
+    throw new UserError(
+      `state.url: the state was moved to ${moved}. Start without state.url there. To go back, copy it into an empty database with \`svc state copy --to postgres\`.`,
+    );
 }
 
 async function createTables(runner: PgRunner, schema: string): Promise<void> {

@@ -1,8 +1,11 @@
 import { join } from "node:path";
+import { UserError } from "../../lib/failure.ts";
+import { isoTime } from "../../lib/iso-time.ts";
 import { SqliteConnection } from "../sqlite/connection.ts";
 import { embeddedMigrations } from "../sqlite/migrations.macro.ts" with { type: "macro" };
 import { openInMemory, openReader, openWriter } from "../sqlite/open.ts";
 import { addMissingDigests } from "./secrets.ts";
+import { stateMoveOf } from "./state-move.ts";
 
 /** Readers of a write-ahead log rarely wait, for example while the log is recovered after a crash. */
 const READER_BUSY_TIMEOUT_MS = 250;
@@ -37,14 +40,19 @@ export class StateDatabase extends SqliteConnection {
  * Opens the state database and migrates its schema.
  *
  * @param options.mayCreate whether to create a missing or empty database; otherwise that is a UserError.
+ * @param options.mayBeMoved whether to open a state that was moved to PostgreSQL; otherwise that is a UserError.
  */
-export function openState(path: string, { mayCreate = true }: { mayCreate?: boolean } = {}): StateDatabase {
+export function openState(
+  path: string,
+  { mayCreate = true, mayBeMoved = false }: { mayCreate?: boolean; mayBeMoved?: boolean } = {},
+): StateDatabase {
   const sqlite = openWriter(
     { database: "state", file: path },
     // Rows are few and small compared to the index and commits are small, so the default checkpoint size fits.
     { migrations, cacheKib: 8192, checkpointPages: 1000, mayCreate },
   );
   const db = new StateDatabase(sqlite);
+  if (!mayBeMoved) refuseMoved(db);
   addMissingDigests(db);
   return db;
 }
@@ -63,7 +71,19 @@ export function openStateWriter(path: string): StateDatabase {
 export function openStateReader(path: string): StateDatabase {
   const sqlite = openReader({ database: "state", file: path }, { migrations, cacheKib: 8192 });
   sqlite.exec(`PRAGMA busy_timeout = ${READER_BUSY_TIMEOUT_MS}`);
-  return new StateDatabase(sqlite);
+  const db = new StateDatabase(sqlite);
+  refuseMoved(db);
+  return db;
+}
+
+/** @throws UserError when the state was moved to PostgreSQL: two nodes would use it otherwise. */
+function refuseMoved(db: StateDatabase): void {
+  const move = stateMoveOf(db);
+  if (!move) return;
+  db[Symbol.dispose]();
+  throw new UserError(
+    `${db.file}: the state was moved on ${isoTime(move.movedAt)} to ${move.destination}. Set state.url to use it there. To go back, run \`svc state copy --to sqlite\` with state.url.`,
+  );
 }
 
 /** Opens an empty state database in memory with the current schema. */

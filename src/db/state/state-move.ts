@@ -1,0 +1,30 @@
+import type { SqliteConnection } from "../sqlite/connection.ts";
+import { statement } from "./statement.ts";
+
+/** Where and when a state was moved. */
+export interface StateMove {
+  /** For people. */
+  readonly destination: string;
+  /** Unix seconds. */
+  readonly movedAt: number;
+}
+
+const findMove = statement<StateMove>(
+  "state-move.find",
+  "SELECT destination, moved_at AS movedAt FROM state_move WHERE id = 1",
+);
+const putMove = statement<unknown, [destination: string, movedAt: number]>(
+  "state-move.put",
+  `INSERT INTO state_move (id, destination, moved_at) VALUES (1, ?1, ?2)
+   ON CONFLICT (id) DO UPDATE SET destination = ?1, moved_at = ?2`,
+);
+
+/** Where the state was moved; undefined while it is in use. */
+export function stateMoveOf(db: SqliteConnection): StateMove | undefined {
+  return db.get(findMove);
+}
+
+/** Marks a state as moved: no node starts with it any more. */
+export function markMoved(db: SqliteConnection, { destination, movedAt }: StateMove): void {
+  db.run(putMove, destination, movedAt);
+}

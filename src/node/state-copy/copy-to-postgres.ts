@@ -1,0 +1,86 @@
+import { openState, type StateDatabase } from "../../db/state/database.ts";
+import { savedClockSecs } from "../../db/state/saved-clock.ts";
+import { markMoved, stateMoveOf } from "../../db/state/state-move.ts";
+import { UserError } from "../../lib/failure.ts";
+import { nowSecs } from "../../runtime/clock.ts";
+import type { PgStateCopy } from "./postgres-tables.ts";
+import { type NulCount, sqliteLines, sqliteSequence } from "./sqlite-tables.ts";
+import {
+  digestOf,
+  floorOf,
+  hashed,
+  inTransaction,
+  isEqual,
+  refuseLiveNodes,
+  refuseMoved,
+  requireEqual,
+  type StateCopyOptions,
+  type StateCopyReport,
+} from "./state-copy.ts";
+import { DigestWriter, type TableDigest } from "./table-digest.ts";
+import { COPIED_STATE } from "./tables.ts";
+
+/**
+ * Copies the state from state.db into an empty PostgreSQL: every table in one transaction, which is committed when all of it was
+ * read back and is equal. Then state.db is marked as moved, so that no node starts with it. When a copy was interrupted between
+ * the two, the next one finds all rows there and only marks.
+ *
+ * @throws UserError when one of the two is not to be used; Error when a table differs.
+ */
+export async function copyToPostgres(options: StateCopyOptions): Promise<StateCopyReport> {
+  const { file, postgresName, dryRun, clock } = options;
+  using source = openState(file, { mayCreate: false, mayBeMoved: true });
+  refuseMoved(file, stateMoveOf(source)?.destination);
+  const report = await inTransaction(options, async (target) => {
+    refuseMoved("PostgreSQL", await target.movedTo());
+    await refuseLiveNodes(target, clock);
+    return (await isEmpty(target)) ? fill(source, target, options) : recognise(source, target, options);
+  });
+  if (!dryRun) markMoved(source, { destination: postgresName, movedAt: nowSecs(clock) });
+  return report;
+}
+
+async function isEmpty(target: PgStateCopy): Promise<boolean> {
+  for (const table of COPIED_STATE) if (!(await target.isEmpty(table))) return false;
+  return true;
+}
+
+async function fill(
+  source: StateDatabase,
+  target: PgStateCopy,
+  options: StateCopyOptions,
+): Promise<StateCopyReport> {
+  const nuls: NulCount = { nuls: 0 };
+  const tables: TableDigest[] = [];
+  for (const table of COPIED_STATE) {
+    options.signal.throwIfAborted();
+    const digest = new DigestWriter();
+    await target.insert(table, hashed(sqliteLines(source.sqlite, table, nuls), digest));
+    const read = digest.finish(table.name);
+    requireEqual(read, await digestOf(table.name, target.lines(table)));
+    if (table.sequence) await target.setSequence(table, sqliteSequence(source.sqlite, table));
+    tables.push(read);
+  }
+  await target.setClock(savedClockSecs(source) ?? 0, floorOf(options));
+  return { tables, nuls: nuls.nuls, wasThere: false };
+}
+
+/** @throws UserError unless PostgreSQL has the very rows of the source. */
+async function recognise(
+  source: StateDatabase,
+  target: PgStateCopy,
+  { signal }: StateCopyOptions,
+): Promise<StateCopyReport> {
+  const nuls: NulCount = { nuls: 0 };
+  const tables: TableDigest[] = [];
+  for (const table of COPIED_STATE) {
+    signal.throwIfAborted();
+    const read = await digestOf(table.name, sqliteLines(source.sqlite, table, nuls));
+    if (!isEqual(read, await digestOf(table.name, target.lines(table))))
+      throw new UserError(
+        `PostgreSQL holds another state: ${table.name} is neither empty nor equal to that of ${source.file}. Use an empty database, or another state.schema.`,
+      );
+    tables.push(read);
+  }
+  return { tables, nuls: nuls.nuls, wasThere: true };
+}

@@ -1,0 +1,140 @@
+import { openPgDriver, type PgRunner } from "../../db/postgres/driver.ts";
+import type { PgSettings } from "../../db/postgres/pools.ts";
+import { pgStatement } from "../../db/postgres/statement.ts";
+import type { CopiedTable } from "./tables.ts";
+
+const liveNodes = pgStatement<{ node_id: string }, [nowMs: number]>(
+  "state-copy.live-nodes",
+  "SELECT node_id FROM nodes WHERE ends_at_ms > $1 ORDER BY node_id",
+);
+const pausedNames = pgStatement<{ name: string }>("state-copy.paused", "SELECT name FROM switches");
+const setClock = pgStatement<unknown, [nowSecs: number, nonceFloor: number]>(
+  "state-copy.set-clock",
+  `UPDATE state_clock SET now_secs = greatest(now_secs, $1), nonce_floor = greatest(nonce_floor, $2) WHERE id = 1`,
+);
+const readClock = pgStatement<{ now_secs: number }>(
+  "state-copy.read-clock",
+  "SELECT now_secs FROM state_clock WHERE id = 1",
+);
+const readMove = pgStatement<{ moved_to: string | null }>(
+  "state-copy.moved-to",
+  "SELECT moved_to FROM cluster WHERE id = 1",
+);
+const setMove = pgStatement<unknown, [movedTo: string]>(
+  "state-copy.set-moved-to",
+  `INSERT INTO cluster (id, settings, moved_to) VALUES (1, '{}', $1)
+   ON CONFLICT (id) DO UPDATE SET moved_to = excluded.moved_to`,
+);
+
+/** The state in PostgreSQL within one transaction. */
+export interface PgStateCopy {
+  /** The rows of a table as lines in key order. */
+  lines(table: CopiedTable): AsyncIterable<Uint8Array>;
+  insert(table: CopiedTable, chunks: Iterable<Uint8Array>): Promise<void>;
+  isEmpty(table: CopiedTable): Promise<boolean>;
+  /** The last number that a table's sequence has given; 0 for none. */
+  sequence(table: CopiedTable): Promise<number>;
+  setSequence(table: CopiedTable, seq: number): Promise<void>;
+  liveNodes(nowMs: number): Promise<readonly string[]>;
+  /** What is paused. */
+  paused(): Promise<readonly string[]>;
+  nowSecs(): Promise<number>;
+  setClock(nowSecs: number, nonceFloor: number): Promise<void>;
+  movedTo(): Promise<string | undefined>;
+  markMoved(destination: string): Promise<void>;
+}
+
+/**
+ * Runs `work` in one transaction on a consistent view of the state, with no limit of time: a table may be large. Everything is
+ * undone when it throws.
+ */
+export async function onPostgresState<T>(
+  settings: PgSettings,
+  work: (state: PgStateCopy) => Promise<T>,
+): Promise<T> {
+  const driver = openPgDriver({
+    connect: settings.connect,
+    tlsCa: settings.tlsCa,
+    connections: 1,
+    connectTimeoutMs: settings.timeoutMs,
+    session: {
+      applicationName: "state copy",
+      schema: settings.schema,
+      statementTimeoutMs: 0,
+      lockTimeoutMs: settings.timeoutMs,
+      syncsCommits: true,
+    },
+  });
+  try {
+    return await driver.begin(async (runner) => {
+      await runner.runText("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+      // Rows are written to state.db between two reads.
+      await runner.runText("SET LOCAL idle_in_transaction_session_timeout = 0");
+      return work(stateOf(runner));
+    });
+  } finally {
+    driver.close();
+  }
+}
+
+function stateOf(runner: PgRunner): PgStateCopy {
+  return {
+    lines: (table) => runner.copyOut(`COPY (${selectOf(table)}) TO STDOUT`),
+    async insert(table, chunks) {
+      if (!table.summed && !table.added) {
+        await runner.copyIn(`COPY ${table.name} (${columnsOf(table)}) FROM STDIN`, chunks);
+        return;
+      }
+      // The further columns get their values by default, for as long as the transaction lasts.
+      const added = table.summed ? { slot: "0" } : table.added;
+      const columns = Object.entries(added ?? {}).filter(([, value]) => value !== null);
+      for (const [column, value] of columns)
+        await runner.runText(`ALTER TABLE ${table.name} ALTER ${column} SET DEFAULT '${value}'`);
+      await runner.copyIn(`COPY ${table.name} (${columnsOf(table)}) FROM STDIN`, chunks);
+      for (const [column] of columns)
+        await runner.runText(`ALTER TABLE ${table.name} ALTER ${column} DROP DEFAULT`);
+    },
+    async isEmpty(table) {
+      const rows = await runner.runText(`SELECT 1 AS found FROM ${table.name} LIMIT 1`);
+      return rows.length === 0;
+    },
+    async sequence(table) {
+      const [row] = await runner.runText(
+        `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS seq FROM ${sequenceOf(table)}`,
+      );
+      return Number(row?.seq ?? 0);
+    },
+    async setSequence(table, seq) {
+      if (seq > 0) await runner.runText(`SELECT setval('${sequenceOf(table)}', ${seq})`);
+    },
+    async liveNodes(nowMs) {
+      return (await runner.run(liveNodes, [nowMs])).rows.map(({ node_id }) => node_id);
+    },
+    paused: async () => (await runner.run(pausedNames, [])).rows.map(({ name }) => name),
+    nowSecs: async () => (await runner.run(readClock, [])).rows[0]?.now_secs ?? 0,
+    async setClock(nowSecs, nonceFloor) {
+      await runner.run(setClock, [nowSecs, nonceFloor]);
+    },
+    movedTo: async () => (await runner.run(readMove, [])).rows[0]?.moved_to ?? undefined,
+    async markMoved(destination) {
+      await runner.run(setMove, [destination]);
+    },
+  };
+}
+
+function columnsOf({ columns }: CopiedTable): string {
+  return columns.map(({ name }) => name).join(", ");
+}
+
+function selectOf({ name, columns, key, summed, cleared = [] }: CopiedTable): string {
+  const selected = columns.map((column) => {
+    if (column.name === summed) return `sum(${column.name})::bigint AS ${column.name}`;
+    return cleared.includes(column.name) ? `NULL AS ${column.name}` : column.name;
+  });
+  const grouped = summed ? `GROUP BY ${key.join(", ")}` : "";
+  return `SELECT ${selected.join(", ")} FROM ${name} ${grouped} ORDER BY ${key.join(", ")}`;
+}
+
+function sequenceOf({ name, sequence }: CopiedTable): string {
+  return name === "delivery_attempts" ? "delivery_attempts_seq" : `${name}_${sequence}_seq`;
+}

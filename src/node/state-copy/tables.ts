@@ -1,0 +1,276 @@
+/**
+ * The columns of the state as `svc state copy` moves them. Both databases have the same tables; where they differ, the
+ * difference is stated here. A test compares the list with both schemas, so that a new table or column needs a decision.
+ */
+
+/** The form of a column: SQLite stores a flag as 0 or 1, and a list of numbers as JSON. */
+export type ColumnForm = "number" | "text" | "flag" | "bytes" | "numbers";
+
+export interface CopiedColumn {
+  readonly name: string;
+  readonly form: ColumnForm;
+}
+
+export interface CopiedTable {
+  readonly name: string;
+  readonly columns: readonly CopiedColumn[];
+  /** The order in which rows are compared. */
+  readonly key: readonly string[];
+  /** The column of its own numbers, which are never used again. */
+  readonly sequence?: string;
+  /** Columns that become null: claims and runs of processes that have ended. */
+  readonly cleared?: readonly string[];
+  /** Rows by node slot in PostgreSQL, one row in SQLite: the column whose sum it has. */
+  readonly summed?: string;
+  /** Columns of PostgreSQL alone, with the value of a copied row. */
+  readonly added?: Readonly<Record<string, string | null>>;
+}
+
+const number = (name: string): CopiedColumn => ({ name, form: "number" });
+const text = (name: string): CopiedColumn => ({ name, form: "text" });
+const flag = (name: string): CopiedColumn => ({ name, form: "flag" });
+const bytes = (name: string): CopiedColumn => ({ name, form: "bytes" });
+const numbers = (name: string): CopiedColumn => ({ name, form: "numbers" });
+
+/** The spender of a nonce that a single node has spent: it asks no second time. */
+const NO_SPENDER = "00000000-0000-0000-0000-000000000000";
+
+export const COPIED_STATE: readonly CopiedTable[] = [
+  {
+    name: "nonces",
+    key: ["fid", "nonce"],
+    columns: [number("fid"), bytes("nonce"), number("expires_at")],
+    added: { spender: NO_SPENDER },
+  },
+  {
+    name: "apps",
+    key: ["seq"],
+    sequence: "seq",
+    columns: [
+      number("seq"),
+      text("app_id"),
+      number("owner_fid"),
+      text("name"),
+      text("app_url"),
+      text("description"),
+      text("signer_fid_allowlist"),
+      number("created_at"),
+      number("updated_at"),
+    ],
+  },
+  {
+    name: "webhooks",
+    key: ["seq"],
+    sequence: "seq",
+    columns: [
+      number("seq"),
+      text("webhook_id"),
+      number("owner_fid"),
+      text("title"),
+      text("target_url"),
+      text("description"),
+      flag("active"),
+      text("subscription"),
+      text("compat_prefix"),
+      number("created_at"),
+      number("updated_at"),
+    ],
+  },
+  {
+    name: "secrets",
+    key: ["seq"],
+    sequence: "seq",
+    columns: [
+      number("seq"),
+      text("holder"),
+      text("uid"),
+      text("value"),
+      bytes("digest"),
+      number("created_at"),
+      number("expires_at"),
+    ],
+  },
+  {
+    name: "webhook_changes",
+    key: ["version"],
+    sequence: "version",
+    columns: [number("version"), text("webhook_id"), number("deleted_at")],
+  },
+  {
+    name: "webhook_health",
+    key: ["webhook"],
+    columns: [
+      number("webhook"),
+      number("queued"),
+      number("last_success_at"),
+      number("last_failure_at"),
+      number("consecutive_failures"),
+      number("failing_since"),
+      number("dropped"),
+      number("deactivated_at"),
+      text("deactivation_reason"),
+      number("behind_since_ms"),
+      number("held_until_ms"),
+    ],
+  },
+  {
+    name: "delivery_events",
+    key: ["seq"],
+    sequence: "seq",
+    columns: [
+      number("seq"),
+      text("event_id"),
+      text("kind"),
+      text("body"),
+      flag("is_test"),
+      number("created_at"),
+    ],
+  },
+  {
+    name: "deliveries",
+    key: ["seq"],
+    sequence: "seq",
+    // A leased delivery is due at the end of its lease.
+    cleared: ["lease_ends_at_ms", "claimed_by"],
+    columns: [
+      number("seq"),
+      text("message_id"),
+      number("event"),
+      number("webhook"),
+      text("state"),
+      number("attempts"),
+      number("created_at"),
+      number("due_at_ms"),
+      number("lease_ends_at_ms"),
+      text("claimed_by"),
+      number("ended_at"),
+    ],
+  },
+  {
+    name: "delivery_attempts",
+    key: ["seq"],
+    sequence: "seq",
+    columns: [
+      number("seq"),
+      number("delivery"),
+      number("at_ms"),
+      number("status"),
+      text("error"),
+      number("duration_ms"),
+      text("answer"),
+    ],
+  },
+  {
+    name: "delivery_rates",
+    key: ["webhook", "starts_at_ms"],
+    columns: [number("webhook"), number("starts_at_ms"), number("count")],
+  },
+  {
+    name: "delivery_totals",
+    key: ["state"],
+    summed: "count",
+    columns: [text("state"), number("count")],
+  },
+  {
+    name: "tokens",
+    key: ["app_id", "fid", "client_fid"],
+    columns: [
+      text("app_id"),
+      number("fid"),
+      number("client_fid"),
+      text("url"),
+      text("host"),
+      text("token"),
+      flag("enabled"),
+      text("last_event"),
+      number("created_at"),
+      number("updated_at"),
+    ],
+  },
+  { name: "token_totals", key: ["state"], summed: "count", columns: [text("state"), number("count")] },
+  {
+    name: "token_changes",
+    key: ["app_id", "fid"],
+    columns: [text("app_id"), number("fid"), numbers("changed_at"), number("expires_at")],
+    added: { last_change: null },
+  },
+  {
+    name: "campaigns",
+    key: ["seq"],
+    sequence: "seq",
+    cleared: ["runner"],
+    columns: [
+      number("seq"),
+      text("campaign_id"),
+      text("app_id"),
+      number("dedupe_key"),
+      text("notification_id"),
+      text("title"),
+      text("body"),
+      text("target_url"),
+      text("status"),
+      number("success_count"),
+      number("failure_count"),
+      number("not_attempted_count"),
+      number("created_at"),
+      number("started_at"),
+      number("ended_at"),
+      text("runner"),
+      number("epoch"),
+      number("runs"),
+      number("not_before_ms"),
+    ],
+  },
+  { name: "campaign_audiences", key: ["campaign"], columns: [number("campaign"), text("audience")] },
+  {
+    name: "campaign_counts",
+    key: ["campaign", "host", "kind", "reason"],
+    columns: [number("campaign"), text("host"), text("kind"), text("reason"), number("count")],
+  },
+  {
+    name: "campaign_clients",
+    key: ["campaign", "client_fid"],
+    columns: [number("campaign"), number("client_fid"), number("tokens"), number("successes")],
+  },
+  {
+    name: "campaign_failures",
+    key: ["campaign", "client_fid", "block"],
+    columns: [number("campaign"), number("client_fid"), number("block"), bytes("fids")],
+  },
+  { name: "campaign_retryable", key: ["campaign", "fid"], columns: [number("campaign"), number("fid")] },
+  {
+    name: "dedupe_keys",
+    key: ["key"],
+    sequence: "key",
+    columns: [number("key"), text("app_id"), text("notification_id"), number("expires_at")],
+  },
+  {
+    name: "dedupe",
+    key: ["key", "client_fid", "block", "campaign", "sent"],
+    columns: [
+      number("key"),
+      number("client_fid"),
+      number("block"),
+      number("campaign"),
+      flag("sent"),
+      bytes("fids"),
+      number("expires_at"),
+    ],
+  },
+  {
+    name: "node_logs",
+    key: ["node_id"],
+    columns: [text("node_id"), text("log_id"), number("reserved_height")],
+  },
+  {
+    name: "switches",
+    key: ["name"],
+    columns: [text("name"), text("reason"), text("paused_by"), number("paused_at")],
+  },
+];
+
+/** Tables that are not copied row by row: the clock gets the time of the copy, the rest belongs to the nodes of one state. */
+export const OWN_STATE_TABLES = {
+  sqlite: ["state_clock", "state_move"],
+  postgres: ["state_clock", "cluster", "nodes", "leases", "schema_functions"],
+} as const;

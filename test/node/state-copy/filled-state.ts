@@ -1,0 +1,76 @@
+import { Database } from "bun:sqlite";
+import { COPIED_STATE, type CopiedColumn, type CopiedTable } from "../../../src/node/state-copy/tables.ts";
+
+const ROWS = 7;
+
+/** Texts that a format for rows could mistake for something else. */
+const TEXTS = [
+  "plain",
+  "",
+  "\\N",
+  "a\tb\nc\rd\\e\b\f\v",
+  "{1,2}",
+  "\\x00",
+  "🍞 ünïcode",
+  "'\"; --",
+  " spaces ",
+];
+
+/** A value of a column for a row; keys differ from row to row. */
+function rowValue(
+  { name, form }: CopiedColumn,
+  table: CopiedTable,
+  row: number,
+): string | number | Uint8Array | null {
+  const isKey = table.key.includes(name) || name.endsWith("_id") || name === "uid";
+  const isOptional =
+    /^(description|compat_prefix|status|error|url|host|token|(deleted|started|ended|expires|last_success|last_failure|deactivated)_at|failing_since|deactivation_reason|(behind_since|held_until|due_at)_ms|seq_at)$/.test(
+      name,
+    ) && !/^(nonces|token_changes|dedupe|dedupe_keys|campaigns)$/.test(table.name);
+  if (isOptional && !isKey && row % 3 === 0) return null;
+  switch (form) {
+    case "number":
+      if (name === "attempts" || name === "status") return row;
+      if (name === "lease_ends_at_ms") return row % 2 === 0 ? 1_750_000_040_000 : null;
+      return isKey ? row + 1 : ([0, 1, 2 ** 53 - 1, 1_750_000_000][row % 4] ?? 0);
+    case "flag":
+      return row % 2;
+    case "bytes":
+      return new Uint8Array([0, 92, 10, 9, 255, row]);
+    case "numbers":
+      return JSON.stringify(Array.from({ length: row }, (_, at) => 1_750_000_000 + at));
+    case "text": {
+      const text = TEXTS[row % TEXTS.length] ?? "";
+      if (name === "claimed_by" || name === "runner") return row % 2 === 0 ? crypto.randomUUID() : null;
+      return isKey ? `${name} ${row} ${text}` : text;
+    }
+  }
+}
+
+/** Fills every table of a state with rows. */
+export function fillState(sqlite: Database): void {
+  for (const table of COPIED_STATE) {
+    const names = table.columns.map(({ name }) => name);
+    const insert = sqlite.prepare(
+      `INSERT OR REPLACE INTO ${table.name} (${names}) VALUES (${names.map(() => "?")})`,
+    );
+    for (let row = 0; row < ROWS; row++)
+      insert.run(...table.columns.map((column) => rowValue(column, table, row)));
+    insert.finalize();
+    // Numbers of rows that are gone must not come back.
+    if (table.sequence) {
+      sqlite.run("UPDATE sqlite_sequence SET seq = 1000 WHERE name = ?", [table.name]);
+    }
+  }
+}
+
+/** The rows of each copied table, without what a copy clears. */
+export function rowsOf(file: string): Map<string, unknown[][]> {
+  using sqlite = new Database(file, { readonly: true });
+  return new Map(
+    COPIED_STATE.map(({ name, columns, key, cleared = [] }) => {
+      const shown = columns.map((column) => (cleared.includes(column.name) ? "NULL" : column.name));
+      return [name, sqlite.query(`SELECT ${shown} FROM ${name} ORDER BY ${key}`).values()];
+    }),
+  );
+}
