@@ -190,12 +190,12 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
     release();
     // The calls in flight end, and their results are stored.
     await until(async () => (await found(a, "a"))?.counts.success === 100 * client.requests.length);
-    const begun = client.requests.length;
-    expect(begun).toBeLessThan(60);
+    const started = client.requests.length;
+    expect(started).toBeLessThan(60);
     b.permission = "paused";
     await send(b, "b");
     expect(await b.engine.run("b")).toBeUndefined();
-    expect(client.requests).toHaveLength(begun);
+    expect(client.requests).toHaveLength(started);
     for (const node of nodes) node.permission = "granted";
     await Promise.all([a.engine.run("a"), b.engine.run("b")]);
     expect((await found(a, "a"))?.counts.success).toBe(6_000);
