@@ -13,6 +13,7 @@ import { benchMatch } from "./match.ts";
 import { benchMixed } from "./mixed.ts";
 import { benchReads } from "./reads.ts";
 import { benchSend } from "./send.ts";
+import { benchSendPostgres } from "./send-postgres.ts";
 import { benchSigned } from "./signed.ts";
 import { benchStart } from "./start.ts";
 import { benchThroughput } from "./throughput.ts";
@@ -41,6 +42,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   growth: benchGrowth,
   mixed: benchMixed,
   send: benchSend,
+  "send-postgres": benchSendPostgres,
   signed: benchSigned,
   match: benchMatch,
   deliveries: benchDeliveries,

@@ -25,24 +25,8 @@ const RSS_SAMPLE_MS = 20;
 export async function benchSend(): Promise<Figure[]> {
   using dir = tempDir();
   const dataDir = `${dir.path}/data`;
-  const authority = createCertificateAuthority();
-  const { cert, key } = authority.issue(["127.0.0.1"]);
-  const file = (name: string) => join(dir.path, name);
-  await Promise.all([
-    Bun.write(file("ca.pem"), authority.ca),
-    Bun.write(file("cert.pem"), cert),
-    Bun.write(file("key.pem"), key),
-  ]);
-  const env = { NODE_EXTRA_CA_CERTS: file("ca.pem") };
-  await using clients = startProcess("push-clients.ts", [HOSTS, file("cert.pem"), file("key.pem")], env);
-  const ports: number[] = JSON.parse(await clients.line());
-  await using bare = startProcess("bare-posting.ts", [TOKENS, BATCH_TOKENS, CONCURRENCY], env);
-  const urlsAt = (path: string) => ports.map((port) => `https://127.0.0.1:${port}${path}`);
-  const urls = {
-    now: urlsAt("/now"),
-    later: urlsAt(`/in/${CLIENT_MS}`),
-    hang: [...urlsAt("/now").slice(0, HOSTS - 1), ...urlsAt("/never").slice(HOSTS - 1)],
-  };
+  await using clients = await startClients(dir.path);
+  const { urls, env, authority } = clients;
 
   const start = async () =>
     startNode({
@@ -64,11 +48,8 @@ export async function benchSend(): Promise<Figure[]> {
   await using node = await start();
 
   const figures: Figure[] = [];
-  for (const [appId, what] of [
-    ["now", "clients that respond at once"],
-    ["later", `clients that respond after ${CLIENT_MS} ms`],
-  ] as const) {
-    const postBare = async () => Number(await bare.request(JSON.stringify(urls[appId])));
+  for (const [appId, what] of SPEEDS) {
+    const postBare = () => clients.postBare(appId);
     const sendTo = async () => timed(() => send(node, appId));
     await postBare();
     await sendTo();
@@ -109,11 +90,50 @@ export async function benchSend(): Promise<Figure[]> {
   return figures;
 }
 
-function secretOf(appId: string): string {
+/** The apps of the benchmark with the speed of their clients. */
+export const SPEEDS = [
+  ["now", "clients that respond at once"],
+  ["later", `clients that respond after ${CLIENT_MS} ms`],
+] as const;
+
+/** Starts the clients and the bare posting loop. */
+export async function startClients(dir: string) {
+  const authority = createCertificateAuthority();
+  const { cert, key } = authority.issue(["127.0.0.1"]);
+  const file = (name: string) => join(dir, name);
+  await Promise.all([
+    Bun.write(file("ca.pem"), authority.ca),
+    Bun.write(file("cert.pem"), cert),
+    Bun.write(file("key.pem"), key),
+  ]);
+  const env = { NODE_EXTRA_CA_CERTS: file("ca.pem") };
+  const clients = startProcess("push-clients.ts", [HOSTS, file("cert.pem"), file("key.pem")], env);
+  const ports: number[] = JSON.parse(await clients.line());
+  const bare = startProcess("bare-posting.ts", [TOKENS, BATCH_TOKENS, CONCURRENCY], env);
+  const urlsAt = (path: string) => ports.map((port) => `https://127.0.0.1:${port}${path}`);
+  const urls = {
+    now: urlsAt("/now"),
+    later: urlsAt(`/in/${CLIENT_MS}`),
+    hang: [...urlsAt("/now").slice(0, HOSTS - 1), ...urlsAt("/never").slice(HOSTS - 1)],
+  };
+  return {
+    authority,
+    env,
+    urls,
+    /** Posts to the clients of an app in a bare loop. Returns the time in ms. */
+    postBare: async (appId: keyof typeof urls) => Number(await bare.request(JSON.stringify(urls[appId]))),
+    async [Symbol.asyncDispose]() {
+      await bare[Symbol.asyncDispose]();
+      await clients[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export function secretOf(appId: string): string {
   return SECRET.slice(appId.length) + appId;
 }
 
-function tokensOf(appId: string, urls: readonly string[]): TokenSpec[] {
+export function tokensOf(appId: string, urls: readonly string[]): TokenSpec[] {
   return Array.from({ length: TOKENS }, (_, at) => ({
     appId,
     fid: 1 + at,
@@ -122,7 +142,7 @@ function tokensOf(appId: string, urls: readonly string[]): TokenSpec[] {
   }));
 }
 
-async function send(node: RunningNode, appId: string): Promise<void> {
+export async function send(node: RunningNode, appId: string): Promise<void> {
   const response = await fetch(`${node.url}/v2/svc/frame/notifications/${appId}`, {
     method: "POST",
     headers: { "x-api-key": secretOf(appId) },
@@ -169,7 +189,7 @@ function startProcess(script: string, args: readonly (string | number)[], env: R
   };
 }
 
-async function timed(work: () => Promise<void>): Promise<number> {
+export async function timed(work: () => Promise<void>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;

@@ -25,8 +25,9 @@ const NAMES = [
   "ranking",
   "hub",
   "maintenance",
-  "fanOut",
   "delivery",
+  // Before the others: another node takes over its campaigns.
+  "fanOut",
 ] as const;
 
 export type WorkerName = (typeof NAMES)[number];
