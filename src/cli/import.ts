@@ -67,7 +67,8 @@ export function registerImport(program: Command, context: CommandContext): void 
           );
         }
         // Before the index gets any data, so that an index with data and no state means that the state was lost.
-        openState(statePath(dataDir.path), { mayCreate: mayLackState(db) })[Symbol.dispose]();
+        if (config.state.url === "")
+          openState(statePath(dataDir.path), { mayCreate: mayLackState(db) })[Symbol.dispose]();
         // An import is history and not logged.
         db.transaction(() => endHubLog(db));
         const network = networkOf(config.protocol.network);

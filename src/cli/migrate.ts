@@ -32,6 +32,8 @@ export function registerMigrate(program: Command, context: CommandContext): void
       const { isBulkBuilding } = await import("../db/index/bulk/open-bulk-build.ts");
       const { verifyIndex } = await import("../db/index/verify.ts");
       const { openState, statePath } = await import("../db/state/database.ts");
+      const { migratePostgres } = await import("../db/postgres/migrate.ts");
+      const { postgresSettings } = await import("../node/state/postgres-settings.ts");
       const { migrateFormerIndex } = await import("../node/former-index.ts");
       const { verifyState } = await import("../node/state/verify.ts");
       const { UserError } = await import("../lib/failure.ts");
@@ -48,24 +50,28 @@ export function registerMigrate(program: Command, context: CommandContext): void
         claimNetwork(index, common.config.protocol.network);
         index.checkpoint();
         print(`The index is up to date: ${path}\n`);
-        const state = openState(statePath(dataDir.path), { mayCreate: newState || mayLackState(index) });
-        common.shutdown.add("state", () => state[Symbol.dispose]());
-        state.checkpoint();
-        print(`The state is up to date: ${state.file}\n`);
+        const postgres = postgresSettings(common.config);
+        if (postgres) await migratePostgres(postgres);
+        const state = postgres
+          ? undefined
+          : openState(statePath(dataDir.path), { mayCreate: newState || mayLackState(index) });
+        common.shutdown.add("state", () => state?.[Symbol.dispose]());
+        state?.checkpoint();
+        print(`The state is up to date: ${state?.file ?? `schema ${postgres?.schema} of PostgreSQL`}\n`);
         if (!verify) return;
         if (isBulkBuilding(index))
           throw new UserError(
             "the index is not filled yet, so there is nothing to verify: start the node, or repeat the import, which continues filling it",
           );
 
-        for (const db of [index, state]) {
+        for (const db of state ? [index, state] : [index]) {
           const damage = db.damage();
           if (damage.length > 0)
             throw new UserError(`${db.file} is damaged:\n${listOf(damage)}\n${recoveryOf(db)}.`);
           print(`No damage in the pages of ${db.file}\n`);
         }
-        const wrong = verifyState(state);
-        if (wrong.length === 0) print("The state satisfies its invariants.\n");
+        const wrong = state ? verifyState(state) : [];
+        if (state && wrong.length === 0) print("The state satisfies its invariants.\n");
         const differences = verifyIndex(path);
         if (differences.length === 0) print("Every derived table equals a recount from the messages.\n");
         const findings = [

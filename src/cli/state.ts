@@ -5,6 +5,7 @@ import { PAUSABLE, type Pausable } from "../cluster/switch-store.ts";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
 import { registerStateCopy } from "./state-copy.ts";
+import { registerStateMigrate } from "./state-migrate.ts";
 
 const MAX_REASON_CHARS = 200;
 
@@ -15,6 +16,7 @@ export function registerState(program: Command, context: CommandContext): void {
   const state = program.command("state").description("work on the state while nodes run");
 
   registerStateCopy(state, context);
+  registerStateMigrate(state, context);
 
   state
     .command("pause")

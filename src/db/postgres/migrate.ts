@@ -103,7 +103,7 @@ async function migrateUnderLock(runner: PgRunner, schema: string, may: boolean):
   );
   if (!may && missing.length + changed.length > 0) {
     throw new UserError(
-      `state.url: the schema "${schema}" is of an older version of this program, and state.migrate is false. Run \`svc state migrate\`.`,
+      `state.url: the schema "${schema}" is missing, or of an older version of this program. Run \`svc state migrate\`.`,
     );
   }
   for (const { sql, hash, folderMillis } of missing) {

@@ -1,9 +1,11 @@
 /**
- * Runs a PostgreSQL server for the tests of one process: `bun keeper.ts <pid>`. It writes a line of JSON when
+ * Runs a PostgreSQL server for the tests of one process: `bun keeper.ts <pid> [credentials]`, with a JSON of
+ * the certificate and key of a server with TLS. It writes a line of JSON when
  * the server is ready, starts a killed server again for each line of input, and ends with the process, whose server and
  * files it removes.
  */
 import {
+  chmodSync,
   chownSync,
   cpSync,
   existsSync,
@@ -36,6 +38,7 @@ const dir = mkdtempSync(join(tmpdir(), "svc-postgres-"));
 own(dir);
 const data = join(dir, "data");
 cpSync(join(cache, "template"), data, { recursive: true });
+const tls = process.argv[3] === undefined ? [] : await writeCredentials(JSON.parse(process.argv[3]));
 ownAll(data);
 const port = await freePort();
 let server = await start();
@@ -58,6 +61,7 @@ async function start() {
       ...["-c", "max_connections=200", "-c", "shared_buffers=64MB", "-c", "log_min_messages=fatal"],
       // What the server has written survives its own death; only the machine's would lose it.
       ...["-c", "fsync=off", "-c", "full_page_writes=off"],
+      ...tls,
     ],
     { ...asNobody, stdin: "ignore", stdout: "ignore", stderr: Bun.file(join(dir, "server.log")) },
   );
@@ -82,6 +86,14 @@ async function start() {
   }
   process.stdout.write(`${JSON.stringify({ port, pid: child.pid, dir, password: PASSWORD })}\n`);
   return child;
+}
+
+/** Returns the server's arguments for TLS. */
+async function writeCredentials({ cert, key }: { cert: string; key: string }): Promise<string[]> {
+  await Bun.write(join(data, "server.crt"), cert);
+  await Bun.write(join(data, "server.key"), key);
+  chmodSync(join(data, "server.key"), 0o600);
+  return ["-c", "ssl=on"];
 }
 
 function end(): void {

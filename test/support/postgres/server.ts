@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Credentials } from "../certificates.ts";
 import { installedPostgres } from "./installed.ts";
 
 /** A server that tests may connect to. */
@@ -52,8 +53,8 @@ export async function sharedPostgres(): Promise<PostgresAddress> {
 }
 
 /** Starts a server of its own, for a test that kills it. */
-export async function startPostgres(): Promise<PostgresServer> {
-  const { ready, keeper, next } = await keep();
+export async function startPostgres({ tls }: { readonly tls?: Credentials } = {}): Promise<PostgresServer> {
+  const { ready, keeper, next } = await keep(tls);
   let { pid } = ready;
   const signalAll = (signal: NodeJS.Signals) => {
     const { stdout } = Bun.spawnSync(["ps", "-A", "-o", "pid=,ppid="]);
@@ -87,8 +88,9 @@ function urlOf({ port, password }: Ready): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}`;
 }
 
-async function keep() {
-  const command = [process.execPath, join(import.meta.dir, "keeper.ts"), String(process.pid)];
+async function keep(tls?: Credentials) {
+  const script = join(import.meta.dir, "keeper.ts");
+  const command = [process.execPath, script, String(process.pid), ...(tls ? [JSON.stringify(tls)] : [])];
   const keeper = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
   const lines = linesOf(keeper.stdout);
   const next = async (): Promise<Ready> => {
