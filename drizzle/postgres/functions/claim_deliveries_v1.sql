@@ -20,7 +20,7 @@ DECLARE
   max_dropped CONSTANT integer := 500;
   -- When to come again: while another transaction has the webhook's queue, and while other processes make all of its calls.
   queue_busy_ms CONSTANT integer := 20;
-  calls_busy_ms CONSTANT integer := 250;
+  calls_busy_ms CONSTANT integer := 25;
   r record;
   hook record;
   v_webhook bigint;

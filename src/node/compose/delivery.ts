@@ -22,9 +22,10 @@ import type { StateStores } from "../state/state-stores.ts";
 const FAILURES = { failures: 100, runSecs: 86_400 };
 /** The time by which a lease outlasts the timeout of a call. */
 const LEASE_MARGIN_MS = 30_000;
-/** The only process of a queue knows of all deliveries but those that a fault hid; other processes announce nothing. */
-const POLL_INTERVAL_MS = 30_000;
-const SHARED_POLL_INTERVAL_MS = 1_000;
+/** The only process of a queue knows of all deliveries but those that a fault hid. */
+const ALONE = { pollIntervalMs: 30_000, claimAheadMs: 200 };
+/** Other processes announce nothing, and cannot call what this one claims ahead. */
+export const SHARED = { pollIntervalMs: 1_000, claimAheadMs: 25 };
 const ERROR_BACKOFF_MS = 5_000;
 
 export interface RunningDelivery extends DeliveryNode {
@@ -60,6 +61,7 @@ export async function startDelivery(options: {
     maxAttempts: webhooks.retry_max_attempts,
     initialBackoffMs: webhooks.retry_initial_backoff_ms,
   };
+  const sharing = config.state.url === "" ? ALONE : SHARED;
   const stats = new DeliveryCounters();
   const engine = await startDeliveryEngine({
     queue: state.queue,
@@ -77,13 +79,17 @@ export async function startDelivery(options: {
     random,
     log,
     settings: {
-      scheduler: { total: webhooks.delivery_concurrency, perWebhook: CALLS_PER_WEBHOOK },
+      scheduler: {
+        total: webhooks.delivery_concurrency,
+        perWebhook: CALLS_PER_WEBHOOK,
+        claimAheadMs: sharing.claimAheadMs,
+      },
       limit: callLimitOf(webhooks),
       retries,
       failures: FAILURES,
       leaseMs,
       maxRetryDelayMs: Math.max(maxRetryDelayMs(retries), leaseMs),
-      pollIntervalMs: config.state.url === "" ? POLL_INTERVAL_MS : SHARED_POLL_INTERVAL_MS,
+      pollIntervalMs: sharing.pollIntervalMs,
       errorBackoffMs: ERROR_BACKOFF_MS,
     },
   });

@@ -5,6 +5,8 @@ export interface SchedulerLimits {
   /** Of all webhooks. */
   readonly total: number;
   readonly perWebhook: number;
+  /** A claim takes as many deliveries as the webhook's calls in flight should end within this time. */
+  readonly claimAheadMs: number;
 }
 
 /** Duration class of a webhook's last call, successful or not; `new` before the first call. */
@@ -19,8 +21,6 @@ const SLOW_SHARE = 1 / 4;
 const UNPROVEN_SHARE = 3 / 4;
 /** Limit of deliveries of one claim. */
 const MAX_CLAIM = 32;
-/** A claim takes as many deliveries as the webhook's calls in flight should end within this time. */
-const CLAIMED_AHEAD_MS = 200;
 /** Limit of webhooks in memory; beyond it, idle ones are removed. */
 const MAX_KNOWN_WEBHOOKS = 20_000;
 
@@ -264,7 +264,7 @@ export class FairScheduler {
 
   #claimLimitOf({ speed, successes, lastCallMs }: WebhookQueue): number {
     if (speed !== "quick") return 1;
-    const ended = Math.floor((this.#limits.perWebhook * CLAIMED_AHEAD_MS) / Math.max(lastCallMs, 1));
+    const ended = Math.floor((this.#limits.perWebhook * this.#limits.claimAheadMs) / Math.max(lastCallMs, 1));
     return Math.max(Math.min(successes, ended, MAX_CLAIM), 1);
   }
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { FairScheduler, type SchedulerSlot } from "../../../src/webhooks/deliver/fair-scheduler.ts";
 
-const limits = { total: 16, perWebhook: 4 };
+const limits = { total: 16, perWebhook: 4, claimAheadMs: 200 };
 const QUICK_MS = 5;
 const HANGING_MS = 10_000;
 
@@ -124,7 +124,7 @@ test("quick webhooks get equal shares", () => {
 });
 
 test("a webhook that becomes slow while it waits counts as slow", () => {
-  const scheduler = new FairScheduler({ total: 4, perWebhook: 4 });
+  const scheduler = new FairScheduler({ total: 4, perWebhook: 4, claimAheadMs: 200 });
   const take = () => {
     const slot = scheduler.acquire(0);
     if (!slot) throw new Error("no slot");
@@ -160,7 +160,7 @@ test("never exceeds the total or a webhook's limit, and serves every webhook", (
   );
   fc.assert(
     fc.property(fc.array(action, { maxLength: 200 }), (actions) => {
-      const scheduler = new FairScheduler({ total: 5, perWebhook: 3 });
+      const scheduler = new FairScheduler({ total: 5, perWebhook: 3, claimAheadMs: 200 });
       let nowMs = 0;
       let held: { slot: SchedulerSlot; isClaiming: boolean; hasMore: boolean }[] = [];
       const waiting = new Set<string>();

@@ -5,6 +5,7 @@ import { openPgPools } from "../../../../src/db/postgres/pools.ts";
 import { createSteadyClock } from "../../../../src/db/state/state-clock.ts";
 import type { StateNode } from "../../../../src/db/state/state-node.ts";
 import { OPEN_GATE } from "../../../../src/lib/gate.ts";
+import { SHARED } from "../../../../src/node/compose/delivery.ts";
 import { createPostgresStores } from "../../../../src/node/state/postgres-stores.ts";
 import { systemClock } from "../../../../src/runtime/clock.ts";
 import { setTimer } from "../../../../src/runtime/set-timer.ts";
@@ -49,7 +50,7 @@ const engine = await startDeliveryEngine({
   random: Math.random,
   log,
   settings: {
-    scheduler: { total: 16, perWebhook: CALLS_PER_WEBHOOK },
+    scheduler: { total: 16, perWebhook: CALLS_PER_WEBHOOK, claimAheadMs: SHARED.claimAheadMs },
     limit,
     retries: { maxAttempts: 5, initialBackoffMs: 100 },
     failures: { failures: 100, runSecs: 86_400 },
