@@ -56,15 +56,17 @@ const lastAttempts = pgStatement<AttemptRow & { delivery: number }, [deliveries:
      ) a
    ORDER BY a.seq`,
 );
-const deliveryToReplay = pgStatement<
-  { seq: number; state: DeliveryState; attempts: number; due_at_ms: number | null },
-  [messageId: string, webhook: number]
->(
+interface EndedDelivery {
+  readonly seq: number;
+  readonly state: DeliveryState;
+}
+
+const deliveryToReplay = pgStatement<EndedDelivery, [messageId: string, webhook: number]>(
   "deliveries.to-replay",
-  "SELECT seq, state, attempts, due_at_ms FROM deliveries WHERE message_id = $1 AND webhook = $2",
+  "SELECT seq, state FROM deliveries WHERE message_id = $1 AND webhook = $2",
 );
 const oldest = pgStatement<
-  { seq: number; created_at: number; state: DeliveryState },
+  EndedDelivery & { readonly created_at: number },
   [
     webhook: number,
     states: readonly DeliveryState[],
@@ -119,7 +121,7 @@ export function createPostgresDeliveryLog(
   async function requeue(
     tx: PgTransaction,
     webhook: number,
-    ended: readonly { readonly seq: number; readonly state: DeliveryState }[],
+    ended: readonly EndedDelivery[],
     nowMs: number,
   ): Promise<void> {
     if (ended.length === 0) return;
@@ -150,29 +152,32 @@ export function createPostgresDeliveryLog(
 
     totals: () => readDeliveryTotals(main),
 
-    replay: (claim, messageId, nowMs) =>
-      onOwn(claim, async (tx, webhook) => {
-        const delivery = await tx.get(deliveryToReplay, messageId, webhook.seq);
-        if (!delivery) return "unknown";
-        if (delivery.state === "queued") {
-          // An earlier try of this replay, whose answer was lost, has queued it at just this time.
-          return delivery.attempts === 0 && delivery.due_at_ms === nowMs ? "queued" : "still-queued";
-        }
-        await requeue(tx, webhook.seq, [delivery], nowMs);
+    replay(claim, messageId, nowMs) {
+      // A repetition after a lost answer queues what the first try found, which changes nothing if that is committed.
+      let found: EndedDelivery | undefined;
+      return onOwn(claim, async (tx, webhook) => {
+        found ??= await tx.get(deliveryToReplay, messageId, webhook.seq);
+        if (!found) return "unknown";
+        if (found.state === "queued") return "still-queued";
+        await requeue(tx, webhook.seq, [found], nowMs);
         return "queued";
-      }),
+      });
+    },
 
-    replayRange: (claim, { fromSecs, toSecs }, { after, max, nowMs }) =>
-      onOwn(claim, async (tx, webhook) => {
+    replayRange(claim, { fromSecs, toSecs }, { after, max, nowMs }) {
+      // As in `replay`.
+      let found: (EndedDelivery & { readonly created_at: number })[] | undefined;
+      return onOwn(claim, async (tx, webhook) => {
         const { createdAt, seq } = after ?? { createdAt: fromSecs, seq: 0 };
-        const found = await tx.all(oldest, webhook.seq, REPLAYED_STATES, createdAt, seq, toSecs, max);
+        found ??= await tx.all(oldest, webhook.seq, REPLAYED_STATES, createdAt, seq, toSecs, max);
         await requeue(tx, webhook.seq, found, nowMs);
         const last = found.at(-1);
         return {
           queued: found.length,
           last: last && found.length === max ? { createdAt: last.created_at, seq: last.seq } : undefined,
         };
-      }),
+      });
+    },
 
     queueTests: (claim, events, nowMs) =>
       onOwn(claim, async (tx, webhook) => {
