@@ -27,10 +27,23 @@ export function createStatementRegistry(): StatementRegistry {
   return {
     statement<Row, Params extends readonly SQLQueryBindings[]>(name: string, sql: string) {
       if (declared.has(name)) throw new Error(`statement ${name} is declared twice`);
-      const statement: Statement<Row, Params> = { name, sql };
+      const statement: Statement<Row, Params> = { name, sql: withFixedPlan(sql) };
       declared.set(name, statement);
       return statement;
     },
     declaredStatements: () => declared,
   };
+}
+
+/** A parameter, or a quoted text, which may contain question marks. */
+const PARAMETER_OR_QUOTED = /\?\d*|'[^']*'|"[^"]*"/g;
+
+/**
+ * Returns the SQL with a unary plus before each parameter. Otherwise SQLite compiles a statement again at each execution if its
+ * plan might depend on the value of a parameter: where a column of a sorted or grouped query equals it, or where it is a LIMIT.
+ * That takes 2 to 15 µs, more than most lookups. The plus changes no value. Plans must not depend on values anyway, since a test
+ * explains them without any.
+ */
+export function withFixedPlan(sql: string): string {
+  return sql.replace(PARAMETER_OR_QUOTED, (part) => (part.startsWith("?") ? `+${part}` : part));
 }
