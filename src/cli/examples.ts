@@ -70,6 +70,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "webhook replay WEBHOOK_ID --fid 3 --key-file fid-3.key --message-id msg_1",
   ],
   "webhook test": ["webhook test WEBHOOK_ID --fid 3 --key-file fid-3.key"],
+  nodes: ["nodes", "nodes --json", "nodes remove NODE_ID"],
+  "nodes remove": ["nodes remove NODE_ID"],
   state: ["state pause deliveries --reason maintenance", "state resume all"],
   "state copy": [
     "state copy --to postgres --set state.url=postgres://svc@127.0.0.1/svc --dry-run",

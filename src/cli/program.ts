@@ -14,6 +14,7 @@ import { registerHealthcheck } from "./healthcheck.ts";
 import { registerImport } from "./import.ts";
 import { registerListen } from "./listen/listen.ts";
 import { registerMigrate } from "./migrate.ts";
+import { registerNodes } from "./nodes.ts";
 import { registerOpenApi } from "./openapi.ts";
 import { flushOutput, printError } from "./output.ts";
 import { registerRestore } from "./restore.ts";
@@ -44,6 +45,7 @@ const COMMANDS = [
   registerWebhook,
   registerTokens,
   registerState,
+  registerNodes,
   registerSign,
   registerOpenApi,
   registerHealthcheck,

@@ -60,10 +60,17 @@ async function onSwitches(
   work: (switches: SwitchStore, common: import("../runtime/common.ts").Common) => Promise<void>,
 ): Promise<void> {
   const { createCommon, runTask } = await import("./common.ts");
-  const { openState, statePath } = await import("../db/state/database.ts");
-  const { createSwitches } = await import("../cluster/sqlite/switch-store.ts");
+  const { postgresSettings } = await import("../node/state/postgres-settings.ts");
   const common = createCommon(context);
   context.exitCode = await runTask(common, async () => {
+    const settings = postgresSettings(common.config);
+    if (settings) {
+      const { createPostgresSwitches } = await import("../cluster/postgres/switch-store.ts");
+      const { onPostgresState } = await import("./postgres-state.ts");
+      return onPostgresState(settings, common, (pool) => work(createPostgresSwitches(pool), common));
+    }
+    const { openState, statePath } = await import("../db/state/database.ts");
+    const { createSwitches } = await import("../cluster/sqlite/switch-store.ts");
     using db = openState(statePath(common.config.data.dir), { mayCreate: false });
     await work(createSwitches(db), common);
   });

@@ -1,6 +1,5 @@
 import { nodeIdOf } from "../cluster/node-id.ts";
 import { NodeSignals } from "../cluster/node-signals.ts";
-import { createPauses, watchSwitches } from "../cluster/pauses.ts";
 import { findRisks } from "../config/risks.ts";
 import type { Config } from "../config/schema.ts";
 import { isBulkBuilding } from "../db/index/bulk/open-bulk-build.ts";
@@ -9,7 +8,6 @@ import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/ide
 import { newestSnapshot } from "../db/index/rankings.ts";
 import { migratePostgres } from "../db/postgres/migrate.ts";
 import { openState, statePath } from "../db/state/database.ts";
-import { startSingleNode } from "../db/state/state-node.ts";
 import { importedFiles } from "../import/resume.ts";
 import { areDeferred } from "../ingest/deferred-records.ts";
 import type { IngestRpc } from "../ingest/rpc.ts";
@@ -24,6 +22,7 @@ import { watchForReplacement } from "../runtime/replacement.ts";
 import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
 import { migrateFormerIndex } from "./former-index.ts";
+import { createLiveness, type Liveness, NOT_LIVE } from "./liveness.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
 import { openMainState } from "./state/main-state.ts";
 import { postgresSettings } from "./state/postgres-settings.ts";
@@ -70,24 +69,33 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     port: config.hub.http_port,
     setting: "hub.http_port (SVC_HUB_HTTP_PORT)",
   });
-  const stateNode = startSingleNode(nodeIdOf(config.node.id, dataDir));
+  const nodeId = nodeIdOf(config.node.id, dataDir);
   await prepareDatabases(common, options);
   const db = openIndexReader(indexPath(config.data.dir));
   shutdown.add("index reader", () => db[Symbol.dispose]());
   const signals = new NodeSignals();
-  const pauses = createPauses({ signals, log: common.log });
-  const link = { node: stateNode, signals: signals.shared, writer: undefined };
-  const state = openMainState({ config, link, log: common.log });
-  shutdown.add("state", async () => state[Symbol.asyncDispose]());
-  shutdown.add("switches", await watchSwitches({ switches: state.switches, pauses, log: common.log }));
-  const { channels, commits, connectState, start, crashed } = createNodeWorkers(common, {
-    stateNode,
+  let liveness: Liveness | undefined;
+  const state = await openMainState({
+    common,
+    nodeId,
     signals,
+    report: () => liveness?.report() ?? NOT_LIVE,
+    onLost(reason, exitCode) {
+      common.log.fatal({ reason }, "The node can no longer use its state");
+      void shutdown.start(reason, exitCode);
+    },
+  });
+  shutdown.add("state", () => state.stop());
+  const { channels, commits, connectState, start, crashed } = createNodeWorkers(common, {
+    stateNode: state.node,
+    signals,
+    pgStats: state.pgStats,
   });
   const isLocal = config.state.url === "";
   const stateStarted = isLocal ? start("state") : undefined;
 
   const upstream = watchUpstream(common, channels.upstream);
+  liveness = createLiveness({ progress: upstream && (() => upstream.latest()), clock: common.clock });
   let isStarted = false;
   const replaced = await watchForReplacement([
     dataDir.path,
@@ -103,10 +111,10 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     fanOut: connectRpc<FanOut>(channels.fanOut.connect()),
     delivery: connectRpc<DeliveryNode>(channels.delivery.connect()),
     state: isLocal ? connectRpc<StateWriterRpc>(channels.state.connect()) : undefined,
-    awayReason: state.awayReason,
+    postgres: state.postgres,
     matching: connectRpc<MatchRpc>(channels.matching.connect()),
     upstream,
-    pauses,
+    pauses: state.pauses,
     isStarted: () => isStarted,
     storage: {
       replaced,

@@ -1,4 +1,5 @@
 import { Registry } from "prom-client";
+import { registerClusterMetrics } from "../cluster/cluster-metrics.ts";
 import type { Pauses } from "../cluster/pauses.ts";
 import type { Config } from "../config/schema.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
@@ -20,6 +21,7 @@ import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
 import { registerMaintenanceMetrics } from "./maintenance/metrics.ts";
 import type { NodeOps, PartMetrics } from "./node-ops.ts";
 import { PartStats } from "./part-stats.ts";
+import type { PostgresState } from "./state/main-state.ts";
 import { registerStateMetrics } from "./state/metrics.ts";
 import type { StateWriterStats } from "./state/state-writer.ts";
 import type { StateWriterRpc } from "./state/writer-rpc.ts";
@@ -46,7 +48,7 @@ interface NodeOpsDeps {
   /** The writer of state.db; undefined with PostgreSQL. */
   readonly state: StatsClient<StateWriterRpc> | undefined;
   /** See `MainState`. */
-  readonly awayReason: () => string | undefined;
+  readonly postgres: PostgresState | undefined;
   /** The watch of the upstream; undefined when the node follows none. */
   readonly upstream: UpstreamWatch | undefined;
   readonly pauses: Pick<Pauses, "latest">;
@@ -80,7 +82,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     delivery,
     matching,
     state,
-    awayReason,
+    postgres,
     upstream,
     pauses,
     isStarted,
@@ -106,6 +108,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     partMetricsOf(metrics, stats.matching, registerMatchMetrics),
     ...(stats.state ? [partMetricsOf(metrics, stats.state, registerStateMetrics)] : []),
   ];
+  if (postgres) registerClusterMetrics(metrics, { ...postgres, isAway: () => postgres.away() !== undefined });
   if (upstream) registerUpstreamMetrics(metrics, () => upstream.latest());
   const storageWatch = createStorageWatch({
     ...storage,
@@ -127,12 +130,17 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
       return (
         storageWatch.writeFaultReason() ??
         upstream?.behindReason() ??
-        (forState ? (awayReason() ?? stateWatch?.stalledReason()) : undefined)
+        (forState ? (awayReason(postgres) ?? stateWatch?.stalledReason()) : undefined)
       );
     },
     staleReason: async () => upstream?.behindReason(),
-    status: () => nodeStatus(config, { db, upstream, stats, storageWatch, pauses }),
+    status: () => nodeStatus(config, { db, upstream, stats, storageWatch, pauses, postgres }),
   };
+}
+
+function awayReason(postgres: PostgresState | undefined): string | undefined {
+  const away = postgres?.away();
+  return away && `PostgreSQL does not answer: ${away.reason}`;
 }
 
 /** Registers the metrics of a part in a separate registry, which is rendered when the part has responded. */
@@ -149,12 +157,12 @@ function partMetricsOf<Stats>(
 /** Builds the status. The section of a part that does not respond in time is null, and `unavailable` names the part. */
 async function nodeStatus(
   config: Config,
-  deps: Pick<NodeOpsDeps, "db" | "upstream" | "pauses"> & {
+  deps: Pick<NodeOpsDeps, "db" | "upstream" | "pauses" | "postgres"> & {
     readonly stats: NodeStats;
     readonly storageWatch: StorageWatch;
   },
 ) {
-  const { db, upstream, stats, storageWatch, pauses } = deps;
+  const { db, upstream, stats, storageWatch, pauses, postgres } = deps;
   const space = storageWatch.diskSpace();
   const [writer, swept, sends, deliveries, matching, state] = await Promise.all([
     stats.ingest.request(),
@@ -195,6 +203,7 @@ async function nodeStatus(
       : null,
     state: state
       ? {
+          kind: "sqlite",
           waiting_writes: state.waiting,
           writes: state.committedCalls,
           commits: state.commits,
@@ -203,7 +212,10 @@ async function nodeStatus(
           last_success_at: state.lastSuccessAtMs === null ? null : Math.floor(state.lastSuccessAtMs / 1000),
           failure: state.failure,
         }
-      : null,
+      : postgres
+        ? postgresStatus(postgres)
+        : null,
+    nodes: postgres ? nodesStatus(postgres) : null,
     switches: pauses.latest().map(({ name, reason, pausedBy, pausedAt }) => ({
       name,
       reason,
@@ -258,4 +270,30 @@ async function nodeStatus(
         : null,
     },
   };
+}
+
+/** The section of a state in PostgreSQL. Nothing of it asks PostgreSQL. */
+function postgresStatus({ away, calls, cluster, schemaVersion }: PostgresState) {
+  const { clockOffsetMs, isFenced, rollbacks, hasSynchronousStandby } = cluster();
+  const { inUse, waiting } = calls();
+  const now = away();
+  return {
+    kind: "postgres",
+    reachable: now === undefined,
+    away_since: now ? Math.floor(now.sinceMs / 1000) : null,
+    reason: now?.reason ?? null,
+    schema: schemaVersion,
+    clock_offset_ms: Math.round(clockOffsetMs),
+    connections_in_use: inUse,
+    waiting_calls: waiting,
+    synchronous_standby: hasSynchronousStandby,
+    rollbacks,
+    fenced: isFenced,
+  };
+}
+
+/** The section of the nodes that share a state. */
+function nodesStatus({ node, cluster }: PostgresState) {
+  const { nodes, maintenance } = cluster();
+  return { node: node.nodeId, slot: node.slot, alive: nodes, maintenance };
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { Registry } from "prom-client";
+import { registerClusterMetrics } from "../../src/cluster/cluster-metrics.ts";
 import { registerUpstreamMetrics } from "../../src/upstream/metrics.ts";
 import { exampleEnv, inCheckout } from "../support/document-shell.ts";
 import { documentExample, documentText } from "../support/documents.ts";
@@ -35,17 +36,31 @@ test("every further read of the README returns entries", async () => {
   }
 });
 
+const unused = (): never => {
+  throw new Error("the stats are read by a scrape alone");
+};
+
 test("every metric is documented, and every documented metric exists", async () => {
   const page = await (await fetch(`${node.url}/metrics`)).text();
   const registry = new Registry();
   registerUpstreamMetrics({ registry, prefix: "svc_" }, () => undefined);
   const names = [...page.matchAll(/^# HELP (\w+)/gm)].map(([, name]) => name ?? "");
   const existing = [...names, ...registry.getMetricsAsArray().map(({ name }) => name)].sort();
-  const [, table = ""] =
-    /<!-- metrics -->([\s\S]*?)<!-- \/metrics -->/.exec(documentText("docs/operate.md")) ?? [];
-  const documented = [...table.matchAll(/`(svc_\w+)`/g)].map(([, name]) => name ?? "");
-  expect(documented.sort()).toEqual(existing);
-  for (const [name] of documentExample("alerts").matchAll(/\bsvc_\w+/g)) expect(existing).toContain(name);
+  const documented = (part: string) => {
+    const [, table = ""] =
+      new RegExp(`<!-- ${part} -->([\\s\\S]*?)<!-- /${part} -->`).exec(documentText("docs/operate.md")) ?? [];
+    return [...table.matchAll(/`(svc_\w+)`/g)].map(([, name]) => name ?? "").sort();
+  };
+  const ofCluster = new Registry();
+  registerClusterMetrics(
+    { registry: ofCluster, prefix: "svc_" },
+    { isAway: () => false, cluster: unused, calls: unused },
+  );
+  const clusterNames = ofCluster.getMetricsAsArray().map(({ name }) => name);
+  expect(documented("metrics")).toEqual(existing);
+  expect(documented("metrics of a cluster")).toEqual(clusterNames.sort());
+  for (const [name] of documentExample("alerts").matchAll(/\bsvc_\w+/g))
+    expect([...existing, ...clusterNames]).toContain(name);
 });
 
 test("the documented commands write keys that only their owner can read", () => {

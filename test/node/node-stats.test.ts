@@ -136,7 +136,7 @@ test("the status and the metrics respond while no part does", async () => {
     matching: stuck(),
     state: stuck(),
     upstream: undefined,
-    awayReason: () => undefined,
+    postgres: undefined,
     pauses: { latest: () => [] },
     isStarted: () => true,
     storage: { replaced: async () => undefined, onReplaced: () => {} },

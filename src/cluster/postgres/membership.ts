@@ -48,6 +48,8 @@ export interface ClusterStats {
   /** How often the state went back to an earlier time since the start. */
   readonly rollbacks: number;
   readonly isFenced: boolean;
+  /** Whether the server waits for a standby, so that a failover loses nothing. */
+  readonly hasSynchronousStandby: boolean;
 }
 
 /** This node among those of its state. */
@@ -200,6 +202,7 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
       clockOffsetMs: signals.clockOffsetMs,
       rollbacks,
       isFenced: signals.isFenced(),
+      hasSynchronousStandby: latest?.hasSynchronousStandby ?? false,
     }),
     async leave() {
       isOver = true;

@@ -99,6 +99,7 @@ export interface BeatRow {
   readonly timeline: string;
   /** The live node that holds the lease of maintenance. */
   readonly maintenance: string | null;
+  readonly hasSynchronousStandby: boolean;
 }
 export const beatNode = pgStatement<
   BeatRow,
@@ -120,7 +121,8 @@ export const beatNode = pgStatement<
      (SELECT moved_to FROM cluster WHERE id = 1) AS "movedTo",
      ${SERVER} AS "systemIdentifier", ${TIMELINE} AS timeline,
      (SELECT n.node_id FROM leases l JOIN nodes n ON n.boot = l.holder
-      WHERE l.name = 'maintenance' AND l.ends_at_ms > ${NOW_MS}) AS maintenance`,
+      WHERE l.name = 'maintenance' AND l.ends_at_ms > ${NOW_MS}) AS maintenance,
+     current_setting('synchronous_standby_names') <> '' AS "hasSynchronousStandby"`,
 );
 
 /** Ends the lease of a boot at once. */
@@ -145,4 +147,9 @@ export const takeWorkLease = pgStatement<{ name: string }, [name: string, boot: 
 export const endWorkLease = pgStatement<unknown, [name: string, boot: string]>(
   "leases.end",
   `UPDATE leases SET ends_at_ms = ${NOW_MS} WHERE name = $1 AND holder = $2`,
+);
+/** Deletes a node whose lease has ended. */
+export const removeEnded = pgStatement<unknown, [nodeId: string]>(
+  "nodes.remove",
+  `DELETE FROM nodes WHERE node_id = $1 AND ends_at_ms <= ${NOW_MS}`,
 );

@@ -9,6 +9,9 @@ import { pgStatement } from "./statement.ts";
 const migrations = embeddedPgMigrations();
 const functions = await embeddedPgFunctions();
 
+/** The schema that this release needs: the creation time of its last migration, unix ms. */
+export const schemaVersion: number = Math.max(...migrations.map(({ folderMillis }) => folderMillis));
+
 /** Another node that migrates holds the lock for as long as its migrations take. */
 const LOCK_TIMEOUT_MS = 3_000;
 const LOCK_TRIES = 5;

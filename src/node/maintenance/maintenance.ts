@@ -62,7 +62,7 @@ export function createMaintenance(deps: {
   readonly clock: Clock;
   readonly limits: MaintenanceLimits;
   /** Held before each step, where several nodes share the state: another node sweeps while it cannot be held. */
-  readonly lease?: WorkLease;
+  readonly lease?: WorkLease | undefined;
   /** Called for each sweep that fails. The other sweeps still run, and the next run retries the failed one. */
   readonly onFault: (sweep: string, cause: unknown) => void;
 }): Maintenance {

@@ -1,32 +1,119 @@
-import { createPostgresSwitches } from "../../cluster/postgres/switch-store.ts";
+import type { NodeSignals } from "../../cluster/node-signals.ts";
+import { createPauses, type Pauses, watchSwitches } from "../../cluster/pauses.ts";
+import {
+  type ClusterStats,
+  type MembershipDeps,
+  startMembership,
+} from "../../cluster/postgres/membership.ts";
+import { comparedSettings } from "../../cluster/shared-settings.ts";
 import { createSwitches } from "../../cluster/sqlite/switch-store.ts";
-import type { SwitchStore } from "../../cluster/switch-store.ts";
+import { followedFids } from "../../config/fid-file.ts";
+import { schemaVersion } from "../../db/postgres/migrate.ts";
+import { PgStats, type PgStatsSnapshot } from "../../db/postgres/pool-stats.ts";
+import type { PgPools, PgSettings } from "../../db/postgres/pools.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
-import { type OpenStateDeps, openPools } from "./open-state.ts";
+import { type StateNode, startSingleNode } from "../../db/state/state-node.ts";
+import type { Common } from "../../runtime/common.ts";
+import { version } from "../../version.ts";
+import { openPools } from "./open-state.ts";
 import { postgresSettings } from "./postgres-settings.ts";
 
 /** The state as the main thread sees it. */
-export interface MainState extends AsyncDisposable {
-  readonly switches: SwitchStore;
-  /** Why PostgreSQL does not answer; undefined while it does, and always with state.db. */
-  awayReason(): string | undefined;
+export interface MainState {
+  readonly node: StateNode;
+  readonly pauses: Pick<Pauses, "latest">;
+  /** What all threads count of their calls to PostgreSQL; undefined with state.db. */
+  readonly pgStats: PgStats | undefined;
+  /** Undefined with state.db. */
+  readonly postgres: PostgresState | undefined;
+  /** Gives up what the node holds, and closes the state. */
+  stop(): Promise<void>;
 }
 
-/** Opens the state for the main thread. The database is there, with the current schema. */
-export function openMainState(deps: Omit<OpenStateDeps, "part">): MainState {
-  const settings = postgresSettings(deps.config);
-  if (settings) {
-    const pools = openPools(settings, { ...deps, part: "main" });
-    return {
-      switches: createPostgresSwitches(pools.main),
-      awayReason: () => pools.away?.reason,
-      [Symbol.asyncDispose]: () => pools[Symbol.asyncDispose](),
-    };
-  }
-  const reader = openStateReader(statePath(deps.config.data.dir));
+/** A state in PostgreSQL, by what is known without asking it. */
+export interface PostgresState {
+  readonly node: StateNode;
+  /** The schema of this release. */
+  readonly schemaVersion: number;
+  /** Why and since when PostgreSQL does not answer; undefined while it does. */
+  away(): { readonly reason: string; readonly sinceMs: number } | undefined;
+  cluster(): ClusterStats;
+  calls(): PgStatsSnapshot;
+}
+
+export interface MainStateDeps extends Pick<MembershipDeps, "report" | "onLost"> {
+  readonly common: Pick<Common, "config" | "log" | "clock">;
+  readonly nodeId: string;
+  readonly signals: NodeSignals;
+}
+
+/**
+ * Opens the state for the main thread, and joins the other nodes of a state in PostgreSQL. The database is there, with the
+ * current schema. Rejects when the node may not join, like `joinCluster`.
+ */
+export async function openMainState(deps: MainStateDeps): Promise<MainState> {
+  const settings = postgresSettings(deps.common.config);
+  return settings ? joinPostgres(settings, deps) : openLocal(deps);
+}
+
+async function openLocal({ common, nodeId, signals }: MainStateDeps): Promise<MainState> {
+  const { config, log } = common;
+  const pauses = createPauses({ signals, log });
+  const reader = openStateReader(statePath(config.data.dir));
+  const stopWatching = await watchSwitches({ switches: createSwitches(reader), pauses, log });
   return {
-    switches: createSwitches(reader),
-    awayReason: () => undefined,
-    [Symbol.asyncDispose]: async () => reader[Symbol.dispose](),
+    node: startSingleNode(nodeId),
+    pauses,
+    pgStats: undefined,
+    postgres: undefined,
+    async stop() {
+      stopWatching();
+      reader[Symbol.dispose]();
+    },
   };
+}
+
+async function joinPostgres(settings: PgSettings, deps: MainStateDeps): Promise<MainState> {
+  const { common, nodeId, signals, report, onLost } = deps;
+  const { config, clock } = common;
+  const log = common.log.child({ subsystem: "cluster" });
+  const pauses = createPauses({ signals, log });
+  const pgStats = new PgStats();
+  const pools: PgPools = openPools(settings, { config, part: "main", nodeId, stats: pgStats, log });
+  try {
+    const membership = await startMembership({
+      pool: pools.main,
+      nodeId,
+      version,
+      schemaVersion,
+      isSolo: config.upstream.url === "",
+      settings: comparedSettings(config, followedFids(config.upstream)),
+      clock,
+      signals,
+      pauses,
+      log,
+      report,
+      onLost,
+    });
+    const { node } = membership;
+    return {
+      node,
+      pauses,
+      pgStats,
+      postgres: {
+        node,
+        schemaVersion,
+        away: () => pools.away,
+        cluster: membership.stats,
+        calls: () => pgStats.snapshot(),
+      },
+      async stop() {
+        await membership.leave();
+        await pools[Symbol.asyncDispose]();
+      },
+    };
+  } catch (cause) {
+    await pools[Symbol.asyncDispose]();
+    throw cause;
+  }
 }

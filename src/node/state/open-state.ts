@@ -1,7 +1,9 @@
 import { NodeSignals } from "../../cluster/node-signals.ts";
 import { createOffsetClock } from "../../cluster/offset-clock.ts";
+import { createWorkLease, type WorkLease } from "../../cluster/postgres/work-lease.ts";
 import type { Config } from "../../config/schema.ts";
 import { stateConnections } from "../../config/state-connections.ts";
+import { PgStats } from "../../db/postgres/pool-stats.ts";
 import { openPgPools, type PgPools, type PgSettings } from "../../db/postgres/pools.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
@@ -24,6 +26,8 @@ export interface StateLink {
   readonly node: StateNode;
   /** Those of `NodeSignals`. */
   readonly signals: SharedArrayBuffer;
+  /** Those of `PgStats`; undefined with state.db. */
+  readonly pgStats: SharedArrayBuffer | undefined;
   /** Connects to the writer of state.db; undefined with PostgreSQL, where every thread writes itself. */
   readonly writer: MessagePort | undefined;
 }
@@ -36,6 +40,8 @@ export interface OpenState extends AsyncDisposable {
   readonly stores: StateStores;
   /** For maintenance alone. */
   readonly sweeps: readonly Sweep[];
+  /** Held by the one node that sweeps; undefined with state.db. */
+  readonly maintenanceLease: WorkLease | undefined;
 }
 
 export interface OpenStateDeps {
@@ -58,13 +64,18 @@ function openInSqlite({ config, link }: OpenStateDeps): OpenState {
   return {
     stores: createStateStores(reader, callWriter),
     sweeps: createStateSweeps(callWriter),
+    maintenanceLease: undefined,
     [Symbol.asyncDispose]: async () => reader[Symbol.dispose](),
   };
 }
 
 function openInPostgres(settings: PgSettings, deps: OpenStateDeps): OpenState {
   const { config, link } = deps;
-  const pools = openPools(settings, deps);
+  const pools = openPools(settings, {
+    ...deps,
+    nodeId: link.node.nodeId,
+    stats: new PgStats(link.pgStats),
+  });
   const options = {
     clock: stateClockOf(link),
     node: link.node,
@@ -74,6 +85,7 @@ function openInPostgres(settings: PgSettings, deps: OpenStateDeps): OpenState {
   return {
     stores: createPostgresStores(pools, options),
     sweeps: createPostgresSweeps(pools, options),
+    maintenanceLease: createWorkLease(pools.main, link.node, "maintenance"),
     [Symbol.asyncDispose]: () => pools[Symbol.asyncDispose](),
   };
 }
@@ -84,11 +96,16 @@ export function stateClockOf({ signals }: StateLink): StateClock {
 }
 
 /** Opens the pools of a thread. They connect with their first statement. */
-export function openPools(settings: PgSettings, { config, part, link, log }: OpenStateDeps): PgPools {
+export function openPools(
+  settings: PgSettings,
+  deps: Omit<OpenStateDeps, "link"> & { readonly nodeId: string; readonly stats: PgStats },
+): PgPools {
+  const { config, part, nodeId, stats, log } = deps;
   return openPgPools({
     settings,
-    applicationName: `${config.service.name}/${link.node.nodeId}/${part}`,
+    applicationName: `${config.service.name}/${nodeId}/${part}`,
     connections: connectionsOf(config, part),
+    stats,
     log,
   });
 }

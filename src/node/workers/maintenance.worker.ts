@@ -27,6 +27,7 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state: link }) => {
   const logFault = createFaultLog({ log, clock: systemClock });
   const maintenance = createMaintenance({
     sweeps: state.sweeps,
+    lease: state.maintenanceLease,
     clock: systemClock,
     limits: config.state.url === "" ? SQLITE_LIMITS : POSTGRES_LIMITS,
     onFault: (sweep, cause) => logFault(cause, { sweep }, "A sweep failed"),

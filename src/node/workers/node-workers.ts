@@ -1,6 +1,7 @@
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
+import type { PgStats } from "../../db/postgres/pool-stats.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
 import { EXIT_RETRYABLE } from "../../lib/failure.ts";
 import type { Common } from "../../runtime/common.ts";
@@ -45,10 +46,18 @@ export interface NodeWorkers {
   crashed(name: string): (message: string) => void;
 }
 
+/** What all threads know of the state. */
+interface NodeWorkersState {
+  readonly stateNode: StateNode;
+  readonly signals: NodeSignals;
+  /** Undefined with state.db. */
+  readonly pgStats: PgStats | undefined;
+}
+
 /** Registers all workers for the shutdown, and starts none. `config.data.dir` is absolute. */
 export function createNodeWorkers(
   { config, log, shutdown }: Common,
-  { stateNode, signals }: { readonly stateNode: StateNode; readonly signals: NodeSignals },
+  { stateNode, signals, pgStats }: NodeWorkersState,
 ): NodeWorkers {
   const channels = Object.fromEntries(NAMES.map((name) => [name, new WorkerChannels()])) as Record<
     WorkerName,
@@ -65,7 +74,7 @@ export function createNodeWorkers(
     // In PostgreSQL, every thread writes itself.
     const writer = config.state.url === "" ? channels.state.connect() : undefined;
     return {
-      link: { node: stateNode, signals: signals.shared, writer },
+      link: { node: stateNode, signals: signals.shared, pgStats: pgStats?.shared, writer },
       transfer: writer ? [writer] : [],
     };
   };
