@@ -4,6 +4,7 @@ import type { Config } from "./schema.ts";
 /** Connections to PostgreSQL by the threads that use them. */
 export interface StateConnections {
   readonly main: number;
+  readonly ingest: number;
   readonly maintenance: number;
   readonly delivery: number;
   readonly fanOut: number;
@@ -11,10 +12,10 @@ export interface StateConnections {
   readonly http: number;
 }
 
-const FIXED = { main: 1, maintenance: 1, delivery: 4, fanOut: 4 };
+const FIXED = { main: 1, ingest: 1, maintenance: 1, delivery: 4, fanOut: 4 };
 const FEWEST_PER_WORKER = 2;
-/** A default leaves some, so that the number of workers can rise by one. */
-const SPARE = 2;
+/** The default leaves one. */
+const SPARE = 1;
 
 /** The fewest connections that a node needs. */
 export function fewestConnections(config: Pick<Config, "http">): number {

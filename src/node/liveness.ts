@@ -1,5 +1,4 @@
-import type { Clock } from "../runtime/clock.ts";
-import { nowSecs } from "../runtime/clock.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { UpstreamProgress } from "../upstream/progress.ts";
 
 /** What a node reports to the other nodes of its state about its index. */

@@ -8,7 +8,14 @@ const URL_SET = "state.url=postgres://social:hunter2!@db.example/social";
 
 test("the connections of a node are divided among its threads, and never exceed the setting", () => {
   const divide = (...set: string[]) => stateConnections(load({ flags: { set } }).config);
-  expect(divide("http.workers=1")).toEqual({ main: 1, maintenance: 1, delivery: 4, fanOut: 4, http: 4 });
+  expect(divide("http.workers=1")).toEqual({
+    main: 1,
+    ingest: 1,
+    maintenance: 1,
+    delivery: 4,
+    fanOut: 4,
+    http: 3,
+  });
   expect(divide("http.workers=4").http).toBe(2);
   expect(divide("http.workers=4", "state.connections=30").http).toBe(5);
   const { http, ...fixed } = divide("http.workers=3", "state.connections=23");
@@ -16,9 +23,9 @@ test("the connections of a node are divided among its threads, and never exceed 
 });
 
 test("too few connections for the HTTP workers are refused where PostgreSQL is used, and only there", () => {
-  const set = ["http.workers=4", "state.connections=17"];
+  const set = ["http.workers=4", "state.connections=18"];
   expect(problemsOf({ flags: { set: [...set, URL_SET] } })).toMatchObject([
-    { key: "state.connections", message: "must be 0 or at least 18 with the HTTP workers of this node" },
+    { key: "state.connections", message: "must be 0 or at least 19 with the HTTP workers of this node" },
   ]);
   expect(() => load({ flags: { set } })).not.toThrow();
 });

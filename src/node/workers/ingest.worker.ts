@@ -1,8 +1,6 @@
 import type { Config } from "../../config/schema.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexWriter } from "../../db/index/database.ts";
-import { openStateReader, statePath } from "../../db/state/database.ts";
-import type { StateNode } from "../../db/state/state-node.ts";
 import { createFaultLog } from "../../db/state/unavailable-log.ts";
 import { createIngestEngine } from "../../ingest/engine.ts";
 import { EventSignal } from "../../ingest/event-signal.ts";
@@ -12,13 +10,10 @@ import { createOwnHubLog } from "../../ingest/hub-log/own-hub-log.ts";
 import { createLogRetention, LOG_COMMIT_INTERVAL_MS } from "../../ingest/log-retention.ts";
 import { IngestQueue } from "../../ingest/queue.ts";
 import { serveIngest } from "../../ingest/rpc.ts";
-import { connectRpc } from "../../lib/port-rpc.ts";
 import { networkOf } from "../../protocol/network.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
-import { createStateStores } from "../state/sqlite-stores.ts";
-import { createStateWriterClient } from "../state/writer-client.ts";
-import type { StateWriterRpc } from "../state/writer-rpc.ts";
+import { openStateStores, type StateLink } from "../state/open-state.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** How often an idle writer retries a database that could not be written. */
@@ -31,30 +26,24 @@ export interface IngestWorkerInit {
   readonly config: Config;
   /** The commits of this worker, which readers follow. */
   readonly commits: SharedArrayBuffer;
-  /** Connects to the writer of the state. */
-  readonly state: MessagePort;
-  readonly stateNode: StateNode;
+  readonly state: StateLink;
 }
 
 /** The one writer of the index. It merges the records that other workers validated. */
-runWorker<IngestWorkerInit>(async ({ config, commits, state, stateNode }) => {
+runWorker<IngestWorkerInit>(async ({ config, commits, state: link }) => {
   const log = createLogger(config, { subsystem: "ingest" });
   const db = openIndexWriter(indexPath(config.data.dir));
   db.commits = new CommitSequence(commits);
   const newEvents = new EventSignal();
   const logFault = createIngestFaultLog({ log, clock: systemClock });
   const newHubEvents = new EventSignal();
-  const stateReader = openStateReader(statePath(config.data.dir));
-  const { nodeLogs } = createStateStores(
-    stateReader,
-    createStateWriterClient(connectRpc<StateWriterRpc>(state)),
-  );
+  const state = openStateStores({ config, part: "ingest", link, log });
   const logStateFault = createFaultLog({ log, clock: systemClock });
   const isNumbering = config.upstream.url === "";
   const logs = await openLogs({
     db,
-    nodeId: stateNode.nodeId,
-    store: nodeLogs,
+    nodeId: link.node.nodeId,
+    store: state.stores.nodeLogs,
     clock: systemClock,
     isNumbering,
     isLogging: config.hub.reads,
@@ -94,7 +83,7 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state, stateNode }) => {
       clearInterval(repointing);
       logs.stop();
       await queue.drain();
-      stateReader[Symbol.dispose]();
+      await state[Symbol.asyncDispose]();
       db.checkpoint();
       db[Symbol.dispose]();
     },

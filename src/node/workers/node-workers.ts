@@ -104,9 +104,9 @@ function initOf(
   const { config, channels, commits, connectState, stateNode } = deps;
   switch (name) {
     case "ingest": {
-      const state = channels.state.connect();
-      const init: IngestWorkerInit = { config, commits: commits.shared, state, stateNode };
-      return { init, transfer: [state] };
+      const { link: state, transfer } = connectState();
+      const init: IngestWorkerInit = { config, commits: commits.shared, state };
+      return { init, transfer };
     }
     case "state": {
       const init: StateWorkerInit = { config, stateNode };
