@@ -17,7 +17,7 @@ test("the connections of a node are divided among its threads, and never exceed 
     http: 3,
   });
   expect(divide("http.workers=4").http).toBe(2);
-  expect(divide("http.workers=4", "state.connections=30").http).toBe(5);
+  expect(divide("http.workers=4", "state.connections=31").http).toBe(5);
   const { http, ...fixed } = divide("http.workers=3", "state.connections=23");
   expect(Object.values(fixed).reduce((sum, count) => sum + count) + 3 * http).toBeLessThanOrEqual(23);
 });
