@@ -1,7 +1,9 @@
+import { type Static, type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
 import { hasUnprintable } from "../lib/printable.ts";
 import { ok, type Result } from "../lib/result.ts";
-import { type JsonObject, ownValue, readList, readObject, readText } from "../management/fields.ts";
+import { textFault } from "../management/fields.ts";
 import { badField, type Refusal } from "../management/refusal.ts";
+import { checked, type Fault, schemaReader, Text } from "../management/request-schema.ts";
 import type { Audience, Notification } from "./store/campaign-store.ts";
 
 /** Stands for every fid above 2^53 - 1; no such fid exists. */
@@ -16,72 +18,111 @@ export interface SendRequest {
   readonly audience: Audience;
 }
 
-export const MAX_TITLE_CHARS = 32;
-export const MAX_BODY_CHARS = 128;
-export const MAX_TARGET_URL_CHARS = 256;
+const MAX_TITLE_CHARS = 32;
+const MAX_BODY_CHARS = 128;
+const MAX_TARGET_URL_CHARS = 256;
 
-const readTitle = readText({ min: 1, max: MAX_TITLE_CHARS });
-const readBody = readText({ min: 1, max: MAX_BODY_CHARS });
-const readUrlText = readText({ min: 1, max: MAX_TARGET_URL_CHARS });
-// The size limit of the body bounds these lists.
-const readFids = readList(Number.MAX_SAFE_INTEGER, readAnyFid);
+const documentedText = (max: number, description: string) => ({
+  minLength: 1,
+  maxLength: max,
+  description,
+  type: "string",
+});
+
+/** Documents a value that may be null, and checks it otherwise. */
+const nullable = <T>(documented: TSchema, check: Fault): TUnsafe<T | null> =>
+  checked<T | null>({ anyOf: [documented, { type: "null" }] }, (value) =>
+    value === null ? undefined : check(value),
+  );
+
+/** A u64 as a JSON number. No fid is above 2^53 - 1, so the rounding of larger numbers does not matter. */
+const fidFault: Fault = (value) =>
+  typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 2 ** 64
+    ? undefined
+    : "must be an unsigned 64-bit integer";
+const Fid = checked<number>({ format: "int64", minimum: 0, type: "integer" }, fidFault);
+
+const urlTextFault = textFault({ min: 1, max: MAX_TARGET_URL_CHARS });
+const TargetUrl = checked<string>(
+  documentedText(MAX_TARGET_URL_CHARS, "https, on the host of the app's `app_url`"),
+  (value) => urlTextFault(value) ?? targetUrlFault(value as string),
+);
+
+export const SentNotification = Type.Object({
+  title: Text({ min: 1, max: MAX_TITLE_CHARS, description: "Unicode characters" }),
+  body: Text({ min: 1, max: MAX_BODY_CHARS, description: "Unicode characters" }),
+  target_url: TargetUrl,
+  uuid: Type.Optional(
+    nullable<string>(
+      Type.String({
+        description:
+          "Any UUID. A user receives the same UUID of an app only once within 24 hours, so a send can be repeated safely.",
+      }),
+      (value) => (uuidOf(value) === undefined ? "must be a UUID" : undefined),
+    ),
+  ),
+});
+
+// The size limit of the body bounds these lists. Null is refused: an empty list means everyone, so a sender that means no one must
+// not reach everyone.
+export const TargetFids = Type.Array(Fid, {
+  description: "Recipients; empty or absent for all users with an enabled token",
+});
+
+/** Filters of the audience; the hosted API has them in a nested object. */
+export const audienceFilters = {
+  exclude_fids: Type.Optional(Type.Array(Fid, { description: "Fids that do not receive the notification" })),
+  following_fid: Type.Optional(
+    nullable<number>(
+      Type.Integer({
+        format: "int64",
+        minimum: 0,
+        description: "Only followers of this fid receive the notification",
+      }),
+      fidFault,
+    ),
+  ),
+  minimum_user_score: Type.Optional(
+    nullable<number>(Type.Number({ description: "Accepted but not enforced" }), (value) =>
+      typeof value === "number" ? undefined : "must be a number",
+    ),
+  ),
+  near_location: Type.Optional(Type.Unknown({ description: "Accepted but not enforced" })),
+} satisfies Record<string, TSchema>;
+
+export const SendNotificationRequest = Type.Object(
+  { notification: SentNotification, target_fids: Type.Optional(TargetFids), ...audienceFilters },
+  { $id: "SendNotificationRequest" },
+);
+
+const readBody = schemaReader(SendNotificationRequest);
 
 /** Reads the body of a send for the app at `appUrl`; a refusal names the field. */
 export function readSendRequest(body: unknown, appUrl: string): Result<SendRequest, Refusal> {
-  const request = readObject(body, "request body");
-  if (!request.ok) return request;
-  const notification = readNotification(request.value, appUrl);
-  if (!notification.ok) return notification;
-  const audience = readAudience(request.value);
-  return audience.ok ? ok({ ...notification.value, audience: audience.value }) : audience;
-}
-
-function readNotification(
-  request: JsonObject,
-  appUrl: string,
-): Result<Omit<SendRequest, "audience">, Refusal> {
-  const input = ownValue(request, "notification");
-  if (input === undefined) return badField("missing field notification");
-  const notification = readObject(input, "notification");
-  if (!notification.ok) return notification;
-  const field = <T>(
-    key: string,
-    read: (value: unknown, name: string) => Result<T, Refusal>,
-  ): Result<T, Refusal> => {
-    const value = ownValue(notification.value, key);
-    const name = `notification.${key}`;
-    return value === undefined ? badField(`missing field ${name}`) : read(value, name);
-  };
-  const title = field("title", readTitle);
-  if (!title.ok) return title;
-  const body = field("body", readBody);
-  if (!body.ok) return body;
-  const targetUrl = field("target_url", (value, name) => readTargetUrl(value, name, appUrl));
-  if (!targetUrl.ok) return targetUrl;
-  const givenUuid = ownValue(notification.value, "uuid") ?? null;
-  const uuid = givenUuid === null ? ok(undefined) : readUuid(givenUuid);
-  if (!uuid.ok) return uuid;
+  const read = readBody(body);
+  if (!read.ok) return read;
+  const { notification, ...audience } = read.value;
+  const { title, body: text, target_url: targetUrl, uuid } = notification;
+  // Clients open it only on the host of the app, and report a sender that uses another one.
+  const { host } = new URL(appUrl);
+  if (new URL(targetUrl).host !== host)
+    return badField(`notification.target_url must be on the host of the app, ${host}`);
   return ok({
-    notification: { title: title.value, body: body.value, targetUrl: targetUrl.value },
-    uuid: uuid.value,
+    notification: { title, body: text, targetUrl },
+    uuid: uuidOf(uuid),
+    audience: audienceOf(audience),
   });
 }
 
-/** Clients open it only on the host of the app, and report a sender that uses another one. */
-function readTargetUrl(value: unknown, name: string, appUrl: string): Result<string, Refusal> {
-  const read = readUrlText(value, name);
-  if (!read.ok) return read;
-  const text = read.value;
-  if (hasUnprintable(text)) return badField(`${name} must not contain control characters or invisible ones`);
+function targetUrlFault(text: string): string | undefined {
+  if (hasUnprintable(text)) return "must not contain control characters or invisible ones";
   const url = /^https:\/\/[^/?#\\\s]/i.test(text) && !/[\s\\]/.test(text) ? URL.parse(text) : null;
-  if (url === null) return badField(`${name} must be an absolute https URL`);
-  if (url.username !== "" || url.password !== "") return badField(`${name} must not contain credentials`);
-  const { host } = new URL(appUrl);
-  return url.host === host ? read : badField(`${name} must be on the host of the app, ${host}`);
+  if (url === null) return "must be an absolute https URL";
+  return url.username !== "" || url.password !== "" ? "must not contain credentials" : undefined;
 }
 
 /** Accepts all common forms of RFC 9562: with or without hyphens, braces or `urn:uuid:`, in either case. */
-function readUuid(value: unknown): Result<string, Refusal> {
+function uuidOf(value: unknown): string | undefined {
   const bare = typeof value === "string" ? /^(?:urn:uuid:)?(.{32,38})$/i.exec(value)?.[1] : undefined;
   const unbraced = bare?.startsWith("{") && bare.endsWith("}") ? bare.slice(1, -1) : bare;
   const parts =
@@ -89,38 +130,21 @@ function readUuid(value: unknown): Result<string, Refusal> {
       ? null
       : (/^([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})$/i.exec(unbraced) ??
         /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i.exec(unbraced));
-  return parts === null
-    ? badField("notification.uuid must be a UUID")
-    : ok(parts.slice(1).join("-").toLowerCase());
+  return parts?.slice(1).join("-").toLowerCase();
 }
 
-function readAudience(request: JsonObject): Result<Audience, Refusal> {
-  const targetFids = readOptionalFids(request, "target_fids");
-  if (!targetFids.ok) return targetFids;
-  const excludeFids = readOptionalFids(request, "exclude_fids");
-  if (!excludeFids.ok) return excludeFids;
-  const following = ownValue(request, "following_fid") ?? null;
-  const followingFid = following === null ? ok(null) : readAnyFid(following, "following_fid");
-  if (!followingFid.ok) return followingFid;
-  const score = ownValue(request, "minimum_user_score") ?? null;
-  if (score !== null && typeof score !== "number") return badField("minimum_user_score must be a number");
-  return ok({
-    targetFids: targetFids.value,
-    excludeFids: excludeFids.value,
-    followingFid: followingFid.value,
-  });
+function audienceOf({
+  target_fids: targetFids = [],
+  exclude_fids: excludeFids = [],
+  following_fid: followingFid = null,
+}: Omit<Static<typeof SendNotificationRequest>, "notification">): Audience {
+  return {
+    targetFids: targetFids.map(knownFid),
+    excludeFids: excludeFids.map(knownFid),
+    followingFid: followingFid === null ? null : knownFid(followingFid),
+  };
 }
 
-/** Rejects `null`: an empty list means everyone, so a sender that means no one must not reach everyone. */
-function readOptionalFids(request: JsonObject, key: string): Result<readonly number[], Refusal> {
-  const input = ownValue(request, key);
-  return input === undefined ? ok([]) : readFids(input, key);
-}
-
-/** Reads a u64 as a JSON number. No fid is above 2^53 - 1, so the rounding of larger numbers does not matter. */
-function readAnyFid(value: unknown, name: string): Result<number, Refusal> {
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > 2 ** 64) {
-    return badField(`${name} must be an unsigned 64-bit integer`);
-  }
-  return ok(Number.isSafeInteger(value) ? value : UNKNOWN_FID);
+function knownFid(fid: number): number {
+  return Number.isSafeInteger(fid) ? fid : UNKNOWN_FID;
 }

@@ -1,17 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { isoTime } from "../../lib/iso-time.ts";
+import { audienceFilters, SentNotification, TargetFids } from "../../push/send-request.ts";
 import type { SendResult } from "../../push/send-service.ts";
 import type { CampaignWithTotals } from "../../push/sender-view.ts";
 import type { CampaignStatus } from "../../push/store/campaign-store.ts";
 import type { TokenResult } from "../../push/store/notification-ledger.ts";
 import type { ListedToken } from "../../push/tokens/transfer/listed-token.ts";
-import {
-  audienceFilters,
-  presentResult,
-  SentNotification,
-  sendCounts,
-  TargetFids,
-} from "../native/send/schemas.ts";
+import { presentResult, sendCounts } from "../native/send/schemas.ts";
 import { type Assignable, closed, Fid, Next, nullable } from "../shared/schemas.ts";
 
 /** Schemas of push in the shape of the hosted API. */

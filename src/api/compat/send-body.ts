@@ -1,6 +1,6 @@
 import { ApiError } from "../../http/errors.ts";
 import { ownValue, readObject } from "../../management/fields.ts";
-import { audienceFilters } from "../native/send/schemas.ts";
+import { audienceFilters } from "../../push/send-request.ts";
 import { unwrapOrThrow } from "../shared/management.ts";
 
 /**

@@ -61,13 +61,14 @@ export function createMatcher(options: MatcherOptions = {}): Matcher {
       const read = readSubscriptionProgram(subscription);
       if (!read.ok) return read.error.reason;
       const program = read.value;
-      const subscriber = budgets.subscribe({
+      const subscribed = budgets.subscribe({
         id,
         ownerId,
         programSize: program.size,
         onOver: (reason) => onOver?.(id, reason),
       });
-      if (typeof subscriber === "string") return subscriber;
+      if (!subscribed.ok) return subscribed.error;
+      const subscriber = subscribed.value;
       subscribers.set(id, subscriber);
       for (const [kind, filter] of Object.entries(subscription) as [EventKind, Filter][])
         indexOf(kind).add(subscriber, filter, program.byKind[kind] ?? {});

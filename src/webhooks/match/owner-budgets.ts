@@ -1,3 +1,4 @@
+import { err, ok, type Result } from "../../lib/result.ts";
 import { MAX_OWNER_PROGRAM_SIZE } from "./subscription-program.ts";
 
 /** Time budget of matching for one owner's subscriptions. */
@@ -98,21 +99,21 @@ export class OwnerBudgets {
     return this.#accounts.size;
   }
 
-  /** @returns the reason if the owner may not add the subscription. */
+  /** The error says why the owner may not add the subscription; it may follow a field's name. */
   subscribe(input: {
     readonly id: string;
     readonly ownerId: string;
     readonly programSize: number;
     readonly onOver: (reason: string) => void;
-  }): Subscriber | string {
+  }): Result<Subscriber, string> {
     const { id, ownerId, programSize, onOver } = input;
     const account = this.#accountOf(ownerId);
     const sum = account.programSize + programSize;
-    if (programSize > 0 && sum > MAX_OWNER_PROGRAM_SIZE) return ownerProgramFault(sum);
+    if (programSize > 0 && sum > MAX_OWNER_PROGRAM_SIZE) return err(ownerProgramFault(sum));
     const subscriber = new Subscriber(id, account, programSize, onOver);
     account.subscribers.add(subscriber);
     account.programSize = sum;
-    return subscriber;
+    return ok(subscriber);
   }
 
   unsubscribe(subscriber: Subscriber): void {

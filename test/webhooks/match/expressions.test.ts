@@ -166,11 +166,8 @@ function makePool() {
   };
   const budgets = new OwnerBudgets(UNLIMITED, () => clock.nowMs);
   const pool = new ExpressionPool(budgets, read);
-  const subscriberOf = (id: string) => {
-    const subscriber = budgets.subscribe({ id, ownerId: id, programSize: 0, onOver: () => undefined });
-    if (typeof subscriber === "string") throw new Error(subscriber);
-    return subscriber;
-  };
+  const subscriberOf = (id: string) =>
+    expectOk(budgets.subscribe({ id, ownerId: id, programSize: 0, onOver: () => undefined }));
   const add = (source: string, subscriber = subscriberOf(source)) => {
     const program = expectOk(readRegexProgram(source));
     return { subscriber, expression: pool.add(program, subscriber) };

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { OwnerBudgets, type Subscriber } from "../../../src/webhooks/match/owner-budgets.ts";
 import { MAX_OWNER_PROGRAM_SIZE } from "../../../src/webhooks/match/subscription-program.ts";
+import { expectErr, expectOk } from "../../support/result.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -9,19 +10,20 @@ function startBudgets(minuteMs = 100, eventMs = 50) {
   const clock = { nowMs: 0 };
   const budgets = new OwnerBudgets({ minuteMs, eventMs }, () => clock.nowMs);
   const over: { id: string; reason: string }[] = [];
-  const subscribe = (id: string, ownerId: string, programSize = 10) =>
+  const trySubscribe = (id: string, ownerId: string, programSize = 10) =>
     budgets.subscribe({
       id,
       ownerId,
       programSize,
       onOver: (reason) => over.push({ id, reason }),
-    }) as Subscriber;
+    });
+  const subscribe = (...args: Parameters<typeof trySubscribe>) => expectOk(trySubscribe(...args));
   /** Charges a subscription for an event of its own. */
   const spend = (subscriber: Subscriber, ms: number) => {
     budgets.startEvent();
     budgets.charge(subscriber, ms);
   };
-  return { clock, budgets, over, subscribe, spend, ids: () => over.map(({ id }) => id) };
+  return { clock, budgets, over, subscribe, trySubscribe, spend, ids: () => over.map(({ id }) => id) };
 }
 
 describe("an owner above the budget of a minute", () => {
@@ -98,15 +100,15 @@ test("stops the most expensive subscription when one event exceeds the event bud
 });
 
 test("limits the total program size of an owner; a removal frees its share", () => {
-  const { budgets, subscribe } = startBudgets();
+  const { budgets, subscribe, trySubscribe } = startBudgets();
   const first = subscribe("first", "a", MAX_OWNER_PROGRAM_SIZE);
-  expect(subscribe("second", "a", 1)).toEqual(
+  expect(expectErr(trySubscribe("second", "a", 1))).toEqual(
     expect.stringContaining(`${MAX_OWNER_PROGRAM_SIZE + 1} instructions`),
   );
-  expect(typeof subscribe("without an expression", "a", 0)).toBe("object");
-  expect(typeof subscribe("second", "b", 1)).toBe("object");
+  expect(trySubscribe("without an expression", "a", 0).ok).toBe(true);
+  expect(trySubscribe("second", "b", 1).ok).toBe(true);
   budgets.unsubscribe(first);
-  expect(typeof subscribe("second", "a", 1)).toBe("object");
+  expect(trySubscribe("second", "a", 1).ok).toBe(true);
 });
 
 test("never stops an owner below the budget, whatever others do", () => {

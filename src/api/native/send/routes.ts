@@ -3,16 +3,11 @@ import { isSendKey } from "../../../auth/send-key.ts";
 import { parseBody, rawBody } from "../../../http/body.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { operation } from "../../../http/operation.ts";
+import { SendNotificationRequest } from "../../../push/send-request.ts";
 import type { SendService } from "../../../push/send-service.ts";
 import { unwrapOrThrow } from "../../shared/management.ts";
 import { executeSend } from "./execute-send.ts";
-import {
-  presentQueued,
-  presentResult,
-  QueuedCampaign,
-  SendNotificationRequest,
-  SendNotificationResult,
-} from "./schemas.ts";
+import { presentQueued, presentResult, QueuedCampaign, SendNotificationResult } from "./schemas.ts";
 
 /** `/frame/notifications/<app_id>`: sends a notification to users of a mini app. */
 export function sendRoutes(sends: SendService): AnyElysia {
