@@ -27,8 +27,9 @@ export interface Difference {
   readonly extra: number;
 }
 
-/** The tables that can be rebuilt from messages and events. */
+/** The tables that can be rebuilt from messages and events. The columns of an event repeat what its bytes say. */
 const DERIVED_TABLES = [
+  "on_chain_events",
   "envelopes",
   "messages",
   "urls",
@@ -125,17 +126,37 @@ function rebuild(scratch: IndexDatabase, live: IndexDatabase): Difference[] {
 
 function rebuildRegistry(scratch: IndexDatabase, totals: TotalsDelta): void {
   scratch.transaction(() => {
-    scratch.sqlite.exec("INSERT INTO main.on_chain_events SELECT * FROM live.on_chain_events");
     scratch.sqlite.exec(
       "INSERT INTO main.username_proofs SELECT * FROM live.username_proofs WHERE message_hash IS NULL",
     );
-    const events = scratch.sqlite.query<{ bytes: Uint8Array }, []>("SELECT bytes FROM live.on_chain_events");
-    for (const { bytes } of events.iterate()) {
-      const event = OnChainEvent.decode(bytes);
-      foldOnChainEvents(scratch, event);
-      totals.add("on_chain_events", event.fid, 1);
+    const insert = scratch.sqlite.prepare(
+      "INSERT OR IGNORE INTO main.on_chain_events VALUES (?, ?, ?, ?, ?, ?)",
+    );
+    for (const [event, bytes] of liveEvents(scratch)) {
+      const { type, fid, blockNumber, logIndex, blockTimestamp } = event;
+      insert.run(type, fid, blockNumber, logIndex, blockTimestamp, bytes);
+      totals.add("on_chain_events", fid, 1);
     }
+    // The state of an fid is computed from all of its events.
+    for (const [event] of liveEvents(scratch)) foldOnChainEvents(scratch, event);
   });
+}
+
+/** Yields the on-chain events of the live index that can be decoded. The table differs by the others. */
+function* liveEvents(scratch: IndexDatabase): Generator<[OnChainEvent, bytes: Uint8Array]> {
+  const rows = scratch.sqlite.prepare<{ bytes: Uint8Array }, []>("SELECT bytes FROM live.on_chain_events");
+  for (const { bytes } of rows.iterate()) {
+    const event = decodedEvent(bytes);
+    if (event) yield [event, bytes];
+  }
+}
+
+function decodedEvent(bytes: Uint8Array): OnChainEvent | undefined {
+  try {
+    return OnChainEvent.decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 function rebuildMessages(scratch: IndexDatabase, live: IndexDatabase, totals: TotalsDelta): Difference[] {

@@ -23,6 +23,21 @@ describe("verifyIndex", () => {
          WHERE e.data IS NOT NULL LIMIT 1)`,
       "links",
     ],
+    [
+      "an on-chain event has the log index of another",
+      "UPDATE on_chain_events SET log_index = log_index + 1000 WHERE type = 3",
+      "on_chain_events",
+    ],
+    [
+      "an on-chain event has another block time",
+      "UPDATE on_chain_events SET block_timestamp = block_timestamp + 1",
+      "on_chain_events",
+    ],
+    [
+      "the bytes of an on-chain event are unreadable",
+      "UPDATE on_chain_events SET bytes = x'ff' WHERE type = 3",
+      "on_chain_events",
+    ],
   ])("names the table when %s", async (_name, sql, table) => {
     using writer = await startTestWriter(7);
     await writer.submit(...oddMessages(7).map((bytes) => ({ kind: "message" as const, bytes })));
