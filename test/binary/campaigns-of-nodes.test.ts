@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { IS_LONG } from "../support/long.ts";
+import { type SharedServices, startSharedServices } from "../support/postgres/nodes.ts";
+import { HAS_POSTGRES } from "../support/postgres/server.ts";
+import { compileInto, type RunningNode, tempDir } from "../support/program.ts";
+import { allServed, type PushClient, type PushScript, startPushClient } from "../support/push-client.ts";
+import { notification, SECRET, testApp } from "../support/send.ts";
+
+/** Two nodes, compiled, over one PostgreSQL: what a send promises holds over both, whichever of them ends. */
+
+const TOKENS = 10_000;
+const settings = ["net.allow_http=true", "net.allow_cidrs=127.0.0.0/8"];
+
+describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
+  const dir = tempDir();
+  let shared: SharedServices;
+  let a: RunningNode;
+  let b: RunningNode;
+  let apps = 0;
+  beforeAll(async () => {
+    shared = await startSharedServices([await compileInto(dir.path)]);
+    [a, b] = await Promise.all([shared.startNode("a", settings), shared.startNode("b", settings)]);
+  }, 120_000);
+  afterAll(async () => {
+    await shared[Symbol.asyncDispose]();
+    dir[Symbol.dispose]();
+  });
+
+  /** Adds an app whose users have tokens of the client. Returns its id. */
+  async function addApp(client: PushClient, tokens = TOKENS): Promise<string> {
+    apps += 1;
+    const appId = `app${apps}`;
+    const secrets = [{ uid: appId, value: secretOf(appId), createdAt: 1, expiresAt: null }];
+    await shared.stores.apps.create(testApp({ appId, secrets }), 100);
+    await shared.database.query(
+      `INSERT INTO tokens (app_id, fid, client_fid, url, host, token, enabled, last_event, created_at, updated_at)
+       SELECT '${appId}', n, 9152, 'http://127.0.0.1:${client.port}/', '127.0.0.1:${client.port}', 't' || n, true,
+         'miniapp_added', 1, 1 FROM generate_series(1, ${tokens}) AS n`,
+    );
+    return appId;
+  }
+
+  async function send(
+    node: RunningNode,
+    appId: string,
+    options: { readonly uuid?: string; readonly isAsync?: boolean } = {},
+  ) {
+    const { uuid, isAsync = false } = options;
+    const response = await fetch(`${node.url}/v2/svc/frame/notifications/${appId}`, {
+      method: "POST",
+      headers: { "x-api-key": secretOf(appId), ...(isAsync ? { prefer: "respond-async" } : {}) },
+      body: JSON.stringify({ notification: { ...notification, uuid } }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, never> };
+  }
+
+  const campaignOf = (id: unknown) => shared.stores.campaigns.find(String(id));
+
+  async function ended(id: unknown) {
+    for (;;) {
+      const campaign = await campaignOf(id);
+      if (campaign?.endedAt) return campaign;
+      await Bun.sleep(20);
+    }
+  }
+
+  /** A client that holds its calls from the nth on until it is released. */
+  function holding(from: number) {
+    const gate = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const script: PushScript = async (request, nth) => {
+      if (nth >= from) {
+        held.resolve();
+        await gate.promise;
+      }
+      return allServed(request, nth);
+    };
+    return { script, held: held.promise, release: () => gate.resolve() };
+  }
+
+  test("one uuid sent at once through both reaches each of 10,000 fids once, and their successes sum up", async () => {
+    await using client = startPushClient();
+    const appId = await addApp(client);
+    const uuid = crypto.randomUUID();
+    const responses = await Promise.all([send(a, appId, { uuid }), send(b, appId, { uuid })]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+    const successes = responses.map(({ body }) => Number(body.success_count));
+    expect((successes[0] ?? 0) + (successes[1] ?? 0)).toBe(TOKENS);
+    expect([client.shown.size, Math.max(...client.shown.values())]).toEqual([TOKENS, 1]);
+  }, 30_000);
+
+  test("after SIGTERM of a node, the other one continues its campaign within 2 seconds", async () => {
+    const { script, held, release } = holding(20);
+    await using client = startPushClient(script);
+    const appId = await addApp(client);
+    const { body } = await send(a, appId, { isAsync: true });
+    await held;
+    const calls = client.requests.length;
+    const stoppedMs = performance.now();
+    const stopped = a.stop();
+    while (client.requests.length === calls) await Bun.sleep(10);
+    expect(performance.now() - stoppedMs).toBeLessThan(2_000);
+    release();
+    expect(await stopped).toBe(0);
+    expect((await ended(body.campaign_id)).counts).toEqual({ success: TOKENS, failure: 0, notAttempted: 0 });
+    a = await shared.startNode("a", settings);
+  }, 30_000);
+
+  test("after kill -9 of a node, the other one sends on within 10 seconds; only calls in flight are repeated", async () => {
+    const { script, held, release } = holding(40);
+    await using client = startPushClient(script);
+    const appId = await addApp(client);
+    const uuid = crypto.randomUUID();
+    const sends = [
+      await send(a, appId, { uuid, isAsync: true }),
+      await send(b, appId, { uuid, isAsync: true }),
+    ];
+    await held;
+    await a.kill();
+    const killedMs = performance.now();
+    // Of both nodes, since a call does not name the node that makes it.
+    const inFlight = new Set(client.requests.slice(40).flatMap(({ tokens }) => tokens));
+    while (!b.logs().includes("Resumed an unfinished campaign")) await Bun.sleep(20);
+    expect(performance.now() - killedMs).toBeLessThan(10_000);
+    release();
+    const campaigns = await Promise.all(sends.map(({ body }) => ended(body.campaign_id)));
+    for (const { counts } of campaigns) {
+      expect(counts.failure).toBe(0);
+      expect(counts.success + counts.notAttempted).toBe(TOKENS);
+    }
+    expect(campaigns.reduce((sum, { counts }) => sum + counts.success, 0)).toBe(TOKENS);
+    expect(client.shown.size).toBe(TOKENS);
+    const repeated = [...client.shown].filter(([, times]) => times > 1);
+    expect(repeated.every(([key]) => inFlight.has(key.split(" ")[1] ?? ""))).toBe(true);
+    a = await shared.startNode("a", settings);
+  }, 60_000);
+
+  test.skipIf(!IS_LONG)(
+    "a node that was stopped for 20 seconds writes nothing for a campaign that the other one took over",
+    async () => {
+      const { script, held, release } = holding(40);
+      await using client = startPushClient(script);
+      const appId = await addApp(client);
+      const { body } = await send(a, appId, { isAsync: true });
+      await held;
+      process.kill(a.pid, "SIGSTOP");
+      const calls = client.requests.length;
+      const stoppedMs = performance.now();
+      while (client.requests.length === calls) await Bun.sleep(20);
+      expect(performance.now() - stoppedMs).toBeLessThan(10_000);
+      release();
+      const campaign = await ended(body.campaign_id);
+      expect(campaign.counts).toEqual({ success: TOKENS, failure: 0, notAttempted: 0 });
+      await Bun.sleep(Math.max(0, stoppedMs + 20_000 - performance.now()));
+      const before = client.requests.length;
+      process.kill(a.pid, "SIGCONT");
+      while (!a.logs().includes("Another run has taken over a campaign")) await Bun.sleep(20);
+      expect(client.requests).toHaveLength(before);
+      expect(await campaignOf(body.campaign_id)).toEqual(campaign);
+      // It works on.
+      const next = await send(a, await addApp(client, 5));
+      expect([next.status, next.body.success_count]).toEqual([200, 5] as never);
+    },
+    120_000,
+  );
+});
+
+/** A secret identifies its app, so each app has its own. */
+function secretOf(appId: string): string {
+  return SECRET.slice(appId.length) + appId;
+}

@@ -1,0 +1,60 @@
+import { createSteadyClock } from "../../../src/db/state/state-clock.ts";
+import { createPostgresStores } from "../../../src/node/state/postgres-stores.ts";
+import { systemClock } from "../../../src/runtime/clock.ts";
+import { type RunningNode, startNode, tempDir } from "../program.ts";
+import { makeChain } from "../upstream/chain.ts";
+import { UpstreamNode } from "../upstream/node.ts";
+import { UpstreamServer } from "../upstream/server.ts";
+import { createDatabase, type PostgresDatabase } from "./database.ts";
+
+/** An upstream and a state in PostgreSQL that nodes share. */
+export interface SharedServices extends AsyncDisposable {
+  readonly database: PostgresDatabase;
+  /** Stores beside those of the nodes. */
+  readonly stores: ReturnType<typeof createPostgresStores>;
+  /** Starts a node, or starts it again in its data directory. Its index may still be behind the upstream. */
+  startNode(nodeId: string, settings?: readonly string[]): Promise<RunningNode>;
+}
+
+/** Starts the upstream, with a few fids, and creates an empty state. Nodes that still run end with it. */
+export async function startSharedServices(command: readonly string[]): Promise<SharedServices> {
+  const dir = tempDir();
+  const blocks = 7;
+  const upstream = new UpstreamNode(makeChain("nodes that share a state", blocks));
+  upstream.produce(blocks);
+  const server = new UpstreamServer(upstream);
+  await server.start();
+  const database = await createDatabase();
+  const stores = createPostgresStores(database.pools(), {
+    node: database.node(),
+    clock: createSteadyClock({ clock: systemClock }),
+    limits: { maxQueued: 1 },
+  });
+  const started = new Set<RunningNode>();
+  return {
+    database,
+    stores,
+    async startNode(nodeId, settings = []) {
+      const all = [
+        `upstream.url=${server.url}`,
+        `state.url=${database.url}`,
+        `node.id=${nodeId}`,
+        ...settings,
+      ];
+      const node = await startNode({
+        command,
+        dataDir: `${dir.path}/${nodeId}`,
+        args: all.flatMap((setting) => ["--set", setting]),
+      });
+      started.add(node);
+      void node.exited.then(() => started.delete(node));
+      return node;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...started].map((node) => node.kill()));
+      server.stop();
+      await database[Symbol.asyncDispose]();
+      dir[Symbol.dispose]();
+    },
+  };
+}
