@@ -1,5 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import type { IndexDatabase } from "../../src/db/index/database.ts";
+import { UpstreamClient } from "../../src/upstream/client.ts";
+import type { FidDifferences } from "../../src/upstream/compare-fid.ts";
+import { connectUpstream } from "../../src/upstream/connection.ts";
+import { compareFids, knownFids, sampleOf } from "../../src/upstream/verify-sample.ts";
 import { makeChain } from "../support/upstream/chain.ts";
 import { dumpFollowed } from "../support/upstream/followed.ts";
 import { hubLogDifferences } from "../support/upstream/hub-log.ts";
@@ -25,19 +30,42 @@ function stageOf(chain: number): Stage {
 
 const plans = anyPlan(SEEDS.length, TICKS);
 
+/** Returns what `svc verify --sample 1000` reports. */
+async function sampledDifferences(
+  db: IndexDatabase,
+  upstreamUrl: string,
+): Promise<readonly FidDifferences[]> {
+  const connection = connectUpstream(upstreamUrl);
+  try {
+    const pace = { callTimeoutMs: 5000, stallMs: 5000 };
+    const client = new UpstreamClient(connection, pace, new AbortController().signal);
+    const fids = sampleOf(await knownFids({ client, db }), 1000, Math.random);
+    const report = await compareFids({ client, db, concurrency: 8, settle: async () => {} }, fids);
+    expect(report.compared).toBeGreaterThan(5);
+    return report.differences;
+  } finally {
+    connection.close();
+  }
+}
+
 /** The failing plan is printed even if no time is left to shrink it. */
 const settings = (numRuns: number) => ({ numRuns, interruptAfterTimeLimit: TIMEOUT_MS - 30_000 });
 
 test(
-  "despite faults, a follower ends in the state of one that received everything in order, its checkpoint is never ahead of the data, and its log of hub events has no hole",
+  "despite faults, a follower ends in the state of one that received everything in order, a sample of it equals the upstream, its checkpoint is never ahead of the data, and its log of hub events has no hole",
   async () => {
     await fc.assert(
       fc.asyncProperty(plans, async (plan) => {
         const stage = stageOf(plan.chain);
         const { result, contradictions } = await runPlan(stage, plan, {
-          inspect: (db) => ({ dump: dumpFollowed(db), hubLog: hubLogDifferences(db, stage.chain) }),
+          inspect: async (db, upstreamUrl) => ({
+            dump: dumpFollowed(db),
+            hubLog: hubLogDifferences(db, stage.chain),
+            sampled: await sampledDifferences(db, upstreamUrl),
+          }),
         });
         expect(contradictions).toEqual([]);
+        expect(result.sampled).toEqual([]);
         expect(result.hubLog).toEqual([]);
         expect(result.dump).toBe(stage.chain.referenceDump);
       }),

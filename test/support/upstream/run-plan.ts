@@ -18,11 +18,11 @@ export function makeStage(chain: Chain): Stage {
   return { chain, lifetimes: new Lifetimes(chain) };
 }
 
-/** How a plan runs: the fids that are followed, and the inspection of the index at the end. */
+/** How a plan runs: the fids that are followed, and the inspection of index and upstream at the end. */
 export interface PlanOptions<Result> {
   /** Unset: all. */
   readonly fids?: ReadonlySet<number>;
-  readonly inspect: (db: IndexDatabase) => Result;
+  readonly inspect: (db: IndexDatabase, upstreamUrl: string) => Result | Promise<Result>;
 }
 
 /** The outcome of a plan. */
@@ -59,7 +59,7 @@ export async function runPlan<Result>(
     server.release();
     node.produce(chain.ticks.length);
     await index.caughtUp();
-    return { result: inspect(index.db), contradictions: index.contradictions };
+    return { result: await inspect(index.db, server.url), contradictions: index.contradictions };
   } finally {
     await index.stop();
     server.stop();
