@@ -1,6 +1,7 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { err, ok, type Result } from "../lib/result.ts";
-import { decodeMessageData } from "./message-data.ts";
+import { decodeMessageData, MAX_DATA_BYTES_OF_ANY_TYPE } from "./message-data.ts";
+import { messageHash } from "./message-hash.ts";
 import { type Rejection, rejection } from "./rejection.ts";
 import { Message, MessageData } from "./wire/generated/message.ts";
 import { MESSAGE_SCHEMA } from "./wire/generated/wire-schemas.ts";
@@ -22,14 +23,16 @@ export interface SignedMessage {
 
 /**
  * Decodes a wire `Message`. If `data_bytes` is set, the envelope's own `data` is ignored because no signature covers
- * it. Otherwise `data` is encoded again in canonical form, as the reference node does. Returns a
+ * it. Otherwise the signed bytes are `data` as it was sent, if it has the hash of the message: published clients hash an encoding
+ * that is not canonical. If it has another, `data` is encoded again in canonical form, as the reference node does. Returns a
  * `bad_request.parse_failure` for bytes that are not a message, and for integers above 2^53 - 1.
  */
 export function decodeMessage(bytes: Uint8Array): Result<SignedMessage, Rejection> {
   try {
     const error = findWireError(bytes, MESSAGE_SCHEMA);
     if (error !== undefined) return err(parseFailure(error));
-    return fromWire(Message.decode(bytes));
+    const message = Message.decode(bytes);
+    return fromWire(message, hasDataBytes(message) ? undefined : fieldOf(bytes, DATA_FIELD));
   } catch (cause) {
     return err(parseFailure(cause));
   }
@@ -44,6 +47,7 @@ export function signedMessageFromWire(message: Message): Result<SignedMessage, R
   }
 }
 
+const DATA_FIELD = 1;
 const HASH_FIELD = 2;
 const LENGTH_DELIMITED = 2;
 
@@ -52,18 +56,23 @@ const LENGTH_DELIMITED = 2;
  * not verified.
  */
 export function claimedHash(bytes: Uint8Array): Uint8Array | undefined {
-  let hash: Uint8Array | undefined;
   try {
-    const reader = new BinaryReader(bytes);
-    while (reader.pos < reader.len) {
-      const [field, wireType] = reader.tag();
-      if (field === HASH_FIELD && wireType === LENGTH_DELIMITED) hash = reader.bytes();
-      else reader.skip(wireType);
-    }
+    return fieldOf(bytes, HASH_FIELD);
   } catch {
     return undefined;
   }
-  return hash;
+}
+
+/** Returns the last value of a field of bytes. */
+function fieldOf(bytes: Uint8Array, wanted: number): Uint8Array | undefined {
+  let value: Uint8Array | undefined;
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag();
+    if (field === wanted && wireType === LENGTH_DELIMITED) value = reader.bytes();
+    else reader.skip(wireType, field);
+  }
+  return value;
 }
 
 /** Encodes a message in the form in which the node stores it: `data_bytes` only, without `data`. */
@@ -84,11 +93,13 @@ export function toWire(message: SignedMessage): Message {
   };
 }
 
-function fromWire(message: Message): Result<SignedMessage, Rejection> {
-  const dataBytes =
-    message.dataBytes !== undefined && message.dataBytes.length > 0
-      ? message.dataBytes
-      : message.data && MessageData.encode(message.data).finish();
+function hasDataBytes({ dataBytes }: Message): boolean {
+  return dataBytes !== undefined && dataBytes.length > 0;
+}
+
+/** @param sentData `data` as it was sent, if the message has no `data_bytes`. */
+function fromWire(message: Message, sentData?: Uint8Array): Result<SignedMessage, Rejection> {
+  const dataBytes = hasDataBytes(message) ? message.dataBytes : signedData(message, sentData);
   if (!dataBytes)
     return err(rejection("bad_request.parse_failure", "message has neither data_bytes nor data"));
   const data = decodeMessageData(dataBytes);
@@ -102,6 +113,12 @@ function fromWire(message: Message): Result<SignedMessage, Rejection> {
     signatureScheme: message.signatureScheme,
     signer: message.signer,
   });
+}
+
+function signedData({ data, hash }: Message, sentData: Uint8Array | undefined): Uint8Array | undefined {
+  const isRead = sentData !== undefined && sentData.length <= MAX_DATA_BYTES_OF_ANY_TYPE;
+  if (isRead && Buffer.compare(messageHash(sentData), hash) === 0) return sentData;
+  return data && MessageData.encode(data).finish();
 }
 
 function parseFailure(cause: unknown): Rejection {

@@ -63,7 +63,7 @@ const EXEMPT = [
 
 async function* sources(): AsyncGenerator<readonly [path: string, text: string]> {
   for await (const path of new Bun.Glob("{src,test,bench,docs}/**/*.{ts,md}").scan(ROOT)) {
-    if (EXEMPT.some((pattern) => pattern.test(path))) continue;
+    if (path.includes("/node_modules/") || EXEMPT.some((pattern) => pattern.test(path))) continue;
     yield [path, await Bun.file(join(ROOT, path)).text()];
   }
 }
