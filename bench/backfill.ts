@@ -82,7 +82,8 @@ export async function benchBackfill(): Promise<Figure[]> {
   ];
 }
 
-async function startUpstream(set: BackfillSet): Promise<AsyncDisposable & { address: string }> {
+/** Starts the scripted upstream in a process of its own. */
+export async function startUpstream(set: BackfillSet): Promise<AsyncDisposable & { address: string }> {
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, "processes/backfill-upstream.ts"), set.dir],
     { stdout: "pipe", stderr: "inherit" },

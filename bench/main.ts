@@ -15,7 +15,9 @@ import { benchReads } from "./reads.ts";
 import { benchSend } from "./send.ts";
 import { benchSendPostgres } from "./send-postgres.ts";
 import { benchSigned } from "./signed.ts";
+import { benchSnapshot } from "./snapshot.ts";
 import { benchStart } from "./start.ts";
+import { benchStateCopy } from "./state-copy.ts";
 import { benchThroughput } from "./throughput.ts";
 import { benchVerify } from "./verify.ts";
 
@@ -46,6 +48,8 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   signed: benchSigned,
   match: benchMatch,
   deliveries: benchDeliveries,
+  snapshot: benchSnapshot,
+  "state-copy": benchStateCopy,
 };
 
 const selected = process.argv.slice(2);

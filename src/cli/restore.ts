@@ -39,7 +39,7 @@ export async function restoreInto(
     const dataDir = openDataDir(common.config.data.dir, { isRestore: true });
     common.shutdown.add("data directory", () => dataDir.release());
     const progress = startSnapshotProgress(common);
-    const { manifest, parts } = await restoreSnapshot({
+    const { manifest, parts, isStateNew } = await restoreSnapshot({
       dir,
       dataDir: dataDir.path,
       config: common.config,
@@ -51,6 +51,7 @@ export async function restoreInto(
     progress.finish();
     print(`Restored ${parts.join(" and ")} into ${dataDir.path}\n${summaryOf(manifest)}`);
     if (parts.includes("state")) print(AFTER_STATE);
+    if (isStateNew) print("state.db is new and empty, because the snapshot is of the index alone\n");
   });
 }
 

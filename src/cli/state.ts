@@ -4,6 +4,7 @@ import type { SwitchStore } from "../cluster/switch-store.ts";
 import { PAUSABLE, type Pausable } from "../cluster/switch-store.ts";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
+import { registerStateCheck } from "./state-check.ts";
 import { registerStateCopy } from "./state-copy.ts";
 import { registerStateMigrate } from "./state-migrate.ts";
 
@@ -15,6 +16,7 @@ const what = () => new Argument("<what...>", "what to pause").choices([...PAUSAB
 export function registerState(program: Command, context: CommandContext): void {
   const state = program.command("state").description("work on the state while nodes run");
 
+  registerStateCheck(state, context);
   registerStateCopy(state, context);
   registerStateMigrate(state, context);
 

@@ -5,6 +5,7 @@ import { COPIED_STATE } from "../../src/node/state-copy/tables.ts";
 import { fillState, rowsOf } from "../node/state-copy/filled-state.ts";
 import { IS_LONG } from "../support/long.ts";
 import { createDatabase } from "../support/postgres/database.ts";
+import { HAS_POSTGRES } from "../support/postgres/server.ts";
 import { fromSources } from "../support/program.ts";
 import { emptyDir, run } from "./run.ts";
 
@@ -13,75 +14,88 @@ const PERIODS = IS_LONG ? 30 : 3;
 /** So that a copy takes a while. */
 const NONCES = 200_000;
 
-test("svc state copy that is killed at any moment is undone or completed by the next, there and back", async () => {
-  using dir = emptyDir();
-  await using postgres = await createDatabase();
-  const file = statePath(dir.path);
-  {
-    using state = openState(file);
-    fillState(state.sqlite);
-    state.sqlite.run(
-      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+test.skipIf(!HAS_POSTGRES)(
+  "svc state copy that is killed at any moment is undone or completed by the next, there and back",
+  async () => {
+    using dir = emptyDir();
+    await using postgres = await createDatabase();
+    const file = statePath(dir.path);
+    {
+      using state = openState(file);
+      fillState(state.sqlite);
+      state.sqlite.run(
+        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
        INSERT INTO nonces SELECT 100 + i, randomblob(16), i FROM n`,
-      [NONCES],
-    );
-  }
-  const before = rowsOf(file);
-  const args = (to: string) => [
-    "--data-dir",
-    dir.path,
-    "--set",
-    `state.url=${postgres.url}`,
-    "state",
-    "copy",
-    "--to",
-    to,
-  ];
-  let wholeMs = 0;
-  for (const to of ["postgres", "sqlite"]) {
-    const dryMs = performance.now();
-    expect(await run([...args(to), "--dry-run"])).toMatchObject({ exitCode: 0, errors: "" });
-    wholeMs = performance.now() - dryMs;
-    for (let at = 1; at <= PERIODS; at++) {
-      const child = Bun.spawn([...fromSources, ...args(to)], { env: {}, stdout: "ignore", stderr: "ignore" });
-      const timer = setTimeout(() => child.kill("SIGKILL"), (wholeMs * at) / (PERIODS + 1));
-      await child.exited;
-      clearTimeout(timer);
-    }
-    // A kill that came too late has left a copy that is complete.
-    const { exitCode, out, errors } = await run(args(to));
-    if (exitCode !== 0) expect(errors).toContain("was moved to");
-    else
-      expect(out).toContain(
-        `${to === "postgres" ? "state.db" : "The state in PostgreSQL"} is not to be used any more`,
+        [NONCES],
       );
-    const again = await run(args(to));
-    expect([again.exitCode, again.errors]).toEqual([1, expect.stringContaining("was moved to")]);
-  }
-  expect(rowsOf(file)).toEqual(before);
-  for (const { name } of COPIED_STATE) expect(await postgres.rows(name)).toBe(before.get(name)?.length ?? -1);
-  expect(existsSync(`${file}.partial`)).toBe(false);
-}, 120_000);
+    }
+    const before = rowsOf(file);
+    const args = (to: string) => [
+      "--data-dir",
+      dir.path,
+      "--set",
+      `state.url=${postgres.url}`,
+      "state",
+      "copy",
+      "--to",
+      to,
+    ];
+    let wholeMs = 0;
+    for (const to of ["postgres", "sqlite"]) {
+      const dryMs = performance.now();
+      expect(await run([...args(to), "--dry-run"])).toMatchObject({ exitCode: 0, errors: "" });
+      wholeMs = performance.now() - dryMs;
+      for (let at = 1; at <= PERIODS; at++) {
+        const child = Bun.spawn([...fromSources, ...args(to)], {
+          env: {},
+          stdout: "ignore",
+          stderr: "ignore",
+        });
+        const timer = setTimeout(() => child.kill("SIGKILL"), (wholeMs * at) / (PERIODS + 1));
+        await child.exited;
+        clearTimeout(timer);
+      }
+      // A kill that came too late has left a copy that is complete.
+      const { exitCode, out, errors } = await run(args(to));
+      if (exitCode !== 0) expect(errors).toContain("was moved to");
+      else
+        expect(out).toContain(
+          `${to === "postgres" ? "state.db" : "The state in PostgreSQL"} is not to be used any more`,
+        );
+      const again = await run(args(to));
+      expect([again.exitCode, again.errors]).toEqual([1, expect.stringContaining("was moved to")]);
+    }
+    expect(rowsOf(file)).toEqual(before);
+    for (const { name } of COPIED_STATE)
+      expect(await postgres.rows(name)).toBe(before.get(name)?.length ?? -1);
+    expect(existsSync(`${file}.partial`)).toBe(false);
+  },
+  120_000,
+);
 
-test("svc state copy needs state.url, and a state that no node uses", async () => {
-  using dir = emptyDir();
-  const none = await run(["--data-dir", dir.path, "state", "copy", "--to", "postgres"]);
-  expect([none.exitCode, none.errors]).toEqual([1, expect.stringContaining("set state.url")]);
-  const wrong = await run(["state", "copy", "--to", "mysql"]);
-  expect([wrong.exitCode, wrong.errors]).toEqual([
-    1,
-    expect.stringContaining("Allowed choices are postgres, sqlite"),
-  ]);
-  await using postgres = await createDatabase();
-  const missing = await run([
-    "--data-dir",
-    dir.path,
-    "--set",
-    `state.url=${postgres.url}`,
-    "state",
-    "copy",
-    "--to",
-    "postgres",
-  ]);
-  expect([missing.exitCode, missing.errors]).toEqual([1, expect.stringContaining("state.db is missing")]);
-}, 60_000);
+test.skipIf(!HAS_POSTGRES)(
+  "svc state copy needs state.url, and a state that no node uses",
+  async () => {
+    using dir = emptyDir();
+    const none = await run(["--data-dir", dir.path, "state", "copy", "--to", "postgres"]);
+    expect([none.exitCode, none.errors]).toEqual([1, expect.stringContaining("set state.url")]);
+    const wrong = await run(["state", "copy", "--to", "mysql"]);
+    expect([wrong.exitCode, wrong.errors]).toEqual([
+      1,
+      expect.stringContaining("Allowed choices are postgres, sqlite"),
+    ]);
+    await using postgres = await createDatabase();
+    const missing = await run([
+      "--data-dir",
+      dir.path,
+      "--set",
+      `state.url=${postgres.url}`,
+      "state",
+      "copy",
+      "--to",
+      "postgres",
+    ]);
+    expect([missing.exitCode, missing.errors]).toEqual([1, expect.stringContaining("state.db is missing")]);
+  },
+  60_000,
+);

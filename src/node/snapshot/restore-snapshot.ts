@@ -30,6 +30,8 @@ export interface RestoreSnapshotOptions {
 export interface RestoreReport {
   readonly manifest: Manifest;
   readonly parts: readonly SnapshotPart[];
+  /** Whether an empty state.db was created beside the index. */
+  readonly isStateNew: boolean;
 }
 
 /** For migrations and the write-ahead logs of the restored databases. */
@@ -68,13 +70,34 @@ export async function restoreSnapshot(options: RestoreSnapshotOptions): Promise<
       syncPath(to);
     }
     signal.throwIfAborted();
-    markRestored(folder, { manifest, parts });
+    const isStateNew = needsState(manifest, options);
+    if (isStateNew) createState(join(folder, fileName("state")));
+    markRestored(folder, { manifest, parts, isStateNew });
     syncPath(dataDir);
   } catch (cause) {
     rmSync(folder, { recursive: true, force: true });
     throw cause;
   }
   return completeRestore(dataDir);
+}
+
+/**
+ * Whether the index is of another node, for a node without a state. An index whose state is in the same backup was left alone by
+ * request: its node must not start with an empty state unnoticed.
+ */
+function needsState(
+  manifest: Manifest,
+  { dataDir, config }: Pick<RestoreSnapshotOptions, "dataDir" | "config">,
+): boolean {
+  return manifest.state === null && config.state.url === "" && !existsSync(statePath(dataDir));
+}
+
+function createState(file: string): void {
+  {
+    using state = openState(file);
+    state.checkpoint();
+  }
+  syncPath(file);
 }
 
 /** From here on the restore is only completed, never undone. */

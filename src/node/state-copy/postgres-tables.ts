@@ -1,17 +1,10 @@
-import { openPgDriver, type PgRunner } from "../../db/postgres/driver.ts";
+import type { PgRunner } from "../../db/postgres/driver.ts";
 import type { PgSettings } from "../../db/postgres/pools.ts";
 import { pgStatement } from "../../db/postgres/statement.ts";
+import { liveNodes, onWholeState, raiseStateClock } from "../../db/postgres/whole-state.ts";
 import type { CopiedTable } from "./tables.ts";
 
-const liveNodes = pgStatement<{ node_id: string }, [nowMs: number]>(
-  "state-copy.live-nodes",
-  "SELECT node_id FROM nodes WHERE ends_at_ms > $1 ORDER BY node_id",
-);
 const pausedNames = pgStatement<{ name: string }>("state-copy.paused", "SELECT name FROM switches");
-const setClock = pgStatement<unknown, [nowSecs: number, nonceFloor: number]>(
-  "state-copy.set-clock",
-  `UPDATE state_clock SET now_secs = greatest(now_secs, $1), nonce_floor = greatest(nonce_floor, $2) WHERE id = 1`,
-);
 const readClock = pgStatement<{ now_secs: number }>(
   "state-copy.read-clock",
   "SELECT now_secs FROM state_clock WHERE id = 1",
@@ -44,37 +37,12 @@ export interface PgStateCopy {
   markMoved(destination: string): Promise<void>;
 }
 
-/**
- * Runs `work` in one transaction on a consistent view of the state, with no limit of time: a table may be large. Everything is
- * undone when it throws.
- */
-export async function onPostgresState<T>(
+/** Runs `work` in one transaction on a consistent view of the state. Everything is undone when it throws. */
+export function onPostgresState<T>(
   settings: PgSettings,
   work: (state: PgStateCopy) => Promise<T>,
 ): Promise<T> {
-  const driver = openPgDriver({
-    connect: settings.connect,
-    tlsCa: settings.tlsCa,
-    connections: 1,
-    connectTimeoutMs: settings.timeoutMs,
-    session: {
-      applicationName: "state copy",
-      schema: settings.schema,
-      statementTimeoutMs: 0,
-      lockTimeoutMs: settings.timeoutMs,
-      syncsCommits: true,
-    },
-  });
-  try {
-    return await driver.begin(async (runner) => {
-      await runner.runText("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
-      // Rows are written to state.db between two reads.
-      await runner.runText("SET LOCAL idle_in_transaction_session_timeout = 0");
-      return work(stateOf(runner));
-    });
-  } finally {
-    driver.close();
-  }
+  return onWholeState(settings, (runner) => work(stateOf(runner)));
 }
 
 function stateOf(runner: PgRunner): PgStateCopy {
@@ -107,14 +75,10 @@ function stateOf(runner: PgRunner): PgStateCopy {
     async setSequence(table, seq) {
       if (seq > 0) await runner.runText(`SELECT setval('${sequenceOf(table)}', ${seq})`);
     },
-    async liveNodes(nowMs) {
-      return (await runner.run(liveNodes, [nowMs])).rows.map(({ node_id }) => node_id);
-    },
+    liveNodes: (nowMs) => liveNodes(runner, nowMs),
     paused: async () => (await runner.run(pausedNames, [])).rows.map(({ name }) => name),
     nowSecs: async () => (await runner.run(readClock, [])).rows[0]?.now_secs ?? 0,
-    async setClock(nowSecs, nonceFloor) {
-      await runner.run(setClock, [nowSecs, nonceFloor]);
-    },
+    setClock: (nowSecs, nonceFloor) => raiseStateClock(runner, { nowSecs, nonceFloor }),
     movedTo: async () => (await runner.run(readMove, [])).rows[0]?.moved_to ?? undefined,
     async markMoved(destination) {
       await runner.run(setMove, [destination]);

@@ -6,6 +6,10 @@ export interface StateFinding {
   readonly rows: number;
 }
 
+/** The state by which a token is counted. */
+export const TOKEN_STATE =
+  "CASE WHEN token IS NULL THEN 'no_token' WHEN enabled = 1 THEN 'enabled' ELSE 'disabled' END";
+
 const LIVE_WEBHOOKS = "webhook IN (SELECT seq FROM webhooks)";
 
 /**
@@ -65,8 +69,7 @@ const INVARIANTS: readonly { readonly what: string; readonly rows: string }[] = 
     what: "totals of notification tokens that are not those of the tokens",
     rows: differingTotals(
       "token_totals",
-      `SELECT CASE WHEN token IS NULL THEN 'no_token' WHEN enabled = 1 THEN 'enabled' ELSE 'disabled' END AS state,
-              count(*) AS count FROM tokens GROUP BY 1`,
+      `SELECT ${TOKEN_STATE} AS state, count(*) AS count FROM tokens GROUP BY 1`,
     ),
   },
   {

@@ -198,6 +198,22 @@ describe("a snapshot is not restored", () => {
     expect(names("b")).toEqual(["index.db"]);
   });
 
+  test("without a state by mistake: an index of another node gets an empty one, that of a backup does not", async () => {
+    using fixture = await openSnapshotNode();
+    const { create, restore, path, names } = fixture;
+    await create("whole");
+    await create("index-alone", { parts: ["index"] });
+    expect(await restore("index-alone", "b")).toMatchObject({ parts: ["index"], isStateNew: true });
+    expect(names("b")).toEqual(["index.db", "state.db"]);
+    openState(statePath(path("b")), { mayCreate: false })[Symbol.dispose]();
+    expect(await restore("whole", "c", { parts: ["index"] })).toMatchObject({ isStateNew: false });
+    expect(names("c")).toEqual(["index.db"]);
+    // One that is there stays.
+    mkdirSync(path("d"));
+    openState(statePath(path("d")))[Symbol.dispose]();
+    expect(await restore("index-alone", "d")).toMatchObject({ isStateNew: false });
+  });
+
   test("with a newer schema or format, or a manifest that is damaged, missing or huge", async () => {
     using fixture = await openSnapshotNode();
     const { create, verify, path } = fixture;
@@ -287,12 +303,13 @@ test("a restore that was killed between two moves is completed by the next, and 
   const manifest = await create("a");
   await restore("a", "b");
   const expected = [indexPath, statePath].map((pathOf) => tablesOf(pathOf(path("b"))));
+  const report = { manifest, parts: ["index", "state"] as const, isStateNew: false };
   // The state as the kill leaves it: one database is moved, the other is not.
   mkdirSync(path("b/restoring"));
   renameSync(path("b/index.db"), path("b/restoring/index.db"));
-  writeFileSync(path("b/restoring/complete"), JSON.stringify({ manifest, parts: ["index", "state"] }));
+  writeFileSync(path("b/restoring/complete"), JSON.stringify(report));
   expect(() => openDataDir(path("b"))).toThrow("restoring a snapshot was interrupted");
-  expect(await restore("a", "b")).toEqual({ manifest, parts: ["index", "state"] });
+  expect(await restore("a", "b")).toEqual(report);
   expect(names("b")).toEqual(expect.arrayContaining(["index.db", "state.db"]));
   expect(existsSync(path("b/restoring"))).toBe(false);
   expect([indexPath, statePath].map((pathOf) => tablesOf(pathOf(path("b"))))).toEqual(expected);

@@ -9,6 +9,7 @@ import { copyToPostgres } from "../../../src/node/state-copy/copy-to-postgres.ts
 import { copyToSqlite } from "../../../src/node/state-copy/copy-to-sqlite.ts";
 import { COPIED_STATE, type CopiedTable, OWN_STATE_TABLES } from "../../../src/node/state-copy/tables.ts";
 import { createDatabase } from "../../support/postgres/database.ts";
+import { HAS_POSTGRES } from "../../support/postgres/server.ts";
 import { tempDir } from "../../support/program.ts";
 import { fillState, rowsOf } from "./filled-state.ts";
 
@@ -73,7 +74,7 @@ describe("the list of copied columns", () => {
     }
   });
 
-  test("has every table and column of PostgreSQL", async () => {
+  test.skipIf(!HAS_POSTGRES)("has every table and column of PostgreSQL", async () => {
     await using postgres = await createDatabase();
     const rows = await postgres.query(
       `SELECT c.table_name AS "table", c.column_name AS "column" FROM information_schema.columns c
@@ -91,7 +92,7 @@ describe("the list of copied columns", () => {
   });
 });
 
-describe("svc state copy", () => {
+describe.skipIf(!HAS_POSTGRES)("svc state copy", () => {
   test("there and back gives the same rows, numbers and order, in every table", async () => {
     await using fixture = await openFixture();
     const { file, postgres, options } = fixture;

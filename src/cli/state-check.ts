@@ -1,0 +1,54 @@
+import type { Command } from "commander";
+import type { StateFinding } from "../node/state/verify.ts";
+import type { CommandContext } from "./context.ts";
+import { print } from "./output.ts";
+
+/** `state check`: recounts totals and counters of the state; `--restored` makes a restored one safe to use. */
+export function registerStateCheck(state: Command, context: CommandContext): void {
+  state
+    .command("check")
+    .description("recount the totals and counters of the state; exit 1 on a difference")
+    .option(
+      "--restored",
+      "after a restore by other tools: refuse earlier requests, end leases, correct counters. The nodes must be stopped",
+    )
+    .action(async ({ restored = false }: { restored?: boolean }) => {
+      const { createCommon, runTask } = await import("./common.ts");
+      const { migratePostgres } = await import("../db/postgres/migrate.ts");
+      const { UserError } = await import("../lib/failure.ts");
+      const { postgresSettings } = await import("../node/state/postgres-settings.ts");
+      const { checkPostgresState, settlePostgresState } = await import(
+        "../node/state-check/postgres-check.ts"
+      );
+      const { checkSqliteState, settleSqliteState } = await import("../node/state-check/sqlite-check.ts");
+      const { nowSecs } = await import("../runtime/clock.ts");
+      const { openDataDir } = await import("../runtime/data-dir.ts");
+      const common = createCommon(context);
+      const { config, clock, shutdown } = common;
+      context.exitCode = await runTask(common, async () => {
+        const nonceFloor = nowSecs(clock) + config.auth.signed_at_window_secs;
+        const postgres = postgresSettings(config);
+        let findings: readonly StateFinding[];
+        if (postgres) {
+          await migratePostgres(postgres, { may: config.state.migrate });
+          if (restored) await settlePostgresState(postgres, { nonceFloor, clock });
+          findings = await checkPostgresState(postgres);
+        } else if (restored) {
+          const dataDir = openDataDir(config.data.dir);
+          shutdown.add("data directory", () => dataDir.release());
+          findings = settleSqliteState(dataDir.path, { nonceFloor });
+        } else {
+          findings = checkSqliteState(config.data.dir);
+        }
+        if (restored) print(SETTLED);
+        if (findings.length > 0)
+          throw new UserError(
+            `the state contradicts itself:\n${findings.map(({ what, rows }) => `  ${what} (${rows})`).join("\n")}`,
+          );
+        print("The state satisfies its invariants.\n");
+      });
+    });
+}
+
+const SETTLED = `Requests that were signed before now are refused, leases and runs have ended, and counters were counted again.
+`;

@@ -1,0 +1,57 @@
+import { openPgDriver, type PgRunner } from "./driver.ts";
+import type { PgSettings } from "./pools.ts";
+import { pgStatement } from "./statement.ts";
+
+/** Work on the whole state, of commands: one transaction on a consistent view, which may take long. */
+
+const liveNodeIds = pgStatement<{ node_id: string }, [nowMs: number]>(
+  "whole-state.live-nodes",
+  "SELECT node_id FROM nodes WHERE ends_at_ms > $1 ORDER BY node_id",
+);
+const raiseClock = pgStatement<unknown, [nowSecs: number, nonceFloor: number]>(
+  "whole-state.raise-clock",
+  `UPDATE state_clock SET now_secs = greatest(now_secs, $1), nonce_floor = greatest(nonce_floor, $2) WHERE id = 1`,
+);
+
+/** Runs `work` in one REPEATABLE READ transaction without a limit of time. Everything is undone when it throws. */
+export async function onWholeState<T>(
+  settings: PgSettings,
+  work: (runner: PgRunner) => Promise<T>,
+): Promise<T> {
+  const driver = openPgDriver({
+    connect: settings.connect,
+    tlsCa: settings.tlsCa,
+    connections: 1,
+    connectTimeoutMs: settings.timeoutMs,
+    session: {
+      applicationName: "whole state",
+      schema: settings.schema,
+      statementTimeoutMs: 0,
+      lockTimeoutMs: settings.timeoutMs,
+      syncsCommits: true,
+    },
+  });
+  try {
+    return await driver.begin(async (runner) => {
+      await runner.runText("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+      // The caller may do other work between two statements.
+      await runner.runText("SET LOCAL idle_in_transaction_session_timeout = 0");
+      return work(runner);
+    });
+  } finally {
+    driver.close();
+  }
+}
+
+/** The nodes whose leases have not ended. */
+export async function liveNodes(runner: PgRunner, nowMs: number): Promise<readonly string[]> {
+  return (await runner.run(liveNodeIds, [nowMs])).rows.map(({ node_id }) => node_id);
+}
+
+/** Raises the saved time and the time up to which nonces count as spent. */
+export async function raiseStateClock(
+  runner: PgRunner,
+  { nowSecs, nonceFloor }: { readonly nowSecs: number; readonly nonceFloor: number },
+): Promise<void> {
+  await runner.run(raiseClock, [nowSecs, nonceFloor]);
+}

@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { indexPath, openIndexWriter } from "../../../src/db/index/database.ts";
+import { LOG_PROPERTIES } from "../../../src/db/index/log-identity.ts";
+import { readMeta, writeMeta } from "../../../src/db/index/meta.ts";
+import { openState, statePath } from "../../../src/db/state/database.ts";
+import { nonceFloor } from "../../../src/db/state/saved-clock.ts";
+import { checkPostgresState, settlePostgresState } from "../../../src/node/state-check/postgres-check.ts";
+import { checkSqliteState, settleSqliteState } from "../../../src/node/state-check/sqlite-check.ts";
+import { createDatabase } from "../../support/postgres/database.ts";
+import { HAS_POSTGRES } from "../../support/postgres/server.ts";
+import { tempDir } from "../../support/program.ts";
+
+const NOW_SECS = 1_750_000_000;
+const FLOOR = { nonceFloor: NOW_SECS + 300 };
+const BOOT = "00000000-0000-4000-8000-000000000001";
+
+/** Rows whose counters are wrong, a leased delivery and a campaign that runs. `flag` is how the database writes true. */
+const rowsWith = (flag: string) => `
+  INSERT INTO webhooks (webhook_id, owner_fid, title, target_url, active, subscription, created_at, updated_at)
+    VALUES ('w', 1, 't', 'https://a.example', ${flag}, '{}', 1, 1);
+  INSERT INTO secrets (holder, uid, value, digest, created_at) VALUES ('w', 'u', 'v', 'd', 1);
+  INSERT INTO webhook_changes (webhook_id) VALUES ('w');
+  INSERT INTO webhook_health (webhook, queued, consecutive_failures, dropped) VALUES (1, 7, 0, 0);
+  INSERT INTO delivery_events (event_id, kind, body, is_test, created_at) VALUES ('e', 'cast.created', '{}', ${flag}, 1);
+  INSERT INTO deliveries (message_id, event, webhook, state, attempts, created_at, due_at_ms, lease_ends_at_ms, claimed_by)
+    VALUES ('m', 1, 1, 'queued', 0, 1, 2, 2, '${BOOT}');
+  INSERT INTO tokens VALUES ('a', 1, 1, 'https://c.example', 'c.example', 't', ${flag}, 'miniapp_added', 1, 1);
+  INSERT INTO dedupe_keys (app_id, notification_id, expires_at) VALUES ('a', 'n', 1);
+  INSERT INTO campaigns (campaign_id, app_id, dedupe_key, notification_id, title, body, target_url, status, success_count,
+      failure_count, not_attempted_count, created_at, runner, epoch, runs, not_before_ms)
+    VALUES ('c', 'a', 1, 'n', 't', 'b', 'https://a.example', 'running', 0, 0, 0, 1, '${BOOT}', 1, 1, 0);
+  INSERT INTO campaign_audiences VALUES (1, '[]');`;
+const FOUND = [
+  { what: "webhooks whose count of queued deliveries is not that of the deliveries", rows: 1 },
+  { what: "totals of deliveries that are not those of the deliveries", rows: 1 },
+  { what: "totals of notification tokens that are not those of the tokens", rows: 1 },
+];
+
+test("a restored state.db is corrected, ends leases, refuses earlier requests, and its index begins a new log", () => {
+  using dir = tempDir();
+  {
+    using state = openState(statePath(dir.path));
+    state.sqlite.exec(rowsWith("1"));
+    using index = openIndexWriter(indexPath(dir.path));
+    for (const key of LOG_PROPERTIES) writeMeta(index, key, "1");
+  }
+  expect(checkSqliteState(dir.path)).toEqual(FOUND);
+  expect(settleSqliteState(dir.path, FLOOR)).toEqual([]);
+  expect(checkSqliteState(dir.path)).toEqual([]);
+  using state = openState(statePath(dir.path));
+  expect(nonceFloor(state)).toBe(FLOOR.nonceFloor);
+  expect(
+    state.sqlite.query("SELECT claimed_by, (SELECT runner FROM campaigns) AS runner FROM deliveries").get(),
+  ).toEqual({ claimed_by: null, runner: null });
+  using index = openIndexWriter(indexPath(dir.path));
+  expect(LOG_PROPERTIES.map((key) => readMeta(index, key))).toEqual(LOG_PROPERTIES.map(() => undefined));
+});
+
+test.skipIf(!HAS_POSTGRES)(
+  "a state that PostgreSQL restored is corrected, ends leases and refuses earlier requests, unless nodes use it",
+  async () => {
+    await using database = await createDatabase();
+    const { settings, query } = database;
+    await query(rowsWith("true"));
+    await query(`INSERT INTO leases VALUES ('maintenance', '${BOOT}', 1)`);
+    const sorted = (findings: readonly { what: string }[]) =>
+      findings.toSorted((a, b) => (a.what < b.what ? -1 : 1));
+    expect(sorted(await checkPostgresState(settings))).toEqual(sorted(FOUND));
+    const clock = { nowMs: () => NOW_SECS * 1000 };
+    await query(
+      `INSERT INTO nodes (node_id, boot, slot, started_at, ends_at_ms, beat, version, schema_version, solo, settings)
+       VALUES ('node-a', '${BOOT}', 0, 1, ${NOW_SECS * 1000 + 1}, 1, '1', 1, false, '{}')`,
+    );
+    await expect(settlePostgresState(settings, { ...FLOOR, clock })).rejects.toThrow(
+      "these nodes use the state: node-a",
+    );
+    await query("UPDATE nodes SET ends_at_ms = 0");
+    await settlePostgresState(settings, { ...FLOOR, clock });
+    expect(await checkPostgresState(settings)).toEqual([]);
+    const [left] = await query(
+      `SELECT (SELECT count(*) FROM deliveries WHERE claimed_by IS NOT NULL) AS claimed,
+         (SELECT count(*) FROM campaigns WHERE runner IS NOT NULL) AS running,
+         (SELECT count(*) FROM leases) AS leases, (SELECT nonce_floor FROM state_clock) AS floor`,
+    );
+    expect(Object.values(left ?? {}).map(Number)).toEqual([0, 0, 0, FLOOR.nonceFloor]);
+  },
+);
