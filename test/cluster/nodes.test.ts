@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { run } from "../cli/run.ts";
+import { callSigned, signedRequest, startCluster, type TestCluster, until } from "../support/cluster.ts";
+import { HAS_POSTGRES } from "../support/postgres/server.ts";
+import { fromSources, type RunningNode } from "../support/program.ts";
+
+/** Two real nodes over one PostgreSQL, as their clients and their operator see them. */
+
+const FID = 3;
+const DRAINING = ["http.drain_delay_secs=1", "service.shutdown_deadline_secs=20"];
+
+describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
+  let cluster: TestCluster;
+  let a: RunningNode;
+  let b: RunningNode;
+
+  beforeAll(async () => {
+    cluster = await startCluster({ seed: "two nodes of one state", command: fromSources });
+    // Both at once: the first makes the schema.
+    [a, b] = await Promise.all([cluster.start("a", ...DRAINING), cluster.start("b", ...DRAINING)]);
+  }, 60_000);
+  afterAll(() => cluster?.[Symbol.asyncDispose]());
+
+  const command = (...args: string[]) => run([...cluster.argsOf("command"), ...args]);
+  // biome-ignore lint/suspicious/noExplicitAny: responses of every shape
+  const statusOf = async (node: RunningNode): Promise<any> => (await fetch(`${node.url}/status`)).json();
+
+  test("an app that one creates is read, changed, rotated and deleted on the other at once", async () => {
+    const created = await callSigned(a, FID, "POST", "/frame/app", {
+      name: "Bread",
+      app_url: "https://127.0.0.1",
+    });
+    expect([created.status, created.headers.get("x-svc-node")]).toEqual([200, "a"]);
+    const { app_id: appId } = created.body.app as { app_id: string };
+    const path = `/frame/app?app_id=${appId}`;
+    const read = await callSigned(b, FID, "GET", path);
+    expect([read.status, read.headers.get("x-svc-node")]).toEqual([200, "b"]);
+    expect((await callSigned(b, FID, "PUT", "/frame/app", { app_id: appId, name: "Rye" })).status).toBe(200);
+    expect((await callSigned(a, FID, "GET", path)).body.app).toMatchObject({ name: "Rye" });
+    expect((await callSigned(b, FID, "POST", `/frame/app/secret/rotate?app_id=${appId}`)).status).toBe(200);
+    const secrets = (await callSigned(a, FID, "GET", path)).body.app as { send_secrets: unknown[] };
+    expect(secrets.send_secrets).toHaveLength(2);
+    expect((await callSigned(b, FID, "DELETE", path)).status).toBe(200);
+    expect((await callSigned(a, FID, "GET", path)).status).toBe(404);
+  });
+
+  test("of one signed request that is sent to both again and again, exactly one succeeds", async () => {
+    const send = await signedRequest(FID, "GET", "/frame/app/list");
+    const responses = await Promise.all(Array.from({ length: 20 }, (_, n) => send(n % 2 === 0 ? a : b)));
+    const statuses = responses.map(({ status }) => status).sort();
+    expect(statuses).toEqual([200, ...Array<number>(19).fill(401)]);
+  });
+
+  test("the same question has the same body and ETag, which one issues and the other confirms", async () => {
+    const paths = [`/user/bulk?fids=${FID},2`, "/feed/trending?limit=5", `/feed/user/casts?fid=${FID}`];
+    for (const path of paths) {
+      const url = `/v2/svc${path}`;
+      const ofA = await fetch(a.url + url);
+      const etag = ofA.headers.get("etag") ?? "";
+      const body = await ofA.text();
+      const ofB = await fetch(b.url + url, { headers: { "if-none-match": etag } });
+      expect([path, ofB.status]).toEqual([path, 304]);
+      expect(await (await fetch(b.url + url)).text()).toBe(body);
+    }
+  });
+
+  test("a list whose pages come from both in turns is that of one", async () => {
+    const walk = async (path: string, key: string, nodes: readonly RunningNode[]) => {
+      const found: unknown[] = [];
+      let cursor: string | null = null;
+      for (let page = 0; page < 100; page++) {
+        const node = nodes[page % nodes.length] ?? a;
+        const next: string = cursor === null ? "" : `&cursor=${cursor}`;
+        const response = await fetch(`${node.url}/v2/svc${path}&limit=2${next}`);
+        const body = (await response.json()) as Record<string, unknown[]> & {
+          next: { cursor: string | null };
+        };
+        expect([path, response.status]).toEqual([path, 200]);
+        found.push(...(body[key] ?? []));
+        cursor = body.next.cursor;
+        if (cursor === null) return found;
+      }
+      throw new Error(`${path} has no end`);
+    };
+    let listed = 0;
+    const ofFids = Array.from({ length: 12 }, (_, fid) => [
+      [`/feed/user/casts?fid=${fid}`, "casts"] as const,
+      [`/followers?fid=${fid}`, "users"] as const,
+    ]).flat();
+    for (const [path, key] of [
+      ["/feed/trending?x=", "casts"],
+      ["/channel/trending?x=", "channels"],
+      ...ofFids,
+    ] as const) {
+      const ofA = await walk(path, key, [a]);
+      listed += ofA.length;
+      expect(await walk(path, key, [a, b])).toEqual(ofA);
+      expect(await walk(path, key, [b, a, b])).toEqual(ofA);
+    }
+    expect(listed).toBeGreaterThan(5);
+  });
+
+  test("status, metrics and `svc nodes` show both, one of which runs maintenance", async () => {
+    await until(async () => (await statusOf(a)).nodes.alive === 2, "a knows of b");
+    const [ofA, ofB] = await Promise.all([statusOf(a), statusOf(b)]);
+    expect(ofA.state).toMatchObject({ kind: "postgres", reachable: true, reason: null, fenced: false });
+    expect([ofA.nodes.slot, ofB.nodes.slot].sort()).toEqual([0, 1]);
+    expect(["a", "b"]).toContain(ofA.nodes.maintenance);
+    expect(ofA.unavailable).toEqual([]);
+    const metrics = await (await fetch(`${b.url}/metrics`)).text();
+    expect(metrics).toContain("\nsvc_nodes_alive 2\n");
+    expect(metrics).toContain("\nsvc_state_up 1\n");
+    expect(metrics).toMatch(/\nsvc_state_queries_total\{outcome="done"\} [1-9]/);
+    const listed = await command("nodes", "--json");
+    expect([listed.exitCode, listed.errors]).toEqual([0, ""]);
+    const { nodes, differing_settings } = JSON.parse(listed.out);
+    expect(nodes).toMatchObject([
+      { node: "a", alive: true, solo: false, positions: { 0: expect.any(Number) } },
+      { node: "b", alive: true, solo: false },
+    ]);
+    expect(differing_settings).toEqual([]);
+    const refused = await command("nodes", "remove", "a");
+    expect([refused.exitCode, refused.errors]).toEqual([1, expect.stringContaining("it is alive")]);
+  }, 20_000);
+
+  test("a pause is obeyed by both within 3 seconds", async () => {
+    const paused = await command("state", "pause", "signed", "--reason", "a test");
+    expect([paused.exitCode, paused.out]).toEqual([0, "paused: signed\n"]);
+    const statuses = async () =>
+      Promise.all([a, b].map(async (node) => (await callSigned(node, FID, "GET", "/frame/app/list")).status));
+    await until(async () => (await statuses()).every((status) => status === 503), "both refuse", 3_000);
+    expect((await statusOf(b)).switches).toMatchObject([{ name: "signed", reason: "a test" }]);
+    expect((await command("state", "resume", "all")).out).toBe("resumed: signed\n");
+    await until(async () => (await statuses()).every((status) => status === 200), "both accept", 3_000);
+  }, 20_000);
+
+  test("a start is refused with its reason: an id in use, settings that differ, a node by itself", async () => {
+    const start = async (...settings: string[]) =>
+      run([...cluster.argsOf("c", "http.port=0", "hub.port=0", ...settings), "serve"]);
+    const [inUse, differing, solo] = await Promise.all([
+      start("node.id=a", "data.dir=other-a"),
+      start("node.id=c", "data.dir=c", "send.dedupe_ttl_secs=60", "auth.signed_at_window_secs=10"),
+      start("node.id=d", "data.dir=d", "upstream.url="),
+    ]);
+    expect([inUse.exitCode, inUse.errors]).toEqual([75, expect.stringContaining("node.id a is in use")]);
+    expect([differing.exitCode, differing.errors]).toEqual([
+      1,
+      expect.stringContaining("auth.signed_at_window_secs, send.dedupe_ttl_secs"),
+    ]);
+    expect([solo.exitCode, solo.errors]).toEqual([75, expect.stringContaining("can only be alone")]);
+    for (const { errors } of [inUse, differing, solo]) expect(errors).not.toContain("only-for-tests");
+  }, 30_000);
+
+  test("a rolling restart behind a balancer loses no request", async () => {
+    const nodes = [a, b];
+    let isOver = false;
+    const failures: string[] = [];
+    let asked = 0;
+    /** Those that the last look found ready, as a balancer keeps them. */
+    let ready: RunningNode[] = [];
+    const look = async () => {
+      while (!isOver) {
+        const found = await Promise.all(
+          nodes.map(async (node) => {
+            const response = await fetch(`${node.url}/ready`, { keepalive: false }).catch(() => undefined);
+            return response?.ok ? [node] : [];
+          }),
+        );
+        ready = found.flat();
+        await Bun.sleep(200);
+      }
+    };
+    const ask = async () => {
+      while (!isOver) {
+        const node = ready[asked % Math.max(ready.length, 1)];
+        asked += 1;
+        if (node) {
+          const response = await fetch(`${node.url}/v2/svc/user/bulk?fids=${FID}`).catch((cause) => cause);
+          if (!(response instanceof Response) || response.status !== 200)
+            failures.push(`${response instanceof Response ? response.status : response}`);
+        }
+        await Bun.sleep(25);
+      }
+    };
+    const looking = look();
+    await until(() => ready.length === 2, "the balancer knows both");
+    const asking = ask();
+    for (const [at, name] of ["a", "b"].entries()) {
+      const stoppedAtMs = performance.now();
+      expect(await (nodes[at] as RunningNode).stop()).toBe(0);
+      expect(performance.now() - stoppedAtMs).toBeGreaterThan(1_000);
+      nodes[at] = await cluster.start(name, ...DRAINING);
+      await until(() => ready.length === 2, "the balancer knows both again");
+    }
+    isOver = true;
+    await Promise.all([looking, asking]);
+    expect(failures).toEqual([]);
+    expect(asked).toBeGreaterThan(50);
+    [a, b] = nodes as [RunningNode, RunningNode];
+  }, 60_000);
+
+  test("a node that stops gives up its lease at once, and its row can be removed", async () => {
+    await until(async () => (await statusOf(b)).nodes.alive === 2, "b knows of a");
+    expect(await a.stop()).toBe(0);
+    await until(async () => (await statusOf(b)).nodes.alive === 1, "b is alone", 3_000);
+    await until(async () => (await statusOf(b)).nodes.maintenance !== "a", "a runs no maintenance", 3_000);
+    const removed = await command("nodes", "remove", "a");
+    expect([removed.exitCode, removed.out]).toEqual([0, "removed: a\n"]);
+    const listed = await command("nodes");
+    expect(listed.out.split("\n")).toHaveLength(3);
+  }, 20_000);
+});

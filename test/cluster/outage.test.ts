@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { callSigned, startCluster, type TestCluster, until } from "../support/cluster.ts";
+import { type PostgresProxy, startProxy } from "../support/postgres/proxy.ts";
+import { HAS_POSTGRES } from "../support/postgres/server.ts";
+import { fromSources, type RunningNode } from "../support/program.ts";
+
+/** What clients see while a node does not reach PostgreSQL, and afterwards. */
+
+const FID = 3;
+/** A caller waits for seven fifths of it. */
+const TIMEOUT_MS = 1_500;
+const DEADLINE_MS = (TIMEOUT_MS * 7) / 5;
+
+describe.skipIf(!HAS_POSTGRES)("a node that does not reach PostgreSQL", () => {
+  let cluster: TestCluster;
+  let proxy: PostgresProxy;
+  let node: RunningNode;
+
+  beforeAll(async () => {
+    cluster = await startCluster({ seed: "a node that does not reach PostgreSQL", command: fromSources });
+    const url = new URL(cluster.database.url);
+    proxy = startProxy(Number(url.port));
+    url.port = String(proxy.port);
+    node = await cluster.start("a", `state.url=${url.href}`, `state.timeout_ms=${TIMEOUT_MS}`);
+  }, 60_000);
+  afterAll(async () => {
+    proxy?.heal();
+    await cluster?.[Symbol.asyncDispose]();
+    await proxy?.[Symbol.asyncDispose]();
+  });
+
+  const statusOf = async (path: string) => (await fetch(node.url + path, { keepalive: false })).status;
+  const list = () => callSigned(node, FID, "GET", "/frame/app/list");
+  const createApp = (name: string) =>
+    callSigned(node, FID, "POST", "/frame/app", { name, app_url: "https://127.0.0.1" });
+  const namesOf = async () => {
+    const { body } = await list();
+    return (body.apps as { name: string }[]).map(({ name }) => name).sort();
+  };
+
+  test.each([
+    ["cut off", () => proxy.cut()],
+    ["frozen", () => proxy.freeze()],
+  ])(
+    "serves reads, refuses what needs the state at once, and works within 2 seconds when it is no longer %s",
+    async (how, fail) => {
+      const acknowledged = await createApp(`before it is ${how}`);
+      expect(acknowledged.status).toBe(200);
+      const before = await namesOf();
+      let isOver = false;
+      const reads: number[] = [];
+      const reading = (async () => {
+        while (!isOver) {
+          reads.push(await statusOf(`/v2/svc/user/bulk?fids=${FID}`));
+          await Bun.sleep(20);
+        }
+      })();
+
+      fail();
+      const startedAtMs = performance.now();
+      const [first, created] = await Promise.all([list(), createApp(`while it is ${how}`)]);
+      expect(performance.now() - startedAtMs).toBeLessThan(DEADLINE_MS + 2_000);
+      expect([first.status, created.status]).toEqual([503, 503]);
+      expect(Number(first.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(await statusOf("/ready")).toBe(200);
+      await until(async () => (await statusOf("/ready?for=state")) === 503, "/ready?for=state is 503");
+      const refusedAtMs = performance.now();
+      expect((await list()).status).toBe(503);
+      expect(performance.now() - refusedAtMs).toBeLessThan(200);
+      const { state } = (await (await fetch(`${node.url}/status`)).json()) as { state: object };
+      expect(state).toMatchObject({ reachable: false, reason: expect.any(String) });
+      const metrics = await (await fetch(`${node.url}/metrics`)).text();
+      expect(metrics).toContain("\nsvc_state_up 0\n");
+      const token = await fetch(`${node.url}/v2/svc/frame/webhook/${crypto.randomUUID()}`, {
+        method: "POST",
+        body: "{}",
+      });
+      expect([token.status, await token.json()]).toEqual([
+        503,
+        { success: false, message: expect.any(String) },
+      ]);
+
+      proxy.heal();
+      const healedAtMs = performance.now();
+      await until(async () => (await list()).status === 200, "a signed operation succeeds", 10_000);
+      expect(performance.now() - healedAtMs).toBeLessThan(2_500);
+      await until(async () => (await statusOf("/ready?for=state")) === 200, "/ready?for=state is 200", 5_000);
+      isOver = true;
+      await reading;
+      expect(new Set(reads)).toEqual(new Set([200]));
+      // Everything acknowledged is there; what was refused may or may not have happened, and not twice.
+      const after = await namesOf();
+      expect(after.filter((name) => name !== `while it is ${how}`)).toEqual(before);
+      expect(after.length - before.length).toBeLessThanOrEqual(1);
+    },
+    40_000,
+  );
+
+  test("is fenced before another node may take its work, and goes on with its lease afterwards", async () => {
+    const fenced = async () => {
+      const { state } = (await (await fetch(`${node.url}/status`)).json()) as { state: { fenced: boolean } };
+      return state.fenced;
+    };
+    const lease = async () => {
+      const [row] = await cluster.database.query(
+        "SELECT ends_at_ms - (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS left_ms FROM svc.nodes",
+      );
+      return Number(row?.left_ms);
+    };
+    await until(async () => (await lease()) > 7_000, "its lease is new", 5_000);
+    proxy.cut();
+    await until(fenced, "the node is fenced", 10_000);
+    expect(await lease()).toBeGreaterThan(0);
+    await until(async () => (await lease()) < 0, "its lease ends", 5_000);
+    proxy.heal();
+    await until(async () => !(await fenced()), "the node may act again", 5_000);
+    await until(async () => (await lease()) > 5_000, "its lease is renewed", 5_000);
+    expect(node.logs()).toContain("The lease of the node had ended: it has a new one");
+    expect((await list()).status).toBe(200);
+  }, 40_000);
+});
