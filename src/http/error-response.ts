@@ -9,6 +9,8 @@ const nameByStatus = new Map(
   Object.entries(errorKinds).map(([name, kind]): [number, ErrorName] => [kind.status, name as ErrorName]),
 );
 
+/** Of a call that was not sent. */
+const STATE_AWAY = "the state store does not answer; try again";
 const STATE_BUSY = "the request could not be stored in time: it may or may not have been carried out";
 const STATE_RETRY = { retryAfterSecs: 5 };
 
@@ -37,7 +39,8 @@ function toApiError(error: unknown): ApiError {
       typeof text === "string" ? text : undefined,
     );
   }
-  if (error instanceof StateUnavailable) return new ApiError("unavailable", STATE_BUSY, STATE_RETRY);
+  if (error instanceof StateUnavailable)
+    return new ApiError("unavailable", error.mayHaveHappened ? STATE_BUSY : STATE_AWAY, STATE_RETRY);
   return new ApiError("internal", undefined, { cause: error });
 }
 

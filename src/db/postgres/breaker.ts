@@ -44,7 +44,7 @@ export function createBreaker({ probe, log, probeIntervalMs = PROBE_INTERVAL_MS 
 
   return {
     check() {
-      if (open) throw new StateUnavailable(open.reason);
+      if (open) throw new StateUnavailable(open.reason, { mayHaveHappened: false });
     },
     trip(reason) {
       if (open) return;

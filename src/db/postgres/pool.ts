@@ -98,7 +98,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
   breaker.onTrip(() => {
     const refused = waiters;
     waiters = [];
-    for (const { reject } of refused) reject(new StateUnavailable("PostgreSQL does not answer"));
+    for (const { reject } of refused) reject(notSent("PostgreSQL does not answer"));
     replace(current);
   });
 
@@ -111,11 +111,10 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
         resolve(current);
       };
       if (current.inUse < connections) return start();
-      if (waiters.length >= MAX_WAITING)
-        return reject(new StateUnavailable("too many calls wait for PostgreSQL"));
+      if (waiters.length >= MAX_WAITING) return reject(notSent("too many calls wait for PostgreSQL"));
       const timer = setTimeout(() => {
         waiters = waiters.filter((waiting) => waiting !== waiter);
-        waiter.reject(new StateUnavailable("no connection to PostgreSQL became free in time"));
+        waiter.reject(notSent("no connection to PostgreSQL became free in time"));
       }, untilMs - performance.now());
       const settled =
         <A extends unknown[]>(then: (...args: A) => void) =>
@@ -175,18 +174,17 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
       } catch (cause) {
         const fault = cause instanceof NoAnswer ? "unknown" : faultOf(cause);
         if (cause instanceof StateUnavailable || !fault) {
-          stats.count(
-            cause instanceof StateUnavailable ? "unavailable" : "failed",
-            performance.now() - startedMs,
-          );
-          throw cause;
+          const isAway = cause instanceof StateUnavailable;
+          stats.count(isAway ? "unavailable" : "failed", performance.now() - startedMs);
+          // An earlier try may have been committed.
+          throw isAway && tries.unknown > 0 ? new StateUnavailable(cause.message, { cause }) : cause;
         }
         tries[fault] += 1;
         if (isReadOnlyServer(cause)) replace(current);
         const pauseMs = pauseAfter(cause, fault, tries[fault]);
         if (pauseMs === undefined || performance.now() + pauseMs >= untilMs) {
           stats.count("unavailable", performance.now() - startedMs);
-          throw unavailable(cause, fault);
+          throw unavailable(cause, fault, tries.unknown > 0);
         }
         stats.countRetry(fault);
         await Bun.sleep(pauseMs);
@@ -195,11 +193,10 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
   }
 
   /** The error of a decision that is not tried again. Everything but a refused transaction means that the server is away. */
-  function unavailable(cause: unknown, fault: PgFault): StateUnavailable {
+  function unavailable(cause: unknown, fault: PgFault, isUnknown: boolean): StateUnavailable {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    if (closed) return new StateUnavailable(reason);
-    if (fault !== "undone" || isReadOnlyServer(cause)) breaker.trip(reason);
-    return new StateUnavailable(reason, { cause });
+    if (!closed && (fault !== "undone" || isReadOnlyServer(cause))) breaker.trip(reason);
+    return new StateUnavailable(reason, { cause, mayHaveHappened: isUnknown });
   }
 
   const once = queriesOf({
@@ -214,6 +211,10 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
       for (const { reject } of waiters.splice(0)) reject(new StateUnavailable("the node shuts down"));
     },
   };
+}
+
+function notSent(message: string): StateUnavailable {
+  return new StateUnavailable(message, { mayHaveHappened: false });
 }
 
 /** The caller's deadline passed. The outcome is unknown. */
