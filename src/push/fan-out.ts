@@ -76,6 +76,7 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
     campaigns,
     isRunning: (campaignId) => runs.has(campaignId),
     isPaused: () => permission() === "paused",
+    monotonicMs: deps.monotonicMs,
     onFault: (cause) => logFault(cause, {}, "The ends of campaigns could not be read"),
   });
 

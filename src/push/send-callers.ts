@@ -38,9 +38,10 @@ export function createSendCallers(deps: {
   /** Whether a campaign runs on this node, which then reports its end. */
   readonly isRunning: (campaignId: string) => boolean;
   readonly isPaused: () => boolean;
+  readonly monotonicMs: () => number;
   readonly onFault: (cause: unknown) => void;
 }): SendCallers {
-  const { campaigns, isRunning, isPaused, onFault } = deps;
+  const { campaigns, isRunning, isPaused, monotonicMs, onFault } = deps;
   const callers = new Map<string, Caller>();
   let unavailableSinceMs: number | undefined;
   let polling: ReturnType<typeof setInterval> | undefined;
@@ -74,8 +75,8 @@ export function createSendCallers(deps: {
     } catch (cause) {
       onFault(cause);
       if (!(cause instanceof StateUnavailable)) return;
-      unavailableSinceMs ??= performance.now();
-      if (performance.now() - unavailableSinceMs >= MAX_UNAVAILABLE_MS) endAll(waiting);
+      unavailableSinceMs ??= monotonicMs();
+      if (monotonicMs() - unavailableSinceMs >= MAX_UNAVAILABLE_MS) endAll(waiting);
     } finally {
       isChecking = false;
     }
