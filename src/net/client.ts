@@ -114,6 +114,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
   // left the cache close after the idle timeout.
   const tlsSession = createSession();
   const plainSessions = new GenerationCache<string, Bun.FetchSession>(MAX_PLAIN_HOSTS);
+  const targets = new WeakMap<URL, Target>();
 
   function plainSessionOf(host: string): Bun.FetchSession {
     const known = plainSessions.get(host);
@@ -123,9 +124,22 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
     return session;
   }
 
+  /** Returns how to call a checked address. The last one of each URL is cached, because parsing costs as much as a signature. */
+  function targetOf(url: URL, { address, family }: CheckedAddress): Target {
+    const known = targets.get(url);
+    if (known?.address === address) return known;
+    const { host, hostname, protocol } = url;
+    const checked = new URL(url);
+    checked.hostname = family === 6 ? `[${address}]` : address;
+    // A certificate for an address is matched without a server name (RFC 6066 3).
+    const serverName = checked.hostname === hostname ? undefined : hostname;
+    const tls = protocol === "https:" ? { ...STRICT_TLS, serverName, ca } : undefined;
+    const target = { address, href: checked.href, host, tls };
+    targets.set(url, target);
+    return target;
+  }
+
   async function attempt(call: OutboundCall, signal: AbortSignal): Promise<Reply | FailureKindAndMessage> {
-    const headers = new Headers(call.headers);
-    headers.set("accept-encoding", "identity");
     const checked = await guard.check(call.url, call.requester);
     if (!checked.ok) {
       const { kind, reason } = checked.error;
@@ -134,11 +148,10 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
     }
     signal.throwIfAborted();
     const { url, addresses } = checked.value;
-    const tried = addresses.slice(0, MAX_TRIED_ADDRESSES);
     let kind: keyof typeof FAILURE_MESSAGES = "connect";
-    for (const address of tried) {
+    for (let tried = 0; tried < Math.min(addresses.length, MAX_TRIED_ADDRESSES); tried++) {
       try {
-        return await exchange(call, headers, url, address, signal);
+        return await exchange(call, targetOf(url, addresses[tried] as CheckedAddress), signal);
       } catch (cause) {
         kind = kindOf(cause);
         // The next address is tried only if nothing was sent yet.
@@ -150,27 +163,19 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
 
   async function exchange(
     call: OutboundCall,
-    headers: Headers,
-    url: URL,
-    { address, family }: CheckedAddress,
+    { href, host, tls }: Target,
     signal: AbortSignal,
   ): Promise<Reply | FailureKindAndMessage> {
-    headers.set("host", url.host);
-    const target = new URL(url);
-    target.hostname = family === 6 ? `[${address}]` : address;
-    const isTls = url.protocol === "https:";
-    // A certificate for an address is matched without a server name (RFC 6066 3).
-    const serverName = target.hostname === url.hostname ? undefined : url.hostname;
-    const session = isTls ? tlsSession : plainSessionOf(url.host);
-    const response = await session.fetch(target, {
+    const session = tls ? tlsSession : plainSessionOf(host);
+    const options = {
       method: call.method,
-      headers,
+      headers: { ...call.headers, "accept-encoding": "identity", host },
       body: call.body,
       redirect: "manual",
       decompress: false,
       signal,
-      ...(isTls ? { tls: { ...STRICT_TLS, serverName, ca }, protocol: "http1.1" } : {}),
-    });
+    } as const;
+    const response = await session.fetch(href, tls ? { ...options, tls, protocol: "http1.1" } : options);
     if (response.status >= 300 && response.status <= 399) {
       await response.body?.cancel();
       return failure("redirect");
@@ -184,31 +189,47 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
   }
 
   return {
-    async request(call) {
+    request(call) {
       const startedAt = performance.now();
-      const ended = new AbortController();
-      const late = Promise.withResolvers<FailureKindAndMessage>();
-      const end = (kind: "timeout" | "cancelled") => {
-        late.resolve(failure(kind));
-        ended.abort();
-      };
-      const cancel = () => end("cancelled");
-      const timer = setTimeout(() => end("timeout"), call.timeoutMs);
-      call.signal?.addEventListener("abort", cancel);
-      if (call.signal?.aborted) cancel();
-      try {
-        // `late` resolves before the abort, so the outcome is the right one of the two.
-        const outcome = await Promise.race([late.promise, attempt(call, ended.signal)]);
-        const durationMs = performance.now() - startedAt;
-        return "kind" in outcome
-          ? err({ kind: outcome.kind, message: outcome.message, durationMs })
-          : ok({ ...outcome, durationMs });
-      } finally {
-        clearTimeout(timer);
-        call.signal?.removeEventListener("abort", cancel);
-      }
+      return new Promise((resolve, reject) => {
+        const ended = new AbortController();
+        const release = () => {
+          clearTimeout(timer);
+          call.signal?.removeEventListener("abort", cancel);
+        };
+        const settle = (outcome: Reply | FailureKindAndMessage) => {
+          release();
+          const durationMs = performance.now() - startedAt;
+          if ("kind" in outcome) resolve(err({ kind: outcome.kind, message: outcome.message, durationMs }));
+          else resolve(ok({ ...outcome, durationMs }));
+        };
+        // Settles before the abort, so the outcome is the right one of the two.
+        const end = (kind: "timeout" | "cancelled") => {
+          settle(failure(kind));
+          ended.abort();
+        };
+        const cancel = () => end("cancelled");
+        const timer = setTimeout(() => end("timeout"), call.timeoutMs);
+        call.signal?.addEventListener("abort", cancel);
+        if (call.signal?.aborted) cancel();
+        attempt(call, ended.signal).then(settle, (cause) => {
+          release();
+          reject(cause);
+        });
+      });
     },
   };
+}
+
+/** A checked address of a URL. */
+interface Target {
+  readonly address: string;
+  /** The URL with the address instead of the name. */
+  readonly href: string;
+  /** The name and the port. */
+  readonly host: string;
+  /** Undefined for plain HTTP. */
+  readonly tls: (typeof STRICT_TLS & { serverName: string | undefined; ca: string | undefined }) | undefined;
 }
 
 type Reply = Omit<OutboundResponse, "durationMs">;
