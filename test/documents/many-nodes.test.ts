@@ -1,0 +1,112 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
+import { startCluster, until } from "../support/cluster.ts";
+import { documentExample, ROOT } from "../support/documents.ts";
+import { HAS_POSTGRES } from "../support/postgres/server.ts";
+import { fromSources, startNode, tempDir } from "../support/program.ts";
+
+function isMissing(program: string): boolean {
+  return Bun.which(program) === null;
+}
+
+function refusalOf(command: string[], cwd: string): string {
+  const ran = Bun.spawnSync(command, { cwd, stdout: "ignore", stderr: "pipe" });
+  return ran.exitCode === 0 ? "" : ran.stderr.toString();
+}
+
+test("the settings of a cluster are valid", () => {
+  const toml = documentExample("cluster settings");
+  const { config } = loadConfig({
+    argvFlags: {},
+    env: { SVC_CONFIG_FILE: "/c.toml", SVC_STATE_PASSWORD_FILE: "/password" },
+    readFile: (path) => (path === "/c.toml" ? toml : path === "/password" ? "secret\n" : undefined),
+    cwd: "/",
+  });
+  expect([config.state.password, config.http.drain_delay_secs]).toEqual(["secret", 5]);
+});
+
+test.skipIf(isMissing("caddy"))("Caddy accepts the balancer", async () => {
+  using dir = tempDir();
+  await Bun.write(join(dir.path, "Caddyfile"), documentExample("balancer Caddyfile"));
+  expect(refusalOf(["caddy", "adapt", "--adapter", "caddyfile", "--config", "Caddyfile"], dir.path)).toBe("");
+});
+
+test.skipIf(isMissing("nginx"))("nginx accepts the balancer", async () => {
+  using dir = tempDir();
+  // Without TLS, for which the documented server has a test of its own.
+  const server = documentExample("balancer nginx").replace(/listen 443 ssl;|ssl_\w+ +\S+;/g, "");
+  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path ${dir.path}/${name};`,
+  );
+  const config = `pid ${dir.path}/pid; error_log stderr; events {} http { access_log off; ${paths.join(" ")} ${server} }`;
+  await Bun.write(join(dir.path, "nginx.conf"), config);
+  expect(refusalOf(["nginx", "-t", "-c", `${dir.path}/nginx.conf`], dir.path)).toBe("");
+});
+
+test("the composition has two nodes whose variables are settings", async () => {
+  const compose = Bun.YAML.parse(await Bun.file(join(ROOT, "compose.yaml")).text()) as {
+    services: Record<string, { environment?: Record<string, string>; command?: string[] }>;
+  };
+  const nodes = Object.values(compose.services).filter(({ command }) => command?.includes("serve"));
+  expect(nodes).toHaveLength(2);
+  for (const { environment = {} } of nodes) {
+    const { SVC_UPSTREAM_URL: _, ...env } = environment;
+    const readFile = (path: string) => (path === "/run/secrets/postgres-password" ? "secret" : undefined);
+    const { config } = loadConfig({ argvFlags: {}, env, readFile, cwd: "/" });
+    expect([config.state.password, config.http.host]).toEqual(["secret", "0.0.0.0"]);
+  }
+});
+
+describe.skipIf(!HAS_POSTGRES)("two nodes", () => {
+  test("start by the documented commands, with a role that owns nothing but its database", async () => {
+    await using cluster = await startCluster({ seed: "the documented commands", command: fromSources });
+    const lines = documentExample("two nodes").split("\n");
+    const role = `svc_${crypto.randomUUID().replaceAll("-", "").slice(0, 12)}`;
+    const renamed = (text: string) => text.replace(/\bsvc\b/g, role);
+    const statements = [...(lines[1] ?? "").matchAll(/-c "([^"]+)"/g)].map(([, sql = ""]) => sql);
+    expect(documentExample("role").replaceAll(";", "").split("\n")).toEqual(statements);
+    for (const sql of statements) await cluster.database.query(renamed(sql));
+    const [, url = ""] = /SVC_STATE_URL=(\S+)/.exec(lines[2] ?? "") ?? [];
+    const { host } = new URL(cluster.database.url);
+    const env = {
+      SVC_STATE_URL: renamed(url).replace("127.0.0.1", host),
+      SVC_UPSTREAM_URL: /upstream\.url=(\S+)/.exec(cluster.argsOf("x").join(" "))?.[1] ?? "",
+    };
+    expect(lines[2]).toContain("SVC_UPSTREAM_URL=");
+    using dir = tempDir();
+    const nodes = await Promise.all(
+      lines.slice(3, 5).map((line) => {
+        const [, name = "", options = ""] =
+          /^svc --data-dir (\S+) --port \d+ (.*) --set hub.port=0 serve &$/.exec(line) ?? [];
+        return startNode({
+          command: fromSources,
+          dataDir: join(dir.path, name),
+          args: [...options.split(" "), "--set", "hub.port=-1"],
+          env,
+        });
+      }),
+    );
+    try {
+      for (const { url } of nodes)
+        await until(async () => (await fetch(`${url}/v2/svc/user?fid=3`)).ok, "it serves a user");
+      await until(async () => {
+        const status = await (await fetch(`${nodes[0]?.url}/status`)).json();
+        return (status as { nodes: { alive: number } }).nodes.alive === 2;
+      }, "both are there");
+    } finally {
+      await Promise.all(nodes.map((node) => node.stop()));
+      await cluster.database.query(`DROP DATABASE ${role}`);
+      await cluster.database.query(`DROP ROLE ${role}`);
+    }
+  }, 60_000);
+});
+
+test("the documented addresses are those of the nodes that the balancer calls", () => {
+  const addresses = [...documentExample("pg_hba").matchAll(/(\d+\.){3}\d+/g)].map(([address]) => address);
+  expect(addresses).toHaveLength(2);
+  for (const address of addresses) {
+    expect(documentExample("balancer Caddyfile")).toContain(`${address}:8080`);
+    expect(documentExample("balancer nginx")).toContain(`${address}:8080`);
+  }
+});
