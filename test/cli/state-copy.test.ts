@@ -6,13 +6,15 @@ import { fillState, rowsOf } from "../node/state-copy/filled-state.ts";
 import { IS_LONG } from "../support/long.ts";
 import { createDatabase } from "../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
-import { fromSources } from "../support/program.ts";
+import { fromSources, type RunningNode, startNode } from "../support/program.ts";
+import { ALLOWED_URL, custodyKey, writeKeyFile } from "./management-node.ts";
 import { emptyDir, run } from "./run.ts";
 
 /** The moments of kills. */
 const PERIODS = IS_LONG ? 30 : 3;
 /** So that a copy takes a while. */
 const NONCES = 200_000;
+const OWNER = 3;
 
 test.skipIf(!HAS_POSTGRES)(
   "svc state copy that is killed at any moment is undone or completed by the next, there and back",
@@ -98,4 +100,77 @@ test.skipIf(!HAS_POSTGRES)(
     expect([missing.exitCode, missing.errors]).toEqual([1, expect.stringContaining("state.db is missing")]);
   },
   60_000,
+);
+
+test.skipIf(!HAS_POSTGRES)(
+  "a node serves the same apps, webhooks and secrets before, between and after the moves",
+  async () => {
+    using dir = emptyDir();
+    await using postgres = await createDatabase();
+    const data = `${dir.path}/data`;
+    const key = writeKeyFile(dir.path, "owner.key", `${custodyKey(OWNER)}\n`);
+    const url = ["--set", `state.url=${postgres.url}`];
+    const common = ["--data-dir", data, "--set", "net.allow_cidrs=127.0.0.0/8"];
+    const serve = (args: readonly string[], demo = false) =>
+      startNode({ command: fromSources, dataDir: data, args: [...common.slice(2), ...args], demo });
+    const asOwner = async (node: RunningNode, ...args: string[]) => {
+      const signed = ["--fid", `${OWNER}`, "--key-file", key, "--url", node.url, "--json"];
+      const { exitCode, out, errors } = await run([...args, ...signed]);
+      expect({ exitCode, errors }).toEqual({ exitCode: 0, errors: "" });
+      return JSON.parse(out);
+    };
+    const records = async (node: RunningNode) => [
+      await asOwner(node, "app", "list", "--reveal"),
+      await asOwner(node, "webhook", "list", "--reveal"),
+    ];
+    const refused = async (...args: string[]) => {
+      const { exitCode, errors } = await run([
+        ...common,
+        "--port",
+        "0",
+        "--set",
+        "hub.port=0",
+        ...args,
+        "serve",
+      ]);
+      expect([exitCode, errors]).toEqual([1, expect.stringContaining("the state was moved")]);
+    };
+    const copy = async (to: string) =>
+      expect(await run([...common, ...url, "state", "copy", "--to", to])).toMatchObject({ exitCode: 0 });
+
+    const create = [
+      "webhook",
+      "create",
+      "--name",
+      "Talk",
+      "--target-url",
+      ALLOWED_URL,
+      "--on",
+      "cast.created",
+    ];
+    let before: unknown;
+    {
+      await using node = await serve([], true);
+      await asOwner(node, "app", "create", "--name", "Bread", "--app-url", ALLOWED_URL);
+      await asOwner(node, ...create);
+      before = await records(node);
+      await node.stop();
+    }
+    await copy("postgres");
+    await refused();
+    let between: unknown;
+    {
+      await using node = await serve(url);
+      expect(await records(node)).toEqual(before as never);
+      await asOwner(node, ...create);
+      between = await records(node);
+      await node.stop();
+    }
+    expect(between).not.toEqual(before);
+    await copy("sqlite");
+    await refused(...url);
+    await using node = await serve([]);
+    expect(await records(node)).toEqual(between as never);
+  },
+  120_000,
 );
