@@ -11,9 +11,9 @@ import { ALLOWED_URL, custodyKey, writeKeyFile } from "./management-node.ts";
 import { emptyDir, run } from "./run.ts";
 
 /** The moments of kills. */
-const PERIODS = IS_LONG ? 30 : 3;
+const PERIODS = IS_LONG ? 30 : 2;
 /** So that a copy takes a while. */
-const NONCES = 200_000;
+const NONCES = IS_LONG ? 300_000 : 40_000;
 const OWNER = 3;
 
 test.skipIf(!HAS_POSTGRES)(
