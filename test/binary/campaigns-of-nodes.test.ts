@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { BLOCK_FIDS, FidBlock } from "../../src/push/store/fid-block.ts";
 import { IS_LONG } from "../support/long.ts";
 import { type SharedServices, startSharedServices } from "../support/postgres/nodes.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
@@ -9,6 +10,7 @@ import { notification, SECRET, testApp } from "../support/send.ts";
 /** Two nodes, compiled, over one PostgreSQL: what a send promises holds over both, whichever of them ends. */
 
 const TOKENS = 10_000;
+const KILLS = 20;
 const settings = ["net.allow_http=true", "net.allow_cidrs=127.0.0.0/8"];
 
 describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
@@ -163,6 +165,68 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
     },
     120_000,
   );
+
+  test.skipIf(!IS_LONG)(
+    `after ${KILLS} kills of random nodes, everything is sent, nothing confirmed is sent again, and all counts add up`,
+    async () => {
+      /** `<uuid> <token>` of what was stored as sent after a kill. */
+      const confirmed = new Set<string>();
+      const sentAgain: string[] = [];
+      await using client = startPushClient(async (request, nth) => {
+        await Bun.sleep(Math.random() * 80);
+        for (const token of request.tokens) {
+          const key = `${request.notificationId} ${token}`;
+          if (confirmed.has(key)) sentAgain.push(key);
+        }
+        return allServed(request, nth);
+      });
+      const appId = await addApp(client);
+      const campaigns = new Map<string, string>();
+      for (let kill = 0; kill < KILLS; kill++) {
+        const uuid = crypto.randomUUID();
+        for (const node of [a, b]) {
+          const { status, body } = await send(node, appId, { uuid, isAsync: true });
+          expect(status).toBe(202);
+          campaigns.set(String(body.campaign_id), uuid);
+        }
+        await Bun.sleep(Math.random() * 600);
+        const victim = Math.random() < 0.5 ? "a" : "b";
+        await (victim === "a" ? a : b).kill();
+        for (const key of await sentTokens()) confirmed.add(key);
+        const restarted = await shared.startNode(victim, settings);
+        if (victim === "a") a = restarted;
+        else b = restarted;
+      }
+      const successes = new Map<string, number>();
+      for (const [campaignId, uuid] of campaigns) {
+        const { status, counts } = await ended(campaignId);
+        expect([status, counts.failure, counts.success + counts.notAttempted]).toEqual([
+          "completed",
+          0,
+          TOKENS,
+        ]);
+        successes.set(uuid, (successes.get(uuid) ?? 0) + counts.success);
+      }
+      expect(new Set(successes.values())).toEqual(new Set([TOKENS]));
+      expect(client.shown.size).toBe(TOKENS * successes.size);
+      expect(confirmed.size).toBeGreaterThan(0);
+      expect(sentAgain).toEqual([]);
+    },
+    600_000,
+  );
+
+  /** `<uuid> <token>` of everything that is stored as sent. */
+  async function sentTokens(): Promise<string[]> {
+    const rows = await shared.database.query(
+      `SELECT k.notification_id AS id, d.block, d.fids FROM dedupe d JOIN dedupe_keys k ON k.key = d.key WHERE d.sent`,
+    );
+    return rows.flatMap(({ id, block, fids }) => {
+      const sent = new FidBlock(fids as Uint8Array);
+      return Array.from({ length: BLOCK_FIDS }, (_, at) => Number(block) * BLOCK_FIDS + at)
+        .filter((fid) => sent.has(fid))
+        .map((fid) => `${id} t${fid}`);
+    });
+  }
 });
 
 /** A secret identifies its app, so each app has its own. */
