@@ -160,7 +160,11 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     start("delivery"),
     follow(),
   ]);
-  if (stateWatch) shutdown.add("state watch", scheduleStateWatch(stateWatch));
+  if (stateWatch) {
+    // A start that took long does not count as a writer that does not respond.
+    await stateWatch.poll();
+    shutdown.add("state watch", scheduleStateWatch(stateWatch));
+  }
   shutdown.add("drain", async (exitCode) => {
     const { drain_delay_secs: delaySecs } = config.http;
     // A node with a fault does not serve on.

@@ -178,4 +178,26 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
     expect(apps.length).toBeLessThanOrEqual(CAP);
     expect(apps.length).toBeGreaterThanOrEqual(done);
   }, 60_000);
+
+  test("after PostgreSQL came back from an older copy, former requests are refused and both say why", async () => {
+    await server.kill();
+    const putBack = server.copyFiles();
+    await server.restart();
+    await Promise.all([untilReady(a), untilReady(b)]);
+    const copies = await sign(list);
+    expect((await copies(a)).status).toBe(200);
+    // What came after the copy includes a heartbeat of each.
+    const beats = () => database.query("SELECT node_id, beat::text FROM svc.nodes ORDER BY node_id");
+    const before = await beats();
+    while ((await beats()).some(({ beat }, at) => beat === before[at]?.beat)) await Bun.sleep(100);
+    await server.kill();
+    putBack();
+    await server.restart();
+    const says = (node: RunningNode) => node.logs().includes("The state may have gone back");
+    while (!says(a) || !says(b)) await Bun.sleep(50);
+    expect([(await copies(a)).status, (await copies(b)).status]).toEqual([401, 401]);
+    // A request that was signed in the second of the return is refused, too.
+    while ((await call(b, list)).status !== 200) await Bun.sleep(100);
+    expect((await call(a, list)).status).toBe(200);
+  }, 60_000);
 });

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Credentials } from "../certificates.ts";
 import { installedPostgres } from "./installed.ts";
@@ -15,6 +16,8 @@ export interface PostgresServer extends PostgresAddress, AsyncDisposable {
   kill(): Promise<void>;
   /** Starts a killed server again, on the same port and files. */
   restart(): Promise<void>;
+  /** Copies the files of a killed server. Returns a function that puts them back, while it is killed again. */
+  copyFiles(): () => void;
   /** Stops and continues every process of the server. */
   freeze(): void;
   thaw(): void;
@@ -24,6 +27,7 @@ interface Ready {
   readonly port: number;
   readonly pid: number;
   readonly password: string;
+  readonly dir: string;
 }
 
 /** Names the server of this process, also for test files that share no modules with the one that started it. */
@@ -74,6 +78,16 @@ export async function startPostgres({ tls }: { readonly tls?: Credentials } = {}
       keeper.stdin.write("start\n");
       await keeper.stdin.flush();
       ({ pid } = await next());
+    },
+    copyFiles() {
+      const [data, copy] = [join(ready.dir, "data"), join(ready.dir, "copy")];
+      // With owners and times, as a backup keeps them.
+      const move = (from: string, to: string) => {
+        rmSync(to, { recursive: true, force: true });
+        Bun.spawnSync(["cp", "-a", from, to]);
+      };
+      move(data, copy);
+      return () => move(copy, data);
     },
     freeze: () => signalAll("SIGSTOP"),
     thaw: () => signalAll("SIGCONT"),
