@@ -19,6 +19,8 @@ export interface RawCall {
   readonly peer: string;
   /** Aborts when the client cancels the call or is gone. */
   readonly signal: AbortSignal;
+  /** Returns the first value of an entry of the request's metadata. */
+  metadata(name: string): string | undefined;
   /** Sends initial metadata. Call it at most once. */
   sendMetadata(metadata: Readonly<Record<string, string>>): void;
 }
@@ -30,13 +32,20 @@ export type RawMethod = (
 ) => Promise<Result<Uint8Array, Rejection | Refusal | ServiceError>>;
 
 /**
- * A method over bytes with a stream of responses, which is read as fast as the client reads. A ServiceError that the stream throws
- * is the end of the call for the client.
+ * The responses of a stream, which are read as fast as the client reads. A ServiceError that they throw is the end of the call for the
+ * client.
  */
+export interface RawStream {
+  readonly responses: AsyncIterable<Uint8Array>;
+  /** Ends the call of a client that takes nothing for so long while responses wait. */
+  readonly stall?: { readonly timeoutMs: number; readonly error: ServiceError; readonly onStall: () => void };
+}
+
+/** A method over bytes with a stream of responses. */
 export type RawStreamMethod = (
   request: Buffer,
   call: RawCall,
-) => Promise<Result<AsyncIterable<Uint8Array>, Rejection | Refusal | ServiceError>>;
+) => Promise<Result<RawStream, Rejection | Refusal | ServiceError>>;
 
 /** A service as `Server.addService` accepts it. */
 export interface RawService {
@@ -110,7 +119,7 @@ export function rawService(
 /** Sends each response when the client has taken those before it. Ends early if the client is gone. */
 async function sendAll(
   call: ServerWritableStream<Buffer, Buffer>,
-  responses: AsyncIterable<Uint8Array>,
+  { responses, stall }: RawStream,
 ): Promise<void> {
   const gone = new Promise<void>((resolve) => {
     call.once("cancelled", resolve);
@@ -119,7 +128,15 @@ async function sendAll(
   for await (const response of responses) {
     if (call.cancelled || call.destroyed) return;
     if (call.write(asBuffer(response))) continue;
-    await Promise.race([new Promise<void>((resolve) => call.once("drain", resolve)), gone]);
+    const stalled = Promise.withResolvers<void>();
+    const timer =
+      stall &&
+      setTimeout(() => {
+        stall.onStall();
+        stalled.reject(stall.error);
+      }, stall.timeoutMs);
+    await Promise.race([new Promise<void>((resolve) => call.once("drain", resolve)), gone, stalled.promise]);
+    clearTimeout(timer);
   }
 }
 
@@ -134,7 +151,10 @@ function asServiceError(error: Rejection | Refusal | ServiceError): ServiceError
 }
 
 /** What the calls of both kinds of method share. */
-type AnyCall = Pick<ServerUnaryCall<Buffer, Buffer>, "getPeer" | "sendMetadata" | "cancelled"> & {
+type AnyCall = Pick<
+  ServerUnaryCall<Buffer, Buffer>,
+  "getPeer" | "sendMetadata" | "cancelled" | "metadata"
+> & {
   once(event: "cancelled", listener: () => void): unknown;
 };
 
@@ -158,6 +178,10 @@ class RunningCall implements RawCall {
       if (this.#call.cancelled) abort.abort();
     }
     return this.#abort.signal;
+  }
+
+  metadata(name: string): string | undefined {
+    return this.#call.metadata.get(name)[0]?.toString();
   }
 
   sendMetadata(entries: Readonly<Record<string, string>>): void {

@@ -36,7 +36,7 @@ export function createBlockRelay(upstream: Client): BlockRelay {
       );
       relays += 1;
       signal.addEventListener("abort", () => blocks.cancel());
-      return ok(relayed(blocks, () => (relays -= 1)));
+      return ok({ responses: relayed(blocks, () => (relays -= 1)) });
     },
     async getShardChunks(request) {
       const asked = readRequest(request, CHUNKS);

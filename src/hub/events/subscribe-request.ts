@@ -1,0 +1,55 @@
+import { BinaryReader } from "@bufbuild/protobuf/wire";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { invalidParam, type Refusal } from "../../read/hub/refusal.ts";
+
+/** A request to subscribe, as clients of the reference node and of the retired hub send it. */
+export interface SubscribeRequest {
+  readonly types: ReadonlySet<number>;
+  /** Undefined for the events from now on. */
+  readonly fromId: number | undefined;
+  /** Sent by clients of the retired hub only. */
+  readonly totalShards: number | undefined;
+  readonly shardIndex: number | undefined;
+}
+
+const VARINT = 0;
+const LENGTH_DELIMITED = 2;
+const MAX_TYPES = 64;
+const UNREADABLE = invalidParam("request cannot be decoded");
+
+/** Decodes a request. The types may be packed or not. Unknown fields are ignored. */
+export function readSubscribeRequest(encoded: Uint8Array): Result<SubscribeRequest, Refusal> {
+  const types = new Set<number>();
+  const numbers = new Map<number, number>();
+  try {
+    const reader = new BinaryReader(encoded);
+    while (reader.pos < reader.len) {
+      const [field, wireType] = reader.tag();
+      if (field === 1 && wireType === LENGTH_DELIMITED) {
+        for (const packed = new BinaryReader(reader.bytes()); packed.pos < packed.len; )
+          types.add(packed.int32());
+      } else if (field === 1 && wireType === VARINT) types.add(reader.int32());
+      else if (field >= 2 && field <= 4 && wireType === VARINT)
+        numbers.set(field, Math.min(Number(reader.uint64()), Number.MAX_SAFE_INTEGER));
+      else reader.skip(wireType, field);
+      if (types.size > MAX_TYPES) return UNREADABLE;
+    }
+  } catch {
+    return UNREADABLE;
+  }
+  return ok({ types, fromId: numbers.get(2), totalShards: numbers.get(3), shardIndex: numbers.get(4) });
+}
+
+const MAX_PARTS = 64;
+
+/** The part of the fids that a client of the retired hub asks for; undefined for all. */
+export function partOf({
+  totalShards,
+  shardIndex = 0,
+}: SubscribeRequest): Result<{ readonly index: number; readonly count: number } | undefined, Refusal> {
+  if (totalShards === undefined || totalShards === 0) return ok(undefined);
+  if (totalShards > MAX_PARTS)
+    return err({ code: "bad_request.invalid_param", reason: `total_shards is at most ${MAX_PARTS}` });
+  if (shardIndex >= totalShards) return invalidParam("shard_index must be less than total_shards");
+  return ok({ index: shardIndex, count: totalShards });
+}

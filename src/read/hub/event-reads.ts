@@ -1,0 +1,191 @@
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { type HubLogRange, hubLogRange } from "../../db/index/hub-log.ts";
+import { shardCount } from "../../db/index/shards.ts";
+import { statement } from "../../db/index/statement.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { blockOfEvent } from "../../protocol/hub-event-id.ts";
+import { type ReadContext, readList } from "./context.ts";
+import type { HubEventRow } from "./hub-event.ts";
+import { readKeyedList } from "./keyed-list.ts";
+import { EVENT_PAGES, type Page, type PageQuery, type RowFormat, tokenCodec } from "./page.ts";
+import { BEING_FILLED, invalidParam, notFound, type Refusal, refuse } from "./refusal.ts";
+
+const COLUMNS = `SELECT e.seq, e.shard, e.id, e.type, e.fid, e.body, b.at, b.hash, b.counts, b.events, b.seqnum
+   FROM hub_events e CROSS JOIN hub_blocks b ON b.shard = e.shard AND b.height = e.id / 16384`;
+
+const eventById = statement<HubEventRow, [shard: number, id: number]>(
+  "hub.event-by-id",
+  `${COLUMNS} WHERE e.shard = ? AND e.id = ?`,
+);
+const eventsFrom = statement<HubEventRow, [shard: number, fromId: number, belowId: number, limit: number]>(
+  "hub.events-from",
+  `${COLUMNS} WHERE e.shard = ? AND e.id >= ? AND e.id < ? ORDER BY e.id LIMIT ?`,
+);
+const eventsBelow = statement<HubEventRow, [shard: number, fromId: number, belowId: number, limit: number]>(
+  "hub.events-below",
+  `${COLUMNS} WHERE e.shard = ? AND e.id >= ? AND e.id < ? ORDER BY e.id DESC LIMIT ?`,
+);
+const eventsAfterSeq = statement<HubEventRow, [afterSeq: number, limit: number]>(
+  "hub.events-after-seq",
+  `${COLUMNS} WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
+);
+const seqOfFirst = statement<{ seq: number }, [shard: number, fromId: number]>(
+  "hub.seq-of-first-event",
+  "SELECT seq FROM hub_events WHERE shard = ? AND id >= ? ORDER BY id LIMIT 1",
+);
+const lastSeq = statement<{ seq: number }>(
+  "hub.last-event-seq",
+  "SELECT seq FROM hub_events ORDER BY seq DESC LIMIT 1",
+);
+
+/** A client may ask for events so far ahead: it comes from a node that was ahead of this one. */
+const MAX_BLOCKS_AHEAD = 3600;
+
+/** The events that the log of each shard has. */
+export type EventRanges = ReadonlyMap<number, HubLogRange>;
+
+/** Where a client starts to read. */
+export interface EventStart {
+  /** The first id; 0 for the oldest event. It holds for each shard. */
+  readonly fromId: number;
+  readonly shards: readonly number[];
+  /** Refuses a start whose events are partly gone, instead of beginning with the oldest that is left. */
+  readonly isStrict: boolean;
+}
+
+export interface EventsQuery extends PageQuery {
+  /** The first id; 0 for the oldest event. */
+  readonly startId?: number | undefined;
+  /** Ids from this one on are left out. */
+  readonly stopId?: number | undefined;
+  /** Undefined or 0 for all shards, one after the other. */
+  readonly shardIndex?: number | undefined;
+  readonly isStrict?: boolean | undefined;
+}
+
+/** The reads of the log of hub events. */
+export interface EventReads {
+  /** The data shards that an index of a request stands for: all for 0 and undefined. */
+  eventShards(shardIndex: number | undefined): Result<readonly number[], Refusal>;
+  eventRanges(shards: readonly number[]): EventRanges;
+  /**
+   * Checks where a client wants to start.
+   *
+   * @returns whether events before the start of the log are missing.
+   */
+  checkEventStart(start: EventStart): Result<boolean, Refusal>;
+  event(query: { id: number; shardIndex: number | undefined }): Result<HubEventRow, Refusal>;
+  events<Item>(
+    query: EventsQuery,
+    format: RowFormat<HubEventRow, Item>,
+    signal?: AbortSignal,
+  ): Promise<Result<Page<Item>, Refusal>>;
+  /** The next events of all shards, in the order in which this node applied them. */
+  eventsAfterSeq(afterSeq: number, limit: number): readonly HubEventRow[];
+  /** The number after which a client reads that starts with an id; undefined for the end of the log. */
+  seqBefore(shards: readonly number[], fromId: number): number | undefined;
+  /** The number of the last event of all shards; 0 before the first. */
+  lastEventSeq(): number;
+}
+
+const eventTokens = tokenCodec("GetEvents", ["int", "int"]);
+const keyOf = ({ shard, id }: HubEventRow) => [shard, id] as const;
+
+export function createEventReads(context: ReadContext): EventReads {
+  const { db } = context;
+
+  function eventShards(shardIndex = 0): Result<readonly number[], Refusal> {
+    if (!context.isFilled()) return err(BEING_FILLED);
+    const shards = Array.from({ length: shardCount(db) }, (_, at) => at + 1);
+    if (shardIndex === 0) return ok(shards);
+    return shards.includes(shardIndex) ? ok([shardIndex]) : invalidParam("no such shard");
+  }
+
+  function checkEventStart({ fromId, shards, isStrict }: EventStart): Result<boolean, Refusal> {
+    const ranges = [...rangesOf(db, shards).values()];
+    if (fromId === 0 || ranges.length === 0) return ok(false);
+    const head = Math.max(...ranges.map(({ headId }) => headId));
+    if (blockOfEvent(fromId) > blockOfEvent(head) + MAX_BLOCKS_AHEAD)
+      return invalidParam(`from_id is ahead of this node (head ${head})`);
+    const isMissing = ranges.some(({ oldestId }) => fromId < oldestId);
+    return isMissing && isStrict
+      ? refuse(
+          "bad_request.events_pruned",
+          `events before ${Math.max(...ranges.map(({ oldestId }) => oldestId))} are gone`,
+        )
+      : ok(isMissing);
+  }
+
+  /** The part of the log of a shard that a client sees. */
+  function startOf(shard: number, fromId: number): number {
+    return Math.max(fromId, hubLogRange(db, shard)?.oldestId ?? 0);
+  }
+
+  return {
+    eventShards,
+    checkEventStart,
+    eventRanges: (shards) => rangesOf(db, shards),
+    event({ id, shardIndex }) {
+      const shards = eventShards(shardIndex);
+      if (!shards.ok) return shards;
+      const found = shards.value.flatMap((shard) =>
+        id < startOf(shard, 0) ? [] : (db.get(eventById, shard, id) ?? []),
+      );
+      const [first, ...others] = found;
+      if (others.length > 0) return invalidParam("shard_index is required");
+      return first ? ok(first) : notFound("event");
+    },
+    async events(query, format, signal) {
+      const { startId = 0, stopId = Number.MAX_SAFE_INTEGER, shardIndex, isStrict = false } = query;
+      const shards = eventShards(shardIndex);
+      if (!shards.ok) return shards;
+      const start = checkEventStart({ fromId: startId, shards: shards.value, isStrict });
+      if (!start.ok) return start;
+      const list = {
+        tokens: eventTokens,
+        sizes: EVENT_PAGES,
+        keyOf,
+        read(after: readonly [number, number] | undefined, limit: number, reverse: boolean) {
+          const rows: HubEventRow[] = [];
+          for (const shard of reverse ? shards.value.toReversed() : shards.value) {
+            const [lastShard, lastId] = after ?? [];
+            if (lastShard !== undefined && (reverse ? shard > lastShard : shard < lastShard)) continue;
+            const isLast = shard === lastShard && lastId !== undefined;
+            const from = Math.max(startOf(shard, startId), isLast && !reverse ? lastId + 1 : 0);
+            const below = Math.min(stopId, isLast && reverse ? lastId : Number.MAX_SAFE_INTEGER);
+            const part = reverse ? eventsBelow : eventsFrom;
+            rows.push(...db.all(part, shard, from, below, limit - rows.length));
+            if (rows.length === limit) break;
+          }
+          return rows;
+        },
+      };
+      return readList(context, signal, (turns) => readKeyedList(list, { page: query, format, turns }));
+    },
+    eventsAfterSeq: (afterSeq, limit) => db.all(eventsAfterSeq, afterSeq, limit),
+    seqBefore(shards, fromId) {
+      const first = shards.flatMap((shard) => db.get(seqOfFirst, shard, startOf(shard, fromId))?.seq ?? []);
+      return first.length === 0 ? undefined : Math.min(...first) - 1;
+    },
+    lastEventSeq: () => db.get(lastSeq)?.seq ?? 0,
+  };
+}
+
+function rangesOf(db: IndexDatabase, shards: readonly number[]): EventRanges {
+  return new Map(
+    shards.flatMap((shard) => {
+      const range = hubLogRange(db, shard);
+      return range ? [[shard, range] as const] : [];
+    }),
+  );
+}
+
+/** The headers that tell which events the log of each shard has. */
+export function rangeHeaders(ranges: EventRanges): Readonly<Record<string, string>> {
+  const list = (pick: (range: HubLogRange) => number) =>
+    [...ranges].map(([shard, range]) => `${shard}=${pick(range)}`).join(",");
+  return {
+    "x-oldest-event-id": list(({ oldestId }) => oldestId),
+    "x-head-event-id": list(({ headId }) => headId),
+  };
+}
