@@ -118,6 +118,8 @@ export const configSchema = section({
     reads: flag(),
     relay_blocks: flag(),
     event_retention_hours: integer(1, 720),
+    max_subscribers: integer(1, 10_000),
+    max_subscribers_per_ip: integer(1, 10_000),
     admin: flag(),
   }),
   upstream: section({

@@ -1,4 +1,5 @@
 import type { IndexDatabase } from "../db/index/database.ts";
+import { lastHubBlock } from "../db/index/hub-log.ts";
 import { readShardTotals } from "../db/index/totals.ts";
 import { GetInfoResponse } from "../protocol/wire/generated/hub.ts";
 
@@ -12,6 +13,10 @@ export interface FollowedShard {
 
 /** Shard 0 of the network, which has blocks and no fids. */
 const BLOCK_SHARD = 0;
+
+function ownShard(db: IndexDatabase): FollowedShard {
+  return { shard: 1, appliedBlock: lastHubBlock(db, 1) ?? 0, lagSecs: 0 };
+}
 
 /**
  * How the node presents itself. Without an upstream it is one shard. With an upstream, it reports the upstream's shards and its
@@ -28,7 +33,7 @@ export async function readInfo({
 }): Promise<GetInfoResponse> {
   const totals = readShardTotals(db);
   const fileBytes = db.sizeBytes();
-  const progress = upstream ? await upstream.shards() : [{ shard: 1, appliedBlock: 0, lagSecs: 0 }];
+  const progress = upstream ? await upstream.shards() : [ownShard(db)];
   const shardInfos = progress.map(({ shard, appliedBlock, lagSecs }) => ({
     shardId: shard,
     maxHeight: appliedBlock,

@@ -95,7 +95,8 @@ export function limitReceiving(limits: ReceiveLimits): ServerInterceptor {
         next({
           onReceiveHalfClose(forward) {
             clearTimeout(deadline);
-            deadline = setTimeout(end, respondTimeoutMs);
+            // A stream lasts as long as its client reads it.
+            if (!method.responseStream) deadline = setTimeout(end, respondTimeoutMs);
             forward();
           },
           // Called at the end of every call.

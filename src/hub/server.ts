@@ -13,11 +13,18 @@ import { adminService, type HubDeps, hubService } from "./service.ts";
 /** The reference node's limit for a request. All other requests than bulk requests are one record. */
 const MAX_BULK_BYTES = 4 * 1024 * 1024;
 const MAX_REQUEST_BYTES = 256 * 1024;
+/** A call with a stream of responses keeps the memory of its request while it lasts. */
+const MAX_STREAM_REQUEST_BYTES = 1024;
 const MAX_BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 
+const REQUEST_BYTES: ReadonlyMap<string, number> = new Map([
+  [HubServiceService.submitBulkMessages.path, MAX_BULK_BYTES],
+  [HubServiceService.subscribe.path, MAX_STREAM_REQUEST_BYTES],
+  [HubServiceService.getBlocks.path, MAX_STREAM_REQUEST_BYTES],
+]);
+
 const RECEIVE_LIMITS: ReceiveLimits = {
-  requestBytes: (path) =>
-    path === HubServiceService.submitBulkMessages.path ? MAX_BULK_BYTES : MAX_REQUEST_BYTES,
+  requestBytes: (path) => REQUEST_BYTES.get(path) ?? MAX_REQUEST_BYTES,
   bytesInFlight: MAX_BYTES_IN_FLIGHT,
   receiveTimeoutMs: 30_000,
   // Longer than the checks of a full bulk request, those on a chain included, should take.
@@ -56,7 +63,14 @@ export async function startHubServer(
   for (const service of services) server.addService(service.definition, service.implementation);
   const port = await bind(server, listen);
   if (descriptors !== undefined) refuseAtCap(server, descriptors);
-  return { port, rpc, stop: (graceMs) => stop(server, graceMs) };
+  return {
+    port,
+    rpc,
+    stop(graceMs) {
+      context.subscribers?.stop();
+      return stop(server, graceMs);
+    },
+  };
 }
 
 /** Creates the services and the methods for other threads, which share one intake. */

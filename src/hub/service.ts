@@ -2,6 +2,8 @@ import { err, mapOk } from "../lib/result.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
 import type { HubReads } from "../read/hub/hub-reads.ts";
+import { eventMethods } from "./events/methods.ts";
+import type { Subscribers } from "./events/subscribers.ts";
 import { permissionDenied, refusedWhileFollowing } from "./grpc-errors.ts";
 import type { Intake } from "./intake.ts";
 import type { OwnMethodDeps, OwnMethods } from "./own-methods.ts";
@@ -15,6 +17,8 @@ export interface HubDeps extends OwnMethodDeps {
   readonly admin: boolean;
   /** The reads; undefined while they are off. */
   readonly reads?: HubReads | undefined;
+  /** The subscribers of hub events; undefined while the reads are off. */
+  readonly subscribers?: Subscribers | undefined;
   /** The blocks of the upstream; undefined if the node does not relay them. */
   readonly blocks?: BlockRelay | undefined;
   /** Called for a fault that the caller did not cause. */
@@ -23,15 +27,17 @@ export interface HubDeps extends OwnMethodDeps {
 
 /** The methods of HubService that this node serves. The others are UNIMPLEMENTED. */
 export function hubService(context: HubDeps, own: OwnMethods) {
-  const { blocks } = context;
+  const { blocks, subscribers } = context;
   const methods: Record<string, RawMethod> = {
     ...unservedMethods(),
     ...(blocks === undefined ? {} : { GetShardChunks: blocks.getShardChunks }),
-    ...(context.reads === undefined ? {} : readMethods(context.reads)),
+    ...(context.reads === undefined ? {} : { ...readMethods(context.reads), ...eventMethods(context.reads) }),
     ...own,
   };
-  const streams: Record<string, RawStreamMethod> =
-    blocks === undefined ? {} : { GetBlocks: blocks.getBlocks };
+  const streams: Record<string, RawStreamMethod> = {
+    ...(blocks === undefined ? {} : { GetBlocks: blocks.getBlocks }),
+    ...(subscribers === undefined ? {} : { Subscribe: subscribers.subscribe }),
+  };
   return rawService(context.onFault, "HubService", methods, streams);
 }
 

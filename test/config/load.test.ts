@@ -37,6 +37,8 @@ test("without any source the values are those that decisions section 11 names", 
       reads: true,
       relay_blocks: true,
       event_retention_hours: 72,
+      max_subscribers: 256,
+      max_subscribers_per_ip: 16,
       admin: false,
     },
     upstream: {

@@ -18,7 +18,6 @@ export interface HubHttpDeps {
 const REFUSED: readonly (readonly [path: RegExp, reason: string])[] = [
   [/^\/v1\/(channel\w*|isFollowingChannel)$/, "this node does not serve the channels of hubs"],
   [/^\/v1\/mesh(\/ui)?$/, UNSERVED.GetMeshView ?? ""],
-  [/^\/v1\/(events|eventById)$/, UNSERVED.GetEvents ?? ""],
 ];
 
 /** Returns the routes under `/v1`, with paths relative to it. */

@@ -4,9 +4,7 @@ import type { RawMethod } from "../raw-service.ts";
 
 /** The methods of HubService that this node does not serve, and why. Every other name is unknown to the service. */
 export const UNSERVED: Readonly<Record<string, string>> = {
-  Subscribe: "this node does not serve hub events yet",
-  GetEvent: "this node does not serve hub events yet",
-  GetEvents: "this node does not serve hub events yet",
+  Subscribe: "the reads of this node are off",
   GetBlocks: "this node has no blocks",
   GetShardChunks: "this node has no blocks",
   GetTrieMetadataByPrefix: "this node keeps no trie",

@@ -3,6 +3,7 @@ import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { createChainChecker } from "../../hub/chain/chain-checker.ts";
+import { createSubscribers } from "../../hub/events/subscribers.ts";
 import type { HubUpstream } from "../../hub/own-methods.ts";
 import { createBlockRelay } from "../../hub/reads/block-relay.ts";
 import type { HubRpc } from "../../hub/rpc.ts";
@@ -35,7 +36,6 @@ export interface HubWorkerInit {
 runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
   const log = createLogger(config, { subsystem: "hub" });
   const db = openIndexReader(indexPath(config.data.dir));
-  const submitter = new Submitter(connectRpc<IngestRpc>(ingest));
   const network = networkOf(config.protocol.network);
   const check = new SubmissionCheck({
     db,
@@ -46,6 +46,19 @@ runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
   const following = upstream && forwardTo(upstream, check, config, log);
   const relaysBlocks =
     config.hub.reads && config.hub.relay_blocks && followedFids(config.upstream) === undefined;
+  const reads = config.hub.reads ? createNodeHubReads(db, config) : undefined;
+  const writer = connectRpc<IngestRpc>(ingest);
+  const subscribers =
+    reads &&
+    createSubscribers({
+      reads,
+      awaitEvents: (afterSeq) => writer.awaitHubEvents(afterSeq),
+      heartbeat: upstream === undefined ? () => writer.heartbeat() : undefined,
+      maxSubscribers: config.hub.max_subscribers,
+      maxPerAddress: config.hub.max_subscribers_per_ip,
+      onFault: (err) => log.error({ err }, "A block without events could not be written"),
+    });
+  const submitter = new Submitter(writer);
   const deps: HubDeps = {
     db,
     network,
@@ -58,7 +71,8 @@ runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
     onFault: (method, err) => log.error({ err, method }, "a gRPC call failed"),
     ...(following === undefined ? {} : { upstream: following }),
     blocks: following && relaysBlocks ? createBlockRelay(following.connection) : undefined,
-    reads: config.hub.reads ? createNodeHubReads(db, config) : undefined,
+    reads,
+    subscribers,
     unavailableReason: following && createBuildCheck(db),
   };
   const { host, port } = config.hub;

@@ -4,6 +4,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import { type AccountReads, createAccountReads } from "./account-reads.ts";
 import { type ChainReads, createChainReads } from "./chain-reads.ts";
 import type { ReadContext } from "./context.ts";
+import { createEventReads, type EventReads } from "./event-reads.ts";
 import { createKeyReads, type KeyReads } from "./key-reads.ts";
 import { createMessageLists, type MessageLists } from "./message-lists.ts";
 import { createMessageReads, type MessageReads } from "./message-reads.ts";
@@ -21,7 +22,7 @@ export interface HubReadDeps {
 }
 
 /** The reads of a hub. Messages and events are those that were received, byte for byte. */
-export interface HubReads extends MessageReads, MessageLists, ChainReads, KeyReads, AccountReads {
+export interface HubReads extends MessageReads, MessageLists, ChainReads, KeyReads, AccountReads, EventReads {
   /** Whether lists over all fids hold only those of the fids that the node follows. */
   readonly isPartial: boolean;
   /** Whether the index has been filled once from the upstream; true for a node of its own. */
@@ -45,5 +46,6 @@ export function createHubReads({ db, network, clock, followed, isFilled }: HubRe
     ...createChainReads(context),
     ...createKeyReads(context),
     ...createAccountReads(context),
+    ...createEventReads(context),
   };
 }

@@ -5,6 +5,7 @@ export type RefusalCode =
   | "not_found"
   | "bad_request"
   | "bad_request.invalid_param"
+  | "bad_request.events_pruned"
   | "rate_limited"
   | "unavailable"
   | "unimplemented";
@@ -16,6 +17,7 @@ export const GRPC_STATUS = {
   rate_limited: 8,
   // The read needs an fid that the node does not follow.
   bad_request: 9,
+  "bad_request.events_pruned": 11,
   unimplemented: 12,
   unavailable: 14,
 } as const satisfies Record<RefusalCode, number>;
