@@ -6,11 +6,11 @@ import { nowSecs } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { type RunDeps, runCampaign } from "./campaign-run.ts";
 import { ResultList } from "./result-list.ts";
-import { createSendCallers } from "./send-callers.ts";
+import { type CampaignOutcome, createSendCallers } from "./send-callers.ts";
 import type { SendStats } from "./send-stats.ts";
 import type { SlotStats } from "./slots.ts";
 import { type CampaignStore, type CampaignWork, type RunLimits, RunLost } from "./store/campaign-store.ts";
-import type { BatchResults, TokenResult } from "./store/notification-ledger.ts";
+import type { BatchResults } from "./store/notification-ledger.ts";
 
 /** How often the store is asked for campaigns that no node runs. */
 const TAKE_INTERVAL_MS = 1_000;
@@ -25,12 +25,6 @@ export interface FanOutStats extends SendStats, SlotStats {
   readonly campaignsQueued: number | null;
   /** Age of the oldest of them. */
   readonly oldestQueuedSecs: number | null;
-}
-
-/** Outcome of a campaign that is not stored. */
-export interface CampaignOutcome {
-  /** Result of each token; undefined when there were many, or when another run had sent to some of them. */
-  readonly results: readonly TokenResult[] | undefined;
 }
 
 /** Runs campaigns. */

@@ -1,7 +1,13 @@
 import { StateUnavailable } from "../db/state/unavailable.ts";
-import type { CampaignOutcome } from "./fan-out.ts";
 import type { ResultList } from "./result-list.ts";
 import type { CampaignStore, CampaignWork } from "./store/campaign-store.ts";
+import type { TokenResult } from "./store/notification-ledger.ts";
+
+/** Outcome of a campaign that is not stored. */
+export interface CampaignOutcome {
+  /** Result of each token; undefined when there were many, or when another run had sent to some of them. */
+  readonly results: readonly TokenResult[] | undefined;
+}
 
 /** How often the store is asked whether campaigns have ended. */
 const POLL_INTERVAL_MS = 500;

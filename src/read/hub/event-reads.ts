@@ -35,7 +35,7 @@ const seqOfFirst = statement<{ seq: number }, [shard: number, fromId: number]>(
 );
 const lastSeq = statement<{ seq: number }>(
   "hub.last-event-seq",
-  "SELECT seq FROM hub_events ORDER BY seq DESC LIMIT 1",
+  "SELECT seq FROM hub_events WHERE seq > 0 ORDER BY seq DESC LIMIT 1",
 );
 
 /** A client may ask for events so far ahead: it comes from a node that was ahead of this one. */

@@ -225,7 +225,7 @@ describe("Subscribe", () => {
     reader.cancel();
   });
 
-  test("a client that retention overtakes is told that events are gone", async () => {
+  test("a client that retention overtakes gets an error that events are gone", async () => {
     await using node = await startLoggedNode({ heartbeatIntervalMs: 100 });
     node.merge(...accountRecords(1, 20));
     const slow = await subscribe(node, { fromId: 0 });
