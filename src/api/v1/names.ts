@@ -55,6 +55,16 @@ export const USER_DATA_TYPES: EnumNames = {
 };
 export const USERNAME_TYPES = names("USERNAME_TYPE_", { 0: "NONE", 1: "FNAME", 2: "ENS_L1", 3: "BASENAME" });
 export const NETWORKS = names("FARCASTER_NETWORK_", { 0: "NONE", 1: "MAINNET", 2: "TESTNET", 3: "DEVNET" });
+export const HUB_EVENT_TYPES = names("HUB_EVENT_TYPE_", {
+  0: "NONE",
+  1: "MERGE_MESSAGE",
+  2: "PRUNE_MESSAGE",
+  3: "REVOKE_MESSAGE",
+  6: "MERGE_USERNAME_PROOF",
+  9: "MERGE_ON_CHAIN_EVENT",
+  10: "MERGE_FAILURE",
+  11: "BLOCK_CONFIRMED",
+});
 export const HASH_SCHEMES = names("HASH_SCHEME_", { 0: "NONE", 1: "BLAKE3" });
 export const SIGNATURE_SCHEMES = names("SIGNATURE_SCHEME_", { 0: "NONE", 1: "ED25519", 2: "EIP712" });
 export const PROTOCOLS = names("PROTOCOL_", { 0: "ETHEREUM", 1: "SOLANA" });

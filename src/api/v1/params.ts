@@ -138,6 +138,22 @@ export const timeParams = {
   stopTimestamp: optional(integerParam("stop_timestamp", "Farcaster seconds, inclusive")),
 };
 
+/** An id of an event. */
+export const eventIdParam = (name: string, description: string): QueryParam<number> =>
+  spelled(
+    name,
+    scalar(Type.Integer({ format: "int64", minimum: 0, description }), (value) => {
+      const id = Number(value);
+      if (!/^\d{1,16}$/.test(value) || !Number.isSafeInteger(id))
+        throw badRequest(`${name} must be an unsigned integer below 2^53`);
+      return id;
+    }),
+  );
+
+export const shardIndexParam = optional(
+  integerParam("shard_index", "A data shard; 0 or none stands for all of them"),
+);
+
 export const shardParam = optional(integerParam("shard_id", "A data shard; all of them without it"));
 
 /** Whether messages are shown with their signed bytes. */

@@ -4,6 +4,7 @@ import { UNSERVED } from "../../hub/reads/unserved.ts";
 import type { HubRpc } from "../../hub/rpc.ts";
 import type { HubReads } from "../../read/hub/hub-reads.ts";
 import { accountRoutes } from "./account-routes.ts";
+import { eventRoutes } from "./event-routes.ts";
 import { messageRoutes } from "./message-routes.ts";
 import { refusalResponse } from "./responses.ts";
 import { submitRoutes } from "./submit-routes.ts";
@@ -30,6 +31,7 @@ export function hubPlugins({ reads, hub }: HubHttpDeps): AnyElysia[] {
   return [
     messageRoutes(reads),
     accountRoutes(reads),
+    eventRoutes(reads),
     submitRoutes(hub, reads),
     new Elysia({ name: "hub-unserved" }).all("/*", refuse, { detail: { hide: true } }),
   ];

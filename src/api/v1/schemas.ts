@@ -100,3 +100,14 @@ export const openObject = (fields: Record<string, TSchema>) => Type.Object(field
 export const closedObject = (fields: Record<string, TSchema>) =>
   Type.Object(fields, { additionalProperties: false });
 export { nextPageToken };
+
+export const HubEventSchema = Type.Object(
+  {
+    type: Type.String({ examples: ["HUB_EVENT_TYPE_MERGE_MESSAGE"] }),
+    id: Type.Integer({ description: "Block number << 14 | position in the block" }),
+    blockNumber: Type.Integer(),
+    shardIndex: Type.Integer(),
+    timestamp: Type.Integer({ description: "Of the block, in seconds since 2021-01-01T00:00:00Z" }),
+  },
+  { ...open, $id: "HubEvent", description: "With the one body of its type, for example `mergeMessageBody`" },
+);

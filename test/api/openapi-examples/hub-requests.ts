@@ -1,5 +1,9 @@
+import { appendHubBlock } from "../../../src/db/index/hub-log.ts";
 import type { JsonObject } from "../../../src/http/openapi-document.ts";
 import type { OperationExample } from "../../../src/http/openapi-examples.ts";
+import { encodeHubBody } from "../../../src/protocol/hub-event-body.ts";
+import { firstEventId } from "../../../src/protocol/hub-event-id.ts";
+import { HubEventType } from "../../../src/protocol/wire/generated/hub.ts";
 import { Message } from "../../../src/protocol/wire/generated/message.ts";
 import type { TestApi } from "../../support/api.ts";
 import { exampleOf } from "./operations.ts";
@@ -7,6 +11,7 @@ import { exampleOf } from "./operations.ts";
 interface HubMessage {
   readonly data: {
     readonly fid: number;
+    readonly timestamp: number;
     readonly reactionBody?: { readonly targetCastId: { readonly fid: number; readonly hash: string } };
     readonly linkBody?: { readonly targetFid: number };
     readonly verificationAddAddressBody?: { readonly address: string };
@@ -16,6 +21,8 @@ interface HubMessage {
   readonly signer: string;
   readonly dataBytes: string;
 }
+
+const EXAMPLE_HEIGHT = 18_000_000_000;
 
 interface HubEvent {
   readonly signerEventBody: { readonly key: string };
@@ -47,7 +54,10 @@ export async function hubRequests(
   const address = registrations.events[0]?.idRegisterEventBody.to ?? "";
   const target = { target_fid: cast.fid, target_hash: cast.hash };
   const targetFid = link.data.linkBody?.targetFid ?? 0;
+  const eventId = logEvent(api, await firstOf(api, "/castsByFid?fid=3&with_data_bytes=1"));
   return {
+    hubEvents: { from_event_id: eventId },
+    hubEventById: { event_id: eventId },
     hubCastById: { fid: cast.fid, hash: cast.hash },
     hubCastsByParent: { url: cast.parentUrl },
     hubReactionById: { fid: reaction.data.fid, reaction_type: "Like", ...target },
@@ -69,19 +79,27 @@ export async function hubRequests(
   };
 }
 
+/** Puts the merge of a message into the log of hub events, which the demo network does not have. Returns the id of the event. */
+function logEvent({ node }: TestApi, message: HubMessage): number {
+  const height = EXAMPLE_HEIGHT;
+  const id = firstEventId(height) + 1;
+  const value = { message: encodedMessage(message), deletedMessages: [] };
+  const event = {
+    id,
+    type: HubEventType.HUB_EVENT_TYPE_MERGE_MESSAGE,
+    fid: message.data.fid,
+    body: encodeHubBody({ $case: "merge", value }),
+  };
+  const at = message.data.timestamp;
+  node.db.transaction(() =>
+    appendHubBlock(node.db, { shard: 1, height, at, hash: new Uint8Array(), seqnum: 0, events: [event] }),
+  );
+  return id;
+}
+
 /** The examples of submits: a message that the network has, which is checked once more. */
 export async function hubSubmitExamples(api: TestApi): Promise<Record<string, OperationExample>> {
-  const { hash, signature, signer, dataBytes } = await firstOf(api, "/linksByFid?fid=3&with_data_bytes=1");
-  const bytes = Message.encode(
-    Message.fromPartial({
-      hash: Buffer.from(hash.slice(2), "hex"),
-      hashScheme: 1,
-      signature: Buffer.from(signature, "base64"),
-      signatureScheme: 1,
-      signer: Buffer.from(signer.slice(2), "hex"),
-      dataBytes: Buffer.from(dataBytes, "base64"),
-    }),
-  ).finish();
+  const bytes = encodedMessage(await firstOf(api, "/linksByFid?fid=3&with_data_bytes=1"));
   const response = await fetch(`${api.url}/v1/validateMessage`, { method: "POST", body: bytes });
   const validated = (await response.json()) as { message: JsonObject } & JsonObject;
   if (response.status !== 200) throw new Error(JSON.stringify(validated));
@@ -91,4 +109,17 @@ export async function hubSubmitExamples(api: TestApi): Promise<Record<string, Op
     hubSubmitBulkMessages: exampleOf({}, { status: 200, body: { messages: [message] } }),
     hubValidateMessage: exampleOf({}, { status: 200, body: validated }),
   };
+}
+
+function encodedMessage({ hash, signature, signer, dataBytes }: HubMessage): Uint8Array {
+  return Message.encode(
+    Message.fromPartial({
+      hash: Buffer.from(hash.slice(2), "hex"),
+      hashScheme: 1,
+      signature: Buffer.from(signature, "base64"),
+      signatureScheme: 1,
+      signer: Buffer.from(signer.slice(2), "hex"),
+      dataBytes: Buffer.from(dataBytes, "base64"),
+    }),
+  ).finish();
 }

@@ -187,8 +187,8 @@ describe("errors", () => {
       path.startsWith("/v1/") && "get" in (item as object) ? [path] : [],
     );
     const hash = "00".repeat(20);
-    const query = `fid=1&hash=${hash}&target_fid=1&target_hash=${hash}&reaction_type=1&link_type=follow&name=a&signer=${hash}&event_type=1&address=${hash}`;
-    expect(paths.length).toBe(25);
+    const query = `fid=1&hash=${hash}&target_fid=1&target_hash=${hash}&reaction_type=1&link_type=follow&name=a&signer=${hash}&event_type=1&event_id=1&address=${hash}`;
+    expect(paths.length).toBe(27);
     for (const path of paths) {
       const response = await fetch(`${filling.url}${path}?${query}`);
       const isOpen = path === "/v1/info" || path === "/v1/currentPeers";
