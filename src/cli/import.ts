@@ -141,7 +141,7 @@ async function printEstimate(context: CommandContext, file: string, isJson: bool
   if (!(await Bun.file(file).exists())) throw new UserError(`no such file: ${file}`);
   const { network, records, share } = await estimateFile(file, networkOf(config.protocol.network));
   const cores = availableParallelism();
-  const estimate = estimateSize(network, cores);
+  const estimate = estimateSize(network, { cores, from: "file" });
   const basis = share === 1 ? "the whole file" : `${records} records of the file`;
   print(
     isJson

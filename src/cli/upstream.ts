@@ -42,7 +42,7 @@ export function registerUpstream(program: Command, context: CommandContext): voi
             sampleOf(fids, SAMPLED_FIDS, Math.random),
           );
           const cores = availableParallelism();
-          const estimate = estimateSize(network, cores);
+          const estimate = estimateSize(network, { cores, from: "upstream" });
           const basis = `${sampledMessages} messages of ${sampledFids} fids`;
           print(
             json

@@ -40,13 +40,17 @@ function encoded(record: IngestRecord): EncodedRecord {
   }
 }
 
+const FROM_FILE = { cores: 2, from: "file" } as const;
+
 describe("estimateFile", () => {
   test("counts a small file as a whole", async () => {
     const { network, share } = await estimateFile(path, MAINNET);
     expect(share).toBe(1);
     expect(network.fids).toBe(MESSAGES / 50);
     expect(network.onChainEvents).toBe((3 * MESSAGES) / 50);
-    expect(estimateSize(network, 2).messages).toBe(records.filter(({ kind }) => kind === "message").length);
+    expect(estimateSize(network, FROM_FILE).messages).toBe(
+      records.filter(({ kind }) => kind === "message").length,
+    );
     expect(network.oddBytes).toBe(0);
   });
 
@@ -54,8 +58,8 @@ describe("estimateFile", () => {
     const whole = (await estimateFile(path, MAINNET)).network;
     const part = await estimateFile(path, MAINNET, { places: 20, bytesPerPlace: 16_384 });
     expect(part.share).toBeLessThan(0.25);
-    const { messages } = estimateSize(whole, 2);
-    expect(Math.abs(estimateSize(part.network, 2).messages - messages)).toBeLessThan(messages / 10);
+    const { messages } = estimateSize(whole, FROM_FILE);
+    expect(Math.abs(estimateSize(part.network, FROM_FILE).messages - messages)).toBeLessThan(messages / 10);
   });
 
   test("ends at a part that holds no records", async () => {
@@ -80,7 +84,7 @@ test("estimateSize comes within a tenth of the size of the index", async () => {
   for (let at = 0; at < records.length; at += 2000) engine.apply(records.slice(at, at + 2000));
   db.sqlite.exec("VACUUM");
   db.checkpoint();
-  const { bytes } = estimateSize((await estimateFile(path, MAINNET)).network, 2);
+  const { bytes } = estimateSize((await estimateFile(path, MAINNET)).network, FROM_FILE);
   const actual = statSync(index).size;
   expect(bytes / actual).toBeGreaterThan(0.9);
   expect(bytes / actual).toBeLessThan(1.1);

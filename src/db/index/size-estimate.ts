@@ -44,17 +44,22 @@ const FILLING_SHARE = 1.6;
 
 /**
  * Microseconds of one core for a message, from its arrival to its place in the index: decoding, hashing and verification of
- * the signature, and the writer's part. They run on up to four cores.
+ * the signature, and the writer's part, on up to four cores. 87 were measured (an import of 309,000 messages); the others are for the
+ * build, during which one core works.
  */
-const MESSAGE_MICROS = 133;
-const FID_MICROS = 2000;
+const MESSAGE_MICROS = 105;
+/** Microseconds for an fid: the calls that read it from an upstream. A file needs none. */
+const FID_MICROS = { upstream: 2000, file: 0 } as const;
 const MAX_CORES = 4;
 
 /**
  * Estimates what filling an empty index with a network takes. The size is within a tenth for messages like those of the public
  * network; the time is that of a machine that does nothing else, with a disk that is not the limit.
  */
-export function estimateSize(network: NetworkSample, cores: number): SizeEstimate {
+export function estimateSize(
+  network: NetworkSample,
+  { cores, from }: { readonly cores: number; readonly from: keyof typeof FID_MICROS },
+): SizeEstimate {
   const { fids, onChainEvents, casts, textBytes, reactions, links, userData, otherMessages, oddBytes } =
     network;
   const messages = casts + reactions + links + userData + otherMessages;
@@ -68,7 +73,7 @@ export function estimateSize(network: NetworkSample, cores: number): SizeEstimat
     userData * BYTES.userData +
     otherMessages * BYTES.otherMessage +
     oddBytes;
-  const micros = messages * MESSAGE_MICROS + fids * FID_MICROS;
+  const micros = messages * MESSAGE_MICROS + fids * FID_MICROS[from];
   return {
     messages: Math.round(messages),
     fids: Math.round(fids),
