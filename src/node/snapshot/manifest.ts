@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -108,6 +108,7 @@ function parse(dir: string, json: string): unknown {
 function readBounded(dir: string): string {
   const path = join(dir, MANIFEST_FILE);
   try {
+    if (!statSync(path).isFile()) throw new Error("it is no file");
     const handle = openSync(path, "r");
     try {
       const buffer = Buffer.alloc(MAX_MANIFEST_BYTES + 1);

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
@@ -131,6 +131,7 @@ export async function extractPart(options: {
     new UserError(`${path} is not the file that was written: ${what}. Use another snapshot.`, { cause });
   let found: Awaited<ReturnType<typeof extractFile>>;
   try {
+    if (!statSync(path).isFile()) throw new Error("it is no file");
     found = await extractFile(path, to, {
       signal,
       maxBytes: expected.bytes,
