@@ -1,4 +1,4 @@
-import { hostname, userInfo } from "node:os";
+import { hostname } from "node:os";
 import { Argument, type Command } from "commander";
 import type { SwitchStore } from "../cluster/switch-store.ts";
 import { PAUSABLE, type Pausable } from "../cluster/switch-store.ts";
@@ -34,7 +34,7 @@ export function registerState(program: Command, context: CommandContext): void {
         );
       await onSwitches(context, async (switches, { clock }) => {
         const paused = pausableOf(names);
-        const pausedBy = `${userInfo().username}@${hostname()}`;
+        const pausedBy = `${userName()}@${hostname()}`;
         await switches.pause(paused, { reason, pausedBy, pausedAt: nowSecs(clock) });
         print(`paused: ${paused.join(", ")}\n`);
       });
@@ -50,6 +50,11 @@ export function registerState(program: Command, context: CommandContext): void {
         print(resumed.length === 0 ? "nothing was paused\n" : `resumed: ${resumed.join(", ")}\n`);
       });
     });
+}
+
+/** Who runs the command: a number where its environment has no name. */
+function userName(): string {
+  return process.env.SUDO_USER ?? process.env.USER ?? `uid-${process.getuid?.() ?? "unknown"}`;
 }
 
 function pausableOf(names: readonly string[]): readonly Pausable[] {

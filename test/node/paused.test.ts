@@ -100,7 +100,7 @@ test("a pause of everything is obeyed within 3 seconds, is shown with its reason
     ["deliveries", "sends", "signed", "tokens"].map((name) => [name, "moving the database"]),
   );
   expect(status.switches[0]?.paused_by).toMatch(/^.+@.+$/);
-  expect((await fetch(`${node.url}/ready?for=state`)).status).toBe(200);
+  expect(await (await fetch(`${node.url}/ready?for=state`)).json()).toEqual({ status: "ready" });
 
   expect((await send(crypto.randomUUID())).status).toBe(202);
   expect(await hub.submit(Array.from({ length: 20 }, (_, n) => castNow(FID, `cast ${n}`)))).not.toContain(

@@ -19,11 +19,14 @@ export interface BreakerDeps {
   /** Succeeds when the server answers and takes writes. Bounded in time. */
   probe(): Promise<void>;
   readonly log: Logger;
+  /** Shared by the threads of a node: what one of them finds counts for all. */
+  readonly shared: { isAway: boolean };
   readonly probeIntervalMs?: number;
 }
 
 /** Creates a closed breaker. While it is open, it probes the server until a probe succeeds. */
-export function createBreaker({ probe, log, probeIntervalMs = PROBE_INTERVAL_MS }: BreakerDeps): Breaker {
+export function createBreaker(deps: BreakerDeps): Breaker {
+  const { probe, log, shared, probeIntervalMs = PROBE_INTERVAL_MS } = deps;
   const listeners: (() => void)[] = [];
   let open: Breaker["open"];
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -39,16 +42,19 @@ export function createBreaker({ probe, log, probeIntervalMs = PROBE_INTERVAL_MS 
       if (!open) return;
       log.info({ secs: Math.round((Date.now() - open.sinceMs) / 1000) }, "PostgreSQL answers again");
       open = undefined;
+      shared.isAway = false;
     }, probeIntervalMs);
   }
 
   return {
     check() {
-      if (open) throw new StateUnavailable(open.reason, { mayHaveHappened: false });
+      const reason = open?.reason ?? (shared.isAway ? "PostgreSQL does not answer" : undefined);
+      if (reason !== undefined) throw new StateUnavailable(reason, { mayHaveHappened: false });
     },
     trip(reason) {
       if (open) return;
       open = { reason, sinceMs: Date.now() };
+      shared.isAway = true;
       log.warn({ reason }, "PostgreSQL does not answer: calls that need the state are refused");
       for (const listener of listeners) listener();
       probeLater();
@@ -59,6 +65,7 @@ export function createBreaker({ probe, log, probeIntervalMs = PROBE_INTERVAL_MS 
     onTrip: (listener) => void listeners.push(listener),
     [Symbol.dispose]() {
       clearTimeout(timer);
+      if (open) shared.isAway = false;
       open = undefined;
     },
   };

@@ -26,7 +26,8 @@ const IN_USE = REPLACED + 1;
 const WAITING = IN_USE + 1;
 const MICROSECONDS = WAITING + 1;
 const BUCKETS = MICROSECONDS + 1;
-const COUNTS = BUCKETS + CALL_SECONDS.length + 1;
+const AWAY = BUCKETS + CALL_SECONDS.length + 1;
+const COUNTS = AWAY + 1;
 
 /** What the pools of all threads of a node count, in memory that the threads share. */
 export class PgStats {
@@ -37,6 +38,15 @@ export class PgStats {
   constructor(shared = new SharedArrayBuffer(COUNTS * BigInt64Array.BYTES_PER_ELEMENT)) {
     this.shared = shared;
     this.#counts = new BigInt64Array(shared);
+  }
+
+  /** Whether a thread has found that PostgreSQL does not answer, so that no other one need wait to find it. */
+  get isAway(): boolean {
+    return Atomics.load(this.#counts, AWAY) !== 0n;
+  }
+
+  set isAway(isAway: boolean) {
+    Atomics.store(this.#counts, AWAY, isAway ? 1n : 0n);
   }
 
   /** Counts a decision. */

@@ -60,7 +60,7 @@ export function openPgPools(deps: PgPoolsDeps): PgPools {
         syncsCommits,
       },
     });
-  const breaker = createBreaker({ probe: () => probe(driver(true, 1)), log });
+  const breaker = createBreaker({ probe: () => probe(driver(true, 1)), log, shared: stats });
   const pool = (syncsCommits: boolean, count: number) =>
     openPgPool({
       openDriver: () => driver(syncsCommits, count),

@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
+import pino from "pino";
 import { PgStats } from "../../../src/db/postgres/pool-stats.ts";
+import { openPgPools } from "../../../src/db/postgres/pools.ts";
 import { pgStatement } from "../../../src/db/postgres/statement.ts";
+import { StateUnavailable } from "../../../src/db/state/unavailable.ts";
 import { createDatabase } from "../../support/postgres/database.ts";
+import { startProxy } from "../../support/postgres/proxy.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
 
 const wait = pgStatement<{ done: boolean }>("test.pool-stats.wait", "SELECT true AS done FROM pg_sleep(0.3)");
@@ -32,5 +36,35 @@ test.skipIf(!HAS_POSTGRES)(
     expect(stats.snapshot()).toMatchObject({ inUse: 2, waiting: 3 });
     await Promise.all(calls);
     expect(stats.snapshot()).toMatchObject({ inUse: 0, waiting: 0, outcomes: { done: 5 } });
+  },
+);
+
+test.skipIf(!HAS_POSTGRES)(
+  "what one thread finds is known to all: none waits for a server that is away",
+  async () => {
+    await using database = await createDatabase({ timeoutMs: 1_000 });
+    await using proxy = startProxy(Number(new URL(database.url).port));
+    const settings = { ...database.settings, connect: { ...database.settings.connect, port: proxy.port } };
+    const stats = new PgStats();
+    const open = () =>
+      openPgPools({
+        settings,
+        applicationName: "test",
+        connections: { main: 1 },
+        log: pino({ level: "silent" }),
+        stats: new PgStats(stats.shared),
+      });
+    await using one = open();
+    await using other = open();
+    await Promise.all([one.main.get(wait), other.main.get(wait)]);
+    proxy.cut();
+    await expect(one.main.get(wait)).rejects.toBeInstanceOf(StateUnavailable);
+    const startedAtMs = performance.now();
+    await expect(other.main.get(wait)).rejects.toBeInstanceOf(StateUnavailable);
+    expect(performance.now() - startedAtMs).toBeLessThan(100);
+    proxy.heal();
+    while (stats.isAway) await Bun.sleep(20);
+    expect(await other.main.get(wait)).toEqual({ done: true });
+    expect(await one.main.get(wait)).toEqual({ done: true });
   },
 );
