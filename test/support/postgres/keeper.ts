@@ -32,8 +32,8 @@ const parent = Number(process.argv[2]);
 const asNobody = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
 const native = await installedPostgres();
-if (!native) throw new Error("there is no PostgreSQL for this platform");
-const cache = await prepared(native);
+if ("why" in native) throw new Error(native.why);
+const cache = await prepared(native.folder);
 const dir = mkdtempSync(join(tmpdir(), "svc-postgres-"));
 own(dir);
 const data = join(dir, "data");

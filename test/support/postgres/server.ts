@@ -35,14 +35,20 @@ const SHARED = "SVC_TEST_POSTGRES_SHARED";
 /** Another server, where the platform has no binaries, or for another version. */
 const GIVEN = "SVC_TEST_POSTGRES_URL";
 
+const SKIPPED = "SVC_TEST_POSTGRES_SKIPPED";
+
 /** Whether tests with PostgreSQL can run. They are skipped where the platform has no server; with `CI=true` that is an error. */
 export const HAS_POSTGRES = await hasPostgres();
 
 async function hasPostgres(): Promise<boolean> {
-  if (process.env[GIVEN] || (await installedPostgres())) return true;
-  const why = `there is no PostgreSQL for ${process.platform}-${process.arch}: set ${GIVEN} to test with one`;
+  if (process.env[GIVEN]) return true;
+  const installed = await installedPostgres();
+  if ("folder" in installed) return true;
+  const why = `${installed.why}: set ${GIVEN} to test with another one`;
   if (process.env.CI === "true") throw new Error(why);
-  console.warn(`Tests with PostgreSQL are skipped: ${why}`);
+  // Once for a process, which runs many files.
+  if (!process.env[SKIPPED]) console.warn(`Tests with PostgreSQL are skipped: ${why}`);
+  process.env[SKIPPED] = "1";
   return false;
 }
 
