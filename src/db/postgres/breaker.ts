@@ -3,8 +3,10 @@ import { StateUnavailable } from "../state/unavailable.ts";
 
 /** The pause between two probes. */
 const PROBE_INTERVAL_MS = 500;
+/** The reason where another thread knows more. */
+const NO_ANSWER = "PostgreSQL does not answer";
 
-/** Whether PostgreSQL is reachable, for all pools of a thread. */
+/** Whether PostgreSQL is reachable, for all pools of a thread. What another thread finds counts, too. */
 export interface Breaker extends Disposable {
   /** @throws StateUnavailable while the breaker is open. */
   check(): void;
@@ -20,7 +22,7 @@ export interface BreakerDeps {
   probe(): Promise<void>;
   readonly log: Logger;
   /** Shared by the threads of a node: what one of them finds counts for all. */
-  readonly shared: { isAway: boolean };
+  readonly shared: { awaySinceMs: number | undefined };
   readonly probeIntervalMs?: number;
 }
 
@@ -42,30 +44,35 @@ export function createBreaker(deps: BreakerDeps): Breaker {
       if (!open) return;
       log.info({ secs: Math.round((Date.now() - open.sinceMs) / 1000) }, "PostgreSQL answers again");
       open = undefined;
-      shared.isAway = false;
+      shared.awaySinceMs = undefined;
     }, probeIntervalMs);
+  }
+
+  function away(): Breaker["open"] {
+    const { awaySinceMs } = shared;
+    return open ?? (awaySinceMs === undefined ? undefined : { reason: NO_ANSWER, sinceMs: awaySinceMs });
   }
 
   return {
     check() {
-      const reason = open?.reason ?? (shared.isAway ? "PostgreSQL does not answer" : undefined);
-      if (reason !== undefined) throw new StateUnavailable(reason, { mayHaveHappened: false });
+      const now = away();
+      if (now) throw new StateUnavailable(now.reason, { mayHaveHappened: false });
     },
     trip(reason) {
       if (open) return;
       open = { reason, sinceMs: Date.now() };
-      shared.isAway = true;
+      shared.awaySinceMs = open.sinceMs;
       log.warn({ reason }, "PostgreSQL does not answer: calls that need the state are refused");
       for (const listener of listeners) listener();
       probeLater();
     },
     get open() {
-      return open;
+      return away();
     },
     onTrip: (listener) => void listeners.push(listener),
     [Symbol.dispose]() {
       clearTimeout(timer);
-      if (open) shared.isAway = false;
+      if (open) shared.awaySinceMs = undefined;
       open = undefined;
     },
   };

@@ -40,13 +40,13 @@ export class PgStats {
     this.#counts = new BigInt64Array(shared);
   }
 
-  /** Whether a thread has found that PostgreSQL does not answer, so that no other one need wait to find it. */
-  get isAway(): boolean {
-    return Atomics.load(this.#counts, AWAY) !== 0n;
+  /** Since when, in unix ms, a thread has found that PostgreSQL does not answer, so that no other one need wait to find it. */
+  get awaySinceMs(): number | undefined {
+    return this.#at(AWAY) || undefined;
   }
 
-  set isAway(isAway: boolean) {
-    Atomics.store(this.#counts, AWAY, isAway ? 1n : 0n);
+  set awaySinceMs(sinceMs: number | undefined) {
+    Atomics.store(this.#counts, AWAY, BigInt(sinceMs ?? 0));
   }
 
   /** Counts a decision. */

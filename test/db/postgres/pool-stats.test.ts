@@ -63,7 +63,7 @@ test.skipIf(!HAS_POSTGRES)(
     await expect(other.main.get(wait)).rejects.toBeInstanceOf(StateUnavailable);
     expect(performance.now() - startedAtMs).toBeLessThan(100);
     proxy.heal();
-    while (stats.isAway) await Bun.sleep(20);
+    while (stats.awaySinceMs !== undefined) await Bun.sleep(20);
     expect(await other.main.get(wait)).toEqual({ done: true });
     expect(await one.main.get(wait)).toEqual({ done: true });
   },
