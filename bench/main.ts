@@ -6,6 +6,7 @@ import { benchDeliveries } from "./deliveries.ts";
 import { benchDensity } from "./density.ts";
 import { benchDialects } from "./dialects.ts";
 import { benchGrowth } from "./growth.ts";
+import { benchHub } from "./hub.ts";
 import { benchImport } from "./import.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchInside } from "./inside.ts";
@@ -39,6 +40,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   density: benchDensity,
   reads: benchReads,
   inside: benchInside,
+  hub: benchHub,
   dialects: benchDialects,
   throughput: benchThroughput,
   growth: benchGrowth,
