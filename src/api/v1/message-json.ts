@@ -2,11 +2,14 @@ import { encodeBase58 } from "../../lib/base58.ts";
 import {
   type CastAddBody,
   type CastId,
-  Message,
+  HashScheme,
+  type Message,
   MessageData,
+  SignatureScheme,
   type UserNameProof,
   VerificationProtocol,
 } from "../../protocol/wire/generated/message.ts";
+import type { StoredMessage } from "../../read/hub/stored-message.ts";
 import {
   CAST_TYPES,
   HASH_SCHEMES,
@@ -28,16 +31,39 @@ export const base64 = (bytes: Uint8Array): string => bytes.toBase64();
 
 type Body = NonNullable<MessageData["body"]>;
 
-/** Returns an encoded message as JSON. `withDataBytes` adds the signed bytes, without which its hash cannot be checked. */
-export function encodedMessageJson(encoded: Uint8Array, withDataBytes = false): object {
-  return messageJson(Message.decode(encoded), withDataBytes);
+/** The parts of a message that its JSON shows. */
+interface ShownMessage {
+  readonly data: MessageData;
+  readonly hash: Uint8Array;
+  readonly hashScheme: number;
+  readonly signature: Uint8Array;
+  readonly signatureScheme: number;
+  readonly signer: Uint8Array;
+  /** The signed bytes, without which the hash cannot be checked; shown if given. */
+  readonly dataBytes: Uint8Array | undefined;
 }
 
-/** Like `encodedMessageJson`, for a message whose envelope is decoded. */
-export function messageJson(message: Message, withDataBytes = false): object {
-  const { dataBytes = new Uint8Array() } = message;
-  // The data that the hash covers.
-  const { type, fid, timestamp, network, body } = MessageData.decode(dataBytes);
+/** Returns a stored message as JSON. */
+export function storedMessageJson(stored: StoredMessage, withDataBytes = false): object {
+  return shownJson({
+    data: stored.decodeData(),
+    hash: stored.hash,
+    hashScheme: HashScheme.HASH_SCHEME_BLAKE3,
+    signature: stored.signature,
+    signatureScheme: SignatureScheme.SIGNATURE_SCHEME_ED25519,
+    signer: stored.signer,
+    dataBytes: withDataBytes ? stored.data : undefined,
+  });
+}
+
+/** Returns a wire message as JSON: its data is what its hash covers. */
+export function messageJson({ dataBytes = new Uint8Array(), ...envelope }: Message): object {
+  return shownJson({ ...envelope, data: MessageData.decode(dataBytes), dataBytes: undefined });
+}
+
+function shownJson(message: ShownMessage): object {
+  const { type, fid, timestamp, network, body } = message.data;
+  const { dataBytes } = message;
   return {
     data: {
       type: nameOf(MESSAGE_TYPES, type),
@@ -51,7 +77,7 @@ export function messageJson(message: Message, withDataBytes = false): object {
     signature: base64(message.signature),
     signatureScheme: nameOf(SIGNATURE_SCHEMES, message.signatureScheme),
     signer: hex(message.signer),
-    ...(withDataBytes ? { dataBytes: base64(dataBytes) } : {}),
+    ...(dataBytes === undefined ? {} : { dataBytes: base64(dataBytes) }),
   };
 }
 

@@ -6,7 +6,7 @@ import type { PageQuery } from "../../read/hub/page.ts";
 import type { Target } from "../../read/hub/single-messages.ts";
 import type { StoredMessage } from "../../read/hub/stored-message.ts";
 import { hubRead } from "./hub-operation.ts";
-import { encodedMessageJson } from "./message-json.ts";
+import { storedMessageJson } from "./message-json.ts";
 import { REACTION_TYPES, USER_DATA_TYPES } from "./names.ts";
 import {
   bytesParam,
@@ -46,23 +46,19 @@ export function messageRoutes(reads: HubReads) {
     request: Request,
   ): Promise<Shown> => {
     const page: Query & PageQuery = { ...query, ...pageOf(params) };
-    const format = jsonFormat((stored: StoredMessage) =>
-      encodedMessageJson(stored.encode(), params.withDataBytes),
-    );
+    const format = jsonFormat((stored: StoredMessage) => storedMessageJson(stored, params.withDataBytes));
     return show(await read(page, format, request.signal), (found) => pageStream("messages", found));
   };
-  const message = (stored: StoredMessage, withDataBytes: boolean) =>
-    encodedMessageJson(stored.encode(), withDataBytes);
   /** The one message that was asked for, alone and in a list: clients of Hubble and of snapchain read it. */
   const listed = (stored: StoredMessage, withDataBytes: boolean): Shown => {
-    const json = message(stored, withDataBytes);
+    const json = storedMessageJson(stored, withDataBytes);
     return { ...json, messages: [json], nextPageToken: "" };
   };
 
   return new Elysia({ name: "hub-messages" })
     .get(
       "/castById",
-      ({ query }) => show(reads.cast(query), (found) => message(found, query.withDataBytes)),
+      ({ query }) => show(reads.cast(query), (found) => storedMessageJson(found, query.withDataBytes)),
       hubRead({
         id: "CastById",
         summary: "A live cast",
@@ -122,7 +118,7 @@ export function messageRoutes(reads: HubReads) {
         const { fid, reactionType, targetFid, targetHash, targetUrl } = query;
         const target = targetOf(targetUrl, targetFid, targetHash);
         return show(reads.reaction({ fid, reactionType, target }), (found) =>
-          message(found, query.withDataBytes),
+          storedMessageJson(found, query.withDataBytes),
         );
       },
       hubRead({
@@ -202,7 +198,7 @@ export function messageRoutes(reads: HubReads) {
     )
     .get(
       "/linkById",
-      ({ query }) => show(reads.link(query), (found) => message(found, query.withDataBytes)),
+      ({ query }) => show(reads.link(query), (found) => storedMessageJson(found, query.withDataBytes)),
       hubRead({
         id: "LinkById",
         summary: "A live link",

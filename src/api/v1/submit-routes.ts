@@ -12,7 +12,7 @@ import { Message } from "../../protocol/wire/generated/message.ts";
 import type { HubReads } from "../../read/hub/hub-reads.ts";
 import { infoJson } from "./chain-json.ts";
 import { hubRead } from "./hub-operation.ts";
-import { encodedMessageJson, hex, messageJson } from "./message-json.ts";
+import { hex, messageJson } from "./message-json.ts";
 import { type Shown, showReply } from "./responses.ts";
 import { closedObject, HubError, HubMessage, openObject } from "./schemas.ts";
 
@@ -25,7 +25,7 @@ export function submitRoutes(hub: HubRpc, reads: HubReads) {
     .post(
       "/submitMessage",
       async ({ request }): Promise<Shown> =>
-        showReply(await hub.submitMessage(bodyOf(request)), (bytes) => encodedMessageJson(bytes)),
+        showReply(await hub.submitMessage(bodyOf(request)), (bytes) => messageJson(Message.decode(bytes))),
       submit(
         "SubmitMessage",
         "Submits a message. 200 means what OK means over gRPC",

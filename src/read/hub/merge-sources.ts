@@ -31,40 +31,59 @@ interface Opened<Row extends TimedRow> {
   isAtEnd: boolean;
 }
 
-/**
- * Returns the rows of all sources by time. Each is read in slices, behind the last row of the slice before, and other work of
- * the thread runs in between.
- *
- * @param wanted the number of rows that are probably taken.
- */
-export async function* mergeSources<Row extends TimedRow>(
-  sources: readonly RowSource<Row>[],
-  options: { fromSecs: number; reverse: boolean; wanted: number; turns: Turns },
-): AsyncGenerator<Row> {
-  const { fromSecs, reverse, wanted, turns } = options;
-  const sign = reverse ? -1 : 1;
-  const first = Math.max(Math.ceil(wanted / Math.max(sources.length, 1)), MIN_ROWS_READ);
-  const timeOf = ({ rows, next }: Opened<Row>) => rows[next]?.at ?? 0;
-  const queue = new TinyQueue<Opened<Row>>([], (a, b) => sign * (timeOf(a) - timeOf(b)));
-  for (const source of sources) {
-    const opened: Opened<Row> = {
-      cursor: source.open(fromSecs, reverse),
-      rows: [],
-      next: 0,
-      limit: Math.min(first, ROWS_PER_TURN),
-      isAtEnd: false,
-    };
-    if (refill(opened)) queue.push(opened);
-    const turn = turns.next();
-    if (turn) await turn;
+/** The rows of several sources by time. Each source is read in slices, behind the last row of the slice before. */
+export class MergedRows<Row extends TimedRow> {
+  readonly #queue: TinyQueue<Opened<Row>>;
+  #nearest: Opened<Row> | undefined;
+
+  private constructor(opened: Opened<Row>[], sign: number) {
+    this.#queue = new TinyQueue(opened, (a, b) => sign * (timeOf(a) - timeOf(b)));
+    this.#nearest = this.#queue.pop();
   }
-  for (let nearest = queue.pop(); nearest; nearest = queue.pop()) {
+
+  /**
+   * Opens the sources, and lets other work of the thread run in between.
+   *
+   * @param wanted the number of rows that are probably taken.
+   */
+  static async open<Row extends TimedRow>(
+    sources: readonly RowSource<Row>[],
+    options: { fromSecs: number; reverse: boolean; wanted: number; turns: Turns },
+  ): Promise<MergedRows<Row>> {
+    const { fromSecs, reverse, wanted, turns } = options;
+    const limit = Math.max(Math.ceil(wanted / Math.max(sources.length, 1)), MIN_ROWS_READ);
+    const all: Opened<Row>[] = [];
+    for (const source of sources) {
+      const cursor = source.open(fromSecs, reverse);
+      const opened = { cursor, rows: [], next: 0, limit: Math.min(limit, ROWS_PER_TURN), isAtEnd: false };
+      if (refill(opened)) all.push(opened);
+      const turn = turns.next();
+      if (turn) await turn;
+    }
+    return new MergedRows(all, reverse ? -1 : 1);
+  }
+
+  next(): Row | undefined {
+    const nearest = this.#nearest;
+    if (nearest === undefined) return undefined;
+    if (nearest.next === nearest.rows.length) {
+      // The slice is read only now: most pages end before it.
+      if (refill(nearest)) this.#queue.push(nearest);
+      this.#nearest = this.#queue.pop();
+      return this.next();
+    }
     const row = nearest.rows[nearest.next++];
-    if (row !== undefined) yield row;
-    if (nearest.next < nearest.rows.length || refill(nearest)) queue.push(nearest);
-    const turn = turns.next();
-    if (turn) await turn;
+    const second = this.#queue.peek();
+    if (second !== undefined && nearest.next < nearest.rows.length) {
+      this.#queue.push(nearest);
+      this.#nearest = this.#queue.pop();
+    }
+    return row;
   }
+}
+
+function timeOf<Row extends TimedRow>({ rows, next }: Opened<Row>): number {
+  return rows[next]?.at ?? 0;
 }
 
 /** Reads the next slice. Returns false at the end of the source. */

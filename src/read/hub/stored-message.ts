@@ -1,7 +1,13 @@
 import type { MessageColumns, MessageEnvelope } from "../../db/index/messages/columns.ts";
+import { messageDataOf } from "../../db/index/messages/message-data-of.ts";
 import { rebuildData } from "../../db/index/messages/rebuild.ts";
 import { messageHash } from "../../protocol/message-hash.ts";
-import { type FarcasterNetwork, HashScheme, SignatureScheme } from "../../protocol/wire/generated/message.ts";
+import {
+  type FarcasterNetwork,
+  HashScheme,
+  MessageData,
+  SignatureScheme,
+} from "../../protocol/wire/generated/message.ts";
 import { encodeFields } from "./wire-bytes.ts";
 
 /** A row of a live message with its envelope, as the statements of this folder select it. */
@@ -42,6 +48,21 @@ export class StoredMessage {
   get hash(): Uint8Array {
     this.#hash ??= messageHash(this.data);
     return this.#hash;
+  }
+
+  get signature(): Uint8Array {
+    return this.#envelope.signature;
+  }
+
+  get signer(): Uint8Array {
+    return this.#envelope.signer;
+  }
+
+  /** Returns the decoded data, without encoding it where the columns have all of it. */
+  decodeData(): MessageData {
+    const { columns } = this;
+    const isRebuilt = this.#envelope.data === null && columns.table !== "messages";
+    return isRebuilt ? messageDataOf(columns, this.#network) : MessageData.decode(this.data);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { ok, type Result } from "../../lib/result.ts";
 import { FARCASTER_EPOCH_UNIX_SECS, toUnixSecs } from "../../protocol/time.ts";
 import type { Key, KeyShape } from "../cursor.ts";
-import { mergeSources, type RowSource, type TimedRow } from "./merge-sources.ts";
+import { MergedRows, type RowSource, type TimedRow } from "./merge-sources.ts";
 import {
   MESSAGE_PAGES,
   type Page,
@@ -61,7 +61,11 @@ export async function readTimeList<Row extends TimedRow, Shape extends readonly 
   const edge = reverse ? range.last : range.first;
   const afterSecs = after === undefined ? edge : Number(after[0]);
   const fromSecs = reverse ? Math.min(edge, afterSecs) : Math.max(edge, afterSecs);
-  for await (const row of mergeSources(sources, { fromSecs, reverse, wanted: builder.wanted, turns })) {
+  // One row more shows that the last second has ended.
+  const rows = await MergedRows.open(sources, { fromSecs, reverse, wanted: builder.wanted + 1, turns });
+  for (let row = rows.next(); row; row = rows.next()) {
+    const turn = turns.next();
+    if (turn) await turn;
     if (row.at < range.first || row.at > range.last) break;
     if (row.at !== second.at && !second.startAt(row.at)) break;
     if (after !== undefined && row.at === after[0] && !isBehind(order.compareKey(row, after), reverse))

@@ -1,9 +1,14 @@
 import { expect, test } from "bun:test";
 import { Message as OfficialMessage, MessageType as OfficialType } from "@farcaster/hub-nodejs";
 import { eventJson, infoJson, limitsJson, signerJson } from "../../../src/api/v1/chain-json.ts";
-import { encodedMessageJson, proofJson } from "../../../src/api/v1/message-json.ts";
+import { messageJson, proofJson } from "../../../src/api/v1/message-json.ts";
 import { GetInfoResponse } from "../../../src/protocol/wire/generated/hub.ts";
-import { CastType, MessageType, UserNameType } from "../../../src/protocol/wire/generated/message.ts";
+import {
+  CastType,
+  Message,
+  MessageType,
+  UserNameType,
+} from "../../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent, type OnChainEventType } from "../../../src/protocol/wire/generated/on-chain.ts";
 import { StorageLimitsResponse } from "../../../src/protocol/wire/generated/reads.ts";
 import { Signer } from "../../../src/protocol/wire/generated/state.ts";
@@ -24,7 +29,7 @@ const ADDRESS = Buffer.alloc(20, 0xcd);
 const SOLANA = Buffer.alloc(32, 7);
 
 const message = (type: MessageType, body: TestData["body"]) =>
-  encodedMessageJson(signMessage({ fid: 3, type, body }, SIGNER));
+  messageJson(Message.decode(signMessage({ fid: 3, type, body }, SIGNER)));
 const event = (one: OnChainEvent) => eventJson(OnChainEvent.encode(one).finish());
 const ID = { fid: 2, hash: HASH };
 
