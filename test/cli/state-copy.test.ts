@@ -72,7 +72,7 @@ test.skipIf(!HAS_POSTGRES)(
       expect(await postgres.rows(name)).toBe(before.get(name)?.length ?? -1);
     expect(existsSync(`${file}.partial`)).toBe(false);
   },
-  120_000,
+  IS_LONG ? 900_000 : 120_000,
 );
 
 test.skipIf(!HAS_POSTGRES)(

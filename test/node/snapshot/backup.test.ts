@@ -181,3 +181,13 @@ describe("scheduled backups", () => {
     rmSync(fixture.path("root"), { recursive: true, force: true });
   });
 });
+
+test.each([
+  [["backup.at=03:15"], "backup.at: must not be set without backup.dir"],
+  [
+    ["backup.at=03:15", "backup.dir=/backup", "state.url=postgres://svc@127.0.0.1/svc"],
+    "backup.at: must not be set without backup.index while state.url is set",
+  ],
+])("the settings %j are refused", (settings, message) => {
+  expect(() => configWith(...settings)).toThrow(message);
+});
