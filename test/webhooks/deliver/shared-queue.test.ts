@@ -8,6 +8,7 @@ import { makeSecret } from "../../management/owned-store-contract.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { IS_LONG } from "../../support/long.ts";
 import { createDatabase, type PostgresDatabase } from "../../support/postgres/database.ts";
+import { addLiveNode, endLease } from "../../support/postgres/live-node.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
 import { steadyClock } from "../../support/postgres/steady-clock.ts";
 import { type ReceivedRequest, startReceiver } from "../../support/receiver.ts";
@@ -88,11 +89,7 @@ async function openState() {
 }
 
 async function startDeliverer(database: PostgresDatabase, limit: CallLimit): Promise<Deliverer> {
-  const node = database.node();
-  await database.query(
-    `INSERT INTO nodes (node_id, boot, slot, started_at, ends_at_ms, beat, version, schema_version, solo, settings)
-     VALUES ('${node.nodeId}', '${node.bootId}', ${node.slot}, 0, 9007199254740991, 1, '', 0, false, '{}')`,
-  );
+  const node = await addLiveNode(database);
   const options: DeliverOptions = { settings: database.settings, node, limit };
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, "processes/deliver.ts"), JSON.stringify(options)],
@@ -113,10 +110,6 @@ async function startDeliverer(database: PostgresDatabase, limit: CallLimit): Pro
     },
   };
 }
-
-/** As when the lease of a node has ended, 8 seconds after its last renewal. */
-const endLeaseOf = ({ database }: { readonly database: PostgresDatabase }, { node }: Deliverer) =>
-  database.query(`UPDATE nodes SET ends_at_ms = 0 WHERE boot = '${node.bootId}'`);
 
 const idsOf = (requests: readonly ReceivedRequest[]) =>
   requests.map(({ headers }) => headers.get("webhook-id") ?? "");
@@ -193,7 +186,7 @@ describe.skipIf(!HAS_POSTGRES)("three processes that deliver from one queue", ()
     await state.publish(1, third);
     await eventually(() => well.requests.length === 1);
     expect(receiver.requests).toHaveLength(2);
-    await endLeaseOf(state, killed);
+    await endLease(state.database, killed.node);
     await eventually(async () => (await state.log.totals()).delivered === 3);
     expect(idsOf(receiver.requests.slice(2)).sort()).toEqual(idsOf(receiver.requests.slice(0, 2)).sort());
     await other.stop();
@@ -214,7 +207,7 @@ describe.skipIf(!HAS_POSTGRES)("three processes that deliver from one queue", ()
     await state.publish(1, hook);
     await eventually(() => responses.length === 1);
     stopped.signal("SIGSTOP");
-    await endLeaseOf(state, stopped);
+    await endLease(state.database, stopped.node);
     await state.start();
     await eventually(() => responses.length === 2);
     responses[0]?.resolve(new Response("", { status: 410 }));

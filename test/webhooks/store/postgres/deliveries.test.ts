@@ -3,6 +3,7 @@ import type { StateNode } from "../../../../src/db/state/state-node.ts";
 import { createPostgresStores, createPostgresSweeps } from "../../../../src/node/state/postgres-stores.ts";
 import type { ManualClock } from "../../../support/clock.ts";
 import { type EmptiedDatabase, reuseDatabases } from "../../../support/postgres/database.ts";
+import { addLiveNode, endLease } from "../../../support/postgres/live-node.ts";
 import { HAS_POSTGRES } from "../../../support/postgres/server.ts";
 import { steadyClock } from "../../../support/postgres/steady-clock.ts";
 import { type DeliveryFixture, MAX_QUEUED } from "../delivery-fixture.ts";
@@ -22,14 +23,11 @@ async function fixtureOf(database: EmptiedDatabase, machine: ManualClock): Promi
   const pools = database.opened;
   const clock = steadyClock(machine);
   /** Only the latest process is alive. */
+  let latest: StateNode | undefined;
   const startProcess = async (): Promise<StateNode> => {
-    const node = database.node();
-    await database.query("UPDATE nodes SET ends_at_ms = 0");
-    await database.query(
-      `INSERT INTO nodes (node_id, boot, slot, started_at, ends_at_ms, beat, version, schema_version, solo, settings)
-       VALUES ('${node.nodeId}', '${node.bootId}', ${node.slot}, 0, 9007199254740991, 1, '', 0, false, '{}')`,
-    );
-    return node;
+    if (latest) await endLease(database, latest);
+    latest = await addLiveNode(database);
+    return latest;
   };
   const node = await startProcess();
   const options = { node, clock, limits };

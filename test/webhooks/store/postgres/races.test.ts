@@ -5,6 +5,7 @@ import type { ClaimedDelivery, Verdict } from "../../../../src/webhooks/store/de
 import { ManualClock } from "../../../support/clock.ts";
 import { IS_LONG } from "../../../support/long.ts";
 import { createDatabase } from "../../../support/postgres/database.ts";
+import { addLiveNode } from "../../../support/postgres/live-node.ts";
 import { HAS_POSTGRES } from "../../../support/postgres/server.ts";
 import { steadyClock } from "../../../support/postgres/steady-clock.ts";
 import { NOW, NOW_MS, rule, WEEK } from "../delivery-fixture.ts";
@@ -21,17 +22,9 @@ async function openNodes() {
   const clock = new ManualClock(NOW);
   const nodes = [];
   for (let n = 0; n < NODES; n += 1) {
-    const options = { clock: steadyClock(clock), node: database.node(), limits };
+    const options = { clock: steadyClock(clock), node: await addLiveNode(database), limits };
     const pools = database.pools({ main: 3, queue: 2 });
-    nodes.push({
-      ...createPostgresStores(pools, options),
-      sweeps: createPostgresSweeps(pools, options),
-      bootId: options.node.bootId,
-    });
-    await database.query(
-      `INSERT INTO nodes (node_id, boot, slot, started_at, ends_at_ms, beat, version, schema_version, solo, settings)
-       VALUES ('node-${n}', '${options.node.bootId}', ${n}, 0, 9007199254740991, 1, '', 0, false, '{}')`,
-    );
+    nodes.push({ ...createPostgresStores(pools, options), sweeps: createPostgresSweeps(pools, options) });
   }
   const [first] = nodes;
   if (!first) throw new Error("no node");
