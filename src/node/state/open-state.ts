@@ -11,7 +11,7 @@ import type { StateNode } from "../../db/state/state-node.ts";
 import type { Sweep } from "../../db/state/sweep.ts";
 import { connectRpc } from "../../lib/port-rpc.ts";
 import { runLimitsOf } from "../../push/store/campaign-store.ts";
-import { systemClock } from "../../runtime/clock.ts";
+import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { maxQueuedOf } from "../../webhooks/deliver/queue-limits.ts";
 import { postgresSettings } from "./postgres-settings.ts";
@@ -38,6 +38,8 @@ export type StatePart = "main" | "ingest" | "maintenance" | "delivery" | "fanOut
 /** The state as one thread sees it. */
 export interface OpenState extends AsyncDisposable {
   readonly stores: StateStores;
+  /** The time by which the thread decides what is due: PostgreSQL's, or else the machine's. */
+  readonly clock: Clock;
   /** For maintenance alone. */
   readonly sweeps: readonly Sweep[];
   /** Held by the one node that sweeps; undefined with state.db. */
@@ -63,6 +65,7 @@ function openInSqlite({ config, link }: OpenStateDeps): OpenState {
   const callWriter = createStateWriterClient(connectRpc<StateWriterRpc>(link.writer));
   return {
     stores: createStateStores(reader, callWriter),
+    clock: systemClock,
     sweeps: createStateSweeps(callWriter),
     maintenanceLease: undefined,
     [Symbol.asyncDispose]: async () => reader[Symbol.dispose](),
@@ -84,6 +87,7 @@ function openInPostgres(settings: PgSettings, deps: OpenStateDeps): OpenState {
   };
   return {
     stores: createPostgresStores(pools, options),
+    clock: options.clock,
     sweeps: createPostgresSweeps(pools, options),
     maintenanceLease: createWorkLease(pools.main, link.node, "maintenance"),
     [Symbol.asyncDispose]: () => pools[Symbol.asyncDispose](),
@@ -115,7 +119,8 @@ function connectionsOf(config: Config, part: StatePart) {
   const share = stateConnections(config)[part];
   switch (part) {
     case "delivery":
-      return { main: 1, queue: share - 1 };
+      // A group of claims or settlements and a poll; a publication, and what its lock keeps waiting.
+      return { main: share / 2, queue: share / 2 };
     case "fanOut":
       return { main: share / 2, ledger: share / 2 };
     default:

@@ -3,7 +3,6 @@ import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
-import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
 import type { MatchRpc } from "../../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
@@ -30,7 +29,7 @@ runWorker<DeliveryWorkerInit>(async ({ config, ingest, state: link, matching }) 
   const index = openIndexReader(indexPath(config.data.dir));
   const state = openStateStores({ config, part: "delivery", link, log });
   const delivery = await startDelivery({
-    common: { config, clock: systemClock, log },
+    common: { config, clock: state.clock, log },
     gate: deliveryGate(new NodeSignals(link.signals)),
     index,
     state: state.stores,
