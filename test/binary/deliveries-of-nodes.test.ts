@@ -5,9 +5,9 @@ import { registerEvent, rentEvent, signerEvent } from "../support/events.ts";
 import { IS_LONG } from "../support/long.ts";
 import { makeWallet, signedCast } from "../support/messages.ts";
 import { accountSigner, eventRecord } from "../support/node.ts";
-import { createDatabase, type PostgresDatabase } from "../support/postgres/database.ts";
+import { type SharedServices, startSharedServices } from "../support/postgres/nodes.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
-import { compileInto, fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { compileInto, fromSources, type RunningNode, tempDir } from "../support/program.ts";
 import { type ReceivedRequest, startReceiver } from "../support/receiver.ts";
 import { type Method, signedHeaders } from "../support/signing.ts";
 import { makeChain } from "../support/upstream/chain.ts";
@@ -102,29 +102,10 @@ async function signed(node: RunningNode, method: Method, path: string, body?: ob
 
 describe.skipIf(!HAS_POSTGRES)("deliveries of several nodes", () => {
   const dir = tempDir();
-  let command: readonly string[];
-  let database: PostgresDatabase;
   let upstream: Awaited<ReturnType<typeof startUpstream>>;
-  const running = new Set<RunningNode>();
-
-  /** Starts a node, or starts it again in its data directory. It may not be ready yet. */
-  async function start(nodeId: string, ...settings: readonly string[]): Promise<RunningNode> {
-    const all = [
-      `upstream.url=${upstream.url}`,
-      `state.url=${database.url}`,
-      `node.id=${nodeId}`,
-      ...SETTINGS,
-      ...settings,
-    ];
-    const node = await startNode({
-      command,
-      dataDir: `${dir.path}/${nodeId}`,
-      args: all.flatMap((setting) => ["--set", setting]),
-    });
-    running.add(node);
-    void node.exited.then(() => running.delete(node));
-    return node;
-  }
+  let shared: SharedServices;
+  const start = (nodeId: string, ...settings: readonly string[]) =>
+    shared.startNode(nodeId, [...SETTINGS, ...settings]);
 
   async function startReady(nodeId: string, ...settings: readonly string[]): Promise<RunningNode> {
     const node = await start(nodeId, ...settings);
@@ -144,11 +125,11 @@ describe.skipIf(!HAS_POSTGRES)("deliveries of several nodes", () => {
 
   async function kill(node: RunningNode, nodeId: string): Promise<void> {
     await node.kill();
-    if (!IS_LONG) await database.query(`UPDATE nodes SET ends_at_ms = 0 WHERE node_id = '${nodeId}'`);
+    if (!IS_LONG) await shared.database.query(`UPDATE nodes SET ends_at_ms = 0 WHERE node_id = '${nodeId}'`);
   }
 
   const isSettled = async () =>
-    (await database.query("SELECT 1 FROM deliveries WHERE state = 'queued' LIMIT 1")).length === 0;
+    (await shared.database.query("SELECT 1 FROM deliveries WHERE state = 'queued' LIMIT 1")).length === 0;
 
   const remove = (node: RunningNode, webhookId: string) =>
     signed(node, "DELETE", "/webhook", { webhook_id: webhookId });
@@ -156,15 +137,12 @@ describe.skipIf(!HAS_POSTGRES)("deliveries of several nodes", () => {
   let a: RunningNode;
   let b: RunningNode;
   beforeAll(async () => {
-    command = IS_LONG ? [await compileInto(dir.path)] : fromSources;
-    database = await createDatabase();
     upstream = await startUpstream();
+    shared = await startSharedServices(IS_LONG ? [await compileInto(dir.path)] : fromSources, upstream);
     [a, b] = await Promise.all([startReady("a"), startReady("b")]);
   }, 120_000);
   afterAll(async () => {
-    await Promise.all([...running].map((node) => node.kill()));
-    upstream.stop();
-    await database[Symbol.asyncDispose]();
+    await shared[Symbol.asyncDispose]();
     dir[Symbol.dispose]();
   });
 
@@ -231,8 +209,8 @@ describe.skipIf(!HAS_POSTGRES)("deliveries of several nodes", () => {
     expect(await activity(a)).toBe(false);
     status = 200;
     await signed(b, "PATCH", "/webhook", { webhook_id: hook, active: true });
-    upstream.cast("heard again");
-    await eventually(() => receiver.requests.some((request) => textOf(request) === "heard again"));
+    upstream.cast("delivered again");
+    await eventually(() => receiver.requests.some((request) => textOf(request) === "delivered again"));
     await remove(a, hook);
   }, 30_000);
 

@@ -16,14 +16,22 @@ export interface SharedServices extends AsyncDisposable {
   startNode(nodeId: string, settings?: readonly string[]): Promise<RunningNode>;
 }
 
-/** Starts the upstream, with a few fids, and creates an empty state. Nodes that still run end with it. */
-export async function startSharedServices(command: readonly string[]): Promise<SharedServices> {
+/** What the nodes follow. */
+export interface SharedUpstream {
+  readonly url: string;
+  stop(): void;
+}
+
+/**
+ * Creates an empty state, beside an upstream: by default one with a few fids. Both end with the object, and nodes that still
+ * run.
+ */
+export async function startSharedServices(
+  command: readonly string[],
+  upstream?: SharedUpstream,
+): Promise<SharedServices> {
   const dir = tempDir();
-  const blocks = 7;
-  const upstream = new UpstreamNode(makeChain("nodes that share a state", blocks));
-  upstream.produce(blocks);
-  const server = new UpstreamServer(upstream);
-  await server.start();
+  const server = upstream ?? (await startOldUpstream());
   const database = await createDatabase();
   const stores = createPostgresStores(database.pools(), {
     node: database.node(),
@@ -57,4 +65,13 @@ export async function startSharedServices(command: readonly string[]): Promise<S
       dir[Symbol.dispose]();
     },
   };
+}
+
+async function startOldUpstream(): Promise<SharedUpstream> {
+  const blocks = 7;
+  const node = new UpstreamNode(makeChain("nodes that share a state", blocks));
+  node.produce(blocks);
+  const server = new UpstreamServer(node);
+  await server.start();
+  return server;
 }
