@@ -2,6 +2,7 @@ import { StateUnavailable } from "../db/state/unavailable.ts";
 import { createFaultLog } from "../db/state/unavailable-log.ts";
 import { exponentialBackoffMs } from "../lib/backoff.ts";
 import { createCallGroups } from "../lib/call-groups.ts";
+import { valueWithin } from "../lib/within.ts";
 import { nowSecs } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { type RunDeps, runCampaign } from "./campaign-run.ts";
@@ -21,6 +22,8 @@ const STATS_TIMEOUT_MS = 250;
 export interface FanOutStats extends SendStats, SlotStats {
   /** On this node. */
   readonly campaignsRunning: number;
+  /** Campaigns of nodes that ended, or lost them, which this node has taken since its start. */
+  readonly campaignsTakenOver: number;
   /** Campaigns that no node runs; null when the state does not respond. */
   readonly campaignsQueued: number | null;
   /** Age of the oldest of them. */
@@ -66,6 +69,7 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
   const stop = new AbortController();
   const cancelCalls = new AbortController();
   const runs = new Map<string, Run>();
+  let campaignsTakenOver = 0;
   const callers = createSendCallers({
     campaigns,
     isRunning: (campaignId) => runs.has(campaignId),
@@ -96,6 +100,7 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
 
   function start(work: CampaignWork): void {
     const { campaignId, appId, runs: nth } = work;
+    if (work.isTakenOver) campaignsTakenOver += 1;
     if (nth > 1) log.info({ campaignId, appId, runs: nth }, "Resumed an unfinished campaign");
     const results = nth === 1 ? new ResultList() : callers.resultsBefore(work);
     const ended = Promise.resolve().then(() => run(work, results));
@@ -169,16 +174,14 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
     },
 
     async stats() {
-      const late = Promise.withResolvers<undefined>();
-      const timer = setTimeout(() => late.resolve(undefined), STATS_TIMEOUT_MS);
-      const waiting = await Promise.race([campaigns.waiting().catch(() => undefined), late.promise]);
-      clearTimeout(timer);
+      const waiting = await valueWithin(campaigns.waiting(), STATS_TIMEOUT_MS);
       const oldestAt = waiting?.oldestCreatedAt ?? undefined;
       const oldestSecs = oldestAt === undefined ? 0 : Math.max(nowSecs(clock) - oldestAt, 0);
       return {
         ...stats.stats(),
         ...slots.stats(),
         campaignsRunning: runs.size,
+        campaignsTakenOver,
         campaignsQueued: waiting?.count ?? null,
         oldestQueuedSecs: waiting ? oldestSecs : null,
       };

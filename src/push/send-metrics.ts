@@ -27,10 +27,20 @@ export function registerSendMetrics(metrics: Metrics, stats: () => Promise<FanOu
   gauge("send_batch_wait_seconds", "Age of the oldest waiting batch.", (now) => now.oldestWaitMs / 1000);
   gauge("send_hosts_down", "Client hosts that do not respond.", (now) => now.hostsDown);
   gauge("send_campaigns_running", "Running notification campaigns.", (now) => now.campaignsRunning);
-  gauge("send_campaigns_queued", "Queued campaigns.", (now) => now.campaignsQueued ?? Number.NaN);
+  counter(
+    "send_campaigns_taken_over_total",
+    "Campaigns that this node has taken from a process that ended.",
+    [],
+    (metric, { campaignsTakenOver }) => metric.inc(campaignsTakenOver),
+  );
+  gauge(
+    "send_campaigns_queued",
+    "Campaigns that no node runs. Equal on all nodes: take the maximum, do not sum.",
+    (now) => now.campaignsQueued ?? Number.NaN,
+  );
   gauge(
     "send_queue_age_seconds",
-    "Age of the oldest queued campaign.",
+    "Age of the oldest campaign that no node runs. Equal on all nodes.",
     (now) => now.oldestQueuedSecs ?? Number.NaN,
   );
 }

@@ -74,6 +74,7 @@ export function toWork(row: WorkRow, bootId: string, nowSecs: number): CampaignW
     notification,
     createdAt,
     audience,
+    isTakenOver: row.runner !== null && row.runner !== bootId,
     ledgerKey: row.dedupe_key,
     isLedgerExpired: wasElsewhere && row.ledger_ends_at <= nowSecs,
   };

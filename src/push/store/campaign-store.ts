@@ -67,6 +67,8 @@ export interface CampaignWork
   readonly audience: Audience;
   /** Number of runs of the campaign on all nodes, including this one. */
   readonly runs: number;
+  /** Its former runner has ended without it. */
+  readonly isTakenOver: boolean;
   /** An earlier run may have sent it, and the ledger of the tokens that got it may have expired. */
   readonly isLedgerExpired: boolean;
 }

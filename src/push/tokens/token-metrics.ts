@@ -1,4 +1,5 @@
 import { Counter, Gauge } from "prom-client";
+import { valueWithin } from "../../lib/within.ts";
 import type { RefusalKind } from "../../management/refusal.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
 import type { TokenEventName, TokenStore } from "../store/token-store.ts";
@@ -9,6 +10,9 @@ export type CountTokenEvent = (
     | { readonly outcome: "applied"; readonly event: TokenEventName }
     | { readonly outcome: RefusalKind; readonly event?: undefined },
 ) => void;
+
+/** The time that a scrape waits for the totals. */
+const TOTALS_TIMEOUT_MS = 250;
 
 const OUTCOMES: Readonly<Record<RefusalKind, string>> = {
   badRequest: "invalid",
@@ -23,13 +27,16 @@ export function registerTokenMetrics({ registry, prefix }: Metrics, tokens: Toke
   const registers = [registry];
   new Gauge({
     name: `${prefix}notification_tokens`,
-    help: "Rows of notification tokens by state, over all apps.",
+    help: "Rows of notification tokens by state, over all apps. Equal on all nodes: take the maximum, do not sum.",
     labelNames: ["state"],
     // Every HTTP worker reports the same rows.
     aggregator: "first",
     registers,
     async collect() {
-      for (const [state, count] of Object.entries(await tokens.totals())) this.set({ state }, count);
+      // Without a response of the state there is no figure.
+      this.reset();
+      const totals = await valueWithin(tokens.totals(), TOTALS_TIMEOUT_MS);
+      for (const [state, count] of Object.entries(totals ?? {})) this.set({ state }, count);
     },
   });
   const events = new Counter({
