@@ -1,4 +1,4 @@
-import type { MergeOutcome } from "../ingest/engine.ts";
+import type { MergeOutcome } from "../ingest/record.ts";
 import {
   decodeRecord,
   type EncodedRecord,

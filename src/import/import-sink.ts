@@ -1,8 +1,9 @@
 import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
 import { bulkPhaseOf, canBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
+import type { PositionUpdate } from "../db/index/positions.ts";
 import { areDeferred } from "../ingest/deferred-records.ts";
-import type { DeferredOutcome, IngestEngine, PositionUpdate } from "../ingest/engine.ts";
+import type { DeferredOutcome, IngestEngine } from "../ingest/engine.ts";
 import type { ImportedBatch, SpoolOutcome } from "../ingest/import-spool.ts";
 import { decodeRecord, type EncodedRecord } from "../ingest/record.ts";
 import type { ValidatedRecords, Verifier } from "../ingest/verify/verifier.ts";

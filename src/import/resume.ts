@@ -1,8 +1,8 @@
 import { createHash, type Hash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import type { IndexDatabase } from "../db/index/database.ts";
+import type { PositionUpdate } from "../db/index/positions.ts";
 import { positionKeys } from "../db/index/positions.ts";
-import type { PositionUpdate } from "../ingest/engine.ts";
 import { readChunks } from "./record-reader.ts";
 
 const PREFIX = "import ";

@@ -1,58 +1,18 @@
-import type { BulkBuild, BulkProgress, PackedMessages } from "../db/index/bulk/bulk-build.ts";
-import { isBulkBuilding, openBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
-import type { IndexDatabase } from "../db/index/database.ts";
+import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
 import { appendHubBlock } from "../db/index/hub-log.ts";
-import { putPosition } from "../db/index/positions.ts";
-import { continueRepoints } from "../db/index/project/repoints.ts";
-import { StoreCounts } from "../db/index/store-counts.ts";
-import { TotalsDelta } from "../db/index/totals.ts";
+import { type PositionUpdate, putPosition } from "../db/index/positions.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";
-import { type Rejection, rejection } from "../protocol/rejection.ts";
-import { toUnixSecs } from "../protocol/time.ts";
-import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
-import { type Clock, nowSecs } from "../runtime/clock.ts";
-import { admit, admitByMessages } from "./admit.ts";
-import { ChangeTracker } from "./change-tracker.ts";
+import { rejection } from "../protocol/rejection.ts";
+import { createBulkWriter } from "./bulk-writer.ts";
 import { deferredAfter, dropDeferred } from "./deferred-records.ts";
-import { causeOf, type EventCause, isHistory, writeEvents } from "./events.ts";
-import { applyKeyMessage, renewGaslessSigner } from "./gasless-keys.ts";
-import { OperationEvents } from "./hub-log/operation-events.ts";
+import { causeOf } from "./events.ts";
 import type { OwnHubLog } from "./hub-log/own-hub-log.ts";
-import { type ImportedBatch, ImportSpool, type SpoolOutcome } from "./import-spool.ts";
+import type { ImportedBatch, SpoolOutcome } from "./import-spool.ts";
+import { type Admission, createIndexWriter, type IndexWriterDeps } from "./index-writer.ts";
+import { decodeRecord, type IngestRecord, type MergeOutcome, type RecordKind } from "./record.ts";
+import { applyRelayedOp, causeOfRelayed, type RelayedBatch, singleOps, writeProgress } from "./relay.ts";
 
-import { type MergeContext, mergeMessage } from "./merge.ts";
-import { MessageStore } from "./message-store.ts";
-import { decodeRecord, type IngestRecord, type RecordKind } from "./record.ts";
-import { mergeFnameProof, mergeOnChainEvent } from "./registry.ts";
-import {
-  applyRelayedOp,
-  applySpooledOp,
-  causeOfRelayed,
-  type RelayedBatch,
-  type SingleOp,
-  singleOps,
-  writeProgress,
-} from "./relay.ts";
-import { SignerCache } from "./signer-cache.ts";
-import { StorageLimitCache } from "./storage-limits.ts";
-
-/** The outcome of a record: undefined if it was merged, otherwise why it was refused. */
-export type MergeOutcome = Rejection | undefined;
-
-/** A new position of resumable work. It is written in the transaction of a batch. */
-export interface PositionUpdate {
-  readonly key: string;
-  readonly position: number;
-}
-
-export interface ApplyOptions {
-  /**
-   * The network accepted the records before, for example those of an import. A message is then admitted as of the
-   * time at which it was signed, so that a gasless key or a Pro tier that has expired since still counts.
-   */
-  readonly isHistory?: boolean;
-  /** The registry has admitted the messages before. */
-  readonly isAdmitted?: boolean;
+export interface ApplyOptions extends Admission {
   /** Runs in the transaction that stores all of the records. */
   readonly alongside?: (() => void) | undefined;
 }
@@ -64,18 +24,9 @@ export interface DeferredOutcome {
   readonly outcome: MergeOutcome;
 }
 
-export interface IngestEngineDeps {
-  readonly db: IndexDatabase;
-  readonly network: FarcasterNetwork;
-  readonly clock: Clock;
-  /** Called for a fault that the input did not cause. */
-  readonly onFault: (cause: unknown) => void;
-  /** Called after each commit that wrote events. */
-  readonly onEvents?: () => void;
+export interface IngestEngineDeps extends IndexWriterDeps {
   /** The log of the hub events of records; undefined for records that are not logged, such as those of an import. */
   readonly hubLog?: OwnHubLog | undefined;
-  /** Called after each commit that logged hub events. */
-  readonly onHubEvents?: () => void;
 }
 
 /** The writer of the index. Admits and merges validated records, one batch in one transaction. */
@@ -153,20 +104,10 @@ const DEFERRED_PER_COMMIT = 500;
 const CANNOT_LOG = rejection("unavailable", "the node cannot number its next block; try again");
 
 export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
-  const { db, network, clock, onFault, onEvents, hubLog, onHubEvents } = deps;
-  const totals = new TotalsDelta(db);
-  const counts = new StoreCounts(db);
-  const limits = new StorageLimitCache(db);
-  const changes = new ChangeTracker();
-  const signers = new SignerCache();
-  let dataVersion = db.dataVersion();
-  const hubEvents = new OperationEvents();
-  const store = new MessageStore({ db, network, totals, counts, limits, changes, hubEvents });
-  let hasWrittenEvents = false;
-  let hasLoggedHubEvents = false;
-  /** Opened with the first batch for it, and gone when the index is built. */
-  let bulk: BulkBuild | undefined;
-  let importSpool: ImportSpool | undefined;
+  const { db, onFault, hubLog } = deps;
+  const writer = createIndexWriter(deps);
+  const bulk = createBulkWriter(deps, writer);
+  const { write, withEvents, unstored } = writer;
 
   function apply(records: readonly IngestRecord[]): MergeOutcome[] {
     if (hubLog && !hubLog.isReady()) return records.map(() => CANNOT_LOG);
@@ -206,7 +147,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
 
   function applyRelayed(batch: RelayedBatch): void {
     if (batch.spooled) {
-      spool(batch, batch.spooled);
+      bulk.spoolRelayed(batch, batch.spooled);
       return;
     }
     try {
@@ -226,78 +167,6 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     writeRelayed({ ...batch, ops: [] });
   }
 
-  /** Repeats the transaction without each operation that causes a fault. */
-  function spool(batch: RelayedBatch, messages: readonly PackedMessages[]): void {
-    const skipped = new Set<SingleOp>();
-    bulk ??= openBulkBuild(db);
-    for (;;) {
-      let current: SingleOp | undefined;
-      try {
-        bulk.append(messages, () => {
-          const context = newContext();
-          changes.start(true);
-          for (const op of singleOps(batch.ops)) {
-            if (skipped.has(op)) continue;
-            current = op;
-            applySpooledOp(context, totals, op);
-          }
-          current = undefined;
-          counts.flush();
-          totals.flush(db);
-          writeProgress(db, batch);
-        });
-        return;
-      } catch (cause) {
-        discard();
-        if (cause instanceof StorageError || current === undefined) throw cause;
-        onFault(cause);
-        skipped.add(current);
-      }
-    }
-  }
-
-  function spoolImport(
-    batch: ImportedBatch,
-    positions: readonly PositionUpdate[],
-    expectedMessages: number,
-  ): SpoolOutcome[] {
-    bulk ??= openBulkBuild(db);
-    const faults = new Map<number, Rejection>();
-    for (;;) {
-      importSpool ??= new ImportSpool({ db, network, counts, expectedMessages });
-      const spooling = importSpool;
-      let current: number | undefined;
-      let outcomes: SpoolOutcome[] = [];
-      try {
-        bulk.append(() => {
-          const context = newContext();
-          const taken = spooling.take(batch, {
-            context,
-            known: faults,
-            onRecord: (at) => {
-              current = at;
-            },
-            merge: (record) =>
-              withEvents(context, causeOf(record), () => applyOne(context, record, { isHistory: true })),
-          });
-          current = undefined;
-          outcomes = taken.outcomes;
-          counts.flush();
-          totals.flush(db);
-          if (faults.size === 0) for (const { key, position } of positions) putPosition(db, key, position);
-          return taken.rows;
-        });
-        return outcomes;
-      } catch (cause) {
-        discard();
-        // It has decided on records that were not stored.
-        importSpool = undefined;
-        if (cause instanceof StorageError || current === undefined) throw cause;
-        faults.set(current, unstored(cause));
-      }
-    }
-  }
-
   function applyDeferred(): DeferredOutcome[] | undefined {
     const page = deferredAfter(db, -1, DEFERRED_PER_COMMIT);
     const isAdmitted = page[0]?.isAdmitted ?? false;
@@ -315,24 +184,11 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     return batch.map(({ offset, record: { kind } }, at) => ({ offset, kind, outcome: outcomes[at] }));
   }
 
-  function buildStep(): BulkProgress | undefined {
-    if (!bulk && !isBulkBuilding(db)) return undefined;
-    bulk ??= openBulkBuild(db);
-    const progress = bulk.step();
-    if (progress === undefined) {
-      bulk = undefined;
-      importSpool = undefined;
-      db.forget();
-      forget();
-    }
-    return progress;
-  }
-
   function writeRelayed(batch: RelayedBatch): void {
     write((context) => {
       for (const op of singleOps(batch.ops))
-        withEvents(context, causeOfRelayed(op), () => applyRelayedOp(context, totals, op));
-      for (const block of batch.hubBlocks ?? []) if (appendHubBlock(db, block)) hasLoggedHubEvents = true;
+        withEvents(context, causeOfRelayed(op), () => applyRelayedOp(context, writer.totals, op));
+      for (const block of batch.hubBlocks ?? []) if (appendHubBlock(db, block)) writer.signalHubEvents();
       writeProgress(db, batch);
     });
   }
@@ -351,7 +207,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     try {
       write(({ nowSecs }) => {
         hubLog.heartbeat(nowSecs);
-        hasLoggedHubEvents = true;
+        writer.signalHubEvents();
       }, hubLog);
     } catch (cause) {
       onFault(cause);
@@ -365,7 +221,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
   ): MergeOutcome[] {
     return write((context) => {
       const outcomes = records.map((record) =>
-        withEvents(context, causeOf(record), () => applyOne(context, record, options)),
+        withEvents(context, causeOf(record), () => writer.applyOne(context, record, options)),
       );
       for (const { key, position } of positions) putPosition(db, key, position);
       options.alongside?.();
@@ -373,112 +229,18 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     }, hubLog);
   }
 
-  function newContext(): MergeContext {
-    return { db, store, limits, changes, hubEvents, signers, nowSecs: nowSecs(clock) };
-  }
-
-  function write<T>(work: (context: MergeContext) => T, log?: OwnHubLog): T {
-    const context = newContext();
-    hasWrittenEvents = false;
-    hasLoggedHubEvents = false;
-    hubEvents.startTransaction(log !== undefined);
-    try {
-      const result = db.transaction(() => {
-        forgetIfOthersWrote();
-        continueRepoints(db);
-        const done = work(context);
-        if (log) logHubEvents(log, context.nowSecs);
-        counts.flush();
-        totals.flush(db);
-        return done;
-      });
-      log?.committed();
-      if (hasWrittenEvents) onEvents?.();
-      if (hasLoggedHubEvents) onHubEvents?.();
-      return result;
-    } catch (cause) {
-      log?.rolledBack();
-      discard();
-      throw cause;
-    }
-  }
-
-  function logHubEvents(log: OwnHubLog, nowSecs: number): void {
-    const events = hubEvents.take();
-    if (events.length === 0) return;
-    log.append(events, nowSecs);
-    hasLoggedHubEvents = true;
-  }
-
-  /** Forgets the changes of a transaction that was rolled back. */
-  function discard(): void {
-    totals.clear();
-    forget();
-  }
-
-  /** This is the only writer of a running node. A build of the index or a tool may have written through another connection. */
-  function forgetIfOthersWrote(): void {
-    const current = db.dataVersion();
-    if (current === dataVersion) return;
-    dataVersion = current;
-    db.forget();
-    forget();
-  }
-
-  function forget(): void {
-    counts.clear();
-    limits.clear();
-    signers.clear();
-  }
-
-  /** Runs one operation on the network's state and writes the events of its changes. */
-  function withEvents<T>({ nowSecs }: MergeContext, cause: EventCause, operation: () => T): T {
-    changes.start(isHistory(cause, nowSecs));
-    const result = operation();
-    hubEvents.endOperation();
-    if (writeEvents(db, changes, cause, nowSecs) > 0) hasWrittenEvents = true;
-    return result;
-  }
-
-  function applyOne(context: MergeContext, record: IngestRecord, options: ApplyOptions): MergeOutcome {
-    switch (record.kind) {
-      case "onChainEvent":
-        return mergeOnChainEvent(context, totals, record.event);
-      case "usernameProof":
-        return mergeFnameProof(context, record.proof);
-      case "message": {
-        const { message } = record;
-        const signedAtSecs = toUnixSecs(message.data.timestamp);
-        const admittedAtSecs = options.isHistory ? Math.min(signedAtSecs, context.nowSecs) : context.nowSecs;
-        const admission = { db, network, nowSecs: admittedAtSecs, signers };
-        const refusal = (options.isAdmitted ? admitByMessages : admit)(admission, message);
-        if (refusal) return refusal;
-        if (applyKeyMessage(context, message)) return undefined;
-        const outcome = mergeMessage(context, message);
-        if (!outcome) renewGaslessSigner(context, message);
-        return outcome;
-      }
-    }
-  }
-
-  /** Reports a fault and returns the outcome of the records that were not stored because of it. */
-  function unstored(cause: unknown): Rejection {
-    onFault(cause);
-    return rejection("unavailable", "the node could not store the record; try again");
-  }
-
   return {
     apply,
     applyResumable,
     applyRelayed,
-    spoolImport,
+    spoolImport: bulk.spoolImport,
     get hasSpoolEnded() {
-      return importSpool?.allWait ?? false;
+      return bulk.hasEnded;
     },
-    syncSpool: () => bulk?.sync(),
+    syncSpool: bulk.sync,
     applyDeferred,
     repointMore,
     heartbeat,
-    buildStep,
+    buildStep: bulk.step,
   };
 }

@@ -1,5 +1,5 @@
-import type { IngestEngine, MergeOutcome } from "./engine.ts";
-import type { IngestRecord } from "./record.ts";
+import type { IngestEngine } from "./engine.ts";
+import type { IngestRecord, MergeOutcome } from "./record.ts";
 
 /** Bounds a commit: enough records to share the sync of the log, few enough for a short wait. */
 const MAX_RECORDS_PER_COMMIT = 2000;

@@ -59,3 +59,6 @@ export function validateRecord(record: IngestRecord, context: ValidationContext)
       return validateFnameProof(record.proof);
   }
 }
+
+/** The outcome of a record: undefined if it was merged, otherwise why it was refused. */
+export type MergeOutcome = Rejection | undefined;

@@ -3,6 +3,7 @@ import { canBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
 import { addSpooledFid } from "../db/index/bulk/spooled-fids.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { HubLogBlock } from "../db/index/hub-log.ts";
+import type { PositionUpdate } from "../db/index/positions.ts";
 import { putPosition } from "../db/index/positions.ts";
 import type { StoredMessage } from "../db/index/project/stored-message.ts";
 import { setShardCount } from "../db/index/shards.ts";
@@ -21,7 +22,6 @@ import { resolveConflict, type Store, slotOf } from "../protocol/merge-rules.ts"
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
-import type { PositionUpdate } from "./engine.ts";
 import type { EventCause } from "./events.ts";
 import {
   type KeyNonces,

@@ -4,10 +4,11 @@ import { hasHubEventsAfter } from "../db/index/hub-log.ts";
 import { hasEventsAfter, type OutboxBacklog, outboxBacklog } from "../db/index/outbox.ts";
 import { type RankingSnapshot, storeRankings } from "../db/index/rankings.ts";
 import { type RpcClient, serveRpc } from "../lib/port-rpc.ts";
-import type { IngestEngine, MergeOutcome } from "./engine.ts";
+import type { IngestEngine } from "./engine.ts";
 import type { EventSignal } from "./event-signal.ts";
 import type { LogRetention } from "./log-retention.ts";
 import type { IngestQueue, IngestStats } from "./queue.ts";
+import type { MergeOutcome } from "./record.ts";
 import { decodeRecord, type EncodedRecord } from "./record.ts";
 import type { RelayedBatch } from "./relay.ts";
 

@@ -1,5 +1,4 @@
-import type { MergeOutcome } from "./engine.ts";
-import type { EncodedRecord } from "./record.ts";
+import type { EncodedRecord, MergeOutcome } from "./record.ts";
 import type { IngestClient } from "./rpc.ts";
 
 /** Enough records for a port message of their own, so that the writer does not wait while more are validated. */

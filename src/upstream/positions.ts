@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../db/index/database.ts";
+import type { PositionUpdate } from "../db/index/positions.ts";
 import { getPosition } from "../db/index/positions.ts";
-import type { PositionUpdate } from "../ingest/engine.ts";
 
 /** The stage of following. It is stored as a position, so it survives a restart. */
 export const Stage = {

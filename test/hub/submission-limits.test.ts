@@ -7,8 +7,7 @@ import { splitBulkRequest } from "../../src/hub/message-responses.ts";
 import type { ReceiveLimits } from "../../src/hub/receive-limits.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
 import { SUBMISSION_LIMITS, SubmissionCheck, type SubmissionLimits } from "../../src/hub/submission-check.ts";
-import type { MergeOutcome } from "../../src/ingest/engine.ts";
-import type { EncodedRecord } from "../../src/ingest/record.ts";
+import type { EncodedRecord, MergeOutcome } from "../../src/ingest/record.ts";
 import {
   SubmitBulkMessagesRequest,
   SubmitBulkMessagesResponse,

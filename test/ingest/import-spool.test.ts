@@ -198,38 +198,42 @@ function keyRecords(seed: string): EncodedRecord[] {
 const RENTED_AT = 1_755_000_000;
 
 describe("an import with the bulk build", () => {
-  test("ends as one row by row, with the same outcomes", () => {
-    const seen = new Map<string, number>();
-    let all = 0;
-    let waited = 0;
-    for (let run = 0; run < (IS_LONG ? 300 : 30); run++) {
-      const seed = `import ${run}`;
-      const random = seededRandom(`restart ${seed}`);
-      const kind = run % 6;
-      const records =
-        kind === 0
-          ? fullStores(seed)
-          : kind === 1
-            ? keyRecords(seed)
-            : wildRecords(seed, 60 + random.below(300));
-      const expected = rowByRow(records);
-      const bulk = inBulk(records, () => random.below(1000) / 1000);
-      for (const code of expected.outcomes) seen.set(code, (seen.get(code) ?? 0) + 1);
-      all += records.length;
-      waited += bulk.deferred;
-      expect([seed, bulk.outcomes]).toEqual([seed, expected.outcomes]);
-      expect(dumpIndex(bulk.db)).toBe(dumpIndex(expected.db));
-      expect(contentDifferences(indexContent(expected.db), indexContent(bulk.db))).toEqual([]);
-      expected.db[Symbol.dispose]();
-      bulk.db[Symbol.dispose]();
-    }
-    for (const code of [
-      "ok",
-      ...["duplicate", "conflict", "prunable", "validation_failure"].map((name) => `bad_request.${name}`),
-    ])
-      expect(seen.get(code)).toBeGreaterThan(20);
-    expect(waited).toBeLessThan(all * 0.7);
-  }, 120_000);
+  test(
+    "ends as one row by row, with the same outcomes",
+    () => {
+      const seen = new Map<string, number>();
+      let all = 0;
+      let waited = 0;
+      for (let run = 0; run < (IS_LONG ? 300 : 30); run++) {
+        const seed = `import ${run}`;
+        const random = seededRandom(`restart ${seed}`);
+        const kind = run % 6;
+        const records =
+          kind === 0
+            ? fullStores(seed)
+            : kind === 1
+              ? keyRecords(seed)
+              : wildRecords(seed, 60 + random.below(300));
+        const expected = rowByRow(records);
+        const bulk = inBulk(records, () => random.below(1000) / 1000);
+        for (const code of expected.outcomes) seen.set(code, (seen.get(code) ?? 0) + 1);
+        all += records.length;
+        waited += bulk.deferred;
+        expect([seed, bulk.outcomes]).toEqual([seed, expected.outcomes]);
+        expect(dumpIndex(bulk.db)).toBe(dumpIndex(expected.db));
+        expect(contentDifferences(indexContent(expected.db), indexContent(bulk.db))).toEqual([]);
+        expected.db[Symbol.dispose]();
+        bulk.db[Symbol.dispose]();
+      }
+      for (const code of [
+        "ok",
+        ...["duplicate", "conflict", "prunable", "validation_failure"].map((name) => `bad_request.${name}`),
+      ])
+        expect(seen.get(code)).toBeGreaterThan(20);
+      expect(waited).toBeLessThan(all * 0.7);
+    },
+    IS_LONG ? 600_000 : 120_000,
+  );
 
   test("spools user data at once, but what depends on names and a second value of one field", () => {
     const username = userData(1, UserDataType.USER_DATA_TYPE_USERNAME, "", DEFAULT_TIMESTAMP);

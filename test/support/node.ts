@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
-import { createIngestEngine, type MergeOutcome } from "../../src/ingest/engine.ts";
+import { createIngestEngine } from "../../src/ingest/engine.ts";
+import type { MergeOutcome } from "../../src/ingest/record.ts";
 import {
   decodeRecord,
   type EncodedRecord,

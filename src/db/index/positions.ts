@@ -28,3 +28,9 @@ export function putPosition(db: IndexDatabase, key: string, position: number): v
 export function positionKeys(db: IndexDatabase, prefix: string): string[] {
   return db.all(keysBetween, prefix, `${prefix}\uffff`).map(({ key }) => key);
 }
+
+/** A new position of resumable work. It is written in the transaction of a batch. */
+export interface PositionUpdate {
+  readonly key: string;
+  readonly position: number;
+}

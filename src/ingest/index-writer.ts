@@ -1,0 +1,206 @@
+import type { IndexDatabase } from "../db/index/database.ts";
+import { continueRepoints } from "../db/index/project/repoints.ts";
+import { StoreCounts } from "../db/index/store-counts.ts";
+import { TotalsDelta } from "../db/index/totals.ts";
+import { type Rejection, rejection } from "../protocol/rejection.ts";
+import { toUnixSecs } from "../protocol/time.ts";
+import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
+import { admit, admitByMessages } from "./admit.ts";
+import { ChangeTracker } from "./change-tracker.ts";
+import { type EventCause, isHistory, writeEvents } from "./events.ts";
+import { applyKeyMessage, renewGaslessSigner } from "./gasless-keys.ts";
+import { OperationEvents } from "./hub-log/operation-events.ts";
+import type { OwnHubLog } from "./hub-log/own-hub-log.ts";
+import { type MergeContext, mergeMessage } from "./merge.ts";
+import { MessageStore } from "./message-store.ts";
+import type { IngestRecord, MergeOutcome } from "./record.ts";
+import { mergeFnameProof, mergeOnChainEvent } from "./registry.ts";
+import { SignerCache } from "./signer-cache.ts";
+import { StorageLimitCache } from "./storage-limits.ts";
+
+/** How a record is admitted. */
+export interface Admission {
+  /**
+   * The network accepted the records before, for example those of an import. A message is then admitted as of the
+   * time at which it was signed, so that a gasless key or a Pro tier that has expired since still counts.
+   */
+  readonly isHistory?: boolean;
+  /** The registry has admitted the messages before. */
+  readonly isAdmitted?: boolean;
+}
+
+export interface IndexWriterDeps {
+  readonly db: IndexDatabase;
+  readonly network: FarcasterNetwork;
+  readonly clock: Clock;
+  /** Called for a fault that the input did not cause. */
+  readonly onFault: (cause: unknown) => void;
+  /** Called after each commit that wrote events. */
+  readonly onEvents?: () => void;
+  /** Called after each commit that logged hub events. */
+  readonly onHubEvents?: () => void;
+}
+
+/** The transactions of the writer of the index, and what they share: caches, counts and the events of a commit. */
+export interface IndexWriter {
+  readonly counts: StoreCounts;
+  readonly totals: TotalsDelta;
+  readonly changes: ChangeTracker;
+
+  /**
+   * Runs `work` in one transaction, which also moves rows of earlier repoints and writes the counts. Signals new events after
+   * the commit.
+   *
+   * @param log the log of the hub events of the operations, if they are logged
+   */
+  write<T>(work: (context: MergeContext) => T, log?: OwnHubLog): T;
+
+  /** Signals hub events after the commit of the current transaction, which logged them itself. */
+  signalHubEvents(): void;
+
+  /** The context of operations in a transaction that the caller runs: it calls `flush` at the end, and `discard` if it fails. */
+  newContext(): MergeContext;
+  flush(): void;
+
+  /** Forgets the changes of a transaction that was rolled back. */
+  discard(): void;
+
+  /** Forgets what was read, because rows were written in another way. */
+  forget(): void;
+
+  /** Runs one operation on the network's state and writes the events of its changes. */
+  withEvents<T>(context: MergeContext, cause: EventCause, operation: () => T): T;
+
+  /** Admits and merges a record. */
+  applyOne(context: MergeContext, record: IngestRecord, admission: Admission): MergeOutcome;
+
+  /** Reports a fault and returns the outcome of the records that were not stored because of it. */
+  unstored(cause: unknown): Rejection;
+}
+
+export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
+  const { db, network, clock, onFault, onEvents, onHubEvents } = deps;
+  const totals = new TotalsDelta(db);
+  const counts = new StoreCounts(db);
+  const limits = new StorageLimitCache(db);
+  const changes = new ChangeTracker();
+  const signers = new SignerCache();
+  let dataVersion = db.dataVersion();
+  const hubEvents = new OperationEvents();
+  const store = new MessageStore({ db, network, totals, counts, limits, changes, hubEvents });
+  let hasWrittenEvents = false;
+  let hasLoggedHubEvents = false;
+
+  function newContext(): MergeContext {
+    return { db, store, limits, changes, hubEvents, signers, nowSecs: nowSecs(clock) };
+  }
+
+  function write<T>(work: (context: MergeContext) => T, log?: OwnHubLog): T {
+    const context = newContext();
+    hasWrittenEvents = false;
+    hasLoggedHubEvents = false;
+    hubEvents.startTransaction(log !== undefined);
+    try {
+      const result = db.transaction(() => {
+        forgetIfOthersWrote();
+        continueRepoints(db);
+        const done = work(context);
+        if (log) logHubEvents(log, context.nowSecs);
+        flush();
+        return done;
+      });
+      log?.committed();
+      if (hasWrittenEvents) onEvents?.();
+      if (hasLoggedHubEvents) onHubEvents?.();
+      return result;
+    } catch (cause) {
+      log?.rolledBack();
+      discard();
+      throw cause;
+    }
+  }
+
+  function logHubEvents(log: OwnHubLog, nowSecs: number): void {
+    const events = hubEvents.take();
+    if (events.length === 0) return;
+    log.append(events, nowSecs);
+    hasLoggedHubEvents = true;
+  }
+
+  function flush(): void {
+    counts.flush();
+    totals.flush(db);
+  }
+
+  function discard(): void {
+    totals.clear();
+    forget();
+  }
+
+  /** This is the only writer of a running node. A build of the index or a tool may have written through another connection. */
+  function forgetIfOthersWrote(): void {
+    const current = db.dataVersion();
+    if (current === dataVersion) return;
+    dataVersion = current;
+    db.forget();
+    forget();
+  }
+
+  function forget(): void {
+    counts.clear();
+    limits.clear();
+    signers.clear();
+  }
+
+  function withEvents<T>({ nowSecs }: MergeContext, cause: EventCause, operation: () => T): T {
+    changes.start(isHistory(cause, nowSecs));
+    const result = operation();
+    hubEvents.endOperation();
+    if (writeEvents(db, changes, cause, nowSecs) > 0) hasWrittenEvents = true;
+    return result;
+  }
+
+  function applyOne(context: MergeContext, record: IngestRecord, how: Admission): MergeOutcome {
+    switch (record.kind) {
+      case "onChainEvent":
+        return mergeOnChainEvent(context, totals, record.event);
+      case "usernameProof":
+        return mergeFnameProof(context, record.proof);
+      case "message": {
+        const { message } = record;
+        const signedAtSecs = toUnixSecs(message.data.timestamp);
+        const admittedAtSecs = how.isHistory ? Math.min(signedAtSecs, context.nowSecs) : context.nowSecs;
+        const admission = { db, network, nowSecs: admittedAtSecs, signers };
+        const refusal = (how.isAdmitted ? admitByMessages : admit)(admission, message);
+        if (refusal) return refusal;
+        if (applyKeyMessage(context, message)) return undefined;
+        const outcome = mergeMessage(context, message);
+        if (!outcome) renewGaslessSigner(context, message);
+        return outcome;
+      }
+    }
+  }
+
+  function unstored(cause: unknown): Rejection {
+    onFault(cause);
+    return rejection("unavailable", "the node could not store the record; try again");
+  }
+
+  return {
+    counts,
+    totals,
+    changes,
+    write,
+    signalHubEvents() {
+      hasLoggedHubEvents = true;
+    },
+    newContext,
+    flush,
+    discard,
+    forget,
+    withEvents,
+    applyOne,
+    unstored,
+  };
+}
