@@ -199,6 +199,34 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     [a, b] = nodes as [RunningNode, RunningNode];
   }, 60_000);
 
+  test("nodes serve while a newer release adds to the schema, join it, and end when it no longer reads theirs", async () => {
+    // What the next release may do: new tables and columns that may be missing.
+    const tables = ["apps", "nodes", "cluster", "webhooks", "secrets", "nonces", "campaigns", "deliveries"];
+    for (const table of tables)
+      await cluster.database.query(`ALTER TABLE svc.${table} ADD COLUMN later text`);
+    await cluster.database.query("CREATE TABLE svc.later (id bigint PRIMARY KEY)");
+    await cluster.database.query(
+      `INSERT INTO svc."__drizzle_migrations" (hash, created_at) VALUES ('later', 99999999999999)`,
+    );
+    for (const node of [a, b])
+      expect((await callSigned(node, FID, "GET", "/frame/app/list")).status).toBe(200);
+    await a.stop();
+    a = await cluster.start("a", ...DRAINING);
+    const created = await callSigned(a, FID, "POST", "/frame/app", {
+      name: "N",
+      app_url: "https://127.0.0.1",
+    });
+    expect(created.status).toBe(200);
+    await until(async () => (await statusOf(a)).nodes.alive === 2, "both are there");
+    await cluster.database.query("UPDATE svc.cluster SET min_reader = 99999999999999");
+    expect(await Promise.all([a.exited, b.exited])).toEqual([1, 1]);
+    expect(a.logs()).toContain("the state needs a newer release of this program");
+    const refused = await run([...cluster.argsOf("a", "http.port=0", "hub.port=0"), "serve"]);
+    expect([refused.exitCode, refused.errors]).toEqual([1, expect.stringContaining("newer release")]);
+    await cluster.database.query("UPDATE svc.cluster SET min_reader = 0");
+    [a, b] = await Promise.all([cluster.start("a"), cluster.start("b")]);
+  }, 60_000);
+
   test("a node that stops gives up its lease at once, and its row can be removed", async () => {
     await until(async () => (await statusOf(b)).nodes.alive === 2, "b knows of a");
     expect(await a.stop()).toBe(0);
