@@ -28,6 +28,7 @@ interface Opened<Row extends TimedRow> {
   rows: readonly Row[];
   next: number;
   limit: number;
+  rowsRead: number;
   isAtEnd: boolean;
 }
 
@@ -55,7 +56,8 @@ export class MergedRows<Row extends TimedRow> {
     const all: Opened<Row>[] = [];
     for (const source of sources) {
       const cursor = source.open(fromSecs, reverse);
-      const opened = { cursor, rows: [], next: 0, limit: Math.min(limit, ROWS_PER_TURN), isAtEnd: false };
+      const first = Math.min(limit, ROWS_PER_TURN);
+      const opened = { cursor, rows: [], next: 0, limit: first, rowsRead: 0, isAtEnd: false };
       if (refill(opened)) all.push(opened);
       const turn = turns.next();
       if (turn) await turn;
@@ -92,6 +94,8 @@ function refill<Row extends TimedRow>(opened: Opened<Row>): boolean {
   opened.rows = opened.cursor.read(opened.limit);
   opened.next = 0;
   opened.isAtEnd = opened.rows.length < opened.limit;
-  opened.limit = ROWS_PER_TURN;
+  opened.rowsRead += opened.rows.length;
+  // As many again as were read so far: little is read in vain, and a long list is read in long slices.
+  opened.limit = Math.min(opened.rowsRead, ROWS_PER_TURN);
   return opened.rows.length > 0;
 }
