@@ -167,7 +167,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         });
 
   const serve = (
-    { host, fetch }: { host: string; fetch: typeof handle },
+    { host, handler }: { host: string; handler: typeof handle },
     port: number,
     sharesPort: boolean,
   ) =>
@@ -180,7 +180,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       idleTimeout: config.http.idle_timeout_secs,
       // Bun's own 413 response has no body. `readBody` throws an error with a message and stops reading.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      fetch,
+      fetch: handler,
       error(error) {
         log.error({ err: error }, "Request failed outside the pipeline");
         const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
@@ -197,9 +197,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     openApi,
 
     listen({ sharesPort = false } = {}) {
-      const listenOn = (host: string, wanted: number, fetch: typeof handle) =>
+      const listenOn = (host: string, wanted: number, handler: typeof handle) =>
         new Listener({
-          serve: (port) => serve({ host, fetch }, port, sharesPort),
+          serve: (port) => serve({ host, handler }, port, sharesPort),
           port: wanted,
           descriptors: options.descriptors,
           onPause: () => acceptMetrics.pauses.inc(),

@@ -53,6 +53,11 @@ const EXCEPTIONS: readonly { readonly file: string; readonly what: string; reado
     why: "the driver of the same server; it is handed host and port as they are in the setting",
   },
   {
+    file: "src/node/snapshot/database-task.ts",
+    what: "a program that connects",
+    why: "it runs this very program for one task on database files, which opens no connection",
+  },
+  {
     file: "src/upstream/connection.ts",
     what: "@grpc/grpc-js: Client, credentials",
     why: "upstream.url is the operator's setting, and nothing that the upstream says leads to another address",
