@@ -36,11 +36,11 @@ export function registerSendMetrics(metrics: Metrics, stats: () => Promise<FanOu
   gauge(
     "send_campaigns_queued",
     "Campaigns that no node runs. Equal on all nodes: take the maximum, do not sum.",
-    (now) => now.campaignsQueued ?? Number.NaN,
+    (now) => now.campaignsQueued,
   );
   gauge(
     "send_queue_age_seconds",
     "Age of the oldest campaign that no node runs. Equal on all nodes.",
-    (now) => now.oldestQueuedSecs ?? Number.NaN,
+    (now) => now.oldestQueuedSecs,
   );
 }

@@ -12,13 +12,14 @@ export interface StatsMetrics<Stats> {
     labelNames: readonly string[],
     collect: (metric: Counter, now: Stats) => void,
   ): void;
-  gauge(name: string, help: string, read: (now: Stats) => number): void;
-  /** A gauge for each value of a label. */
+  /** A gauge without a value, null, has no sample. */
+  gauge(name: string, help: string, read: (now: Stats) => number | null): void;
+  /** A gauge for each value of a label; none for null. */
   gaugeBy(
     label: string,
     name: string,
     help: string,
-    read: (now: Stats) => Readonly<Record<string, number>>,
+    read: (now: Stats) => Readonly<Record<string, number>> | null,
   ): void;
   /** A histogram over the bounds of `CALL_SECONDS`. */
   durations(name: string, help: string, read: (now: Stats) => DurationStats): void;
@@ -56,7 +57,9 @@ export function statsMetrics<Stats>(
         help,
         registers,
         async collect() {
-          this.set(read(await stats()));
+          const value = read(await stats());
+          if (value === null) this.remove();
+          else this.set(value);
         },
       });
     },
@@ -68,8 +71,9 @@ export function statsMetrics<Stats>(
         labelNames: [label],
         registers,
         async collect() {
-          for (const [value, count] of Object.entries(read(await stats())))
-            this.set({ [label]: value }, count);
+          const values = Object.entries(read(await stats()) ?? {});
+          this.reset();
+          for (const [value, count] of values) this.set({ [label]: value }, count);
         },
       });
     },

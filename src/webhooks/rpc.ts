@@ -5,8 +5,8 @@ import type { DeliveryState } from "./store/delivery-log.ts";
 
 /** Stats of the delivery worker. */
 export interface DeliveryNodeStats extends DeliveryStats, SchedulerStats, PublisherStats {
-  /** Deliveries of all webhooks within the retention. */
-  readonly deliveries: Readonly<Record<DeliveryState, number>>;
+  /** Deliveries of all webhooks within the retention; null when the state does not respond. */
+  readonly deliveries: Readonly<Record<DeliveryState, number>> | null;
 }
 
 /** The methods of the delivery worker. */

@@ -67,10 +67,20 @@ describe.skipIf(!HAS_POSTGRES)("a node that does not reach PostgreSQL", () => {
       const refusedAtMs = performance.now();
       expect((await list()).status).toBe(503);
       expect(performance.now() - refusedAtMs).toBeLessThan(200);
-      const { state } = (await (await fetch(`${node.url}/status`)).json()) as { state: object };
-      expect(state).toMatchObject({ reachable: false, reason: expect.any(String) });
+      const status = await (await fetch(`${node.url}/status`)).json();
+      expect(status).toMatchObject({
+        state: { reachable: false, reason: expect.any(String) },
+        // All parts respond; what the state would tell is null.
+        unavailable: [],
+        send: { campaigns_running: 0, campaigns_queued: null },
+        webhooks: { deliveries: null, calls_in_flight: 0 },
+      });
       const metrics = await (await fetch(`${node.url}/metrics`)).text();
       expect(metrics).toContain("\nsvc_state_up 0\n");
+      expect(metrics).toContain('svc_node_part_up{part="delivery"} 1');
+      expect(metrics).not.toMatch(
+        /\bnan\b|^svc_(notification_tokens|webhook_deliveries|send_campaigns_queued)\b/im,
+      );
       const token = await fetch(`${node.url}/v2/svc/frame/webhook/${crypto.randomUUID()}`, {
         method: "POST",
         body: "{}",

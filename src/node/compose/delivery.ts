@@ -1,6 +1,7 @@
 import { serviceNames } from "../../config/names.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { type Gate, OPEN_GATE } from "../../lib/gate.ts";
+import { valueWithin } from "../../lib/within.ts";
 import type { OutboundClient } from "../../net/client.ts";
 import { createConfiguredClient } from "../../net/configured-client.ts";
 import type { Common } from "../../runtime/common.ts";
@@ -26,6 +27,8 @@ const LEASE_MARGIN_MS = 30_000;
 const ALONE = { pollIntervalMs: 30_000, claimAheadMs: 200 };
 /** Other processes announce nothing, and cannot call what this one claims ahead. */
 export const SHARED = { pollIntervalMs: 1_000, claimAheadMs: 25 };
+/** The time that the stats wait for the totals of the state. */
+const TOTALS_TIMEOUT_MS = 250;
 const ERROR_BACKOFF_MS = 5_000;
 
 export interface RunningDelivery extends DeliveryNode {
@@ -114,7 +117,7 @@ export async function startDelivery(options: {
       ...stats.stats(),
       ...engine.stats(),
       ...publisher.stats(),
-      deliveries: await totals(),
+      deliveries: (await valueWithin(totals(), TOTALS_TIMEOUT_MS)) ?? null,
     }),
     async stop(graceMs) {
       await Promise.all([publisher.stop(), engine.stop(graceMs)]);
