@@ -70,7 +70,8 @@ export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
     const startedMs = performance.now();
     try {
       if (madeForMs === undefined) {
-        lastMs = backupsIn(root).find((backup) => backup.kind === scheduled)?.atMs;
+        // One of a time to come was made while the clock was wrong.
+        lastMs = backupsIn(root).find(({ kind, atMs }) => kind === scheduled && atMs <= nowMs)?.atMs;
         madeForMs = lastMs ?? Number.NEGATIVE_INFINITY;
         if (madeForMs >= dueMs) return;
       }

@@ -62,7 +62,7 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
     ...progress,
   });
   const manifest = await verifySnapshot({ dir: path, config, signal, ...progress });
-  return { path, manifest, deleted: rotate(root, kind, config.backup.keep) };
+  return { path, manifest, deleted: rotate(root, { path, kind }, config.backup.keep) };
 }
 
 /** The complete backups of a directory, newest first. Other files and directories in it are ignored. */
@@ -79,10 +79,15 @@ export function backupsIn(root: string): StoredBackup[] {
 }
 
 /** Deletes old backups of a kind, and what killed processes left. Returns the paths of deleted backups. */
-function rotate(root: string, kind: BackupKind, keep: number): string[] {
-  const old = backupsIn(root)
-    .filter((backup) => backup.kind === kind)
-    .slice(keep)
+function rotate(
+  root: string,
+  made: { readonly path: string; readonly kind: BackupKind },
+  keep: number,
+): string[] {
+  const old = backupsIn(resolve(root))
+    // After the clock was set back, the new one has the name of an old one.
+    .filter(({ kind, path }) => kind === made.kind && path !== made.path)
+    .slice(keep - 1)
     .map(({ path }) => path);
   for (const path of old) deleteSnapshot(path);
   for (const name of readdirSync(root)) {

@@ -63,6 +63,20 @@ describe("a backup", () => {
     for (const name of foreign) expect(readFileSync(fixture.path(`root/${name}/file`), "utf8")).toBe(name);
   });
 
+  test("that is made after the clock was set back stays", async () => {
+    using fixture = await openSnapshotNode();
+    const clock = new ManualClock(NOW_SECS);
+    const make = backupOf(fixture, clock);
+    for (let made = 0; made < 2; made++) {
+      await make("state");
+      clock.advanceSecs(1);
+    }
+    clock.advanceSecs(-DAY_SECS);
+    const { path, deleted } = await make("state");
+    expect(deleted.map((old) => basename(old))).toEqual(["20250615T150640Z-state"]);
+    expect(existsSync(path)).toBe(true);
+  });
+
   test("that fails deletes no older one", async () => {
     using fixture = await openSnapshotNode();
     const clock = new ManualClock(NOW_SECS);
@@ -138,6 +152,17 @@ describe("scheduled backups", () => {
     await second.poll(DAY_SECS);
     expect(second.made).toHaveLength(1);
     await second.schedule.stop();
+  });
+
+  test("are made although one has a time to come, from a clock that was wrong", async () => {
+    using fixture = await openSnapshotNode();
+    const clock = new ManualClock(NOW_SECS + 365 * DAY_SECS);
+    await backupOf(fixture, clock)("state");
+    clock.setSecs(NOW_SECS);
+    const { schedule, made, idle } = startSchedule(fixture, clock);
+    await idle();
+    expect(made).toEqual(["20250615T150640Z-state"]);
+    await schedule.stop();
   });
 
   test("are repeated ten minutes after a failure, which the stats report", async () => {
