@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { callSigned, startCluster, type TestCluster, until } from "../support/cluster.ts";
+import { callSigned, signedRequest, startCluster, type TestCluster, until } from "../support/cluster.ts";
 import { type PostgresProxy, startProxy } from "../support/postgres/proxy.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
 import { fromSources, type RunningNode } from "../support/program.ts";
@@ -128,4 +128,18 @@ describe.skipIf(!HAS_POSTGRES)("a node that does not reach PostgreSQL", () => {
     expect(node.logs()).toContain("The lease of the node had ended: it has a new one");
     expect((await list()).status).toBe(200);
   }, 40_000);
+
+  test("refuses the requests of before when the state went back to an earlier time, and serves new ones", async () => {
+    const send = await signedRequest(FID, "GET", "/frame/app/list");
+    expect((await send(node)).status).toBe(200);
+    // As after a restore of a copy that was made before the request.
+    await cluster.database.query("DELETE FROM svc.nonces");
+    await cluster.database.query("UPDATE svc.nodes SET beat = 1");
+    await until(() => node.logs().includes("may have gone back to an earlier time"), "it is noticed", 5_000);
+    expect((await send(node)).status).toBe(401);
+    await until(async () => (await list()).status === 200, "a new request succeeds", 5_000);
+    expect((await send(node)).status).toBe(401);
+    const metrics = await (await fetch(`${node.url}/metrics`)).text();
+    expect(metrics).toContain("\nsvc_state_rollbacks_total 1\n");
+  }, 20_000);
 });
