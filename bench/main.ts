@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { benchBackfill } from "./backfill.ts";
 import { benchDeliveries } from "./deliveries.ts";
+import { benchDeliveriesPostgres } from "./deliveries-postgres.ts";
 import { benchDensity } from "./density.ts";
 import { benchDialects } from "./dialects.ts";
 import { benchGrowth } from "./growth.ts";
@@ -50,6 +51,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   signed: benchSigned,
   match: benchMatch,
   deliveries: benchDeliveries,
+  "deliveries-postgres": benchDeliveriesPostgres,
   snapshot: benchSnapshot,
   "state-copy": benchStateCopy,
 };

@@ -1,0 +1,197 @@
+import { join } from "node:path";
+import { createSteadyClock } from "../src/db/state/state-clock.ts";
+import { createPostgresStores } from "../src/node/state/postgres-stores.ts";
+import { nowSecs, systemClock } from "../src/runtime/clock.ts";
+import type { QueuedEvent } from "../src/webhooks/store/delivery-publications.ts";
+import type { CallLimit } from "../src/webhooks/store/delivery-queue.ts";
+import { webhookTo } from "../test/support/delivery-receiver.ts";
+import { createDatabase, type PostgresDatabase } from "../test/support/postgres/database.ts";
+import { addLiveNode } from "../test/support/postgres/live-node.ts";
+import { type PostgresServer, startPostgres } from "../test/support/postgres/server.ts";
+import type { DeliverOptions } from "../test/webhooks/deliver/processes/deliver.ts";
+import type { Figure } from "./main.ts";
+
+const PLENTY: CallLimit = { calls: 1_000_000, windowMs: 60_000, maxWaitMs: 900_000 };
+const BATCH = 100;
+const LOOP_DELIVERIES = 1_000;
+const QUICK_DELIVERIES = 10_000;
+const SLOW_DELIVERIES = 2_400;
+const SLOW_MS = 50;
+const PUBLISHED_EVENTS = 6_000;
+
+/**
+ * Measures processes that deliver from one PostgreSQL: how fast one drains a full queue, against a bare loop that claims and
+ * settles one delivery at a time; how much faster two are than one with receivers that take 50 ms; and how long three take
+ * to publish the same events, against one.
+ */
+export async function benchDeliveriesPostgres(): Promise<Figure[]> {
+  await using server = await startPostgres();
+  const loopRate = await bareLoop(server);
+  const quickRate = await drain(server, {
+    processes: 1,
+    webhooks: 4,
+    deliveries: QUICK_DELIVERIES,
+    callMs: 0,
+  });
+  const slow = { webhooks: 40, deliveries: SLOW_DELIVERIES, callMs: SLOW_MS };
+  const oneRate = await drain(server, { ...slow, processes: 1 });
+  const twoRate = await drain(server, { ...slow, processes: 2 });
+  const oneMs = await publishing(server, 1);
+  const threeMs = await publishing(server, 3);
+  const loop = "a loop that claims and settles one at a time";
+  return [
+    { what: loop, value: loopRate, unit: "deliveries/s" },
+    {
+      what: `a queue of ${QUICK_DELIVERIES.toLocaleString("en")}, one process`,
+      value: quickRate,
+      unit: "deliveries/s",
+      ratio: { of: loop, value: quickRate / loopRate },
+    },
+    { what: `receivers of ${SLOW_MS} ms, one process`, value: oneRate, unit: "deliveries/s" },
+    {
+      what: `receivers of ${SLOW_MS} ms, two processes`,
+      value: twoRate,
+      unit: "deliveries/s",
+      ratio: { of: "one process", value: twoRate / oneRate },
+    },
+    {
+      what: `publishing ${PUBLISHED_EVENTS.toLocaleString("en")} events, one process`,
+      value: oneMs,
+      unit: "ms",
+    },
+    {
+      what: "the same events, three processes at once",
+      value: threeMs,
+      unit: "ms",
+      ratio: { of: "one process", value: threeMs / oneMs },
+    },
+  ];
+}
+
+/** The stores of a process that is alive. */
+async function storesOf(database: PostgresDatabase) {
+  const options = {
+    node: await addLiveNode(database),
+    clock: createSteadyClock({ clock: systemClock }),
+    limits: { maxQueued: 1_000_000 },
+  };
+  return createPostgresStores(database.pools(), options);
+}
+
+type Stores = Awaited<ReturnType<typeof storesOf>>;
+
+async function addWebhooks({ webhooks }: Stores, count: number, port: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const webhook = webhookTo(`http://receiver-${n}.example:${port}/`);
+    await webhooks.create(webhook, count);
+    ids.push(webhook.webhookId);
+  }
+  return ids;
+}
+
+async function publish(
+  { publications }: Stores,
+  events: number,
+  webhookIds: readonly string[],
+): Promise<void> {
+  const { version } = await publications.changesSince(0);
+  // About as long as the body of a cast with an embed and a mention.
+  const body = JSON.stringify({ type: "cast.created", data: { text: "x".repeat(2_000) } });
+  for (let from = 0; from < events; from += BATCH) {
+    const batch = Array.from(
+      { length: Math.min(BATCH, events - from) },
+      (_, at): QueuedEvent => ({
+        eventId: `event ${from + at}`,
+        kind: "cast.created",
+        createdAt: nowSecs(systemClock),
+        body,
+        webhookIds,
+      }),
+    );
+    await publications.publish({ version, nowSecs: nowSecs(systemClock), events: batch });
+  }
+}
+
+async function bareLoop(server: PostgresServer): Promise<number> {
+  await using database = await createDatabase({ server });
+  const stores = await storesOf(database);
+  const [webhookId = ""] = await addWebhooks(stores, 1, 1);
+  await publish(stores, LOOP_DELIVERIES, [webhookId]);
+  const rule = { failures: 100, runSecs: 86_400 };
+  const startedMs = performance.now();
+  for (let n = 0; n < LOOP_DELIVERIES; n += 1) {
+    const nowMs = Date.now();
+    const lease = { nowMs, leaseEndsAtMs: nowMs + 40_000, maxRetryDelayMs: 3_600_000 };
+    const claimed = await stores.queue.claim({ webhookId, ...lease, limit: PLENTY, max: 1, maxHoldMs: 0 });
+    const [delivery] = claimed?.deliveries ?? [];
+    if (!delivery) throw new Error("the queue is empty");
+    const attempt = { atMs: nowMs, status: 200, error: null, durationMs: 1, responseText: "ok" };
+    const settlement = { delivery, attempt, verdict: { kind: "delivered" }, holdUntilMs: null } as const;
+    await stores.queue.settle([settlement], rule);
+  }
+  return LOOP_DELIVERIES / ((performance.now() - startedMs) / 1000);
+}
+
+/** Measures from the first arrival to the last. */
+async function drain(
+  server: PostgresServer,
+  options: {
+    readonly processes: number;
+    readonly webhooks: number;
+    readonly deliveries: number;
+    readonly callMs: number;
+  },
+): Promise<number> {
+  const { processes, deliveries, callMs } = options;
+  await using database = await createDatabase({ server });
+  const stores = await storesOf(database);
+  let arrived = 0;
+  let firstMs = 0;
+  const allArrived = Promise.withResolvers<number>();
+  const receiver = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    async fetch(request) {
+      await request.text();
+      if (arrived === 0) firstMs = performance.now();
+      arrived += 1;
+      if (arrived === deliveries) allArrived.resolve(performance.now());
+      if (callMs > 0) await Bun.sleep(callMs);
+      return new Response("ok");
+    },
+  });
+  const webhookIds = await addWebhooks(stores, options.webhooks, receiver.port ?? 0);
+  await publish(stores, deliveries / options.webhooks, webhookIds);
+  const script = join(import.meta.dir, "../test/webhooks/deliver/processes/deliver.ts");
+  const children = [];
+  for (let n = 0; n < processes; n += 1) {
+    const given: DeliverOptions = {
+      settings: database.settings,
+      node: await addLiveNode(database),
+      limit: PLENTY,
+    };
+    const child = Bun.spawn([process.execPath, script, JSON.stringify(given)], {
+      stdin: "pipe",
+      stdout: "ignore",
+      stderr: "inherit",
+    });
+    children.push(child);
+  }
+  const lastMs = await allArrived.promise;
+  for (const child of children) child.stdin.end();
+  await Promise.all(children.map(({ exited }) => exited));
+  receiver.stop(true);
+  return deliveries / ((lastMs - firstMs) / 1000);
+}
+
+async function publishing(server: PostgresServer, processes: number): Promise<number> {
+  await using database = await createDatabase({ server });
+  const all = await Promise.all(Array.from({ length: processes }, () => storesOf(database)));
+  const [first] = all;
+  const webhookIds = first ? await addWebhooks(first, 1, 1) : [];
+  const startedMs = performance.now();
+  await Promise.all(all.map((stores) => publish(stores, PUBLISHED_EVENTS, webhookIds)));
+  return performance.now() - startedMs;
+}
