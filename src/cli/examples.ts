@@ -73,6 +73,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   nodes: ["nodes", "nodes --json", "nodes remove NODE_ID"],
   "nodes remove": ["nodes remove NODE_ID"],
   state: ["state pause deliveries --reason maintenance", "state resume all"],
+  "state migrate": ["state migrate --config /etc/svc/svc.toml"],
   "state check": ["state check", "state check --restored --data-dir /var/lib/svc"],
   "state copy": [
     "state copy --to postgres --set state.url=postgres://svc@127.0.0.1/svc --dry-run",
