@@ -16,11 +16,15 @@ BEGIN
   FOR v_day IN (p_now_ms / day_ms)::integer .. (p_now_ms / day_ms)::integer + 3 LOOP
     v_name := 'delivery_attempts_' || to_char(first_day + v_day, 'YYYYMMDD');
     CONTINUE WHEN to_regclass(v_name) IS NOT NULL;
+    -- The default partition has rows of that day, from a time without maintenance, and so gets the whole day. Looked up, because
+    -- an attempt would scan and lock it each time.
+    CONTINUE WHEN EXISTS (SELECT 1 FROM delivery_attempts_default a
+      WHERE a.at_ms >= v_day * day_ms AND a.at_ms < (v_day + 1) * day_ms);
     BEGIN
       EXECUTE format('CREATE TABLE %I PARTITION OF delivery_attempts FOR VALUES FROM (%s) TO (%s)', v_name,
         v_day * day_ms, (v_day + 1) * day_ms);
     EXCEPTION
-      -- The default partition has rows of that day, from a time without maintenance, and so gets the whole day.
+      -- Such a row has come meanwhile.
       WHEN check_violation THEN NULL;
     END;
   END LOOP;
