@@ -25,7 +25,7 @@ const PUBLISHED_EVENTS = 6_000;
  * to publish the same events, against one.
  */
 export async function benchDeliveriesPostgres(): Promise<Figure[]> {
-  await using server = await startPostgres();
+  await using server = await startPostgres({ isDurable: true });
   const loopRate = await bareLoop(server);
   const quickRate = await drain(server, {
     processes: 1,

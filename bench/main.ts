@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { benchBackfill } from "./backfill.ts";
+import { benchCluster } from "./cluster.ts";
 import { benchDeliveries } from "./deliveries.ts";
 import { benchDeliveriesPostgres } from "./deliveries-postgres.ts";
 import { benchDensity } from "./density.ts";
@@ -52,6 +53,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   match: benchMatch,
   deliveries: benchDeliveries,
   "deliveries-postgres": benchDeliveriesPostgres,
+  cluster: benchCluster,
   snapshot: benchSnapshot,
   "state-copy": benchStateCopy,
 };

@@ -23,7 +23,7 @@ export async function benchSendPostgres(): Promise<Figure[]> {
   using dir = tempDir();
   await using clients = await startClients(dir.path);
   const { urls, env } = clients;
-  await using server = await startPostgres();
+  await using server = await startPostgres({ isDurable: true });
   await using database = await createDatabase({ server });
   const command = [await compileInto(DIST)];
   const start = (name: string, settings: readonly string[]) =>

@@ -20,7 +20,7 @@ const TOKENS = Number(process.env.BENCH_TOKENS ?? 200_000);
  * memory, into the same empty tables. The server syncs its commits and is another process on the same cores.
  */
 export async function benchStateCopy(): Promise<Figure[]> {
-  await using server = await startPostgres();
+  await using server = await startPostgres({ isDurable: true });
   using dir = tempDir();
   const file = statePath(dir.path);
   const took = { bare: [] as number[], there: [] as number[], back: [] as number[] };

@@ -1,6 +1,6 @@
 /**
- * Runs a PostgreSQL server for the tests of one process: `bun keeper.ts <pid> [credentials]`, with a JSON of
- * the certificate and key of a server with TLS. It writes a line of JSON when
+ * Runs a PostgreSQL server for the tests of one process: `bun keeper.ts <pid> <options>`, with a JSON of
+ * `ServerOptions`. It writes a line of JSON when
  * the server is ready, starts a killed server again for each line of input, and ends with the process, whose server and
  * files it removes.
  */
@@ -20,6 +20,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { SQL } from "bun";
 import { installedPostgres } from "./installed.ts";
+import type { ServerOptions } from "./server.ts";
 
 /** Part of the name of the kept files: changes with their content. */
 const CACHE_VERSION = "18.4-1";
@@ -38,7 +39,8 @@ const dir = mkdtempSync(join(tmpdir(), "svc-postgres-"));
 own(dir);
 const data = join(dir, "data");
 cpSync(join(cache, "template"), data, { recursive: true });
-const tls = process.argv[3] === undefined ? [] : await writeCredentials(JSON.parse(process.argv[3]));
+const { tls, isDurable }: ServerOptions = JSON.parse(process.argv[3] ?? "{}");
+const tlsArguments = tls ? await writeCredentials(tls) : [];
 ownAll(data);
 const port = await freePort();
 let server = await start();
@@ -60,8 +62,8 @@ async function start() {
       ...["-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${dir}`],
       ...["-c", "max_connections=200", "-c", "shared_buffers=64MB", "-c", "log_min_messages=fatal"],
       // What the server has written survives its own death; only the machine's would lose it.
-      ...["-c", "fsync=off", "-c", "full_page_writes=off"],
-      ...tls,
+      ...(isDurable ? [] : ["-c", "fsync=off", "-c", "full_page_writes=off"]),
+      ...tlsArguments,
     ],
     { ...asNobody, stdin: "ignore", stdout: "ignore", stderr: Bun.file(join(dir, "server.log")) },
   );

@@ -23,6 +23,13 @@ export interface PostgresServer extends PostgresAddress, AsyncDisposable {
   thaw(): void;
 }
 
+export interface ServerOptions {
+  /** Of a server with TLS. */
+  readonly tls?: Credentials;
+  /** Whether commits wait for the disk, as a benchmark needs it. */
+  readonly isDurable?: boolean;
+}
+
 interface Ready {
   readonly port: number;
   readonly pid: number;
@@ -56,15 +63,15 @@ async function hasPostgres(): Promise<boolean> {
 export async function sharedPostgres(): Promise<PostgresAddress> {
   const given = process.env[GIVEN] || process.env[SHARED];
   if (given) return { url: given };
-  const { ready } = await keep();
+  const { ready } = await keep({});
   const url = urlOf(ready);
   process.env[SHARED] = url;
   return { url };
 }
 
 /** Starts a server of its own, for a test that kills it. */
-export async function startPostgres({ tls }: { readonly tls?: Credentials } = {}): Promise<PostgresServer> {
-  const { ready, keeper, next } = await keep(tls);
+export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
+  const { ready, keeper, next } = await keep(options);
   let { pid } = ready;
   const signalAll = (signal: NodeJS.Signals) => {
     const { stdout } = Bun.spawnSync(["ps", "-A", "-o", "pid=,ppid="]);
@@ -108,9 +115,9 @@ function urlOf({ port, password }: Ready): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}`;
 }
 
-async function keep(tls?: Credentials) {
+async function keep(options: ServerOptions) {
   const script = join(import.meta.dir, "keeper.ts");
-  const command = [process.execPath, script, String(process.pid), ...(tls ? [JSON.stringify(tls)] : [])];
+  const command = [process.execPath, script, String(process.pid), JSON.stringify(options)];
   const keeper = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
   const lines = linesOf(keeper.stdout);
   const next = async (): Promise<Ready> => {
