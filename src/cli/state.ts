@@ -9,6 +9,7 @@ import { registerStateCopy } from "./state-copy.ts";
 import { registerStateMigrate } from "./state-migrate.ts";
 
 const MAX_REASON_CHARS = 200;
+const MAX_NAME_CHARS = 100;
 
 const what = () => new Argument("<what...>", "what to pause").choices([...PAUSABLE, "all"]);
 
@@ -34,7 +35,7 @@ export function registerState(program: Command, context: CommandContext): void {
         );
       await onSwitches(context, async (switches, { clock }) => {
         const paused = pausableOf(names);
-        const pausedBy = `${userName()}@${hostname()}`;
+        const pausedBy = `${userName()}@${hostname()}`.replace(/[^\w.@-]/g, "?").slice(0, MAX_NAME_CHARS);
         await switches.pause(paused, { reason, pausedBy, pausedAt: nowSecs(clock) });
         print(`paused: ${paused.join(", ")}\n`);
       });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { run } from "../cli/run.ts";
 import { callSigned, signedRequest, startCluster, type TestCluster, until } from "../support/cluster.ts";
+import { IS_LONG } from "../support/long.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
 import { fromSources, type RunningNode } from "../support/program.ts";
 
@@ -185,11 +186,11 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     const looking = look();
     await until(() => ready.length === 2, "the balancer knows both");
     const asking = ask();
-    for (const [at, name] of ["a", "b"].entries()) {
+    for (const [at, name] of (IS_LONG ? ["a", "b", "a"] : ["a"]).entries()) {
       const stoppedAtMs = performance.now();
-      expect(await (nodes[at] as RunningNode).stop()).toBe(0);
+      expect(await (nodes[at % 2] as RunningNode).stop()).toBe(0);
       expect(performance.now() - stoppedAtMs).toBeGreaterThan(1_000);
-      nodes[at] = await cluster.start(name, ...DRAINING);
+      nodes[at % 2] = await cluster.start(name, ...DRAINING);
       await until(() => ready.length === 2, "the balancer knows both again");
     }
     isOver = true;
@@ -197,34 +198,6 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     expect(failures).toEqual([]);
     expect(asked).toBeGreaterThan(50);
     [a, b] = nodes as [RunningNode, RunningNode];
-  }, 60_000);
-
-  test("nodes serve while a newer release adds to the schema, join it, and end when it no longer reads theirs", async () => {
-    // What the next release may do: new tables and columns that may be missing.
-    const tables = ["apps", "nodes", "cluster", "webhooks", "secrets", "nonces", "campaigns", "deliveries"];
-    for (const table of tables)
-      await cluster.database.query(`ALTER TABLE svc.${table} ADD COLUMN later text`);
-    await cluster.database.query("CREATE TABLE svc.later (id bigint PRIMARY KEY)");
-    await cluster.database.query(
-      `INSERT INTO svc."__drizzle_migrations" (hash, created_at) VALUES ('later', 99999999999999)`,
-    );
-    for (const node of [a, b])
-      expect((await callSigned(node, FID, "GET", "/frame/app/list")).status).toBe(200);
-    await a.stop();
-    a = await cluster.start("a", ...DRAINING);
-    const created = await callSigned(a, FID, "POST", "/frame/app", {
-      name: "N",
-      app_url: "https://127.0.0.1",
-    });
-    expect(created.status).toBe(200);
-    await until(async () => (await statusOf(a)).nodes.alive === 2, "both are there");
-    await cluster.database.query("UPDATE svc.cluster SET min_reader = 99999999999999");
-    expect(await Promise.all([a.exited, b.exited])).toEqual([1, 1]);
-    expect(a.logs()).toContain("the state needs a newer release of this program");
-    const refused = await run([...cluster.argsOf("a", "http.port=0", "hub.port=0"), "serve"]);
-    expect([refused.exitCode, refused.errors]).toEqual([1, expect.stringContaining("newer release")]);
-    await cluster.database.query("UPDATE svc.cluster SET min_reader = 0");
-    [a, b] = await Promise.all([cluster.start("a"), cluster.start("b")]);
   }, 60_000);
 
   test("a node that stops gives up its lease at once, and its row can be removed", async () => {
@@ -237,4 +210,28 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     const listed = await command("nodes");
     expect(listed.out.split("\n")).toHaveLength(3);
   }, 20_000);
+
+  test("nodes serve while a newer release adds to the schema, join it, and end when it no longer reads theirs", async () => {
+    // What the next release may do: new tables and columns that may be missing.
+    const tables = ["apps", "nodes", "cluster", "webhooks", "secrets", "nonces", "campaigns", "deliveries"];
+    for (const table of tables)
+      await cluster.database.query(`ALTER TABLE svc.${table} ADD COLUMN later text`);
+    await cluster.database.query("CREATE TABLE svc.later (id bigint PRIMARY KEY)");
+    await cluster.database.query(
+      `INSERT INTO svc."__drizzle_migrations" (hash, created_at) VALUES ('later', 99999999999999)`,
+    );
+    expect((await callSigned(b, FID, "GET", "/frame/app/list")).status).toBe(200);
+    a = await cluster.start("a", ...DRAINING);
+    const created = await callSigned(a, FID, "POST", "/frame/app", {
+      name: "N",
+      app_url: "https://127.0.0.1",
+    });
+    expect(created.status).toBe(200);
+    await until(async () => (await statusOf(a)).nodes.alive === 2, "both are there");
+    await cluster.database.query("UPDATE svc.cluster SET min_reader = 99999999999999");
+    expect(await Promise.all([a.exited, b.exited])).toEqual([1, 1]);
+    expect(a.logs()).toContain("the state needs a newer release of this program");
+    const refused = await run([...cluster.argsOf("a", "http.port=0", "hub.port=0"), "serve"]);
+    expect([refused.exitCode, refused.errors]).toEqual([1, expect.stringContaining("newer release")]);
+  }, 60_000);
 });
