@@ -22,7 +22,7 @@ const CHAIN_BLOCKS_PER_BATCH = 200;
 
 /** Applies the journal and then each new block, on every shard. */
 export async function runApplyStage(deps: StageDeps): Promise<GapError | undefined> {
-  const { db, positions, rules, scope, shards, signal, timings, tracker, writer, end } = deps;
+  const { db, positions, rules, scope, shards, hasBlockShard, signal, timings, tracker, writer, end } = deps;
   const gate = new ChainGate(signal);
   /** Data shards that have not reached the live stream yet. */
   let catchingUp = shards;
@@ -30,10 +30,10 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
   let turn: Promise<void> = Promise.resolve();
 
   tracker.enter("replay");
-  for (let shard = BLOCK_SHARD; shard <= shards; shard++)
+  for (let shard = hasBlockShard ? BLOCK_SHARD : 1; shard <= shards; shard++)
     tracker.applied(shard, positions.applied(shard) ?? 0, undefined);
   await readMentioned();
-  const parts = [applyChain()];
+  const parts = hasBlockShard ? [applyChain()] : [];
   for (let shard = 1; shard <= shards; shard++) parts.push(applyShard(shard));
   return runParts(deps, undefined, parts);
 

@@ -25,12 +25,12 @@ const MAX_WAITING_EVENTS = 2000;
  * bulk.
  */
 export async function runBackfillStage(deps: StageDeps): Promise<GapError | undefined> {
-  const { tracker, positions, writer, db, shards, signal } = deps;
+  const { tracker, positions, writer, db, shards, hasBlockShard, signal } = deps;
   const verifier = deps.startVerifiers();
   signal.addEventListener("abort", () => void verifier.stop());
   tracker.enter(positions.isFull ? "backfill" : "reconcile");
   tracker.startSync(countTodo(db), positions.listed);
-  const parts = [journalChain(deps)];
+  const parts = hasBlockShard ? [journalChain(deps)] : [];
   for (let shard = 1; shard <= shards; shard++) parts.push(journalShard(deps, shard));
   const backfill = async () => {
     if (bulkPhaseOf(db) !== undefined || (positions.isFull && canBulkBuild(db)))

@@ -109,7 +109,7 @@ function relayMerge(
   const { rules, shard, blockTime, relayed, logged } = block;
   const removed = deletedMessages.flatMap((one) => storedIn(rules, one) ?? []);
   const deleted = removed.flatMap((one) => refOf(block, one) ?? []);
-  const message = validateRelayed(rules, bytes, (one) => isStored(rules, one));
+  const message = validateRelayed(rules, bytes, (one) => isStored(rules, one) || isKeyEvent(rules, one));
   if (!message) {
     for (const ref of deleted) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
     logged.addRemovals(
@@ -123,7 +123,7 @@ function relayMerge(
     for (const ref of deleted) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
     return;
   }
-  relayed.ops.push(mergeOp(message, deleted));
+  relayed.ops.push(keyOp(message) ?? mergeOp(message, deleted));
   if (rules.scope.shareOf(message.data.fid) === "all")
     relayed.mentioned.push(...rules.scope.addMentioned(mentionedFids(message.data)));
 }
@@ -188,6 +188,13 @@ function mergeOp(message: SignedMessage, deleted: readonly MessageRef[]): Relaye
     deleted,
     happenedAt: toUnixSecs(message.data.timestamp),
   };
+}
+
+/** Whether a message changes a gasless key and the data shard is where that is decided, because there is no shard 0. */
+function isKeyEvent({ hasBlockShard, scope }: RelayRules, { data }: SignedMessage): boolean {
+  const { type } = data;
+  const isKey = type === MessageType.MESSAGE_TYPE_KEY_ADD || type === MessageType.MESSAGE_TYPE_KEY_REMOVE;
+  return isKey && !hasBlockShard && scope.shareOf(data.fid) === "all";
 }
 
 function isLend({ data }: SignedMessage): boolean {

@@ -1,24 +1,41 @@
 import type { GetInfoResponse } from "../protocol/wire/generated/hub.ts";
 import type { UpstreamClient } from "./client.ts";
-import { PeerError } from "./peer.ts";
+import { NoBlocksError, PeerError } from "./peer.ts";
 import { BLOCK_SHARD } from "./shards.ts";
 
 const MAX_SHARDS = 1000;
 
+/** How a node that can be followed presents itself. */
+export interface Peer {
+  /** Number of its data shards. */
+  readonly shards: number;
+  /**
+   * Whether it has the blocks of shard 0, the source of gasless keys and lends. A node that numbers its own blocks has none:
+   * its only shard has events of both.
+   */
+  readonly hasBlockShard: boolean;
+}
+
 /**
- * Checks that the peer is a Farcaster node that can be followed: it reports its number of shards and serves the
- * blocks of shard 0, the only source of gasless keys and lends. Any other missing method fails at its first call.
+ * Checks that the peer is a Farcaster node that can be followed: it reports its number of shards, and serves the blocks of
+ * shard 0 if it has that. Any other missing method fails at its first call.
  *
- * @returns number of its data shards.
  * @throws PeerError if it is not such a node; the error of a call if it cannot be reached.
  */
-export async function checkPeer(client: UpstreamClient): Promise<number> {
+export async function checkPeer(client: UpstreamClient): Promise<Peer> {
   const info = await client.info();
   const shards = shardCount(info);
-  const head = info.shardInfos.find(({ shardId }) => shardId === BLOCK_SHARD)?.maxHeight ?? 0;
-  using blocks = client.blocks(Math.max(1, head));
-  await blocks.next();
-  return shards;
+  const blockShard = info.shardInfos.find(({ shardId }) => shardId === BLOCK_SHARD);
+  using blocks = client.blocks(Math.max(1, blockShard?.maxHeight ?? 0));
+  try {
+    await blocks.next();
+  } catch (cause) {
+    // Without shard 0, all fids are of one shard, which has the events of their keys.
+    if (cause instanceof NoBlocksError && !blockShard && shards === 1)
+      return { shards, hasBlockShard: false };
+    throw cause;
+  }
+  return { shards, hasBlockShard: true };
 }
 
 /** Number of data shards. */

@@ -9,7 +9,7 @@ import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { runApplyStage } from "./apply-stage.ts";
 import { runBackfillStage } from "./backfill-stage.ts";
-import { checkPeer } from "./check-peer.ts";
+import { checkPeer, type Peer } from "./check-peer.ts";
 import { UpstreamClient } from "./client.ts";
 import { connectUpstream } from "./connection.ts";
 import { startFullSync } from "./full-sync.ts";
@@ -111,9 +111,9 @@ async function follow(
       signal.addEventListener("abort", end);
       try {
         const client = new UpstreamClient(connection, timings, ending.signal);
-        const shards = await checkPeer(client);
+        const { shards, hasBlockShard } = await checkPeer(client);
         const scope = loadScope(deps);
-        const sync = { client, writer, positions, db: deps.db, scope };
+        const sync = { client, writer, positions, db: deps.db, scope, hasBlockShard };
         if (!isResumable(positions, shards, scope)) {
           tracker.enter("backfill");
           await startFullSync(sync);
@@ -121,7 +121,7 @@ async function follow(
         }
         const stageDeps: StageDeps = {
           ...sync,
-          rules: relayRules(deps, scope, shards),
+          rules: relayRules(deps, scope, { shards, hasBlockShard }),
           verifier: createInlineVerifier(context),
           startVerifiers: () => startVerifiers(context),
           shards,
@@ -178,12 +178,13 @@ function loadScope({ db, fids }: FollowerDeps): Scope {
 function relayRules(
   { network, clock, onRefused, logsHubEvents = true }: FollowerDeps,
   scope: Scope,
-  shards: number,
+  { shards, hasBlockShard }: Peer,
 ): RelayRules {
   return {
     network,
     scope,
     shards,
+    hasBlockShard,
     logsHubEvents,
     get nowUnixSecs() {
       return nowSecs(clock);

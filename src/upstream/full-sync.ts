@@ -31,6 +31,8 @@ export interface SyncDeps {
   readonly positions: UpstreamPositions;
   readonly db: IndexDatabase;
   readonly scope: Scope;
+  /** See `Peer`. */
+  readonly hasBlockShard: boolean;
 }
 
 /** The journal starts so many blocks before the head, so that no block is lost to a race. */
@@ -42,11 +44,11 @@ const FIDS_PER_BATCH = 5000;
  * the todo list. The journal is applied after the fids have been read.
  */
 export async function startFullSync(deps: SyncDeps): Promise<void> {
-  const { client, writer, scope, db } = deps;
+  const { client, writer, scope, db, hasBlockShard } = deps;
   const info = await client.info();
   const shards = shardCount(info);
   const starts = new Map<number, number>();
-  for (let shard = BLOCK_SHARD; shard <= shards; shard++) {
+  for (let shard = hasBlockShard ? BLOCK_SHARD : 1; shard <= shards; shard++) {
     starts.set(shard, await startOf(client, shard, headOf(info, shard)));
   }
   const positions = [stagePosition(Stage.Listing), shardsPosition(shards), scopePosition(scope.fingerprint)];

@@ -12,6 +12,11 @@ export class PeerError extends Error {
   }
 }
 
+/** The peer serves no blocks of shard 0. */
+export class NoBlocksError extends PeerError {
+  override name = "NoBlocksError";
+}
+
 const HTTP_STATUS = /^Received HTTP status code ([1-4]\d\d)$/;
 /** Temporary statuses of a proxy. */
 const TEMPORARY_HTTP_STATUSES: readonly string[] = ["408", "425", "429"];
@@ -31,7 +36,8 @@ export function peerErrorOf(method: string, cause: unknown): PeerError | undefin
     if (TEMPORARY_HTTP_STATUSES.includes(httpStatus)) return undefined;
     return new PeerError(`it responds with HTTP status ${httpStatus} and not with gRPC; ${HINT}`);
   }
-  if (code === status.UNIMPLEMENTED) return new PeerError(missingMethod(method));
+  if (code === status.UNIMPLEMENTED)
+    return new (method === "getBlocks" ? NoBlocksError : PeerError)(missingMethod(method));
   const isNoInfo = method === "getInfo" && NO_INFO.test(details);
   if (isNoInfo || (code === status.INTERNAL && NO_GRPC_STATUS.test(details)))
     return new PeerError(`it responds with HTTP and not with gRPC; ${HINT}`);
@@ -51,7 +57,7 @@ function missingMethod(method: string): string {
     case "getInfo":
       return `it supports gRPC but serves no HubService (GetInfo is unimplemented); ${HINT}`;
     case "getBlocks":
-      return "it does not serve GetBlocks, the source of keys and lends; a node that does not follow a network has no blocks";
+      return "it does not serve GetBlocks, the source of keys and lends";
     default:
       return `it does not serve ${rpcName(method)}`;
   }

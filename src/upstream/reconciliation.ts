@@ -11,14 +11,15 @@ const CHUNKS_PER_CALL = 100;
 /**
  * Starts a reconciliation, which reads the fids again that the blocks of a gap concern, on all shards with a gap. The
  * journal of those shards up to the gap is discarded: it is older than the state that will be read. If the upstream cannot
- * tell which fids the blocks concern, a full sync is started instead.
+ * tell which fids the blocks concern, because it no longer has the blocks or never had any, a full sync is started instead.
  */
 export async function startReconciliation(deps: SyncDeps, found: GapError): Promise<void> {
-  const { writer, positions } = deps;
+  const { writer, positions, hasBlockShard } = deps;
   const gaps = [found, ...(await otherGaps(deps, found.shard))];
   let listed = 0;
   for (const gap of gaps) {
-    const concerned = gap.shard === BLOCK_SHARD ? undefined : await listConcerned(deps, gap);
+    const concerned =
+      gap.shard === BLOCK_SHARD || !hasBlockShard ? undefined : await listConcerned(deps, gap);
     if (concerned === undefined) return startFullSync(deps);
     listed += concerned;
   }

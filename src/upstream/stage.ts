@@ -26,6 +26,8 @@ export interface StageDeps {
   readonly scope: Scope;
   /** Number of data shards. */
   readonly shards: number;
+  /** See `Peer`. */
+  readonly hasBlockShard: boolean;
   readonly tracker: ProgressTracker;
   readonly timings: Timings;
   readonly concurrency: number;

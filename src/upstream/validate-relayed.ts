@@ -11,6 +11,8 @@ export interface RelayRules {
   readonly scope: Scope;
   /** Number of data shards. */
   readonly shards: number;
+  /** See `Peer`. */
+  readonly hasBlockShard: boolean;
   /** Whether the events of blocks are written to the log of hub events. */
   readonly logsHubEvents: boolean;
   /** Called for a record that breaks the protocol's rules; it is skipped. */

@@ -122,6 +122,12 @@ export function endHubLog(db: IndexDatabase): void {
   }
 }
 
+/** Begins the log of a shard with a block that is still to come. */
+export function beginHubLog(db: IndexDatabase, shard: number, height: number): void {
+  putPosition(db, startKey(shard), firstEventId(height));
+  putPosition(db, lastKey(shard), height - 1);
+}
+
 /** The range of the log of a shard. All events from `oldestId` to `headId` are there; it is empty when the former is greater. */
 export interface HubLogRange {
   readonly oldestId: number;

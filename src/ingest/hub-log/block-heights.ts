@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { endHubLog, lastHubBlock } from "../../db/index/hub-log.ts";
+import { beginHubLog, lastHubBlock } from "../../db/index/hub-log.ts";
 import {
   hasSeenReservedHeight,
   logIdOf,
@@ -9,6 +9,9 @@ import {
 import { FARCASTER_EPOCH_UNIX_SECS } from "../../protocol/time.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { NodeLogStore } from "./node-log-store.ts";
+
+/** The only data shard of a node that numbers its blocks itself. */
+export const OWN_SHARD = 1;
 
 const HEIGHTS_PER_RESERVATION = 4096;
 const MS_PER_HEIGHT = 10;
@@ -51,7 +54,7 @@ export async function openBlockHeights(deps: BlockHeightsDeps): Promise<BlockHei
   const stored = await store.find(nodeId);
   const isSame =
     stored !== undefined && stored.logId === logIdOf(db) && hasSeenReservedHeight(db, stored.reservedHeight);
-  const last = lastHubBlock(db, 1);
+  const last = lastHubBlock(db, OWN_SHARD);
   const logId = isSame ? stored.logId : crypto.randomUUID().replaceAll("-", "");
   const first = Math.floor((clock.nowMs() - FARCASTER_EPOCH_UNIX_SECS * 1000) / MS_PER_HEIGHT);
   const reservedBefore = stored?.reservedHeight ?? 0;
@@ -68,7 +71,8 @@ export async function openBlockHeights(deps: BlockHeightsDeps): Promise<BlockHei
     reserved = height;
   }
 
-  if (!isSame && isNumbering) db.transaction(() => endHubLog(db));
+  // The next block is contiguous, so a node that follows this one sees no gap.
+  if (isNumbering && (!isSame || last === undefined)) db.transaction(() => beginHubLog(db, OWN_SHARD, next));
   // Each start reserves, so that a copy of the index from before it is noticed.
   await reserve(Math.max(next, reservedBefore) + heightsPerReservation);
 

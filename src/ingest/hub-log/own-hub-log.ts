@@ -2,11 +2,10 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { appendHubBlock } from "../../db/index/hub-log.ts";
 import { firstEventId, MAX_EVENTS_OF_BLOCK } from "../../protocol/hub-event-id.ts";
 import { toFarcasterSecs } from "../../protocol/time.ts";
+import { OWN_SHARD } from "./block-heights.ts";
 import type { OpenLogs } from "./open-logs.ts";
 import type { NewHubEvent } from "./operation-events.ts";
 
-/** The only data shard of a node that follows no other. */
-export const OWN_SHARD = 1;
 const NO_HASH = new Uint8Array();
 
 /** The log of hub events of a node that follows no other and numbers its blocks itself. */

@@ -1,0 +1,124 @@
+import { expect, test } from "bun:test";
+import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/database.ts";
+import { lastHubBlock } from "../../../src/db/index/hub-log.ts";
+import { claimNetwork } from "../../../src/db/index/identity.ts";
+import { createIngestEngine } from "../../../src/ingest/engine.ts";
+import { blockOfEvent } from "../../../src/protocol/hub-event-id.ts";
+import { toFarcasterSecs } from "../../../src/protocol/time.ts";
+import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
+import { startFollower } from "../../../src/upstream/follower.ts";
+import { UpstreamPositions } from "../../../src/upstream/positions.ts";
+import { ANCHOR_SECS } from "../../demo/records.ts";
+import { gaslessKeyMessage, gaslessKeyRemoval } from "../../support/gasless-keys.ts";
+import { type LoggedNode, startLoggedNode } from "../../support/logged-node.ts";
+import { DEFAULT_TIMESTAMP, makeSigner, signedCast } from "../../support/messages.ts";
+import { mixedRecords } from "../../support/mixed-records.ts";
+import { accountRecords, accountSigner } from "../../support/node.ts";
+import { dumpFollowed } from "../../support/upstream/followed.ts";
+
+const TIMINGS = { pollMs: 5, retryMs: 5, maxRetryMs: 50, stallMs: 2000, callTimeoutMs: 5000 };
+
+/** An index that follows a node which numbers its own blocks. */
+function follow(node: LoggedNode) {
+  const db = openIndexInMemory();
+  claimNetwork(db, "mainnet");
+  const faults: string[] = [];
+  const engine = createIngestEngine({
+    db,
+    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    clock: node.clock,
+    onFault: (cause) => faults.push(`${cause}`),
+  });
+  const follower = startFollower({
+    url: `http://${node.hub.address}`,
+    db,
+    writer: {
+      apply: async (batch) => engine.applyRelayed(batch),
+      buildStep: async () => engine.buildStep(),
+    },
+    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    clock: node.clock,
+    fids: undefined,
+    concurrency: 4,
+    timings: TIMINGS,
+    onFault: (what, cause) => faults.push(`${what}: ${cause}`),
+    onPeerError: (error) => faults.push(error.message),
+  });
+  const positions = new UpstreamPositions(db);
+  return {
+    db,
+    faults,
+    async caughtUp(): Promise<void> {
+      while (
+        follower.progress().phase !== "live" ||
+        (positions.applied(1) ?? 0) < (lastHubBlock(node.db, 1) ?? 0)
+      )
+        await Bun.sleep(5);
+    },
+    async [Symbol.asyncDispose]() {
+      await follower.stop();
+      db[Symbol.dispose]();
+    },
+  };
+}
+
+/** Farcaster seconds at the end of the demo network. */
+const AT = toFarcasterSecs(ANCHOR_SECS) - 1000;
+
+const message = (bytes: Uint8Array) => ({ kind: "message" as const, bytes });
+const cast = (fid: number, n: number) =>
+  message(signedCast(fid, `cast ${n}`, accountSigner(fid), { timestamp: DEFAULT_TIMESTAMP + n }));
+
+function logOf(db: IndexDatabase, fromId: number): string {
+  return db.sqlite
+    .query<Record<string, unknown>, [number]>(
+      "SELECT shard, id, type, fid, hex(body) AS body FROM hub_events WHERE id >= ? ORDER BY id",
+    )
+    .all(fromId)
+    .map((row) => Object.values(row).join(" "))
+    .join("\n");
+}
+
+test("a node that follows a node of its own ends with its state, its event ids, and the keys of its users", async () => {
+  await using node = await startLoggedNode();
+  node.clock.setSecs(ANCHOR_SECS);
+  node.merge(...mixedRecords({ fids: 4, perType: 5 }));
+  node.merge(...accountRecords(9001), ...accountRecords(9002), cast(9001, 1));
+  await using follower = follow(node);
+  await follower.caughtUp();
+  const firstLive = (lastHubBlock(node.db, 1) ?? 0) + 1;
+  for (let n = 2; n < 30; n++) node.merge(cast(9001 + (n % 2), n));
+  const key = makeSigner("a gasless key");
+  expect(
+    node.merge(
+      message(
+        gaslessKeyMessage({ fid: 9001, signer: key, requestFid: 9002, ttlSecs: 86_400, nonce: 1, at: AT }),
+      ),
+    ),
+  ).toEqual(["ok"]);
+  const signed = signedCast(9001, "by a gasless key", key, { timestamp: AT + 40 });
+  expect(node.merge(message(signed))).toEqual(["ok"]);
+  await follower.caughtUp();
+  expect(dumpFollowed(follower.db)).toBe(dumpFollowed(node.db));
+  expect(follower.db.sqlite.query("SELECT count(*) AS n FROM gasless_keys").get()).toEqual({ n: 1 });
+  const fromId = firstLive * 2 ** 14;
+  expect(logOf(follower.db, fromId)).toBe(logOf(node.db, fromId));
+  expect(
+    node.merge(message(gaslessKeyRemoval({ fid: 9001, signer: key, nonce: 2, by: "itself", at: AT + 60 }))),
+  ).toEqual(["ok"]);
+  await follower.caughtUp();
+  expect(follower.db.sqlite.query("SELECT count(*) AS n FROM gasless_keys").get()).toEqual({ n: 0 });
+  expect(follower.faults).toEqual([]);
+});
+
+test("a node whose log is empty can be followed from its first block on", async () => {
+  await using node = await startLoggedNode();
+  await using follower = follow(node);
+  while (follower.faults.length === 0 && new UpstreamPositions(follower.db).stage === undefined)
+    await Bun.sleep(5);
+  node.merge(...accountRecords(9001), cast(9001, 1));
+  await follower.caughtUp();
+  expect(blockOfEvent(1 + (lastHubBlock(node.db, 1) ?? 0) * 2 ** 14)).toBe(lastHubBlock(follower.db, 1) ?? 0);
+  expect(dumpFollowed(follower.db)).toBe(dumpFollowed(node.db));
+  expect(follower.faults).toEqual([]);
+});
