@@ -94,7 +94,12 @@ const PEERS: readonly (readonly [name: string, start: () => Promise<Peer>, reaso
   ],
   ["the gRPC of another service", () => hub({}), /^it supports gRPC but serves no HubService/],
   ["a node without shards", () => hub({ getInfo: info(0) }), /^it reports 0 shards$/],
-  ["a node without blocks", () => hub({ getInfo: info(1) }), /^it does not serve GetBlocks/],
+  ["a node of two shards without blocks", () => hub({ getInfo: info(2) }), /^it does not serve GetBlocks/],
+  [
+    "a node of one shard without blocks and events",
+    () => hub({ getInfo: info(1) }),
+    /^it does not serve GetEvents$/,
+  ],
   [
     "a node that requires a login for reads",
     () =>
