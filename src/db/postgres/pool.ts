@@ -138,8 +138,14 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
       const deadline = setTimeout(
         () => {
           reject(new NoAnswer());
+          const absent = () => {
+            breaker.trip(NO_ANSWER);
+            replace(generation);
+          };
+          // A try that waited for a connection has not had its time yet: that is load, not absence.
           const leftMs = startedMs + deadlineMs - performance.now();
-          watchdog = setTimeout(() => replace(generation), Math.max(leftMs, 0));
+          if (leftMs <= 1) absent();
+          else watchdog = setTimeout(absent, leftMs);
         },
         Math.max(untilMs - startedMs, 0),
       );
@@ -195,7 +201,9 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
   /** The error of a decision that is not tried again. Everything but a refused transaction means that the server is away. */
   function unavailable(cause: unknown, fault: PgFault, isUnknown: boolean): StateUnavailable {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    if (!closed && (fault !== "undone" || isReadOnlyServer(cause))) breaker.trip(reason);
+    const isAway = fault !== "undone" || isReadOnlyServer(cause);
+    // An answer that is missing is judged by the time that its try had.
+    if (!closed && isAway && !(cause instanceof NoAnswer)) breaker.trip(reason);
     return new StateUnavailable(reason, { cause, mayHaveHappened: isUnknown });
   }
 
@@ -217,10 +225,12 @@ function notSent(message: string): StateUnavailable {
   return new StateUnavailable(message, { mayHaveHappened: false });
 }
 
+const NO_ANSWER = "PostgreSQL did not answer in time";
+
 /** The caller's deadline passed. The outcome is unknown. */
 class NoAnswer extends Error {
   constructor() {
-    super("PostgreSQL did not answer in time");
+    super(NO_ANSWER);
   }
 }
 
