@@ -5,7 +5,8 @@ import { LOWEST_HASH } from "../ordered-page.ts";
 
 /**
  * Cursors into a ranking: the snapshot of the page, and the rank and the ref of its last entry. Ranks are those of one node. The
- * ref finds the position on another one, whose snapshot of the same time may differ, or which may lack it.
+ * ref finds the position on another one, whose snapshot of the same time may differ, or which may lack it. Where its rank is lower
+ * there, the rank of the cursor still grows, so that a walk over nodes with different rankings ends.
  */
 export const rankingCursors = {
   casts: withFormer("trending casts", ["int", "int", "hash"], LOWEST_HASH),
@@ -32,6 +33,9 @@ function withFormer<Part extends "hash" | "text">(
   };
 }
 
+/** A walk ends at this rank: twice the length of the longest ranking. */
+const LAST_RANK = 2000;
+
 /** Encodes the cursor behind an entry of a snapshot. */
 export const encodePosition: Readonly<
   Record<
@@ -46,15 +50,17 @@ export const encodePosition: Readonly<
 
 /**
  * Returns the position of a cursor in a ranking of this node: in its snapshot, or in the nearest one within an hour; behind
- * the cursor's entry, or behind its rank where the snapshot lacks the entry. Without such a snapshot it is undefined.
+ * the cursor's entry, or behind its rank where the snapshot lacks the entry. Without such a snapshot, or at the end of the walk, it
+ * is undefined. `drift` is how much higher the cursor's rank is.
  */
 export function findPosition(
   db: IndexDatabase,
   kind: RankingKind,
   [named, rank, text]: RankingKey,
-): { readonly snapshot: number | undefined; readonly afterRank: number } {
+): { readonly snapshot: number | undefined; readonly afterRank: number; readonly drift: number } {
   const snapshot = nearestSnapshot(db, kind, named);
-  if (snapshot === undefined) return { snapshot, afterRank: rank };
+  if (snapshot === undefined || rank >= LAST_RANK) return { snapshot: undefined, afterRank: rank, drift: 0 };
   const ref = kind === "casts" ? Buffer.from(text.slice(2), "hex") : Buffer.from(text);
-  return { snapshot, afterRank: rankIn(db, kind, { snapshot, ref }) ?? rank };
+  const afterRank = rankIn(db, kind, { snapshot, ref }) ?? rank;
+  return { snapshot, afterRank, drift: Math.max(0, rank - afterRank) };
 }

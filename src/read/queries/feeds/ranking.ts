@@ -66,8 +66,10 @@ function rankingPage<Id>(
   { limit, after }: RankingQuery,
   read: (...from: From) => Ranked<Id>[],
 ): Page<Ranked<Id>> {
-  const newest = () => ({ snapshot: newestSnapshot(db, kind), afterRank: 0 });
-  const { snapshot, afterRank } = after ? findPosition(db, kind, after) : newest();
+  const newest = () => ({ snapshot: newestSnapshot(db, kind), afterRank: 0, drift: 0 });
+  const { snapshot, afterRank, drift } = after ? findPosition(db, kind, after) : newest();
   if (snapshot === undefined) return { rows: [], cursor: null };
-  return cutPage(read(snapshot, afterRank, limit + 1), limit, (last) => encodePosition[kind](snapshot, last));
+  return cutPage(read(snapshot, afterRank, limit + 1), limit, ({ rank, ref }) =>
+    encodePosition[kind](snapshot, { rank: rank + drift, ref }),
+  );
 }
