@@ -29,7 +29,7 @@ export interface EventTailDeps {
 /** Reads the log for subscribers. Those at its end share one read and one encoding of each event. */
 export class EventTail {
   readonly #deps: EventTailDeps;
-  /** The newest events, without a gap. */
+  /** The newest events. Numbers are missing where events of another shard between them were deleted. */
   #recent: TailEvent[] = [];
   #arrival: { readonly afterSeq: number; readonly promise: Promise<void> } | undefined;
 
@@ -51,7 +51,7 @@ export class EventTail {
     const first = this.#recent[0];
     const last = this.#recent.at(-1);
     if (first && last && seq >= first.row.seq - 1 && seq < last.row.seq) {
-      const at = seq - first.row.seq + 1;
+      const at = firstAfter(this.#recent, seq);
       return this.#recent.slice(at, at + EVENTS_PER_READ);
     }
     const events = this.#deps.reads.eventsAfterSeq(seq, EVENTS_PER_READ).map((row) => new TailEvent(row));
@@ -60,7 +60,6 @@ export class EventTail {
     return events;
   }
 
-  /** Numbers have no gaps but where the oldest events were deleted, so the position in the list follows from the number. */
   #remember(continues: boolean, events: readonly TailEvent[]): void {
     const recent = continues ? [...this.#recent, ...events] : [...events];
     this.#recent = recent.length > MAX_RECENT ? recent.slice(-MAX_RECENT) : recent;
@@ -83,4 +82,16 @@ export class EventTail {
       signal.removeEventListener("abort", abort);
     }
   }
+}
+
+/** Returns the position of the first event after a number, in a list that has one. */
+function firstAfter(events: readonly TailEvent[], seq: number): number {
+  let low = 0;
+  let high = events.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((events[middle]?.row.seq ?? 0) > seq) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -1,14 +1,12 @@
 import { ok } from "../../lib/result.ts";
-import { blockOfEvent } from "../../protocol/hub-event-id.ts";
-import { HubEventType } from "../../protocol/wire/generated/hub.ts";
 import { type EventReads, rangeHeaders } from "../../read/hub/event-reads.ts";
-import type { HubEventRow } from "../../read/hub/hub-event.ts";
 import { refuse } from "../../read/hub/refusal.ts";
 import { toServiceError } from "../grpc-errors.ts";
 import type { RawStreamMethod } from "../raw-service.ts";
 import { networkOfPeer } from "./client-network.ts";
 import { type EventFilter, matchesFilter } from "./event-filter.ts";
 import { EventTail } from "./event-tail.ts";
+import { ShardPositions } from "./shard-positions.ts";
 import { partOf, readSubscribeRequest } from "./subscribe-request.ts";
 
 /** How long a client may leave events waiting without taking a byte. */
@@ -62,6 +60,13 @@ interface Subscriber {
   endReason: EndReason;
 }
 
+/** What a subscriber reads, until the signal aborts. */
+interface EventQuery {
+  readonly filter: EventFilter;
+  readonly positions: ShardPositions;
+  readonly signal: AbortSignal;
+}
+
 export function createSubscribers(deps: SubscribersDeps): Subscribers {
   const { reads, heartbeat, onFault } = deps;
   const tail = new EventTail(deps);
@@ -93,20 +98,20 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
 
   async function* stream(
     subscriber: Subscriber,
-    filter: EventFilter,
-    signal: AbortSignal,
+    { filter, positions, signal }: EventQuery,
   ): AsyncGenerator<Uint8Array> {
-    const heights = new Map<number, number>();
     try {
       const either = AbortSignal.any([signal, stopping.signal]);
       while (!either.aborted) {
         for (const event of await tail.after(subscriber.seq, either)) {
           if (either.aborted) break;
-          if (event.row.seq > subscriber.seq + 1 || isAfterHole(heights, filter, event.row)) {
+          const isAfterGap = event.row.seq > subscriber.seq + 1;
+          const step = positions.step(event.row, isAfterGap, () => reads.eventRanges(filter.shards));
+          if (step === "hole") {
             subscriber.endReason = "pruned";
             throw toServiceError(PRUNED);
           }
-          if (matchesFilter(filter, event.row)) {
+          if (step === "take" && matchesFilter(filter, event.row)) {
             yield event.bytes;
             sentEvents += 1;
           }
@@ -139,17 +144,21 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
       if (subscribers.size >= deps.maxSubscribers) return TOO_MANY;
       if ([...subscribers].filter((one) => one.network === network).length >= deps.maxPerAddress)
         return TOO_MANY_OF_ADDRESS;
-      const isFromNow = fromId === undefined;
-      const seq = isFromNow ? undefined : reads.seqBefore(shards.value, fromId);
-      const subscriber: Subscriber = { network, seq: seq ?? reads.lastEventSeq(), endReason: "client" };
-      add(subscriber);
+      // The end is read first: an event that is logged meanwhile is found by its id, or comes after the end.
+      const lastSeq = reads.lastEventSeq();
+      const seqBefore = fromId === undefined ? undefined : reads.seqBefore(shards.value, fromId);
+      const subscriber: Subscriber = { network, seq: seqBefore ?? lastSeq, endReason: "client" };
+      const ranges = reads.eventRanges(shards.value);
       call.sendMetadata({
-        ...rangeHeaders(reads.eventRanges(shards.value)),
+        ...rangeHeaders(ranges),
         ...(start.value && { "x-events-missing": "1" }),
       });
       const filter = { types, shards: shards.value, fromId: fromId ?? 0, part: part.value };
+      const positions = new ShardPositions(shards.value, ranges, fromId);
+      // Last, because only the stream removes it.
+      add(subscriber);
       return ok({
-        responses: stream(subscriber, filter, call.signal),
+        responses: stream(subscriber, { filter, positions, signal: call.signal }),
         stall: {
           timeoutMs: deps.stallTimeoutMs ?? STALL_TIMEOUT_MS,
           error: toServiceError(SLOW),
@@ -167,17 +176,4 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
     }),
     stop: () => stopping.abort(),
   };
-}
-
-/** Whether the log began again before a block that does not follow the last one of its shard. */
-function isAfterHole(
-  heights: Map<number, number>,
-  filter: EventFilter,
-  { shard, id, type }: HubEventRow,
-): boolean {
-  if (type !== HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED || !filter.shards.includes(shard)) return false;
-  const height = blockOfEvent(id);
-  const last = heights.get(shard);
-  heights.set(shard, height);
-  return last !== undefined && height !== last + 1;
 }
