@@ -11,8 +11,8 @@ const NS_PER_MS = 1_000_000n;
  */
 export class NodeSignals {
   readonly shared: SharedArrayBuffer;
-  /** The paused parts, one bit each. */
-  readonly #paused: Int32Array<SharedArrayBuffer>;
+  /** At 0: the paused parts, one bit each. At 1: how often the clock's offset was measured. */
+  readonly #words: Int32Array<SharedArrayBuffer>;
   /** At 0: until when the node may act; 0 is without an end. At 1: the time of the last tick. At 2: the clock's offset in ms. */
   readonly #times: BigInt64Array<SharedArrayBuffer>;
   /** What to add to this thread's monotonic clock to get that of the main thread, at least; each thread's starts with it. */
@@ -22,16 +22,16 @@ export class NodeSignals {
   constructor(shared = new SharedArrayBuffer(BYTES)) {
     this.shared = shared;
     this.#times = new BigInt64Array(shared, 0, 3);
-    this.#paused = new Int32Array(shared, 24, 1);
+    this.#words = new Int32Array(shared, 24, 2);
   }
 
   isPaused(name: Pausable): boolean {
-    return (Atomics.load(this.#paused, 0) & bitOf(name)) !== 0;
+    return (Atomics.load(this.#words, 0) & bitOf(name)) !== 0;
   }
 
   setPaused(names: readonly Pausable[]): void {
     Atomics.store(
-      this.#paused,
+      this.#words,
       0,
       names.reduce((bits, name) => bits | bitOf(name), 0),
     );
@@ -69,6 +69,12 @@ export class NodeSignals {
 
   set clockOffsetMs(ms: number) {
     Atomics.store(this.#times, 2, BigInt(Math.round(ms)));
+    Atomics.add(this.#words, 1, 1);
+  }
+
+  /** Changes with each measurement of the clock's offset. */
+  get clockMeasurement(): number {
+    return Atomics.load(this.#words, 1);
   }
 }
 

@@ -7,7 +7,7 @@ import { createPostgresSwitches } from "../../src/cluster/postgres/switch-store.
 import { createWorkLease } from "../../src/cluster/postgres/work-lease.ts";
 import { comparedSettings } from "../../src/cluster/shared-settings.ts";
 import { RetryableError, UserError } from "../../src/lib/failure.ts";
-import { systemClock } from "../../src/runtime/clock.ts";
+import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { configWith } from "../runtime/config.ts";
 import { createDatabase, type PostgresDatabase } from "../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
@@ -29,6 +29,7 @@ interface JoinOptions {
   readonly isSolo?: boolean;
   readonly schemaVersion?: number;
   readonly beatIntervalMs?: number;
+  readonly clock?: Clock;
 }
 
 /** Nodes of one state, which leave it with the object. */
@@ -49,7 +50,7 @@ function clusterOn(database: PostgresDatabase) {
         schemaVersion,
         isSolo,
         settings: comparedSettings(configWith(...settings), followed),
-        clock: systemClock,
+        clock: options.clock ?? systemClock,
         signals,
         pauses,
         log,
@@ -274,5 +275,16 @@ describe.skipIf(!HAS_POSTGRES)("membership", () => {
     await using cluster = clusterOn(database);
     const { signals } = await cluster.join("a");
     expect(Math.abs(signals.clockOffsetMs)).toBeLessThan(1_000);
+  });
+
+  test("a jump of the machine's clock is measured with the next beat", async () => {
+    await using database = await createDatabase();
+    await using cluster = clusterOn(database);
+    let jumpMs = 0;
+    const { signals, logs } = await cluster.join("a", { clock: { nowMs: () => Date.now() + jumpMs } });
+    jumpMs = 3_600_000;
+    await until(() => Math.abs(signals.clockOffsetMs + jumpMs) < 1_000);
+    const message = "The clocks of this machine and of PostgreSQL differ";
+    expect(logs).toContainEqual(expect.objectContaining({ msg: message }));
   });
 });

@@ -37,6 +37,8 @@ const LEASE_TIMES: LeaseTimes = {
 const TICK_INTERVAL_MS = 250;
 const OFFSET_INTERVAL_MS = 30_000;
 const OFFSET_WARNING_MS = 1_000;
+/** A jump of this machine's clock after which its offset is measured again at once. */
+const JUMP_MS = 100;
 
 /** What the heartbeat of the node has last found. */
 export interface ClusterStats {
@@ -87,6 +89,8 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
   let wasFenced = false;
   let isOver = false;
   let offsetAtMs = Number.NEGATIVE_INFINITY;
+  /** This machine's clock minus the monotonic one, at the last measurement of the offset. */
+  let differenceMs = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let beating: Promise<void> = Promise.resolve();
   reportJoin(joined);
@@ -152,10 +156,13 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
   }
 
   async function measureOffset(): Promise<void> {
-    if (performance.now() - offsetAtMs < OFFSET_INTERVAL_MS) return;
+    const monotonicMs = performance.now();
+    const hasJumped = Math.abs(clock.nowMs() - monotonicMs - differenceMs) > JUMP_MS;
+    if (!hasJumped && monotonicMs - offsetAtMs < OFFSET_INTERVAL_MS) return;
     const before = signals.clockOffsetMs;
     const offsetMs = await measureClockOffset(pool, clock);
     offsetAtMs = performance.now();
+    differenceMs = clock.nowMs() - offsetAtMs;
     signals.clockOffsetMs = offsetMs;
     const isFar = (ms: number) => Math.abs(ms) > OFFSET_WARNING_MS;
     if (isFar(offsetMs) && !isFar(before))

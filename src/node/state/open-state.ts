@@ -96,7 +96,7 @@ function openInPostgres(settings: PgSettings, deps: OpenStateDeps): OpenState {
 
 /** The clock of a state in PostgreSQL. */
 export function stateClockOf({ signals }: StateLink): StateClock {
-  return createOffsetClock(systemClock, new NodeSignals(signals));
+  return createOffsetClock({ clock: systemClock, signals: new NodeSignals(signals) });
 }
 
 /** Opens the pools of a thread. They connect with their first statement. */
