@@ -31,7 +31,7 @@ export function registerStateCheck(state: Command, context: CommandContext): voi
         let findings: readonly StateFinding[];
         if (postgres) {
           await migratePostgres(postgres, { may: config.state.migrate });
-          if (restored) await settlePostgresState(postgres, { nonceFloor, clock });
+          if (restored) await settlePostgresState(postgres, { nonceFloor });
           findings = await checkPostgresState(postgres);
         } else if (restored) {
           const dataDir = openDataDir(config.data.dir);

@@ -4,9 +4,10 @@ import { pgStatement } from "./statement.ts";
 
 /** Work on the whole state, of commands: one transaction on a consistent view, which may take long. */
 
-const liveNodeIds = pgStatement<{ node_id: string }, [nowMs: number]>(
+/** By PostgreSQL's clock: the command may run on a machine whose own clock is wrong. */
+const liveNodeIds = pgStatement<{ node_id: string }>(
   "whole-state.live-nodes",
-  "SELECT node_id FROM nodes WHERE ends_at_ms > $1 ORDER BY node_id",
+  `SELECT node_id FROM nodes WHERE ends_at_ms > extract(epoch FROM clock_timestamp()) * 1000 ORDER BY node_id`,
 );
 const raiseClock = pgStatement<unknown, [nowSecs: number, nonceFloor: number]>(
   "whole-state.raise-clock",
@@ -44,8 +45,8 @@ export async function onWholeState<T>(
 }
 
 /** The nodes whose leases have not ended. */
-export async function liveNodes(runner: PgRunner, nowMs: number): Promise<readonly string[]> {
-  return (await runner.run(liveNodeIds, [nowMs])).rows.map(({ node_id }) => node_id);
+export async function liveNodes(runner: PgRunner): Promise<readonly string[]> {
+  return (await runner.run(liveNodeIds, [])).rows.map(({ node_id }) => node_id);
 }
 
 /** Raises the saved time and the time up to which nonces count as spent. */

@@ -1,7 +1,6 @@
 import type { PgSettings } from "../../db/postgres/pools.ts";
 import { liveNodes, onWholeState, raiseStateClock } from "../../db/postgres/whole-state.ts";
 import { UserError } from "../../lib/failure.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import type { StateFinding } from "../state/verify.ts";
 
 const TOKEN_STATE = "CASE WHEN token IS NULL THEN 'no_token' WHEN enabled THEN 'enabled' ELSE 'disabled' END";
@@ -64,10 +63,10 @@ export function checkPostgresState(settings: PgSettings): Promise<StateFinding[]
  */
 export async function settlePostgresState(
   settings: PgSettings,
-  { nonceFloor, clock }: { readonly nonceFloor: number; readonly clock: Clock },
+  { nonceFloor }: { readonly nonceFloor: number },
 ): Promise<void> {
   await onWholeState(settings, async (runner) => {
-    const nodes = await liveNodes(runner, clock.nowMs());
+    const nodes = await liveNodes(runner);
     if (nodes.length > 0)
       throw new UserError(
         `these nodes use the state: ${nodes.join(", ")}. Stop them, and try again in ten seconds.`,

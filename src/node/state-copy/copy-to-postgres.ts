@@ -33,7 +33,7 @@ export async function copyToPostgres(options: StateCopyOptions): Promise<StateCo
   refuseMoved(file, stateMoveOf(source)?.destination);
   const report = await inTransaction(options, async (target) => {
     refuseMoved("PostgreSQL", await target.movedTo());
-    await refuseLiveNodes(target, clock);
+    await refuseLiveNodes(target);
     return (await isEmpty(target)) ? fill(source, target, options) : recognise(source, target, options);
   });
   if (!dryRun) markMoved(source, { destination: postgresName, movedAt: nowSecs(clock) });

@@ -37,7 +37,7 @@ const FORMER = ".moved";
 export async function copyToSqlite(
   options: StateCopyOptions & { readonly force: boolean },
 ): Promise<StateCopyReport> {
-  const { file, dryRun, force, clock } = options;
+  const { file, dryRun, force } = options;
   const partial = `${file}.partial`;
   deleteDatabase(partial);
   try {
@@ -46,7 +46,6 @@ export async function copyToSqlite(
       if (!force || !(await isAllPaused(source)))
         await refuseLiveNodes(
           source,
-          clock,
           "Stop them and try again in ten seconds, or pause all and add --force.",
         );
       const former = stateAt(file);

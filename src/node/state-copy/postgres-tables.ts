@@ -28,7 +28,7 @@ export interface PgStateCopy {
   /** The last number that a table's sequence has given; 0 for none. */
   sequence(table: CopiedTable): Promise<number>;
   setSequence(table: CopiedTable, seq: number): Promise<void>;
-  liveNodes(nowMs: number): Promise<readonly string[]>;
+  liveNodes(): Promise<readonly string[]>;
   /** What is paused. */
   paused(): Promise<readonly string[]>;
   nowSecs(): Promise<number>;
@@ -75,7 +75,7 @@ function stateOf(runner: PgRunner): PgStateCopy {
     async setSequence(table, seq) {
       if (seq > 0) await runner.runText(`SELECT setval('${sequenceOf(table)}', ${seq})`);
     },
-    liveNodes: (nowMs) => liveNodes(runner, nowMs),
+    liveNodes: () => liveNodes(runner),
     paused: async () => (await runner.run(pausedNames, [])).rows.map(({ name }) => name),
     nowSecs: async () => (await runner.run(readClock, [])).rows[0]?.now_secs ?? 0,
     setClock: (nowSecs, nonceFloor) => raiseStateClock(runner, { nowSecs, nonceFloor }),

@@ -103,10 +103,9 @@ export function refuseMoved(source: string, destination: string | undefined): vo
 /** @throws UserError when nodes use the state. */
 export async function refuseLiveNodes(
   state: PgStateCopy,
-  clock: Clock,
   advice = "Stop them, and try again in ten seconds.",
 ): Promise<void> {
-  const nodes = await state.liveNodes(clock.nowMs());
+  const nodes = await state.liveNodes();
   if (nodes.length > 0)
     throw new UserError(`these nodes use the state in PostgreSQL: ${nodes.join(", ")}. ${advice}`);
 }

@@ -207,12 +207,13 @@ describe.skipIf(!HAS_POSTGRES)("svc state copy", () => {
     openState(file)[Symbol.dispose]();
   }, 60_000);
 
-  test("is refused while nodes are alive; from PostgreSQL unless all is paused", async () => {
+  test("is refused while nodes are alive by PostgreSQL's clock; from PostgreSQL unless all is paused", async () => {
     await using fixture = await openFixture();
-    const { file, postgres, options } = fixture;
+    const { file, postgres } = fixture;
+    const options = { ...fixture.options, clock: { nowMs: () => Date.now() + 3_600_000 } };
     await postgres.query(
       `INSERT INTO nodes (node_id, boot, slot, started_at, ends_at_ms, beat, version, schema_version, solo, settings)
-       VALUES ('node-a', '${crypto.randomUUID()}', 0, 1, ${NOW_SECS * 1000 + 1}, 1, '1', 1, false, '{}')`,
+       VALUES ('node-a', '${crypto.randomUUID()}', 0, 1, extract(epoch FROM clock_timestamp()) * 1000 + 60000, 1, '1', 1, false, '{}')`,
     );
     await expect(copyToPostgres(options)).rejects.toThrow("these nodes use the state in PostgreSQL: node-a");
     rmSync(file);

@@ -65,9 +65,13 @@ const pageOfApp = pgStatement<CampaignRow, [appId: string, before: number, max: 
   `SELECT ${campaignColumns} FROM campaigns WHERE app_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3`,
 );
 
-/** A campaign that this node may take, with the parameters of `FreeParams`. */
+/**
+ * A campaign that this node may take, with the parameters of `FreeParams`. PostgreSQL's clock decides which nodes are alive: a
+ * node whose own clock is wrong must not take all others for dead.
+ */
 const isFree = `ended_at IS NULL AND not_before_ms <= $1 AND seq <> ALL ($3::bigint[])
-  AND (runner IS NULL OR runner = $2::uuid OR runner <> ALL (ARRAY(SELECT boot FROM nodes WHERE ends_at_ms > $1)))`;
+  AND (runner IS NULL OR runner = $2::uuid OR runner <> ALL (ARRAY(SELECT boot FROM nodes
+    WHERE ends_at_ms > extract(epoch FROM clock_timestamp()) * 1000)))`;
 type FreeParams = [nowMs: number, bootId: string, runningSeqs: readonly number[]];
 
 const anyFree = pgStatement<{ one: number }, FreeParams>(
