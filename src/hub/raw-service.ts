@@ -6,11 +6,13 @@ import {
   type ServiceDefinition,
   type ServiceError,
   type sendUnaryData,
+  status,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import type { Result } from "../lib/result.ts";
 import type { Rejection } from "../protocol/rejection.ts";
 import type { Refusal } from "../read/hub/refusal.ts";
+import type { CallStats } from "./call-stats.ts";
 import { internalFault, toServiceError } from "./grpc-errors.ts";
 
 /** A call of a method. */
@@ -23,6 +25,8 @@ export interface RawCall {
   metadata(name: string): string | undefined;
   /** Sends initial metadata. Call it at most once. */
   sendMetadata(metadata: Readonly<Record<string, string>>): void;
+  /** Counts the items of a response. */
+  countRows(rows: number): void;
 }
 
 /** A unary method over bytes. Returns bytes or an error. */
@@ -55,17 +59,26 @@ export interface RawService {
 
 const unchanged = (bytes: Buffer): Buffer => bytes;
 
+/** The methods of a service, by their names. */
+interface ServiceMethods {
+  readonly name: string;
+  readonly methods: Readonly<Record<string, RawMethod>>;
+  /** A stream comes before a method of the same name. */
+  readonly streams?: Readonly<Record<string, RawStreamMethod>>;
+}
+
+interface ServiceDeps {
+  readonly onFault: (method: string, cause: unknown) => void;
+  readonly calls: CallStats;
+}
+
 /**
  * Creates a service whose requests and responses are bytes for the transport, so that a malformed message of a client
  * gets an error with its own code instead of a transport error. Methods that are not provided are UNIMPLEMENTED.
- *
- * @param methods by their names in the service; so are `streams`, which come before a method of the same name.
  */
 export function rawService(
-  onFault: (method: string, cause: unknown) => void,
-  service: string,
-  methods: Readonly<Record<string, RawMethod>>,
-  streams: Readonly<Record<string, RawStreamMethod>> = {},
+  { name: service, methods, streams = {} }: ServiceMethods,
+  { onFault, calls }: ServiceDeps,
 ): RawService {
   const definition: Record<string, MethodDefinition<Buffer, Buffer>> = {};
   const implementation: UntypedServiceImplementation = {};
@@ -85,31 +98,40 @@ export function rawService(
   for (const [name, method] of Object.entries(methods)) {
     if (name in streams) continue;
     const path = define(name, false);
-    implementation[name] = (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
-      method(call.request, new RunningCall(call)).then(
-        (result) => {
-          if (result.ok) callback(null, asBuffer(result.value));
-          else callback(asServiceError(result.error));
-        },
-        (cause: unknown) => {
-          onFault(path, cause);
-          callback(internalFault());
-        },
-      );
+    implementation[name] = async (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
+      const startedMs = performance.now();
+      const ended = (code: status) => calls.ended(name, code, (performance.now() - startedMs) / 1000);
+      const refuse = (error: ServiceError) => {
+        ended(error.code);
+        callback(error);
+      };
+      try {
+        const result = await method(call.request, new RunningCall(call, (rows) => calls.sent(name, rows)));
+        if (!result.ok) return refuse(asServiceError(result.error));
+        ended(status.OK);
+        callback(null, asBuffer(result.value));
+      } catch (cause) {
+        onFault(path, cause);
+        refuse(internalFault());
+      }
     };
   }
   for (const [name, method] of Object.entries(streams)) {
     const path = define(name, true);
     implementation[name] = async (call: ServerWritableStream<Buffer, Buffer>) => {
+      const countRows = (rows: number) => calls.sent(name, rows);
       try {
-        const opened = await method(call.request, new RunningCall(call));
+        const opened = await method(call.request, new RunningCall(call, countRows));
         if (!opened.ok) throw asServiceError(opened.error);
-        await sendAll(call, opened.value);
+        await sendAll(call, opened.value, countRows);
+        calls.ended(name, call.cancelled ? status.CANCELLED : status.OK, 0);
         call.end();
       } catch (cause) {
         const known = isServiceError(cause) ? cause : undefined;
         if (known === undefined) onFault(path, cause);
-        call.emit("error", known ?? internalFault());
+        const error = known ?? internalFault();
+        calls.ended(name, error.code, 0);
+        call.emit("error", error);
       }
     };
   }
@@ -120,6 +142,7 @@ export function rawService(
 async function sendAll(
   call: ServerWritableStream<Buffer, Buffer>,
   { responses, stall }: RawStream,
+  countRows: (rows: number) => void,
 ): Promise<void> {
   const gone = new Promise<void>((resolve) => {
     call.once("cancelled", resolve);
@@ -127,6 +150,7 @@ async function sendAll(
   });
   for await (const response of responses) {
     if (call.cancelled || call.destroyed) return;
+    countRows(1);
     if (call.write(asBuffer(response))) continue;
     const stalled = Promise.withResolvers<void>();
     const timer =
@@ -159,11 +183,13 @@ type AnyCall = Pick<
 };
 
 class RunningCall implements RawCall {
+  readonly countRows: (rows: number) => void;
   readonly #call: AnyCall;
   #abort: AbortController | undefined;
 
-  constructor(call: AnyCall) {
+  constructor(call: AnyCall, countRows: (rows: number) => void) {
     this.#call = call;
+    this.countRows = countRows;
   }
 
   get peer(): string {

@@ -1,3 +1,15 @@
+import type { HubLogStatus } from "../db/index/hub-log.ts";
+import type { MethodStats } from "./call-stats.ts";
+import type { SubscriberStats } from "./events/subscribers.ts";
+
+/** What the hub's thread counts, since it started. */
+export interface HubStats {
+  /** gRPC calls by method. */
+  readonly methods: Readonly<Record<string, MethodStats>>;
+  /** Null while the reads are off. */
+  readonly events: { readonly subscribers: SubscriberStats; readonly log: HubLogStatus } | null;
+}
+
 /** The result of a call over the port: bytes of the response, or the error of the gRPC method. */
 export type HubReply =
   | { readonly ok: true; readonly bytes: Uint8Array }
@@ -12,4 +24,5 @@ export interface HubRpc {
   submitBulkMessages(request: Uint8Array): Promise<HubReply>;
   validateMessage(request: Uint8Array): Promise<HubReply>;
   getInfo(): Promise<HubReply>;
+  stats(): Promise<HubStats>;
 }

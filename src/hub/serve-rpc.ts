@@ -4,10 +4,15 @@ import type { Rejection } from "../protocol/rejection.ts";
 import type { Refusal } from "../read/hub/refusal.ts";
 import { internalFault, toServiceError } from "./grpc-errors.ts";
 import type { OwnMethods } from "./own-methods.ts";
-import type { HubReply, HubRpc } from "./rpc.ts";
+import type { HubReply, HubRpc, HubStats } from "./rpc.ts";
+
+interface HubRpcDeps {
+  readonly onFault: (method: string, cause: unknown) => void;
+  readonly stats: () => HubStats;
+}
 
 /** Returns the methods of the hub's port, which are those of the gRPC service. */
-export function hubRpc(methods: OwnMethods, onFault: (method: string, cause: unknown) => void): HubRpc {
+export function hubRpc(methods: OwnMethods, { onFault, stats }: HubRpcDeps): HubRpc {
   const reply = async (name: keyof OwnMethods, request: Uint8Array = new Uint8Array()) => {
     try {
       return toReply(await methods[name](Buffer.from(request)));
@@ -21,6 +26,7 @@ export function hubRpc(methods: OwnMethods, onFault: (method: string, cause: unk
     submitBulkMessages: (request) => reply("SubmitBulkMessages", request),
     validateMessage: (request) => reply("ValidateMessage", request),
     getInfo: () => reply("GetInfo"),
+    stats: async () => stats(),
   };
 }
 

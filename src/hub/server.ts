@@ -1,7 +1,9 @@
 import type { Http2Server } from "node:http2";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { hubLogStatus } from "../db/index/hub-log.ts";
 import { HubServiceService } from "../protocol/wire/generated/hub.ts";
 import type { Descriptors } from "../runtime/descriptors.ts";
+import { CallStats } from "./call-stats.ts";
 import { Intake } from "./intake.ts";
 import { createOwnMethods } from "./own-methods.ts";
 import type { RawService } from "./raw-service.ts";
@@ -80,9 +82,17 @@ export function createHub(context: HubDeps): {
 } {
   const intake = new Intake(context, context.check);
   const own = createOwnMethods(context, intake);
+  const calls = new CallStats();
+  const { db, reads, subscribers, onFault } = context;
   return {
-    services: [hubService(context, own), adminService(context, intake)],
-    rpc: hubRpc(own, context.onFault),
+    services: [hubService(context, own, calls), adminService(context, intake, calls)],
+    rpc: hubRpc(own, {
+      onFault,
+      stats: () => ({
+        methods: calls.read(),
+        events: reads && subscribers ? { subscribers: subscribers.stats(), log: hubLogStatus(db) } : null,
+      }),
+    }),
   };
 }
 

@@ -2,6 +2,7 @@ import { err, mapOk } from "../lib/result.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
 import type { HubReads } from "../read/hub/hub-reads.ts";
+import type { CallStats } from "./call-stats.ts";
 import { eventMethods } from "./events/methods.ts";
 import type { Subscribers } from "./events/subscribers.ts";
 import { permissionDenied, refusedWhileFollowing } from "./grpc-errors.ts";
@@ -26,7 +27,7 @@ export interface HubDeps extends OwnMethodDeps {
 }
 
 /** The methods of HubService that this node serves. The others are UNIMPLEMENTED. */
-export function hubService(context: HubDeps, own: OwnMethods) {
+export function hubService(context: HubDeps, own: OwnMethods, calls: CallStats) {
   const { blocks, subscribers } = context;
   const methods: Record<string, RawMethod> = {
     ...unservedMethods(),
@@ -38,14 +39,14 @@ export function hubService(context: HubDeps, own: OwnMethods) {
     ...(blocks === undefined ? {} : { GetBlocks: blocks.getBlocks }),
     ...(subscribers === undefined ? {} : { Subscribe: subscribers.subscribe }),
   };
-  return rawService(context.onFault, "HubService", methods, streams);
+  return rawService({ name: "HubService", methods, streams }, { onFault: context.onFault, calls });
 }
 
 /**
  * The AdminService. It is trusted like the operator, so it accepts calls from this machine only, and none while it is
  * off.
  */
-export function adminService(context: HubDeps, intake: Intake) {
+export function adminService(context: HubDeps, intake: Intake, calls: CallStats) {
   const guarded = (method: RawMethod): RawMethod => {
     return async (request, call) => {
       if (!context.admin)
@@ -59,7 +60,7 @@ export function adminService(context: HubDeps, intake: Intake) {
       return method(request, call);
     };
   };
-  return rawService(context.onFault, "AdminService", {
+  const methods = {
     SubmitOnChainEvent: guarded(async (request) => {
       const record = await intake.mergeAdminRecord("onChainEvent", request);
       return mapOk(record, ({ event }) => OnChainEvent.encode(event).finish());
@@ -68,7 +69,8 @@ export function adminService(context: HubDeps, intake: Intake) {
       const record = await intake.mergeAdminRecord("usernameProof", request);
       return mapOk(record, ({ proof }) => UserNameProof.encode(proof).finish());
     }),
-  });
+  };
+  return rawService({ name: "AdminService", methods }, { onFault: context.onFault, calls });
 }
 
 /** `peer` is `address:port` as gRPC names it, IPv6 addresses in brackets. */

@@ -8,6 +8,7 @@ import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/ide
 import { newestSnapshot } from "../db/index/rankings.ts";
 import { migratePostgres } from "../db/postgres/migrate.ts";
 import { openState, statePath } from "../db/state/database.ts";
+import type { HubRpc } from "../hub/rpc.ts";
 import { importedFiles } from "../import/resume.ts";
 import { areDeferred } from "../ingest/deferred-records.ts";
 import type { IngestRpc } from "../ingest/rpc.ts";
@@ -92,6 +93,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     pgStats: state.pgStats,
   });
   const isLocal = config.state.url === "";
+  const servesHub = config.hub.port !== 0 || config.hub.reads;
   const stateStarted = isLocal ? start("state") : undefined;
 
   const upstream = watchUpstream(common, channels.upstream);
@@ -113,6 +115,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     state: isLocal ? connectRpc<StateWriterRpc>(channels.state.connect()) : undefined,
     postgres: state.postgres,
     matching: connectRpc<MatchRpc>(channels.matching.connect()),
+    hub: servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined,
     upstream,
     pauses: state.pauses,
     isStarted: () => isStarted,
@@ -149,8 +152,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     await start("upstream");
     shutdown.add("upstream watch", scheduleUpstreamWatch(upstream));
   };
-  const listen = async () =>
-    config.hub.port === 0 && !config.hub.reads ? undefined : (await start("hub")).port;
+  const listen = async () => (servesHub ? (await start("hub")).port : undefined);
   const [hubPort] = await Promise.all([
     listen(),
     stateStarted,

@@ -3,8 +3,11 @@ import { registerClusterMetrics } from "../cluster/cluster-metrics.ts";
 import type { Pauses } from "../cluster/pauses.ts";
 import type { Config } from "../config/schema.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
+import type { HubLogStatus } from "../db/index/hub-log.ts";
 import { isDemo } from "../db/index/identity.ts";
 import { readTotals } from "../db/index/totals.ts";
+import { registerHubMetrics } from "../hub/hub-metrics.ts";
+import type { HubRpc, HubStats } from "../hub/rpc.ts";
 import { registerIngestMetrics } from "../ingest/metrics.ts";
 import type { IngestRpc, WriterStats } from "../ingest/rpc.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
@@ -45,6 +48,8 @@ interface NodeOpsDeps {
   readonly fanOut: StatsClient<FanOut>;
   readonly delivery: StatsClient<DeliveryNode>;
   readonly matching: StatsClient<MatchRpc>;
+  /** The hub's thread; undefined when neither gRPC nor its reads are served. */
+  readonly hub: StatsClient<HubRpc> | undefined;
   /** The writer of state.db; undefined with PostgreSQL. */
   readonly state: StatsClient<StateWriterRpc> | undefined;
   /** See `MainState`. */
@@ -64,6 +69,7 @@ interface NodeStats {
   readonly fanOut: PartStats<FanOutStats>;
   readonly delivery: PartStats<DeliveryNodeStats>;
   readonly matching: PartStats<MatchThreadStats>;
+  readonly hub: PartStats<HubStats> | undefined;
   readonly state: PartStats<StateWriterStats> | undefined;
 }
 
@@ -81,6 +87,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     fanOut,
     delivery,
     matching,
+    hub,
     state,
     postgres,
     upstream,
@@ -95,6 +102,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     fanOut: new PartStats("fan_out", () => fanOut.stats()),
     delivery: new PartStats("delivery", () => delivery.stats()),
     matching: new PartStats("matching", () => matching.stats()),
+    hub: hub && new PartStats("hub", () => hub.stats()),
     state: state && new PartStats("state", () => state.stats()),
   };
   const stateWatch = stats.state && createStateWatch(stats.state);
@@ -106,6 +114,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     partMetricsOf(metrics, stats.fanOut, registerSendMetrics),
     partMetricsOf(metrics, stats.delivery, registerDeliveryMetrics),
     partMetricsOf(metrics, stats.matching, registerMatchMetrics),
+    ...(stats.hub ? [partMetricsOf(metrics, stats.hub, registerHubMetrics)] : []),
     ...(stats.state ? [partMetricsOf(metrics, stats.state, registerStateMetrics)] : []),
   ];
   if (postgres) registerClusterMetrics(metrics, { ...postgres, isAway: () => postgres.away() !== undefined });
@@ -164,12 +173,13 @@ async function nodeStatus(
 ) {
   const { db, upstream, stats, storageWatch, pauses, postgres } = deps;
   const space = storageWatch.diskSpace();
-  const [writer, swept, sends, deliveries, matching, state] = await Promise.all([
+  const [writer, swept, sends, deliveries, matching, hub, state] = await Promise.all([
     stats.ingest.request(),
     stats.maintenance.request(),
     stats.fanOut.request(),
     stats.delivery.request(),
     stats.matching.request(),
+    stats.hub?.request(),
     stats.state?.request(),
   ]);
   const responses = {
@@ -178,6 +188,7 @@ async function nodeStatus(
     fan_out: sends,
     delivery: deliveries,
     matching,
+    ...(stats.hub ? { hub } : {}),
     ...(stats.state ? { state } : {}),
   };
   return {
@@ -201,6 +212,7 @@ async function nodeStatus(
           commits: writer.commits,
         }
       : null,
+    hub_log: hub?.events ? hubLogSection(hub.events.log) : null,
     state: state
       ? {
           kind: "sqlite",
@@ -270,6 +282,16 @@ async function nodeStatus(
         : null,
     },
   };
+}
+
+/** The log of hub events by shard. */
+function hubLogSection({ shards }: HubLogStatus) {
+  return Object.fromEntries(
+    shards.map(({ shard, oldestId, headId, oldestAt }) => [
+      shard,
+      { oldest: oldestId, head: headId, oldest_at: oldestAt },
+    ]),
+  );
 }
 
 /** The section of a state in PostgreSQL. Nothing of it asks PostgreSQL. */

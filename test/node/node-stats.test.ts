@@ -134,6 +134,7 @@ test("the status and the metrics respond while no part does", async () => {
     fanOut: stuck(),
     delivery: stuck(),
     matching: stuck(),
+    hub: stuck(),
     state: stuck(),
     upstream: undefined,
     postgres: undefined,
@@ -148,9 +149,10 @@ test("the status and the metrics respond while no part does", async () => {
   ]);
   expect(performance.now() - startedAt).toBeLessThan(4 * STATS_DEADLINE_MS);
   expect(status).toMatchObject({
-    unavailable: ["ingest", "fan_out", "delivery", "matching", "state"],
+    unavailable: ["ingest", "fan_out", "delivery", "matching", "hub", "state"],
     ingest: null,
     send: null,
+    hub_log: null,
     maintenance: { runs: 2 },
     webhooks: { outbox_events: null, deliveries: null, matching: null },
   });

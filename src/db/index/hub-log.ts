@@ -1,4 +1,5 @@
 import { blockOfEvent, firstEventId } from "../../protocol/hub-event-id.ts";
+import { toUnixSecs } from "../../protocol/time.ts";
 import { HubEventType } from "../../protocol/wire/generated/hub.ts";
 import type { IndexDatabase } from "./database.ts";
 import { getPosition, putPosition } from "./positions.ts";
@@ -79,6 +80,24 @@ const eventAfter = statement<{ seq: number }, [afterSeq: number]>(
   "SELECT seq FROM hub_events WHERE seq > ? ORDER BY seq LIMIT 1",
 );
 
+const firstSeq = statement<{ seq: number }>(
+  "hub-log.first-seq",
+  "SELECT seq FROM hub_events WHERE seq > 0 ORDER BY seq LIMIT 1",
+);
+const lastSeq = statement<{ seq: number }>(
+  "hub-log.last-seq",
+  "SELECT seq FROM hub_events WHERE seq > 0 ORDER BY seq DESC LIMIT 1",
+);
+const blockTime = statement<{ at: number }, [shard: number, height: number]>(
+  "hub-log.block-time",
+  "SELECT at FROM hub_blocks WHERE shard = ? AND height = ?",
+);
+
+/** The number of the last event of all shards; 0 before the first, and when all are deleted. */
+export function lastHubEventSeq(db: IndexDatabase): number {
+  return db.get(lastSeq)?.seq ?? 0;
+}
+
 /** Whether there are events after `afterSeq`. */
 export function hasHubEventsAfter(db: IndexDatabase, afterSeq: number): boolean {
   return db.get(eventAfter, afterSeq) !== undefined;
@@ -141,6 +160,31 @@ export function hubLogRange(db: IndexDatabase, shard: number): HubLogRange | und
   const startId = getPosition(db, startKey(shard)) ?? 0;
   const oldestId = db.get(firstEventFrom, shard, startId)?.id ?? firstEventId(last + 1);
   return { oldestId, headId: db.get(lastEvent, shard)?.id ?? firstEventId(last) };
+}
+
+/** The log for operators. */
+export interface HubLogStatus {
+  /** From the oldest to the newest, those included that are deleted in one shard and kept in another. */
+  readonly events: number;
+  readonly shards: readonly {
+    readonly shard: number;
+    readonly oldestId: number;
+    readonly headId: number;
+    /** Time of the oldest block, unix seconds; null while the log of the shard is empty. */
+    readonly oldestAt: number | null;
+  }[];
+}
+
+/** Returns the extent of the log. */
+export function hubLogStatus(db: IndexDatabase): HubLogStatus {
+  const first = db.get(firstSeq)?.seq;
+  const shards = Array.from({ length: shardCount(db) }, (_, at) => at + 1).flatMap((shard) => {
+    const range = hubLogRange(db, shard);
+    if (!range) return [];
+    const at = db.get(blockTime, shard, blockOfEvent(range.oldestId))?.at;
+    return [{ shard, ...range, oldestAt: at === undefined ? null : toUnixSecs(at) }];
+  });
+  return { events: first === undefined ? 0 : lastHubEventSeq(db) - first + 1, shards };
 }
 
 /** Whether `sweepHubLog` has something to delete. */

@@ -32,9 +32,10 @@ export function eventMethods(reads: EventReads): Readonly<Record<string, RawMeth
       const request = readRequest(encoded, EVENTS);
       if (!request.ok) return err(request.error);
       const query = { ...request.value, isStrict: call.metadata("x-strict-from-id") === "1" };
-      return mapOk(await readEvents(reads, query, call), ({ items, nextToken }) =>
-        encodeList(items, { field: 1, tokenField: 2, token: nextToken }),
-      );
+      return mapOk(await readEvents(reads, query, call), ({ items, nextToken }) => {
+        call.countRows(items.length);
+        return encodeList(items, { field: 1, tokenField: 2, token: nextToken });
+      });
     },
   };
 }

@@ -144,7 +144,7 @@ export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>
           nextPageToken: undefined,
           ...keysPage.summary,
         }).finish();
-        return Buffer.concat([encodePage(keysPage), summary]);
+        return Buffer.concat([encodePage(keysPage, call), summary]);
       });
     }),
     GetOnChainEvents: list({ fid: u64(1), eventType: u32(2), ...page(3) }, (query, call) =>
@@ -166,9 +166,10 @@ export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>
       overAll(call);
       const fids = { show: (fid: number) => fid, bytesOf: () => FID_BYTES };
       const found = await reads.fids(query, fids, call.signal);
-      return mapOk(found, ({ items, nextToken }) =>
-        FidsResponse.encode({ fids: [...items], nextPageToken: nextToken }).finish(),
-      );
+      return mapOk(found, ({ items, nextToken }) => {
+        call.countRows(items.length);
+        return FidsResponse.encode({ fids: [...items], nextPageToken: nextToken }).finish();
+      });
     }),
     // The node has no gossip, so it has no peers.
     GetConnectedPeers: one({}, () => ({ ok: true, value: NOTHING })),
@@ -198,10 +199,13 @@ function list<const S extends Shape>(
   shape: S,
   read: (request: RequestOf<S>, call: RawCall) => Listed<Uint8Array>,
 ): RawMethod {
-  return one(shape, async (request, call) => mapOk(await read(request, call), encodePage));
+  return one(shape, async (request, call) =>
+    mapOk(await read(request, call), (found) => encodePage(found, call)),
+  );
 }
 
-function encodePage({ items, nextToken }: Page<Uint8Array>): Uint8Array {
+function encodePage({ items, nextToken }: Page<Uint8Array>, call: RawCall): Uint8Array {
+  call.countRows(items.length);
   return encodeList(items, { field: 1, tokenField: 2, token: nextToken });
 }
 

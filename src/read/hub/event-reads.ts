@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { type HubLogRange, hubLogRange } from "../../db/index/hub-log.ts";
+import { type HubLogRange, hubLogRange, lastHubEventSeq } from "../../db/index/hub-log.ts";
 import { shardCount } from "../../db/index/shards.ts";
 import { statement } from "../../db/index/statement.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -33,11 +33,6 @@ const seqOfFirst = statement<{ seq: number }, [shard: number, fromId: number]>(
   "hub.seq-of-first-event",
   "SELECT seq FROM hub_events WHERE shard = ? AND id >= ? ORDER BY id LIMIT 1",
 );
-const lastSeq = statement<{ seq: number }>(
-  "hub.last-event-seq",
-  "SELECT seq FROM hub_events WHERE seq > 0 ORDER BY seq DESC LIMIT 1",
-);
-
 /** A client may ask for events so far ahead: it comes from a node that was ahead of this one. */
 const MAX_BLOCKS_AHEAD = 3600;
 
@@ -84,7 +79,7 @@ export interface EventReads {
   eventsAfterSeq(afterSeq: number, limit: number): readonly HubEventRow[];
   /** The number after which a client reads that starts with an id; undefined for the end of the log. */
   seqBefore(shards: readonly number[], fromId: number): number | undefined;
-  /** The number of the last event of all shards; 0 before the first. */
+  /** The number of the last event of all shards; 0 when there is none. */
   lastEventSeq(): number;
 }
 
@@ -167,7 +162,7 @@ export function createEventReads(context: ReadContext): EventReads {
       const first = shards.flatMap((shard) => db.get(seqOfFirst, shard, startOf(shard, fromId))?.seq ?? []);
       return first.length === 0 ? undefined : Math.min(...first) - 1;
     },
-    lastEventSeq: () => db.get(lastSeq)?.seq ?? 0,
+    lastEventSeq: () => lastHubEventSeq(db),
   };
 }
 

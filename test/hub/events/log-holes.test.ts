@@ -77,6 +77,7 @@ function openLog() {
           signal: abort.signal,
           metadata: () => undefined,
           sendMetadata() {},
+          countRows() {},
         },
       );
       const events = expectOk(opened).responses[Symbol.asyncIterator]();

@@ -1,0 +1,56 @@
+import { expect, test } from "bun:test";
+import type { ClientReadableStream, HubEvent } from "@farcaster/hub-nodejs";
+import { Registry } from "prom-client";
+import { registerHubMetrics } from "../../src/hub/hub-metrics.ts";
+import { firstEventId } from "../../src/protocol/hub-event-id.ts";
+import { startLoggedNode } from "../support/logged-node.ts";
+import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signedCast } from "../support/messages.ts";
+import { accountRecords, accountSigner } from "../support/node.ts";
+
+test("the hub counts calls by method and code, rows, streams of events, and the extent of the log", async () => {
+  await using node = await startLoggedNode();
+  const casts = [1, 2, 3].map((n) => ({
+    kind: "message" as const,
+    bytes: signedCast(1, `cast ${n}`, accountSigner(1), { timestamp: DEFAULT_TIMESTAMP + n }),
+  }));
+  node.merge(...accountRecords(1), ...casts);
+  const { client, server } = node.hub;
+  const registry = new Registry();
+  registerHubMetrics({ registry, prefix: "svc_" }, () => server.rpc.stats());
+
+  expect((await client.getCastsByFid({ fid: 1 })).isOk()).toBe(true);
+  expect((await client.getCast({ fid: 1, hash: new Uint8Array(20) })).isErr()).toBe(true);
+  const stream = (
+    await client.subscribe({ eventTypes: [], fromId: 0 })
+  )._unsafeUnwrap() as ClientReadableStream<HubEvent>;
+  stream.on("error", () => undefined);
+  await new Promise((resolve) => stream.once("data", resolve));
+
+  const lines = (await registry.metrics()).split("\n");
+  expect(lines).toContain('svc_hub_calls_total{method="GetCastsByFid",code="OK"} 1');
+  expect(lines).toContain('svc_hub_calls_total{method="GetCast",code="NOT_FOUND"} 1');
+  expect(lines).toContain('svc_hub_rows_total{method="GetCastsByFid"} 3');
+  expect(lines.some((line) => line.startsWith('svc_hub_call_seconds_total{method="GetCast"} '))).toBe(true);
+  expect(lines).toContain("svc_hub_subscribers 1");
+  expect(lines).toContain(`svc_hub_log_oldest_timestamp_seconds{shard="1"} ${DEFAULT_NOW_SECS}`);
+
+  const { events } = await server.rpc.stats();
+  const [shard] = events?.log.shards ?? [];
+  const first = await client.getEvents({ startId: 0 });
+  const ids = first._unsafeUnwrap().events.map(({ id }) => id);
+  expect(events?.log.events).toBe(ids.length);
+  expect(shard).toEqual({
+    shard: 1,
+    oldestId: ids[0] ?? 0,
+    headId: ids.at(-1) ?? 0,
+    oldestAt: DEFAULT_NOW_SECS,
+  });
+  expect((ids[0] ?? 0) % firstEventId(1)).toBe(0);
+
+  stream.cancel();
+  while ((await server.rpc.stats()).events?.subscribers.ended.client !== 1) await Bun.sleep(5);
+  const after = await registry.metrics();
+  expect(after).toContain('svc_hub_ended_subscribers_total{reason="client"} 1\n');
+  expect(after).toContain('svc_hub_calls_total{method="Subscribe",code="CANCELLED"} 1\n');
+  expect(after).toContain("svc_hub_subscribers 0\n");
+});
