@@ -65,6 +65,15 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
       expect(await store.find("", 100)).toBeUndefined();
     });
 
+    test("an id with NUL, which any URL may have, is that of no record", async () => {
+      const { store, item, idOf } = await start();
+      await store.create(item(1), 25);
+      for (const id of ["\0", `${idOf(item(1))}\0`, `\0${idOf(item(1))}`]) {
+        expect(await store.find(id, 100)).toBeUndefined();
+        expect(await store.delete({ id, ownerFid: 3, nowSecs: 100 })).toBe("not-found");
+      }
+    });
+
     test("lists all records of the owner in the order of creation, also within one second", async () => {
       const { store, item } = await start();
       for (const n of [5, 1, 9, 3]) await store.create(item(n), 25);

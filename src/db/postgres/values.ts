@@ -1,13 +1,21 @@
 import type { PgScalar, PgValue } from "./statement.ts";
 
 /**
+ * Replaces the NUL that PostgreSQL refuses in text. Stored text has none, but a URL may ask for an id with one: no record has it,
+ * nor the replacement.
+ */
+function storable(text: string): string {
+  return text.replaceAll("\0", "\uFFFD");
+}
+
+/**
  * A parameter as it is sent: bytes and null as they are, all else as text whose type PostgreSQL takes from the statement.
  * A number sent as a number would have the type of its size, and each type would be a prepared statement of its own.
  */
 export function sentValue(value: PgValue): string | Uint8Array | null {
   if (value === null || value instanceof Uint8Array) return value;
   if (Array.isArray(value)) return arrayLiteral(value);
-  return String(value);
+  return typeof value === "string" ? storable(value) : String(value);
 }
 
 /** The text form of an array: `{1,"a\"b",NULL,"\\x00ff"}`. */
@@ -18,7 +26,7 @@ function arrayLiteral(values: readonly PgScalar[]): string {
 function element(value: PgScalar): string {
   if (value === null) return "NULL";
   if (value instanceof Uint8Array) return `"\\\\x${value.toHex()}"`;
-  if (typeof value === "string") return `"${value.replace(/["\\]/g, "\\$&")}"`;
+  if (typeof value === "string") return `"${storable(value).replace(/["\\]/g, "\\$&")}"`;
   return String(value);
 }
 

@@ -53,6 +53,14 @@ describe.skipIf(!HAS_POSTGRES)("a pool", () => {
     });
   });
 
+  test("sends U+FFFD for the NUL that PostgreSQL refuses", async () => {
+    await using database = await createDatabase();
+    const row = await database
+      .pools()
+      .main.get(echo, 1, "a\0b\0", true, new Uint8Array([0]), [], [], ["\0", "c"]);
+    expect(row).toMatchObject({ text: "a\uFFFDb\uFFFD", texts: ["\uFFFD", "c"], bytes: Buffer.from([0]) });
+  });
+
   test("commits a transaction as a whole, and nothing of one whose body throws", async () => {
     await using database = await createDatabase();
     const { main } = database.pools();
