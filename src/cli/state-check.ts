@@ -30,7 +30,8 @@ export function registerStateCheck(state: Command, context: CommandContext): voi
         const postgres = postgresSettings(config);
         let findings: readonly StateFinding[];
         if (postgres) {
-          await migratePostgres(postgres, { may: config.state.migrate });
+          // A check of the wrong database or schema must not create an empty state and find it sound.
+          await migratePostgres(postgres, { may: false });
           if (restored) await settlePostgresState(postgres, { nonceFloor });
           findings = await checkPostgresState(postgres);
         } else if (restored) {

@@ -44,6 +44,22 @@ describe.skipIf(!HAS_POSTGRES)("svc state migrate", () => {
     });
   });
 
+  test("no other command makes it: a check of the wrong database finds no sound state", async () => {
+    await using database = await createDatabase({ isEmpty: true });
+    const commands = [
+      ["check"],
+      ["check", "--restored"],
+      ["pause", "all", "--reason", "x"],
+      ["resume", "all"],
+    ];
+    for (const command of commands) {
+      const ended = await run(["--set", `state.url=${database.url}`, "state", ...command]);
+      expect([ended.exitCode, ended.out]).toEqual([1, ""]);
+      expect(ended.errors).toContain("Run `svc state migrate`");
+    }
+    expect(await database.query("SELECT 1 AS one FROM pg_namespace WHERE nspname = 'svc'")).toEqual([]);
+  });
+
   test("a start with state.migrate = false names the command, and does not change the database", async () => {
     await using database = await createDatabase({ isEmpty: true });
     using dir = emptyDir();
