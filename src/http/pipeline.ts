@@ -30,6 +30,9 @@ export interface PipelineOptions {
   readonly closesConnections: () => boolean;
 }
 
+/** The route that balancers ask every few seconds, also while a node fills its index for hours. */
+const READINESS = "/ready";
+
 /** An id that a client may choose: safe in a log line and in a header. */
 const clientRequestId = /^[\w=-]{1,128}$/;
 
@@ -76,7 +79,7 @@ export function createPipeline(options: PipelineOptions): (request: Request) => 
     const durationMs = performance.now() - exchange.startedAtMs;
     const template = exchange.route ?? "unmatched";
     observe(method, template, status, durationMs / 1000);
-    const level = logLevelOf(status);
+    const level = template === READINESS ? "debug" : logLevelOf(status);
     if (log.isLevelEnabled(level)) {
       log[level]({ method, route: template, status, durationMs, requestId }, "Request handled");
     }

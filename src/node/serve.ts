@@ -60,8 +60,15 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   const { shutdown } = base;
   const dataDir = openDataDir(base.config.data.dir);
   shutdown.add("data directory", () => dataDir.release());
-  const config: Config = { ...base.config, data: { ...base.config.data, dir: dataDir.path } };
-  const common: Common = { ...base, config };
+  const nodeId = nodeIdOf(base.config.node.id, dataDir);
+  // With the id of the data directory as the setting, lines of every thread name it.
+  const config: Config = {
+    ...base.config,
+    data: { ...base.config.data, dir: dataDir.path },
+    node: { id: nodeId },
+  };
+  const isNamed = config.state.url === "" || base.config.node.id !== "";
+  const common: Common = { ...base, config, log: isNamed ? base.log : base.log.child({ node: nodeId }) };
   for (const { key, message } of findRisks(config)) common.log.warn({ setting: key }, message);
   checkListenAddress({ ...config.http, setting: "http.port (SVC_HTTP_PORT)" });
   checkListenAddress({ ...config.hub, setting: "hub.port (SVC_HUB_PORT)" });
@@ -70,7 +77,6 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     port: config.hub.http_port,
     setting: "hub.http_port (SVC_HUB_HTTP_PORT)",
   });
-  const nodeId = nodeIdOf(config.node.id, dataDir);
   await prepareDatabases(common, options);
   const db = openIndexReader(indexPath(config.data.dir));
   shutdown.add("index reader", () => db[Symbol.dispose]());

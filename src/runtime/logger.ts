@@ -39,7 +39,7 @@ export function createLogger(
   const log = pino(
     {
       level: config.log.level,
-      base: subsystem === undefined ? null : { subsystem },
+      base: { ...nodeOf(config), ...(subsystem === undefined ? {} : { subsystem }) },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (level) => ({ level }), log: redact },
       // `redact` has already described the error and its causes as fields.
@@ -59,6 +59,11 @@ export function createLogger(
     return child.call(this, redact(bindings), options);
   } as Logger["child"];
   return log;
+}
+
+/** Lines of nodes that share a state name theirs, because they are often read together. */
+function nodeOf({ state, node }: Config): { readonly node?: string } {
+  return state.url === "" || node.id === "" ? {} : { node: node.id };
 }
 
 function standardError(): LogDestination {

@@ -25,6 +25,13 @@ test("logs each response as one line with method, template, status, duration and
   }
 });
 
+test("a node that is not ready does not log each check of a balancer", async () => {
+  await using http = runHttp({ ops: { notReadyReason: () => "filling the index" } });
+  expect((await fetch(`${http.url}/ready`)).status).toBe(503);
+  const handled = http.logLines.filter(({ msg }) => msg === "Request handled");
+  expect(handled).toEqual([expect.objectContaining({ route: "/ready", status: 503, level: 20 })]);
+});
+
 test("logs no secret that a client sends", async () => {
   await using http = runHttp({ plugins: [...sampleRoutes(), brokenRoutes()] });
   const secret = "s3cr3t-value";

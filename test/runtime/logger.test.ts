@@ -46,6 +46,16 @@ test("the level of the settings decides what is logged", () => {
   expect(silent.lines).toEqual([]);
 });
 
+test("lines of a node that shares its state name the node", () => {
+  const nodeIn = (set: string[]) => {
+    const { log, lines } = recorded(set);
+    log.info("Started");
+    return JSON.parse(lines[0] ?? "").node;
+  };
+  expect(nodeIn(["node.id=a", "state.url=postgres://svc@127.0.0.1/svc"])).toBe("a");
+  expect(nodeIn(["node.id=a"])).toBeUndefined();
+});
+
 test("children and workers carry their subsystem", () => {
   const { log, lines } = recorded();
   log.child({ subsystem: "hub" }).child({ peer: "x" }).info("Took a message");

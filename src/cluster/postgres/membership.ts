@@ -199,6 +199,7 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
     clearInterval(ticking);
     throw cause;
   }
+  log.info({ slot: node.slot, nodes: latest?.nodes ?? 1 }, "Joined the nodes that share the state");
   schedule(beatIntervalMs);
 
   return {
