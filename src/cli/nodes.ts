@@ -32,9 +32,7 @@ export function registerNodes(program: Command, context: CommandContext): void {
         print(table(rows));
         for (const key of differing) print(`differs: ${key}\n`);
         for (const { name, reason, pausedBy, pausedAt } of switches)
-          print(
-            `paused: ${name} by ${pausedBy} since ${new Date(pausedAt * 1000).toISOString()}: ${reason}\n`,
-          );
+          print(`paused: ${name} by ${pausedBy} since ${timeOf(pausedAt)}: ${reason}\n`);
       });
     });
 
@@ -84,8 +82,8 @@ function table(rows: readonly ReturnType<typeof shown>[]): string {
     String(slot),
     alive ? "alive" : "ended",
     version,
-    new Date(started_at * 1000).toISOString(),
-    live_since === null ? "-" : new Date(live_since * 1000).toISOString(),
+    timeOf(started_at),
+    live_since === null ? "-" : timeOf(live_since),
   ]);
   const lines = [["node", "slot", "state", "version", "started", "live since"], ...cells];
   const widths =
@@ -99,6 +97,10 @@ function table(rows: readonly ReturnType<typeof shown>[]): string {
           .trimEnd()}\n`,
     )
     .join("");
+}
+
+function timeOf(unixSecs: number): string {
+  return new Date(unixSecs * 1000).toISOString().replace(".000Z", "Z");
 }
 
 async function onNodes(context: CommandContext, work: (pool: PgPool) => Promise<void>): Promise<void> {

@@ -41,9 +41,10 @@ export function summaryOf({ created_at, version, node, index, state }: Manifest)
 }
 
 function sizesOf({ bytes, compressed_bytes }: FileManifest): string {
-  return `${megabytes(bytes)} MB, compressed ${megabytes(compressed_bytes)} MB`;
+  return `${sizeOf(bytes)}, compressed ${sizeOf(compressed_bytes)}`;
 }
 
-function megabytes(bytes: number): string {
-  return (bytes / 1e6).toFixed(1);
+/** In MB, or in kB where that would show as 0.0. */
+function sizeOf(bytes: number): string {
+  return bytes < 1e5 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

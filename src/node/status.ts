@@ -6,6 +6,7 @@ import type { IndexDatabase } from "../db/index/database.ts";
 import type { HubLogStatus } from "../db/index/hub-log.ts";
 import { isDemo } from "../db/index/identity.ts";
 import { readTotals } from "../db/index/totals.ts";
+import { NO_ANSWER } from "../db/postgres/breaker.ts";
 import { registerHubMetrics } from "../hub/hub-metrics.ts";
 import type { HubRpc, HubStats } from "../hub/rpc.ts";
 import { registerIngestMetrics } from "../ingest/metrics.ts";
@@ -149,7 +150,8 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
 
 function awayReason(postgres: PostgresState | undefined): string | undefined {
   const away = postgres?.away();
-  return away && `PostgreSQL does not answer: ${away.reason}`;
+  if (!away) return undefined;
+  return away.reason === NO_ANSWER ? NO_ANSWER : `${NO_ANSWER}: ${away.reason}`;
 }
 
 /** Registers the metrics of a part in a separate registry, which is rendered when the part has responded. */

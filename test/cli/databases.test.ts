@@ -30,7 +30,7 @@ describe("a state that is lost beside a filled index", () => {
       expect(errors).toContain(
         `${path} is ${how}. It holds the apps, webhooks, secrets, notification tokens`,
       );
-      expect(errors).toContain("restore it from a backup");
+      expect(errors).toContain("restore it from a backup, or set state.url");
       expect(errors).toContain("--new-state");
     };
     rmSync(path);

@@ -4,7 +4,7 @@ import { StateUnavailable } from "../state/unavailable.ts";
 /** The pause between two probes. */
 const PROBE_INTERVAL_MS = 500;
 /** The reason where another thread knows more. */
-const NO_ANSWER = "PostgreSQL does not answer";
+export const NO_ANSWER = "PostgreSQL does not answer";
 
 /** Whether PostgreSQL is reachable, for all pools of a thread. What another thread finds counts, too. */
 export interface Breaker extends Disposable {

@@ -202,7 +202,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
   function unavailable(cause: unknown, fault: PgFault, isUnknown: boolean): StateUnavailable {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const isAway = fault !== "undone" || isReadOnlyServer(cause);
-    // An answer that is missing is judged by the time that its try had.
+    // A missing answer counts by the time that its try had.
     if (!closed && isAway && !(cause instanceof NoAnswer)) breaker.trip(reason);
     return new StateUnavailable(reason, { cause, mayHaveHappened: isUnknown });
   }

@@ -153,7 +153,7 @@ function checkFile(where: DatabaseFile, mayCreate: boolean): void {
 
 function missing({ database, file }: DatabaseFile, state: "is missing" | "is empty"): string {
   if (database === "index") return `${file} ${state}: there is no index yet. Start the node first.`;
-  return `${file} ${state}. It holds the apps, webhooks, secrets, notification tokens, deliveries and nonces of this node, and cannot be rebuilt: restore it from a backup. If there never was one, or all of that may be lost, run serve or migrate once with --new-state.`;
+  return `${file} ${state}. It holds the apps, webhooks, secrets, notification tokens, deliveries and nonces of this node, and cannot be rebuilt: restore it from a backup, or set state.url if the state is in PostgreSQL. If there never was one, or all of that may be lost, run serve or migrate once with --new-state.`;
 }
 
 function orphanedLog(file: string): string {

@@ -32,12 +32,20 @@ export async function copyToPostgres(options: StateCopyOptions): Promise<StateCo
   using source = openState(file, { mayCreate: false, mayBeMoved: true });
   refuseMoved(file, stateMoveOf(source)?.destination);
   const report = await inTransaction(options, async (target) => {
-    refuseMoved("PostgreSQL", await target.movedTo());
+    refuseFormer(await target.movedTo());
     await refuseLiveNodes(target);
     return (await isEmpty(target)) ? fill(source, target, options) : recognise(source, target, options);
   });
   if (!dryRun) markMoved(source, { destination: postgresName, movedAt: nowSecs(clock) });
   return report;
+}
+
+/** @throws UserError when the state was moved away from the target, which still has its rows. */
+function refuseFormer(destination: string | undefined): void {
+  if (destination !== undefined)
+    throw new UserError(
+      `PostgreSQL still holds the state that was moved to ${destination}. Drop its schema, or use an empty database or another state.schema.`,
+    );
 }
 
 async function isEmpty(target: PgStateCopy): Promise<boolean> {

@@ -152,6 +152,8 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
     }
     expect(await readiness(a)).toBe(200);
     while ((await readiness(a, "?for=state")) !== 503) await Bun.sleep(50);
+    const { message } = (await (await fetch(`${a.url}/ready?for=state`)).json()) as { message: string };
+    expect(message.match(/PostgreSQL does not answer/g)).toHaveLength(1);
     await server.restart();
     expect(await untilReady(a)).toBeLessThan(RECOVERY_MS);
     isAway = false;

@@ -136,7 +136,7 @@ describe.skipIf(!HAS_POSTGRES)("svc state copy", () => {
     await expect(copyToSqlite(options)).rejects.toThrow(`in PostgreSQL was moved to ${file}`);
     // The state that was moved there first is still beside it.
     expect(existsSync(`${file}.moved`)).toBe(true);
-    await expect(copyToPostgres(options)).rejects.toThrow(`in PostgreSQL was moved to ${file}`);
+    await expect(copyToPostgres(options)).rejects.toThrow(`that was moved to ${file}. Drop its schema`);
     openState(file)[Symbol.dispose]();
   }, 60_000);
 
