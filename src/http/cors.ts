@@ -14,7 +14,8 @@ export interface Cors {
 const preflightMaxAgeSecs = 86_400;
 
 const allowedMethods = "GET, POST, PUT, PATCH, DELETE";
-const exposedHeaders = "x-request-id, etag, retry-after, x-partial";
+const exposedHeaders =
+  "x-request-id, etag, retry-after, x-partial, x-oldest-event-id, x-head-event-id, x-events-missing";
 
 /** Headers, besides `x-api-key`, that clients of the hosted API send with every call. */
 const compatHeaders = [
@@ -41,6 +42,7 @@ export function createCors(options: {
     "x-request-id",
     "if-none-match",
     "prefer",
+    "x-strict-from-id",
     ...(isCompat ? compatHeaders : []),
   ].join(", ");
   const anyOrigin = origins.includes("*");

@@ -27,6 +27,9 @@ describe("by default", () => {
         "etag",
         "retry-after",
         "x-partial",
+        "x-oldest-event-id",
+        "x-head-event-id",
+        "x-events-missing",
         "x-svc-node",
       ]);
     }
@@ -59,6 +62,7 @@ describe("by default", () => {
       "x-request-id",
       "if-none-match",
       "prefer",
+      "x-strict-from-id",
     ]);
   });
 
