@@ -145,7 +145,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   "28P01": "the server refuses the user or the password",
   "28000": "the server refuses this user from this address (pg_hba.conf)",
   "3D000": "the database does not exist: create it",
-  "42501": "the user may not create objects in the database: GRANT CREATE ON DATABASE",
   "42704": "the server is older than PostgreSQL 15",
 };
 
@@ -156,8 +155,16 @@ function startFault(cause: unknown, { connect }: PgSettings): unknown {
   const state = sqlStateOf(cause);
   const advice = state === undefined ? undefined : ADVICE[state];
   if (advice) return new UserError(`state.url: ${where}: ${advice}.`);
+  if (state === "42501")
+    return new UserError(
+      `state.url: ${where}: ${cause.message}. The user must be allowed to create the schema (GRANT CREATE ON DATABASE), and own all that is in it, also after a restore.`,
+    );
   if (faultOf(cause))
     return new RetryableError(`state.url: ${where}: ${cause.message}. Is PostgreSQL running there?`);
-  if (state === undefined && "code" in cause) return new UserError(`state.url: ${where}: ${cause.message}`);
+  if (state === undefined && "code" in cause) {
+    const isUnknown = /unable to (verify|get)|self[- ]signed/i.test(cause.message);
+    const hint = isUnknown ? ". state.tls_ca_file names a file with the authority of its certificate." : "";
+    return new UserError(`state.url: ${where}: ${cause.message}${hint}`);
+  }
   return cause;
 }

@@ -52,6 +52,18 @@ describe.skipIf(!HAS_POSTGRES)("a start whose way to PostgreSQL is wrong", () =>
     ]);
   });
 
+  test("names what the user does not own, as after a restore by another role", async () => {
+    await using database = await createDatabase();
+    const role = `r${crypto.randomUUID().replaceAll("-", "")}`;
+    await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'p'`);
+    await using cleanUp = new AsyncDisposableStack();
+    cleanUp.defer(async () => void (await database.query(`DROP ROLE ${role}`)));
+    const url = new URL(database.url);
+    url.username = role;
+    url.password = "p";
+    expect(await start(url.href)).toMatch(/^exit 1: .*permission denied .*own all that is in it/);
+  });
+
   test("accepts a certificate by its authority and its name, as sslmode says", async () => {
     const [own, other] = [createCertificateAuthority(), createCertificateAuthority()];
     await using server = await startPostgres({ tls: own.issue(["localhost"]) });
@@ -60,10 +72,11 @@ describe.skipIf(!HAS_POSTGRES)("a start whose way to PostgreSQL is wrong", () =>
     const files = { own: `${dir.path}/own.pem`, other: `${dir.path}/other.pem` };
     await Bun.write(files.own, own.ca);
     await Bun.write(files.other, other.ca);
-    const code = async (host: string, mode: string, ca = "") => {
-      const url = `${database.url.replace("127.0.0.1", host)}?sslmode=${mode}`;
-      return (await start(url, `state.tls_ca_file=${ca}`)).split(":")[0];
-    };
+    const said = (host: string, mode: string, ca = "") =>
+      start(`${database.url.replace("127.0.0.1", host)}?sslmode=${mode}`, `state.tls_ca_file=${ca}`);
+    const code = async (host: string, mode: string, ca?: string) =>
+      (await said(host, mode, ca)).split(":")[0];
+    expect(await said("localhost", "verify-full")).toContain("state.tls_ca_file names a file");
     expect(await code("localhost", "verify-full", files.own)).toBe("ok");
     expect(await code("localhost", "verify-full", files.other)).toBe("exit 1");
     expect(await code("localhost", "verify-full")).toBe("exit 1");
