@@ -50,12 +50,15 @@ test("the composition has two nodes whose variables are settings", async () => {
   };
   const nodes = Object.values(compose.services).filter(({ command }) => command?.includes("serve"));
   expect(nodes).toHaveLength(2);
+  const ids: string[] = [];
   for (const { environment = {} } of nodes) {
     const { SVC_UPSTREAM_URL: _, ...env } = environment;
     const readFile = (path: string) => (path === "/run/secrets/postgres-password" ? "secret" : undefined);
     const { config } = loadConfig({ argvFlags: {}, env, readFile, cwd: "/" });
     expect([config.state.password, config.http.host]).toEqual(["secret", "0.0.0.0"]);
+    ids.push(config.node.id);
   }
+  expect(ids).toEqual(["node-a", "node-b"]);
 });
 
 describe.skipIf(!HAS_POSTGRES)("two nodes", () => {
