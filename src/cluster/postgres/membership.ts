@@ -146,13 +146,13 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
     const isOtherServer =
       latest && (latest.systemIdentifier !== systemIdentifier || latest.timeline !== timeline);
     if (!isOtherServer) return;
-    await pool.run(recordServer, systemIdentifier, timeline);
     await refuseSigned("the server is another one than before, or on another timeline");
+    await pool.run(recordServer, systemIdentifier, timeline);
   }
 
   async function refuseSigned(reason: string): Promise<void> {
-    countRollback(reason);
     await pool.run(refuseSignedUntilNow, Number(deps.settings.hard["auth.signed_at_window_secs"]));
+    countRollback(reason);
   }
 
   async function measureOffset(): Promise<void> {
