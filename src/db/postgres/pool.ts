@@ -135,8 +135,10 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
     const startedMs = performance.now();
     return new Promise<T>((resolve, reject) => {
       let watchdog: ReturnType<typeof setTimeout> | undefined;
+      let isLate = false;
       const deadline = setTimeout(
         () => {
+          isLate = true;
           reject(new NoAnswer());
           const absent = () => {
             breaker.trip(NO_ANSWER);
@@ -161,7 +163,12 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
           }
           then(outcome);
         };
-      work(generation.driver).then(settled(resolve), settled(reject));
+      const fail = settled(reject);
+      work(generation.driver).then(settled(resolve), (cause) => {
+        // Nobody repeats this try any more, so that it alone shows that no connection can be made.
+        if (isLate && !closed && faultOf(cause) === "not_sent") breaker.trip(messageOf(cause));
+        fail(cause);
+      });
     });
   }
 
@@ -190,7 +197,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
         const pauseMs = pauseAfter(cause, fault, tries[fault]);
         if (pauseMs === undefined || performance.now() + pauseMs >= untilMs) {
           stats.count("unavailable", performance.now() - startedMs);
-          throw unavailable(cause, fault, tries.unknown > 0);
+          throw unavailable(cause, fault, tries);
         }
         stats.countRetry(fault);
         await Bun.sleep(pauseMs);
@@ -199,12 +206,16 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
   }
 
   /** The error of a decision that is not tried again. Everything but a refused transaction means that the server is away. */
-  function unavailable(cause: unknown, fault: PgFault, isUnknown: boolean): StateUnavailable {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+  function unavailable(
+    cause: unknown,
+    fault: PgFault,
+    tries: Readonly<Record<PgFault, number>>,
+  ): StateUnavailable {
+    const reason = messageOf(cause);
     const isAway = fault !== "undone" || isReadOnlyServer(cause);
-    // A missing answer counts by the time that its try had.
-    if (!closed && isAway && !(cause instanceof NoAnswer)) breaker.trip(reason);
-    return new StateUnavailable(reason, { cause, mayHaveHappened: isUnknown });
+    // A missing answer counts by the time that its try had, unless no connection could be made before.
+    if (!closed && isAway && (!(cause instanceof NoAnswer) || tries.not_sent > 0)) breaker.trip(reason);
+    return new StateUnavailable(reason, { cause, mayHaveHappened: tries.unknown > 0 });
   }
 
   const once = queriesOf({
@@ -223,6 +234,10 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
 
 function notSent(message: string): StateUnavailable {
   return new StateUnavailable(message, { mayHaveHappened: false });
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 const NO_ANSWER = "PostgreSQL did not answer in time";

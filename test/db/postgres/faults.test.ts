@@ -153,6 +153,20 @@ describe.skipIf(!HAS_POSTGRES)("a pool over a network that", () => {
     expect(pools.away).toBeUndefined();
   });
 
+  test("is cut in the middle of a call counts as away, although the repeated call has not had its whole time", async () => {
+    // A connection is given up sooner than the deadline of the repeated call.
+    await using database = await createDatabase({ timeoutMs: 1_000 });
+    await using proxy = startProxy(database.settings.connect.port);
+    const pools = database.pools({ port: proxy.port, main: 1 });
+    await pools.main.get(ask);
+    const call = pools.main.run(wait, 0.95).catch((cause) => cause);
+    await Bun.sleep(450);
+    proxy.cut();
+    expect(await call).toBeInstanceOf(StateUnavailable);
+    while (!pools.away) await Bun.sleep(20);
+    expect(await refusal(pools.main.get(ask))).toBeLessThan(AT_ONCE_MS);
+  });
+
   test("passes nothing rejects every caller at the deadline, and nothing is waited for twice", async () => {
     await using database = await createDatabase({ timeoutMs: TIMEOUT_MS });
     await using proxy = startProxy(database.settings.connect.port);
