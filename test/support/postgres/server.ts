@@ -78,7 +78,13 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
     const rows = stdout.toString().trim().split("\n");
     for (const row of rows) {
       const [child, parent] = row.trim().split(/\s+/).map(Number);
-      if (child !== undefined && (child === pid || parent === pid)) process.kill(child, signal);
+      if (child === undefined || (child !== pid && parent !== pid)) continue;
+      try {
+        process.kill(child, signal);
+      } catch (cause) {
+        // A process of the server may have ended meanwhile.
+        if (!(cause instanceof Error && "code" in cause && cause.code === "ESRCH")) throw cause;
+      }
     }
   };
   return {
