@@ -1,20 +1,21 @@
 import { Client, credentials } from "@grpc/grpc-js";
-import { toFarcasterSecs } from "../src/protocol/time.ts";
-import { SubmitBulkMessagesRequest, SubmitBulkMessagesResponse } from "../src/protocol/wire/generated/hub.ts";
 import { Message } from "../src/protocol/wire/generated/message.ts";
-import { OnChainEvent } from "../src/protocol/wire/generated/on-chain.ts";
-import { registerEvent, rentEvent, signerEvent } from "../test/support/events.ts";
-import { makeSigner, makeWallet, signedCast } from "../test/support/messages.ts";
 import { compileInto, DIST, startNode, tempDir } from "../test/support/program.ts";
 import { bareInsertRate, bareVerifyRate } from "./bare-ingest.ts";
 import type { Figure } from "./main.ts";
 import { cpuMicrosOf, median } from "./start.ts";
+import {
+  bulkRequests,
+  callAll,
+  MESSAGES_PER_CALL,
+  makeMessages,
+  registerAll,
+  submitAll,
+  unixNowSecs,
+} from "./submits.ts";
 
-const FIDS = 100;
 const RUNS = 5;
 const MESSAGES_PER_RUN = 20_000;
-const MESSAGES_PER_CALL = 500;
-const CALLS_AT_ONCE = 4;
 const UNARY_PER_RUN = 4_000;
 const UNARY_AT_ONCE = 64;
 /** The first unary calls of any kind wait for the JIT compiler. */
@@ -67,7 +68,7 @@ async function bulkFigures(client: Client, measured: Measure): Promise<Figure[]>
   const rounds = { history: [] as Round[], news: [] as Round[] };
   for (let run = 0; run < RUNS; run++) {
     for (const kind of ["history", "news"] as const) {
-      const messages = makeMessages(`${kind} ${run}`, unixNowSecs() - AGES_SECS[kind]);
+      const messages = makeMessages(`${kind} ${run}`, unixNowSecs() - AGES_SECS[kind], MESSAGES_PER_RUN);
       if (kind === "history") {
         bare.verified.push(bareVerifyRate(messages));
         bare.inserted.push(bareInsertRate(messages, MESSAGES_PER_CALL));
@@ -99,12 +100,16 @@ async function bulkFigures(client: Client, measured: Measure): Promise<Figure[]>
 async function unaryFigures(client: Client, measured: Measure): Promise<Figure[]> {
   const rounds = { empty: [] as Round[], submit: [] as Round[] };
   for (let run = 0; run < UNARY_WARM_UP_RUNS + RUNS; run++) {
-    const messages = makeMessages(`unary ${run}`, unixNowSecs() - AGES_SECS.history).slice(0, UNARY_PER_RUN);
+    const messages = makeMessages(`unary ${run}`, unixNowSecs() - AGES_SECS.history, UNARY_PER_RUN);
     const requests = messages.map((message) => Buffer.from(Message.encode(message).finish()));
     const nothing = requests.map(() => Buffer.alloc(0));
     const round = {
-      empty: await measured(nothing.length, () => callAll(client, "/HubService/GetInfo", nothing)),
-      submit: await measured(requests.length, () => callAll(client, "/HubService/SubmitMessage", requests)),
+      empty: await measured(nothing.length, () =>
+        callAll(client, { method: "/HubService/GetInfo", requests: nothing, atOnce: UNARY_AT_ONCE }),
+      ),
+      submit: await measured(requests.length, () =>
+        callAll(client, { method: "/HubService/SubmitMessage", requests, atOnce: UNARY_AT_ONCE }),
+      ),
     };
     if (run < UNARY_WARM_UP_RUNS) continue;
     rounds.empty.push(round.empty);
@@ -132,76 +137,4 @@ function comparedWith(what: string, rounds: readonly Round[], of: string, bare: 
 function processorTime(what: string, rounds: readonly Round[]): Figure {
   const value = median(rounds.map(({ nodeMicros }) => nodeMicros));
   return { what: `CPU time of the node, ${what}`, value, unit: "µs" };
-}
-
-function unixNowSecs(): number {
-  return Math.floor(Date.now() / 1000);
-}
-
-/** Messages with consecutive timestamps in seconds, starting at `startSecs` (unix). */
-function makeMessages(run: string, startSecs: number): Message[] {
-  return Array.from({ length: MESSAGES_PER_RUN }, (_, n) => {
-    const fid = 1 + (n % FIDS);
-    const text = `Message ${n} of ${run}, with about as many words in it as people put into one on a usual day.`;
-    const timestamp = toFarcasterSecs(startSecs) + Math.floor(n / FIDS);
-    return Message.decode(signedCast(fid, text, makeSigner(`bench ${fid}`), { timestamp }));
-  });
-}
-
-function bulkRequests(messages: readonly Message[]): Buffer[] {
-  const requests: Buffer[] = [];
-  for (let at = 0; at < messages.length; at += MESSAGES_PER_CALL) {
-    const slice = messages.slice(at, at + MESSAGES_PER_CALL);
-    requests.push(Buffer.from(SubmitBulkMessagesRequest.encode({ messages: slice }).finish()));
-  }
-  return requests;
-}
-
-async function submitAll(client: Client, requests: Buffer[]): Promise<void> {
-  const send = async () => {
-    for (let request = requests.pop(); request; request = requests.pop()) {
-      const bulkResponse = SubmitBulkMessagesResponse.decode(
-        await call(client, "/HubService/SubmitBulkMessages", request),
-      );
-      const refused = bulkResponse.messages.find(({ response }) => response?.$case !== "message");
-      if (refused) throw new Error(`a message was refused: ${JSON.stringify(refused)}`);
-    }
-  };
-  await Promise.all(Array.from({ length: CALLS_AT_ONCE }, send));
-}
-
-/** Makes unary calls, `UNARY_AT_ONCE` of them concurrently. Fails with the first refused call. */
-async function callAll(client: Client, method: string, requests: readonly Buffer[]): Promise<void> {
-  let next = 0;
-  const send = async () => {
-    for (let request = requests[next++]; request; request = requests[next++])
-      await call(client, method, request);
-  };
-  await Promise.all(Array.from({ length: UNARY_AT_ONCE }, send));
-}
-
-async function registerAll(client: Client, nowSecs: number): Promise<void> {
-  const at = nowSecs - 200_000;
-  for (let fid = 1; fid <= FIDS; fid++) {
-    for (const event of [
-      registerEvent(fid, makeWallet(`bench ${fid}`).address, { block: 1000 + fid, at }),
-      signerEvent(fid, makeSigner(`bench ${fid}`).publicKey, { block: 2000 + fid, at }),
-      rentEvent(fid, 100, { block: 3000 + fid, at }),
-    ])
-      await call(
-        client,
-        "/AdminService/SubmitOnChainEvent",
-        Buffer.from(OnChainEvent.encode(event).finish()),
-      );
-  }
-}
-
-function call(client: Client, method: string, request: Buffer): Promise<Buffer> {
-  const asBuffer = (bytes: Buffer) => bytes;
-  return new Promise((resolve, reject) => {
-    client.makeUnaryRequest(method, asBuffer, asBuffer, request, (cause, response) => {
-      if (cause || !response) reject(cause ?? new Error("no response"));
-      else resolve(response);
-    });
-  });
 }

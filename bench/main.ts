@@ -9,6 +9,7 @@ import { benchDensity } from "./density.ts";
 import { benchDialects } from "./dialects.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchHub } from "./hub.ts";
+import { benchHubEvents } from "./hub-events.ts";
 import { benchImport } from "./import.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchInside } from "./inside.ts";
@@ -43,6 +44,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   reads: benchReads,
   inside: benchInside,
   hub: benchHub,
+  "hub-events": benchHubEvents,
   dialects: benchDialects,
   throughput: benchThroughput,
   growth: benchGrowth,
