@@ -328,7 +328,7 @@ describe("rankings", () => {
             for (const node of nodes) node[Symbol.dispose]();
           }
         }),
-        { numRuns: 8 },
+        { numRuns: 3 },
       );
     });
   });

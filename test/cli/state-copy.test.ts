@@ -102,7 +102,7 @@ test.skipIf(!HAS_POSTGRES)(
   60_000,
 );
 
-test.skipIf(!HAS_POSTGRES)(
+test.skipIf(!HAS_POSTGRES || !IS_LONG)(
   "a node serves the same apps, webhooks and secrets before, between and after the moves",
   async () => {
     using dir = emptyDir();

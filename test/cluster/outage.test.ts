@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { callSigned, signedRequest, startCluster, type TestCluster, until } from "../support/cluster.ts";
+import { IS_LONG } from "../support/long.ts";
 import { type PostgresProxy, startProxy } from "../support/postgres/proxy.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
 import { fromSources, type RunningNode } from "../support/program.ts";
@@ -11,7 +12,7 @@ const FID = 3;
 const TIMEOUT_MS = 1_500;
 const DEADLINE_MS = (TIMEOUT_MS * 7) / 5;
 
-describe.skipIf(!HAS_POSTGRES)("a node that does not reach PostgreSQL", () => {
+describe.skipIf(!HAS_POSTGRES || !IS_LONG)("a node that does not reach PostgreSQL", () => {
   let cluster: TestCluster;
   let proxy: PostgresProxy;
   let node: RunningNode;
