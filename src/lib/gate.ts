@@ -12,7 +12,7 @@ export const OPEN_GATE: Gate = createGate(() => true);
 
 const POLL_INTERVAL_MS = 200;
 
-/** Creates a gate over a condition, which is polled while somebody waits. */
+/** Creates a gate over a condition, which is polled while a caller waits. */
 export function createGate(isOpen: () => boolean): Gate {
   return {
     isOpen,

@@ -35,10 +35,10 @@ const NOT_STORED_AS_MESSAGES: ReadonlySet<Store> = new Set([Store.UsernameProofs
 export function relayedBlocks(rules: RelayRules, shard: number, blocks: readonly ShardBlock[]): Relayed {
   const relayed: Relayed = { ops: [], mentioned: [], hubBlocks: [] };
   for (const shardBlock of blocks) {
-    const logged = new LoggedEvents(shard, shardBlock);
+    const logged = rules.logsHubEvents ? new LoggedEvents(shard, shardBlock) : undefined;
     const block = { rules, shard, blockTime: toUnixSecs(shardBlock.timestamp), relayed, logged };
     for (const event of shardBlock.events) relayEvent(block, event);
-    if (rules.logsHubEvents) relayed.hubBlocks.push(logged.block());
+    if (logged) relayed.hubBlocks.push(logged.block());
   }
   return relayed;
 }
@@ -64,7 +64,8 @@ interface BlockContext {
   /** Unix seconds. */
   readonly blockTime: number;
   readonly relayed: Relayed;
-  readonly logged: LoggedEvents;
+  /** Undefined while hub events are not logged. */
+  readonly logged: LoggedEvents | undefined;
 }
 
 function relayEvent(block: BlockContext, event: FollowedEvent): void {
@@ -78,7 +79,7 @@ function relayEvent(block: BlockContext, event: FollowedEvent): void {
     case "revoke": {
       const removed = storedIn(rules, body.value.message);
       if (!removed) break;
-      logged.add(event, removed.data.fid);
+      logged?.add(event, removed.data.fid);
       const ref = refOf(block, removed);
       if (ref) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
       break;
@@ -87,7 +88,7 @@ function relayEvent(block: BlockContext, event: FollowedEvent): void {
       const op = proofOp(block, body.value);
       if (!op) break;
       relayed.ops.push(op);
-      logged.add(event, fidOfProofs(body.value));
+      logged?.add(event, fidOfProofs(body.value));
       break;
     }
     case "onChainEvent": {
@@ -95,7 +96,7 @@ function relayEvent(block: BlockContext, event: FollowedEvent): void {
       if (!onChain || !rules.scope.includesEvent(onChain.fid, onChain.type)) break;
       const happenedAt = onChain.blockTimestamp;
       relayed.ops.push({ kind: "onChainEvent", event: body.value.event.slice(), happenedAt });
-      logged.add(event, onChain.fid);
+      logged?.add(event, onChain.fid);
     }
   }
 }
@@ -112,18 +113,16 @@ function relayMerge(
   const message = validateRelayed(rules, bytes, (one) => isStored(rules, one) || isKeyEvent(rules, one));
   if (!message) {
     for (const ref of deleted) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
-    logged.addRemovals(
-      event,
-      removed.map((one) => ({ fid: one.data.fid, message: encodeMessage(one) })),
-    );
+    logged?.addRemovals(event.id, removed);
     return;
   }
-  logged.add(event, message.data.fid);
+  const encoded = encodeMessage(message);
+  logged?.addMerge(event.id, { fid: message.data.fid, encoded, deletedMessages });
   if (!isOfShard(rules, shard, message)) {
     for (const ref of deleted) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
     return;
   }
-  relayed.ops.push(keyOp(message) ?? mergeOp(message, deleted));
+  relayed.ops.push(keyOp(message) ?? mergeOp(message, deleted, encoded));
   if (rules.scope.shareOf(message.data.fid) === "all")
     relayed.mentioned.push(...rules.scope.addMentioned(mentionedFids(message.data)));
 }
@@ -181,10 +180,14 @@ function isStored({ scope }: RelayRules, message: SignedMessage): boolean {
   return !NOT_STORED_AS_MESSAGES.has(store) && scope.includesStore(fid, store);
 }
 
-function mergeOp(message: SignedMessage, deleted: readonly MessageRef[]): RelayedOp {
+function mergeOp(
+  message: SignedMessage,
+  deleted: readonly MessageRef[],
+  encoded = encodeMessage(message),
+): RelayedOp {
   return {
     kind: "merge",
-    message: encodeMessage(message),
+    message: encoded,
     deleted,
     happenedAt: toUnixSecs(message.data.timestamp),
   };

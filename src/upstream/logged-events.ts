@@ -1,7 +1,7 @@
 import type { HubLogBlock, HubLogEvent } from "../db/index/hub-log.ts";
 import { encodeHubBody, type HubEventBody } from "../protocol/hub-event-body.ts";
 import { firstEventId, MAX_EVENTS_OF_BLOCK } from "../protocol/hub-event-id.ts";
-import { decodeMessage, encodeMessage } from "../protocol/signed-message.ts";
+import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { HubEventType } from "../protocol/wire/generated/hub.ts";
 import type { FollowedEvent } from "../protocol/wire/generated/upstream.ts";
 import type { ShardBlock } from "./block-assembler.ts";
@@ -12,27 +12,41 @@ export class LoggedEvents {
   readonly #block: ShardBlock;
   readonly #events: HubLogEvent[] = [];
   /** Removals that have no event of their own on the followed node. They get free ids at the end of the block. */
-  readonly #revoked: { readonly fid: number; readonly message: Uint8Array }[] = [];
+  readonly #revoked: SignedMessage[] = [];
 
   constructor(shard: number, block: ShardBlock) {
     this.#shard = shard;
     this.#block = block;
   }
 
-  /** Adds an event. Messages in it are stored without `data`, which `data_bytes` replaces. */
-  add(event: FollowedEvent, fid: number): void {
-    const { id, type, body } = event;
+  /** Adds an event other than a merge. Messages in it are stored without `data`, which `data_bytes` replaces. */
+  add({ id, type, body }: FollowedEvent, fid: number): void {
     if (body) this.#events.push({ id, type, fid, body: encodeHubBody(withoutData(body)) });
   }
 
-  /** Adds a merge whose message this node refuses: of it only the removals count. */
-  addRemovals(
-    event: FollowedEvent,
-    removed: readonly { readonly fid: number; readonly message: Uint8Array }[],
+  /** @param encoded the message without `data`. */
+  addMerge(
+    id: number,
+    {
+      fid,
+      encoded,
+      deletedMessages,
+    }: {
+      readonly fid: number;
+      readonly encoded: Uint8Array;
+      readonly deletedMessages: readonly Uint8Array[];
+    },
   ): void {
+    const value = { message: encoded, deletedMessages: deletedMessages.map(bare) };
+    const body = encodeHubBody({ $case: "merge", value });
+    this.#events.push({ id, type: HubEventType.HUB_EVENT_TYPE_MERGE_MESSAGE, fid, body });
+  }
+
+  /** Adds a merge whose message this node refuses: of it only the removals count. */
+  addRemovals(id: number, removed: readonly SignedMessage[]): void {
     const [first, ...others] = removed;
     if (!first) return;
-    this.#events.push(revokeOf(event.id, first));
+    this.#events.push(revokeOf(id, first));
     this.#revoked.push(...others);
   }
 
@@ -52,23 +66,13 @@ export class LoggedEvents {
   }
 }
 
-function revokeOf(
-  id: number,
-  { fid, message }: { readonly fid: number; readonly message: Uint8Array },
-): HubLogEvent {
-  const body = encodeHubBody(withoutData({ $case: "revoke", value: { message } }));
-  return { id, type: HubEventType.HUB_EVENT_TYPE_REVOKE_MESSAGE, fid, body };
+function revokeOf(id: number, message: SignedMessage): HubLogEvent {
+  const body = encodeHubBody({ $case: "revoke", value: { message: encodeMessage(message) } });
+  return { id, type: HubEventType.HUB_EVENT_TYPE_REVOKE_MESSAGE, fid: message.data.fid, body };
 }
 
 function withoutData(body: HubEventBody): HubEventBody {
   switch (body.$case) {
-    case "merge": {
-      const { message, deletedMessages } = body.value;
-      return {
-        $case: "merge",
-        value: { message: bare(message), deletedMessages: deletedMessages.map(bare) },
-      };
-    }
     case "prune":
     case "revoke":
       return { $case: body.$case, value: { message: bare(body.value.message) } };

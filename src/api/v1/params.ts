@@ -22,7 +22,7 @@ function spelled<T>(snakeCase: string, param: QueryParam<T>): QueryParam<T> {
 const MAX_BYTES = 1024;
 const SOLANA_BYTES = 32;
 
-/** An fid. One that no number represents belongs to nobody. */
+/** An fid. One that no number represents belongs to no user. */
 function fidOf(value: string, name: string): number {
   const fid = parseFid(value);
   if (fid === undefined) throw badRequest(`${name} must be an unsigned integer`);

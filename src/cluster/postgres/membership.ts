@@ -23,7 +23,7 @@ export interface LeaseTimes {
   readonly beatIntervalMs: number;
   /** After a beat that failed. */
   readonly retryIntervalMs: number;
-  /** A node that has not renewed its lease for so long starts nothing. Before the lease ends, so that nobody else has started. */
+  /** A node that has not renewed its lease for so long starts nothing. Before the lease ends, so that no other node has started. */
   readonly fenceMs: number;
   readonly leaseMs: number;
 }

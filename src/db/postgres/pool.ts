@@ -165,7 +165,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
         };
       const fail = settled(reject);
       work(generation.driver).then(settled(resolve), (cause) => {
-        // Nobody repeats this try any more, so that it alone shows that no connection can be made.
+        // The caller does not repeat this try, so its failure shows that no connection can be made.
         if (isLate && !closed && faultOf(cause) === "not_sent") breaker.trip(messageOf(cause));
         fail(cause);
       });

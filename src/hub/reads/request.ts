@@ -33,7 +33,7 @@ const delimited =
   (field: number): RequestField<T> => ({ field, wireType: LENGTH_DELIMITED, read });
 
 /**
- * A 64-bit number. A number above 2^53 - 1 is read as that: it is an fid that nobody has, and must not be rounded to the
+ * A 64-bit number. A number above 2^53 - 1 is read as that: it is an fid that no user has, and must not be rounded to the
  * fid of another user.
  */
 export const u64 = varint(readU64);

@@ -122,7 +122,7 @@ describe("parameters", () => {
     );
   });
 
-  test("an fid above 2^53 is nobody's", async () => {
+  test("an fid above 2^53 belongs to no user", async () => {
     for (const fid of ["4294967299", "9007199254740995", "18446744073709551615"])
       expect((await get(`/castsByFid?fid=${fid}`)).body).toEqual({ messages: [], nextPageToken: "" });
   });

@@ -345,7 +345,7 @@ test("storage limits are those of the units of each era, net of lends, and expir
 });
 
 describe("positions and numbers that are not what they seem:", () => {
-  test("an fid above 32 or 53 bits is nobody's", async () => {
+  test("an fid above 32 or 53 bits belongs to no user", async () => {
     const { client } = hub;
     for (const fid of UNKNOWN_FIDS) {
       // The client refuses to send a number above 2^53 - 1, so its bytes are written here.

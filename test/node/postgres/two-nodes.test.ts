@@ -62,7 +62,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
     for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
     return counts;
   };
-  /** A send to nobody: it fails where its key is not one of the app. */
+  /** A send without recipients: it fails where its key is not one of the app. */
   const send = (node: RunningNode, appId: string, key: string) =>
     request(node, `/frame/notifications/${appId}`, {
       method: "POST",

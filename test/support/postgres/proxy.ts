@@ -14,7 +14,7 @@ export interface PostgresProxy extends AsyncDisposable {
   loseAnswer(tag: RegExp): Promise<void>;
   /** Closes all connections and refuses new ones. */
   cut(): void;
-  /** Passes no more bytes in either direction, and accepts connections that nobody answers. */
+  /** Passes no more bytes in either direction, and accepts connections without ever responding. */
   freeze(): void;
   /** Passes everything again, including what was held. */
   heal(): void;
