@@ -1,12 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { optional } from "../../http/params.ts";
-import { rangeHeaders } from "../../read/hub/event-reads.ts";
+import { startHeaders } from "../../read/hub/event-reads.ts";
 import type { HubReads } from "../../read/hub/hub-reads.ts";
 import { hubEventJson } from "./event-json.ts";
 import { hubRead } from "./hub-operation.ts";
 import { eventIdParam, pageOf, pageParams, shardIndexParam } from "./params.ts";
-import { jsonFormat, pageStream, type Shown, show } from "./responses.ts";
+import { jsonFormat, pageStream, refusalResponse, type Shown, show } from "./responses.ts";
 import { closedObject, HubEventSchema, nextPageToken } from "./schemas.ts";
 
 const EVENTS = jsonFormat(hubEventJson);
@@ -18,18 +18,16 @@ export function eventRoutes(reads: HubReads) {
       "/events",
       async ({ query, request, set }): Promise<Shown> => {
         const { fromEventId, stopId, shardIndex } = query;
-        const shards = reads.eventShards(shardIndex);
-        if (!shards.ok) return show(shards, () => ({}));
         const isStrict = request.headers.get("x-strict-from-id") === "1";
-        const start = reads.checkEventStart({ fromId: fromEventId, shards: shards.value, isStrict });
-        const ranges = reads.eventRanges(shards.value);
-        Object.assign(set.headers, rangeHeaders(ranges));
-        if (start.ok && start.value) set.headers["x-events-missing"] = "1";
-        const page = { startId: fromEventId, stopId, shardIndex, isStrict, ...pageOf(query) };
-        const found = await reads.events(page, EVENTS, request.signal);
+        const start = reads.startEvents({ fromId: fromEventId, shardIndex, isStrict });
+        if (!start.ok) return refusalResponse(start.error);
+        Object.assign(set.headers, startHeaders(start.value));
+        const page = { stopId, ...pageOf(query) };
+        const found = await reads.events(start.value, page, EVENTS, request.signal);
         return show(found, (events) => {
+          const { shards, ranges } = start.value;
           const [range] = ranges.values();
-          if (shards.value.length > 1 || !range) return pageStream("events", events);
+          if (shards.length > 1 || !range) return pageStream("events", events);
           const last = events.items.at(-1);
           // Clients of the retired hub read on from here.
           const next = last === undefined ? fromEventId : JSON.parse(last).id + 1;

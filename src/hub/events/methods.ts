@@ -1,10 +1,9 @@
-import { err, mapOk, type Result } from "../../lib/result.ts";
-import { type EventReads, type EventsQuery, rangeHeaders } from "../../read/hub/event-reads.ts";
+import { err, mapOk } from "../../lib/result.ts";
+import { type EventReads, startHeaders } from "../../read/hub/event-reads.ts";
 import { encodeHubEvent, type HubEventRow } from "../../read/hub/hub-event.ts";
-import type { Page, RowFormat } from "../../read/hub/page.ts";
-import type { Refusal } from "../../read/hub/refusal.ts";
+import type { RowFormat } from "../../read/hub/page.ts";
 import { encodeList, listedBytes } from "../../read/hub/wire-bytes.ts";
-import type { RawCall, RawMethod } from "../raw-service.ts";
+import type { RawMethod } from "../raw-service.ts";
 import { bytes, flag, readRequest, u32, u64 } from "../reads/request.ts";
 
 const EVENT = { id: u64(1), shardIndex: u32(5) };
@@ -31,28 +30,16 @@ export function eventMethods(reads: EventReads): Readonly<Record<string, RawMeth
     async GetEvents(encoded, call) {
       const request = readRequest(encoded, EVENTS);
       if (!request.ok) return err(request.error);
-      const query = { ...request.value, isStrict: call.metadata("x-strict-from-id") === "1" };
-      return mapOk(await readEvents(reads, query, call), ({ items, nextToken }) => {
+      const { startId = 0, shardIndex, ...query } = request.value;
+      const isStrict = call.metadata("x-strict-from-id") === "1";
+      const start = reads.startEvents({ fromId: startId, shardIndex, isStrict });
+      if (!start.ok) return start;
+      call.sendMetadata(startHeaders(start.value));
+      const found = await reads.events(start.value, query, HUB_EVENTS, call.signal);
+      return mapOk(found, ({ items, nextToken }) => {
         call.countRows(items.length);
         return encodeList(items, { field: 1, tokenField: 2, token: nextToken });
       });
     },
   };
-}
-
-async function readEvents(
-  reads: EventReads,
-  query: EventsQuery,
-  call: RawCall,
-): Promise<Result<Page<Uint8Array>, Refusal>> {
-  const { startId = 0, shardIndex, isStrict = false } = query;
-  const shards = reads.eventShards(shardIndex);
-  if (!shards.ok) return shards;
-  const start = reads.checkEventStart({ fromId: startId, shards: shards.value, isStrict });
-  if (!start.ok) return start;
-  call.sendMetadata({
-    ...rangeHeaders(reads.eventRanges(shards.value)),
-    ...(start.value && { "x-events-missing": "1" }),
-  });
-  return reads.events(query, HUB_EVENTS, call.signal);
 }

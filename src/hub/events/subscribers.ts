@@ -1,5 +1,5 @@
 import { ok } from "../../lib/result.ts";
-import { type EventReads, rangeHeaders } from "../../read/hub/event-reads.ts";
+import { type EventReads, startHeaders } from "../../read/hub/event-reads.ts";
 import { refuse } from "../../read/hub/refusal.ts";
 import { toServiceError } from "../grpc-errors.ts";
 import type { RawStreamMethod } from "../raw-service.ts";
@@ -134,27 +134,23 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
       const { types, fromId, totalShards } = request.value;
       const part = partOf(request.value);
       if (!part.ok) return part;
-      const shards = reads.eventShards(totalShards === undefined ? request.value.shardIndex : 0);
-      if (!shards.ok) return shards;
+      const shardIndex = totalShards === undefined ? request.value.shardIndex : 0;
       const isStrict = call.metadata("x-strict-from-id") === "1";
-      const start = reads.checkEventStart({ fromId: fromId ?? 0, shards: shards.value, isStrict });
+      // The end is read first: an event that is logged meanwhile is found by its id, or comes after the end.
+      const lastSeq = reads.lastEventSeq();
+      const start = reads.startEvents({ fromId: fromId ?? 0, shardIndex, isStrict });
       if (!start.ok) return start;
+      const { shards, ranges } = start.value;
       if (stopping.signal.aborted) return { ok: false, error: STOPPED };
       const network = networkOfPeer(call.peer);
       if (subscribers.size >= deps.maxSubscribers) return TOO_MANY;
       if ([...subscribers].filter((one) => one.network === network).length >= deps.maxPerAddress)
         return TOO_MANY_OF_ADDRESS;
-      // The end is read first: an event that is logged meanwhile is found by its id, or comes after the end.
-      const lastSeq = reads.lastEventSeq();
-      const seqBefore = fromId === undefined ? undefined : reads.seqBefore(shards.value, fromId);
+      const seqBefore = fromId === undefined ? undefined : reads.seqBefore(shards, fromId);
       const subscriber: Subscriber = { network, seq: seqBefore ?? lastSeq, endReason: "client" };
-      const ranges = reads.eventRanges(shards.value);
-      call.sendMetadata({
-        ...rangeHeaders(ranges),
-        ...(start.value && { "x-events-missing": "1" }),
-      });
-      const filter = { types, shards: shards.value, fromId: fromId ?? 0, part: part.value };
-      const positions = new ShardPositions(shards.value, ranges, fromId);
+      call.sendMetadata(startHeaders(start.value));
+      const filter = { types, shards, fromId: fromId ?? 0, part: part.value };
+      const positions = new ShardPositions(shards, ranges, fromId);
       // Last, because only the stream removes it.
       add(subscriber);
       return ok({

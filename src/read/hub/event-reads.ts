@@ -39,38 +39,39 @@ const MAX_BLOCKS_AHEAD = 3600;
 /** The events that the log of each shard has. */
 export type EventRanges = ReadonlyMap<number, HubLogRange>;
 
-/** Where a client starts to read. */
-export interface EventStart {
+/** Where a client wants to start to read. */
+export interface EventStartQuery {
   /** The first id; 0 for the oldest event. It holds for each shard. */
   readonly fromId: number;
-  readonly shards: readonly number[];
+  /** Undefined or 0 for all data shards. */
+  readonly shardIndex: number | undefined;
   /** Refuses a start whose events are partly gone, instead of beginning with the oldest that is left. */
   readonly isStrict: boolean;
 }
 
+/** Where a client starts to read. */
+export interface EventStart {
+  readonly fromId: number;
+  readonly shards: readonly number[];
+  readonly ranges: EventRanges;
+  /** Whether events before the start of the log are missing. */
+  readonly isMissing: boolean;
+}
+
 export interface EventsQuery extends PageQuery {
-  /** The first id; 0 for the oldest event. */
-  readonly startId?: number | undefined;
   /** Ids from this one on are left out. */
   readonly stopId?: number | undefined;
-  /** Undefined or 0 for all shards, one after the other. */
-  readonly shardIndex?: number | undefined;
-  readonly isStrict?: boolean | undefined;
 }
 
 /** The reads of the log of hub events. */
 export interface EventReads {
-  /** The data shards that an index of a request stands for: all for 0 and undefined. */
-  eventShards(shardIndex: number | undefined): Result<readonly number[], Refusal>;
+  /** Checks where a client wants to start. */
+  startEvents(query: EventStartQuery): Result<EventStart, Refusal>;
   eventRanges(shards: readonly number[]): EventRanges;
-  /**
-   * Checks where a client wants to start.
-   *
-   * @returns whether events before the start of the log are missing.
-   */
-  checkEventStart(start: EventStart): Result<boolean, Refusal>;
   event(query: { id: number; shardIndex: number | undefined }): Result<HubEventRow, Refusal>;
+  /** A page of the events of each shard, one shard after the other. */
   events<Item>(
+    start: EventStart,
     query: EventsQuery,
     format: RowFormat<HubEventRow, Item>,
     signal?: AbortSignal,
@@ -89,6 +90,7 @@ const keyOf = ({ shard, id }: HubEventRow) => [shard, id] as const;
 export function createEventReads(context: ReadContext): EventReads {
   const { db } = context;
 
+  /** The data shards that an index of a request stands for: all for 0. */
   function eventShards(shardIndex = 0): Result<readonly number[], Refusal> {
     if (!context.isFilled()) return err(BEING_FILLED);
     const shards = Array.from({ length: shardCount(db) }, (_, at) => at + 1);
@@ -96,19 +98,20 @@ export function createEventReads(context: ReadContext): EventReads {
     return shards.includes(shardIndex) ? ok([shardIndex]) : invalidParam("no such shard");
   }
 
-  function checkEventStart({ fromId, shards, isStrict }: EventStart): Result<boolean, Refusal> {
-    const ranges = [...rangesOf(db, shards).values()];
-    if (fromId === 0 || ranges.length === 0) return ok(false);
-    const head = Math.max(...ranges.map(({ headId }) => headId));
+  function startEvents({ fromId, shardIndex, isStrict }: EventStartQuery): Result<EventStart, Refusal> {
+    const shards = eventShards(shardIndex);
+    if (!shards.ok) return shards;
+    const ranges = rangesOf(db, shards.value);
+    const start = { fromId, shards: shards.value, ranges };
+    if (fromId === 0 || ranges.size === 0) return ok({ ...start, isMissing: false });
+    const head = Math.max(...[...ranges.values()].map(({ headId }) => headId));
     if (blockOfEvent(fromId) > blockOfEvent(head) + MAX_BLOCKS_AHEAD)
       return invalidParam(`from_id is ahead of this node (head ${head})`);
-    const isMissing = ranges.some(({ oldestId }) => fromId < oldestId);
+    const oldest = [...ranges.values()].map(({ oldestId }) => oldestId);
+    const isMissing = oldest.some((oldestId) => fromId < oldestId);
     return isMissing && isStrict
-      ? refuse(
-          "bad_request.events_pruned",
-          `events before ${Math.max(...ranges.map(({ oldestId }) => oldestId))} are gone`,
-        )
-      : ok(isMissing);
+      ? refuse("bad_request.events_pruned", `events before ${Math.max(...oldest)} are gone`)
+      : ok({ ...start, isMissing });
   }
 
   /** The part of the log of a shard that a client sees. */
@@ -117,8 +120,7 @@ export function createEventReads(context: ReadContext): EventReads {
   }
 
   return {
-    eventShards,
-    checkEventStart,
+    startEvents,
     eventRanges: (shards) => rangesOf(db, shards),
     event({ id, shardIndex }) {
       const shards = eventShards(shardIndex);
@@ -130,23 +132,19 @@ export function createEventReads(context: ReadContext): EventReads {
       if (others.length > 0) return invalidParam("shard_index is required");
       return first ? ok(first) : notFound("event");
     },
-    async events(query, format, signal) {
-      const { startId = 0, stopId = Number.MAX_SAFE_INTEGER, shardIndex, isStrict = false } = query;
-      const shards = eventShards(shardIndex);
-      if (!shards.ok) return shards;
-      const start = checkEventStart({ fromId: startId, shards: shards.value, isStrict });
-      if (!start.ok) return start;
+    async events({ fromId, shards }, query, format, signal) {
+      const { stopId = Number.MAX_SAFE_INTEGER } = query;
       const list = {
         tokens: eventTokens,
         sizes: EVENT_PAGES,
         keyOf,
         read(after: readonly [number, number] | undefined, limit: number, reverse: boolean) {
           const rows: HubEventRow[] = [];
-          for (const shard of reverse ? shards.value.toReversed() : shards.value) {
+          for (const shard of reverse ? shards.toReversed() : shards) {
             const [lastShard, lastId] = after ?? [];
             if (lastShard !== undefined && (reverse ? shard > lastShard : shard < lastShard)) continue;
             const isLast = shard === lastShard && lastId !== undefined;
-            const from = Math.max(startOf(shard, startId), isLast && !reverse ? lastId + 1 : 0);
+            const from = Math.max(startOf(shard, fromId), isLast && !reverse ? lastId + 1 : 0);
             const below = Math.min(stopId, isLast && reverse ? lastId : Number.MAX_SAFE_INTEGER);
             const part = reverse ? eventsBelow : eventsFrom;
             rows.push(...db.all(part, shard, from, below, limit - rows.length));
@@ -175,12 +173,13 @@ function rangesOf(db: IndexDatabase, shards: readonly number[]): EventRanges {
   );
 }
 
-/** The headers that tell which events the log of each shard has. */
-export function rangeHeaders(ranges: EventRanges): Readonly<Record<string, string>> {
+/** The headers that tell which events the log of each shard has, and whether events before the start are missing. */
+export function startHeaders({ ranges, isMissing }: EventStart): Readonly<Record<string, string>> {
   const list = (pick: (range: HubLogRange) => number) =>
     [...ranges].map(([shard, range]) => `${shard}=${pick(range)}`).join(",");
   return {
     "x-oldest-event-id": list(({ oldestId }) => oldestId),
     "x-head-event-id": list(({ headId }) => headId),
+    ...(isMissing && { "x-events-missing": "1" }),
   };
 }
