@@ -162,7 +162,7 @@ describe("a bulk request", () => {
   });
 
   test("does not block other calls while its messages are checked", async () => {
-    const messages = Array.from({ length: 150 }, (_, n) => verification(1, accountSigner(1), n));
+    const messages = Array.from({ length: 600 }, (_, n) => verification(1, accountSigner(1), n));
     let turns = 0;
     let isOver = false;
     const count = () => {
