@@ -11,7 +11,7 @@ export interface Risk {
 
 /** Finds risky settings, which a node logs when it starts. */
 export function findRisks(config: Config): readonly Risk[] {
-  return [...nameRisks(config), ...stateRisks(config)];
+  return [...nameRisks(config), ...stateRisks(config), ...proxyRisks(config)];
 }
 
 function stateRisks({ state }: Config): readonly Risk[] {
@@ -23,6 +23,18 @@ function stateRisks({ state }: Config): readonly Risk[] {
       message:
         "Reaches PostgreSQL on another machine without proof that it is the right one: anyone on the way can read and change " +
         "the state. Use sslmode=verify-full",
+    },
+  ];
+}
+
+function proxyRisks({ http }: Config): readonly Risk[] {
+  if (!http.trusted_proxies.some((network) => network.endsWith("/0"))) return [];
+  return [
+    {
+      key: "http.trusted_proxies",
+      message:
+        "Trusts every address as a proxy: any client can choose the address by which its requests are counted. List the networks " +
+        "of the proxies only",
     },
   ];
 }

@@ -31,6 +31,12 @@ const port = () => integer(0, 65_535);
 
 const host = () => Type.String({ format: "config-host", rule: "an IP address or a host name" });
 
+const networks = () =>
+  Type.Array(Type.String({ format: "config-cidr", rule: 'a network such as "10.0.0.0/8"' }), {
+    maxItems: 256,
+    rule: 'a list of at most 256 networks such as "10.0.0.0/8"',
+  });
+
 const secretUrl = () =>
   Type.String({
     format: "config-http-url",
@@ -107,6 +113,10 @@ export const configSchema = section({
         rule: 'a list of at most 64 entries, each "*" or an origin such as "https://app.example"',
       },
     ),
+    trusted_proxies: networks(),
+    proxy_header: Type.Union([Type.Literal("x-forwarded-for"), Type.Literal("forwarded")], {
+      rule: '"x-forwarded-for" or "forwarded"',
+    }),
     idle_timeout_secs: integer(1, 255),
     shutdown_grace_secs: integer(0, 599),
     drain_delay_secs: integer(0, 598),
@@ -186,10 +196,7 @@ export const configSchema = section({
   trending: section({ window_hours: integer(1, 720) }),
   notifications: section({ aggregation_window_secs: integer(1, 604_800) }),
   net: section({
-    allow_cidrs: Type.Array(Type.String({ format: "config-cidr", rule: 'a network such as "10.0.0.0/8"' }), {
-      maxItems: 256,
-      rule: 'a list of at most 256 networks such as "10.0.0.0/8"',
-    }),
+    allow_cidrs: networks(),
     allow_http: flag(),
   }),
   backup: section({

@@ -1,3 +1,4 @@
+import type { ClientAddress } from "./client-address.ts";
 import type { CodedBody } from "./content-coding.ts";
 import type { RoutePolicy } from "./policy.ts";
 
@@ -9,6 +10,8 @@ export interface Exchange {
   /** The canonical path, without the query string. */
   readonly path: string;
   readonly policy: RoutePolicy;
+  /** Who sent the request. Determined when it is first asked for, at the latest before the response is sent. */
+  readonly client: () => ClientAddress;
   /** Reading of the monotonic clock, ms. */
   readonly startedAtMs: number;
   /** Template of the matched route, for example `/v2/svc/user`; undefined if no route matches. */

@@ -1,5 +1,6 @@
 import type { Logger } from "../runtime/logger.ts";
 import { type CanonicalUrl, canonicalUrl } from "./canonical-url.ts";
+import type { ClientAddress, ClientAddresses } from "./client-address.ts";
 import type { CommonHeaders } from "./common-headers.ts";
 import type { Cors } from "./cors.ts";
 import { errorResponse } from "./error-response.ts";
@@ -13,11 +14,15 @@ import { type CachedResponse, NOT_CACHED, type ResponseCache } from "./response-
 
 type MaybePromise<T> = T | Promise<T>;
 
+/** What a listening server knows of the connection of a request. */
+export type Connection = Pick<Bun.Server<undefined>, "requestIP">;
+
 export interface PipelineOptions {
   /** The router. Any error that it throws becomes an error response. */
   readonly route: (request: Request) => MaybePromise<Response>;
   readonly policyOf: (path: string) => RoutePolicy;
   readonly cors: Cors;
+  readonly clients: ClientAddresses;
   readonly commonHeaders: CommonHeaders;
   /** Cache for responses of routes that declare it; without it no response is cached. */
   readonly cache: ResponseCache | undefined;
@@ -41,11 +46,14 @@ const clientRequestId = /^[\w=-]{1,128}$/;
  * canonical path, preflight, CORS headers, metrics, access log. The router's own hooks build the body. If the
  * response is cached, the router is not called.
  */
-export function createPipeline(options: PipelineOptions): (request: Request) => MaybePromise<Response> {
+export function createPipeline(
+  options: PipelineOptions,
+): (request: Request, connection?: Connection) => MaybePromise<Response> {
   const {
     route,
     policyOf,
     cors,
+    clients,
     commonHeaders,
     cache,
     sender,
@@ -55,14 +63,19 @@ export function createPipeline(options: PipelineOptions): (request: Request) => 
     unavailableReason,
   } = options;
 
-  function open(request: Request, { path }: CanonicalUrl): Exchange {
+  function open(request: Request, { path }: CanonicalUrl, connection: Connection | undefined): Exchange {
     const clientId = request.headers.get("x-request-id");
+    let client: ClientAddress | undefined;
     return {
       request,
       requestId: clientId !== null && clientRequestId.test(clientId) ? clientId : Bun.randomUUIDv7(),
       method: request.method,
       path,
       policy: policyOf(path),
+      client: () => {
+        client ??= clients.of(connection?.requestIP(request)?.address, (name) => request.headers.get(name));
+        return client;
+      },
       startedAtMs: performance.now(),
       route: undefined,
       cacheable: undefined,
@@ -102,9 +115,9 @@ export function createPipeline(options: PipelineOptions): (request: Request) => 
     cache?.store(url, { ...cacheable, route }, generation);
   }
 
-  return (request) => {
+  return (request, connection) => {
     const target = canonicalUrl(request.url);
-    const exchange = open(request, target);
+    const exchange = open(request, target, connection);
     const mayBeCached = cache !== undefined && exchange.method === "GET" && exchange.policy.isApi;
     const cached = mayBeCached ? cache.lookUp(target.url) : NOT_CACHED;
     const fail = (error: unknown) => finish(exchange, errorResponse({ exchange, error, log }));

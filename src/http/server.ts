@@ -5,6 +5,7 @@ import type { Common } from "../runtime/common.ts";
 import type { Descriptors } from "../runtime/descriptors.ts";
 import { createAcceptMetrics } from "./accept-metrics.ts";
 import { canonicalUrl } from "./canonical-url.ts";
+import { createClientAddresses } from "./client-address.ts";
 import { createCommonHeaders } from "./common-headers.ts";
 import { createCors } from "./cors.ts";
 import { docsRoutes } from "./docs.ts";
@@ -17,7 +18,7 @@ import { Listener } from "./listener.ts";
 import { type ApiDocumentation, openApiDocument } from "./openapi.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
 import { type OpsProviders, opsRoutes } from "./ops.ts";
-import { createPipeline } from "./pipeline.ts";
+import { type Connection, createPipeline } from "./pipeline.ts";
 import { createPolicyLookup } from "./policy.ts";
 import { createRepresent, respondToRead, tagBody } from "./representation.ts";
 import { createBodySender } from "./response-body.ts";
@@ -54,8 +55,8 @@ export interface HttpServerOptions {
 }
 
 export interface HttpServer {
-  /** Handles a request as a listening server does. */
-  readonly handle: (request: Request) => Response | Promise<Response>;
+  /** Handles a request as a listening server does. Without a connection its client is unknown. */
+  readonly handle: (request: Request, connection?: Connection) => Response | Promise<Response>;
   readonly openApi: () => Promise<OpenApiDocument>;
   /**
    * Starts accepting. Port 0 in the settings selects a free port. With `sharesPort` other listeners may use the same
@@ -148,6 +149,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     route: (request) => app.fetch(request),
     policyOf: createPolicyLookup([names.basePath, ...compatPrefixes.map(basePathOf)]),
     cors,
+    clients: createClientAddresses(config.http),
     commonHeaders,
     cache: options.cache,
     sender,
@@ -158,9 +160,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
 
   /** A port where only the paths of the hub exist. */
-  const handleHubOnly = (request: Request) =>
+  const handleHubOnly: typeof handle = (request, connection) =>
     canonicalUrl(request.url).path.startsWith("/v1/")
-      ? handle(request)
+      ? handle(request, connection)
       : Response.json(hubErrorOf("unknown route", "notFound"), {
           status: errorKinds.notFound.status,
           headers: { "cache-control": "no-store" },
@@ -205,7 +207,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
           onPause: () => acceptMetrics.pauses.inc(),
           log,
         });
-      listener = listenOn(config.http.host, config.http.port, (request) => handle(request));
+      listener = listenOn(config.http.host, config.http.port, handle);
       const { url, port } = listener;
       log.info({ url: url.href }, "Opened the HTTP interface");
       if (hubAddress !== undefined) {

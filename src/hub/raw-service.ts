@@ -9,6 +9,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { addressOfPeer, type ClientAddress, type ClientAddresses } from "../http/client-address.ts";
 import type { Result } from "../lib/result.ts";
 import type { Rejection } from "../protocol/rejection.ts";
 import type { Refusal } from "../read/hub/refusal.ts";
@@ -17,8 +18,10 @@ import { internalFault, toServiceError } from "./grpc-errors.ts";
 
 /** A call of a method. */
 export interface RawCall {
-  /** `address:port`, IPv6 addresses in brackets. */
+  /** The address at the other end of the connection. */
   readonly peer: string;
+  /** Who made the call, which may have come through a proxy. */
+  readonly client: ClientAddress;
   /** Aborts when the client cancels the call or is gone. */
   readonly signal: AbortSignal;
   /** Returns the first value of an entry of the request's metadata. */
@@ -70,6 +73,7 @@ interface ServiceMethods {
 interface ServiceDeps {
   readonly onFault: (method: string, cause: unknown) => void;
   readonly calls: CallStats;
+  readonly clients: ClientAddresses;
 }
 
 /**
@@ -78,7 +82,7 @@ interface ServiceDeps {
  */
 export function rawService(
   { name: service, methods, streams = {} }: ServiceMethods,
-  { onFault, calls }: ServiceDeps,
+  { onFault, calls, clients }: ServiceDeps,
 ): RawService {
   const definition: Record<string, MethodDefinition<Buffer, Buffer>> = {};
   const implementation: UntypedServiceImplementation = {};
@@ -106,7 +110,8 @@ export function rawService(
         callback(error);
       };
       try {
-        const result = await method(call.request, new RunningCall(call, (rows) => calls.sent(name, rows)));
+        const countRows = (rows: number) => calls.sent(name, rows);
+        const result = await method(call.request, new RunningCall(call, clients, countRows));
         if (!result.ok) return refuse(asServiceError(result.error));
         ended(status.OK);
         callback(null, asBuffer(result.value));
@@ -121,7 +126,7 @@ export function rawService(
     implementation[name] = async (call: ServerWritableStream<Buffer, Buffer>) => {
       const countRows = (rows: number) => calls.sent(name, rows);
       try {
-        const opened = await method(call.request, new RunningCall(call, countRows));
+        const opened = await method(call.request, new RunningCall(call, clients, countRows));
         if (!opened.ok) throw asServiceError(opened.error);
         await sendAll(call, opened.value, countRows);
         calls.ended(name, call.cancelled ? status.CANCELLED : status.OK, 0);
@@ -185,15 +190,21 @@ type AnyCall = Pick<
 class RunningCall implements RawCall {
   readonly countRows: (rows: number) => void;
   readonly #call: AnyCall;
+  readonly #clients: ClientAddresses;
   #abort: AbortController | undefined;
 
-  constructor(call: AnyCall, countRows: (rows: number) => void) {
+  constructor(call: AnyCall, clients: ClientAddresses, countRows: (rows: number) => void) {
     this.#call = call;
+    this.#clients = clients;
     this.countRows = countRows;
   }
 
   get peer(): string {
-    return this.#call.getPeer();
+    return addressOfPeer(this.#call.getPeer());
+  }
+
+  get client(): ClientAddress {
+    return this.#clients.of(this.peer, (name) => this.#call.metadata.get(name).join(","));
   }
 
   get signal(): AbortSignal {

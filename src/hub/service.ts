@@ -1,3 +1,4 @@
+import type { ClientAddresses } from "../http/client-address.ts";
 import { err, mapOk } from "../lib/result.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
@@ -16,6 +17,7 @@ import { unservedMethods } from "./reads/unserved.ts";
 /** Dependencies of the services. */
 export interface HubDeps extends OwnMethodDeps {
   readonly admin: boolean;
+  readonly clients: ClientAddresses;
   /** The reads; undefined while they are off. */
   readonly reads?: HubReads | undefined;
   /** The subscribers of hub events; undefined while the reads are off. */
@@ -39,7 +41,10 @@ export function hubService(context: HubDeps, own: OwnMethods, calls: CallStats) 
     ...(blocks === undefined ? {} : { GetBlocks: blocks.getBlocks }),
     ...(subscribers === undefined ? {} : { Subscribe: subscribers.subscribe }),
   };
-  return rawService({ name: "HubService", methods, streams }, { onFault: context.onFault, calls });
+  return rawService(
+    { name: "HubService", methods, streams },
+    { onFault: context.onFault, calls, clients: context.clients },
+  );
 }
 
 /**
@@ -55,7 +60,7 @@ export function adminService(context: HubDeps, intake: Intake, calls: CallStats)
         return err(
           refusedWhileFollowing("the node follows an upstream, which decides about on-chain events"),
         );
-      if (!isLoopback(call.peer))
+      if (!isLoopback(call.peer) || !isLoopback(call.client.address))
         return err(permissionDenied("AdminService accepts the loopback address only"));
       return method(request, call);
     };
@@ -70,11 +75,12 @@ export function adminService(context: HubDeps, intake: Intake, calls: CallStats)
       return mapOk(record, ({ proof }) => UserNameProof.encode(proof).finish());
     }),
   };
-  return rawService({ name: "AdminService", methods }, { onFault: context.onFault, calls });
+  return rawService(
+    { name: "AdminService", methods },
+    { onFault: context.onFault, calls, clients: context.clients },
+  );
 }
 
-/** `peer` is `address:port` as gRPC names it, IPv6 addresses in brackets. */
-function isLoopback(peer: string): boolean {
-  const address = peer.slice(0, peer.lastIndexOf(":")).replace(/^\[|\]$/g, "");
+function isLoopback(address: string): boolean {
   return address === "::1" || /^(::ffff:)?127\.\d+\.\d+\.\d+$/.test(address);
 }

@@ -50,7 +50,12 @@ test("the comment of a number names its bounds as the schema has them, and the u
 test("the comment of a choice names every choice", () => {
   const commentOf = new Map(documented.map(({ key, comment }) => [key, comment]));
   const choices = settings.filter(({ schema }) => Array.isArray(schema.anyOf));
-  expect(choices.map(({ key }) => key)).toEqual(["protocol.network", "log.level", "log.format"]);
+  expect(choices.map(({ key }) => key)).toEqual([
+    "http.proxy_header",
+    "protocol.network",
+    "log.level",
+    "log.format",
+  ]);
   for (const { key, schema } of choices) {
     for (const { const: choice } of schema.anyOf) expect(commentOf.get(key)).toContain(`"${choice}"`);
   }

@@ -16,6 +16,12 @@ test("a name that many nodes share is a risk on an address that others reach, an
   }
 });
 
+test("trusting every address as a proxy is a risk", () => {
+  expect(keysOf("http.trusted_proxies=10.0.0.0/8,::1/128")).toEqual([]);
+  expect(keysOf("http.trusted_proxies=0.0.0.0/0")).toEqual(["http.trusted_proxies"]);
+  expect(keysOf("http.trusted_proxies=::/0")).toEqual(["http.trusted_proxies"]);
+});
+
 test("a node logs it when it starts", async () => {
   using dir = tempDir();
   // The port is taken, so that the node never listens beyond this machine.

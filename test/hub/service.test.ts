@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Client, credentials, type ServiceError } from "@grpc/grpc-js";
+import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { createClientAddresses } from "../../src/http/client-address.ts";
 import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
 import { SubmissionCheck } from "../../src/hub/submission-check.ts";
@@ -49,6 +50,7 @@ async function startHub(admin: boolean, descriptors?: Descriptors): Promise<HubS
       clock: node.clock,
       version: "1.2.3",
       admin,
+      clients: createClientAddresses({ trusted_proxies: ["127.0.0.0/8"], proxy_header: "x-forwarded-for" }),
       check: new SubmissionCheck({ db, network: 1, clock: node.clock, upstreamDecides: false }),
       chain: createChainChecker({ db, l1RpcUrl: "" }),
       submit: async (records) => node.merge(records),
@@ -76,10 +78,15 @@ afterAll(async () => {
 });
 
 /** Sends bytes to a method. Returns the bytes of the response, or the error. */
-function call(method: string, request: Uint8Array, over: Client = client): Promise<Buffer | ServiceError> {
+function call(
+  method: string,
+  request: Uint8Array,
+  over: Client = client,
+  metadata = new Metadata(),
+): Promise<Buffer | ServiceError> {
   const asBuffer = (bytes: Buffer) => bytes;
   return new Promise((resolve) => {
-    over.makeUnaryRequest(method, asBuffer, asBuffer, Buffer.from(request), (cause, response) =>
+    over.makeUnaryRequest(method, asBuffer, asBuffer, Buffer.from(request), metadata, (cause, response) =>
       resolve(cause ?? (response as Buffer)),
     );
   });
@@ -236,6 +243,13 @@ test("AdminService is refused if disabled, and validates the structure of its re
   const broken = OnChainEvent.encode(registerEvent(8, Buffer.alloc(3), { block: 6 })).finish();
   expect(errCode(await call(method, broken))).toBe("bad_request.validation_failure");
   expect(errCode(await call(method, Buffer.from("ffffff", "hex")))).toBe("bad_request.parse_failure");
+});
+
+test("AdminService is refused to callers behind a proxy on this machine", async () => {
+  const metadata = new Metadata();
+  metadata.set("x-forwarded-for", "192.0.2.1");
+  const refused = await call("/AdminService/SubmitOnChainEvent", new Uint8Array(), client, metadata);
+  expect(refused).toMatchObject({ code: 7, details: "AdminService accepts the loopback address only" });
 });
 
 test("AdminService accepts an auth address as it is on chain", async () => {

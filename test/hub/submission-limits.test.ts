@@ -14,6 +14,7 @@ import {
 } from "../../src/protocol/wire/generated/hub.ts";
 import { Message, MessageType, UserNameType } from "../../src/protocol/wire/generated/message.ts";
 import { gaslessKeyMessage, gaslessKeyRemoval } from "../support/gasless-keys.ts";
+import { directClients } from "../support/http.ts";
 import {
   DEFAULT_NOW_SECS,
   DEFAULT_TIMESTAMP,
@@ -51,6 +52,7 @@ async function startHub(limits: Partial<SubmissionLimits> = {}, receive?: Receiv
       ...common,
       version: "1.2.3",
       admin: true,
+      clients: directClients,
       check: new SubmissionCheck({
         ...common,
         upstreamDecides: false,

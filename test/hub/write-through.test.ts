@@ -27,6 +27,7 @@ import { Message, MessageType } from "../../src/protocol/wire/generated/message.
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { connectUpstream } from "../../src/upstream/connection.ts";
 import { registerEvent } from "../support/events.ts";
+import { directClients } from "../support/http.ts";
 import { liveHashes } from "../support/live-messages.ts";
 import { makeWallet, signedCast, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner, startTestNode, type TestNode } from "../support/node.ts";
@@ -120,6 +121,7 @@ function startHub(
       clock: node.clock,
       version: "1.2.3",
       admin: true,
+      clients: directClients,
       check,
       chain: createChainChecker({ db, l1RpcUrl: "" }),
       submit: async (records) => node.merge(records),

@@ -21,7 +21,7 @@ import { createHubReads, type HubReadDeps } from "../../src/read/hub/hub-reads.t
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import { maxQueuedOf } from "../../src/webhooks/deliver/queue-limits.ts";
 import { configWith } from "../runtime/config.ts";
-import { type RunHttpOptions, runHttp } from "./http.ts";
+import { directClients, type RunHttpOptions, runHttp } from "./http.ts";
 import { startTestNode, type TestNode } from "./node.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
 import { localStores } from "./state-stores.ts";
@@ -113,6 +113,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     clock: node.clock,
     version: "1.2.3",
     admin: false,
+    clients: directClients,
     check: new SubmissionCheck({ db, network: NETWORK, clock: node.clock, upstreamDecides: false }),
     chain: createChainChecker({ db, l1RpcUrl: "" }),
     submit: async (records) => node.merge(records),

@@ -2,6 +2,7 @@ import type { AnyElysia } from "elysia";
 import pino from "pino";
 import { Registry } from "prom-client";
 import type { Config } from "../../src/config/schema.ts";
+import { createClientAddresses } from "../../src/http/client-address.ts";
 import type { ApiDocumentation } from "../../src/http/openapi.ts";
 import type { OpsProviders } from "../../src/http/ops.ts";
 import type { ResponseCache } from "../../src/http/response-cache.ts";
@@ -53,10 +54,15 @@ export const httpSettings: Config["http"] = {
   workers: 1,
   max_ids: 350,
   cors_origins: ["*"],
+  trusted_proxies: [],
+  proxy_header: "x-forwarded-for",
   idle_timeout_secs: 30,
   shutdown_grace_secs: 5,
   drain_delay_secs: 0,
 };
+
+/** Finds the clients of requests and calls where no proxy is trusted. */
+export const directClients = createClientAddresses(httpSettings);
 
 /** The id that responses of these servers name. */
 export const NODE_ID = "test-node";

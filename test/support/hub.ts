@@ -10,6 +10,7 @@ import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { createHubReads, type HubReadDeps } from "../../src/read/hub/hub-reads.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 import { ManualClock } from "./clock.ts";
+import { directClients } from "./http.ts";
 import { DEFAULT_NOW_SECS } from "./messages.ts";
 
 const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
@@ -40,6 +41,7 @@ export async function startTestHub(
       clock,
       version: "1.2.3",
       admin: false,
+      clients: directClients,
       check: new SubmissionCheck({ db, network: NETWORK, clock, upstreamDecides: false }),
       chain: createChainChecker({ db, l1RpcUrl: "" }),
       submit: options.submit ?? (async () => []),

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Config } from "../../src/config/schema.ts";
 import {
   type IndexDatabase,
   indexPath,
@@ -9,6 +10,7 @@ import {
 } from "../../src/db/index/database.ts";
 import { hasHubEventsAfter } from "../../src/db/index/hub-log.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
+import { createClientAddresses } from "../../src/http/client-address.ts";
 import {
   createSubscribers,
   type Subscribers,
@@ -27,6 +29,11 @@ import { DEFAULT_NOW_SECS } from "./messages.ts";
 import { openStateFile } from "./state-file.ts";
 import { localStores } from "./state-stores.ts";
 
+/** The node believes proxies on this machine. */
+const PROXIES: Pick<Config["http"], "trusted_proxies" | "proxy_header"> = {
+  trusted_proxies: ["127.0.0.0/8"],
+  proxy_header: "x-forwarded-for",
+};
 const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 
 /** A node that numbers its own blocks: its writer with a log of hub events, and a hub over it. */
@@ -80,7 +87,10 @@ export async function startLoggedNode(limits: Partial<SubscribersDeps> = {}): Pr
     onFault,
     ...limits,
   });
-  const hub = await startTestHub(indexPath(dir), { clock, deps: { subscribers } });
+  const hub = await startTestHub(indexPath(dir), {
+    clock,
+    deps: { subscribers, clients: createClientAddresses(PROXIES) },
+  });
   return {
     db,
     clock,

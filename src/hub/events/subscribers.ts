@@ -3,7 +3,6 @@ import { type EventReads, startHeaders } from "../../read/hub/event-reads.ts";
 import { refuse } from "../../read/hub/refusal.ts";
 import { toServiceError } from "../grpc-errors.ts";
 import type { RawStreamMethod } from "../raw-service.ts";
-import { networkOfPeer } from "./client-network.ts";
 import { type EventFilter, matchesFilter } from "./event-filter.ts";
 import { EventTail } from "./event-tail.ts";
 import { ShardPositions } from "./shard-positions.ts";
@@ -54,7 +53,8 @@ const SLOW = refuse("rate_limited", "slow subscriber").error;
 const STOPPED = refuse("unavailable", "the node is stopping; subscribe again").error;
 
 interface Subscriber {
-  readonly network: string;
+  /** Of its client's address. */
+  readonly bucket: string;
   seq: number;
   /** Why its stream ends, unless the client ends it. */
   endReason: EndReason;
@@ -142,12 +142,12 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
       if (!start.ok) return start;
       const { shards, ranges } = start.value;
       if (stopping.signal.aborted) return { ok: false, error: STOPPED };
-      const network = networkOfPeer(call.peer);
+      const { bucket } = call.client;
       if (subscribers.size >= deps.maxSubscribers) return TOO_MANY;
-      if ([...subscribers].filter((one) => one.network === network).length >= deps.maxPerAddress)
+      if ([...subscribers].filter((one) => one.bucket === bucket).length >= deps.maxPerAddress)
         return TOO_MANY_OF_ADDRESS;
       const seqBefore = fromId === undefined ? undefined : reads.seqBefore(shards, fromId);
-      const subscriber: Subscriber = { network, seq: seqBefore ?? lastSeq, endReason: "client" };
+      const subscriber: Subscriber = { bucket, seq: seqBefore ?? lastSeq, endReason: "client" };
       call.sendMetadata(startHeaders(start.value));
       const filter = { types, shards, fromId: fromId ?? 0, part: part.value };
       const positions = new ShardPositions(shards, ranges, fromId);

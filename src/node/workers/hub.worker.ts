@@ -2,6 +2,7 @@ import type { Client } from "@grpc/grpc-js";
 import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
+import { createClientAddresses } from "../../http/client-address.ts";
 import { createChainChecker } from "../../hub/chain/chain-checker.ts";
 import { createSubscribers } from "../../hub/events/subscribers.ts";
 import type { HubUpstream } from "../../hub/own-methods.ts";
@@ -66,6 +67,7 @@ runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
     check,
     version,
     admin: config.hub.admin,
+    clients: createClientAddresses(config.http),
     chain: createChainChecker({ db, l1RpcUrl: config.chain.l1_rpc_url }),
     submit: (records) => submitter.submit(records),
     onFault: (method, err) => log.error({ err, method }, "a gRPC call failed"),

@@ -73,7 +73,8 @@ function openLog() {
       const opened = await subscribers.subscribe(
         Buffer.from(SubscribeRequest.encode(SubscribeRequest.fromPartial(request)).finish()),
         {
-          peer: "127.0.0.1:1",
+          peer: "127.0.0.1",
+          client: { address: "127.0.0.1", bucket: "127.0.0.1" },
           signal: abort.signal,
           metadata: () => undefined,
           sendMetadata() {},
