@@ -18,6 +18,28 @@ CREATE TABLE "delivery_attempts_default" PARTITION OF "delivery_attempts" DEFAUL
 --> statement-breakpoint
 CREATE INDEX "delivery_attempts_by_delivery" ON "delivery_attempts" ("delivery");
 --> statement-breakpoint
+CREATE SEQUENCE "audit_entries_seq";
+--> statement-breakpoint
+-- What API keys, managed signers and writes have done, as in `src/db/state/schema/audit.ts`.
+CREATE TABLE "audit_entries" (
+	"seq" bigint DEFAULT nextval('audit_entries_seq') NOT NULL,
+	"at_ms" bigint NOT NULL,
+	"owner_fid" bigint NOT NULL,
+	"action" text COLLATE "C" NOT NULL,
+	"api_key_id" text COLLATE "C",
+	"signer_uuid" text COLLATE "C",
+	"user_fid" bigint,
+	"hash" bytea,
+	"outcome" text COLLATE "C" NOT NULL,
+	"request_id" text COLLATE "C" NOT NULL,
+	"address" text COLLATE "C" NOT NULL,
+	PRIMARY KEY ("at_ms", "seq")
+) PARTITION BY RANGE ("at_ms");
+--> statement-breakpoint
+CREATE TABLE "audit_entries_default" PARTITION OF "audit_entries" DEFAULT;
+--> statement-breakpoint
+CREATE INDEX "audit_entries_by_owner" ON "audit_entries" ("owner_fid", "at_ms", "seq");
+--> statement-breakpoint
 -- Rows that change often keep free space in their page, so that an update writes no index entry.
 ALTER TABLE "deliveries" SET (fillfactor = 75, autovacuum_vacuum_scale_factor = 0.02);
 --> statement-breakpoint

@@ -14,6 +14,8 @@ export const LAYERS = [
   "push",
   "webhooks",
   "apps",
+  "signers",
+  "audit",
   "management",
   "demo",
   "ingest",

@@ -100,5 +100,7 @@ function selectOf({ name, columns, key, summed, cleared = [] }: CopiedTable): st
 }
 
 function sequenceOf({ name, sequence }: CopiedTable): string {
-  return name === "delivery_attempts" ? "delivery_attempts_seq" : `${name}_${sequence}_seq`;
+  // An identity column is refused on a partitioned table.
+  const isPartitioned = name === "delivery_attempts" || name === "audit_entries";
+  return isPartitioned ? `${name}_seq` : `${name}_${sequence}_seq`;
 }

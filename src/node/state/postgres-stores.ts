@@ -1,4 +1,5 @@
 import { createPostgresApps } from "../../apps/postgres/app-store.ts";
+import { auditSweep, createPostgresAudit } from "../../audit/postgres/audit-store.ts";
 import { createPostgresNonces, nonceSweep } from "../../auth/postgres/nonce-store.ts";
 import type { PgPools } from "../../db/postgres/pools.ts";
 import { secretSweep } from "../../db/postgres/secrets.ts";
@@ -17,6 +18,8 @@ import { createPostgresLedger } from "../../push/store/postgres/notification-led
 import { orphanedTokenSweep } from "../../push/store/postgres/orphan-sweep.ts";
 import { tokenChangeSweep } from "../../push/store/postgres/token-limit.ts";
 import { createPostgresTokens } from "../../push/store/postgres/token-store.ts";
+import { createPostgresOneTimeNonces, oneTimeNonceSweep } from "../../signers/postgres/one-time-nonces.ts";
+import { createPostgresSigners } from "../../signers/postgres/signer-store.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
 import { createPostgresDeliveryLog } from "../../webhooks/store/postgres/delivery-log.ts";
 import { createPostgresPublications } from "../../webhooks/store/postgres/delivery-publications.ts";
@@ -50,6 +53,9 @@ export function createPostgresStores(pools: PgPools, options: PostgresStoresOpti
     queue: createPostgresDeliveryQueue(pools, options),
     deliveryLog: createPostgresDeliveryLog(pools, options),
     nodeLogs: createPostgresNodeLogs(pools.main),
+    signers: createPostgresSigners(pools.main),
+    oneTimeNonces: createPostgresOneTimeNonces(pools.main),
+    audit: createPostgresAudit(pools.main),
   };
 }
 
@@ -70,5 +76,7 @@ export function createPostgresSweeps(
     campaignProgressSweep(main),
     campaignSweep(main, clock),
     ...createPostgresDeliverySweeps(pools, options),
+    oneTimeNonceSweep(main, clock),
+    auditSweep(main, clock),
   ];
 }

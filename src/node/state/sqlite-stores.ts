@@ -1,4 +1,5 @@
 import { appReads, appWrites } from "../../apps/sqlite/app-store.ts";
+import { auditReads, auditWrites } from "../../audit/sqlite/audit-store.ts";
 import { nonceReads, nonceWrites } from "../../auth/sqlite/nonce-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
@@ -10,6 +11,8 @@ import { campaignReads, campaignWrites, hasUnfinished } from "../../push/store/s
 import { ledgerWrites } from "../../push/store/sqlite/notification-ledger.ts";
 import { ledgerClient, type PackedLedger } from "../../push/store/sqlite/packed-ledger.ts";
 import { tokenReads, tokenWrites } from "../../push/store/sqlite/token-store.ts";
+import { oneTimeNonceWrites } from "../../signers/sqlite/one-time-nonces.ts";
+import { signerReads, signerWrites } from "../../signers/sqlite/signer-store.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
 import { deliveryLogReads, deliveryLogWrites } from "../../webhooks/store/sqlite/delivery-log.ts";
 import { publicationReads, publicationWrites } from "../../webhooks/store/sqlite/delivery-publications.ts";
@@ -49,6 +52,9 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
     queue: { ...queueReads(db), ...writes("queue") },
     deliveryLog: { ...deliveryLogReads(db), ...writes("deliveryLog") },
     nodeLogs: { ...nodeLogReads(db), ...writes("nodeLogs") },
+    signers: { ...signerReads(db), ...writes("signers") },
+    oneTimeNonces: writes("oneTimeNonces"),
+    audit: { ...auditReads(db), ...writes("audit") },
   };
 }
 
@@ -83,5 +89,8 @@ export function stateWrites(
     queue: queueWrites(db, clock, node),
     deliveryLog: deliveryLogWrites(db, limits),
     nodeLogs: nodeLogWrites(db),
+    signers: signerWrites(db),
+    oneTimeNonces: oneTimeNonceWrites(db),
+    audit: auditWrites(db),
   };
 }

@@ -1,10 +1,13 @@
 import type { AppStore } from "../../apps/app-store.ts";
+import type { AuditStore } from "../../audit/audit-store.ts";
 import type { NonceStore } from "../../auth/nonce-store.ts";
 import type { StoreWrites } from "../../db/state/store-writes.ts";
 import type { NodeLogStore } from "../../ingest/hub-log/node-log-store.ts";
 import type { CampaignStore } from "../../push/store/campaign-store.ts";
 import type { NotificationLedger } from "../../push/store/notification-ledger.ts";
 import type { TokenStore } from "../../push/store/token-store.ts";
+import type { OneTimeNonceStore } from "../../signers/one-time-nonces.ts";
+import type { SignerStore } from "../../signers/signer-store.ts";
 import type { DeliveryLog } from "../../webhooks/store/delivery-log.ts";
 import type { DeliveryPublications } from "../../webhooks/store/delivery-publications.ts";
 import type { DeliveryQueue } from "../../webhooks/store/delivery-queue.ts";
@@ -25,6 +28,9 @@ export interface StateStores {
   readonly queue: DeliveryQueue;
   readonly deliveryLog: DeliveryLog;
   readonly nodeLogs: NodeLogStore;
+  readonly signers: SignerStore;
+  readonly oneTimeNonces: OneTimeNonceStore;
+  readonly audit: AuditStore;
 }
 
 type StoreMethods = { readonly [S in WrittenStore]: readonly (keyof StateStores[S])[] };
@@ -43,6 +49,9 @@ export const writeMethods = {
   queue: ["endLeasesOfTheDead", "claim", "settle", "unclaim", "release"],
   deliveryLog: ["replay", "replayRange", "queueTests"],
   nodeLogs: ["put"],
+  signers: ["create", "request", "submitting", "approve", "delete", "reseal"],
+  oneTimeNonces: ["issue", "take"],
+  audit: ["append"],
 } as const satisfies StoreMethods;
 
 /** A method of a store that writes. */

@@ -1,3 +1,4 @@
+import { auditSweep } from "../../audit/sqlite/audit-store.ts";
 import { nonceSweep } from "../../auth/sqlite/nonce-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import { secretSweep } from "../../db/state/secrets.ts";
@@ -7,6 +8,7 @@ import { campaignProgressSweep, campaignSweep } from "../../push/store/sqlite/ca
 import { dedupeSweep } from "../../push/store/sqlite/notification-ledger.ts";
 import { orphanedTokenSweep } from "../../push/store/sqlite/orphan-sweep.ts";
 import { tokenChangeSweep } from "../../push/store/sqlite/token-limit.ts";
+import { oneTimeNonceSweep } from "../../signers/sqlite/one-time-nonces.ts";
 import { deliverySweep, orphanedDeliverySweep } from "../../webhooks/store/sqlite/delivery-sweep.ts";
 import { webhookChangeSweep } from "../../webhooks/store/sqlite/webhook-changes.ts";
 
@@ -22,6 +24,8 @@ export const sweepNames = [
   "deliveries",
   "orphaned_deliveries",
   "webhook_changes",
+  "one_time_nonces",
+  "audit",
 ] as const;
 
 export type SweepName = (typeof sweepNames)[number];
@@ -38,5 +42,7 @@ export function sweepSteps(db: StateDatabase, clock: StateClock): Readonly<Recor
     deliveries: deliverySweep(db, clock),
     orphaned_deliveries: orphanedDeliverySweep(db),
     webhook_changes: webhookChangeSweep(db, clock),
+    one_time_nonces: oneTimeNonceSweep(db, clock),
+    audit: auditSweep(db, clock),
   };
 }

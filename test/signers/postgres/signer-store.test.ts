@@ -1,0 +1,27 @@
+import { auditSweep, createPostgresAudit } from "../../../src/audit/postgres/audit-store.ts";
+import {
+  createPostgresOneTimeNonces,
+  oneTimeNonceSweep,
+} from "../../../src/signers/postgres/one-time-nonces.ts";
+import { createPostgresSigners } from "../../../src/signers/postgres/signer-store.ts";
+import { reuseDatabases } from "../../support/postgres/database.ts";
+import { HAS_POSTGRES } from "../../support/postgres/server.ts";
+import { steadyClock } from "../../support/postgres/steady-clock.ts";
+import { signerStoreContract } from "../signer-store-contract.ts";
+
+if (HAS_POSTGRES) {
+  const openDatabase = reuseDatabases();
+  signerStoreContract("managed signers in PostgreSQL", async (clock) => {
+    const database = await openDatabase();
+    const { main } = database.opened;
+    const sweeps = [auditSweep(main, steadyClock(clock)), oneTimeNonceSweep(main, steadyClock(clock))];
+    return {
+      signers: createPostgresSigners(main),
+      nonces: createPostgresOneTimeNonces(main),
+      audit: createPostgresAudit(main),
+      rows: (table) => database.rows(table),
+      sweep: async (name) => (await sweeps.find((sweep) => sweep.name === name)?.step(1_000))?.deleted ?? -1,
+      [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+    };
+  });
+}

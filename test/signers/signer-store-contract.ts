@@ -1,0 +1,219 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import type { AuditEntry, AuditStore } from "../../src/audit/audit-store.ts";
+import type { OneTimeNonceStore } from "../../src/signers/one-time-nonces.ts";
+import type { ManagedSigner, SignerStore } from "../../src/signers/signer-store.ts";
+import { ManualClock } from "../support/clock.ts";
+
+export interface SignerFixture extends AsyncDisposable {
+  readonly signers: SignerStore;
+  readonly nonces: OneTimeNonceStore;
+  readonly audit: AuditStore;
+  rows(table: string): Promise<number>;
+  /** Does what maintenance does. */
+  sweep(name: string): Promise<number>;
+}
+
+const NOW = 1_800_000_000;
+const CAP = 5;
+
+const bytes = (length: number, n: number) => new Uint8Array(length).fill(n);
+
+function signer(n: number, changes: Partial<ManagedSigner> = {}): ManagedSigner {
+  return {
+    signerUuid: `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`,
+    ownerFid: 3,
+    publicKey: bytes(32, n),
+    sealed: bytes(60, n),
+    keyId: "aa",
+    permissions: [1, 2],
+    createdAt: NOW,
+    updatedAt: NOW,
+    approval: null,
+    request: null,
+    submitted: null,
+    ...changes,
+  };
+}
+
+function entry(action: string, changes: Partial<AuditEntry> = {}): AuditEntry {
+  return {
+    atMs: NOW * 1000,
+    ownerFid: 3,
+    action,
+    apiKeyId: "key",
+    signerUuid: null,
+    userFid: null,
+    hash: null,
+    outcome: "ok",
+    requestId: "request",
+    address: "127.0.0.1",
+    ...changes,
+  };
+}
+
+const request = (n: number) => ({
+  appFid: 7,
+  signature: bytes(65, n),
+  gaslessSignature: null,
+  deadline: NOW + 60,
+  redirectUrl: null,
+  requestId: bytes(16, n),
+  tokenDigest: bytes(32, n),
+});
+const FIRST = { after: 0, limit: 10 };
+const CREATED = entry("signer.create");
+const approval = (fid: number) => ({ fid, at: NOW + 1, by: "page" as const, blocks: { "1": 9 } });
+
+/** The guarantees of the managed signers, their nonces and the audit log, over any database. */
+export function signerStoreContract(
+  name: string,
+  open: (clock: ManualClock) => Promise<SignerFixture>,
+): void {
+  describe(name, () => {
+    const opened: AsyncDisposable[] = [];
+    afterEach(async () => {
+      for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
+    });
+    const clock = new ManualClock(NOW);
+    const start = async () => {
+      clock.setSecs(NOW);
+      const fixture = await open(clock);
+      opened.push(fixture);
+      return fixture;
+    };
+    const uuid = (n: number) => signer(n).signerUuid;
+
+    test("a signer is found by its id and its public key, with what was stored", async () => {
+      const { signers } = await start();
+      expect(await signers.create(signer(1), CAP, CREATED)).toBe("created");
+      const found = await signers.find(uuid(1));
+      expect(found).toMatchObject(signer(1));
+      expect(await signers.findByKey(bytes(32, 1))).toEqual(found);
+      expect(await signers.find(uuid(2))).toBeUndefined();
+      expect(await signers.findByKey(bytes(32, 2))).toBeUndefined();
+    });
+
+    test("an owner has at most the cap of signers, also when many are created at once", async () => {
+      const { signers, rows } = await start();
+      const outcomes = await Promise.all(
+        [...Array(CAP * 2).keys()].map((n) => signers.create(signer(n + 1), CAP, CREATED)),
+      );
+      expect(outcomes.filter((outcome) => outcome === "created")).toHaveLength(CAP);
+      expect(outcomes.filter((outcome) => outcome === "cap-reached")).toHaveLength(CAP);
+      expect(await rows("audit_entries")).toBe(CAP);
+      expect(await signers.create(signer(50, { ownerFid: 4 }), CAP, CREATED)).toBe("created");
+    });
+
+    test("a public key belongs to one signer", async () => {
+      const { signers, rows } = await start();
+      await signers.create(signer(1), CAP, CREATED);
+      expect(await signers.create(signer(2, { publicKey: bytes(32, 1) }), CAP, CREATED)).toBe("key-exists");
+      expect(await rows("managed_signers")).toBe(1);
+    });
+
+    test("a request is found by its token until the next one, and only the owner can make it", async () => {
+      const { signers } = await start();
+      await signers.create(signer(1), CAP, CREATED);
+      const made = { signerUuid: uuid(1), ownerFid: 3 };
+      expect(await signers.request({ ...made, ownerFid: 4 }, request(1), NOW, CREATED)).toBe(false);
+      expect(await signers.request(made, request(1), NOW, CREATED)).toBe(true);
+      const submitted = { fid: 9, requestFid: 9 };
+      expect(await signers.submitting(uuid(1), bytes(32, 1), submitted)).toBe(true);
+      expect(await signers.findByToken(bytes(32, 1))).toMatchObject({ request: request(1), submitted });
+      const second = { ...request(2), gaslessSignature: bytes(65, 3), redirectUrl: "app://x" };
+      expect(await signers.request(made, second, NOW, CREATED)).toBe(true);
+      expect(await signers.findByToken(bytes(32, 1))).toBeUndefined();
+      expect(await signers.findByToken(bytes(32, 2))).toMatchObject({ request: second, submitted: null });
+      expect(await signers.submitting(uuid(1), bytes(32, 1), submitted)).toBe(false);
+    });
+
+    test("the user of a signer is set once", async () => {
+      const { signers, rows } = await start();
+      await signers.create(signer(1), CAP, CREATED);
+      const approved = entry("signer.approve");
+      const outcomes = await Promise.all(
+        [4, 5, 6].map((fid) => signers.approve(uuid(1), approval(fid), approved)),
+      );
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      expect((await signers.find(uuid(1)))?.approval).toEqual(approval(4 + outcomes.indexOf(true)));
+      expect(await rows("audit_entries")).toBe(2);
+    });
+
+    test("signers are listed in pages by owner, by user and by both", async () => {
+      const { signers } = await start();
+      for (const n of [1, 2, 3]) await signers.create(signer(n), CAP, CREATED);
+      await signers.create(signer(4, { ownerFid: 4, approval: approval(9) }), CAP, CREATED);
+      await signers.approve(uuid(2), approval(9), CREATED);
+      const uuids = (list: readonly ManagedSigner[]) => list.map(({ signerUuid }) => signerUuid);
+      const page = await signers.listByOwner(3, { after: 0, limit: 2 });
+      expect(uuids(page)).toEqual([uuid(1), uuid(2)]);
+      const rest = await signers.listByOwner(3, { after: page.at(-1)?.seq ?? 0, limit: 2 });
+      expect(uuids(rest)).toEqual([uuid(3)]);
+      expect(uuids(await signers.listByFid(9, FIRST))).toEqual([uuid(2), uuid(4)]);
+      expect(uuids(await signers.listByOwnerAndFid(4, 9, FIRST))).toEqual([uuid(4)]);
+    });
+
+    test("a deleted signer is gone, once", async () => {
+      const { signers, rows } = await start();
+      await signers.create(signer(1), CAP, CREATED);
+      const outcomes = await Promise.all(
+        [1, 2, 3].map(() => signers.delete(uuid(1), entry("signer.delete"))),
+      );
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      expect(await signers.find(uuid(1))).toBeUndefined();
+      expect(await rows("audit_entries")).toBe(2);
+    });
+
+    test("seeds are sealed again by master key, unless they changed meanwhile", async () => {
+      const { signers } = await start();
+      for (const n of [1, 2]) await signers.create(signer(n), CAP, CREATED);
+      await signers.create(signer(3, { keyId: "bb" }), CAP, CREATED);
+      expect(await signers.keyUses()).toEqual([
+        { keyId: "aa", count: 2 },
+        { keyId: "bb", count: 1 },
+      ]);
+      const old = await signers.listByKeyId("aa", FIRST);
+      const after = { sealed: bytes(60, 99), keyId: "bb" };
+      const reseals = old.map(({ signerUuid, sealed }) => ({ signerUuid, before: sealed, after }));
+      const [first] = reseals;
+      if (!first) throw new Error("no signer");
+      expect(await signers.reseal([first])).toBe(1);
+      expect(await signers.reseal(reseals)).toBe(1);
+      expect(await signers.keyUses()).toEqual([{ keyId: "bb", count: 3 }]);
+      expect(await signers.find(uuid(1))).toMatchObject(after);
+    });
+
+    test("a nonce counts once, for its purpose and until its time", async () => {
+      const { nonces, rows, sweep } = await start();
+      const nonce = { nonce: "n".repeat(22), purpose: "login" as const };
+      await nonces.issue(nonce, NOW + 600);
+      const taken = await Promise.all([...Array(20)].map(() => nonces.take(nonce, NOW + 600)));
+      expect(taken.filter(Boolean)).toHaveLength(1);
+      await nonces.issue({ ...nonce, nonce: "late" }, NOW);
+      expect(await nonces.take({ ...nonce, nonce: "late" }, NOW + 1)).toBe(false);
+      expect(await nonces.take({ ...nonce, nonce: "never issued" }, NOW)).toBe(false);
+      await nonces.issue({ ...nonce, nonce: "swept" }, NOW);
+      clock.setSecs(NOW + 3600);
+      expect(await sweep("one_time_nonces")).toBe(1);
+      expect(await rows("one_time_nonces")).toBe(0);
+    });
+
+    test("the audit log is listed by owner, the newest first, and kept 400 days", async () => {
+      const { audit, rows, sweep } = await start();
+      const hash = bytes(20, 7);
+      const at = (secs: number, ownerFid = 3) => entry("write.cast", { atMs: secs * 1000, hash, ownerFid });
+      await audit.append([at(NOW), at(NOW + 1), at(NOW + 1), at(NOW, 4)]);
+      const page = await audit.list(3, { limit: 2, before: undefined });
+      expect(page.map(({ atMs }) => atMs)).toEqual([(NOW + 1) * 1000, (NOW + 1) * 1000]);
+      expect(page[0]).toMatchObject({ ...at(NOW + 1) });
+      const rest = await audit.list(3, { limit: 2, before: page.at(-1) });
+      expect(rest.map(({ atMs }) => atMs)).toEqual([NOW * 1000]);
+      clock.setSecs(NOW + 399 * 86_400);
+      await sweep("audit");
+      expect(await rows("audit_entries")).toBe(4);
+      clock.setSecs(NOW + 402 * 86_400);
+      await sweep("audit");
+      expect(await rows("audit_entries")).toBe(0);
+    });
+  });
+}

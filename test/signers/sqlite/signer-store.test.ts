@@ -1,0 +1,16 @@
+import { openStateFile } from "../../support/state-file.ts";
+import { localStores } from "../../support/state-stores.ts";
+import { signerStoreContract } from "../signer-store-contract.ts";
+
+signerStoreContract("managed signers in SQLite", async (clock) => {
+  const { db, rows, ...file } = openStateFile();
+  const { signers, oneTimeNonces: nonces, audit, sweeps } = localStores(db, { clock });
+  return {
+    signers,
+    nonces,
+    audit,
+    rows: async (table) => rows(table),
+    sweep: async (name) => (await sweeps.find((sweep) => sweep.name === name)?.step(1_000))?.deleted ?? -1,
+    [Symbol.asyncDispose]: async () => file[Symbol.dispose](),
+  };
+});
