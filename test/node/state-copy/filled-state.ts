@@ -26,7 +26,7 @@ function rowValue(
   const isOptional =
     /^(description|compat_prefix|status|error|url|host|token|(deleted|started|ended|expires|last_success|last_failure|deactivated)_at|failing_since|deactivation_reason|(behind_since|held_until|due_at)_ms|seq_at)$/.test(
       name,
-    ) && !/^(nonces|token_changes|dedupe|dedupe_keys|campaigns)$/.test(table.name);
+    ) && !/^(nonces|one_time_nonces|token_changes|dedupe|dedupe_keys|campaigns)$/.test(table.name);
   if (isOptional && !isKey && row % 3 === 0) return null;
   switch (form) {
     case "number":
