@@ -102,7 +102,7 @@ function* joined(
 }
 
 function textWithin(value: unknown, maxChars: number): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  if (typeof value !== "object" || value === null) return scalarText(value);
   const memoized = texts.get(value);
   if (memoized === undefined) return textOf(value, maxChars);
   if (typeof memoized === "object") return extendedText(memoized);
@@ -111,6 +111,16 @@ function textWithin(value: unknown, maxChars: number): string {
   const flat = Buffer.from(textOf(value, Number.POSITIVE_INFINITY)).toString();
   texts.set(value, flat);
   return flat;
+}
+
+/** Characters that JSON does not escape. */
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+/** Most strings of responses are shorter: for them the test is faster than the engine's serializer. */
+const MAX_TESTED_CHARS = 64;
+
+function scalarText(value: unknown): string {
+  if (typeof value === "string" && value.length <= MAX_TESTED_CHARS && PLAIN.test(value)) return `"${value}"`;
+  return JSON.stringify(value) ?? "null";
 }
 
 function extendedText({ base, more }: Extension): string {

@@ -6,6 +6,9 @@ import { type Hash, loadCasts, loadCastsByHash, type StoredCast } from "./casts.
 import type { ChannelState } from "./channels.ts";
 import type { UserState } from "./users.ts";
 
+/** Versions are of all caches of the thread, since a caller may present a state of its own with two of them. */
+let lastVersion = 0;
+
 const MAX_USERS = 10_000;
 const MAX_CASTS = 10_000;
 const MAX_CHANNELS = 2_000;
@@ -33,6 +36,8 @@ export class HydrationCache {
   readonly #commits: CommitSequence | undefined;
   /** The number of the same commit in memory; undefined when it is not known. */
   #commit: number | undefined;
+  #version = 0;
+  #versionSecs: number | undefined;
 
   /** @param commits the writer's, if it is a thread of this process */
   constructor(commits?: CommitSequence) {
@@ -49,10 +54,24 @@ export class HydrationCache {
 
   /** Drops the states that commits changed since the last call. Call it within the snapshot of the read. */
   sync(db: IndexDatabase): void {
+    this.#versionSecs = undefined;
     const before = this.#commits?.read();
     this.#sync(db);
     // The snapshot has been opened by now. Without a commit in between it shows the commit of this number.
     this.#commit = before === this.#commits?.read() ? before : undefined;
+  }
+
+  /**
+   * Returns a number for what the index shows at a time: two reads have the same one only if no `sync` was between them
+   * and both are of the same second, so that nothing has changed or expired.
+   */
+  versionAt(nowSecs: number): number {
+    if (nowSecs !== this.#versionSecs) {
+      lastVersion += 1;
+      this.#version = lastVersion;
+      this.#versionSecs = nowSecs;
+    }
+    return this.#version;
   }
 
   #sync(db: IndexDatabase): void {

@@ -16,6 +16,8 @@ export interface Hydration {
   readonly channels: ReadonlyMap<string, ChannelState>;
   /** The time of the read in unix seconds, which decides what has expired. */
   readonly nowSecs: number;
+  /** Hydrations of the same version show the same state of the index at the same second. */
+  readonly version: number;
   /** Undefined for a read without a viewer. */
   readonly viewer: ViewerContexts | undefined;
 }
@@ -84,7 +86,15 @@ export function hydrate(
     const apps = readThrough(cache.users, appFids, (missing) => loadUsers(db, missing));
     for (const [fid, app] of apps) users.set(fid, app);
   }
-  return { users, casts, castsById, channels, nowSecs, viewer };
+  return {
+    users,
+    casts,
+    castsById,
+    channels,
+    nowSecs,
+    version: cache.versionAt(nowSecs),
+    viewer,
+  };
 }
 
 /** Returns the apps of the users' auth addresses that are not among the users. */

@@ -24,6 +24,24 @@ export function memoizePresenter<
   };
 }
 
+/**
+ * Returns `present` with its last result for each state, valid for hydrations of the same version: most reads follow no
+ * commit, and then the parts of what is shown need not even be compared. The result must depend on the state, the index and
+ * the time alone: not on a viewer, and not on what else the read has loaded.
+ */
+export function oncePerVersion<State extends object, Versioned extends { readonly version: number }, Shown>(
+  present: (state: State, hydration: Versioned) => Shown,
+): (state: State, hydration: Versioned) => Shown {
+  const last = new WeakMap<State, { readonly version: number; readonly shown: Shown }>();
+  return (state, hydration) => {
+    const cached = last.get(state);
+    if (cached?.version === hydration.version) return cached.shown;
+    const shown = present(state, hydration);
+    last.set(state, { version: hydration.version, shown });
+    return shown;
+  };
+}
+
 /** Compares parts by identity, and lists of parts by the identity of their members. */
 function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {
   if (some.length !== others.length) return false;

@@ -6,7 +6,7 @@ import { type Hydration, hashOf } from "../../hydrate/hydrate.ts";
 import type { ActType, PairAct } from "../../queries/casts/pair-interactions.ts";
 import type { NotificationEntry } from "../../queries/notifications/notification-groups.ts";
 import { presentCast, presentCastDehydrated } from "./cast.ts";
-import { presentUser } from "./user.ts";
+import { presentUsers } from "./user.ts";
 
 const TYPES = {
   [NotificationKind.Mention]: "mention",
@@ -30,22 +30,23 @@ interface Acts {
 /** Presents a notification; undefined when its cast is not live or its newest actor does not exist. */
 function presentActs({ type, newestAt, actorFids, hash, count }: Acts, hydration: Hydration) {
   const cast = hash === undefined ? undefined : presentCast(hash, hydration);
-  const actors = actorFids.flatMap((fid) => presentUser(fid, hydration) ?? []);
-  const reacted = type === "likes" || type === "recasts" ? type : undefined;
-  const named = reacted && hash && presentCastDehydrated(hash, hydration);
-  if (actors[0]?.fid !== actorFids[0] || (hash !== undefined && !cast)) return undefined;
-  return {
+  if (hash !== undefined && cast === undefined) return undefined;
+  const actors = presentUsers(actorFids, hydration);
+  if (actors[0]?.fid !== actorFids[0]) return undefined;
+  const head = {
     object: "notification" as const,
     type,
     most_recent_timestamp: isoTime(newestAt),
     seen: false as const,
-    ...(cast && { cast }),
-    ...(reacted && named && { reactions: actors.map((user) => ({ object: reacted, user, cast: named })) }),
-    ...(type === "follows" && {
-      follows: actors.map((user) => ({ object: "follower" as const, user })),
-    }),
-    count,
   };
+  if (hash === undefined || cast === undefined) {
+    const follows = actors.map((user) => ({ object: "follower" as const, user }));
+    return { ...head, follows, count };
+  }
+  if (type !== "likes" && type !== "recasts") return { ...head, cast, count };
+  const named = presentCastDehydrated(hash, hydration);
+  const reactions = named && actors.map((user) => ({ object: type, user, cast: named }));
+  return { ...head, cast, ...(reactions && { reactions }), count };
 }
 
 /** Presents an entry of the in-app list. */

@@ -2,7 +2,7 @@ import { isoTime } from "../../../lib/iso-time.ts";
 import { extendMemoized } from "../../../lib/json-text.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
 import type { UserState } from "../../hydrate/users.ts";
-import { memoizePresenter } from "../memoize.ts";
+import { memoizePresenter, oncePerVersion } from "../memoize.ts";
 import { hasPro, userFields } from "../native/user.ts";
 
 /** The zero address, in place of an unknown custody address: clients expect a string. */
@@ -12,7 +12,7 @@ const NO_ADDRESS = "0x0000000000000000000000000000000000000000";
 export function presentUser(fid: number, hydration: Hydration): User | undefined {
   const user = hydration.users.get(fid);
   if (!user) return undefined;
-  const shown = presentState(user, hasPro(user, hydration), presentApps(user, hydration));
+  const shown = presentKnown(user, hydration);
   const context = hydration.viewer?.users.get(fid);
   if (!context) return shown;
   return extendMemoized(shown, {
@@ -42,6 +42,10 @@ const presentState = memoizePresenter((user: UserState, isPro: boolean, apps: re
     }),
   };
 });
+
+const presentKnown = oncePerVersion((user: UserState, hydration: Hydration) =>
+  presentState(user, hasPro(user, hydration), presentApps(user, hydration)),
+);
 
 export type User = ReturnType<typeof presentState> & { viewer_context?: ViewerContext };
 

@@ -21,8 +21,8 @@ export interface NotificationEntry {
   readonly count: number;
 }
 
-/** The key of a group: reactions to one cast, its recasts alone, or all follows. */
-export type GroupKey = number | `recasts of ${number}` | "follows";
+/** The key of a group: the id of a cast for reactions to it, the negative id for its recasts alone, or all follows. */
+export type GroupKey = number | "follows";
 
 const MAX_LISTED = 10;
 
@@ -58,7 +58,7 @@ export const byCast: Grouping = {
 /** Groups likes and recasts of one cast separately. A cursor has the first digits of the hash for likes, the next for recasts. */
 export const byKind: Grouping = {
   groupOf(row) {
-    return row.kind === NotificationKind.Recast ? `recasts of ${row.ref}` : groupByCast(row);
+    return row.kind === NotificationKind.Recast ? -row.ref : groupByCast(row);
   },
   typesWith: ({ kind }) => (kind === NotificationKind.Like ? LIKES : RECASTS),
   windowKeyOf({ kind }, hash) {
