@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { CommitSequence } from "../../src/db/index/commit-sequence.ts";
 import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { UserDataType } from "../../src/protocol/wire/generated/message.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
+import { presentUser } from "../../src/read/present/compat/user.ts";
 import { type ReadSource, runQuery } from "../../src/read/run-query.ts";
+import { keyAddedEvent } from "../support/envelopes.ts";
 import { createGraph, type Graph, type Posted } from "../support/graph.ts";
+import { makeWallet } from "../support/messages.ts";
 import { startTestNode, type TestNode } from "../support/node.ts";
 
 /** A reader that shares the commit numbers of the writer, as in a node. */
@@ -87,6 +91,39 @@ describe("a read of cached objects", () => {
     likes(() => graph.like(2, 30, cast));
     graph.like(3, 40, cast);
     expect(likes()).toBe(2);
+  });
+});
+
+describe("what is presented once per commit", () => {
+  const presented = () =>
+    runQuery(
+      source,
+      () => undefined,
+      () => ({ fids: [1] }),
+      (_, hydration) => presentUser(1, hydration),
+    );
+  const appName = () => presented()?.auth_addresses[0]?.app;
+
+  beforeEach(() => {
+    const { address } = makeWallet("auth");
+    node.ingestEvent(keyAddedEvent(1, address, { block: 900_000 }, { keyType: 2, requestFid: 2 }));
+  });
+
+  test("is the same object while nothing was committed, also for the next second", () => {
+    const first = presented();
+    expect(presented()).toBe(first);
+    node.clock.advanceSecs(1);
+    expect(presented()).toBe(first);
+    graph.like(3, 20, cast);
+    expect(presented()).toBe(first);
+  });
+
+  test("shows each commit that changes a user that it only names", () => {
+    expect(appName()).toMatchObject({ fid: 2, display_name: null });
+    for (const name of ["one", "two"]) {
+      graph.userData(2, UserDataType.USER_DATA_TYPE_DISPLAY, name);
+      expect(appName()).toMatchObject({ fid: 2, display_name: name });
+    }
   });
 });
 
