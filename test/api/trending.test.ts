@@ -18,9 +18,10 @@ import { rankedCasts, rankedChannels } from "../../src/read/queries/feeds/rankin
 import { rankingCursors } from "../../src/read/queries/feeds/ranking-cursor.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { ManualClock } from "../support/clock.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
-import { fromSources, startNode, tempDir } from "../support/program.ts";
+import { startNode, tempDir } from "../support/program.ts";
 import { readAllPages } from "../support/read-all-pages.ts";
 import { deleteCast, hashFrom, insertCast, type ModelCast, setReaction } from "../support/read-model.ts";
 import { hashOf, reactionMessage } from "../support/social.ts";
@@ -427,7 +428,7 @@ describe("the trending feed", () => {
 
 test("a demo node serves a trending feed as soon as it listens", async () => {
   using dir = tempDir();
-  await using node = await startNode({ command: fromSources, dataDir: `${dir.path}/data`, demo: true });
+  await using node = await startNode({ command: compiledProgram, dataDir: `${dir.path}/data`, demo: true });
   const response = await fetch(`${node.url}/v2/svc/feed/trending?limit=100`);
   const { casts } = (await response.json()) as { casts: { reactions: { likes_count: number } }[] };
   expect(casts.length).toBeGreaterThan(5);

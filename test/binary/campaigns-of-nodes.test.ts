@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BLOCK_FIDS, FidBlock } from "../../src/push/store/fid-block.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { IS_LONG } from "../support/long.ts";
 import { type SharedServices, startSharedServices } from "../support/postgres/nodes.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
-import { compileInto, type RunningNode, tempDir } from "../support/program.ts";
+import type { RunningNode } from "../support/program.ts";
 import { allServed, type PushClient, type PushScript, startPushClient } from "../support/push-client.ts";
 import { notification, SECRET, testApp } from "../support/send.ts";
 
@@ -14,19 +15,15 @@ const KILLS = 20;
 const settings = ["net.allow_http=true", "net.allow_cidrs=127.0.0.0/8"];
 
 describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
-  const dir = tempDir();
   let shared: SharedServices;
   let a: RunningNode;
   let b: RunningNode;
   let apps = 0;
   beforeAll(async () => {
-    shared = await startSharedServices([await compileInto(dir.path)]);
+    shared = await startSharedServices(compiledProgram);
     [a, b] = await Promise.all([shared.startNode("a", settings), shared.startNode("b", settings)]);
   }, 120_000);
-  afterAll(async () => {
-    await shared[Symbol.asyncDispose]();
-    dir[Symbol.dispose]();
-  });
+  afterAll(() => shared[Symbol.asyncDispose]());
 
   /** Adds an app whose users have tokens of the client. Returns its id. */
   async function addApp(client: PushClient, tokens = TOKENS): Promise<string> {

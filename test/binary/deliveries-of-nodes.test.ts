@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { registerEvent, rentEvent, signerEvent } from "../support/events.ts";
 import { IS_LONG } from "../support/long.ts";
 import { makeWallet, signedCast } from "../support/messages.ts";
 import { accountSigner, eventRecord } from "../support/node.ts";
 import { type SharedServices, startSharedServices } from "../support/postgres/nodes.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
-import { compileInto, fromSources, type RunningNode, tempDir } from "../support/program.ts";
+import type { RunningNode } from "../support/program.ts";
 import { type ReceivedRequest, startReceiver } from "../support/receiver.ts";
 import { type Method, signedHeaders } from "../support/signing.ts";
 import { makeChain } from "../support/upstream/chain.ts";
@@ -101,7 +102,6 @@ async function signed(node: RunningNode, method: Method, path: string, body?: ob
 }
 
 describe.skipIf(!HAS_POSTGRES)("deliveries of several nodes", () => {
-  const dir = tempDir();
   let upstream: Awaited<ReturnType<typeof startUpstream>>;
   let shared: SharedServices;
   const start = (nodeId: string, ...settings: readonly string[]) =>
@@ -138,13 +138,10 @@ describe.skipIf(!HAS_POSTGRES)("deliveries of several nodes", () => {
   let b: RunningNode;
   beforeAll(async () => {
     upstream = await startUpstream();
-    shared = await startSharedServices(IS_LONG ? [await compileInto(dir.path)] : fromSources, upstream);
+    shared = await startSharedServices(compiledProgram, upstream);
     [a, b] = await Promise.all([startReady("a"), startReady("b")]);
   }, 120_000);
-  afterAll(async () => {
-    await shared[Symbol.asyncDispose]();
-    dir[Symbol.dispose]();
-  });
+  afterAll(() => shared[Symbol.asyncDispose]());
 
   test("a cast is delivered once to each webhook with both up, one down, restarting, and filling from nothing", async () => {
     await using receiver = startReceiver();

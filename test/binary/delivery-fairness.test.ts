@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { compiledProgram } from "../support/compiled-program.ts";
 import {
   allDelivered,
   castNow,
@@ -7,7 +8,7 @@ import {
   prepareDeliveries,
 } from "../support/delivery-network.ts";
 import { type ReceivedDelivery, startDeliveryReceiver } from "../support/delivery-receiver.ts";
-import { compileInto, startNode, tempDir } from "../support/program.ts";
+import { startNode, tempDir } from "../support/program.ts";
 import { hashOf } from "../support/social.ts";
 
 const CASTS = 60;
@@ -52,7 +53,7 @@ test("receivers that hang, fail or redirect to private addresses do not delay a 
     ...["--set", "webhooks.retry_initial_backoff_ms=10"],
     ...["--set", `webhooks.retry_max_attempts=${ATTEMPTS}`],
   ];
-  await using node = await startNode({ command: [await compileInto(dir.path)], dataDir, args });
+  await using node = await startNode({ command: compiledProgram, dataDir, args });
   using hub = hubClient(node.hubAddress);
   const events: string[] = [];
   for (let call = 0; call < CASTS / 10; call++) {

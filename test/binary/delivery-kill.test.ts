@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { allMessages } from "../../src/db/index/messages/live-messages.ts";
 import { outboxBacklog } from "../../src/db/index/outbox.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import {
   allDelivered,
   castNow,
@@ -18,7 +19,7 @@ import {
   type ReceivedDelivery,
   startDeliveryReceiver,
 } from "../support/delivery-receiver.ts";
-import { compileInto, startNode, tempDir } from "../support/program.ts";
+import { startNode, tempDir } from "../support/program.ts";
 import { hashOf } from "../support/social.ts";
 
 /** Few enough for the suite; set `DELIVERY_KILLS=50` for more. */
@@ -29,10 +30,6 @@ const CASTS_PER_CALL = 10;
 const FIDS = [1, 2, 3];
 
 const dir = tempDir();
-let binary: string;
-beforeAll(async () => {
-  binary = await compileInto(dir.path);
-}, 60_000);
 afterAll(() => dir[Symbol.dispose]());
 
 /** The webhooks of the tests. `Stream` repeats their filters. */
@@ -131,7 +128,7 @@ test(`a node that is killed at ${KILLS} random moments delivers every event at l
   const interrupted = { outbox: 0, deliveries: 0 };
 
   for (let kill = 0; kill < KILLS; kill++) {
-    const node = await startNode({ command: [binary], dataDir, args });
+    const node = await startNode({ command: compiledProgram, dataDir, args });
     using hub = hubClient(node.hubAddress);
     const writing = (async () => {
       while (await stream.round(hub));
@@ -144,7 +141,7 @@ test(`a node that is killed at ${KILLS} random moments delivers every event at l
     if (left.deliveries > 0) interrupted.deliveries += 1;
   }
 
-  const last = await startNode({ command: [binary], dataDir, args });
+  const last = await startNode({ command: compiledProgram, dataDir, args });
   await allDelivered(last.url);
   expect(await last.stop()).toBe(0);
   expect(last.logs()).not.toContain('"level":"error"');
@@ -168,7 +165,7 @@ test("without faults, every event is delivered exactly once, also across a resta
   await prepareDeliveries(dataDir, { fids: FIDS, webhooks: subscribe(receiver) });
   const stream = new Stream();
   for (let run = 0; run < 2; run++) {
-    await using node = await startNode({ command: [binary], dataDir, args: deliveryArgs });
+    await using node = await startNode({ command: compiledProgram, dataDir, args: deliveryArgs });
     using hub = hubClient(node.hubAddress);
     for (let round = 0; round < 8; round++) expect(await stream.round(hub)).toBe(true);
     // The first run is stopped while it delivers.

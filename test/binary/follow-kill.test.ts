@@ -3,7 +3,8 @@ import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/ind
 import { getPosition } from "../../src/db/index/positions.ts";
 import { verifyIndex } from "../../src/db/index/verify.ts";
 import { seededRandom } from "../../src/demo/random.ts";
-import { compileInto, tempDir } from "../support/program.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { tempDir } from "../support/program.ts";
 import { heightAt, makeChain } from "../support/upstream/chain.ts";
 import { dumpFollowed } from "../support/upstream/followed.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
@@ -28,7 +29,6 @@ afterAll(() => dir[Symbol.dispose]());
 test(
   "after kill -9 at any moment of the backfill or of live following, the index equals that of a node that received everything in order",
   async () => {
-    const binary = await compileInto(dir.path);
     const random = seededRandom(SEED);
     const chain = makeChain(SEED, HISTORY + KILLS * TICKS_PER_KILL);
     const node = new UpstreamNode(chain);
@@ -45,7 +45,7 @@ test(
     const hasEverything = () =>
       watch.polls > 0 && [0, ...DATA_SHARDS].every((shard) => applied(shard) >= node.height(shard));
     for (let kill = 0; kill < KILLS; kill++) {
-      const child = follow(binary, server.url);
+      const child = follow(server.url);
       const calls = 1 + random.below(CALLS_OF_A_BACKFILL);
       const newest = node.produced(1);
       if (kill < KILLS / 2) {
@@ -63,7 +63,7 @@ test(
       node.produce(newest + TICKS_PER_KILL);
       watch.reset();
     }
-    const child = follow(binary, server.url);
+    const child = follow(server.url);
     await watch.until(child.exited, hasEverything);
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);
@@ -76,9 +76,9 @@ test(
   30_000 + KILLS * 10_000,
 );
 
-function follow(binary: string, url: string): Bun.Subprocess {
+function follow(url: string): Bun.Subprocess {
   const settings = ["--set", "hub.port=0", "--set", `upstream.url=${url}`];
-  return Bun.spawn([binary, "--data-dir", dataDir, "--port", "0", ...settings, "serve"], {
+  return Bun.spawn([...compiledProgram, "--data-dir", dataDir, "--port", "0", ...settings, "serve"], {
     cwd: dir.path,
     env: { PATH: process.env.PATH ?? "", HOME: dir.path },
     stdout: "ignore",

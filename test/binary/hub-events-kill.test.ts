@@ -13,10 +13,11 @@ import { verifyIndex } from "../../src/db/index/verify.ts";
 import { blockOfEvent } from "../../src/protocol/hub-event-id.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { registerEvent, rentEvent, signerEvent } from "../support/events.ts";
 import { IS_LONG } from "../support/long.ts";
 import { makeSigner, makeWallet, signedCast } from "../support/messages.ts";
-import { compileInto, type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 
 const KILLS = IS_LONG ? 20 : 2;
 const BATCH = 50;
@@ -29,7 +30,6 @@ afterAll(() => dir[Symbol.dispose]());
 test(
   "after kill -9, a subscriber that resumes at its last id gets every acknowledged message, and whole blocks without a gap",
   async () => {
-    const binary = await compileInto(dir.path);
     const dataDir = `${dir.path}/data`;
     const nowSecs = Math.floor(Date.now() / 1000);
     const acknowledged = new Set<string>();
@@ -45,7 +45,7 @@ test(
     /** Runs the node until `isEnough`, and follows its events from the last one that came before. */
     async function run({ submitters, isEnough, end }: Run): Promise<void> {
       await using node = await startNode({
-        command: [binary],
+        command: compiledProgram,
         dataDir,
         args: ["--set", "hub.admin=true"],
       });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import {
   getAdminRpcClient,
   getInsecureHubRpcClient,
@@ -10,10 +10,11 @@ import { verifyIndex } from "../../src/db/index/verify.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { loadCastsByHash } from "../../src/read/hydrate/casts.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { registerEvent, rentEvent, signerEvent } from "../support/events.ts";
 import { liveHashes } from "../support/live-messages.ts";
 import { makeSigner, makeWallet, signedCast } from "../support/messages.ts";
-import { compileInto, startNode, tempDir } from "../support/program.ts";
+import { startNode, tempDir } from "../support/program.ts";
 import { hashOf } from "../support/social.ts";
 
 const KILLS = 6;
@@ -21,17 +22,11 @@ const BATCH = 100;
 const FIDS = [1, 2, 3, 4];
 
 const dir = tempDir();
-let binary: string;
-
-beforeAll(async () => {
-  binary = await compileInto(dir.path);
-}, 60_000);
-
 afterAll(() => dir[Symbol.dispose]());
 
 test("after kill -9 during bulk submits, acknowledged messages are stored, none is partly applied, and counts equal a recount", async () => {
   const dataDir = `${dir.path}/data`;
-  const start = () => startNode({ command: [binary], dataDir, args: ["--set", "hub.admin=true"] });
+  const start = () => startNode({ command: compiledProgram, dataDir, args: ["--set", "hub.admin=true"] });
   const nowSecs = Math.floor(Date.now() / 1000);
   const acknowledged = new Set<`0x${string}`>();
   const sent = new Set<`0x${string}`>();
@@ -83,7 +78,7 @@ test("after kill -9 during bulk submits, acknowledged messages are stored, none 
 test("after SIGTERM during bulk submits, accepted calls get their response, their messages are stored, and the exit code is 0", async () => {
   const dataDir = `${dir.path}/stopped`;
   const nowSecs = Math.floor(Date.now() / 1000);
-  const node = await startNode({ command: [binary], dataDir, args: ["--set", "hub.admin=true"] });
+  const node = await startNode({ command: compiledProgram, dataDir, args: ["--set", "hub.admin=true"] });
   await register(node.hubAddress, nowSecs);
   const hub = getInsecureHubRpcClient(node.hubAddress);
   const acknowledged = new Set<`0x${string}`>();

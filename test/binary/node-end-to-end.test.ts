@@ -18,9 +18,10 @@ import {
 } from "@farcaster/hub-nodejs";
 import { UserNameProof as OurProof } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent as OurOnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { fnameProof, registerEvent, rentEvent, signerEvent } from "../support/events.ts";
 import { makeSigner, makeWallet } from "../support/messages.ts";
-import { compileInto, type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 
 const NETWORK = 1 as FarcasterNetwork;
 const FID = 4242;
@@ -31,9 +32,8 @@ let hub: HubRpcClient;
 let admin: Awaited<ReturnType<typeof getAdminRpcClient>>;
 
 beforeAll(async () => {
-  const binary = await compileInto(dir.path);
   node = await startNode({
-    command: [binary],
+    command: compiledProgram,
     dataDir: `${dir.path}/data`,
     args: ["--set", "hub.admin=true"],
   });

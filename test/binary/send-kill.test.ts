@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { BLOCK_FIDS, FidBlock } from "../../src/push/store/fid-block.ts";
-import { compileInto, startNode, tempDir } from "../support/program.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { startNode, tempDir } from "../support/program.ts";
 import { nested, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/send.ts";
 import { localStores } from "../support/state-stores.ts";
@@ -15,10 +16,6 @@ const CLIENT_MS = 40;
 const args = ["--set", "net.allow_http=true", "--set", "net.allow_cidrs=127.0.0.0/8,::1/128"];
 
 const dir = tempDir();
-let binary: string;
-beforeAll(async () => {
-  binary = await compileInto(dir.path);
-}, 60_000);
 afterAll(() => dir[Symbol.dispose]());
 
 test(`a campaign continues after ${KILLS} kills at random moments, sends nothing confirmed again, and counts everything once`, async () => {
@@ -27,7 +24,7 @@ test(`a campaign continues after ${KILLS} kills at random moments, sends nothing
   const confirmed = new Set<string>();
   const sentAgain: string[] = [];
   const accepted = new Map<string, number>();
-  const start = () => startNode({ command: [binary], dataDir, args });
+  const start = () => startNode({ command: compiledProgram, dataDir, args });
   await using client = startPushClient(async ({ notificationId, tokens }) => {
     await Bun.sleep(Math.random() * 2 * CLIENT_MS);
     for (const token of tokens) {
@@ -109,7 +106,7 @@ test(`a campaign continues after ${KILLS} kills at random moments, sends nothing
 
 test("after SIGTERM during a send, the waiting caller gets 202 for a queued campaign, which continues after the start", async () => {
   const dataDir = `${dir.path}/stopped`;
-  const start = () => startNode({ command: [binary], dataDir, args });
+  const start = () => startNode({ command: compiledProgram, dataDir, args });
   let isWell = false;
   const arrived = Promise.withResolvers<void>();
   await using client = startPushClient(({ tokens }) => {

@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { exampleEnv } from "../support/document-shell.ts";
 import { documentExample } from "../support/documents.ts";
-import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 
 const dir = tempDir();
 let node: RunningNode;
 beforeAll(async () => {
   const [, flags = ""] = /^\.\/dist\/svc serve --demo (.*)$/.exec(documentExample("push node")) ?? [];
   const dataDir = `${dir.path}/data`;
-  node = await startNode({ command: fromSources, dataDir, demo: true, args: flags.split(" ") });
+  node = await startNode({ command: compiledProgram, dataDir, demo: true, args: flags.split(" ") });
 }, 60_000);
 afterAll(async () => {
   await node.stop();
@@ -23,7 +24,7 @@ function shell(script: string) {
     .replaceAll("http://127.0.0.1:8080", node.url)
     .replaceAll("./dist/svc", "exec_node")
     .replaceAll("demo-client ", "demo-client --client-port 0 ");
-  return Bun.spawn(["sh", "-e", "-c", `exec_node() { ${fromSources.join(" ")} "$@"; }\n${there}`], {
+  return Bun.spawn(["sh", "-e", "-c", `exec_node() { ${compiledProgram.join(" ")} "$@"; }\n${there}`], {
     cwd: dir.path,
     env: env(),
     stdout: "pipe",
@@ -49,7 +50,7 @@ function linesOf(stream: ReadableStream<Uint8Array>) {
 test("runs the documented steps from the registration to the first push", async () => {
   expect(await shell(documentExample("keys")).exited).toBe(0);
   const client = shell(
-    documentExample("push client").replace(/\n\n\.\/dist\/svc /, `\n\nexec ${fromSources.join(" ")} `),
+    documentExample("push client").replace(/\n\n\.\/dist\/svc /, `\n\nexec ${compiledProgram.join(" ")} `),
   );
   const printed = linesOf(client.stdout);
   await printed(/Added the mini app for fid 6\n/);
@@ -76,19 +77,22 @@ test.each([
   [["--client-port", "70000"], "--client-port"],
   [["--answer", "maybe"], "Allowed choices"],
 ])("demo-client %p ends with exit code 1 and says why", async (args, message) => {
-  const child = Bun.spawn([...fromSources, "demo-client", "--client-port", "0", ...args, "--url", node.url], {
-    env: env(),
-    cwd: dir.path,
-    stdout: "ignore",
-    stderr: "pipe",
-  });
+  const child = Bun.spawn(
+    [...compiledProgram, "demo-client", "--client-port", "0", ...args, "--url", node.url],
+    {
+      env: env(),
+      cwd: dir.path,
+      stdout: "ignore",
+      stderr: "pipe",
+    },
+  );
   expect(await new Response(child.stderr).text()).toContain(message);
   expect(await child.exited).toBe(1);
 });
 
 test("shows an event that the node rejects, and exits", async () => {
   const args = ["demo-client", "--client-port", "0", "--app-id", "nobody", "--fids", "4", "--url", node.url];
-  const child = Bun.spawn([...fromSources, ...args], {
+  const child = Bun.spawn([...compiledProgram, ...args], {
     env: env(),
     cwd: dir.path,
     stderr: "pipe",

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { indexPath } from "../../src/db/index/database.ts";
 import { writeRecords } from "../../src/import/record-writer.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { writeFormerIndex } from "../support/former-index.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { oddMessages } from "../support/odd-messages.ts";
-import { fromSources, startNode } from "../support/program.ts";
+import { startNode } from "../support/program.ts";
 import { emptyDir, run, withFileLimit } from "./run.ts";
 
 const LARGE = 100_000;
@@ -74,7 +75,7 @@ describe("an index in the former format", () => {
   test("stays beside the new one until the node has run and stopped", async () => {
     using dir = formerDir();
     expect((await dir.svc("migrate", "--new-state")).exitCode).toBe(0);
-    const node = await startNode({ command: fromSources, dataDir: dir.data });
+    const node = await startNode({ command: compiledProgram, dataDir: dir.data });
     expect(existsSync(`${dir.path}.old`)).toBe(true);
     await node.stop();
     expect(existsSync(`${dir.path}.old`)).toBe(false);

@@ -3,10 +3,11 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { signedHeaders } from "../../src/webhooks/deliver/sign.ts";
 import { makeSecret } from "../management/owned-store-contract.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { exampleEnv } from "../support/document-shell.ts";
 import { documentExample, ROOT } from "../support/documents.ts";
 import { until } from "../support/manual-time.ts";
-import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { run } from "./run.ts";
 
 const dir = tempDir();
@@ -14,7 +15,7 @@ let node: RunningNode;
 beforeAll(async () => {
   const [, flags = ""] = /^\.\/dist\/svc serve --demo (.*)$/.exec(documentExample("webhook node")) ?? [];
   const dataDir = `${dir.path}/data`;
-  node = await startNode({ command: fromSources, dataDir, demo: true, args: flags.split(" ") });
+  node = await startNode({ command: compiledProgram, dataDir, demo: true, args: flags.split(" ") });
 }, 60_000);
 afterAll(async () => {
   await node.stop();
@@ -24,7 +25,7 @@ afterAll(async () => {
 /** Runs the commands of an example. */
 function shell(script: string) {
   const there = script.replaceAll("./dist/svc", "exec_node");
-  return Bun.spawn(["sh", "-e", "-c", `exec_node() { ${fromSources.join(" ")} "$@"; }\n${there}`], {
+  return Bun.spawn(["sh", "-e", "-c", `exec_node() { ${compiledProgram.join(" ")} "$@"; }\n${there}`], {
     cwd: dir.path,
     env: exampleEnv(dir.path, { SVC_HTTP_PORT: new URL(node.url).port }),
     stdout: "pipe",
@@ -44,7 +45,7 @@ async function outputOf(script: string): Promise<string> {
 
 /** The listener as a process, with the output since the last reading. */
 function startListener(args: readonly string[]) {
-  const child = Bun.spawn([...fromSources, "listen", ...args], {
+  const child = Bun.spawn([...compiledProgram, "listen", ...args], {
     cwd: dir.path,
     env: { PATH: process.env.PATH ?? "", HOME: dir.path },
     stdout: "pipe",

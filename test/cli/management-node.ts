@@ -2,7 +2,8 @@ import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { demoKeys } from "../../src/demo/keys.ts";
-import { fromSources, startNode, tempDir } from "../support/program.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { startNode, tempDir } from "../support/program.ts";
 import { type Ended, type Place, run } from "./run.ts";
 
 /** A URL that the node's settings allow; registering it makes no connection. */
@@ -20,7 +21,7 @@ export interface ManagementNode extends AsyncDisposable {
 export async function startManagementNode(settings: readonly string[] = []): Promise<ManagementNode> {
   const dir = tempDir();
   const node = await startNode({
-    command: fromSources,
+    command: compiledProgram,
     dataDir: join(dir.path, "data"),
     args: ["net.allow_cidrs=127.0.0.0/8", ...settings].flatMap((setting) => ["--set", setting]),
     demo: true,

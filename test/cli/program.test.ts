@@ -5,6 +5,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { KEY_VARIABLE } from "../../src/cli/client/custody-key.ts";
 import { examplesOf } from "../../src/cli/examples.ts";
 import { createProgram } from "../../src/cli/program.ts";
+import { fromSources } from "../support/program.ts";
 import { emptyDir, run } from "./run.ts";
 
 const BROKEN = { SVC_HTTP_PORT: "no port", SVC_CONFIG_FILE: "/nowhere.toml" };
@@ -28,14 +29,18 @@ test.each([
 test("version and --version print the build and need no valid settings", async () => {
   const text = await run(["version"], { env: BROKEN });
   expect(text).toMatchObject({ exitCode: 0, errors: "" });
-  expect(text.out).toStartWith(`${packageJson.name} ${packageJson.version}\ncommit   dev\n`);
-  expect(JSON.parse((await run(["version", "--json"])).out)).toEqual({
+  const built = {
     version: packageJson.version,
-    commit: "dev",
-    built: "dev",
+    commit: expect.stringMatching(/^[0-9a-f]{12}$|^unknown$/),
+    built: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     bun: Bun.version,
     platform: `${process.platform}-${process.arch}`,
-  });
+  };
+  const json = JSON.parse((await run(["version", "--json"])).out);
+  expect(json).toEqual(built);
+  expect(text.out).toStartWith(`${packageJson.name} ${packageJson.version}\ncommit   ${json.commit}\n`);
+  const { stdout } = Bun.spawnSync([...fromSources, "version", "--json"]);
+  expect(JSON.parse(stdout.toString())).toEqual({ ...built, commit: "dev", built: "dev" });
   expect(await run(["-V"])).toEqual({
     exitCode: 0,
     out: `${packageJson.name} ${packageJson.version}\n`,

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-const MAIN = join(import.meta.dir, "../../src/main.ts");
+import { compiledProgram } from "../support/compiled-program.ts";
 
 /** The output and the exit code of a command. */
 export interface Ended {
@@ -30,7 +29,7 @@ export function withFileLimit(kib: number): string[] {
 export async function run(args: readonly string[], place: Place = {}): Promise<Ended> {
   using home = emptyDir();
   const { cwd = home.path, env = {}, stdin, through = [] } = place;
-  const child = Bun.spawn([...through, process.execPath, MAIN, ...args], {
+  const child = Bun.spawn([...through, ...compiledProgram, ...args], {
     cwd,
     env: { PATH: process.env.PATH ?? "", HOME: home.path, ...env },
     stdin: stdin === undefined ? "ignore" : new Blob([stdin]),

@@ -3,7 +3,8 @@ import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/ind
 import { outboxBacklog } from "../../src/db/index/outbox.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
 import { verifyIndex } from "../../src/db/index/verify.ts";
-import { fromSources, type RunningNode, startNode } from "../support/program.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { type RunningNode, startNode } from "../support/program.ts";
 import { makeChain } from "../support/upstream/chain.ts";
 import type { Faults } from "../support/upstream/faults.ts";
 import { dumpFollowed } from "../support/upstream/followed.ts";
@@ -35,7 +36,8 @@ test("a snapshot of a node that follows starts another one, which reads no fid a
   await server.start();
   const settings = ["--set", `upstream.url=${server.url}`];
   const data = (name: string) => `${dir.path}/${name}`;
-  const start = (name: string) => startNode({ command: fromSources, dataDir: data(name), args: settings });
+  const start = (name: string) =>
+    startNode({ command: compiledProgram, dataDir: data(name), args: settings });
   const svc = (...args: string[]) => run([...settings, ...args]);
   const hasEverything = async (node: RunningNode, index: IndexDatabase) =>
     watch.until(node.exited, () =>

@@ -5,9 +5,10 @@ import { indexPath } from "../../src/db/index/database.ts";
 import { appendToJournal } from "../../src/db/index/upstream-work.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { tablesOf } from "../node/snapshot/snapshot-node.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { IS_LONG } from "../support/long.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
-import { fromSources, startNode } from "../support/program.ts";
+import { startNode } from "../support/program.ts";
 import { emptyDir, run, withFileLimit } from "./run.ts";
 
 /** The moments of kills. */
@@ -42,7 +43,7 @@ function filledDir() {
 
 /** Runs a command of the program and kills it after a while. Returns whether it had ended before. */
 async function runKilled(args: readonly string[], afterMs: number): Promise<boolean> {
-  const child = Bun.spawn([...fromSources, ...args], { env: {}, stdout: "ignore", stderr: "ignore" });
+  const child = Bun.spawn([...compiledProgram, ...args], { env: {}, stdout: "ignore", stderr: "ignore" });
   const timer = setTimeout(() => child.kill("SIGKILL"), afterMs);
   await child.exited;
   clearTimeout(timer);
@@ -58,7 +59,7 @@ function filesIn(dir: string): string[] {
 describe("svc snapshot", () => {
   test("copies a node that serves, and a new node starts from the copy", async () => {
     using dir = filledDir();
-    await using node = await startNode({ command: fromSources, dataDir: dir.data });
+    await using node = await startNode({ command: compiledProgram, dataDir: dir.data });
     const created = await run(["--data-dir", dir.data, "snapshot", "create", dir.path("a"), "--with-state"]);
     expect(created).toMatchObject({ exitCode: 0 });
     expect(created.out).toContain("index  mainnet, 0 messages");
@@ -71,7 +72,7 @@ describe("svc snapshot", () => {
     expect(restored.out).toContain(`Restored index and state into ${dir.path("new")}`);
     const again = await run([...into, "snapshot", "restore", dir.path("a")]);
     expect([again.exitCode, again.errors]).toEqual([1, expect.stringContaining("is in the way")]);
-    await using copy = await startNode({ command: fromSources, dataDir: dir.path("new") });
+    await using copy = await startNode({ command: compiledProgram, dataDir: dir.path("new") });
     const user = await Promise.all(
       [node, copy].map(({ url }) => fetch(`${url}/v2/svc/user?fid=3`).then((r) => r.text())),
     );

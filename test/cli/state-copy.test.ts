@@ -3,10 +3,11 @@ import { existsSync } from "node:fs";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { COPIED_STATE } from "../../src/node/state-copy/tables.ts";
 import { fillState, rowsOf } from "../node/state-copy/filled-state.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { IS_LONG } from "../support/long.ts";
 import { createDatabase } from "../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
-import { fromSources, type RunningNode, startNode } from "../support/program.ts";
+import { type RunningNode, startNode } from "../support/program.ts";
 import { ALLOWED_URL, custodyKey, writeKeyFile } from "./management-node.ts";
 import { emptyDir, run } from "./run.ts";
 
@@ -48,7 +49,7 @@ test.skipIf(!HAS_POSTGRES)(
       expect(await run([...args(to), "--dry-run"])).toMatchObject({ exitCode: 0, errors: "" });
       wholeMs = performance.now() - dryMs;
       for (let at = 1; at <= PERIODS; at++) {
-        const child = Bun.spawn([...fromSources, ...args(to)], {
+        const child = Bun.spawn([...compiledProgram, ...args(to)], {
           env: {},
           stdout: "ignore",
           stderr: "ignore",
@@ -112,7 +113,7 @@ test.skipIf(!HAS_POSTGRES || !IS_LONG)(
     const url = ["--set", `state.url=${postgres.url}`];
     const common = ["--data-dir", data, "--set", "net.allow_cidrs=127.0.0.0/8"];
     const serve = (args: readonly string[], demo = false) =>
-      startNode({ command: fromSources, dataDir: data, args: [...common.slice(2), ...args], demo });
+      startNode({ command: compiledProgram, dataDir: data, args: [...common.slice(2), ...args], demo });
     const asOwner = async (node: RunningNode, ...args: string[]) => {
       const signed = ["--fid", `${OWNER}`, "--key-file", key, "--url", node.url, "--json"];
       const { exitCode, out, errors } = await run([...args, ...signed]);

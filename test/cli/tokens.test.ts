@@ -7,6 +7,7 @@ import { createPostgresStores } from "../../src/node/state/postgres-stores.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { openDataDir } from "../../src/runtime/data-dir.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { createDatabase } from "../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
 import { APP_ID, SECRET, startSendApi, testApp } from "../support/send.ts";
@@ -126,9 +127,8 @@ test(
       await writer.end();
     };
     const peakBytes = async () => {
-      const main = join(import.meta.dir, "../../src/main.ts");
       const args = ["--data-dir", at.data, ...QUIET, "tokens", "import", at.file, "--app-id", APP_ID];
-      const child = Bun.spawn([process.execPath, main, ...args], { stdout: "pipe", stderr: "inherit" });
+      const child = Bun.spawn([...compiledProgram, ...args], { stdout: "pipe", stderr: "inherit" });
       const out = await new Response(child.stdout).text();
       expect(await child.exited).toBe(0);
       return { out, bytes: child.resourceUsage()?.maxRSS ?? 0 };

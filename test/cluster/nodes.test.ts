@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { run } from "../cli/run.ts";
 import { callSigned, signedRequest, startCluster, type TestCluster, until } from "../support/cluster.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { IS_LONG } from "../support/long.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
-import { fromSources, type RunningNode } from "../support/program.ts";
+import type { RunningNode } from "../support/program.ts";
 
 /** Two real nodes over one PostgreSQL, as their clients and their operator see them. */
 
@@ -16,7 +17,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
   let b: RunningNode;
 
   beforeAll(async () => {
-    cluster = await startCluster({ seed: "two nodes of one state", command: fromSources });
+    cluster = await startCluster({ seed: "two nodes of one state", command: compiledProgram });
     // Both at once: the first makes the schema.
     [a, b] = await Promise.all([cluster.start("a", ...DRAINING), cluster.start("b", ...DRAINING)]);
   }, 60_000);

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { callSigned, signedRequest, startCluster, type TestCluster, until } from "../support/cluster.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { IS_LONG } from "../support/long.ts";
 import { type PostgresProxy, startProxy } from "../support/postgres/proxy.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
-import { fromSources, type RunningNode } from "../support/program.ts";
+import type { RunningNode } from "../support/program.ts";
 
 /** What clients see while a node does not reach PostgreSQL, and afterwards. */
 
@@ -18,7 +19,7 @@ describe.skipIf(!HAS_POSTGRES || !IS_LONG)("a node that does not reach PostgreSQ
   let node: RunningNode;
 
   beforeAll(async () => {
-    cluster = await startCluster({ seed: "a node that does not reach PostgreSQL", command: fromSources });
+    cluster = await startCluster({ seed: "a node that does not reach PostgreSQL", command: compiledProgram });
     const url = new URL(cluster.database.url);
     proxy = startProxy(Number(url.port));
     url.port = String(proxy.port);

@@ -3,11 +3,11 @@ import { createPostgresApps } from "../../src/apps/postgres/app-store.ts";
 import { createSteadyClock } from "../../src/db/state/state-clock.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { startCluster, until } from "../support/cluster.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { clientKey, keyAddedEvent, officialEnvelope } from "../support/envelopes.ts";
 import { IS_LONG } from "../support/long.ts";
 import { eventRecord } from "../support/node.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
-import { fromSources } from "../support/program.ts";
 import { APP_ID, testApp } from "../support/send.ts";
 
 const FID = 3;
@@ -17,7 +17,10 @@ const PER_NODE = 100;
 test.skipIf(!HAS_POSTGRES || !IS_LONG)(
   "of 300 events of a user and an app at three nodes in an hour, 60 are applied, and the others get 429 with a time",
   async () => {
-    await using cluster = await startCluster({ seed: "token events of three nodes", command: fromSources });
+    await using cluster = await startCluster({
+      seed: "token events of three nodes",
+      command: compiledProgram,
+    });
     const nodes = [await cluster.start("a"), await cluster.start("b"), await cluster.start("c")];
     const apps = createPostgresApps(cluster.database.pools().main, createSteadyClock({ clock: systemClock }));
     await apps.create(testApp({ appId: APP_ID }), 10);

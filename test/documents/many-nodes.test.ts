@@ -2,9 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { startCluster, until } from "../support/cluster.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { documentExample, ROOT } from "../support/documents.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
-import { fromSources, startNode, tempDir } from "../support/program.ts";
+import { startNode, tempDir } from "../support/program.ts";
 
 function isMissing(program: string): boolean {
   return Bun.which(program) === null;
@@ -63,7 +64,7 @@ test("the composition has two nodes whose variables are settings", async () => {
 
 describe.skipIf(!HAS_POSTGRES)("two nodes", () => {
   test("start by the documented commands, with a role that owns nothing but its database", async () => {
-    await using cluster = await startCluster({ seed: "the documented commands", command: fromSources });
+    await using cluster = await startCluster({ seed: "the documented commands", command: compiledProgram });
     const lines = documentExample("two nodes").split("\n");
     const role = `svc_${crypto.randomUUID().replaceAll("-", "").slice(0, 12)}`;
     const renamed = (text: string) => text.replace(/\bsvc\b/g, role);
@@ -83,7 +84,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes", () => {
         const [, name = "", options = ""] =
           /^svc --data-dir (\S+) --port \d+ (.*) --set hub.port=0 serve &$/.exec(line) ?? [];
         return startNode({
-          command: fromSources,
+          command: compiledProgram,
           dataDir: join(dir.path, name),
           args: [...options.split(" "), "--set", "hub.port=-1"],
           env,

@@ -4,8 +4,8 @@ import { dirname, join, normalize } from "node:path";
 import { Glob } from "bun";
 import { scripts } from "../../package.json" with { type: "json" };
 import { settings } from "../../src/config/schema.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { codeBlocks, documents, documentText, ROOT } from "../support/documents.ts";
-import { fromSources } from "../support/program.ts";
 
 /** Names of signed operations look like settings. */
 const OPERATIONS = new Set(["app.create", "app.read"]);
@@ -88,7 +88,7 @@ describe("documents", () => {
         ),
       ),
     );
-    const help = Bun.spawnSync([...fromSources, "--help"]).stdout.toString();
+    const help = Bun.spawnSync([...compiledProgram, "--help"]).stdout.toString();
     expect(named.size).toBeGreaterThan(10);
     for (const name of named) expect(help).toMatch(new RegExp(`^  ${name}\\b`, "m"));
   });

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { fromSources, startNode, tempDir } from "../support/program.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { startNode, tempDir } from "../support/program.ts";
 
 const LIMIT = 360;
 
@@ -29,7 +30,7 @@ const isUp = (url: string) =>
 test("reserves descriptors when clients open more connections than the limit, and continues afterwards", async () => {
   using dir = tempDir();
   await using node = await startNode({
-    command: ["sh", "-c", `ulimit -n ${LIMIT} && exec "$@"`, "sh", ...fromSources],
+    command: ["sh", "-c", `ulimit -n ${LIMIT} && exec "$@"`, "sh", ...compiledProgram],
     dataDir: dir.path,
     args: ["--set", "http.workers=2"],
   });

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
-import { fromSources, startNode, tempDir } from "../support/program.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { startNode, tempDir } from "../support/program.ts";
 
 test("after SIGTERM a node serves for the drain delay, is not ready, closes connections, and ends with 0", async () => {
   using dir = tempDir();
   await using node = await startNode({
-    command: fromSources,
+    command: compiledProgram,
     dataDir: dir.path,
     args: ["--set", "http.drain_delay_secs=1", "--set", "node.id=a.1"],
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { run } from "../cli/run.ts";
-import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { signedHeaders } from "../support/signing.ts";
 import { type Chain, makeChain } from "../support/upstream/chain.ts";
 import type { Faults } from "../support/upstream/faults.ts";
@@ -38,7 +39,7 @@ beforeAll(async () => {
   server = new UpstreamServer(upstream, { faults });
   await server.start();
   node = await startNode({
-    command: fromSources,
+    command: compiledProgram,
     dataDir: dir.path,
     args: ["--set", `upstream.url=${server.url}`, "--set", "http.workers=2"],
   });

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { indexPath } from "../../src/db/index/database.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { violationsOf } from "../support/exposition.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
-import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { allServed, type PushClient, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/send.ts";
 import { type SignedCall, signedHeaders } from "../support/signing.ts";
@@ -47,7 +48,7 @@ beforeAll(async () => {
       })),
     );
   }
-  node = await startNode({ command: fromSources, dataDir: dir.path, args: options });
+  node = await startNode({ command: compiledProgram, dataDir: dir.path, args: options });
 }, 60_000);
 
 afterAll(async () => {
@@ -117,7 +118,7 @@ describe(`${WORKERS} HTTP workers`, () => {
   test("a second node cannot share the port", async () => {
     using other = tempDir();
     const port = new URL(node.url).port;
-    const command = [...fromSources, "--data-dir", other.path, "--port", port, "--set", "http.workers=2"];
+    const command = [...compiledProgram, "--data-dir", other.path, "--port", port, "--set", "http.workers=2"];
     const second = Bun.spawn([...command, "--set", "hub.port=0", "serve"], {
       cwd: other.path,
       env: { PATH: process.env.PATH ?? "", HOME: other.path },

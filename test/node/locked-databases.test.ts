@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { indexPath } from "../../src/db/index/database.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import {
   allDelivered,
   castNow,
@@ -11,7 +12,7 @@ import {
 } from "../support/delivery-network.ts";
 import { type DeliveryReceiver, startDeliveryReceiver } from "../support/delivery-receiver.ts";
 import { makeWallet } from "../support/messages.ts";
-import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { allServed, type PushClient, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/send.ts";
 import { signedHeaders } from "../support/signing.ts";
@@ -49,7 +50,7 @@ beforeAll(async () => {
     );
   }
   node = await startNode({
-    command: fromSources,
+    command: compiledProgram,
     dataDir,
     args: [...deliveryArgs, "--set", "http.workers=2"],
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { run } from "../cli/run.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import {
   allDelivered,
   castNow,
@@ -9,7 +10,7 @@ import {
   prepareDeliveries,
 } from "../support/delivery-network.ts";
 import { type DeliveryReceiver, startDeliveryReceiver } from "../support/delivery-receiver.ts";
-import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { allServed, type PushClient, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/send.ts";
 import { signedHeaders } from "../support/signing.ts";
@@ -31,7 +32,7 @@ beforeAll(async () => {
   using state = openState(statePath(dir.path));
   await localStores(state).apps.create(testApp(), 10);
   insertTokens(state, [{ fid: 10, url: `http://127.0.0.1:${client.port}/notify`, token: "t" }]);
-  node = await startNode({ command: fromSources, dataDir: dir.path, args: deliveryArgs });
+  node = await startNode({ command: compiledProgram, dataDir: dir.path, args: deliveryArgs });
 }, 60_000);
 
 afterAll(async () => {
@@ -128,7 +129,7 @@ test("a pause of everything is obeyed within 3 seconds, is shown with its reason
 test("a pause lasts over a restart", async () => {
   await command("pause", "deliveries", "--reason", "night");
   await node.stop();
-  node = await startNode({ command: fromSources, dataDir: dir.path, args: deliveryArgs });
+  node = await startNode({ command: compiledProgram, dataDir: dir.path, args: deliveryArgs });
   using hub = hubClient(node.hubAddress);
   const before = receiver.received.length;
   expect(await hub.submit([castNow(FID, "at night")])).toEqual([true]);

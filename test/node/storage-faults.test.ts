@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { castNow, hubClient, prepareDeliveries } from "../support/delivery-network.ts";
 import { makeWallet } from "../support/messages.ts";
-import { fromSources, startNode, tempDir } from "../support/program.ts";
+import { startNode, tempDir } from "../support/program.ts";
 import { signedHeaders } from "../support/signing.ts";
 
 /** The program with a disk that fails, and with a data directory that disappears. */
@@ -23,7 +24,7 @@ test.each([
   async (_, change) => {
     using dir = tempDir();
     const dataDir = `${dir.path}/data`;
-    await using node = await startNode({ command: fromSources, dataDir });
+    await using node = await startNode({ command: compiledProgram, dataDir });
     change(dataDir);
     const existed = existsSync(dataDir);
     expect(await node.exited).toBe(75);
@@ -41,7 +42,7 @@ test.skipIf(!Bun.which("prlimit"))(
     await prepareDeliveries(dataDir, { fids: [FID], webhooks: [] });
     await using node = await startNode({
       // A write beyond the limit then fails instead of ending the process.
-      command: ["bash", "-c", 'trap "" XFSZ; exec "$@"', "bash", ...fromSources],
+      command: ["bash", "-c", 'trap "" XFSZ; exec "$@"', "bash", ...compiledProgram],
       dataDir,
     });
     const limitFiles = async (bytes: number | "unlimited") => {

@@ -1,8 +1,9 @@
 import { dirname } from "node:path";
-import { fromSources } from "./program.ts";
+import { compiledProgram } from "./compiled-program.ts";
 
 /** Makes `./dist/svc` of the documents run the program of this checkout from its sources. */
-export const inCheckout = (script: string): string => script.replaceAll("./dist/svc", fromSources.join(" "));
+export const inCheckout = (script: string): string =>
+  script.replaceAll("./dist/svc", compiledProgram.join(" "));
 
 /** The environment of an example: this Bun first in the path, no settings from outside. */
 export function exampleEnv(home: string, env: Readonly<Record<string, string>> = {}): Record<string, string> {

@@ -20,13 +20,10 @@ export interface RunningNode extends AsyncDisposable {
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** The default directory of builds. Test files compile into their own directories. */
+/** The default directory of builds. Tests have `compiledProgram`. */
 export const DIST = join(ROOT, "dist");
 
-/**
- * Compiles the program into `dir`, apart from the checkout and from other test files. Returns the path of the
- * executable.
- */
+/** Compiles the program into `dir`. Returns the path of the executable. */
 export async function compileInto(dir: string): Promise<string> {
   const build = Bun.spawn([process.execPath, "build.ts", "--outdir", dir], {
     cwd: ROOT,
@@ -38,7 +35,7 @@ export async function compileInto(dir: string): Promise<string> {
   return join(dir, "svc");
 }
 
-/** The command that starts the program from its sources. */
+/** The command that starts the program from its sources, which takes four times as long. */
 export const fromSources = [process.execPath, join(ROOT, "src/main.ts")];
 
 /** Creates an empty directory that is deleted when the object is disposed. */

@@ -1,4 +1,5 @@
-import { fromSources, type RunningNode, startNode, tempDir } from "./program.ts";
+import { compiledProgram } from "./compiled-program.ts";
+import { type RunningNode, startNode, tempDir } from "./program.ts";
 import { randomNonce, type SignedCall, signedHeaders } from "./signing.ts";
 import { makeChain } from "./upstream/chain.ts";
 import { UpstreamNode } from "./upstream/node.ts";
@@ -64,7 +65,7 @@ export async function startTestCluster(): Promise<TestCluster> {
       const dir = tempDir();
       dirs.push(dir);
       const node = await startNode({
-        command: fromSources,
+        command: compiledProgram,
         dataDir: dir.path,
         args: args(nodeId, stateUrl, settings),
       });

@@ -3,8 +3,9 @@ import { getInsecureHubRpcClient, type HubRpcClient, Message as TheirMessage } f
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { loadCastsByHash } from "../../src/read/hydrate/casts.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { makeSigner, signedCast } from "../support/messages.ts";
-import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { hashOf } from "../support/social.ts";
 import { type Chain, makeChain } from "../support/upstream/chain.ts";
 import { dataOf } from "../support/upstream/hub-events.ts";
@@ -36,7 +37,7 @@ beforeAll(async () => {
   await server.start();
   const settings = { url: server.url, username: "app", password: "secret" };
   node = await startNode({
-    command: fromSources,
+    command: compiledProgram,
     dataDir: dir.path,
     args: Object.entries(settings).flatMap(([name, value]) => ["--set", `upstream.${name}=${value}`]),
   });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { openState, statePath } from "../../../src/db/state/database.ts";
-import { fromSources, startNode, tempDir } from "../../support/program.ts";
+import { compiledProgram } from "../../support/compiled-program.ts";
+import { startNode, tempDir } from "../../support/program.ts";
 import { localStores } from "../../support/state-stores.ts";
 
 test("a node sweeps when it starts and reports it in /status and /metrics", async () => {
@@ -14,7 +15,7 @@ test("a node sweeps when it starts and reports it in /status and /metrics", asyn
       { nowSecs: 1, validUntil: 600, expiresAt: 600 },
     );
   }
-  await using node = await startNode({ command: fromSources, dataDir: dir.path });
+  await using node = await startNode({ command: compiledProgram, dataDir: dir.path });
   const status = async () => {
     const response = (await (await fetch(`${node.url}/status`)).json()) as {
       maintenance: Record<string, unknown>;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { fromSources, startNode, tempDir } from "../../support/program.ts";
+import { compiledProgram } from "../../support/compiled-program.ts";
+import { startNode, tempDir } from "../../support/program.ts";
 
 test("a node without state.url connects to no PostgreSQL, whatever the environment names", async () => {
   let connections = 0;
@@ -19,7 +20,7 @@ test("a node without state.url connects to no PostgreSQL, whatever the environme
   const env = { DATABASE_URL: url, POSTGRES_URL: url, PGHOST: host, PGPORT: port };
   using dir = tempDir();
   {
-    await using node = await startNode({ command: fromSources, dataDir: dir.path, env });
+    await using node = await startNode({ command: compiledProgram, dataDir: dir.path, env });
     expect((await fetch(`${node.url}/ready?for=state`)).status).toBe(200);
     expect(await node.stop()).toBe(0);
   }
