@@ -1,9 +1,9 @@
 /** What an operator can pause, on all nodes of a state. */
-export const PAUSABLE = ["signed", "tokens", "sends", "deliveries"] as const;
+export const PAUSABLE = ["signed", "tokens", "sends", "deliveries", "writes"] as const;
 
 /**
  * `signed`: signed operations are refused. `tokens`: token events of clients are refused. `sends`: notifications are stored
- * and wait. `deliveries`: events are queued for webhooks and wait.
+ * and wait. `deliveries`: events are queued for webhooks and wait. `writes`: writes of the API are refused, and queued ones wait.
  */
 export type Pausable = (typeof PAUSABLE)[number];
 

@@ -14,6 +14,7 @@ export const LAYERS = [
   "push",
   "webhooks",
   "apps",
+  "writes",
   "signers",
   "audit",
   "management",

@@ -2,7 +2,8 @@ import { type PgStatement, pgStatement } from "./statement.ts";
 
 /**
  * The advisory locks, in the order in which a transaction takes them. Row locks follow: app, campaign, `dedupe_keys`, write
- * clocks by (fid, slot), webhook, health by webhook, deliveries by seq, inserts sorted by their unique key, counters last.
+ * clocks by (fid, slot), the call of a write, its messages by seq, webhook, health by webhook, deliveries by seq, inserts sorted
+ * by their unique key, counters last.
  */
 const LOCK_CLASSES = {
   /** The schema, while it is migrated. */

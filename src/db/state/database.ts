@@ -20,7 +20,7 @@ export function statePath(dataDir: string): string {
   return join(dataDir, "state.db");
 }
 
-/** A connection to the data that cannot be rebuilt: apps, webhooks, secrets, tokens, deliveries, nonces. */
+/** A connection to the data that cannot be rebuilt: apps, webhooks, secrets, tokens, deliveries, nonces, queued writes. */
 export class StateDatabase extends SqliteConnection {
   readonly database = "state";
   #syncsCommits = true;

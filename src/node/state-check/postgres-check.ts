@@ -39,6 +39,7 @@ const RECOUNTS = [
 const ENDED = [
   "UPDATE deliveries SET lease_ends_at_ms = NULL, claimed_by = NULL WHERE lease_ends_at_ms IS NOT NULL",
   "UPDATE campaigns SET runner = NULL WHERE runner IS NOT NULL",
+  "UPDATE queued_writes SET due_at_ms = 1, lease_ends_at_ms = NULL, claimed_by = NULL WHERE due_at_ms IS NOT NULL",
   "DELETE FROM leases",
 ];
 

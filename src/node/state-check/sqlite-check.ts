@@ -18,6 +18,7 @@ const RECOUNTS = [
 const ENDED = [
   "UPDATE deliveries SET lease_ends_at_ms = NULL, claimed_by = NULL WHERE lease_ends_at_ms IS NOT NULL",
   "UPDATE campaigns SET runner = NULL WHERE runner IS NOT NULL",
+  "UPDATE queued_writes SET due_at_ms = 1, lease_ends_at_ms = NULL, claimed_by = NULL WHERE due_at_ms IS NOT NULL",
 ];
 
 /** Returns what contradicts itself in state.db, as of one moment. The node may run. */

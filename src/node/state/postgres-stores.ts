@@ -27,6 +27,7 @@ import { createPostgresDeliveryQueue } from "../../webhooks/store/postgres/deliv
 import { createPostgresDeliverySweeps } from "../../webhooks/store/postgres/delivery-sweep.ts";
 import { webhookChangeSweep } from "../../webhooks/store/postgres/webhook-changes.ts";
 import { createPostgresWebhooks } from "../../webhooks/store/postgres/webhook-store.ts";
+import { createPostgresWriteSweeps, createPostgresWrites } from "../../writes/store/postgres/write-store.ts";
 import type { StateStores } from "./state-stores.ts";
 
 /** Who uses the stores over PostgreSQL. */
@@ -56,6 +57,7 @@ export function createPostgresStores(pools: PgPools, options: PostgresStoresOpti
     signers: createPostgresSigners(pools.main),
     oneTimeNonces: createPostgresOneTimeNonces(pools.main),
     audit: createPostgresAudit(pools.main),
+    writes: createPostgresWrites(pools.main, options),
   };
 }
 
@@ -78,5 +80,6 @@ export function createPostgresSweeps(
     ...createPostgresDeliverySweeps(pools, options),
     oneTimeNonceSweep(main, clock),
     auditSweep(main, clock),
+    ...createPostgresWriteSweeps(main, clock),
   ];
 }

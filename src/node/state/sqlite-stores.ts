@@ -18,6 +18,7 @@ import { deliveryLogReads, deliveryLogWrites } from "../../webhooks/store/sqlite
 import { publicationReads, publicationWrites } from "../../webhooks/store/sqlite/delivery-publications.ts";
 import { queueReads, queueWrites } from "../../webhooks/store/sqlite/delivery-queue.ts";
 import { webhookReads, webhookWrites } from "../../webhooks/store/sqlite/webhook-store.ts";
+import { hasQueuedWrite, writeReads, writeWrites } from "../../writes/store/sqlite/write-store.ts";
 import {
   type StateStores,
   type StateWrites,
@@ -38,6 +39,7 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
     ) as unknown as Pick<StateStores[S], WriteMethod<S>>;
 
   const campaigns = { ...campaignReads(db), ...writes("campaigns") };
+  const signed = { ...writeReads(db), ...writes("writes") };
   return {
     nonces: { ...nonceReads(db), ...writes("nonces") },
     apps: { ...appReads(db), ...writes("apps") },
@@ -55,6 +57,7 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
     signers: { ...signerReads(db), ...writes("signers") },
     oneTimeNonces: writes("oneTimeNonces"),
     audit: { ...auditReads(db), ...writes("audit") },
+    writes: { ...signed, claim: async (max) => (hasQueuedWrite(db) ? signed.claim(max) : []) },
   };
 }
 
@@ -92,5 +95,6 @@ export function stateWrites(
     signers: signerWrites(db),
     oneTimeNonces: oneTimeNonceWrites(db),
     audit: auditWrites(db),
+    writes: writeWrites(db, clock, node),
   };
 }

@@ -12,6 +12,7 @@ import type { DeliveryLog } from "../../webhooks/store/delivery-log.ts";
 import type { DeliveryPublications } from "../../webhooks/store/delivery-publications.ts";
 import type { DeliveryQueue } from "../../webhooks/store/delivery-queue.ts";
 import type { WebhookStore } from "../../webhooks/store/webhook-store.ts";
+import type { WriteStore } from "../../writes/store/write-store.ts";
 
 /**
  * All stores of the state. Reads use a local connection and never wait for a writer. Writes run in the one state writer,
@@ -31,6 +32,7 @@ export interface StateStores {
   readonly signers: SignerStore;
   readonly oneTimeNonces: OneTimeNonceStore;
   readonly audit: AuditStore;
+  readonly writes: WriteStore;
 }
 
 type StoreMethods = { readonly [S in WrittenStore]: readonly (keyof StateStores[S])[] };
@@ -52,6 +54,7 @@ export const writeMethods = {
   signers: ["create", "request", "submitting", "approve", "delete", "reseal"],
   oneTimeNonces: ["issue", "take"],
   audit: ["append"],
+  writes: ["begin", "settle", "forget", "claim", "endLeasesOfTheDead", "takeTimes"],
 } as const satisfies StoreMethods;
 
 /** A method of a store that writes. */

@@ -11,6 +11,7 @@ import { tokenChangeSweep } from "../../push/store/sqlite/token-limit.ts";
 import { oneTimeNonceSweep } from "../../signers/sqlite/one-time-nonces.ts";
 import { deliverySweep, orphanedDeliverySweep } from "../../webhooks/store/sqlite/delivery-sweep.ts";
 import { webhookChangeSweep } from "../../webhooks/store/sqlite/webhook-changes.ts";
+import { writeSweeps } from "../../writes/store/sqlite/write-store.ts";
 
 /** The kinds of expired and orphaned rows, as named in metrics and in the status. */
 export const sweepNames = [
@@ -26,6 +27,9 @@ export const sweepNames = [
   "webhook_changes",
   "one_time_nonces",
   "audit",
+  "write_calls",
+  "queued_writes",
+  "write_clocks",
 ] as const;
 
 export type SweepName = (typeof sweepNames)[number];
@@ -44,5 +48,6 @@ export function sweepSteps(db: StateDatabase, clock: StateClock): Readonly<Recor
     webhook_changes: webhookChangeSweep(db, clock),
     one_time_nonces: oneTimeNonceSweep(db, clock),
     audit: auditSweep(db, clock),
+    ...writeSweeps(db, clock),
   };
 }

@@ -26,11 +26,14 @@ function rowValue(
   const isOptional =
     /^(description|compat_prefix|status|error|url|host|token|(deleted|started|ended|expires|last_success|last_failure|deactivated)_at|failing_since|deactivation_reason|(behind_since|held_until|due_at)_ms|seq_at)$/.test(
       name,
-    ) && !/^(nonces|one_time_nonces|token_changes|dedupe|dedupe_keys|campaigns)$/.test(table.name);
+    ) &&
+    !/^(nonces|one_time_nonces|token_changes|dedupe|dedupe_keys|campaigns|write_calls|write_clocks)$/.test(
+      table.name,
+    );
   if (isOptional && !isKey && row % 3 === 0) return null;
   switch (form) {
     case "number":
-      if (name === "attempts" || name === "status") return row;
+      if (["attempts", "status", "position", "type"].includes(name)) return row;
       if (name === "lease_ends_at_ms") return row % 2 === 0 ? 1_750_000_040_000 : null;
       return isKey ? row + 1 : ([0, 1, 2 ** 53 - 1, 1_750_000_000][row % 4] ?? 0);
     case "flag":
@@ -41,6 +44,7 @@ function rowValue(
       return JSON.stringify(Array.from({ length: row }, (_, at) => 1_750_000_000 + at));
     case "text": {
       const text = TEXTS[row % TEXTS.length] ?? "";
+      if (name === "request") return crypto.randomUUID();
       if (name === "claimed_by" || name === "runner") return row % 2 === 0 ? crypto.randomUUID() : null;
       return isKey ? `${name} ${row} ${text}` : text;
     }

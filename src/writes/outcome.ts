@@ -1,0 +1,64 @@
+/** What became of a message of a write, for the one who asked for it. */
+export interface MessageOutcome {
+  /** The hash of the message as lower-case hex; empty where no message was made. */
+  readonly hash: string;
+  readonly fid: number;
+  /** The number of the message's type. */
+  readonly type: number;
+  /**
+   * `pending`: not decided yet, never in a reply. `merged`: synced and readable here. `queued`: brought into the network until it
+   * takes or refuses it. `unchanged`: the network has it already, so no message was made. `refused`: not there, and never will be.
+   */
+  readonly state: "pending" | "merged" | "queued" | "unchanged" | "refused";
+  /** Of a refused message. */
+  readonly refusal?: WriteRefusal;
+}
+
+/** Why a write or one of its messages was refused. */
+export interface WriteRefusal {
+  /** HTTP status. */
+  readonly status: number;
+  readonly code: WriteErrorCode;
+  readonly message: string;
+  readonly retryAfterSecs?: number;
+}
+
+/** The stable codes of the header `x-error-code`. */
+export type WriteErrorCode =
+  | "invalid_message"
+  | "unknown_signer"
+  | "signer_not_approved"
+  | "signer_locked"
+  | "out_of_scope"
+  | "needs_pro"
+  | "no_storage"
+  | "conflict"
+  | "idempotency_conflict"
+  | "in_progress"
+  | "rate_limited"
+  | "unavailable"
+  | "upstream_unavailable"
+  | "upstream_refused"
+  | "not_implemented"
+  | "internal";
+
+/** What a call has led to so far. */
+export interface CallOutcome {
+  readonly outcomes: readonly MessageOutcome[];
+  readonly isDone: boolean;
+  /** Whether nothing of it is or will be in the network, so that its idempotency key can be used again. */
+  readonly isFreed: boolean;
+}
+
+/** Returns a call with newly decided outcomes by position. */
+export function decideOutcomes(
+  outcomes: readonly MessageOutcome[],
+  decided: ReadonlyMap<number, Pick<MessageOutcome, "state" | "refusal">>,
+): CallOutcome {
+  const now = outcomes.map((outcome, at) => ({ ...outcome, ...decided.get(at) }));
+  return {
+    outcomes: now,
+    isDone: now.every(({ state }) => state !== "pending"),
+    isFreed: now.every(({ state }) => state === "refused"),
+  };
+}

@@ -1,0 +1,320 @@
+import type { StateDatabase } from "../../../db/state/database.ts";
+import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
+import type { StateNode } from "../../../db/state/state-node.ts";
+import { statement } from "../../../db/state/statement.ts";
+import type { StoreWrites } from "../../../db/state/store-writes.ts";
+import type { SweepStep } from "../../../db/state/sweep.ts";
+import { decideOutcomes } from "../../outcome.ts";
+import { decidedBy, isKept, isQueued, readOutcomes } from "../settling.ts";
+import {
+  CALL_RETENTION_SECS,
+  type CallKey,
+  CLOCK_RETENTION_SECS,
+  type ClaimedWrite,
+  LEASE_MS,
+  type Lease,
+  type NewWrite,
+  type Settlement,
+  type StoredCall,
+  WRITE_RETENTION_SECS,
+  type WriteStatus,
+  type WriteStore,
+} from "../write-store.ts";
+
+interface CallRow {
+  readonly bodyDigest: Uint8Array;
+  readonly outcomes: string;
+  readonly done: number;
+}
+
+const findCall = statement<CallRow, [ownerFid: number, signerUuid: string, route: string, idem: string]>(
+  "write-calls.find",
+  `SELECT body_digest AS bodyDigest, outcomes, done FROM write_calls
+   WHERE owner_fid = ? AND signer_uuid = ? AND route = ? AND idem = ?`,
+);
+const insertCall = statement<
+  unknown,
+  [
+    ownerFid: number,
+    signerUuid: string,
+    route: string,
+    idem: string,
+    bodyDigest: Uint8Array,
+    request: string,
+    outcomes: string,
+    done: number,
+    expiresAt: number,
+  ]
+>(
+  "write-calls.insert",
+  `INSERT INTO write_calls
+     (owner_fid, signer_uuid, route, idem, body_digest, request, outcomes, done, expires_at)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+);
+const callOfRequest = statement<{ outcomes: string }, [request: string]>(
+  "write-calls.of-request",
+  "SELECT outcomes FROM write_calls WHERE request = ?",
+);
+const updateCall = statement<unknown, [outcomes: string, done: number, request: string]>(
+  "write-calls.update",
+  "UPDATE write_calls SET outcomes = ?, done = ? WHERE request = ?",
+);
+const deleteCall = statement<unknown, [request: string]>(
+  "write-calls.delete",
+  "DELETE FROM write_calls WHERE request = ?",
+);
+const countQueued = statement<{ count: number }, [max: number]>(
+  "queued-writes.count",
+  `SELECT count(*) AS count FROM
+   (SELECT 1 FROM queued_writes WHERE due_at_ms IS NOT NULL AND due_at_ms > 0 LIMIT ?)`,
+);
+const insertWrite = statement<
+  { seq: number },
+  [
+    ownerFid: number,
+    apiKeyId: string,
+    request: string,
+    position: number,
+    fid: number,
+    type: number,
+    hash: Uint8Array,
+    message: Uint8Array,
+    leaseEndsAtMs: number,
+    bootId: string,
+    nowSecs: number,
+  ]
+>(
+  "queued-writes.insert",
+  `INSERT INTO queued_writes (owner_fid, api_key_id, request, position, fid, type, hash, message, state, accepted, attempts,
+     due_at_ms, lease_ends_at_ms, claimed_by, created_at, updated_at)
+   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'queued', 0, 0, ?9, ?9, ?10, ?11, ?11) RETURNING seq`,
+);
+const endWrite = statement<
+  unknown,
+  [state: string, reason: string | null, nowSecs: number, seq: number, leaseEndsAtMs: number, bootId: string]
+>(
+  "queued-writes.end",
+  `UPDATE queued_writes SET state = ?, reason = ?, message = NULL, due_at_ms = NULL, lease_ends_at_ms = NULL,
+     claimed_by = NULL, updated_at = ?
+   WHERE seq = ? AND lease_ends_at_ms = ? AND claimed_by = ?`,
+);
+const deleteHeld = statement<unknown, [seq: number, leaseEndsAtMs: number, bootId: string]>(
+  "queued-writes.delete-held",
+  "DELETE FROM queued_writes WHERE seq = ? AND lease_ends_at_ms = ? AND claimed_by = ?",
+);
+const submitAgain = statement<
+  unknown,
+  [accepted: number, dueAtMs: number, nowSecs: number, seq: number, leaseEndsAtMs: number, bootId: string]
+>(
+  "queued-writes.submit-again",
+  `UPDATE queued_writes SET accepted = max(accepted, ?), attempts = attempts + 1, due_at_ms = ?, lease_ends_at_ms = NULL,
+     claimed_by = NULL, updated_at = ?
+   WHERE seq = ? AND lease_ends_at_ms = ? AND claimed_by = ?`,
+);
+const deleteOfRequest = statement<unknown, [request: string]>(
+  "queued-writes.delete-of-request",
+  "DELETE FROM queued_writes WHERE request = ?",
+);
+const claimDue = statement<
+  Omit<ClaimedWrite, "accepted" | "leaseEndsAtMs"> & { readonly accepted: number },
+  [leaseEndsAtMs: number, bootId: string, nowMs: number, max: number]
+>(
+  "queued-writes.claim",
+  `UPDATE queued_writes SET due_at_ms = ?1, lease_ends_at_ms = ?1, claimed_by = ?2 WHERE seq IN (
+     SELECT seq FROM queued_writes WHERE due_at_ms <= ?3 ORDER BY due_at_ms, seq LIMIT ?4)
+   RETURNING seq, request, position, owner_fid AS ownerFid, api_key_id AS apiKeyId, fid, hash, message, accepted, attempts`,
+);
+const anyQueued = statement<{ one: number }, []>(
+  "queued-writes.any",
+  "SELECT 1 AS one FROM queued_writes WHERE due_at_ms IS NOT NULL AND due_at_ms > 0 LIMIT 1",
+);
+const endLeases = statement<unknown, [nowMs: number, bootId: string]>(
+  "queued-writes.end-leases",
+  `UPDATE queued_writes SET due_at_ms = ?1, lease_ends_at_ms = NULL, claimed_by = NULL
+   WHERE due_at_ms > ?1 AND lease_ends_at_ms IS NOT NULL AND claimed_by <> ?2`,
+);
+const findWrite = statement<WriteStatus, [hash: Uint8Array, ownerFid: number]>(
+  "queued-writes.find",
+  `SELECT hash, fid, type, state, reason, created_at AS createdAt, updated_at AS updatedAt
+   FROM queued_writes WHERE hash = ? AND owner_fid = ? ORDER BY seq DESC LIMIT 1`,
+);
+const queuedTotals = statement<{ count: number; oldestAt: number | null }, []>(
+  "queued-writes.totals",
+  "SELECT count(*) AS count, min(created_at) AS oldestAt FROM queued_writes WHERE due_at_ms IS NOT NULL AND due_at_ms > 0",
+);
+const clockOf = statement<{ timestamp: number }, [fid: number, slot: Uint8Array, nowSecs: number]>(
+  "write-clocks.find",
+  "SELECT timestamp FROM write_clocks WHERE fid = ? AND slot = ? AND expires_at > ?",
+);
+const setClock = statement<unknown, [fid: number, slot: Uint8Array, timestamp: number, expiresAt: number]>(
+  "write-clocks.set",
+  "INSERT OR REPLACE INTO write_clocks (fid, slot, timestamp, expires_at) VALUES (?, ?, ?, ?)",
+);
+const deleteExpiredCalls = statement<unknown, [expiredBefore: number, max: number]>(
+  "write-calls.sweep",
+  `DELETE FROM write_calls WHERE seq IN
+   (SELECT seq FROM write_calls WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
+);
+const deleteEnded = statement<unknown, [endedBefore: number, max: number]>(
+  "queued-writes.sweep",
+  `DELETE FROM queued_writes WHERE seq IN (SELECT seq FROM queued_writes
+   WHERE due_at_ms IS NULL AND updated_at < ? ORDER BY updated_at LIMIT ?)`,
+);
+const deleteExpiredClocks = statement<unknown, [expiredBefore: number, max: number]>(
+  "write-clocks.sweep",
+  `DELETE FROM write_clocks WHERE (fid, slot) IN
+   (SELECT fid, slot FROM write_clocks WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
+);
+
+type Reads = Pick<WriteStore, "findCall" | "find" | "queued">;
+
+export function writeReads(db: StateDatabase): Reads {
+  return {
+    async findCall(key) {
+      const row = findRow(db, key);
+      return row && toStoredCall(row);
+    },
+    find: async (ownerFid, hash) => db.get(findWrite, hash, ownerFid) ?? undefined,
+    queued: async () => db.get(queuedTotals) ?? { count: 0, oldestAt: null },
+  };
+}
+
+/** Whether a message waits, so that nothing is written while none does. */
+export function hasQueuedWrite(db: StateDatabase): boolean {
+  return db.get(anyQueued) !== undefined;
+}
+
+export function writeWrites(
+  db: StateDatabase,
+  clock: StateClock,
+  { bootId }: StateNode,
+): StoreWrites<WriteStore, "begin" | "settle" | "forget" | "claim" | "endLeasesOfTheDead" | "takeTimes"> {
+  return {
+    begin(write, maxQueued) {
+      const known = write.call && findRow(db, write.call);
+      if (known) return { kind: "known", call: toStoredCall(known) };
+      const { messages } = write;
+      const queued = db.get(countQueued, maxQueued)?.count ?? 0;
+      if (queued + messages.length > maxQueued) return { kind: "full" };
+      return { kind: "leased", leases: insert(db, write, { bootId, nowMs: clock.nowMs() }) };
+    },
+    settle(request, settlements) {
+      const nowMs = clock.nowMs();
+      const settled = settlements.filter((settlement) => settleOne(db, settlement, { bootId, nowMs }));
+      const call = settled.length > 0 ? db.get(callOfRequest, request) : undefined;
+      if (!call) return;
+      const { outcomes, isDone, isFreed } = decideOutcomes(readOutcomes(call.outcomes), decidedBy(settled));
+      if (isFreed) db.run(deleteCall, request);
+      else db.run(updateCall, JSON.stringify(outcomes), isDone ? 1 : 0, request);
+    },
+    forget(request) {
+      db.run(deleteOfRequest, request);
+      db.run(deleteCall, request);
+    },
+    claim(max) {
+      const nowMs = clock.nowMs();
+      const leaseEndsAtMs = nowMs + LEASE_MS;
+      const rows = db.all(claimDue, leaseEndsAtMs, bootId, nowMs, max);
+      return rows.map(({ accepted, ...row }) => ({ ...row, accepted: accepted === 1, leaseEndsAtMs }));
+    },
+    endLeasesOfTheDead: () => db.run(endLeases, clock.nowMs(), bootId),
+    takeTimes(fid, slots, nowSecs, maxAheadSecs) {
+      const times = slots.map(({ slot, heldAt }) => {
+        const signedAt = db.get(clockOf, fid, slot, stateSecs(clock))?.timestamp ?? -1;
+        return Math.max(nowSecs, heldAt + 1, signedAt + 1);
+      });
+      if (times.some((time) => time > nowSecs + maxAheadSecs)) return undefined;
+      for (const [at, { slot }] of slots.entries())
+        db.run(setClock, fid, slot, times[at] ?? nowSecs, stateSecs(clock) + CLOCK_RETENTION_SECS);
+      return times;
+    },
+  };
+}
+
+/** Sweeps idempotency keys after a day, ended messages after a week, and clocks that are no longer needed. */
+export function writeSweeps(
+  db: StateDatabase,
+  clock: StateClock,
+): Readonly<Record<"write_calls" | "queued_writes" | "write_clocks", SweepStep>> {
+  const swept = (deleted: number, maxRows: number) => ({ deleted, more: deleted === maxRows });
+  return {
+    write_calls: (maxRows) => swept(db.run(deleteExpiredCalls, clock.sweepableSecs(), maxRows), maxRows),
+    queued_writes: (maxRows) =>
+      swept(db.run(deleteEnded, clock.sweepableSecs() - WRITE_RETENTION_SECS, maxRows), maxRows),
+    write_clocks: (maxRows) => swept(db.run(deleteExpiredClocks, clock.sweepableSecs(), maxRows), maxRows),
+  };
+}
+
+interface Now {
+  readonly bootId: string;
+  readonly nowMs: number;
+}
+
+function insert(db: StateDatabase, write: NewWrite, { bootId, nowMs }: Now): Lease[] {
+  const { request, ownerFid, apiKeyId, call, messages } = write;
+  const nowSecs = Math.floor(nowMs / 1000);
+  const leaseEndsAtMs = nowMs + LEASE_MS;
+  if (call) insertNewCall(db, request, call, nowSecs);
+  return messages.map(({ position, fid, type, hash, message }) => {
+    const row = db.get(
+      insertWrite,
+      ownerFid,
+      apiKeyId,
+      request,
+      position,
+      fid,
+      type,
+      hash,
+      message,
+      leaseEndsAtMs,
+      bootId,
+      nowSecs,
+    );
+    if (!row) throw new Error("a queued write was not stored");
+    return { seq: row.seq, position, leaseEndsAtMs };
+  });
+}
+
+function insertNewCall(
+  db: StateDatabase,
+  request: string,
+  call: NonNullable<NewWrite["call"]>,
+  nowSecs: number,
+): void {
+  const { ownerFid, signerUuid, route, idem, bodyDigest, outcomes } = call;
+  const isDone = decideOutcomes(outcomes, new Map()).isDone;
+  db.run(
+    insertCall,
+    ownerFid,
+    signerUuid,
+    route,
+    idem,
+    bodyDigest,
+    request,
+    JSON.stringify(outcomes),
+    isDone ? 1 : 0,
+    nowSecs + CALL_RETENTION_SECS,
+  );
+}
+
+/** Returns whether the lease was still held. */
+function settleOne(db: StateDatabase, { lease, result }: Settlement, { bootId, nowMs }: Now): boolean {
+  const { seq, leaseEndsAtMs } = lease;
+  const nowSecs = Math.floor(nowMs / 1000);
+  if (isQueued(result)) {
+    const { accepted, afterMs } = result;
+    return db.run(submitAgain, accepted ? 1 : 0, nowMs + afterMs, nowSecs, seq, leaseEndsAtMs, bootId) === 1;
+  }
+  if (!isKept(result)) return db.run(deleteHeld, seq, leaseEndsAtMs, bootId) === 1;
+  const reason = result.kind === "refused" ? result.refusal.message : null;
+  return db.run(endWrite, result.kind, reason, nowSecs, seq, leaseEndsAtMs, bootId) === 1;
+}
+
+function findRow(db: StateDatabase, key: CallKey): CallRow | undefined {
+  const { ownerFid, signerUuid, route, idem } = key;
+  return db.get(findCall, ownerFid, signerUuid, route, idem) ?? undefined;
+}
+
+function toStoredCall({ bodyDigest, outcomes, done }: CallRow): StoredCall {
+  return { bodyDigest, outcomes: readOutcomes(outcomes), isDone: done === 1 };
+}

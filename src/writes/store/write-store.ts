@@ -1,0 +1,138 @@
+import type { MessageOutcome, WriteRefusal } from "../outcome.ts";
+
+/** Names a write for its repetitions. */
+export interface CallKey {
+  readonly ownerFid: number;
+  /** Empty for messages that are signed already. */
+  readonly signerUuid: string;
+  /** Method and path, as `POST /cast`. */
+  readonly route: string;
+  readonly idem: string;
+}
+
+/** A write as an earlier request with the same key has stored it. */
+export interface StoredCall {
+  readonly bodyDigest: Uint8Array;
+  readonly outcomes: readonly MessageOutcome[];
+  readonly isDone: boolean;
+}
+
+/** A signed message of a write. */
+export interface NewMessage {
+  /** Index of its outcome. */
+  readonly position: number;
+  readonly fid: number;
+  readonly type: number;
+  readonly hash: Uint8Array;
+  /** Encoded, with `data_bytes` only. */
+  readonly message: Uint8Array;
+}
+
+/** A write on its way to the network. */
+export interface NewWrite {
+  /** UUID. */
+  readonly request: string;
+  readonly ownerFid: number;
+  readonly apiKeyId: string;
+  /** Null without an idempotency key. */
+  readonly call:
+    | (CallKey & { readonly bodyDigest: Uint8Array; readonly outcomes: readonly MessageOutcome[] })
+    | null;
+  readonly messages: readonly NewMessage[];
+}
+
+/** The right to submit a message, until it ends. */
+export interface Lease {
+  readonly seq: number;
+  readonly position: number;
+  readonly leaseEndsAtMs: number;
+}
+
+export type BeginResult =
+  /** The leases are in the order of the messages. */
+  | { readonly kind: "leased"; readonly leases: readonly Lease[] }
+  /** Another request has stored a write with this key. */
+  | { readonly kind: "known"; readonly call: StoredCall }
+  | { readonly kind: "full" };
+
+/** A message whose turn it is. */
+export interface ClaimedWrite extends Lease {
+  readonly request: string;
+  readonly ownerFid: number;
+  readonly apiKeyId: string;
+  readonly fid: number;
+  readonly hash: Uint8Array;
+  readonly message: Uint8Array;
+  readonly accepted: boolean;
+  readonly attempts: number;
+}
+
+/** How an attempt to submit a message ended. */
+export interface Settlement {
+  readonly lease: Lease;
+  readonly result:
+    | { readonly kind: "merged" }
+    /** `isTold`: the one who asked gets this answer, so that nothing of the message is kept. */
+    | { readonly kind: "refused"; readonly refusal: WriteRefusal; readonly isTold: boolean }
+    | { readonly kind: "again"; readonly afterMs: number; readonly accepted: boolean };
+}
+
+/** What is known of a message of an owner. Times are unix seconds. */
+export interface WriteStatus {
+  readonly hash: Uint8Array;
+  readonly fid: number;
+  readonly type: number;
+  readonly state: "queued" | "merged" | "refused";
+  readonly reason: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** A slot whose next message needs a time. */
+export interface SlotTime {
+  /** See `clockSlot`. */
+  readonly slot: Uint8Array;
+  /** The time of the message that the slot holds, Farcaster seconds; -1 if it is empty. */
+  readonly heldAt: number;
+}
+
+/** Writes on their way to the network. Every method is one transaction, and durable when it resolves. */
+export interface WriteStore {
+  /** Returns the write with this key; one that is older than a day may be gone. */
+  findCall(key: CallKey): Promise<StoredCall | undefined>;
+  /** Stores a write and leases its messages to this process, unless its key is in use or the queue is full. */
+  begin(write: NewWrite, maxQueued: number): Promise<BeginResult>;
+  /** Stores how attempts of one request ended, and what that means for its call. Leases that have ended change nothing. */
+  settle(request: string, settlements: readonly Settlement[]): Promise<void>;
+  /** Deletes a write that may have been stored although `begin` has failed. */
+  forget(request: string): Promise<void>;
+  /** Leases messages that are due, the longest due first. */
+  claim(max: number): Promise<ClaimedWrite[]>;
+  /** Makes messages due that processes have leased which do not run any more. Returns their number. */
+  endLeasesOfTheDead(): Promise<number>;
+  /** Returns the newest write of an owner with this hash. */
+  find(ownerFid: number, hash: Uint8Array): Promise<WriteStatus | undefined>;
+  /**
+   * Takes a time for the next message of each slot: now, or one second after the newest message that the slot holds or that was
+   * signed for it. Returns undefined, and takes none, if one would be more than `maxAheadSecs` after now.
+   *
+   * @param nowSecs Farcaster seconds.
+   */
+  takeTimes(
+    fid: number,
+    slots: readonly SlotTime[],
+    nowSecs: number,
+    maxAheadSecs: number,
+  ): Promise<readonly number[] | undefined>;
+  /** Messages that wait for the network, and the unix seconds of the oldest. */
+  queued(): Promise<{ readonly count: number; readonly oldestAt: number | null }>;
+}
+
+/** How long a process may take to submit a message before another one does. */
+export const LEASE_MS = 30_000;
+/** How long a key of a write is remembered at least. */
+export const CALL_RETENTION_SECS = 86_400;
+/** How long a message is remembered after it has ended. */
+export const WRITE_RETENTION_SECS = 7 * 86_400;
+/** How long a slot remembers its newest message: longer than a message is under way to a block. */
+export const CLOCK_RETENTION_SECS = 600;
