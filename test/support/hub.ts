@@ -22,8 +22,9 @@ export interface TestHub extends AsyncDisposable {
   readonly client: HubRpcClient;
 }
 
+/** @param index the file of an index, or an open one, which stays open. */
 export async function startTestHub(
-  indexFile: string,
+  index: string | IndexDatabase,
   options: {
     readonly clock?: Clock;
     readonly reads?: Partial<HubReadDeps>;
@@ -32,7 +33,7 @@ export async function startTestHub(
   } = {},
 ): Promise<TestHub> {
   const { clock = new ManualClock(DEFAULT_NOW_SECS), reads, deps } = options;
-  const db = openIndexReader(indexFile);
+  const db = typeof index === "string" ? openIndexReader(index) : index;
   const faults: unknown[] = [];
   const server = await startHubServer(
     {
@@ -60,7 +61,7 @@ export async function startTestHub(
     async [Symbol.asyncDispose]() {
       client.close();
       await server.stop(0);
-      db[Symbol.dispose]();
+      if (db !== index) db[Symbol.dispose]();
       if (faults.length > 0) throw new AggregateError(faults, "the hub had faults");
     },
   };

@@ -118,6 +118,11 @@ export class FollowedIndex {
     }
   }
 
+  /** Resolves when `isOver` returns true, however long that takes. */
+  async eventually(isOver: () => boolean): Promise<void> {
+    while (!isOver()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
   /** Checks the conditions of all waits. Also called at each upstream call, because a phase changes without a commit. */
   wake(): void {
     for (const resolve of this.#waiting.splice(0)) resolve();
