@@ -1,11 +1,14 @@
 import { join } from "node:path";
+import { Message } from "../../src/protocol/wire/generated/message.ts";
 import { createDatabase, type PostgresDatabase } from "./postgres/database.ts";
+import type { PostgresAddress } from "./postgres/server.ts";
 import { type RunningNode, startNode, tempDir } from "./program.ts";
 import { type Method, signedHeaders } from "./signing.ts";
 import { makeChain } from "./upstream/chain.ts";
+import { dataOf } from "./upstream/hub-events.ts";
 import { UpstreamNode } from "./upstream/node.ts";
 import type { Action } from "./upstream/script.ts";
-import { UpstreamServer } from "./upstream/server.ts";
+import { type Submitted, UpstreamServer } from "./upstream/server.ts";
 
 /** Blocks of long ago, in which the fids join and act. */
 const HISTORY = 20;
@@ -15,9 +18,14 @@ export interface TestClusterOptions {
   /** Names the history of the followed network. */
   readonly seed: string;
   readonly command: readonly string[];
+  /** A server of the test's own, which it may kill. */
+  readonly server?: PostgresAddress;
 }
 
-/** A database and a followed network that goes on, for real nodes in processes of their own. */
+/**
+ * A database and a followed network that goes on, for real nodes in processes of their own. What is submitted to a node comes
+ * with the next block.
+ */
 export interface TestCluster extends AsyncDisposable {
   readonly database: PostgresDatabase;
   /** The settings of a node, as arguments. Later ones replace earlier ones. */
@@ -28,8 +36,8 @@ export interface TestCluster extends AsyncDisposable {
   act(actions: readonly Action[]): void;
 }
 
-export async function startCluster({ seed, command }: TestClusterOptions): Promise<TestCluster> {
-  const database = await createDatabase({ isEmpty: true });
+export async function startCluster({ seed, command, server }: TestClusterOptions): Promise<TestCluster> {
+  const database = await createDatabase({ isEmpty: true, ...(server ? { server } : {}) });
   const dir = tempDir();
   const chain = makeChain(seed, HISTORY);
   const upstream = new UpstreamNode(chain);
@@ -38,7 +46,7 @@ export async function startCluster({ seed, command }: TestClusterOptions): Promi
   const tick = () => {
     const at = Math.floor(Date.now() / 1000);
     if (at <= chain.endsAt) return;
-    chain.add({ at, actions: waiting });
+    chain.add({ at, actions: [...waiting, ...followed.submitted.splice(0).map(submitAction)] });
     waiting = [];
     upstream.produce(chain.ticks.length);
   };
@@ -79,6 +87,11 @@ export async function startCluster({ seed, command }: TestClusterOptions): Promi
       dir[Symbol.dispose]();
     },
   };
+}
+
+function submitAction({ message }: Submitted): Action {
+  const bytes = Message.encode(message).finish();
+  return { fid: dataOf(message).fid, record: { kind: "message", bytes } };
 }
 
 /** Resolves when a condition holds. */

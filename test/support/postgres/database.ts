@@ -20,6 +20,8 @@ export interface PostgresDatabase extends AsyncDisposable {
   /** Runs SQL text past the pools, as an operator would. */
   query(sql: string): Promise<Record<string, unknown>[]>;
   rows(table: string): Promise<number>;
+  /** Runs SQL texts in one transaction. */
+  transaction<T>(work: (query: PostgresDatabase["query"]) => Promise<T>): Promise<T>;
 }
 
 export interface PoolsOptions {
@@ -80,6 +82,7 @@ export async function createDatabase(options: DatabaseOptions = {}): Promise<Pos
       return pools;
     },
     query: (text) => sql.unsafe(text),
+    transaction: (work) => sql.begin((tx) => work((text) => tx.unsafe(text))),
     rows: async (table) => Number((await sql.unsafe(`SELECT count(*) AS n FROM ${table}`))[0].n),
     async [Symbol.asyncDispose]() {
       for (const pools of opened) await pools[Symbol.asyncDispose]();

@@ -14,7 +14,9 @@ export interface PostgresServer extends PostgresAddress, AsyncDisposable {
   readonly port: number;
   /** Ends the server at once, as a crash does. */
   kill(): Promise<void>;
-  /** Starts a killed server again, on the same port and files. */
+  /** Ends the server as an operator's quick restart does: transactions are rolled back, what is committed is written. */
+  stop(): void;
+  /** Starts a server that ended or is ending again, on the same port and files. */
   restart(): Promise<void>;
   /** Copies the files of a killed server. Returns a function that puts them back, while it is killed again. */
   copyFiles(): () => void;
@@ -93,6 +95,7 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
     async kill() {
       signalAll("SIGKILL");
     },
+    stop: () => process.kill(pid, "SIGINT"),
     async restart() {
       keeper.stdin.write("start\n");
       await keeper.stdin.flush();
