@@ -14,8 +14,10 @@ import { UpstreamServer } from "../support/upstream/server.ts";
 
 /** The reader and the reconciler of `@farcaster/shuttle`, unchanged, with its tables in PostgreSQL and its queue in Redis. */
 
-const TICKS = 60;
-const HISTORY = 30;
+const TICKS = 44;
+const HISTORY = 20;
+/** The script registers fewer. */
+const MAX_FIDS = 20;
 
 /** The table that the client keeps messages in, with the columns that it writes. */
 const MESSAGES_TABLE = `CREATE TABLE public.messages (
@@ -91,7 +93,7 @@ test.skipIf(!HAS_POSTGRES)(
       error: (fault: unknown) => faults.push(String(fault instanceof Error ? fault.message : fault)),
     };
     const handler = { handleMessageMerge: async () => undefined };
-    const fids = Array.from({ length: 7 }, (_, at) => at + 1);
+    const fids = Array.from({ length: MAX_FIDS }, (_, at) => at + 1);
     /** Messages that the client does not know yet: it checks each before it stores it. */
     const tooNew = new Set<string>();
     const refuse = (hash: string) => (cause: unknown) => {
