@@ -14,8 +14,8 @@ import { UpstreamServer } from "../support/upstream/server.ts";
 
 /** The reader and the reconciler of `@farcaster/shuttle`, unchanged, with its tables in PostgreSQL and its queue in Redis. */
 
-const TICKS = 44;
-const HISTORY = 20;
+const TICKS = 60;
+const HISTORY = 30;
 /** The script registers fewer. */
 const MAX_FIDS = 20;
 
