@@ -22,7 +22,7 @@ import { createSender } from "./sender.ts";
 import { CLIENT_FID, createUsers } from "./user.ts";
 
 const OWNERS = [200, 201];
-const AUTHORS = [210, 211, 212];
+export const AUTHORS = [210, 211, 212];
 const USERS = Array.from({ length: 60 }, (_, n) => 300 + n);
 const HOOKS = ["/one", "/two"];
 /** A post that was on its way when its node was stopped comes when it goes on. */
