@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { compiledProgram } from "../support/compiled-program.ts";
+import { startDemoNode } from "../support/demo-node.ts";
 import { exampleEnv } from "../support/document-shell.ts";
 import { documentExample } from "../support/documents.ts";
-import { type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { type RunningNode, tempDir } from "../support/program.ts";
 
 const dir = tempDir();
 let node: RunningNode;
 beforeAll(async () => {
   const [, flags = ""] = /^\.\/dist\/svc serve --demo (.*)$/.exec(documentExample("push node")) ?? [];
   const dataDir = `${dir.path}/data`;
-  node = await startNode({ command: compiledProgram, dataDir, demo: true, args: flags.split(" ") });
+  node = await startDemoNode({ dataDir, args: flags.split(" ") });
 }, 60_000);
 afterAll(async () => {
   await node.stop();

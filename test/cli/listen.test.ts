@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { signedHeaders } from "../../src/webhooks/deliver/sign.ts";
 import { makeSecret } from "../management/owned-store-contract.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
+import { startDemoNode } from "../support/demo-node.ts";
 import { exampleEnv } from "../support/document-shell.ts";
 import { documentExample, ROOT } from "../support/documents.ts";
 import { until } from "../support/manual-time.ts";
-import { type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { type RunningNode, tempDir } from "../support/program.ts";
 import { run } from "./run.ts";
 
 const dir = tempDir();
@@ -15,7 +16,7 @@ let node: RunningNode;
 beforeAll(async () => {
   const [, flags = ""] = /^\.\/dist\/svc serve --demo (.*)$/.exec(documentExample("webhook node")) ?? [];
   const dataDir = `${dir.path}/data`;
-  node = await startNode({ command: compiledProgram, dataDir, demo: true, args: flags.split(" ") });
+  node = await startDemoNode({ dataDir, args: flags.split(" ") });
 }, 60_000);
 afterAll(async () => {
   await node.stop();

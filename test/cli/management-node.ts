@@ -2,8 +2,8 @@ import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { demoKeys } from "../../src/demo/keys.ts";
-import { compiledProgram } from "../support/compiled-program.ts";
-import { startNode, tempDir } from "../support/program.ts";
+import { startDemoNode } from "../support/demo-node.ts";
+import { tempDir } from "../support/program.ts";
 import { type Ended, type Place, run } from "./run.ts";
 
 /** A URL that the node's settings allow; registering it makes no connection. */
@@ -20,11 +20,9 @@ export interface ManagementNode extends AsyncDisposable {
 
 export async function startManagementNode(settings: readonly string[] = []): Promise<ManagementNode> {
   const dir = tempDir();
-  const node = await startNode({
-    command: compiledProgram,
+  const node = await startDemoNode({
     dataDir: join(dir.path, "data"),
     args: ["net.allow_cidrs=127.0.0.0/8", ...settings].flatMap((setting) => ["--set", setting]),
-    demo: true,
   });
   const as = (fid: number, args: readonly string[], place?: Place) => {
     const key = writeKeyFile(dir.path, `${fid}.key`, `${custodyKey(fid)}\n`);

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { openState, statePath } from "../../src/db/state/database.ts";
-import { compiledProgram } from "../support/compiled-program.ts";
+import { startDemoNode } from "../support/demo-node.ts";
 import { exampleEnv, inCheckout } from "../support/document-shell.ts";
 import { documentExample, ROOT } from "../support/documents.ts";
-import { type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { type RunningNode, tempDir } from "../support/program.ts";
 import { APP_ID, SECRET, startSendApi, testApp } from "../support/send.ts";
 import { localStores } from "../support/state-stores.ts";
 
@@ -16,7 +16,7 @@ const dir = tempDir();
 let node: RunningNode;
 beforeAll(async () => {
   symlinkSync(join(ROOT, "node_modules"), join(dir.path, "node_modules"));
-  node = await startNode({ command: compiledProgram, dataDir: `${dir.path}/data`, demo: true });
+  node = await startDemoNode({ dataDir: `${dir.path}/data` });
   await run(["sh", "-e", "-c", inCheckout(documentExample("keys"))]);
 }, 60_000);
 afterAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { NeynarAPIClient } from "@neynar/nodejs-sdk";
 import type { OpenApiDocument } from "../../../src/http/openapi-document.ts";
-import { compiledProgram } from "../../support/compiled-program.ts";
+import { startDemoNode } from "../../support/demo-node.ts";
 import { expectMatchesOpenApi, pathsWithAliases } from "../../support/openapi.ts";
-import { type RunningNode, startNode, tempDir } from "../../support/program.ts";
+import { type RunningNode, tempDir } from "../../support/program.ts";
 import { type DemoFacts, readDemoFacts } from "./demo-facts.ts";
 import { expectPromised, recordingAxios, type SdkMethod, sdkClient, sdkError, sdkRequests } from "./sdk.ts";
 
@@ -16,7 +16,7 @@ let document: OpenApiDocument;
 let facts: DemoFacts;
 let client: NeynarAPIClient;
 beforeAll(async () => {
-  node = await startNode({ command: compiledProgram, dataDir: `${dir.path}/data`, demo: true });
+  node = await startDemoNode({ dataDir: `${dir.path}/data` });
   document = (await (await fetch(`${node.url}/openapi.json`)).json()) as OpenApiDocument;
   facts = await readDemoFacts(node.url);
   // Behind a proxy the base path may end with a slash; the SDK then doubles it.

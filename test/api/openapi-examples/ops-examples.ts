@@ -1,8 +1,8 @@
 import { isObject, type Json } from "../../../src/http/openapi-document.ts";
 import type { OperationExample } from "../../../src/http/openapi-examples.ts";
-import { compiledProgram } from "../../support/compiled-program.ts";
+import { startDemoNode } from "../../support/demo-node.ts";
 import { until } from "../../support/manual-time.ts";
-import { startNode, tempDir } from "../../support/program.ts";
+import { tempDir } from "../../support/program.ts";
 import { shortened } from "./operations.ts";
 
 interface NodeStatus {
@@ -22,7 +22,7 @@ type Examples = Readonly<Record<string, OperationExample>>;
  */
 export async function opsExamples(known: Examples): Promise<Record<string, OperationExample>> {
   using dir = tempDir();
-  const node = await startNode({ command: compiledProgram, dataDir: `${dir.path}/data`, demo: true });
+  const node = await startDemoNode({ dataDir: `${dir.path}/data` });
   try {
     const paths = { getHealth: "/health", getReadiness: "/ready", getStatus: "/status" };
     const get = async (path: string) => shortened((await (await fetch(node.url + path)).json()) as Json);
