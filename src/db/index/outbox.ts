@@ -112,6 +112,26 @@ export function eventsAfter(db: IndexDatabase, afterSeq: number, limit: number):
   }));
 }
 
+/** The numbers of the oldest and of the newest event. Without events, `oldestSeq` is that of the next one. */
+export function eventRange(db: IndexDatabase): { readonly oldestSeq: number; readonly headSeq: number } {
+  // Only published events are deleted.
+  const headSeq = db.get(newestEvent, 0)?.seq ?? publishedSeq(db);
+  return { oldestSeq: db.get(oldestEvent, 0)?.seq ?? headSeq + 1, headSeq };
+}
+
+/** The number of the first event that was applied at a time (unix seconds) or later; undefined when there is none. */
+export function firstEventFrom(db: IndexDatabase, unixSecs: number): number | undefined {
+  const { oldestSeq, headSeq } = eventRange(db);
+  let low = oldestSeq;
+  let high = headSeq + 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((db.get(oldestEvent, middle - 1)?.appliedAt ?? unixSecs) >= unixSecs) high = middle;
+    else low = middle + 1;
+  }
+  return low > headSeq ? undefined : low;
+}
+
 /** Whether there are events after `afterSeq`. */
 export function hasEventsAfter(db: IndexDatabase, afterSeq: number): boolean {
   return db.get(oldestEvent, afterSeq) !== undefined;

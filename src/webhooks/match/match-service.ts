@@ -12,6 +12,8 @@ export interface SubscriptionEntry {
   /** Id of the owner across all clients, such as `fid:3`. */
   readonly ownerId: string;
   readonly subscription: Subscription;
+  /** Whether the owner has the same subscription at another client, so that its expressions do not count twice. */
+  readonly isSecond?: boolean;
 }
 
 export interface SubscriptionUpdate {
@@ -83,8 +85,8 @@ export function createMatchService(budgets: OwnerBudgets, nowMs: () => number): 
         matcher.delete(id);
         refused.delete(id);
       }
-      for (const { id, subscription, ownerId } of set) {
-        const reason = matcher.set(id, subscription, ownerId);
+      for (const { id, subscription, ownerId, isSecond = false } of set) {
+        const reason = matcher.set(id, subscription, ownerId, isSecond);
         if (reason === undefined) refused.delete(id);
         else refused.set(id, reason);
       }

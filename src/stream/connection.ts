@@ -1,0 +1,194 @@
+import type { Subscription } from "../webhooks/subscription.ts";
+import { type Frame, KeepAliveFrame } from "./frame.ts";
+import type { LiveTail } from "./live-tail.ts";
+import { cursorOf, type StreamPosition } from "./position.ts";
+import type { ReplayedPage, ReplayReader, Replays } from "./replays.ts";
+import type { Transport } from "./slots.ts";
+import { errorFrame } from "./control-frames.ts";
+
+/** Why a stream has ended. */
+export type EndReason =
+  | "client"
+  | "slow_consumer"
+  | "cursor_too_old"
+  | "expression_budget"
+  | "invalid_subscription"
+  | "shutdown"
+  | "internal_error";
+
+export interface ConnectionTimings {
+  /** Silence after which a frame without an event is sent. */
+  readonly keepAliveMs: number;
+  /** How long a client may leave bytes waiting. */
+  readonly stallMs: number;
+}
+
+export interface ConnectionDeps {
+  readonly id: string;
+  /** The client's address, whose budget of matching is charged. */
+  readonly ownerId: string;
+  readonly transport: Transport;
+  readonly tail: LiveTail;
+  readonly replays: Replays;
+  readonly timings: ConnectionTimings;
+  readonly nowMs: () => number;
+  /** Called once. */
+  readonly onEnd: (connection: StreamConnection) => void;
+}
+
+/**
+ * One stream: a position in the log, not a queue. Its transport takes frames when the socket has room, and nothing is read or encoded
+ * for it before.
+ */
+export class StreamConnection implements ReplayReader {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly transport: Transport;
+  subscription: Subscription = {};
+  position: StreamPosition;
+  joinedSeq = Number.POSITIVE_INFINITY;
+  isWaiting = false;
+  replay: ReplayedPage | undefined;
+  /** Called when the stream has ended while the transport was not waiting for frames. */
+  onEndWhileSending: (() => void) | undefined;
+  readonly #deps: ConnectionDeps;
+  /** Frames that come before those of the log. */
+  #first: Frame[] = [];
+  #endReason: EndReason | undefined;
+  #wake: (() => void) | undefined;
+  #lastFrameAtMs: number;
+  /** When the transport took frames that it has not sent yet. */
+  #takenAtMs: number | undefined;
+  #sentFrames = 0;
+
+  constructor(deps: ConnectionDeps, position: StreamPosition) {
+    this.#deps = deps;
+    this.id = deps.id;
+    this.ownerId = deps.ownerId;
+    this.transport = deps.transport;
+    this.position = position;
+    this.#lastFrameAtMs = deps.nowMs();
+  }
+
+  get hasEnded(): boolean {
+    return this.#endReason !== undefined;
+  }
+
+  get endReason(): EndReason | undefined {
+    return this.#endReason;
+  }
+
+  get sentFrames(): number {
+    return this.#sentFrames;
+  }
+
+  /** Begins, or changes the subscription; `frames` come next. */
+  subscribe(subscription: Subscription, frames: (position: StreamPosition) => readonly Frame[]): void {
+    if (this.hasEnded) return;
+    this.#stopWaiting();
+    this.subscription = subscription;
+    this.replay = undefined;
+    this.#first.push(...frames(this.position));
+    this.#deps.tail.join(this);
+    this.wake();
+  }
+
+  /**
+   * Takes the next frames, about `maxSize` at most. Waits for one, or for the silence after which a client is told that the stream is
+   * alive. Returns none when the stream has ended. The transport calls this again when it has sent them.
+   */
+  async next(maxSize: number): Promise<readonly Frame[]> {
+    this.#takenAtMs = undefined;
+    for (;;) {
+      if (this.#first.length > 0) return this.#hand(this.#first.splice(0));
+      if (this.hasEnded) return [];
+      const { tail, replays } = this.#deps;
+      // Before its subscription is known, a stream has nothing to read.
+      const isJoined = this.joinedSeq !== Number.POSITIVE_INFINITY;
+      if (isJoined && !tail.covers(this)) {
+        const taken = await replays.take(this, maxSize);
+        if (taken === "overtaken") this.#endTooOld();
+        else if (taken.length > 0 && !this.hasEnded) return this.#hand(taken);
+        else if (this.#isSilent()) this.#first.push(new KeepAliveFrame(this.position));
+        continue;
+      }
+      const taken = isJoined ? tail.take(this, maxSize) : [];
+      if (taken.length > 0) return this.#hand(taken);
+      await this.#wait(isJoined);
+    }
+  }
+
+  /** Sends the client a sign of life, or ends the stream, when it is time. Called about once a second. */
+  tick(): void {
+    const nowMs = this.#deps.nowMs();
+    if (this.#takenAtMs !== undefined && nowMs - this.#takenAtMs >= this.#deps.timings.stallMs) {
+      this.end("slow_consumer", "the client took no byte for too long");
+      return;
+    }
+    if (!this.isWaiting || !this.#isSilent()) return;
+    this.#stopWaiting();
+    this.#first.push(new KeepAliveFrame(this.position));
+    this.wake();
+  }
+
+  /** Counts the time from now on: the client is not the reason why frames wait. */
+  restartStallTime(): void {
+    if (this.#takenAtMs !== undefined) this.#takenAtMs = this.#deps.nowMs();
+  }
+
+  /** Ends the stream. With a message, a last frame tells the client why, and where to resume. */
+  end(reason: EndReason, message?: string): void {
+    if (this.hasEnded) return;
+    this.#stopWaiting();
+    this.#endReason = reason;
+    this.#first = message === undefined ? [] : [errorFrame(reason, message, cursorOf(this.position))];
+    this.#deps.tail.leave(this);
+    this.#deps.onEnd(this);
+    if (this.#wake) this.wake();
+    else if (this.#takenAtMs !== undefined) this.onEndWhileSending?.();
+  }
+
+  /** Takes the frames that are left when the stream has ended. */
+  takeLast(): readonly Frame[] {
+    return this.#first.splice(0);
+  }
+
+  refuse(reason: string): void {
+    this.end("expression_budget", reason);
+  }
+
+  wake(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+
+  #endTooOld(): void {
+    this.end("cursor_too_old", "the events behind the position of this stream are gone");
+  }
+
+  #hand(frames: readonly Frame[]): readonly Frame[] {
+    this.#lastFrameAtMs = this.#takenAtMs = this.#deps.nowMs();
+    this.#sentFrames += frames.length;
+    return frames;
+  }
+
+  #isSilent(): boolean {
+    return this.#deps.nowMs() - this.#lastFrameAtMs >= this.#deps.timings.keepAliveMs;
+  }
+
+  #wait(isJoined: boolean): Promise<void> {
+    this.isWaiting = isJoined;
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  /** A stream that waits has seen everything up to the end of the tail. */
+  #stopWaiting(): void {
+    if (!this.isWaiting) return;
+    this.isWaiting = false;
+    const { end } = this.#deps.tail;
+    if (end.seq > this.position.seq) this.position = end;
+  }
+}

@@ -1,0 +1,248 @@
+import type { IndexDatabase } from "../db/index/database.ts";
+import type { SubscriptionRefusal } from "../webhooks/match/match-service.ts";
+import type { MatchClient } from "../webhooks/match/rpc.ts";
+import { matchFacts } from "./match-facts.ts";
+import type { Subscription } from "../webhooks/subscription.ts";
+import type { EventFrames } from "./event-frames.ts";
+import type { Frame } from "./frame.ts";
+import { type LoggedEvent, type LogPage, type LogPageDeps, readLogPage } from "./log-page.ts";
+import type { StreamPosition } from "./position.ts";
+
+/** What the tail knows of a stream. */
+export interface TailReader {
+  readonly id: string;
+  /** Whose budget of matching is charged. */
+  readonly ownerId: string;
+  subscription: Subscription;
+  position: StreamPosition;
+  /** The tail has matched the events behind this number for the stream. */
+  joinedSeq: number;
+  /** Whether it has taken everything up to the end of the tail, and waits for more. */
+  isWaiting: boolean;
+  /** Called once an event has matched while it waited. */
+  wake(): void;
+  /** Called when its subscription is not evaluated any more, before an event is missing. */
+  refuse(reason: string): void;
+}
+
+interface TailEntry {
+  readonly seq: number;
+  /** Undefined if no stream matched. */
+  readonly match: { readonly frame: Frame; readonly readers: ReadonlySet<TailReader> } | undefined;
+}
+
+export interface LiveTailDeps extends LogPageDeps {
+  readonly db: IndexDatabase;
+  /** A client that only the tail uses. */
+  readonly matching: MatchClient;
+  readonly frames: EventFrames;
+  /** Resolves when the log has an event after a number, however long that takes. */
+  readonly awaitEvents: (afterSeq: number) => Promise<void>;
+  readonly onFault: (cause: unknown) => void;
+  readonly limits?: Partial<TailLimits>;
+}
+
+export interface TailLimits {
+  /** Newest events that are kept for streams that have not taken them yet. */
+  readonly events: number;
+  /** Characters of their frames. */
+  readonly chars: number;
+  /** Streams that they matched, counted for each event. */
+  readonly matches: number;
+}
+
+const LIMITS: TailLimits = { events: 4096, chars: 8 * 1024 * 1024, matches: 200_000 };
+const EVENTS_PER_PAGE = 100;
+const RETRY_AFTER_MS = 1000;
+
+/**
+ * The end of the log, which all streams of a thread share: each event is read, matched and encoded once for all of them. The newest
+ * events are kept, so that a stream that takes them late does not read the log again.
+ */
+export interface LiveTail {
+  /** The position up to which events are matched. */
+  readonly end: StreamPosition;
+  /** Adds a stream, or changes its subscription. It counts for the events behind `joinedSeq`, which this sets. */
+  join(reader: TailReader): void;
+  leave(reader: TailReader): void;
+  /** Whether the tail has everything behind the position of a stream. */
+  covers(reader: TailReader): boolean;
+  /** Takes the next frames of a stream, about `maxSize` at most, and moves its position. Returns none at the end. */
+  take(reader: TailReader, maxSize: number): Frame[];
+  /** The first position for a stream that begins now. */
+  startLive(head: StreamPosition): StreamPosition;
+  stop(): void;
+}
+
+export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition): LiveTail {
+  const { matching, frames, onFault } = deps;
+  const limits = { ...LIMITS, ...deps.limits };
+  const readers = new Map<string, TailReader>();
+  let entries: TailEntry[] = [];
+  let keptChars = 0;
+  let keptMatches = 0;
+  /** The kept events are all those behind this number. */
+  let startSeq = 0;
+  let end: StreamPosition = { logId: "", seq: 0, blocks: new Map() };
+  /** The last event of the page that is being matched: it is matched without streams that join now. */
+  let matchingUpTo = 0;
+  let isRunning = false;
+  let isStopped = false;
+
+  async function run(): Promise<void> {
+    while (readers.size > 0 && !isStopped) {
+      try {
+        const page = readLogPage(deps, end, EVENTS_PER_PAGE);
+        if (page.isOvertaken) fallBehind();
+        else if (page.end.seq === end.seq) await deps.awaitEvents(end.seq);
+        else await advance(page);
+      } catch (cause) {
+        onFault(cause);
+        await Bun.sleep(RETRY_AFTER_MS);
+      }
+    }
+    isRunning = false;
+  }
+
+  function begin(): void {
+    end = head();
+    startSeq = matchingUpTo = end.seq;
+    entries = [];
+    keptChars = keptMatches = 0;
+  }
+
+  /** Begins anew. Streams that have not seen the deleted events find out when they read on from their positions. */
+  function fallBehind(): void {
+    for (const reader of readers.values()) {
+      if (!reader.isWaiting) continue;
+      if (end.seq > reader.position.seq) reader.position = end;
+      reader.isWaiting = false;
+      reader.wake();
+    }
+    begin();
+  }
+
+  /** Matches a page, as much of it as one turn of the matching thread covers. */
+  async function advance({ events, end: pageEnd }: LogPage): Promise<void> {
+    if (events.length === 0) {
+      move(pageEnd);
+      return;
+    }
+    const facts = events.map((event) => event.facts);
+    matchingUpTo = pageEnd.seq;
+    const { matches, refused } = await matchFacts(matching, facts);
+    refuse(refused);
+    const covered = matches.length;
+    const found = matches.map((ids) => new Set(ids.flatMap((id) => readers.get(id) ?? [])));
+    const wanted = events.slice(0, covered).filter((_, at) => (found[at]?.size ?? 0) > 0);
+    const built = frames.of(wanted);
+    let lastSeq = end.seq;
+    for (const [at, event] of events.slice(0, covered).entries()) {
+      add(event, built.get(event), found[at] ?? new Set());
+      lastSeq = event.position.seq;
+    }
+    const last = events[covered - 1]?.position;
+    if (covered === events.length) move(pageEnd);
+    else if (last && lastSeq > end.seq) move(last);
+  }
+
+  function add(event: LoggedEvent, frame: Frame | undefined, matched: ReadonlySet<TailReader>): void {
+    const { seq } = event.position;
+    const match = frame && matched.size > 0 ? { frame, readers: matched } : undefined;
+    entries.push({ seq, match });
+    if (!match) return;
+    keptChars += match.frame.size;
+    keptMatches += matched.size;
+    for (const reader of matched) {
+      if (!reader.isWaiting || seq <= reader.joinedSeq || seq <= reader.position.seq) continue;
+      // It has seen all events before this one.
+      reader.position = { ...event.position, seq: seq - 1 };
+      reader.isWaiting = false;
+      reader.wake();
+    }
+  }
+
+  function move(to: StreamPosition): void {
+    end = to;
+    let dropped = 0;
+    while (
+      dropped < entries.length &&
+      (entries.length - dropped > limits.events || keptChars > limits.chars || keptMatches > limits.matches)
+    ) {
+      const entry = entries[dropped++];
+      keptChars -= entry?.match?.frame.size ?? 0;
+      keptMatches -= entry?.match?.readers.size ?? 0;
+      startSeq = entry?.seq ?? startSeq;
+    }
+    if (dropped > 0) entries = entries.slice(dropped);
+  }
+
+  function refuse(refused: readonly SubscriptionRefusal[]): void {
+    for (const { id, reason } of refused) readers.get(id)?.refuse(reason);
+  }
+
+  /** The index of the first kept event behind a number. */
+  function firstAfter(seq: number): number {
+    let low = 0;
+    let high = entries.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((entries[middle]?.seq ?? 0) > seq) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  return {
+    get end() {
+      return end;
+    },
+
+    join(reader) {
+      if (!isRunning) begin();
+      readers.set(reader.id, reader);
+      reader.joinedSeq = Math.max(matchingUpTo, end.seq);
+      const { id, ownerId, subscription } = reader;
+      // Calls run in order, so the events of later ones are matched with it.
+      matching
+        .update({ set: [{ id, ownerId, subscription }], removed: [] })
+        .then(() => matching.match([]))
+        .then(({ refused }) => refuse(refused))
+        .catch(onFault);
+      if (isRunning) return;
+      isRunning = true;
+      void run();
+    },
+
+    leave({ id }) {
+      if (readers.delete(id)) matching.update({ set: [], removed: [id] }).catch(onFault);
+    },
+
+    covers: ({ position, joinedSeq }) => position.seq >= startSeq && position.seq >= joinedSeq,
+
+    take(reader, maxSize) {
+      const taken: Frame[] = [];
+      let size = 0;
+      for (let at = firstAfter(reader.position.seq); at < entries.length; at++) {
+        const match = entries[at]?.match;
+        if (!match?.readers.has(reader)) continue;
+        const { frame } = match;
+        if (taken.length > 0 && size + frame.size > maxSize) return taken;
+        taken.push(frame);
+        size += frame.size;
+        if (frame.position) reader.position = frame.position;
+      }
+      if (end.seq > reader.position.seq) reader.position = end;
+      return taken;
+    },
+
+    startLive(from) {
+      if (!isRunning) return from;
+      return from.seq >= matchingUpTo && from.seq >= end.seq ? from : { ...from, seq: matchingUpTo };
+    },
+
+    stop() {
+      isStopped = true;
+    },
+  };
+}

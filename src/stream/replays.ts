@@ -1,0 +1,164 @@
+import { eventsAfter } from "../db/index/outbox.ts";
+import type { MatchClient } from "../webhooks/match/rpc.ts";
+import { readEvent } from "../webhooks/publish/event.ts";
+import type { EventFrames } from "./event-frames.ts";
+import type { Frame } from "./frame.ts";
+import type { TailReader } from "./live-tail.ts";
+import { type LogPageDeps, readLogPage } from "./log-page.ts";
+import { matchFacts } from "./match-facts.ts";
+import type { StreamPosition } from "./position.ts";
+
+const EVENTS_PER_PAGE = 250;
+const EVENTS_PER_SEC = 2000;
+/** Matched events whose bodies are built at once. */
+const EVENTS_PER_BUILD = 16;
+
+/** A stream that reads the log from a position behind which the tail has not matched for it. */
+export interface ReplayReader extends TailReader {
+  /** What it has matched and not taken. */
+  replay: ReplayedPage | undefined;
+  readonly hasEnded: boolean;
+}
+
+export interface ReplayedPage {
+  /** The positions of the events that matched. */
+  readonly matched: StreamPosition[];
+  readonly end: StreamPosition;
+}
+
+export type ReplayOutcome = readonly Frame[] | "overtaken";
+
+export interface Replays {
+  /**
+   * Takes the next frames of a stream, about `maxSize` at most, and moves its position. Returns none after a page without a match, and
+   * at the end of the log.
+   */
+  take(reader: ReplayReader, maxSize: number): Promise<ReplayOutcome>;
+  /** Streams that wait for a page or read it. */
+  readonly waiting: number;
+}
+
+export interface ReplaysDeps extends LogPageDeps {
+  /** A client that only replays use. */
+  readonly matching: MatchClient;
+  readonly frames: EventFrames;
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
+/**
+ * Reads the log for streams that are behind the tail. One page is read and matched at a time, in the order in which the streams ask,
+ * and each stream looks at a bounded number of events a second: so replays take little from live streams. What a page has
+ * matched is held as numbers, and its bodies are built as the client takes them.
+ */
+export function createReplays(deps: ReplaysDeps): Replays {
+  const { db, matching, frames, sleep = Bun.sleep } = deps;
+  let turn: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+
+  async function nextPage(reader: ReplayReader): Promise<ReplayedPage | "overtaken" | undefined> {
+    if (reader.hasEnded) return undefined;
+    const page = readLogPage(deps, reader.position, EVENTS_PER_PAGE);
+    if (page.isOvertaken) return "overtaken";
+    const matched: StreamPosition[] = [];
+    const { id, ownerId, subscription } = reader;
+    const isSecond = true;
+    await matching.update({ set: [{ id, ownerId, subscription, isSecond }], removed: [] });
+    try {
+      for (let from = 0; from < page.events.length; ) {
+        const slice = page.events.slice(from);
+        const { matches, refused } = await matchFacts(
+          matching,
+          slice.map(({ facts }) => facts),
+        );
+        const refusal = refused.find((one) => one.id === id);
+        if (refusal) {
+          reader.refuse(refusal.reason);
+          return undefined;
+        }
+        for (const [at, ids] of matches.entries()) {
+          const event = slice[at];
+          if (event && ids.length > 0) matched.push(event.position);
+        }
+        from += matches.length;
+      }
+    } finally {
+      await matching.update({ set: [], removed: [id] });
+    }
+    return { matched, end: page.end };
+  }
+
+  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = turn.then(work);
+    turn = mine.catch(() => undefined);
+    waiting++;
+    try {
+      return await mine;
+    } finally {
+      waiting--;
+    }
+  }
+
+  async function takeMatched(
+    reader: ReplayReader,
+    page: ReplayedPage,
+    maxSize: number,
+  ): Promise<ReplayOutcome> {
+    const taken: Frame[] = [];
+    let size = 0;
+    while (page.matched.length > 0 && size < maxSize) {
+      const next = page.matched.slice(0, EVENTS_PER_BUILD);
+      const events = db.snapshot(() => {
+        const rows = next.map(({ seq }) => eventsAfter(db, seq - 1, 1)[0]);
+        return next.flatMap((position, at) => {
+          const row = rows[at];
+          return row?.seq === position.seq ? [{ event: readEvent(row), position }] : [];
+        });
+      });
+      if (events.length < next.length) return taken.length > 0 ? taken : "overtaken";
+      const built = frames.of(events);
+      for (const event of events) {
+        const frame = built.get(event);
+        if (frame && taken.length > 0 && size + frame.size > maxSize) return taken;
+        page.matched.shift();
+        reader.position = event.position;
+        if (!frame) continue;
+        taken.push(frame);
+        size += frame.size;
+      }
+    }
+    return taken;
+  }
+
+  return {
+    get waiting() {
+      return waiting;
+    },
+
+    async take(reader, maxSize) {
+      if (reader.replay === undefined) {
+        const startedMs = performance.now();
+        const { subscription } = reader;
+        const page = await inTurn(() => nextPage(reader));
+        if (page === undefined || page === "overtaken") return page ?? [];
+        // The page is read again with the new subscription.
+        if (reader.subscription !== subscription) return [];
+        const looked = page.end.seq - reader.position.seq;
+        reader.replay = page;
+        // At the end of the log a stream joins the others at once.
+        if (looked === EVENTS_PER_PAGE) {
+          const restMs = (looked * 1000) / EVENTS_PER_SEC - (performance.now() - startedMs);
+          if (restMs > 0) await sleep(restMs);
+        }
+      }
+      const page = reader.replay;
+      if (page === undefined) return [];
+      const taken = await takeMatched(reader, page, maxSize);
+      if (taken === "overtaken") return taken;
+      if (page.matched.length === 0) {
+        reader.position = page.end;
+        reader.replay = undefined;
+      }
+      return taken;
+    },
+  };
+}

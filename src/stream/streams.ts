@@ -1,0 +1,244 @@
+import type { IndexDatabase } from "../db/index/database.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
+import type { MatchClient } from "../webhooks/match/rpc.ts";
+import type { Subscription } from "../webhooks/subscription.ts";
+import { type ConnectionTimings, type EndReason, StreamConnection } from "./connection.ts";
+import { gapFrame, helloFrame } from "./control-frames.ts";
+import { createEventFrames } from "./event-frames.ts";
+import { createLiveTail, type TailLimits } from "./live-tail.ts";
+import type { StreamPosition } from "./position.ts";
+import { createReplays } from "./replays.ts";
+import { costOf, type SlotAnswer, type SlotRefusal, type SubscriptionCost, type Transport } from "./slots.ts";
+import { type LogEnds, logEnds, type ResolvedStart, resolveStart, type StreamStart } from "./start-position.ts";
+
+export const DEFAULT_TIMINGS: ConnectionTimings = { keepAliveMs: 15_000, stallMs: 30_000 };
+const TICK_MS = 1000;
+
+/** The slots of the main thread, as another thread calls them. */
+export interface StreamSlotsClient {
+  take(request: {
+    readonly address: string;
+    readonly transport: Transport;
+    readonly cost: SubscriptionCost;
+  }): Promise<SlotAnswer>;
+  change(slot: number, cost: SubscriptionCost): Promise<SlotRefusal | undefined>;
+  release(slot: number): Promise<void>;
+}
+
+export interface StreamsDeps {
+  readonly db: IndexDatabase;
+  readonly clock: Clock;
+  /** Two clients of the matching thread that nobody else uses. */
+  readonly matching: { readonly live: MatchClient; readonly replays: MatchClient };
+  /** Resolves when the log has an event after a number, however long that takes. */
+  readonly awaitEvents: (afterSeq: number) => Promise<void>;
+  readonly slots: StreamSlotsClient;
+  /** How long an event stays in the log after it was applied. */
+  readonly retentionSecs: number;
+  readonly onFault: (cause: unknown) => void;
+  /** Called for an event that is passed over. */
+  readonly onSkipped: (seq: number, cause: unknown) => void;
+  readonly timings?: ConnectionTimings;
+  readonly tickMs?: number;
+  readonly tailLimits?: Partial<TailLimits>;
+  /** Reads a monotonic clock. */
+  readonly nowMs?: () => number;
+}
+
+export interface StreamRequest {
+  /** What limits of clients count by. */
+  readonly address: string;
+  readonly transport: Transport;
+  /** Undefined if the client sends it later. */
+  readonly subscription: Subscription | undefined;
+  readonly start: StreamStart;
+}
+
+/** Why a stream cannot be opened. */
+export type StreamRefusal =
+  | { readonly kind: "slots"; readonly limit: SlotRefusal }
+  | { readonly kind: "gone"; readonly oldest: StreamPosition }
+  /** The node stops, or has not opened its log yet. */
+  | { readonly kind: "unavailable"; readonly reason: string };
+
+export interface StreamStats {
+  readonly connections: Readonly<Record<Transport, number>>;
+  readonly frames: Readonly<Record<Transport, number>>;
+  /** By reason. */
+  readonly ended: Readonly<Record<EndReason, number>>;
+  readonly refused: number;
+  /** Events that the stream that is furthest behind has before it. */
+  readonly maxLagEvents: number;
+  readonly replays: number;
+}
+
+/** An open stream, and how its client changes what it gets. */
+export interface OpenStream {
+  readonly connection: StreamConnection;
+  /** Replaces the subscription, or sets the first one. */
+  subscribe(subscription: Subscription): Promise<Result<void, SlotRefusal>>;
+}
+
+/** The streams of one thread. */
+export interface Streams {
+  open(request: StreamRequest): Promise<Result<OpenStream, StreamRefusal>>;
+  stats(): StreamStats;
+  /** Accepts no stream from now on, and ends the open ones, spread over `ms`. */
+  drain(ms: number): void;
+  /** Ends all streams. */
+  stop(): void;
+}
+
+const STOPPING = "the node is shutting down";
+const STARTING = "the node is starting";
+
+export function createStreams(deps: StreamsDeps): Streams {
+  const { db, clock, matching, slots, onFault, nowMs = () => performance.now() } = deps;
+  const frames = createEventFrames({ db, clock, onFault: deps.onSkipped });
+  const page = { db, onUnreadable: deps.onSkipped };
+  const ends = (): LogEnds => {
+    const found = logEnds(db);
+    if (!found) throw new Error("the log of events has no id");
+    return found;
+  };
+  const tail = createLiveTail(
+    {
+      ...page,
+      matching: matching.live,
+      frames,
+      awaitEvents: deps.awaitEvents,
+      onFault,
+      ...(deps.tailLimits ? { limits: deps.tailLimits } : {}),
+    },
+    () => ends().head,
+  );
+  const replays = createReplays({ ...page, matching: matching.replays, frames });
+  const open = new Map<StreamConnection, number>();
+  const ended: Record<EndReason, number> = {
+    client: 0,
+    slow_consumer: 0,
+    cursor_too_old: 0,
+    expression_budget: 0,
+    invalid_subscription: 0,
+    shutdown: 0,
+    internal_error: 0,
+  };
+  const endedFrames: Record<Transport, number> = { sse: 0, websocket: 0 };
+  let refused = 0;
+  let nextId = 1;
+  let isClosed = false;
+  let ticking: Timer | undefined;
+
+  function remove(connection: StreamConnection): void {
+    const slot = open.get(connection);
+    open.delete(connection);
+    ended[connection.endReason ?? "internal_error"] += 1;
+    endedFrames[connection.transport] += connection.sentFrames;
+    if (slot !== undefined) slots.release(slot).catch(onFault);
+    if (open.size > 0) return;
+    clearInterval(ticking);
+    ticking = undefined;
+  }
+
+  function tick(): void {
+    for (const connection of [...open.keys()]) connection.tick();
+  }
+
+  function start(request: StreamRequest, answer: { slot: number; lagSecs: number }, begin: ResolvedStart) {
+    const { slot, lagSecs } = answer;
+    const position = begin.position ?? tail.startLive(ends().head);
+    const connection = new StreamConnection(
+      {
+        id: `${nextId++}`,
+        ownerId: `address:${request.address}`,
+        transport: request.transport,
+        tail,
+        replays,
+        timings: deps.timings ?? DEFAULT_TIMINGS,
+        nowMs,
+        onEnd: remove,
+      },
+      position,
+    );
+    open.set(connection, slot);
+    ticking ??= setInterval(tick, deps.tickMs ?? TICK_MS);
+    let gap = begin.gap;
+    const subscribe = (subscription: Subscription) =>
+      connection.subscribe(subscription, (at) => {
+        const hello = helloFrame(at, {
+          oldest: begin.oldest,
+          kinds: Object.keys(subscription),
+          resumed: begin.position !== undefined && begin.gap === undefined,
+          lagSecs,
+        });
+        const first = gap ? [hello, gapFrame(gap.from, gap.to)] : [hello];
+        gap = undefined;
+        return first;
+      });
+    if (request.subscription) subscribe(request.subscription);
+    return ok({
+      connection,
+      async subscribe(subscription: Subscription): Promise<Result<void, SlotRefusal>> {
+        const limit = await slots.change(slot, costOf(subscription));
+        if (limit) return err(limit);
+        subscribe(subscription);
+        return ok(undefined);
+      },
+    });
+  }
+
+  return {
+    async open(request) {
+      if (isClosed) return err({ kind: "unavailable", reason: STOPPING });
+      const found = logEnds(db);
+      if (!found) return err({ kind: "unavailable", reason: STARTING });
+      const retainedFrom = nowSecs(clock) - deps.retentionSecs;
+      const begin = resolveStart(db, found, request.start, retainedFrom);
+      if (!begin.ok) return err({ kind: "gone", oldest: begin.error.oldest });
+      const { address, transport, subscription } = request;
+      const answer = await slots.take({ address, transport, cost: costOf(subscription ?? {}) });
+      if ("refused" in answer) {
+        refused += 1;
+        return err({ kind: "slots", limit: answer.refused });
+      }
+      try {
+        if (!isClosed) return start(request, answer, begin.value);
+      } catch (cause) {
+        slots.release(answer.slot).catch(onFault);
+        throw cause;
+      }
+      slots.release(answer.slot).catch(onFault);
+      return err({ kind: "unavailable", reason: STOPPING });
+    },
+
+    stats() {
+      const all = [...open.keys()];
+      const of = (transport: Transport) => all.filter((one) => one.transport === transport);
+      const framesOf = (transport: Transport) =>
+        of(transport).reduce((sum, { sentFrames }) => sum + sentFrames, endedFrames[transport]);
+      const behind = all.filter(({ isWaiting }) => !isWaiting);
+      return {
+        connections: { sse: of("sse").length, websocket: of("websocket").length },
+        frames: { sse: framesOf("sse"), websocket: framesOf("websocket") },
+        ended: { ...ended },
+        refused,
+        maxLagEvents: behind.reduce((most, { position }) => Math.max(most, tail.end.seq - position.seq), 0),
+        replays: replays.waiting,
+      };
+    },
+
+    drain(ms) {
+      isClosed = true;
+      const connections = [...open.keys()];
+      for (const [at, connection] of connections.entries())
+        setTimeout(() => connection.end("shutdown"), (ms * at) / connections.length);
+    },
+
+    stop() {
+      isClosed = true;
+      for (const connection of [...open.keys()]) connection.end("shutdown");
+      tail.stop();
+    },
+  };
+}
