@@ -45,7 +45,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
   const push = createPush({ ...parts, management, fanOut });
   const server = createHttpServer({
     common,
-    ...apiPlugins({ source, management, push }),
+    ...apiPlugins({ source, management, push, stream: { streams: undefined, unsent: new UnsentBytes() } }),
     ops: {
       notReadyReason: () => undefined,
       status: () => ({}),

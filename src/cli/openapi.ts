@@ -19,6 +19,7 @@ export function registerOpenApi(program: Command, context: CommandContext): void
       const { createLocalStores } = await import("../node/state/local-stores.ts");
       const { maxQueuedOf } = await import("../webhooks/deliver/queue-limits.ts");
       const { HydrationCache } = await import("../read/hydrate/cache.ts");
+      const { UnsentBytes } = await import("../http/unsent-bytes.ts");
       const { version } = await import("../version.ts");
       const common = createCommon(context);
       using db = openIndexInMemory();
@@ -43,6 +44,7 @@ export function registerOpenApi(program: Command, context: CommandContext): void
           },
           management,
           push: createPush({ common, index: db, state, management, fanOut }),
+          stream: { streams: undefined, unsent: new UnsentBytes() },
         }),
         ops: {
           notReadyReason: () => undefined,

@@ -192,7 +192,12 @@ export const configSchema = section({
     send_timeout_secs: integer(1, 60),
     dedupe_ttl_secs: integer(1, 2_592_000),
   }),
-  stream: section({ retention_hours: integer(1, 168) }),
+  stream: section({
+    enabled: flag(),
+    retention_hours: integer(1, 168),
+    max_connections: integer(1, 100_000),
+    max_connections_per_ip: integer(1, 100_000),
+  }),
   trending: section({ window_hours: integer(1, 720) }),
   notifications: section({ aggregation_window_secs: integer(1, 604_800) }),
   net: section({

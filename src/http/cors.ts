@@ -8,6 +8,8 @@ export interface Cors {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Adds the header that depends on the request's origin. */
   allowOrigin(request: Request, headers: Headers): void;
+  /** Whether a request comes from no browser, or from an origin that may read responses. */
+  allows(request: Request): boolean;
 }
 
 /** One day; browsers apply their own maximum. */
@@ -64,6 +66,11 @@ export function createCors(options: {
       ["access-control-expose-headers", `${exposedHeaders}, ${prefix}node`],
       anyOrigin ? ["access-control-allow-origin", "*"] : ["vary", "origin"],
     ],
+
+    allows(request) {
+      const origin = request.headers.get("origin");
+      return anyOrigin || origin === null || listed.has(origin);
+    },
 
     allowOrigin(request, headers) {
       if (anyOrigin) return;

@@ -1,6 +1,7 @@
 import type { ClientAddress } from "./client-address.ts";
 import type { CodedBody } from "./content-coding.ts";
 import type { RoutePolicy } from "./policy.ts";
+import type { WebSocketSession } from "./web-socket.ts";
 
 /** State of one request and its response. The pipeline opens it; later steps fill it in. */
 export interface Exchange {
@@ -12,6 +13,15 @@ export interface Exchange {
   readonly policy: RoutePolicy;
   /** Who sent the request. Determined when it is first asked for, at the latest before the response is sent. */
   readonly client: () => ClientAddress;
+  /**
+   * Sets the seconds without a byte after which the connection is closed; 0 for never.
+   */
+  readonly setIdleTimeout: (secs: number) => void;
+  /**
+   * Turns the connection into a WebSocket and returns the response of the route; undefined if the request cannot be upgraded.
+   * @throws ApiError `forbidden` for an origin that may not read responses
+   */
+  readonly upgrade: (session: WebSocketSession) => Response | undefined;
   /** Reading of the monotonic clock, ms. */
   readonly startedAtMs: number;
   /** Template of the matched route, for example `/v2/svc/user`; undefined if no route matches. */

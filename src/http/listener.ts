@@ -1,7 +1,8 @@
 import type { Descriptors } from "../runtime/descriptors.ts";
 import type { Logger } from "../runtime/logger.ts";
+import type { WebSocketSession } from "./web-socket.ts";
 
-type Server = Bun.Server<undefined>;
+type Server = Bun.Server<WebSocketSession>;
 
 /** Interval at which the number of descriptors is polled. */
 const POLL_INTERVAL_MS = 50;

@@ -11,11 +11,12 @@ import type { RoutePolicy } from "./policy.ts";
 import { respondToRead } from "./representation.ts";
 import type { BodySender } from "./response-body.ts";
 import { type CachedResponse, NOT_CACHED, type ResponseCache } from "./response-cache.ts";
+import type { WebSocketSession } from "./web-socket.ts";
 
 type MaybePromise<T> = T | Promise<T>;
 
 /** What a listening server knows of the connection of a request. */
-export type Connection = Pick<Bun.Server<undefined>, "requestIP">;
+export type Connection = Pick<Bun.Server<WebSocketSession>, "requestIP" | "timeout" | "upgrade">;
 
 export interface PipelineOptions {
   /** The router. Any error that it throws becomes an error response. */
@@ -75,6 +76,12 @@ export function createPipeline(
       client: () => {
         client ??= clients.of(connection?.requestIP(request)?.address, (name) => request.headers.get(name));
         return client;
+      },
+      setIdleTimeout: (secs) => connection?.timeout(request, secs),
+      upgrade(session) {
+        if (!cors.allows(request)) throw new ApiError("forbidden", "this origin may not connect");
+        const isUpgraded = connection?.upgrade(request, { data: session }) ?? false;
+        return isUpgraded ? new Response(null, { status: 101 }) : undefined;
       },
       startedAtMs: performance.now(),
       route: undefined,

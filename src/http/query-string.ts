@@ -17,6 +17,22 @@ function decodeComponent(text: string): string {
 }
 
 /**
+ * Returns the items of a list whose items may contain commas: one value is split at its commas before it is decoded, so that `%2C` is
+ * part of an item; values of a repeated key are items.
+ * @throws ApiError `badRequest` for invalid percent-encoding
+ */
+export function listValues(url: string, key: string): string[] {
+  const start = url.indexOf("?");
+  const pairs = start === -1 ? [] : url.slice(start + 1).split("&");
+  const values = pairs.flatMap((pair) => {
+    const [name = "", ...rest] = pair.split("=");
+    return decodeComponent(name) === key ? [rest.join("=")] : [];
+  });
+  const items = values.length === 1 ? (values[0]?.split(",") ?? []) : values;
+  return items.map(decodeComponent).filter((item) => item !== "");
+}
+
+/**
  * Parses the query string of a URL by the rules of HTML forms: pairs are separated by `&`, `+` means a space, and a
  * key without `=` has the empty value. A repeated key has several values.
  * @throws ApiError `badRequest` for invalid percent-encoding or too many pairs

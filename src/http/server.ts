@@ -25,6 +25,7 @@ import { createBodySender } from "./response-body.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import { createCacheOfRoute } from "./route-cache.ts";
 import { UnsentBytes } from "./unsent-bytes.ts";
+import { webSocketHandler } from "./web-socket.ts";
 
 export interface HttpServerOptions {
   readonly common: Pick<Common, "log" | "metrics" | "clock"> & {
@@ -183,6 +184,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       // Bun's own 413 response has no body. `readBody` throws an error with a message and stops reading.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch: handler,
+      websocket: webSocketHandler,
       error(error) {
         log.error({ err: error }, "Request failed outside the pipeline");
         const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };

@@ -29,8 +29,8 @@ export type WorkerMetrics = MetricObjectWithValues<MetricValue<string>>[];
 /** The methods of an HTTP worker. */
 export interface HttpWorkerRpc {
   metrics(): Promise<WorkerMetrics>;
-  /** See `HttpServer`. */
-  drain(): void;
+  /** See `HttpServer`. Streams are ended, spread over the time. */
+  drain(ms: number): void;
 }
 
 /**

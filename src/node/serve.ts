@@ -19,9 +19,12 @@ import { networkOf } from "../protocol/network.ts";
 import type { FanOut } from "../push/fan-out.ts";
 import type { Common } from "../runtime/common.ts";
 import { openDataDir } from "../runtime/data-dir.ts";
+import { processDescriptors } from "../runtime/descriptors.ts";
 import { watchForReplacement } from "../runtime/replacement.ts";
+import { createStreamSlots } from "../stream/slots.ts";
 import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
+import { connectionCaps } from "./connection-caps.ts";
 import { migrateFormerIndex } from "./former-index.ts";
 import { createLiveness, type Liveness, NOT_LIVE } from "./liveness.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
@@ -32,7 +35,7 @@ import { scheduleStateWatch } from "./state-watch.ts";
 import { createNodeOps } from "./status.ts";
 import { scheduleStorageWatch } from "./storage-watch.ts";
 import { watchUpstream } from "./upstream.ts";
-import { scheduleUpstreamWatch } from "./upstream-watch.ts";
+import { lagSecsOf, scheduleUpstreamWatch } from "./upstream-watch.ts";
 import { startHttpWorkers } from "./workers/http-workers.ts";
 import { createNodeWorkers } from "./workers/node-workers.ts";
 
@@ -104,6 +107,16 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
 
   const upstream = watchUpstream(common, channels.upstream);
   liveness = createLiveness({ progress: upstream && (() => upstream.latest()), clock: common.clock });
+  const caps = connectionCaps(config, processDescriptors());
+  if (caps.isLowered)
+    common.log.warn(
+      { streams: caps.streams, subscribers: caps.subscribers },
+      "The limit of open files is low: fewer streams are accepted than the settings allow",
+    );
+  const streamSlots = createStreamSlots(
+    { connections: caps.streams, connectionsPerAddress: config.stream.max_connections_per_ip },
+    () => lagSecsOf(upstream?.latest()),
+  );
   let isStarted = false;
   const replaced = await watchForReplacement([
     dataDir.path,
@@ -123,6 +136,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     matching: connectRpc<MatchRpc>(channels.matching.connect()),
     hub: servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined,
     upstream,
+    streams: () => streamSlots.stats(),
     pauses: state.pauses,
     isStarted: () => isStarted,
     storage: {
@@ -146,6 +160,9 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     fanOut: channels.fanOut,
     delivery: channels.delivery,
     hub: channels.hub,
+    ingest: channels.ingest,
+    matching: channels.matching,
+    streamSlots,
     connectState,
     onCrash: crashed("http"),
   });
@@ -177,7 +194,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     const { drain_delay_secs: delaySecs } = config.http;
     // A node with a fault does not serve on.
     if (exitCode !== EXIT_OK || delaySecs === 0) return;
-    await http.drain();
+    await http.drain(delaySecs * 1000);
     await Bun.sleep(delaySecs * 1000);
   });
   isStarted = true;

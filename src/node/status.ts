@@ -5,6 +5,7 @@ import type { Config } from "../config/schema.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { HubLogStatus } from "../db/index/hub-log.ts";
 import { isDemo } from "../db/index/identity.ts";
+import { type EventLogSpan, eventLogSpan } from "../db/index/outbox.ts";
 import { readTotals } from "../db/index/totals.ts";
 import { NO_ANSWER } from "../db/postgres/breaker.ts";
 import { registerHubMetrics } from "../hub/hub-metrics.ts";
@@ -16,6 +17,7 @@ import type { FanOut, FanOutStats } from "../push/fan-out.ts";
 import { registerSendMetrics } from "../push/send-metrics.ts";
 import type { Common } from "../runtime/common.ts";
 import type { Metrics } from "../runtime/metrics.ts";
+import type { StreamSlotStats } from "../stream/slots.ts";
 import { registerUpstreamMetrics } from "../upstream/metrics.ts";
 import { registerDeliveryMetrics } from "../webhooks/deliver/delivery-metrics.ts";
 import { registerMatchMetrics } from "../webhooks/match/match-metrics.ts";
@@ -57,6 +59,8 @@ interface NodeOpsDeps {
   readonly postgres: PostgresState | undefined;
   /** The watch of the upstream; undefined when the node follows none. */
   readonly upstream: UpstreamWatch | undefined;
+  /** The streams of all HTTP workers. */
+  readonly streams: () => StreamSlotStats;
   readonly pauses: Pick<Pauses, "latest">;
   /** Whether every part has started. */
   readonly isStarted: () => boolean;
@@ -92,6 +96,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     state,
     postgres,
     upstream,
+    streams,
     pauses,
     isStarted,
     storage,
@@ -144,7 +149,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
       );
     },
     staleReason: async () => upstream?.behindReason(),
-    status: () => nodeStatus(config, { db, upstream, stats, storageWatch, pauses, postgres }),
+    status: () => nodeStatus(config, { db, upstream, stats, streams, storageWatch, pauses, postgres }),
   };
 }
 
@@ -168,12 +173,12 @@ function partMetricsOf<Stats>(
 /** Builds the status. The section of a part that does not respond in time is null, and `unavailable` names the part. */
 async function nodeStatus(
   config: Config,
-  deps: Pick<NodeOpsDeps, "db" | "upstream" | "pauses" | "postgres"> & {
+  deps: Pick<NodeOpsDeps, "db" | "upstream" | "streams" | "pauses" | "postgres"> & {
     readonly stats: NodeStats;
     readonly storageWatch: StorageWatch;
   },
 ) {
-  const { db, upstream, stats, storageWatch, pauses, postgres } = deps;
+  const { db, upstream, stats, streams, storageWatch, pauses, postgres } = deps;
   const space = storageWatch.diskSpace();
   const [writer, swept, sends, deliveries, matching, hub, state] = await Promise.all([
     stats.ingest.request(),
@@ -215,6 +220,7 @@ async function nodeStatus(
         }
       : null,
     hub_log: hub?.events ? hubLogSection(hub.events.log) : null,
+    stream: config.stream.enabled ? streamSection(streams(), eventLogSpan(db)) : null,
     state: state
       ? {
           kind: "sqlite",
@@ -294,6 +300,20 @@ function hubLogSection({ shards }: HubLogStatus) {
       { oldest: oldestId, head: headId, oldest_at: oldestAt },
     ]),
   );
+}
+
+function streamSection(
+  { connections, addresses, expressions, maxConnections }: StreamSlotStats,
+  log: EventLogSpan,
+) {
+  return {
+    connections,
+    max_connections: maxConnections,
+    addresses,
+    expressions,
+    retained_events: log.events,
+    oldest_at: log.oldestAt,
+  };
 }
 
 /** The section of a state in PostgreSQL. Nothing of it asks PostgreSQL. */

@@ -25,6 +25,11 @@ const POLL_INTERVAL_MS = 1000;
 /** The progress counts as current for this time: a busy worker responds late, a stuck one never. */
 const STALE_MS = 15_000;
 const LOG_INTERVAL_MS = 30_000;
+/** How far the shard that is furthest behind its upstream is behind, in whole seconds; 0 without progress. */
+export function lagSecsOf(progress: UpstreamProgress | undefined): number {
+  return Math.round(Math.max(0, ...(progress?.shards ?? []).map(({ lagSecs }) => lagSecs ?? 0)));
+}
+
 /** The minimum time between two logged changes, for a lag that fluctuates around its limit. */
 const CHANGE_INTERVAL_MS = 30_000;
 const MAX_FAULT_CHARS = 300;

@@ -1,10 +1,10 @@
 import type { Subscription } from "../webhooks/subscription.ts";
+import { errorFrame } from "./control-frames.ts";
 import { type Frame, KeepAliveFrame } from "./frame.ts";
 import type { LiveTail } from "./live-tail.ts";
 import { cursorOf, type StreamPosition } from "./position.ts";
 import type { ReplayedPage, ReplayReader, Replays } from "./replays.ts";
 import type { Transport } from "./slots.ts";
-import { errorFrame } from "./control-frames.ts";
 
 /** Why a stream has ended. */
 export type EndReason =
@@ -94,8 +94,8 @@ export class StreamConnection implements ReplayReader {
   }
 
   /**
-   * Takes the next frames, about `maxSize` at most. Waits for one, or for the silence after which a client is told that the stream is
-   * alive. Returns none when the stream has ended. The transport calls this again when it has sent them.
+   * Takes the next frames, about `maxSize` at most. Waits for one, at most until the client needs a sign of life.
+   * Returns none when the stream has ended. The transport calls this again when it has sent them.
    */
   async next(maxSize: number): Promise<readonly Frame[]> {
     this.#takenAtMs = undefined;
@@ -136,7 +136,7 @@ export class StreamConnection implements ReplayReader {
     if (this.#takenAtMs !== undefined) this.#takenAtMs = this.#deps.nowMs();
   }
 
-  /** Ends the stream. With a message, a last frame tells the client why, and where to resume. */
+  /** Ends the stream. With a message, a last frame gives the reason, and the cursor to resume at. */
   end(reason: EndReason, message?: string): void {
     if (this.hasEnded) return;
     this.#stopWaiting();

@@ -50,7 +50,7 @@ export class Frame {
   }
 }
 
-/** A frame without an event, which tells the client that the stream is alive, and its position. */
+/** A frame without an event: the stream is alive, and this is its position. */
 export class KeepAliveFrame extends Frame {
   constructor(position: StreamPosition) {
     super("cursor", "null", position);

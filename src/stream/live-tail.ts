@@ -1,11 +1,11 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { SubscriptionRefusal } from "../webhooks/match/match-service.ts";
 import type { MatchClient } from "../webhooks/match/rpc.ts";
-import { matchFacts } from "./match-facts.ts";
 import type { Subscription } from "../webhooks/subscription.ts";
 import type { EventFrames } from "./event-frames.ts";
 import type { Frame } from "./frame.ts";
 import { type LoggedEvent, type LogPage, type LogPageDeps, readLogPage } from "./log-page.ts";
+import { matchFacts } from "./match-facts.ts";
 import type { StreamPosition } from "./position.ts";
 
 /** What the tail knows of a stream. */
@@ -111,7 +111,7 @@ export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition): 
     keptChars = keptMatches = 0;
   }
 
-  /** Begins anew. Streams that have not seen the deleted events find out when they read on from their positions. */
+  /** Begins again at the head. Streams that have not seen the deleted events find out when they read on from their positions. */
   function fallBehind(): void {
     for (const reader of readers.values()) {
       if (!reader.isWaiting) continue;

@@ -10,7 +10,13 @@ import { createLiveTail, type TailLimits } from "./live-tail.ts";
 import type { StreamPosition } from "./position.ts";
 import { createReplays } from "./replays.ts";
 import { costOf, type SlotAnswer, type SlotRefusal, type SubscriptionCost, type Transport } from "./slots.ts";
-import { type LogEnds, logEnds, type ResolvedStart, resolveStart, type StreamStart } from "./start-position.ts";
+import {
+  type LogEnds,
+  logEnds,
+  type ResolvedStart,
+  resolveStart,
+  type StreamStart,
+} from "./start-position.ts";
 
 export const DEFAULT_TIMINGS: ConnectionTimings = { keepAliveMs: 15_000, stallMs: 30_000 };
 const TICK_MS = 1000;

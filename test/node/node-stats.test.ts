@@ -8,6 +8,7 @@ import { createMetricsPage, type WorkerMetrics } from "../../src/node/node-ops.t
 import { PartStats, STATS_DEADLINE_MS } from "../../src/node/part-stats.ts";
 import { createNodeOps } from "../../src/node/status.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
+import { createStreamSlots } from "../../src/stream/slots.ts";
 import { configWith } from "../runtime/config.ts";
 import { ManualTime } from "../support/manual-time.ts";
 import { startTestNode } from "../support/node.ts";
@@ -138,6 +139,7 @@ test("the status and the metrics respond while no part does", async () => {
     state: stuck(),
     upstream: undefined,
     postgres: undefined,
+    streams: () => createStreamSlots({ connections: 5, connectionsPerAddress: 1 }, () => 0).stats(),
     pauses: { latest: () => [] },
     isStarted: () => true,
     storage: { replaced: async () => undefined, onReplaced: () => {} },

@@ -12,6 +12,7 @@ export const LAYERS = [
   "upstream",
   "import",
   "push",
+  "stream",
   "webhooks",
   "apps",
   "writes",

@@ -7,6 +7,7 @@ import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { openState, type StateDatabase, statePath } from "../../src/db/state/database.ts";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
 import { ResponseCache } from "../../src/http/response-cache.ts";
+import { UnsentBytes } from "../../src/http/unsent-bytes.ts";
 import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
 import { createHub } from "../../src/hub/server.ts";
 import { SubmissionCheck } from "../../src/hub/submission-check.ts";
@@ -105,6 +106,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     source: { db, cache, clock: node.clock, maxIds: 350, notificationWindowSecs },
     management,
     push: createPush({ ...parts, management, fanOut }),
+    stream: { streams: undefined, unsent: new UnsentBytes() },
   });
   const reads = createHubReads({ db, network: NETWORK, clock: node.clock, ...options.hubReads });
   const hub = createHub({

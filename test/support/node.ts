@@ -35,7 +35,7 @@ export interface TestNode extends Disposable {
   merge(records: readonly EncodedRecord[]): MergeOutcome[];
 }
 
-export function startTestNode(options: { nowSecs?: number } = {}): TestNode {
+export function startTestNode(options: { nowSecs?: number; onEvents?: () => void } = {}): TestNode {
   const dir = mkdtempSync(join(tmpdir(), "node-test-"));
   const db = openIndexWriter(indexPath(dir));
   claimNetwork(db, "mainnet");
@@ -48,6 +48,7 @@ export function startTestNode(options: { nowSecs?: number } = {}): TestNode {
     onFault: (cause) => {
       throw cause;
     },
+    ...(options.onEvents ? { onEvents: options.onEvents } : {}),
   });
   const ingestAll = (records: readonly EncodedRecord[]): string[] => {
     const validated = records.map((record): Result<IngestRecord, Rejection> => {

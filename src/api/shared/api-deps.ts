@@ -1,4 +1,5 @@
 import type { ReadSource } from "../../read/run-query.ts";
+import type { StreamDeps } from "../native/stream/routes.ts";
 import type { ManagementDeps } from "./management.ts";
 import type { PushDeps } from "./push.ts";
 
@@ -7,4 +8,5 @@ export interface ApiDeps {
   readonly source: ReadSource;
   readonly management: ManagementDeps;
   readonly push: PushDeps;
+  readonly stream: Omit<StreamDeps, "maxIds">;
 }

@@ -16,6 +16,7 @@ import { notificationRoutes } from "../native/notifications/routes.ts";
 import { reactionRoutes } from "../native/reactions/routes.ts";
 import { sendRoutes } from "../native/send/routes.ts";
 import { signerRoutes } from "../native/signers/routes.ts";
+import { streamRoutes } from "../native/stream/routes.ts";
 import { tokenWebhookRoutes } from "../native/token-webhook/routes.ts";
 import { userListRoutes } from "../native/users/list-routes.ts";
 import { userLookupRoutes } from "../native/users/lookup-routes.ts";
@@ -39,7 +40,7 @@ export function apiPlugins(
   };
 }
 
-function nativePlugins({ source, management, push }: ApiDeps): AnyElysia[] {
+function nativePlugins({ source, management, push, stream }: ApiDeps): AnyElysia[] {
   const deps = readDepsFor(source, nativeDialect);
   const { reads } = deps;
   return [
@@ -63,6 +64,7 @@ function nativePlugins({ source, management, push }: ApiDeps): AnyElysia[] {
     tokenWebhookRoutes(push.tokenWebhook),
     webhookRoutes(management),
     webhookDeliveryRoutes(management),
+    streamRoutes({ ...stream, maxIds: source.maxIds }),
     alwaysEmptyRoutes(reads),
     notImplementedRoutes(),
   ];

@@ -119,6 +119,18 @@ export function eventRange(db: IndexDatabase): { readonly oldestSeq: number; rea
   return { oldestSeq: db.get(oldestEvent, 0)?.seq ?? headSeq + 1, headSeq };
 }
 
+/** The events that are in the log, published or not. */
+export interface EventLogSpan {
+  readonly events: number;
+  /** When the oldest event was applied, unix seconds; null when there are none. */
+  readonly oldestAt: number | null;
+}
+
+export function eventLogSpan(db: IndexDatabase): EventLogSpan {
+  const { oldestSeq, headSeq } = eventRange(db);
+  return { events: headSeq - oldestSeq + 1, oldestAt: db.get(oldestEvent, 0)?.appliedAt ?? null };
+}
+
 /** The number of the first event that was applied at a time (unix seconds) or later; undefined when there is none. */
 export function firstEventFrom(db: IndexDatabase, unixSecs: number): number | undefined {
   const { oldestSeq, headSeq } = eventRange(db);

@@ -13,6 +13,7 @@ import type { FanOut } from "../../push/fan-out.ts";
 import { HydrationCache } from "../../read/hydrate/cache.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { Descriptors } from "../../runtime/descriptors.ts";
+import type { Streams } from "../../stream/streams.ts";
 import { createBuildCheck } from "../../upstream/build-check.ts";
 import { version } from "../../version.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
@@ -38,6 +39,8 @@ export function createNodeHttp(deps: {
   readonly isPaused: (name: Pausable) => boolean;
   /** The budget of unsent response bytes, shared by all HTTP workers. */
   readonly unsent: UnsentBytes;
+  /** The streams of this worker; undefined while they are disabled. */
+  readonly streams: Streams | undefined;
   /** The process's file descriptors; undefined where the system does not report their limit. */
   readonly descriptors: Descriptors | undefined;
   /** Aborts when the process starts to shut down. */
@@ -54,6 +57,7 @@ export function createNodeHttp(deps: {
     stateNode,
     isPaused,
     unsent,
+    streams,
     descriptors,
     stopping,
   } = deps;
@@ -75,6 +79,7 @@ export function createNodeHttp(deps: {
       },
       management,
       push: createPush({ common, index: db, state, management, fanOut, stopping, isPaused }),
+      stream: { streams, unsent },
     }),
     ...hubInterface(config, db, deps.hub),
     ops,

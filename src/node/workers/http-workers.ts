@@ -5,6 +5,7 @@ import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { UnsentBytes } from "../../http/unsent-bytes.ts";
 import { connectRpc, type RpcClient, serveRpc } from "../../lib/port-rpc.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
+import type { StreamSlots } from "../../stream/slots.ts";
 import {
   createMetricsPage,
   type HttpWorkerRpc,
@@ -22,8 +23,8 @@ import { startWorker, WorkerChannels, type WorkerHandle } from "./worker-handle.
 export interface HttpWorkers {
   /** Resolves when all workers accept connections. */
   readonly url: Promise<string>;
-  /** Has clients close their connections after their next response. */
-  drain(): Promise<void>;
+  /** Has clients close their connections after their next response, and ends streams, spread over the time. */
+  drain(ms: number): Promise<void>;
   /** Stops accepting and waits for accepted requests. */
   stop(): Promise<void>;
 }
@@ -41,11 +42,15 @@ export function startHttpWorkers(
     readonly fanOut: WorkerChannels;
     readonly delivery: WorkerChannels;
     readonly hub: WorkerChannels;
+    readonly ingest: WorkerChannels;
+    readonly matching: WorkerChannels;
+    readonly streamSlots: StreamSlots;
     readonly connectState: NodeWorkers["connectState"];
     readonly onCrash: (message: string) => void;
   },
 ): HttpWorkers {
   const { ops, metrics, partMetrics, commits, fanOut, delivery, hub, connectState, onCrash } = deps;
+  const { ingest, matching, streamSlots } = deps;
   const count = httpWorkersOf(config.http);
   const sharesPort = count > 1;
   const stats: PartStats<WorkerMetrics>[] = [];
@@ -68,6 +73,14 @@ export function startHttpWorkers(
     const fanOutPort = fanOut.connect();
     const deliveryPort = delivery.connect();
     const hubPort = hub.connect();
+    const ingestPort = ingest.connect();
+    const matchingPorts = { live: matching.connect(), replays: matching.connect() };
+    const { port1: countPort, port2: slotsPort } = new MessageChannel();
+    serveRpc<StreamSlots>(countPort, {
+      take: (request) => streamSlots.take(request),
+      change: (slot, cost) => streamSlots.change(slot, cost),
+      release: (slot) => streamSlots.release(slot),
+    });
     const { link: state, transfer: statePorts } = connectState();
     const init: HttpWorkerInit = {
       config: { ...config, http: { ...config.http, port } },
@@ -75,6 +88,9 @@ export function startHttpWorkers(
       fanOut: fanOutPort,
       delivery: deliveryPort,
       hub: hubPort,
+      ingest: ingestPort,
+      matching: matchingPorts,
+      streamSlots: slotsPort,
       commits: commits.shared,
       unsent: unsent.shared,
       state,
@@ -84,7 +100,11 @@ export function startHttpWorkers(
       name: "http",
       url: workerUrls.http,
       init,
-      transfer: [node, fanOutPort, deliveryPort, hubPort, ...statePorts],
+      transfer: [
+        ...[node, fanOutPort, deliveryPort, hubPort, ingestPort, slotsPort],
+        ...Object.values(matchingPorts),
+        ...statePorts,
+      ],
       onCrash,
     });
     const channels = new WorkerChannels();
@@ -104,8 +124,8 @@ export function startHttpWorkers(
   };
   return {
     url: openAll(),
-    async drain() {
-      await Promise.all(clients.map((client) => client.drain()));
+    async drain(ms) {
+      await Promise.all(clients.map((client) => client.drain(ms)));
     },
     async stop() {
       await Promise.all(workers.map((worker) => worker.stop()));

@@ -5,14 +5,18 @@ import type { Config } from "../../config/schema.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { UnsentBytes } from "../../http/unsent-bytes.ts";
+import type { IngestRpc } from "../../ingest/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import type { FanOut } from "../../push/fan-out.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { processDescriptors } from "../../runtime/descriptors.ts";
 import { createLogger } from "../../runtime/logger.ts";
+import { registerStreamMetrics } from "../../stream/stream-metrics.ts";
+import type { MatchRpc } from "../../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { createNodeHttp } from "../compose/http.ts";
 import { connectHub } from "../compose/hub-reads.ts";
+import { connectStreamSlots, createNodeStreams } from "../compose/streams.ts";
 import { connectNodeOps, type HttpWorkerRpc } from "../node-ops.ts";
 import { openStateStores, type StateLink } from "../state/open-state.ts";
 import { runWorker } from "./worker-entry.ts";
@@ -26,6 +30,12 @@ export interface HttpWorkerInit {
   readonly delivery: MessagePort;
   /** Connects to the hub's thread. */
   readonly hub: MessagePort;
+  /** Connects to the writer of the index, which announces new events. */
+  readonly ingest: MessagePort;
+  /** Connect to the matching thread, for live streams and for those that read earlier events. */
+  readonly matching: { readonly live: MessagePort; readonly replays: MessagePort };
+  /** Connects to the count of streams on the main thread. */
+  readonly streamSlots: MessagePort;
   /** The commits of the writer of the index. */
   readonly commits: SharedArrayBuffer;
   /** The count of unsent response bytes of all HTTP workers. */
@@ -37,13 +47,26 @@ export interface HttpWorkerInit {
 
 /** Serves the HTTP interface. Any number of these workers share one port. Their shared state is in the state database. */
 runWorker<HttpWorkerInit>(async (init) => {
-  const { config, commits, node, fanOut, delivery, hub, state: link, unsent, sharesPort } = init;
+  const { config, commits, node, fanOut, delivery, hub, state: link, sharesPort } = init;
   const signals = new NodeSignals(link.signals);
   const log = createLogger(config, {});
   const metrics = { registry: new Registry(), prefix: serviceNames(config.service.name).metricPrefix };
   const db = openIndexReader(indexPath(config.data.dir));
   const state = openStateStores({ config, part: "http", link, log });
   const stopping = new AbortController();
+  const unsent = new UnsentBytes(init.unsent);
+  const writer = connectRpc<IngestRpc>(init.ingest);
+  const streams = createNodeStreams({
+    common: { config, log, clock: systemClock },
+    db,
+    matching: {
+      live: connectRpc<MatchRpc>(init.matching.live),
+      replays: connectRpc<MatchRpc>(init.matching.replays),
+    },
+    awaitEvents: (afterSeq) => writer.awaitEvents(afterSeq),
+    slots: connectStreamSlots(init.streamSlots),
+  });
+  if (streams) registerStreamMetrics(metrics, () => streams.stats());
   const http = createNodeHttp({
     common: { config, log, metrics, clock: systemClock },
     db,
@@ -55,7 +78,8 @@ runWorker<HttpWorkerInit>(async (init) => {
     ops: connectNodeOps(node),
     stateNode: link.node,
     isPaused: (name) => signals.isPaused(name),
-    unsent: new UnsentBytes(unsent),
+    unsent,
+    streams,
     descriptors: processDescriptors(),
     stopping: stopping.signal,
   });
@@ -65,10 +89,14 @@ runWorker<HttpWorkerInit>(async (init) => {
     connect: (port) =>
       serveRpc<HttpWorkerRpc>(port, {
         metrics: () => metrics.registry.getMetricsAsJSON(),
-        drain: () => http.drain(),
+        drain(ms) {
+          http.drain();
+          streams?.drain(ms);
+        },
       }),
     async stop() {
       stopping.abort();
+      streams?.stop();
       await http.stop();
       await state[Symbol.asyncDispose]();
       db[Symbol.dispose]();

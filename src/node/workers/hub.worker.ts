@@ -24,6 +24,7 @@ import { connectUpstream } from "../../upstream/connection.ts";
 import type { UpstreamRpc } from "../../upstream/rpc.ts";
 import { version } from "../../version.ts";
 import { createNodeHubReads } from "../compose/hub-reads.ts";
+import { connectionCaps } from "../connection-caps.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the hub worker; `ingest` connects to the writer of the index, `upstream` to the follower, if any. */
@@ -55,7 +56,7 @@ runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
       reads,
       awaitEvents: (afterSeq) => writer.awaitHubEvents(afterSeq),
       heartbeat: upstream === undefined ? () => writer.heartbeat() : undefined,
-      maxSubscribers: config.hub.max_subscribers,
+      maxSubscribers: connectionCaps(config, processDescriptors()).subscribers,
       maxPerAddress: config.hub.max_subscribers_per_ip,
       onFault: (err) => log.error({ err }, "A block without events could not be written"),
     });

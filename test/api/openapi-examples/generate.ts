@@ -27,7 +27,9 @@ export async function generateExamples(
     for (const one of operations) {
       const { responses, security } = one.operation as { responses: object; security?: unknown };
       const isSubmit = one.path.startsWith("/v1/") && one.method === "post";
-      const isRead = security === undefined && "200" in responses && /^\/v[12]\//.test(one.path) && !isSubmit;
+      // A stream does not end; its route declares its own example.
+      const isOther = isSubmit || one.path.endsWith("/stream");
+      const isRead = security === undefined && "200" in responses && /^\/v[12]\//.test(one.path) && !isOther;
       if (one.dialect !== dialect || !isRead) continue;
       const request = requestOf(one);
       examples[one.id] = exampleOf(request, await send(api, one, request));

@@ -1,0 +1,34 @@
+/** The other end of a WebSocket. */
+export type WebSocketPeer = Pick<
+  Bun.ServerWebSocket<WebSocketSession>,
+  "send" | "ping" | "close" | "terminate" | "getBufferedAmount"
+>;
+
+/** What a route does with one WebSocket. */
+export interface WebSocketSession {
+  opened(peer: WebSocketPeer): void;
+  received(message: string | Uint8Array): void;
+  /** Called when bytes that waited have been sent. */
+  drained(): void;
+  closed(): void;
+}
+
+/** Larger than any message of a client that a route accepts. */
+const MAX_MESSAGE_BYTES = 256 * 1024;
+/** Beyond it a message is dropped. Sessions wait for the socket long before. */
+const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
+/** A client that answers no ping for so long is gone. */
+const IDLE_TIMEOUT_SECS = 120;
+
+/** The handler of all WebSockets of a server. Nothing is compressed: contexts for many connections cost more than they save. */
+export const webSocketHandler: Bun.WebSocketHandler<WebSocketSession> = {
+  maxPayloadLength: MAX_MESSAGE_BYTES,
+  backpressureLimit: MAX_BUFFERED_BYTES,
+  idleTimeout: IDLE_TIMEOUT_SECS,
+  sendPings: true,
+  perMessageDeflate: false,
+  open: (peer) => peer.data.opened(peer),
+  message: (peer, message) => peer.data.received(message),
+  drain: (peer) => peer.data.drained(),
+  close: (peer) => peer.data.closed(),
+};
