@@ -39,6 +39,14 @@ export function isNodeUrlOrEmpty(text: string): boolean {
   return url.href === `${url.origin}/` && !text.includes("@");
 }
 
+/** Whether a text is an http or https URL that paths can be appended to, or empty. */
+export function isPublicUrlOrEmpty(text: string): boolean {
+  if (text === "") return true;
+  if (!isHttpUrlOrEmpty(text) || /[?#@\\]/.test(text) || text.endsWith("/")) return false;
+  const url = URL.parse(text);
+  return url !== null && url.href.replace(/\/$/, "") === text;
+}
+
 /** Whether a text is a web origin as browsers send it (scheme, host and port only), or "*". */
 export function isOriginOrStar(text: string): boolean {
   if (text === "*") return true;

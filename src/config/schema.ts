@@ -1,5 +1,12 @@
 import { FormatRegistry, type Static, type TSchema, Type } from "@sinclair/typebox";
-import { isCidr, isHost, isHttpUrlOrEmpty, isNodeUrlOrEmpty, isOriginOrStar } from "./formats.ts";
+import {
+  isCidr,
+  isHost,
+  isHttpUrlOrEmpty,
+  isNodeUrlOrEmpty,
+  isOriginOrStar,
+  isPublicUrlOrEmpty,
+} from "./formats.ts";
 import { isPostgresUrlOrEmpty } from "./postgres-url.ts";
 
 FormatRegistry.Set("config-host", isHost);
@@ -7,6 +14,7 @@ FormatRegistry.Set("config-cidr", isCidr);
 FormatRegistry.Set("config-http-url", isHttpUrlOrEmpty);
 FormatRegistry.Set("config-node-url", isNodeUrlOrEmpty);
 FormatRegistry.Set("config-origin", isOriginOrStar);
+FormatRegistry.Set("config-public-url", isPublicUrlOrEmpty);
 FormatRegistry.Set("config-postgres-url", isPostgresUrlOrEmpty);
 
 // Two annotations in addition to JSON Schema's own: `rule` describes valid values, and `secret` (a SecretKind) masks a value
@@ -45,6 +53,9 @@ const secretUrl = () =>
     rule: `empty or an http or https URL of at most ${MAX_URL_CHARS} characters`,
   });
 
+const masterKey = (pattern: string, rule: string) =>
+  Type.String({ pattern, secret: "text" satisfies SecretKind, rule });
+
 const SERVICE_NAME = "^[a-z][a-z0-9]{0,31}$";
 const SERVICE_NAME_RULE = "a lower-case letter, then up to 31 lower-case letters or digits";
 
@@ -61,6 +72,11 @@ export const configSchema = section({
       rule: `a list of at most 8 different names, each ${SERVICE_NAME_RULE}`,
     }),
     shutdown_deadline_secs: integer(1, 600),
+    public_url: Type.String({
+      format: "config-public-url",
+      maxLength: MAX_URL_CHARS,
+      rule: 'empty or a URL such as "https://host.example" or "https://host.example/path", without query and slash at the end',
+    }),
   }),
   node: section({
     id: Type.String({
@@ -172,6 +188,19 @@ export const configSchema = section({
   }),
   chain: section({ l1_rpc_url: secretUrl() }),
   auth: section({ signed_at_window_secs: integer(1, 3600) }),
+  signers: section({
+    enabled: flag(),
+    encryption_key: masterKey("^([0-9a-fA-F]{64})?$", "empty or 64 hexadecimal digits"),
+    previous_encryption_keys: Type.Array(masterKey("^[0-9a-fA-F]{64}$", "64 hexadecimal digits"), {
+      maxItems: 4,
+      uniqueItems: true,
+      secret: "text" satisfies SecretKind,
+      rule: "a list of at most 4 different keys, each of 64 hexadecimal digits",
+    }),
+    key_ttl_secs: integer(1, 7_776_000),
+    export: flag(),
+    max_signers_per_owner: integer(0, 10_000_000),
+  }),
   apps: section({
     max_apps_per_owner: integer(0, 10_000),
     secret_grace_period_secs: integer(0, 2_592_000),

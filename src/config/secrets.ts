@@ -15,6 +15,11 @@ export function maskSecret(value: unknown, kind: SecretKind): string {
   return `${url.protocol}//${userinfo}${url.host}${pathOf(url) === "/" ? "" : `/${MASK}`}`;
 }
 
+/** Masks the value of a secret setting, item by item where it is a list. */
+function maskSetting(value: unknown, kind: SecretKind): unknown {
+  return Array.isArray(value) ? value.map((item) => maskSecret(item, kind)) : maskSecret(value, kind);
+}
+
 /** The settings with all secrets masked. */
 export function maskConfig(config: Config): Record<string, Record<string, unknown>> {
   const shown: Record<string, Record<string, unknown>> = {};
@@ -22,7 +27,7 @@ export function maskConfig(config: Config): Record<string, Record<string, unknow
     const value = settingValue(config, setting);
     shown[setting.section] ??= {};
     Object.assign(shown[setting.section] ?? {}, {
-      [setting.name]: setting.secret ? maskSecret(value, setting.secret) : value,
+      [setting.name]: setting.secret ? maskSetting(value, setting.secret) : value,
     });
   }
   return shown;
@@ -34,20 +39,21 @@ export function maskConfig(config: Config): Record<string, Record<string, unknow
  */
 export function secretTexts(config: Config): readonly string[] {
   const texts = new Set<string>();
-  for (const setting of settings) {
-    const value = settingValue(config, setting);
-    if (!setting.secret || typeof value !== "string" || maskSecret(value, setting.secret) === value) continue;
-    if (value.length < MIN_SCRUBBED_CHARS) continue;
+  const add = (value: unknown, kind: SecretKind): void => {
+    if (Array.isArray(value)) for (const item of value) add(item, kind);
+    if (typeof value !== "string" || maskSecret(value, kind) === value) return;
+    if (value.length < MIN_SCRUBBED_CHARS) return;
     texts.add(value);
-    const url = setting.secret === "text" ? null : URL.parse(value);
-    if (url === null) continue;
+    const url = kind === "text" ? null : URL.parse(value);
+    if (url === null) return;
     texts.add(url.href);
-    for (const part of setting.secret === "database" ? [url.password] : partsOf(url)) {
+    for (const part of kind === "database" ? [url.password] : partsOf(url)) {
       if (part.length < MIN_SCRUBBED_CHARS) continue;
       texts.add(part);
       texts.add(decoded(part));
     }
-  }
+  };
+  for (const setting of settings) if (setting.secret) add(settingValue(config, setting), setting.secret);
   return [...texts].sort((a, b) => b.length - a.length);
 }
 

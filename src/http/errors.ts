@@ -16,6 +16,8 @@ export const errorKinds = {
   unauthorized: { status: 401, message: "unauthorized", logLevel: "info" },
   forbidden: { status: 403, message: "forbidden", logLevel: "info" },
   notFound: { status: 404, message: "not found", logLevel: "info" },
+  conflict: { status: 409, message: "conflict", logLevel: "info" },
+  gone: { status: 410, message: "gone", logLevel: "info" },
   payloadTooLarge: {
     status: 413,
     message: "request body too large",
@@ -25,6 +27,7 @@ export const errorKinds = {
   tooManyRequests: { status: 429, message: "too many requests", logLevel: "info" },
   internal: { status: 500, message: "internal error", logLevel: "warn" },
   notImplemented: { status: 501, message: "not implemented", logLevel: "info" },
+  badGateway: { status: 502, message: "bad gateway", logLevel: "warn" },
   unavailable: { status: 503, message: "unavailable", logLevel: "warn" },
 } as const satisfies Record<string, ErrorKind>;
 

@@ -26,10 +26,13 @@ const CODES: Readonly<Record<ErrorName, readonly [errCode: string, code: number]
   unauthorized: ["unauthenticated", 16],
   forbidden: ["unauthorized", 7],
   notFound: ["not_found", 5],
+  conflict: ["bad_request.conflict", 9],
+  gone: ["not_found", 5],
   payloadTooLarge: ["bad_request.invalid_param", 3],
   tooManyRequests: ["rate_limited", 8],
   internal: ["internal_error", 13],
   notImplemented: ["unimplemented", 12],
+  badGateway: ["unavailable", 14],
   unavailable: ["unavailable", 14],
 };
 

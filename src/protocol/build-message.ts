@@ -23,11 +23,10 @@ export function ed25519KeyFromSeed(seed: Uint8Array): Ed25519Key {
   if (seed.length !== ED25519_KEY_BYTES) {
     throw new RangeError(`an Ed25519 seed has ${ED25519_KEY_BYTES} bytes, not ${seed.length}`);
   }
-  const privateKey = createPrivateKey({
-    key: Buffer.concat([PKCS8_HEAD, seed]),
-    format: "der",
-    type: "pkcs8",
-  });
+  const der = Buffer.concat([PKCS8_HEAD, seed]);
+  const privateKey = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  // The caller may zero the seed after use.
+  der.fill(0);
   const spki = createPublicKey(privateKey).export({ format: "der", type: "spki" });
   return { seed, publicKey: new Uint8Array(spki.subarray(-ED25519_KEY_BYTES)), privateKey };
 }

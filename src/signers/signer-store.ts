@@ -110,7 +110,7 @@ export interface SignerStore {
   /** Sets the user of a signer, unless it has one. Returns whether it was set now. */
   approve(signerUuid: string, approval: Approval, audit: AuditEntry): Promise<boolean>;
   /** Erases a signer. False when it is gone already. */
-  delete(signerUuid: string, audit: AuditEntry): Promise<boolean>;
+  delete(signerUuid: string, audit: readonly AuditEntry[]): Promise<boolean>;
   /** How many signers there are under each master key. */
   keyUses(): Promise<KeyUse[]>;
   /** Signers under one master key, in the order of creation. */

@@ -8,7 +8,7 @@ test("without any source the values are those that decisions section 11 names", 
   const { config, file } = load();
   expect(file).toBeUndefined();
   expect(config).toEqual({
-    service: { name: "svc", compat_prefixes: ["farcaster"], shutdown_deadline_secs: 9 },
+    service: { name: "svc", compat_prefixes: ["farcaster"], shutdown_deadline_secs: 9, public_url: "" },
     node: { id: "" },
     data: { dir: "./data" },
     state: {
@@ -57,6 +57,14 @@ test("without any source the values are those that decisions section 11 names", 
     protocol: { network: "mainnet" },
     chain: { l1_rpc_url: "" },
     auth: { signed_at_window_secs: 300 },
+    signers: {
+      enabled: true,
+      encryption_key: "",
+      previous_encryption_keys: [],
+      key_ttl_secs: 7_776_000,
+      export: true,
+      max_signers_per_owner: 100_000,
+    },
     apps: { max_apps_per_owner: 25, secret_grace_period_secs: 86400 },
     webhooks: {
       max_webhooks_per_owner: 25,
@@ -284,6 +292,14 @@ const REFUSED: readonly [key: string, texts: readonly string[]][] = [
   ["protocol.network", ["main", "Mainnet", ""]],
   ["chain.l1_rpc_url", ["ws://host", "x", `https://x/${"a".repeat(2048)}`]],
   ["auth.signed_at_window_secs", ["0", "3601"]],
+  ["service.public_url", ["x", "ftp://x", "https://x/", "https://x/a?b", "https://u@x", "https://x/#a"]],
+  ["signers.encryption_key", ["x", "0".repeat(63), "0".repeat(65), "g".repeat(64)]],
+  [
+    "signers.previous_encryption_keys",
+    ["x", Array.from({ length: 5 }, (_, n) => `${n}`.repeat(64)).join(",")],
+  ],
+  ["signers.key_ttl_secs", ["0", "7776001"]],
+  ["signers.max_signers_per_owner", ["-1", "10000001"]],
   ["apps.max_apps_per_owner", ["-1", "10001"]],
   ["apps.secret_grace_period_secs", ["-1", "2592001"]],
   ["webhooks.max_webhooks_per_owner", ["-1", "10001"]],

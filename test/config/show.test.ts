@@ -38,6 +38,13 @@ test("the shown settings hold nothing of a secret, and every setting", () => {
   for (const { name } of settings) expect(shown).toContain(`\n${name} = `);
 });
 
+test("each item of a secret list is masked and removed from logs", () => {
+  const keys = ["a".repeat(64), "b".repeat(64)];
+  const { config } = load({ env: { SVC_SIGNERS_PREVIOUS_ENCRYPTION_KEYS: keys.join(",") } });
+  expect(maskConfig(config).signers).toMatchObject({ previous_encryption_keys: ["***", "***"] });
+  expect(secretTexts(config)).toEqual(expect.arrayContaining(keys));
+});
+
 test("the texts that logs must not show are the secrets and their telling parts, the longest first", () => {
   const texts = secretTexts(load({ env: { SVC_CHAIN_L1_RPC_URL: RPC_URL } }).config);
   for (const part of [RPC_URL, "rpc-user", "p4ssw0rd%21", "p4ssw0rd!", "abcdefabcdef0123", "topsecretkey"]) {

@@ -157,7 +157,7 @@ export function signerStoreContract(
       const { signers, rows } = await start();
       await signers.create(signer(1), CAP, CREATED);
       const outcomes = await Promise.all(
-        [1, 2, 3].map(() => signers.delete(uuid(1), entry("signer.delete"))),
+        [1, 2, 3].map(() => signers.delete(uuid(1), [entry("signer.delete")])),
       );
       expect(outcomes.filter(Boolean)).toHaveLength(1);
       expect(await signers.find(uuid(1))).toBeUndefined();

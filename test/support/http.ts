@@ -83,7 +83,12 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
     common: {
       config: {
         http: { ...httpSettings, ...options.http },
-        service: { name, compat_prefixes: [...(options.compatPrefixes ?? [])], shutdown_deadline_secs: 10 },
+        service: {
+          name,
+          compat_prefixes: [...(options.compatPrefixes ?? [])],
+          shutdown_deadline_secs: 10,
+          public_url: "",
+        },
       },
       log,
       metrics: { registry, prefix: `${name}_` },

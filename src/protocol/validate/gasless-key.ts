@@ -132,9 +132,10 @@ export function decodeSignedKeyRequest(metadata: Uint8Array): SignedKeyRequest |
   };
 }
 
-const KEY_DOMAIN = { name: "Farcaster KeyAdd", version: "1", chainId: 1n } as const;
+/** The EIP-712 domain of everything that concerns gasless keys. */
+export const KEY_DOMAIN = { name: "Farcaster KeyAdd", version: "1", chainId: 1n } as const;
 
-const KEY_ADD_TYPES = {
+export const KEY_ADD_TYPES = {
   KeyAdd: [
     { name: "fid", type: "uint256" },
     { name: "key", type: "bytes" },
@@ -155,7 +156,7 @@ const KEY_REMOVE_TYPES = {
   ],
 } as const;
 
-const SIGNED_KEY_REQUEST_TYPES = {
+export const SIGNED_KEY_REQUEST_TYPES = {
   SignedKeyRequest: [
     { name: "requestFid", type: "uint256" },
     { name: "key", type: "bytes" },

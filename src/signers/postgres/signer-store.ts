@@ -170,7 +170,7 @@ export function createPostgresSigners(pool: PgPool): SignerStore {
       let wasErased = false;
       return pool.transaction(async (tx) => {
         const isErased = (await tx.run(erase, signerUuid)) === 1;
-        if (isErased) await insertAuditEntry(tx, audit);
+        if (isErased) for (const entry of audit) await insertAuditEntry(tx, entry);
         wasErased ||= isErased;
         return wasErased;
       });

@@ -167,7 +167,7 @@ export function signerWrites(db: StateDatabase): StoreWrites<SignerStore, Writte
 
     delete(signerUuid, audit) {
       const isErased = db.run(erase, signerUuid) === 1;
-      if (isErased) insertAuditEntry(db, audit);
+      if (isErased) for (const entry of audit) insertAuditEntry(db, entry);
       return isErased;
     },
 

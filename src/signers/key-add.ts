@@ -1,0 +1,150 @@
+import { recoverSigner } from "../auth/recover.ts";
+import { toHex } from "../protocol/validate/eth.ts";
+import {
+  KEY_ADD_TYPES,
+  KEY_DOMAIN,
+  KEY_REMOVE_BY_SELF,
+  KEY_TYPE_ED25519,
+  keyAddDigest,
+  SIGNED_KEY_REQUEST_TYPES,
+} from "../protocol/validate/gasless-key.ts";
+import {
+  type FarcasterNetwork,
+  KeyAddBody,
+  KeyRemoveBody,
+  type MessageData,
+  MessageType,
+} from "../protocol/wire/generated/message.ts";
+import type { KeyRequest } from "./signed-key-request.ts";
+
+/** What the custody address of a user signs to add a gasless key. */
+export interface KeyAddTerms {
+  readonly fid: number;
+  /** 32 bytes. */
+  readonly key: Uint8Array;
+  /** The message types that the key may sign. */
+  readonly scopes: readonly number[];
+  readonly ttlSecs: number;
+  readonly nonce: number;
+  /** Farcaster seconds. */
+  readonly deadline: number;
+}
+
+/** The envelope of a message that is made now. */
+interface MessageHead {
+  readonly fid: number;
+  /** Farcaster seconds. */
+  readonly timestamp: number;
+  readonly network: FarcasterNetwork;
+}
+
+const EIP712_DOMAIN = [
+  { name: "name", type: "string" },
+  { name: "version", type: "string" },
+  { name: "chainId", type: "uint256" },
+] as const;
+const DOMAIN = { ...KEY_DOMAIN, chainId: Number(KEY_DOMAIN.chainId) };
+const METADATA_TYPE_SIGNED_KEY_REQUEST = 1;
+const V_OFFSET = 27;
+
+/** Returns the typed data of a KEY_ADD, as `eth_signTypedData_v4` takes it. */
+export function keyAddTypedData({ fid, key, scopes, ttlSecs, nonce, deadline }: KeyAddTerms) {
+  return {
+    types: { EIP712Domain: EIP712_DOMAIN, ...KEY_ADD_TYPES },
+    primaryType: "KeyAdd",
+    domain: DOMAIN,
+    message: {
+      fid: String(fid),
+      key: toHex(key),
+      keyType: KEY_TYPE_ED25519,
+      scopes,
+      ttl: ttlSecs,
+      nonce,
+      deadline: String(deadline),
+    },
+  } as const;
+}
+
+/** Returns the typed data of a request for a gasless key, as `eth_signTypedData_v4` takes it. */
+export function keyRequestTypedData({ requestFid, key, deadline }: KeyRequest) {
+  return {
+    types: { EIP712Domain: EIP712_DOMAIN, ...SIGNED_KEY_REQUEST_TYPES },
+    primaryType: "SignedKeyRequest",
+    domain: DOMAIN,
+    message: { requestFid: String(requestFid), key: toHex(key), deadline: String(deadline) },
+  } as const;
+}
+
+export type KeyAddTypedData = ReturnType<typeof keyAddTypedData>;
+export type KeyRequestTypedData = ReturnType<typeof keyRequestTypedData>;
+
+/** Returns the 20-byte address that signed a KEY_ADD; undefined for a signature of another form. */
+export function recoverKeyAdd(terms: KeyAddTerms, signature: Uint8Array): Uint8Array | undefined {
+  return recoverSigner(keyAddDigest(terms.fid, bodyOf(terms)), signature);
+}
+
+/** Returns a signature whose last byte is 27 or 28, which the network requires; wallets also use 0 and 1. */
+export function withFullV(signature: Uint8Array): Uint8Array {
+  const v = signature.at(-1) ?? 0;
+  return v < V_OFFSET ? signature.with(-1, v + V_OFFSET) : signature;
+}
+
+/** The message data that adds a gasless key: its terms, the custody signature, and the request of the app or the user. */
+export function keyAddData(options: {
+  readonly terms: KeyAddTerms;
+  readonly custodySignature: Uint8Array;
+  readonly request: KeyRequest;
+  /** The custody address of the requesting fid, 20 bytes. */
+  readonly requestSigner: Uint8Array;
+  readonly requestSignature: Uint8Array;
+  readonly head: MessageHead;
+}): MessageData {
+  const { terms, request, requestSigner, head } = options;
+  const value = {
+    ...bodyOf(terms),
+    custodySignature: withFullV(options.custodySignature),
+    metadata: encodeKeyRequest(request, requestSigner, withFullV(options.requestSignature)),
+    metadataType: METADATA_TYPE_SIGNED_KEY_REQUEST,
+  };
+  return { type: MessageType.MESSAGE_TYPE_KEY_ADD, ...head, body: { $case: "keyAddBody", value } };
+}
+
+/** The message data by which a gasless key removes itself. */
+export function selfRemovalData(options: {
+  readonly key: Uint8Array;
+  /** Above the last one of the app that requested the key. */
+  readonly nonce: number;
+  readonly deadline: number;
+  readonly head: MessageHead;
+}): MessageData {
+  const { key, nonce, deadline, head } = options;
+  const value = KeyRemoveBody.fromPartial({ key, signatureType: KEY_REMOVE_BY_SELF, nonce, deadline });
+  return { type: MessageType.MESSAGE_TYPE_KEY_REMOVE, ...head, body: { $case: "keyRemoveBody", value } };
+}
+
+function bodyOf({ key, scopes, ttlSecs, nonce, deadline }: KeyAddTerms): KeyAddBody {
+  const keyType = KEY_TYPE_ED25519;
+  return KeyAddBody.fromPartial({ key, keyType, scopes: [...scopes], ttl: ttlSecs, nonce, deadline });
+}
+
+const WORD_BYTES = 32;
+
+/** Encodes the ABI form of the tuple `(uint256 requestFid, address requestSigner, bytes signature, uint256 deadline)`. */
+function encodeKeyRequest(
+  { requestFid, deadline }: KeyRequest,
+  requestSigner: Uint8Array,
+  signature: Uint8Array,
+): Uint8Array {
+  const padded = Buffer.alloc(Math.ceil(signature.length / WORD_BYTES) * WORD_BYTES);
+  padded.set(signature);
+  const address = Buffer.alloc(WORD_BYTES);
+  address.set(requestSigner, WORD_BYTES - requestSigner.length);
+  const head = [word(requestFid), address, word(4 * WORD_BYTES), word(deadline)];
+  return new Uint8Array(Buffer.concat([word(WORD_BYTES), ...head, word(signature.length), padded]));
+}
+
+function word(value: number): Buffer {
+  const bytes = Buffer.alloc(WORD_BYTES);
+  bytes.writeBigUInt64BE(BigInt(value), WORD_BYTES - 8);
+  return bytes;
+}

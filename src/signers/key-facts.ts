@@ -1,0 +1,81 @@
+import type { IndexDatabase } from "../db/index/database.ts";
+import { statement } from "../db/index/statement.ts";
+import { KEY_TYPE_ED25519 } from "../protocol/validate/gasless-key.ts";
+import { SignerEventType } from "../protocol/wire/generated/on-chain.ts";
+
+/** An active key of a user, as the index has it. Times are unix seconds. */
+export interface KeyFact {
+  readonly fid: number;
+  /** The fid that requested the key; 0 where the chain's metadata names none. */
+  readonly requestFid: number;
+  readonly addedAt: number;
+  /** When a gasless key expires unless it is used; null for a key on chain. */
+  readonly expiresAt: number | null;
+}
+
+/** Looks up keys of 32 bytes in the index. */
+export interface KeyFacts {
+  /** The key of this user; undefined unless it is active. */
+  of(fid: number, key: Uint8Array, nowSecs: number): KeyFact | undefined;
+  /** The first user with this key at the request of an fid; undefined if none has it now. */
+  requestedBy(requestFid: number, key: Uint8Array, nowSecs: number): KeyFact | undefined;
+  /** Public keys of a user that are active, at most `limit`. */
+  keysOf(fid: number, nowSecs: number, limit: number): Uint8Array[];
+}
+
+interface KeyRow {
+  readonly fid: number;
+  readonly requestFid: number;
+  readonly addedAt: number;
+  readonly expiresAt: number | null;
+}
+
+const active = `key_type = ${KEY_TYPE_ED25519} AND state = ${SignerEventType.SIGNER_EVENT_TYPE_ADD}`;
+const onChain = statement<KeyRow, [fid: number, key: Uint8Array]>(
+  "signers.on-chain-key",
+  `SELECT fid, request_fid AS requestFid, added_at AS addedAt, NULL AS expiresAt FROM signers
+   WHERE fid = ? AND key = ? AND ${active}`,
+);
+/** Each user who has registered the key has paid for it on chain. */
+const onChainBy = statement<KeyRow, [key: Uint8Array, requestFid: number]>(
+  "signers.on-chain-key-by-requester",
+  `SELECT fid, request_fid AS requestFid, added_at AS addedAt, NULL AS expiresAt FROM signers
+   WHERE key = ? AND request_fid = ? AND ${active} ORDER BY added_at, fid LIMIT 1`,
+);
+const gasless = statement<KeyRow, [key: Uint8Array, nowSecs: number]>(
+  "signers.gasless-key",
+  `SELECT fid, request_fid AS requestFid, added_at AS addedAt, last_used_at + ttl_secs AS expiresAt
+   FROM gasless_keys WHERE key = ? AND last_used_at + ttl_secs >= ?`,
+);
+const onChainKeys = statement<{ key: Uint8Array }, [fid: number, limit: number]>(
+  "signers.on-chain-keys-of-fid",
+  `SELECT key FROM signers WHERE fid = ? AND ${active} LIMIT ?`,
+);
+const gaslessKeys = statement<{ key: Uint8Array }, [fid: number, nowSecs: number, limit: number]>(
+  "signers.gasless-keys-of-fid",
+  "SELECT key FROM gasless_keys WHERE fid = ? AND last_used_at + ttl_secs >= ? LIMIT ?",
+);
+
+export function keyFactsFromIndex(db: IndexDatabase): KeyFacts {
+  return {
+    of(fid, key, nowSecs) {
+      const row = db.get(onChain, fid, key);
+      if (row) return row;
+      const free = db.get(gasless, key, nowSecs);
+      return free?.fid === fid ? free : undefined;
+    },
+    requestedBy(requestFid, key, nowSecs) {
+      const row = db.get(onChainBy, key, requestFid);
+      const free = db.get(gasless, key, nowSecs);
+      const found = [row, free].filter((one) => one?.requestFid === requestFid);
+      return found.reduce(
+        (first, one) => (first && one && first.addedAt <= one.addedAt ? first : one),
+        undefined,
+      );
+    },
+    keysOf: (fid, nowSecs, limit) =>
+      [...db.all(gaslessKeys, fid, nowSecs, limit), ...db.all(onChainKeys, fid, limit)]
+        .slice(0, limit)
+        .map(({ key }) => new Uint8Array(key)),
+  };
+}

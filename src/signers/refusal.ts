@@ -1,0 +1,31 @@
+import type { ErrorName } from "../http/errors.ts";
+import { type Err, err } from "../lib/result.ts";
+
+/** Why a request about managed signers is refused. It can be sent between threads. */
+export interface SignerRefusal {
+  readonly kind: ErrorName;
+  /** For the client. */
+  readonly message: string;
+  /** A stable name of the cause, sent as `x-error-code`. */
+  readonly code?: string;
+  readonly retryAfterSecs?: number;
+}
+
+export function refuse(
+  kind: ErrorName,
+  message: string,
+  more: Pick<SignerRefusal, "code" | "retryAfterSecs"> = {},
+): Err<SignerRefusal> {
+  return err({ kind, message, ...more });
+}
+
+/** An unknown signer and one of another owner are the same. */
+export const unknownSigner = () => refuse("notFound", "no such signer", { code: "unknown_signer" });
+
+/** The answer of a node that has no master key. */
+export const NO_MASTER_KEY = "managed signers need signers.encryption_key";
+export const noMasterKey = () => refuse("notImplemented", NO_MASTER_KEY, { code: "not_implemented" });
+
+/** The answer for a signer whose seed is sealed under a key that the node does not use. */
+export const locked = () =>
+  refuse("unavailable", "this node cannot open the key of the signer", { code: "signer_locked" });

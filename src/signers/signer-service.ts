@@ -1,0 +1,215 @@
+import type { AuditEntry } from "../audit/audit-store.ts";
+import type { CustodyOf } from "../auth/custody.ts";
+import type { RpcClient } from "../lib/port-rpc.ts";
+import { ok, type Result } from "../lib/result.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
+import type { ApprovalTokens } from "./approval-token.ts";
+import type { KeyFacts } from "./key-facts.ts";
+import type { KeyRegistry } from "./key-registry.ts";
+import { createNonceText, ONE_TIME_NONCE_SECS, type OneTimeNonceStore } from "./one-time-nonces.ts";
+import { isRedirectUrl } from "./redirect-url.ts";
+import { noMasterKey, refuse, type SignerRefusal, unknownSigner } from "./refusal.ts";
+import type { SignersRpc } from "./rpc.ts";
+import { domainOf, recoverKeyRequest } from "./signed-key-request.ts";
+import type { SignerActor } from "./signer-keys.ts";
+import type { RequestOrigin, SeenSigner, SignerStates } from "./signer-states.ts";
+import type { SignerState } from "./signer-status.ts";
+import type { SignerPage, SignerStore, StoredSigner } from "./signer-store.ts";
+import { verifySignIn } from "./siwe.ts";
+
+/** A signer as its owner sees it. */
+export interface SignerView {
+  readonly signer: StoredSigner;
+  readonly state: SignerState;
+  /** Where a user approves it; undefined unless it waits for that. */
+  readonly approvalUrl: string | undefined;
+}
+
+/** An app's request that a user approve a signer. */
+export interface RegisterRequest {
+  readonly signerUuid: string;
+  readonly appFid: number;
+  /** Unix seconds. */
+  readonly deadline: number;
+  /** The app's custody signature of a SignedKeyRequest, of either domain. */
+  readonly signature: Uint8Array;
+  /** The same request, signed for gasless keys. */
+  readonly gaslessSignature: Uint8Array | undefined;
+  readonly redirectUrl: string | undefined;
+}
+
+/** Managed signers as their owners use them. */
+export interface SignerService {
+  create(actor: SignerActor, permissions: readonly number[]): Promise<Result<SignerView, SignerRefusal>>;
+  /** A signer of the owner. */
+  lookup(actor: SignerActor, signerUuid: string): Promise<Result<SignerView, SignerRefusal>>;
+  register(actor: SignerActor, request: RegisterRequest): Promise<Result<SignerView, SignerRefusal>>;
+  /** The owner's signers of the user who signs in. */
+  listOfSignIn(
+    actor: SignerActor,
+    signIn: { readonly message: string; readonly signature: Uint8Array },
+  ): Promise<Result<readonly SignerView[], SignerRefusal>>;
+  /** Issues a nonce for a sign-in message. */
+  issueNonce(): Promise<string>;
+  /** A signer of the actor, or one whose user the actor is. */
+  find(actor: SignerActor, signerUuid: string): Promise<Result<SignerView, SignerRefusal>>;
+  /** Signers of the actor; with the actor's own fid those whose user the actor is. */
+  list(
+    actor: SignerActor,
+    page: SignerPage & { readonly fid: number | undefined },
+  ): Promise<readonly SignerView[]>;
+  readonly keys: Pick<RpcClient<SignersRpc>, "importSigner" | "exportSigner" | "deleteSigner">;
+}
+
+export interface SignerServiceDeps {
+  readonly store: SignerStore;
+  readonly nonces: OneTimeNonceStore;
+  readonly states: SignerStates;
+  readonly facts: KeyFacts;
+  readonly registry: Pick<KeyRegistry, "fidOfCustody">;
+  readonly custodyOf: CustodyOf;
+  readonly clock: Clock;
+  /** Undefined without a master key. */
+  readonly tokens: ApprovalTokens | undefined;
+  /** The URL that links are made of; undefined where it is not known. */
+  readonly linkBase: () => string | undefined;
+  readonly thread: RpcClient<SignersRpc>;
+}
+
+const MAX_REQUEST_SECS = 7 * 86_400;
+/** Signers of a sign-in that are listed. */
+const MAX_SIGNED_IN = 1000;
+/** Keys of a user that are looked up, because a signer of theirs may not have been seen approved yet. */
+const MAX_UNSEEN = 100;
+
+export function createSignerService(deps: SignerServiceDeps): SignerService {
+  const { store, nonces, states, facts, registry, custodyOf, clock, tokens, linkBase, thread } = deps;
+
+  function viewOf({ signer, state }: SeenSigner): SignerView {
+    const { request } = signer;
+    const base = linkBase();
+    const token = state.status === "pending_approval" && request ? tokens?.textOf(request) : undefined;
+    return { signer, state, approvalUrl: token && base && `${base}/approve/${token}` };
+  }
+  const view = async (signer: StoredSigner, origin: RequestOrigin) =>
+    viewOf(await states.see(signer, origin));
+  const viewAll = (signers: readonly StoredSigner[], origin: RequestOrigin) =>
+    Promise.all(signers.map((signer) => view(signer, origin)));
+
+  /** An owner's signers of a user, with those whose approval has not been seen yet. */
+  async function signersOfUser(ownerFid: number, fid: number, origin: RequestOrigin) {
+    const listed = await store.listByOwnerAndFid(ownerFid, fid, { after: 0, limit: MAX_SIGNED_IN });
+    const known = new Set(listed.map(({ publicKey }) => keyText(publicKey)));
+    const unseen: SignerView[] = [];
+    for (const key of facts.keysOf(fid, nowSecs(clock), MAX_UNSEEN)) {
+      if (known.has(keyText(key))) continue;
+      const signer = await store.findByKey(key);
+      if (signer?.ownerFid !== ownerFid || signer.approval) continue;
+      const seen = await view(signer, origin);
+      if (seen.state.fid === fid) unseen.push(seen);
+    }
+    return [...(await viewAll(listed, origin)), ...unseen];
+  }
+
+  return {
+    async create(actor, permissions) {
+      if (!tokens) return noMasterKey();
+      const created = await thread.createSigner(actor, permissions);
+      return created.ok ? ok(await view(created.value, actor)) : created;
+    },
+
+    async lookup(actor, signerUuid) {
+      const signer = await store.find(signerUuid);
+      return signer?.ownerFid === actor.ownerFid ? ok(await view(signer, actor)) : unknownSigner();
+    },
+
+    async register(actor, request) {
+      const { signerUuid, appFid, deadline, signature, gaslessSignature, redirectUrl } = request;
+      if (!tokens) return noMasterKey();
+      if (!linkBase()) return refuse("notImplemented", "approval links need service.public_url");
+      const now = nowSecs(clock);
+      if (deadline <= now) return refuse("badRequest", "deadline must be in the future");
+      if (deadline > now + MAX_REQUEST_SECS) return refuse("badRequest", "deadline must be within 7 days");
+      if (redirectUrl !== undefined && !isRedirectUrl(redirectUrl))
+        return refuse("badRequest", "redirect_url must be an https URL or a URL of an app's own scheme");
+      const found = await store.find(signerUuid);
+      if (found?.ownerFid !== actor.ownerFid) return unknownSigner();
+      const { signer, state } = await states.see(found, actor);
+      if (state.status === "approved")
+        return refuse("conflict", "the signer is approved", { code: "conflict" });
+      const custody = custodyOf(appFid);
+      if (!custody) return refuse("notFound", `app_fid ${appFid} is not registered`);
+      const keyRequest = { requestFid: appFid, key: signer.publicKey, deadline };
+      const domain = domainOf(keyRequest, signature, custody);
+      if (!domain) return refuse("forbidden", "signature is not of the custody address of app_fid");
+      if (gaslessSignature) {
+        const by = recoverKeyRequest("gasless", keyRequest, gaslessSignature);
+        if (!by || Buffer.compare(by, custody) !== 0)
+          return refuse("forbidden", "gasless_signature is not of the custody address of app_fid");
+      }
+      const stored = await store.request(
+        { signerUuid, ownerFid: actor.ownerFid },
+        {
+          appFid,
+          signature,
+          gaslessSignature: gaslessSignature ?? (domain === "gasless" ? signature : null),
+          deadline,
+          redirectUrl: redirectUrl ?? null,
+          ...tokens.create(),
+        },
+        now,
+        registration(actor, signer, clock),
+      );
+      const registered = stored ? await store.find(signerUuid) : undefined;
+      return registered ? ok(await view(registered, actor)) : unknownSigner();
+    },
+
+    async listOfSignIn(actor, { message, signature }) {
+      const times = { nowSecs: nowSecs(clock), maxAgeSecs: ONE_TIME_NONCE_SECS };
+      const signIn = verifySignIn(message, signature, times);
+      if (!signIn.ok) return refuse("unauthorized", signIn.error);
+      const { nonce, address } = signIn.value;
+      if (!(await nonces.take({ nonce, purpose: "login" }, times.nowSecs)))
+        return refuse("unauthorized", "nonce is unknown, used or expired");
+      const fid = registry.fidOfCustody(address);
+      return ok(fid === undefined ? [] : await signersOfUser(actor.ownerFid, fid, actor));
+    },
+
+    async issueNonce() {
+      const nonce = createNonceText();
+      await nonces.issue({ nonce, purpose: "login" }, nowSecs(clock) + ONE_TIME_NONCE_SECS);
+      return nonce;
+    },
+
+    async find(actor, signerUuid) {
+      const signer = await store.find(signerUuid);
+      if (!signer) return unknownSigner();
+      const seen = await view(signer, actor);
+      const { ownerFid } = actor;
+      return signer.ownerFid === ownerFid || seen.state.fid === ownerFid ? ok(seen) : unknownSigner();
+    },
+
+    async list(actor, { fid, ...page }) {
+      const { ownerFid } = actor;
+      const signers =
+        fid === undefined
+          ? await store.listByOwner(ownerFid, page)
+          : fid === ownerFid
+            ? await store.listByFid(fid, page)
+            : await store.listByOwnerAndFid(ownerFid, fid, page);
+      return viewAll(signers, actor);
+    },
+
+    keys: thread,
+  };
+}
+
+function registration(actor: SignerActor, { signerUuid }: StoredSigner, clock: Clock): AuditEntry {
+  const { ownerFid, apiKeyId, requestId, address } = actor;
+  const what = { action: "signer.request", signerUuid, userFid: null, hash: null, outcome: "ok" };
+  return { atMs: clock.nowMs(), ownerFid, apiKeyId, ...what, requestId, address };
+}
+
+function keyText(key: Uint8Array): string {
+  return Buffer.from(key).toString("hex");
+}

@@ -1,0 +1,68 @@
+import { err, ok, type Result } from "../lib/result.ts";
+import type { SignedMessage } from "../protocol/signed-message.ts";
+import type { MessageData } from "../protocol/wire/generated/message.ts";
+import type { RequestOrigin, SignerStates } from "./signer-states.ts";
+import type { SignerStore } from "./signer-store.ts";
+import type { Vault } from "./vault.ts";
+
+/**
+ * Why a signer does not sign. `unknown`: there is none for this owner, or it is another owner's. `locked`: the node does not
+ * have the master key.
+ */
+export type SigningRefusal = "unknown" | "not-approved" | "out-of-scope" | "locked";
+
+/** A signer that its user has approved, for the owner that asked for it. */
+export interface ApprovedSigner {
+  readonly signerUuid: string;
+  /** The user. */
+  readonly fid: number;
+  /** Whether the signer may sign messages of a type. */
+  permits(type: number): boolean;
+  /**
+   * Encodes and signs message data of the user.
+   *
+   * @throws RangeError for data of another fid.
+   */
+  sign(data: MessageData): Result<SignedMessage, SigningRefusal>;
+}
+
+/** Signs for users, on the thread that has the vault. It checks each request by itself: owner, approval and permission. */
+export interface Signing {
+  /** Finds a signer that may sign now. */
+  find(
+    request: { readonly signerUuid: string; readonly ownerFid: number } & RequestOrigin,
+  ): Promise<Result<ApprovedSigner, SigningRefusal>>;
+}
+
+export function createSigning({
+  store,
+  states,
+  vault,
+}: {
+  readonly store: Pick<SignerStore, "find">;
+  readonly states: SignerStates;
+  /** Undefined without a master key. */
+  readonly vault: Vault | undefined;
+}): Signing {
+  return {
+    async find({ signerUuid, ownerFid, ...origin }) {
+      const stored = await store.find(signerUuid);
+      if (stored?.ownerFid !== ownerFid) return err("unknown");
+      const { signer, state } = await states.see(stored, origin);
+      const { status, fid } = state;
+      if (status !== "approved" || fid === null) return err("not-approved");
+      if (!vault?.knows(signer.keyId)) return err("locked");
+      const permits = (type: number) => signer.permissions.includes(type);
+      return ok({
+        signerUuid,
+        fid,
+        permits,
+        sign(data) {
+          if (data.fid !== fid)
+            throw new RangeError(`signer of fid ${fid} was asked to sign for fid ${data.fid}`);
+          return permits(data.type) ? ok(vault.sign(signer, data)) : err("out-of-scope");
+        },
+      });
+    },
+  };
+}
