@@ -252,6 +252,7 @@ CREATE TABLE "managed_signers" (
 	"redirect_url" text COLLATE "C",
 	"request_id" "bytea",
 	"token_digest" "bytea",
+	"request_used_at" bigint,
 	"submitted_fid" bigint,
 	"submitted_request_fid" bigint,
 	CONSTRAINT "managed_signers_signer_uuid_unique" UNIQUE("signer_uuid"),

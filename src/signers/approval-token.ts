@@ -7,8 +7,8 @@ const TOKEN_BYTES = 32;
 const REQUEST_ID_BYTES = 16;
 
 /**
- * The tokens of approval URLs. Whoever has one may approve the signer as themselves. The database has only a digest of it; the
- * owner can be told it again because it is derived from a key that is not in the database.
+ * The tokens of approval URLs. A user who has one may approve the signer. The database has only a digest of it; responses to the
+ * owner can repeat it because it is derived from a key that is not in the database.
  */
 export interface ApprovalTokens {
   /** Creates the parts of a request that its token consists of. */

@@ -131,6 +131,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const signer = digest && (await store.findByToken(digest));
     if (!digest || !signer?.request) return over();
     if (nowSecs(clock) > signer.request.deadline) return over();
+    if (options.isCounted && signer.request.usedAt !== null) return over();
     if (options.isCounted && isLimited(digest))
       return refuse("tooManyRequests", "too many attempts with this link", { retryAfterSecs: MINUTE_SECS });
     return ok({ signer, request: signer.request });

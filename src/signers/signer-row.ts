@@ -11,7 +11,7 @@ export const NEW_SIGNER_COLUMNS = `signer_uuid, owner_fid, public_key, sealed, k
   fid, approved_at, approved_by, approved_blocks`;
 
 export const SIGNER_COLUMNS = `seq, ${NEW_SIGNER_COLUMNS}, app_fid, request_deadline, request_signature,
-  gasless_signature, redirect_url, request_id, token_digest, submitted_fid, submitted_request_fid`;
+  gasless_signature, redirect_url, request_id, token_digest, request_used_at, submitted_fid, submitted_request_fid`;
 
 export type NewSignerValues = [
   signerUuid: string,
@@ -49,6 +49,7 @@ export interface SignerRow {
   readonly redirect_url: string | null;
   readonly request_id: Uint8Array | null;
   readonly token_digest: Uint8Array | null;
+  readonly request_used_at: number | null;
   readonly submitted_fid: number | null;
   readonly submitted_request_fid: number | null;
 }
@@ -114,6 +115,7 @@ function requestOf(row: SignerRow): ApprovalRequest | null {
     redirectUrl: row.redirect_url,
     requestId: new Uint8Array(request_id),
     tokenDigest: new Uint8Array(token_digest),
+    usedAt: row.request_used_at,
   };
 }
 

@@ -40,10 +40,15 @@ export function createSignerStates({ store, facts, clock, appliedBlocks }: Signe
   return {
     async see(signer, origin) {
       const now = state(signer);
-      if (!now.seen) return { signer, state: now };
-      const { fid, by } = now.seen;
-      const approval = { fid, at: nowSecs(clock), by, blocks: appliedBlocks() };
-      await store.approve(signer.signerUuid, approval, approvalEntry(signer, fid, { ...origin, clock }));
+      const { signerUuid, request } = signer;
+      const endsRequest = now.status === "approved" && request !== null && request.usedAt === null;
+      if (!now.seen && !endsRequest) return { signer, state: now };
+      const seen = { at: nowSecs(clock), blocks: appliedBlocks() };
+      const approval = now.seen ? { ...now.seen, ...seen } : signer.approval;
+      if (!approval) throw new Error("an approved signer has a user");
+      const entry = approvalEntry(signer, approval.fid, { ...origin, clock });
+      const ended = { signerUuid, tokenDigest: request?.tokenDigest ?? null };
+      await store.approve(ended, { ...approval, at: seen.at }, entry);
       // Another node may have seen another user first.
       const stored = (await store.find(signer.signerUuid)) ?? { ...signer, approval };
       return { signer: stored, state: state(stored) };

@@ -54,7 +54,7 @@ function unapproved(
   otherwise: "generated" | "revoked",
   fid: number | null,
 ): SignerState {
-  const isPending = request !== null && nowSecs <= request.deadline;
+  const isPending = request !== null && request.usedAt === null && nowSecs <= request.deadline;
   return { status: isPending ? "pending_approval" : otherwise, fid, expiresAt: null, seen: null };
 }
 

@@ -27,6 +27,8 @@ export interface ApprovalRequest {
   readonly requestId: Uint8Array;
   /** SHA-256 of that token. */
   readonly tokenDigest: Uint8Array;
+  /** Unix seconds at which an approval ended it; null before. */
+  readonly usedAt: number | null;
 }
 
 /** A KEY_ADD that was submitted through the approval URL: whose key, and which fid requested it. */
@@ -101,14 +103,21 @@ export interface SignerStore {
   /** Sets the request for approval of an owner's signer; the one before ends with its URL. False without such a signer. */
   request(
     signer: Pick<ManagedSigner, "signerUuid" | "ownerFid">,
-    request: ApprovalRequest,
+    request: Omit<ApprovalRequest, "usedAt">,
     nowSecs: number,
     audit: AuditEntry,
   ): Promise<boolean>;
   /** Notes a KEY_ADD that is about to be submitted. False when the request with this token is over. */
   submitting(signerUuid: string, tokenDigest: Uint8Array, submitted: SubmittedKeyAdd): Promise<boolean>;
-  /** Sets the user of a signer, unless it has one. Returns whether it was set now. */
-  approve(signerUuid: string, approval: Approval, audit: AuditEntry): Promise<boolean>;
+  /**
+   * Sets the user of a signer, unless it has one, and ends the request with this token. Returns whether the user was set now; only
+   * then is the audit entry added.
+   */
+  approve(
+    signer: { readonly signerUuid: string; readonly tokenDigest: Uint8Array | null },
+    approval: Approval,
+    audit: AuditEntry,
+  ): Promise<boolean>;
   /** Erases a signer. False when it is gone already. */
   delete(signerUuid: string, audit: readonly AuditEntry[]): Promise<boolean>;
   /** How many signers there are under each master key. */

@@ -119,7 +119,10 @@ export function signerStoreContract(
       expect(await signers.request(made, request(1), NOW, CREATED)).toBe(true);
       const submitted = { fid: 9, requestFid: 9 };
       expect(await signers.submitting(uuid(1), bytes(32, 1), submitted)).toBe(true);
-      expect(await signers.findByToken(bytes(32, 1))).toMatchObject({ request: request(1), submitted });
+      expect(await signers.findByToken(bytes(32, 1))).toMatchObject({
+        request: { ...request(1), usedAt: null },
+        submitted,
+      });
       const second = { ...request(2), gaslessSignature: bytes(65, 3), redirectUrl: "app://x" };
       expect(await signers.request(made, second, NOW, CREATED)).toBe(true);
       expect(await signers.findByToken(bytes(32, 1))).toBeUndefined();
@@ -132,18 +135,34 @@ export function signerStoreContract(
       await signers.create(signer(1), CAP, CREATED);
       const approved = entry("signer.approve");
       const outcomes = await Promise.all(
-        [4, 5, 6].map((fid) => signers.approve(uuid(1), approval(fid), approved)),
+        [4, 5, 6].map((fid) =>
+          signers.approve({ signerUuid: uuid(1), tokenDigest: null }, approval(fid), approved),
+        ),
       );
       expect(outcomes.filter(Boolean)).toHaveLength(1);
       expect((await signers.find(uuid(1)))?.approval).toEqual(approval(4 + outcomes.indexOf(true)));
       expect(await rows("audit_entries")).toBe(2);
     });
 
+    test("an approval ends the request that it answers, and no later one", async () => {
+      const { signers } = await start();
+      await signers.create(signer(1), CAP, CREATED);
+      const made = { signerUuid: uuid(1), ownerFid: 3 };
+      const usedAt = async () => (await signers.find(uuid(1)))?.request?.usedAt;
+      await signers.request(made, request(1), NOW, CREATED);
+      const ended = { signerUuid: uuid(1), tokenDigest: bytes(32, 1) };
+      await signers.approve(ended, approval(4), CREATED);
+      expect(await usedAt()).toBe(NOW + 1);
+      await signers.request(made, request(2), NOW, CREATED);
+      await signers.approve(ended, approval(4), CREATED);
+      expect(await usedAt()).toBeNull();
+    });
+
     test("signers are listed in pages by owner, by user and by both", async () => {
       const { signers } = await start();
       for (const n of [1, 2, 3]) await signers.create(signer(n), CAP, CREATED);
       await signers.create(signer(4, { ownerFid: 4, approval: approval(9) }), CAP, CREATED);
-      await signers.approve(uuid(2), approval(9), CREATED);
+      await signers.approve({ signerUuid: uuid(2), tokenDigest: null }, approval(9), CREATED);
       const uuids = (list: readonly ManagedSigner[]) => list.map(({ signerUuid }) => signerUuid);
       const page = await signers.listByOwner(3, { after: 0, limit: 2 });
       expect(uuids(page)).toEqual([uuid(1), uuid(2)]);

@@ -287,6 +287,7 @@ export const COPIED_STATE: readonly CopiedTable[] = [
       text("redirect_url"),
       bytes("request_id"),
       bytes("token_digest"),
+      number("request_used_at"),
       number("submitted_fid"),
       number("submitted_request_fid"),
     ],

@@ -72,7 +72,7 @@ const setRequest = pgStatement<
 >(
   "signers.request",
   `UPDATE managed_signers SET app_fid = $1, request_deadline = $2, request_signature = $3, gasless_signature = $4,
-     redirect_url = $5, request_id = $6, token_digest = $7, submitted_fid = NULL, submitted_request_fid = NULL,
+     redirect_url = $5, request_id = $6, token_digest = $7, request_used_at = NULL, submitted_fid = NULL, submitted_request_fid = NULL,
      updated_at = $8
    WHERE signer_uuid = $9 AND owner_fid = $10`,
 );
@@ -91,6 +91,10 @@ const setApproval = pgStatement<
   "signers.approve",
   `UPDATE managed_signers SET fid = $1, approved_at = $2, approved_by = $3, approved_blocks = $4, updated_at = $5
    WHERE signer_uuid = $6 AND fid IS NULL`,
+);
+const endRequest = pgStatement<unknown, [usedAt: number, signerUuid: string, tokenDigest: Uint8Array]>(
+  "signers.end-request",
+  "UPDATE managed_signers SET request_used_at = $1 WHERE signer_uuid = $2 AND token_digest = $3",
 );
 const erase = pgStatement<unknown, [signerUuid: string]>(
   "signers.delete",
@@ -156,9 +160,10 @@ export function createPostgresSigners(pool: PgPool): SignerStore {
     submitting: async (signerUuid, tokenDigest, { fid, requestFid }) =>
       (await pool.run(setSubmitted, fid, requestFid, signerUuid, tokenDigest)) === 1,
 
-    approve: (signerUuid, approval, audit) =>
+    approve: ({ signerUuid, tokenDigest }, approval, audit) =>
       pool.transaction(async (tx) => {
         const { fid, at: approvedAt, by } = approval;
+        if (tokenDigest) await tx.run(endRequest, approvedAt, signerUuid, tokenDigest);
         const blocks = blocksText(approval);
         const changed = await tx.run(setApproval, fid, approvedAt, by, blocks, approvedAt, signerUuid);
         if (changed === 1) await insertAuditEntry(tx, audit);

@@ -73,7 +73,7 @@ const setRequest = statement<
 >(
   "signers.request",
   `UPDATE managed_signers SET app_fid = ?, request_deadline = ?, request_signature = ?, gasless_signature = ?,
-     redirect_url = ?, request_id = ?, token_digest = ?, submitted_fid = NULL, submitted_request_fid = NULL,
+     redirect_url = ?, request_id = ?, token_digest = ?, request_used_at = NULL, submitted_fid = NULL, submitted_request_fid = NULL,
      updated_at = ?
    WHERE signer_uuid = ? AND owner_fid = ?`,
 );
@@ -92,6 +92,10 @@ const setApproval = statement<
   "signers.approve",
   `UPDATE managed_signers SET fid = ?, approved_at = ?, approved_by = ?, approved_blocks = ?, updated_at = ?
    WHERE signer_uuid = ? AND fid IS NULL`,
+);
+const endRequest = statement<unknown, [usedAt: number, signerUuid: string, tokenDigest: Uint8Array]>(
+  "signers.end-request",
+  "UPDATE managed_signers SET request_used_at = ? WHERE signer_uuid = ? AND token_digest = ?",
 );
 const erase = statement<unknown, [signerUuid: string]>(
   "signers.delete",
@@ -158,8 +162,9 @@ export function signerWrites(db: StateDatabase): StoreWrites<SignerStore, Writte
     submitting: (signerUuid, tokenDigest, { fid, requestFid }) =>
       db.run(setSubmitted, fid, requestFid, signerUuid, tokenDigest) === 1,
 
-    approve(signerUuid, approval, audit) {
+    approve({ signerUuid, tokenDigest }, approval, audit) {
       const { fid, at, by } = approval;
+      if (tokenDigest) db.run(endRequest, at, signerUuid, tokenDigest);
       const isSet = db.run(setApproval, fid, at, by, blocksText(approval), at, signerUuid) === 1;
       if (isSet) insertAuditEntry(db, audit);
       return isSet;

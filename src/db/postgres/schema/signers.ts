@@ -36,6 +36,8 @@ export const managedSigners = pgTable(
     /** What the token of the approval URL is derived from. */
     requestId: bytes("request_id"),
     tokenDigest: bytes("token_digest").unique(),
+    /** When an approval ended the request. */
+    requestUsedAt: whole("request_used_at"),
     /** The user and the requester of the KEY_ADD that was last submitted through the approval URL. */
     submittedFid: whole("submitted_fid"),
     submittedRequestFid: whole("submitted_request_fid"),

@@ -35,6 +35,8 @@ export const managedSigners = sqliteTable(
     /** What the token of the approval URL is derived from. */
     requestId: blob("request_id", { mode: "buffer" }),
     tokenDigest: blob("token_digest", { mode: "buffer" }).unique(),
+    /** When an approval ended the request. */
+    requestUsedAt: integer("request_used_at"),
     /** The user and the requester of the KEY_ADD that was last submitted through the approval URL. */
     submittedFid: integer("submitted_fid"),
     submittedRequestFid: integer("submitted_request_fid"),

@@ -1,0 +1,1 @@
+ALTER TABLE `managed_signers` ADD `request_used_at` integer;
