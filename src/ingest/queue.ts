@@ -1,3 +1,4 @@
+import type { DeferredSync } from "../db/index/deferred-sync.ts";
 import type { IngestEngine } from "./engine.ts";
 import type { IngestRecord, MergeOutcome } from "./record.ts";
 
@@ -21,6 +22,7 @@ export interface IngestStats {
 /** Group commit: records that are submitted while a commit runs share the next one. */
 export class IngestQueue {
   readonly #engine: IngestEngine;
+  readonly #deferred: DeferredSync | undefined;
   readonly #refused = new Map<string, number>();
   #waiting: Submission[] = [];
   #queued = 0;
@@ -29,8 +31,10 @@ export class IngestQueue {
   #scheduled = false;
   #idle: PromiseWithResolvers<void> | undefined;
 
-  constructor(engine: IngestEngine) {
+  /** @param deferred syncs the commits beside the next ones; without it, each commit is synced before the next. */
+  constructor(engine: IngestEngine, deferred?: DeferredSync) {
     this.#engine = engine;
+    this.#deferred = deferred;
   }
 
   /** Resolves with the outcomes, in order, after the records are merged and on disk. */
@@ -51,11 +55,13 @@ export class IngestQueue {
     };
   }
 
-  /** Resolves when all submitted records are committed. */
+  /** Resolves when all submitted records are committed and on disk. */
   async drain(): Promise<void> {
-    if (this.#waiting.length === 0) return;
-    this.#idle ??= Promise.withResolvers<void>();
-    await this.#idle.promise;
+    if (this.#waiting.length > 0) {
+      this.#idle ??= Promise.withResolvers<void>();
+      await this.#idle.promise;
+    }
+    await this.#deferred?.synced();
   }
 
   #schedule(): void {
@@ -79,13 +85,19 @@ export class IngestQueue {
       for (const record of submission.records) records.push(record);
     }
     this.#waiting = this.#waiting.slice(batch.length);
-    const outcomes = this.#engine.apply(records);
+    const apply = () => this.#engine.apply(records);
+    const outcomes = this.#deferred ? this.#deferred.during(apply) : apply();
     this.#count(outcomes);
-    let at = 0;
-    for (const { records: own, resolve } of batch) {
-      resolve(outcomes.slice(at, at + own.length));
-      at += own.length;
-    }
+    const respond = () => {
+      let at = 0;
+      for (const { records: own, resolve } of batch) {
+        resolve(outcomes.slice(at, at + own.length));
+        at += own.length;
+      }
+    };
+    // A duplicate may be of a commit that is not on disk yet, so refused records wait as well.
+    if (this.#deferred) void this.#deferred.synced().then(respond);
+    else respond();
   }
 
   #count(outcomes: readonly MergeOutcome[]): void {

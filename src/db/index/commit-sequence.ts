@@ -1,18 +1,36 @@
+/** What the logs of events have on disk: the numbers of their last events that a power failure cannot take back. */
+export interface DurableEnds {
+  readonly outboxSeq: number;
+  readonly hubSeq: number;
+}
+
+const OUTBOX = 0;
+const HUB = 1;
+/** The ends are stored plus one, since they are not known before the writer has opened the index. */
+const UNKNOWN = 0n;
+const ENDS_AT = BigInt64Array.BYTES_PER_ELEMENT;
+const BYTES = ENDS_AT + 2 * BigInt64Array.BYTES_PER_ELEMENT;
+
 /**
  * Numbers the commits to the index in memory that the writer and the readers of one process share. A reader learns from it
  * that nothing was committed since it last looked, without opening a transaction, which costs several system calls.
  *
  * The number is odd from before a commit until after it. The writer raises it before the commit is acknowledged. If a
  * reader finds the same even number before and after some statements, no commit became visible in between.
+ *
+ * A commit is visible before it is on disk. What readers give away for good, with numbers that others continue after, ends
+ * at the `durableEnds`.
  */
 export class CommitSequence {
   /** Passed to the other threads. */
   readonly shared: SharedArrayBuffer;
   readonly #number: Int32Array;
+  readonly #ends: BigInt64Array<SharedArrayBuffer>;
 
-  constructor(shared = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)) {
+  constructor(shared = new SharedArrayBuffer(BYTES)) {
     this.shared = shared;
-    this.#number = new Int32Array(shared);
+    this.#number = new Int32Array(shared, 0, 1);
+    this.#ends = new BigInt64Array(shared, ENDS_AT, 2);
   }
 
   /** Returns the number of the last commit; undefined during a commit. */
@@ -29,6 +47,19 @@ export class CommitSequence {
   /** Called by the writer after each commit, and after one that failed. */
   end(): void {
     if (isCommitting(Atomics.load(this.#number, 0))) Atomics.add(this.#number, 0, 1);
+  }
+
+  /** Called by the writer when the events up to these are on disk. */
+  moveDurableEnds({ outboxSeq, hubSeq }: DurableEnds): void {
+    Atomics.store(this.#ends, OUTBOX, BigInt(outboxSeq + 1));
+    Atomics.store(this.#ends, HUB, BigInt(hubSeq + 1));
+  }
+
+  /** Undefined before the writer has opened the index. */
+  get durableEnds(): DurableEnds | undefined {
+    const [outbox, hub] = [Atomics.load(this.#ends, OUTBOX), Atomics.load(this.#ends, HUB)];
+    if (outbox === UNKNOWN || hub === UNKNOWN) return undefined;
+    return { outboxSeq: Number(outbox) - 1, hubSeq: Number(hub) - 1 };
   }
 }
 

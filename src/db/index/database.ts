@@ -41,8 +41,10 @@ export class IndexDatabase extends SqliteConnection {
   readonly repoints = new PendingRepoints();
   /** The network of the messages, once it was read: it never changes. */
   network: FarcasterNetwork | undefined;
-  /** Set by the writer of a node, whose readers share it. */
+  /** Set in a node, by its writer and by the readers that give away numbers of events. */
   commits: CommitSequence | undefined;
+  /** Called after each transaction, committed or not, before its caller continues. */
+  onTransactionEnd: (() => void) | undefined;
 
   override transaction<T>(work: () => T): T {
     try {
@@ -65,6 +67,7 @@ export class IndexDatabase extends SqliteConnection {
       throw cause;
     } finally {
       this.commits?.end();
+      this.onTransactionEnd?.();
     }
   }
 

@@ -70,9 +70,10 @@ const firstEventFrom = statement<{ id: number }, [shard: number, fromId: number]
   "hub-log.first-event-from",
   "SELECT id FROM hub_events WHERE shard = ? AND id >= ? ORDER BY id LIMIT 1",
 );
-const lastEvent = statement<{ id: number }, [shard: number]>(
+// The newest events that are not on disk yet are skipped: those of a few commits.
+const lastEvent = statement<{ id: number }, [shard: number, durableSeq: number]>(
   "hub-log.last-event",
-  "SELECT id FROM hub_events WHERE shard = ? ORDER BY id DESC LIMIT 1",
+  "SELECT id FROM hub_events WHERE shard = ? AND seq <= ? ORDER BY id DESC LIMIT 1",
 );
 
 const eventAfter = statement<{ seq: number }, [afterSeq: number]>(
@@ -93,14 +94,20 @@ const blockTime = statement<{ at: number }, [shard: number, height: number]>(
   "SELECT at FROM hub_blocks WHERE shard = ? AND height = ?",
 );
 
-/** The number of the last event of all shards; 0 before the first, and when all are deleted. */
+/** The number of the last event of all shards, on disk or not; 0 before the first, and when all are deleted. */
 export function lastHubEventSeq(db: IndexDatabase): number {
   return db.get(lastSeq)?.seq ?? 0;
 }
 
-/** Whether there are events after `afterSeq`. */
+/** The number up to which events of the log are on disk. */
+export function durableHubSeq({ commits }: IndexDatabase): number {
+  return commits?.durableEnds?.hubSeq ?? Number.MAX_SAFE_INTEGER;
+}
+
+/** Whether there are events after `afterSeq` that are on disk. */
 export function hasHubEventsAfter(db: IndexDatabase, afterSeq: number): boolean {
-  return db.get(eventAfter, afterSeq) !== undefined;
+  const next = db.get(eventAfter, afterSeq);
+  return next !== undefined && next.seq <= durableHubSeq(db);
 }
 
 /** The number of the last block that the log of a shard has had; undefined before the first. */
@@ -147,7 +154,7 @@ export function beginHubLog(db: IndexDatabase, shard: number, height: number): v
   putPosition(db, lastKey(shard), height - 1);
 }
 
-/** The range of the log of a shard. All events from `oldestId` to `headId` are there; it is empty when the former is greater. */
+/** The range of the log of a shard that is on disk. All events from `oldestId` to `headId` are there; it is empty when the former is greater. */
 export interface HubLogRange {
   readonly oldestId: number;
   readonly headId: number;
@@ -159,7 +166,9 @@ export function hubLogRange(db: IndexDatabase, shard: number): HubLogRange | und
   if (last === undefined) return undefined;
   const startId = getPosition(db, startKey(shard)) ?? 0;
   const oldestId = db.get(firstEventFrom, shard, startId)?.id ?? firstEventId(last + 1);
-  return { oldestId, headId: db.get(lastEvent, shard)?.id ?? firstEventId(last) };
+  const durableSeq = durableHubSeq(db);
+  const head = db.get(lastEvent, shard, durableSeq)?.id;
+  return { oldestId, headId: head ?? Math.min(firstEventId(last), oldestId - 1) };
 }
 
 /** The log for operators. */

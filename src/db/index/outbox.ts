@@ -104,19 +104,19 @@ export function putEvent(db: IndexDatabase, event: OutboxEvent): void {
   );
 }
 
-/** The next `limit` events after `afterSeq`, in order. */
+/** The next `limit` events after `afterSeq` that are on disk, in order. */
 export function eventsAfter(db: IndexDatabase, afterSeq: number, limit: number): StoredOutboxEvent[] {
-  return db.all(selectEventsAfter, afterSeq, limit).map(({ rootHash, rootParentUrl, ...event }) => ({
+  const rows = db.all(selectEventsAfter, afterSeq, limit).filter(({ seq }) => seq <= durableEnd(db));
+  return rows.map(({ rootHash, rootParentUrl, ...event }) => ({
     ...event,
     root: event.kind.startsWith("cast.") ? { hash: rootHash, parentUrl: rootParentUrl } : null,
   }));
 }
 
-/** The numbers of the oldest and of the newest event. Without events, `oldestSeq` is that of the next one. */
+/** The numbers of the oldest and of the newest event on disk. Without events, `oldestSeq` is that of the next one. */
 export function eventRange(db: IndexDatabase): { readonly oldestSeq: number; readonly headSeq: number } {
-  // Only published events are deleted.
-  const headSeq = db.get(newestEvent, 0)?.seq ?? publishedSeq(db);
-  return { oldestSeq: db.get(oldestEvent, 0)?.seq ?? headSeq + 1, headSeq };
+  const headSeq = Math.min(lastOutboxSeq(db), durableEnd(db));
+  return { oldestSeq: Math.min(db.get(oldestEvent, 0)?.seq ?? headSeq + 1, headSeq + 1), headSeq };
 }
 
 /** The events that are in the log, published or not. */
@@ -144,9 +144,20 @@ export function firstEventFrom(db: IndexDatabase, unixSecs: number): number | un
   return low > headSeq ? undefined : low;
 }
 
-/** Whether there are events after `afterSeq`. */
+/** Whether there are events after `afterSeq` that are on disk. */
 export function hasEventsAfter(db: IndexDatabase, afterSeq: number): boolean {
-  return db.get(oldestEvent, afterSeq) !== undefined;
+  const next = db.get(oldestEvent, afterSeq);
+  return next !== undefined && next.seq <= durableEnd(db);
+}
+
+/** The number of the last event that was ever added, on disk or not; 0 before the first. */
+export function lastOutboxSeq(db: IndexDatabase): number {
+  // Only published events are deleted.
+  return db.get(newestEvent, 0)?.seq ?? publishedSeq(db);
+}
+
+function durableEnd({ commits }: IndexDatabase): number {
+  return commits?.durableEnds?.outboxSeq ?? Number.MAX_SAFE_INTEGER;
 }
 
 /** The position of publication: every event up to this `seq` has been published. */
@@ -164,7 +175,7 @@ export function markPublished(db: IndexDatabase, seq: number): void {
 
 /** Counts all events up to now as published. */
 export function markAllPublished(db: IndexDatabase): void {
-  markPublished(db, db.get(newestEvent, 0)?.seq ?? 0);
+  markPublished(db, lastOutboxSeq(db));
 }
 
 /** Deletes events, always from the front. */

@@ -1,5 +1,6 @@
 import { deliveryGate, NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
+import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
@@ -13,6 +14,8 @@ import { runWorker } from "./worker-entry.ts";
 /** The initial message of the delivery worker. */
 export interface DeliveryWorkerInit {
   readonly config: Config;
+  /** The commits of the writer of the index. */
+  readonly commits: SharedArrayBuffer;
   /** Connects to the writer of the index, which stores the events. */
   readonly ingest: MessagePort;
   readonly state: StateLink;
@@ -24,9 +27,10 @@ export interface DeliveryWorkerInit {
 const STOP_GRACE_MS = 1_500;
 
 /** Publishes the events of the index as webhook deliveries and sends them. */
-runWorker<DeliveryWorkerInit>(async ({ config, ingest, state: link, matching }) => {
+runWorker<DeliveryWorkerInit>(async ({ config, commits, ingest, state: link, matching }) => {
   const log = createLogger(config, {});
   const index = openIndexReader(indexPath(config.data.dir));
+  index.commits = new CommitSequence(commits);
   const state = openStateStores({ config, part: "delivery", link, log });
   const delivery = await startDelivery({
     common: { config, clock: state.clock, log },

@@ -52,6 +52,7 @@ runWorker<HttpWorkerInit>(async (init) => {
   const log = createLogger(config, {});
   const metrics = { registry: new Registry(), prefix: serviceNames(config.service.name).metricPrefix };
   const db = openIndexReader(indexPath(config.data.dir));
+  db.commits = new CommitSequence(commits);
   const state = openStateStores({ config, part: "http", link, log });
   const stopping = new AbortController();
   const unsent = new UnsentBytes(init.unsent);
@@ -70,7 +71,7 @@ runWorker<HttpWorkerInit>(async (init) => {
   const http = createNodeHttp({
     common: { config, log, metrics, clock: systemClock },
     db,
-    commits: new CommitSequence(commits),
+    commits: db.commits,
     state: state.stores,
     fanOut: connectRpc<FanOut>(fanOut),
     delivery: connectRpc<DeliveryNode>(delivery),

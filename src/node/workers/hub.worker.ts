@@ -1,6 +1,7 @@
 import type { Client } from "@grpc/grpc-js";
 import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
+import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { createClientAddresses } from "../../http/client-address.ts";
 import { createChainChecker } from "../../hub/chain/chain-checker.ts";
@@ -30,14 +31,17 @@ import { runWorker } from "./worker-entry.ts";
 /** The initial message of the hub worker; `ingest` connects to the writer of the index, `upstream` to the follower, if any. */
 export interface HubWorkerInit {
   readonly config: Config;
+  /** The commits of the writer of the index. */
+  readonly commits: SharedArrayBuffer;
   readonly ingest: MessagePort;
   readonly upstream: MessagePort | undefined;
 }
 
 /** Serves gRPC: decodes and validates messages and forwards them to the writer, off the threads of reads and merges. */
-runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
+runWorker<HubWorkerInit>(async ({ config, commits, ingest, upstream }) => {
   const log = createLogger(config, { subsystem: "hub" });
   const db = openIndexReader(indexPath(config.data.dir));
+  db.commits = new CommitSequence(commits);
   const network = networkOf(config.protocol.network);
   const check = new SubmissionCheck({
     db,

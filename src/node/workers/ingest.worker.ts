@@ -1,6 +1,7 @@
 import type { Config } from "../../config/schema.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexWriter } from "../../db/index/database.ts";
+import { createDeferredSync } from "../../db/index/deferred-sync.ts";
 import { createFaultLog } from "../../db/state/unavailable-log.ts";
 import { createIngestEngine } from "../../ingest/engine.ts";
 import { EventSignal } from "../../ingest/event-signal.ts";
@@ -34,6 +35,12 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }) => {
   const log = createLogger(config, { subsystem: "ingest" });
   const db = openIndexWriter(indexPath(config.data.dir));
   db.commits = new CommitSequence(commits);
+  const deferred = createDeferredSync({
+    db,
+    onFault(cause) {
+      throw new Error(`the write-ahead log of the index could not be synced: ${cause.message}`, { cause });
+    },
+  });
   const newEvents = new EventSignal();
   const logFault = createIngestFaultLog({ log, clock: systemClock });
   const newHubEvents = new EventSignal();
@@ -54,11 +61,11 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }) => {
     network: networkOf(config.protocol.network),
     clock: systemClock,
     onFault: logFault,
-    onEvents: () => newEvents.raise(),
+    onEvents: () => void deferred.synced().then(() => newEvents.raise()),
     hubLog: isNumbering && config.hub.reads ? createOwnHubLog({ db, logs }) : undefined,
-    onHubEvents: () => newHubEvents.raise(),
+    onHubEvents: () => void deferred.synced().then(() => newHubEvents.raise()),
   });
-  const queue = new IngestQueue(engine);
+  const queue = new IngestQueue(engine, deferred);
   const retention = createLogRetention({
     db,
     clock: systemClock,
@@ -84,6 +91,7 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }) => {
       logs.stop();
       await queue.drain();
       await state[Symbol.asyncDispose]();
+      deferred[Symbol.dispose]();
       db.checkpoint();
       db[Symbol.dispose]();
     },

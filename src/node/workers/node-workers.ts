@@ -123,13 +123,13 @@ function initOf(
     case "delivery": {
       const { link: state, transfer } = connectState();
       const [ingest, matching] = [channels.ingest.connect(), channels.matching.connect()];
-      const init: DeliveryWorkerInit = { config, ingest, state, matching };
+      const init: DeliveryWorkerInit = { config, commits: commits.shared, ingest, state, matching };
       return { init, transfer: [ingest, matching, ...transfer] };
     }
     case "hub": {
       const ingest = channels.ingest.connect();
       const upstream = config.upstream.url === "" ? undefined : channels.upstream.connect();
-      const init: HubWorkerInit = { config, ingest, upstream };
+      const init: HubWorkerInit = { config, commits: commits.shared, ingest, upstream };
       return { init, transfer: upstream ? [ingest, upstream] : [ingest] };
     }
     case "ranking": {

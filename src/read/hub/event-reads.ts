@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { type HubLogRange, hubLogRange, lastHubEventSeq } from "../../db/index/hub-log.ts";
+import { durableHubSeq, type HubLogRange, hubLogRange, lastHubEventSeq } from "../../db/index/hub-log.ts";
 import { shardCount } from "../../db/index/shards.ts";
 import { statement } from "../../db/index/statement.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -119,15 +119,25 @@ export function createEventReads(context: ReadContext): EventReads {
     return Math.max(fromId, hubLogRange(db, shard)?.oldestId ?? 0);
   }
 
+  /** The id after the last event of a shard that is on disk. */
+  function endOf(shard: number): number {
+    return (hubLogRange(db, shard)?.headId ?? 0) + 1;
+  }
+
+  /** A power failure takes back the others, and their ids are then given to other events. */
+  function isDurable({ seq }: HubEventRow): boolean {
+    return seq <= durableHubSeq(db);
+  }
+
   return {
     startEvents,
     eventRanges: (shards) => rangesOf(db, shards),
     event({ id, shardIndex }) {
       const shards = eventShards(shardIndex);
       if (!shards.ok) return shards;
-      const found = shards.value.flatMap((shard) =>
-        id < startOf(shard, 0) ? [] : (db.get(eventById, shard, id) ?? []),
-      );
+      const found = shards.value
+        .flatMap((shard) => (id < startOf(shard, 0) ? [] : (db.get(eventById, shard, id) ?? [])))
+        .filter(isDurable);
       const [first, ...others] = found;
       if (others.length > 0) return invalidParam("shard_index is required");
       return first ? ok(first) : notFound("event");
@@ -145,7 +155,11 @@ export function createEventReads(context: ReadContext): EventReads {
             if (lastShard !== undefined && (reverse ? shard > lastShard : shard < lastShard)) continue;
             const isLast = shard === lastShard && lastId !== undefined;
             const from = Math.max(startOf(shard, fromId), isLast && !reverse ? lastId + 1 : 0);
-            const below = Math.min(stopId, isLast && reverse ? lastId : Number.MAX_SAFE_INTEGER);
+            const below = Math.min(
+              stopId,
+              endOf(shard),
+              isLast && reverse ? lastId : Number.MAX_SAFE_INTEGER,
+            );
             const part = reverse ? eventsBelow : eventsFrom;
             rows.push(...db.all(part, shard, from, below, limit - rows.length));
             if (rows.length === limit) break;
@@ -155,12 +169,12 @@ export function createEventReads(context: ReadContext): EventReads {
       };
       return readList(context, signal, (turns) => readKeyedList(list, { page: query, format, turns }));
     },
-    eventsAfterSeq: (afterSeq, limit) => db.all(eventsAfterSeq, afterSeq, limit),
+    eventsAfterSeq: (afterSeq, limit) => db.all(eventsAfterSeq, afterSeq, limit).filter(isDurable),
     seqBefore(shards, fromId) {
       const first = shards.flatMap((shard) => db.get(seqOfFirst, shard, startOf(shard, fromId))?.seq ?? []);
       return first.length === 0 ? undefined : Math.min(...first) - 1;
     },
-    lastEventSeq: () => lastHubEventSeq(db),
+    lastEventSeq: () => Math.min(lastHubEventSeq(db), durableHubSeq(db)),
   };
 }
 
