@@ -32,7 +32,7 @@ export interface IngestEngineDeps extends IndexWriterDeps {
 /** The writer of the index. Admits and merges validated records, one batch in one transaction. */
 export interface IngestEngine {
   /**
-   * Applies a batch. Returns the outcomes in the order of the records, after the commit is on disk. A record that could
+   * Applies a batch in one commit. Returns the outcomes in the order of the records. A record that could
    * not be stored is `unavailable`: its sender tries again, and if it was stored after all, it is then a duplicate.
    */
   apply(records: readonly IngestRecord[]): MergeOutcome[];

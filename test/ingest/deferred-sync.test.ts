@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CommitSequence } from "../../src/db/index/commit-sequence.ts";
@@ -215,7 +215,7 @@ describe("a power failure", () => {
     expect(new Set(await hubIdsSeen())).toEqual(new Set(hubEventsOf(db).keys()));
   });
 
-  test("also of a duplicate waits: its first submit is acknowledged with it", async () => {
+  test("takes back no message for which a duplicate was answered", async () => {
     const acknowledged: string[] = [];
     submit(acknowledged, "once");
     await settle();
@@ -271,10 +271,11 @@ test("a start moves the log of a process that was killed into the database", asy
   endSync();
   await settle();
   deferred[Symbol.dispose]();
-  expect(statSync(logFile()).size).toBeGreaterThan(0);
-  reader[Symbol.dispose]();
+  const casts = () => {
+    onDisk = Buffer.alloc(0);
+    return afterPowerFailure(castsOf);
+  };
+  expect(casts()).toEqual(new Set());
   deferred = createDeferredSync({ db, onFault: (cause) => faults.push(cause) });
-  expect(statSync(logFile()).size).toBe(0);
-  reader = openIndexReader(indexPath(dir));
-  expect(castsOf(reader)).toEqual(new Set(["before the kill"]));
+  expect(casts()).toEqual(new Set(["before the kill"]));
 });

@@ -38,7 +38,7 @@ export interface DeferredSyncDeps {
 export function createDeferredSync({ db, onFault, sync = fdatasync }: DeferredSyncDeps): DeferredSync {
   // After a failed sync the kernel may hold pages of the log in memory that it will never write. Moved to the database, they
   // are written once more.
-  db.checkpoint();
+  db.checkpoint("PASSIVE");
   // SQLite keeps the file as long as a connection is open.
   const log = openSync(`${db.file}-wal`, "r+");
   fdatasyncSync(log);

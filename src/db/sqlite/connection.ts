@@ -145,12 +145,12 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
   }
 
   /**
-   * Writes the write-ahead log back into the database file and truncates it. If the disk refuses that, the log stays as it
+   * Writes the write-ahead log back into the database file and truncates it. `PASSIVE` waits for no reader and truncates nothing. If the disk refuses that, the log stays as it
    * is and nothing is lost: a later checkpoint writes it back.
    */
-  checkpoint(): void {
+  checkpoint(mode: "TRUNCATE" | "PASSIVE" = "TRUNCATE"): void {
     try {
-      this.#sqlite.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      this.#sqlite.exec(`PRAGMA wal_checkpoint(${mode})`);
     } catch (cause) {
       const fault = asStorageError(this, cause);
       if (!(fault instanceof StorageError) || !isTransient(fault)) throw fault;
