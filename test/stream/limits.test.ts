@@ -1,0 +1,278 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { deleteEventsUpTo, eventRange, markAllPublished } from "../../src/db/index/outbox.ts";
+import { cursorOf, NO_BLOCKS } from "../../src/stream/position.ts";
+import { createStreamSlots } from "../../src/stream/slots.ts";
+import { DEFAULT_TIMESTAMP, signedCast } from "../support/messages.ts";
+import { accountSigner } from "../support/node.ts";
+import { sendRaw } from "../support/raw-socket.ts";
+import {
+  LOG_ID,
+  SseClient,
+  startTestStreams,
+  type TestStreamOptions,
+  type TestStreams,
+  textIn,
+} from "../support/streams.ts";
+
+let bench: TestStreams;
+afterEach(() => bench[Symbol.asyncDispose]());
+
+function start(options: TestStreamOptions = {}): void {
+  bench = startTestStreams(options);
+}
+
+let serial = 0;
+function cast(text: string, fid = 1): void {
+  const timestamp = DEFAULT_TIMESTAMP - 800 + serial++;
+  expect(bench.node.ingestMessage(signedCast(fid, text, accountSigner(fid), { timestamp }))).toBe("ok");
+}
+
+/** Publishes and deletes all events, as retention does. */
+function forgetEvents(): void {
+  bench.node.db.transaction(() => {
+    markAllPublished(bench.node.db);
+    deleteEventsUpTo(bench.node.db, eventRange(bench.node.db).headSeq);
+  });
+}
+
+const cursorAt = (seq: number, logId = LOG_ID) => cursorOf({ logId, seq, blocks: NO_BLOCKS });
+
+/** Opens a WebSocket and collects what comes until it is closed. */
+async function closedSocket(query: string, onOpen: (socket: WebSocket) => void = () => undefined) {
+  const frames: { event: string; data: { code?: string } }[] = [];
+  const socket = new WebSocket(bench.url(query).replace("http", "ws"));
+  const closed = Promise.withResolvers<CloseEvent>();
+  socket.onopen = () => onOpen(socket);
+  socket.onmessage = ({ data }) => frames.push(JSON.parse(data));
+  socket.onclose = closed.resolve;
+  return { code: (await closed.promise).code, frames };
+}
+
+describe("connections", () => {
+  test("of one address are limited, and a closed one makes room", async () => {
+    start({ limits: { connectionsPerAddress: 2 } });
+    const first = await SseClient.open(bench.url());
+    await using _second = await SseClient.open(bench.url());
+    const third = await fetch(bench.url());
+    expect(third.status).toBe(429);
+    expect(third.headers.get("retry-after")).toBe("5");
+    await first[Symbol.asyncDispose]();
+    while (bench.streams.stats().connections.sse > 1) await Bun.sleep(5);
+    await using fourth = await SseClient.open(bench.url());
+    expect(fourth.response.status).toBe(200);
+  });
+
+  test("of all addresses are limited", async () => {
+    start({ limits: { connections: 1 } });
+    await using _first = await SseClient.open(bench.url());
+    expect((await closedSocket("")).frames).toEqual([]);
+    expect((await fetch(bench.url())).status).toBe(429);
+  });
+
+  test("are not taken by HEAD, by a bad handshake, or by a client that is gone", async () => {
+    start({ limits: { connections: 1 } });
+    expect((await fetch(bench.url(), { method: "HEAD" })).status).toBe(200);
+    const bad = "GET /v2/svc/stream HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n";
+    expect((await sendRaw(bench.http.port, bad)).text).toContain("no valid WebSocket handshake");
+    for (let round = 0; round < 20; round++) {
+      const abort = new AbortController();
+      const response = fetch(bench.url(), { signal: abort.signal }).catch(() => undefined);
+      abort.abort();
+      await response;
+    }
+    // The last ones may arrive only now.
+    let status = 0;
+    while (status !== 200) {
+      await using client = await SseClient.open(bench.url());
+      status = client.response.status;
+    }
+  });
+
+  test("of a browser from an origin that may not read are refused as WebSockets", async () => {
+    start({ http: { cors_origins: ["https://app.example"] } });
+    const handshake = (origin: string) =>
+      `GET /v2/svc/stream HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\norigin: ${origin}\r\n` +
+      "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    expect((await sendRaw(bench.http.port, handshake("https://evil.example"))).text).toContain(" 403 ");
+    expect((await sendRaw(bench.http.port, handshake("https://app.example"))).text).toContain(" 101 ");
+  });
+});
+
+describe("filters", () => {
+  test("that a kind lacks, or that are invalid, are refused by name", async () => {
+    start();
+    const messageOf = async (query: string) => {
+      const response = await fetch(bench.url(query));
+      return `${response.status} ${((await response.json()) as { message: string }).message}`;
+    };
+    expect(await messageOf("kinds=follow.created&text=x")).toBe("400 text is no filter of follow.created");
+    expect(await messageOf("kinds=cast.made")).toStartWith("400 kinds must be a list of");
+    expect(await messageOf("text=(")).toBe("400 text is not a valid RE2 regular expression");
+    expect(await messageOf("text=(?=a)")).toBe("400 text is not a valid RE2 regular expression");
+    expect(await messageOf("text=a&target_fids=3")).toBe("400 no kind of event has all of text, target_fids");
+    expect(await messageOf(`author_fids=${Array.from({ length: 351 }, (_, n) => n + 1)}`)).toStartWith(
+      "400 author_fids",
+    );
+    expect(await messageOf("cursor=x")).toBe("400 cursor is no cursor of a stream");
+    expect(await messageOf("since=-1")).toStartWith("400 since");
+    const post = await fetch(bench.url(), {
+      method: "POST",
+      body: `{"subscription":{"cast.created":{"text":"("}}}`,
+    });
+    expect([post.status, await post.json()]).toEqual([
+      400,
+      { message: "subscription.cast.created.text is not a valid RE2 regular expression" },
+    ]);
+    const large = await fetch(bench.url(), { method: "POST", body: "x".repeat(300_000) });
+    expect(large.status).toBe(413);
+  });
+
+  test("that are too expensive end the stream with expression_budget", async () => {
+    start({ budget: { minuteMs: 0.000_001, eventMs: 100 } });
+    await using client = await SseClient.open(bench.url("text=(a|b|ab)*c"));
+    await client.next();
+    for (let n = 0; n < 100; n++) cast(`${"ab".repeat(100)} ${n}`);
+    let frame = await client.next();
+    while (frame && frame.event !== "error") frame = await client.next();
+    expect(JSON.parse(frame?.data ?? "{}")).toMatchObject({
+      code: "expression_budget",
+      cursor: expect.any(String),
+    });
+    expect(await client.next()).toBeUndefined();
+  });
+
+  test("of all streams and of an address take a bounded part of the process", () => {
+    start();
+    const slots = createStreamSlots({ connections: 1000, connectionsPerAddress: 1000 }, () => 7);
+    const take = (address: string, cost: { expressions?: string[]; entries?: number }) =>
+      slots.take({ address, transport: "sse", cost: { expressions: [], entries: 0, ...cost } });
+    for (let n = 0; n < 50; n++)
+      expect(take("a", { expressions: [0, 1, 2, 3].map((one) => `${n} ${one}`) })).toEqual({
+        slot: n + 1,
+        lagSecs: 7,
+      });
+    expect(take("a", { expressions: ["another"] })).toEqual({ refused: "expressions" });
+    expect(take("a", { expressions: ["1 1"] })).toHaveProperty("slot");
+    expect(take("b", { entries: 100_001 })).toEqual({ refused: "address entries" });
+    for (const address of ["b", "c", "d", "e", "f"])
+      expect(take(address, { entries: 100_000 })).toHaveProperty("slot");
+    expect(take("g", { entries: 1 })).toEqual({ refused: "entries" });
+    slots.release(1);
+    expect(slots.change(2, { expressions: ["another"], entries: 0 })).toBeUndefined();
+  });
+});
+
+describe("a cursor whose events are gone", () => {
+  test("is refused with the oldest one, and skipped by Last-Event-ID with a gap", async () => {
+    start();
+    cast("gone");
+    forgetEvents();
+    cast("there");
+    for (const cursor of [cursorAt(0), cursorAt(1, "another log"), cursorAt(100_000)]) {
+      const refused = await fetch(bench.url(`cursor=${cursor}`));
+      expect(refused.status).toBe(410);
+      const body = (await refused.json()) as { code: string; oldest_cursor: string };
+      expect(body.code).toBe("cursor_too_old");
+      const headers = { "last-event-id": cursor };
+      expect((await fetch(bench.url("gap=error"), { headers })).status).toBe(410);
+      for (const opened of [
+        SseClient.open(bench.url("kinds=cast.created"), { headers }),
+        SseClient.open(bench.url(`kinds=cast.created&gap=skip&cursor=${cursor}`)),
+      ]) {
+        await using client = await opened;
+        expect(JSON.parse((await client.next())?.data ?? "")).toMatchObject({
+          resumed: false,
+          cursor: body.oldest_cursor,
+        });
+        const gap = await client.next();
+        expect(gap?.event).toBe("gap");
+        expect(JSON.parse(gap?.data ?? "")).toEqual({ from: cursor, to: body.oldest_cursor });
+        expect((await client.events(1)).map(textIn)).toEqual(["there"]);
+      }
+    }
+  });
+
+  test("of the head of an empty log is good", async () => {
+    start();
+    cast("gone");
+    forgetEvents();
+    await using client = await SseClient.open(
+      bench.url(`kinds=cast.created&cursor=${cursorAt(eventRange(bench.node.db).headSeq)}`),
+    );
+    cast("next");
+    expect((await client.events(1)).map(textIn)).toEqual(["next"]);
+  });
+
+  test("by a time before the oldest event is a gap, unless nothing was ever deleted", async () => {
+    start();
+    cast("first");
+    const nowSecs = Math.floor(bench.node.clock.nowMs() / 1000);
+    const kindsOf = async (since: number) => {
+      await using client = await SseClient.open(bench.url(`kinds=cast.created&since=${since}`));
+      return [(await client.next())?.event, (await client.next())?.event];
+    };
+    expect(await kindsOf(0)).toEqual(["hello", "cast.created"]);
+    forgetEvents();
+    cast("second");
+    expect(await kindsOf(0)).toEqual(["hello", "gap"]);
+    expect(await kindsOf(nowSecs - 3600)).toEqual(["hello", "cast.created"]);
+  });
+});
+
+describe("silence", () => {
+  test("brings cursors that move on past events that do not match", async () => {
+    start({ deps: { timings: { keepAliveMs: 20, stallMs: 10_000 }, tickMs: 5 } });
+    await using client = await SseClient.open(bench.url("kinds=cast.created&author_fids=3"));
+    const hello = await client.next();
+    cast("not for this one");
+    let frame = await client.next();
+    while (frame?.id === hello?.id) frame = await client.next();
+    expect(frame).toEqual({
+      id: cursorAt(eventRange(bench.node.db).headSeq),
+      event: undefined,
+      data: undefined,
+    });
+  });
+});
+
+describe("a WebSocket with wait=1", () => {
+  test("begins with the subscription that the client sends", async () => {
+    start();
+    const { code, frames } = await closedSocket("wait=1", (socket) => {
+      socket.send(`{"subscription":{"follow.created":{}}}`);
+      socket.send(`{"subscription":{"follow.deleted":{}}}`);
+    });
+    expect(frames.map(({ event, data }) => [event, data.code])).toEqual([
+      ["hello", undefined],
+      ["error", "invalid_subscription"],
+    ]);
+    expect(code).toBe(4000);
+  });
+
+  test("is closed for an invalid subscription", async () => {
+    start();
+    const send = (message: string) => (socket: WebSocket) => socket.send(message);
+    expect((await closedSocket("wait=1", send(`{"subscription":{"cast.created":{"text":"("}}}`))).code).toBe(
+      4000,
+    );
+    expect((await closedSocket("wait=1", send(`{"subscription":[]}`))).code).toBe(4000);
+    expect((await closedSocket("wait=1", send(`{"subscriptions":{}}`))).code).toBe(1003);
+    expect((await closedSocket("wait=1", send("null"))).code).toBe(1003);
+    expect((await closedSocket("wait=1", (socket) => socket.send(new Uint8Array(4)))).code).toBe(1003);
+    expect([1006, 1009]).toContain((await closedSocket("wait=1", send("x".repeat(300_000)))).code);
+    while (bench.streams.stats().connections.websocket > 0) await Bun.sleep(5);
+  });
+});
+
+describe("the end of the node", () => {
+  test("ends server-sent events without a word, WebSockets with 1012, and refuses others", async () => {
+    start();
+    await using client = await SseClient.open(bench.url());
+    await client.next();
+    const socket = closedSocket("", () => bench.streams.drain(0));
+    expect(await client.next()).toBeUndefined();
+    expect((await socket).code).toBe(1012);
+    expect((await fetch(bench.url())).status).toBe(503);
+    expect(bench.streams.stats().ended.shutdown).toBe(2);
+  });
+});
