@@ -47,18 +47,22 @@ export interface ApiErrorOptions {
   readonly cause?: unknown;
   /** Sent as `retry-after`, whole seconds. */
   readonly retryAfterSecs?: number;
+  /** A stable name of the cause, sent as `x-error-code`. */
+  readonly code?: string;
 }
 
 /** An error whose message is sent to the client. Any other thrown value is a fault and causes a 500 response. */
 export class ApiError extends Error {
   readonly kind: ErrorName;
   readonly retryAfterSecs: number | undefined;
+  readonly code: string | undefined;
 
   constructor(kind: ErrorName, message: string = errorKinds[kind].message, options: ApiErrorOptions = {}) {
     super(message, { cause: options.cause });
     this.name = "ApiError";
     this.kind = kind;
     this.retryAfterSecs = options.retryAfterSecs;
+    this.code = options.code;
   }
 
   get status(): number {

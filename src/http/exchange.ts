@@ -1,3 +1,4 @@
+import type { Caller } from "./caller.ts";
 import type { ClientAddress } from "./client-address.ts";
 import type { CodedBody } from "./content-coding.ts";
 import type { RoutePolicy } from "./policy.ts";
@@ -26,6 +27,8 @@ export interface Exchange {
   readonly startedAtMs: number;
   /** Template of the matched route, for example `/v2/svc/user`; undefined if no route matches. */
   route: string | undefined;
+  /** Anonymous until the edge has admitted the request. */
+  caller: Caller;
   /** Body of a response whose route declares it cacheable in this process. */
   cacheable: TaggedBody | undefined;
 }

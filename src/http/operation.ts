@@ -6,6 +6,7 @@ import { ALIAS_KEYWORD } from "./openapi-aliases.ts";
 import { type DecodedQuery, decodeQuery, type QueryParams } from "./params.ts";
 import { parseQueryString } from "./query-string.ts";
 import type { RouteCache, RouteCacheHook } from "./route-cache.ts";
+import type { Access, RouteTermsHook } from "./route-terms.ts";
 
 /** How a request is authenticated. The values select security schemes of the OpenAPI document. */
 export type Security = "signedOperation" | "apiKey" | "signedEnvelope";
@@ -44,6 +45,8 @@ interface OperationSpec<Q extends QueryParams | undefined, B extends TSchema | u
   readonly response: TSchema | Readonly<Record<number, TSchema>>;
   /** Which caches may store the response of a GET; none if omitted. */
   readonly cache?: RouteCache | undefined;
+  /** The credential that the edge asks for. Default: a GET is a read, other methods are open. */
+  readonly access?: Access | undefined;
   /** Schema of the error body, if the policy of the path gives it another shape than the usual one. */
   readonly errorResponse?: TSchema;
 }
@@ -62,7 +65,7 @@ type Absent = Record<never, never>;
 export type OperationHook<
   Q extends QueryParams | undefined,
   B extends TSchema | undefined,
-> = RouteCacheHook & {
+> = RouteCacheHook & RouteTermsHook & {
   readonly detail: DocumentDecoration;
   readonly transform?: (context: { readonly request: Request }) => void;
 } & (Q extends QueryParams ? { readonly query: TUnsafe<DecodedQuery<Q>> } : Absent) &
@@ -169,7 +172,7 @@ export function operation<
   const Q extends QueryParams | undefined = undefined,
   B extends TSchema | undefined = undefined,
 >(spec: OperationSpec<Q, B>): OperationHook<Q, B> {
-  const { query, body, cache } = spec;
+  const { query, body, cache, access } = spec;
   const decodeBody = body === undefined ? undefined : jsonBodyDecoder(body);
 
   // Elysia merges the returned object into the handler's context. The hook runs after the hooks of the group, so that
@@ -184,6 +187,7 @@ export function operation<
   const hook = {
     detail: documentation(spec),
     ...(cache === undefined ? {} : { cache }),
+    ...(access === undefined ? {} : { access }),
     ...(query === undefined && body === undefined ? {} : { transform }),
     ...(body === undefined ? {} : { parse: captureBody }),
   };

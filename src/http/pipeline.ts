@@ -1,16 +1,19 @@
 import type { Logger } from "../runtime/logger.ts";
 import { type CanonicalUrl, canonicalUrl } from "./canonical-url.ts";
+import { ANONYMOUS } from "./caller.ts";
 import type { ClientAddress, ClientAddresses } from "./client-address.ts";
 import type { CommonHeaders } from "./common-headers.ts";
 import type { Cors } from "./cors.ts";
 import { errorResponse } from "./error-response.ts";
 import { ApiError, logLevelOf } from "./errors.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
+import type { Gate } from "./gate.ts";
 import type { ObserveResponse } from "./http-metrics.ts";
 import type { RoutePolicy } from "./policy.ts";
 import { respondToRead } from "./representation.ts";
 import type { BodySender } from "./response-body.ts";
 import { type CachedResponse, NOT_CACHED, type ResponseCache } from "./response-cache.ts";
+import type { TermsOf } from "./route-terms.ts";
 import type { WebSocketSession } from "./web-socket.ts";
 
 type MaybePromise<T> = T | Promise<T>;
@@ -22,6 +25,8 @@ export interface PipelineOptions {
   /** The router. Any error that it throws becomes an error response. */
   readonly route: (request: Request) => MaybePromise<Response>;
   readonly policyOf: (path: string) => RoutePolicy;
+  readonly termsOf: TermsOf;
+  readonly gate: Gate;
   readonly cors: Cors;
   readonly clients: ClientAddresses;
   readonly commonHeaders: CommonHeaders;
@@ -53,6 +58,8 @@ export function createPipeline(
   const {
     route,
     policyOf,
+    termsOf,
+    gate,
     cors,
     clients,
     commonHeaders,
@@ -85,6 +92,7 @@ export function createPipeline(
       },
       startedAtMs: performance.now(),
       route: undefined,
+      caller: ANONYMOUS,
       cacheable: undefined,
     };
   }
@@ -122,26 +130,23 @@ export function createPipeline(
     cache?.store(url, { ...cacheable, route }, generation);
   }
 
-  return (request, connection) => {
-    const target = canonicalUrl(request.url);
-    const exchange = open(request, target, connection);
+  /** Operators' paths are never asked for a key. */
+  function admit(exchange: Exchange): void | Promise<void> {
+    if (!exchange.policy.isApi) return undefined;
+    const terms = termsOf(exchange.method, exchange.path);
+    exchange.route = terms.template;
+    return gate.admit(exchange, terms);
+  }
+
+  /** Responds to a request that the gate has admitted. */
+  function respond(exchange: Exchange, target: CanonicalUrl): MaybePromise<Response> {
+    const { request } = exchange;
     const mayBeCached = cache !== undefined && exchange.method === "GET" && exchange.policy.isApi;
     const cached = mayBeCached ? cache.lookUp(target.url) : NOT_CACHED;
-    const fail = (error: unknown) => finish(exchange, errorResponse({ exchange, error, log }));
-    if (cache !== undefined && typeof cached !== "number") {
-      try {
-        return respondFromCache(exchange, cache, cached);
-      } catch (error) {
-        return fail(error);
-      }
-    }
-    if (exchange.method === "OPTIONS") return finish(exchange, cors.preflight());
-    if (!target.wellFormed) {
-      return fail(new ApiError("badRequest", "path is not valid percent-encoded UTF-8"));
-    }
+    if (cache !== undefined && typeof cached !== "number") return respondFromCache(exchange, cache, cached);
     const { isApi, gatesItself } = exchange.policy;
     const unavailable = isApi && !gatesItself ? unavailableReason() : undefined;
-    if (unavailable !== undefined) return fail(new ApiError("unavailable", unavailable));
+    if (unavailable !== undefined) throw new ApiError("unavailable", unavailable);
     // The router and every later hook read the URL from the request, so the canonical URL is set on the request
     // itself.
     if (target.url !== request.url) Object.defineProperty(request, "url", { value: target.url });
@@ -150,9 +155,25 @@ export function createPipeline(
       if (typeof cached === "number") store(target.url, exchange, cached);
       return finish(exchange, response);
     };
+    const response = route(request);
+    return response instanceof Response ? storeAndFinish(response) : response.then(storeAndFinish);
+  }
+
+  return (request, connection) => {
+    const target = canonicalUrl(request.url);
+    const exchange = open(request, target, connection);
+    const fail = (error: unknown) => finish(exchange, errorResponse({ exchange, error, log }));
+    if (exchange.method === "OPTIONS") return finish(exchange, cors.preflight());
+    if (!target.wellFormed) {
+      return fail(new ApiError("badRequest", "path is not valid percent-encoded UTF-8"));
+    }
     try {
-      const response = route(request);
-      return response instanceof Response ? storeAndFinish(response) : response.then(storeAndFinish, fail);
+      const admission = admit(exchange);
+      const response =
+        admission === undefined
+          ? respond(exchange, target)
+          : admission.then(() => respond(exchange, target));
+      return response instanceof Response ? response : response.catch(fail);
     } catch (error) {
       return fail(error);
     }

@@ -14,6 +14,7 @@ import { errorKinds } from "./errors.ts";
 import { exchangeOf, type TaggedBody } from "./exchange.ts";
 import { createHttpMetrics } from "./http-metrics.ts";
 import { hubErrorOf } from "./hub-error.ts";
+import { type Gate, keylessGate } from "./gate.ts";
 import { Listener } from "./listener.ts";
 import { type ApiDocumentation, openApiDocument } from "./openapi.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
@@ -24,6 +25,7 @@ import { createRepresent, respondToRead, tagBody } from "./representation.ts";
 import { createBodySender } from "./response-body.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import { createCacheOfRoute } from "./route-cache.ts";
+import { createTermsOf } from "./route-terms.ts";
 import { UnsentBytes } from "./unsent-bytes.ts";
 import { webSocketHandler } from "./web-socket.ts";
 
@@ -42,6 +44,8 @@ export interface HttpServerOptions {
   readonly ops: OpsProviders;
   /** Loads the parts of the OpenAPI document that the routes do not declare, at the first request of the document. */
   readonly documentation: () => Promise<ApiDocumentation>;
+  /** Decides who may call a route; without it there are no API keys. */
+  readonly gate?: Gate | undefined;
   /** Cache for responses of routes that declare it; without it no response is cached. */
   readonly cache?: ResponseCache | undefined;
   /** Why the API cannot respond now, for clients. Default: it always can. */
@@ -149,6 +153,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const handle = createPipeline({
     route: (request) => app.fetch(request),
     policyOf: createPolicyLookup([names.basePath, ...compatPrefixes.map(basePathOf)]),
+    termsOf: createTermsOf(documented.routes),
+    gate: options.gate ?? keylessGate,
     cors,
     clients: createClientAddresses(config.http),
     commonHeaders,

@@ -1,0 +1,46 @@
+import { ApiError } from "./errors.ts";
+import { exchangeOf } from "./exchange.ts";
+
+/** What an API key may be used for. None implies another. */
+export const SCOPES = ["read", "write", "signers", "webhooks", "apps", "push"] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+/** A request with a valid API key. It acts for the owner of the key, within its scopes. */
+export interface ApiKeyCaller {
+  readonly kind: "apiKey";
+  readonly apiKeyId: string;
+  readonly ownerFid: number;
+  readonly scopes: readonly Scope[];
+  /** The mini app that the key acts for; null for the only one of its owner. */
+  readonly appId: string | null;
+  /** The part of its text that is shown, such as `svc_8FqZ2rTa`. */
+  readonly prefix: string;
+  readonly unitsPerMinute: number;
+  readonly writesPerMinute: number;
+}
+
+/** Who sends a request, as the edge knows it: signatures of requests are verified later, by the signed routes. */
+export type Caller = { readonly kind: "anonymous" } | ApiKeyCaller;
+
+export const ANONYMOUS: Caller = { kind: "anonymous" };
+
+/** One message for all causes, so that it reveals nothing about a key. */
+export const invalidKey = () =>
+  new ApiError("unauthorized", "a valid API key is required", { code: "invalid_key" });
+
+/** Returns who sends a request. */
+export function callerOf(request: Request): Caller {
+  return exchangeOf(request).caller;
+}
+
+/**
+ * Returns the API key of a request of a route that requires one.
+ *
+ * @throws ApiError `unauthorized`; never for a request that passed the edge.
+ */
+export function keyCallerOf(request: Request): ApiKeyCaller {
+  const caller = callerOf(request);
+  if (caller.kind !== "apiKey") throw invalidKey();
+  return caller;
+}

@@ -1,0 +1,21 @@
+import { ANONYMOUS, invalidKey } from "./caller.ts";
+import type { Exchange } from "./exchange.ts";
+import type { RouteTerms } from "./route-terms.ts";
+
+/** Decides at the edge who may call a route. */
+export interface Gate {
+  /**
+   * Sets the caller of an exchange. It resolves without a promise where no store has to be asked, as for a cached key.
+   *
+   * @throws ApiError `unauthorized`, `forbidden`, `tooManyRequests` or `unavailable`
+   */
+  admit(exchange: Exchange, terms: RouteTerms): void | Promise<void>;
+}
+
+/** A gate for an interface without API keys. */
+export const keylessGate: Gate = {
+  admit(exchange, { access }) {
+    if (access.kind === "key") throw invalidKey();
+    exchange.caller = ANONYMOUS;
+  },
+};

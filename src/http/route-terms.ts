@@ -1,0 +1,76 @@
+import type { Scope } from "./caller.ts";
+
+/**
+ * Which credential a route asks for.
+ *
+ * - `open`: none, or one that the route verifies itself.
+ * - `read`: an API key counts in the compat dialect, and is required where the operator has closed anonymous reads.
+ * - `key`: an API key with the scope.
+ * - `signatureOrKey`: a signature of the owner or, in the compat dialect, an API key with the scope.
+ * - `sendSecretOrKey`: a send secret of a mini app, or an API key with the scope.
+ */
+export type Access =
+  | { readonly kind: "open" | "read" }
+  | { readonly kind: "key" | "signatureOrKey" | "sendSecretOrKey"; readonly scope: Scope };
+
+export const OPEN: Access = { kind: "open" };
+export const READ: Access = { kind: "read" };
+
+/** Declares that a route requires an API key with the scope. */
+export const requireKey = (scope: Scope): Access => ({ kind: "key", scope });
+
+/** The fields that `operation` adds to Elysia's hook object. Elysia retains them on the route. */
+export interface RouteTermsHook {
+  readonly access?: Access;
+}
+
+/** What the edge needs to know of a route before it is called. */
+export interface RouteTerms {
+  /** Template of the whole path; undefined for a path without a route. */
+  readonly template: string | undefined;
+  readonly access: Access;
+}
+
+/** The part of an Elysia route that contains the declaration. */
+interface DeclaredRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly hooks: RouteTermsHook;
+}
+
+/** Returns the terms of a canonical path; a trailing slash makes no difference. */
+export type TermsOf = (method: string, path: string) => RouteTerms;
+
+/** The terms of paths without a route: whoever may not read learns nothing about them. */
+const UNKNOWN: RouteTerms = { template: undefined, access: READ };
+
+/**
+ * Collects the terms of an app's routes. A GET without a declaration is a read; other methods without one are open,
+ * because they verify their own credential or are refused with 501.
+ *
+ * @param routes with templates whose parameters are whole segments, such as `/frame/webhook/:app_id`.
+ */
+export function createTermsOf(routes: readonly DeclaredRoute[]): TermsOf {
+  const exact = new Map<string, Map<string, RouteTerms>>();
+  const patterns: { readonly method: string; readonly pattern: RegExp; readonly terms: RouteTerms }[] = [];
+  for (const { method, path, hooks } of routes) {
+    const terms = { template: path, access: hooks.access ?? (method === "GET" ? READ : OPEN) };
+    if (path.includes(":")) {
+      const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`);
+      patterns.push({ method, pattern, terms });
+      continue;
+    }
+    const ofPath = exact.get(path) ?? new Map<string, RouteTerms>();
+    exact.set(path, ofPath.set(method, terms));
+  }
+
+  return (requestMethod, requestPath) => {
+    const method = requestMethod === "HEAD" ? "GET" : requestMethod;
+    const path = requestPath.endsWith("/") ? requestPath.slice(0, -1) : requestPath;
+    return (
+      exact.get(path)?.get(method) ??
+      patterns.find((one) => one.method === method && one.pattern.test(path))?.terms ??
+      UNKNOWN
+    );
+  };
+}
