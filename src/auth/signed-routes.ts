@@ -1,10 +1,14 @@
 import { Kind, type TSchema, Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
 import { rawBody, readBody } from "../http/body.ts";
-import type { ErrorName } from "../http/errors.ts";
+import { callerOf, type Scope } from "../http/caller.ts";
+import { ApiError, type ErrorName } from "../http/errors.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { operation } from "../http/operation.ts";
-import type { DecodedQuery, QueryParams } from "../http/params.ts";
+import { type DecodedQuery, parseFid, type QueryParams } from "../http/params.ts";
+import { pausedByOperator } from "../http/paused.ts";
+import { parseQueryString } from "../http/query-string.ts";
+import { type Access, OPEN } from "../http/route-terms.ts";
 import { hashBody } from "./body-hash.ts";
 import { type SignedOperation, type SignedOperationId, signedOperations } from "./op-table.ts";
 import { type AuthDeps, createVerify } from "./verify.ts";
@@ -22,7 +26,10 @@ interface SignedRouteSpec<Q extends QueryParams> {
   readonly errors?: readonly ErrorName[];
 }
 
-/** A request with a valid signature of its fid's custody address and an unused nonce. */
+/**
+ * A request with a valid signature of its fid's custody address and an unused nonce or, in the compat dialect, with an API key of the
+ * fid.
+ */
 export interface SignedRequest<Q extends QueryParams> {
   readonly fid: number;
   readonly query: DecodedQuery<Q>;
@@ -77,6 +84,13 @@ export function createSignedRoutes(
       const captureBody = ({ request }: { readonly request: Request }) =>
         readBody(request, Math.min(maxBodyBytes, exchangeOf(request).policy.maxBodyBytes));
       const verifySignature = async ({ request }: { readonly request: Request }): Promise<void> => {
+        const caller = callerOf(request);
+        if (caller.kind === "apiKey") {
+          if (auth.isPaused()) throw pausedByOperator("signed operations");
+          requireOwner(request, caller.ownerFid);
+          verified.set(request, caller.ownerFid);
+          return;
+        }
         verified.set(
           request,
           await verify({ headers: request.headers, bodyHash: () => hashBody(rawBody(request)), op }),
@@ -87,6 +101,7 @@ export function createSignedRoutes(
         operationId: id,
         tags: [group.tag],
         security: "signedOperation",
+        access: accessOf(op),
         ...rest,
         // On every route, a signature for another operation is 400, and every request is 503 while the index lags.
         errors: ["badRequest", "unavailable", "payloadTooLarge", ...errors],
@@ -104,8 +119,9 @@ export function createSignedRoutes(
         };
         const response = await handle(signed);
         if (method !== "GET") {
-          const { requestId } = exchangeOf(request);
-          auth.log.info({ op, fid, requestId }, "Executed a signed operation");
+          const { requestId, caller } = exchangeOf(request);
+          const key = caller.kind === "apiKey" ? { apiKey: caller.prefix } : {};
+          auth.log.info({ op, fid, requestId, ...key }, "Executed a signed operation");
         }
         return response;
       };
@@ -113,6 +129,21 @@ export function createSignedRoutes(
       plugin.route(method, path, handler, { ...hook, parse: captureBody, transform });
     },
   };
+}
+
+/** The scopes of keys that may stand for the owner's signature, by the kind of record. No key manages keys. */
+const SCOPE_OF_RECORDS: Readonly<Record<string, Scope>> = { app: "apps", webhook: "webhooks" };
+
+function accessOf(op: string): Access {
+  const scope = SCOPE_OF_RECORDS[op.split(".", 1)[0] ?? ""];
+  return scope === undefined ? OPEN : { kind: "signatureOrKey", scope };
+}
+
+/** Refuses a request that names another owner than the key's. */
+function requireOwner(request: Request, ownerFid: number): void {
+  const named = parseQueryString(request.url).owner_fid ?? [];
+  if (named.every((fid) => parseFid(fid) === ownerFid)) return;
+  throw new ApiError("forbidden", "owner_fid must be the owner of the key");
 }
 
 /** A schema that is documented but accepts every JSON value. */

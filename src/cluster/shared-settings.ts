@@ -17,6 +17,7 @@ const SOFT_SECTIONS = [
   "http",
   "auth",
   "apps",
+  "api_keys",
   "webhooks",
   "send",
   "trending",

@@ -205,6 +205,12 @@ export const configSchema = section({
     max_apps_per_owner: integer(0, 10_000),
     secret_grace_period_secs: integer(0, 2_592_000),
   }),
+  api_keys: section({
+    max_keys_per_owner: integer(0, 10_000),
+    secret_grace_period_secs: integer(0, 2_592_000),
+    units_per_minute: integer(1, 1_000_000_000),
+    writes_per_minute: integer(1, 1_000_000),
+  }),
   webhooks: section({
     max_webhooks_per_owner: integer(0, 10_000),
     secret_grace_period_secs: integer(0, 2_592_000),

@@ -62,13 +62,11 @@ type Absent = Record<never, never>;
  * The hook object for Elysia's route methods. The types of the handler's `query` and `body` follow from it. At run time
  * it has neither schema: `transform` decodes and validates both, and `detail` documents them.
  */
-export type OperationHook<
-  Q extends QueryParams | undefined,
-  B extends TSchema | undefined,
-> = RouteCacheHook & RouteTermsHook & {
-  readonly detail: DocumentDecoration;
-  readonly transform?: (context: { readonly request: Request }) => void;
-} & (Q extends QueryParams ? { readonly query: TUnsafe<DecodedQuery<Q>> } : Absent) &
+export type OperationHook<Q extends QueryParams | undefined, B extends TSchema | undefined> = RouteCacheHook &
+  RouteTermsHook & {
+    readonly detail: DocumentDecoration;
+    readonly transform?: (context: { readonly request: Request }) => void;
+  } & (Q extends QueryParams ? { readonly query: TUnsafe<DecodedQuery<Q>> } : Absent) &
   (B extends TSchema
     ? { readonly body: TUnsafe<StaticDecode<B>>; readonly parse: typeof captureBody }
     : Absent);

@@ -1,6 +1,6 @@
 import type { Logger } from "../runtime/logger.ts";
-import { type CanonicalUrl, canonicalUrl } from "./canonical-url.ts";
 import { ANONYMOUS } from "./caller.ts";
+import { type CanonicalUrl, canonicalUrl } from "./canonical-url.ts";
 import type { ClientAddress, ClientAddresses } from "./client-address.ts";
 import type { CommonHeaders } from "./common-headers.ts";
 import type { Cors } from "./cors.ts";
@@ -109,7 +109,8 @@ export function createPipeline(
     observe(method, template, status, durationMs / 1000);
     const level = template === READINESS ? "debug" : logLevelOf(status);
     if (log.isLevelEnabled(level)) {
-      log[level]({ method, route: template, status, durationMs, requestId }, "Request handled");
+      const key = exchange.caller.kind === "apiKey" ? { apiKey: exchange.caller.prefix } : {};
+      log[level]({ method, route: template, status, durationMs, requestId, ...key }, "Request handled");
     }
     return response;
   }
@@ -170,9 +171,7 @@ export function createPipeline(
     try {
       const admission = admit(exchange);
       const response =
-        admission === undefined
-          ? respond(exchange, target)
-          : admission.then(() => respond(exchange, target));
+        admission === undefined ? respond(exchange, target) : admission.then(() => respond(exchange, target));
       return response instanceof Response ? response : response.catch(fail);
     } catch (error) {
       return fail(error);

@@ -33,8 +33,7 @@ export interface OwnedStore<Item, Changes> {
   /** Deletes a record with its secrets. */
   delete(claim: Claim): Promise<StoreRefusal | undefined>;
   /**
-   * Adds a secret. Secrets without an expiry expire at `graceEndsAt`; an earlier expiry does not change, and expired secrets
-   * are deleted. Refused while there are `maxSecrets` unexpired ones.
+   * Adds a secret. Secrets with a later expiry or none expire at `graceEndsAt`, and expired secrets are deleted. Refused while there are `maxSecrets` unexpired ones.
    */
   rotateSecret(claim: Claim, rotation: Rotation): Promise<Item | StoreRefusal>;
 }

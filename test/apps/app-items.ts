@@ -12,5 +12,6 @@ export const appItems: OwnedItems<App, Partial<App>> = {
     description: n % 2 === 0 ? null : `Description ${n}`,
     signerFidAllowlist: [n, Number.MAX_SAFE_INTEGER],
   }),
+  optionalText: "description",
   allChanges: { name: "N", appUrl: "https://n.example", description: null, signerFidAllowlist: [] },
 };

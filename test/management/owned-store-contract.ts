@@ -5,7 +5,6 @@ import { ManualClock } from "../support/clock.ts";
 
 interface AnyItem {
   readonly ownerFid: number;
-  readonly description: string | null;
   readonly secrets: readonly Secret[];
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -15,7 +14,9 @@ interface AnyItem {
 export interface OwnedItems<Item, Changes> {
   idOf(item: Item): string;
   /** A new item, different for each number. */
-  makeItem(n: number, base: Omit<AnyItem, "description">): Item;
+  makeItem(n: number, base: AnyItem): Item;
+  /** A text that can change and be null. */
+  readonly optionalText: keyof Item;
   /** A change of every field that can change, and the resulting fields. */
   readonly allChanges: Changes & Partial<Item>;
 }
@@ -32,7 +33,7 @@ export function makeSecret(n: number, createdAt = 100): Secret {
 }
 
 /** The guarantees of every implementation of a store of owned records. */
-export function ownedStoreContract<Item extends AnyItem, Changes extends { description?: string | null }>(
+export function ownedStoreContract<Item extends AnyItem, Changes extends object>(
   name: string,
   open: (clock: ManualClock) => Promise<OwnedFixture<Item, Changes>>,
 ): void {
@@ -102,38 +103,38 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
     });
 
     test("an update changes the provided fields and the time", async () => {
-      const { store, item, idOf, allChanges } = await start();
+      const { store, item, idOf, allChanges, optionalText } = await start();
       const created = item(1);
       await store.create(created, 25);
       const claim = { id: idOf(created), ownerFid: 3, nowSecs: 200 };
-      const changed = { ...created, description: "new", updatedAt: 200 };
-      expect(await store.update(claim, { description: "new" } as Changes)).toEqual(changed);
+      const changed = { ...created, [optionalText]: "new", updatedAt: 200 };
+      expect(await store.update(claim, { [optionalText]: "new" } as Changes)).toEqual(changed);
       expect(await store.find(claim.id, 200)).toEqual(changed);
-      await store.update(claim, { description: null } as Changes);
-      expect((await store.find(claim.id, 200))?.description).toBeNull();
+      await store.update(claim, { [optionalText]: null } as Changes);
+      expect((await store.find(claim.id, 200))?.[optionalText]).toBeNull();
       const all = { ...created, ...allChanges, updatedAt: 200 };
       expect(await store.update(claim, allChanges)).toEqual(all);
       expect(await store.find(claim.id, 200)).toEqual(all);
     });
 
     test("concurrent updates undo neither each other nor a rotation", async () => {
-      const { store, item, idOf, allChanges } = await start();
+      const { store, item, idOf, allChanges, optionalText } = await start();
       const created = item(1);
       await store.create(created, 25);
       const claim = { id: idOf(created), ownerFid: 3, nowSecs: 200 };
-      const { description: _other, ...others } = allChanges;
+      const { [optionalText]: _other, ...others } = allChanges;
       await Promise.all([
-        store.update(claim, { description: "one" } as Changes),
+        store.update(claim, { [optionalText]: "one" } as Changes),
         store.rotateSecret(claim, rotation(2, 200, 60)),
         store.update(claim, others as unknown as Changes),
       ]);
       const found = await store.find(claim.id, 200);
-      expect(found).toMatchObject({ ...others, description: "one" });
+      expect(found as object).toMatchObject({ ...others, [optionalText]: "one" });
       expect(found?.secrets.map(({ uid }) => uid)).toEqual(["uid-1", "uid-2"]);
     });
 
     test("a deleted record or another owner's is not changed", async () => {
-      const { store, item, idOf } = await start();
+      const { store, item, idOf, optionalText } = await start();
       const created = item(1);
       await store.create(created, 25);
       const foreign = { id: idOf(created), ownerFid: 4, nowSecs: 200 };
@@ -142,7 +143,7 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
         [foreign, "not-owner"],
         [gone, "not-found"],
       ] as const) {
-        expect(await store.update(claim, { description: "theirs" } as Changes)).toBe(refusal);
+        expect(await store.update(claim, { [optionalText]: "theirs" } as Changes)).toBe(refusal);
         expect(await store.rotateSecret(claim, rotation(3, 200, 60))).toBe(refusal);
         expect(await store.delete(claim)).toBe(refusal);
       }
@@ -193,6 +194,15 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
       expect(await secretRows()).toBe(4);
       await store.rotateSecret(at(500), rotation(5, 500, 0));
       expect(await secretRows()).toBe(2);
+    });
+
+    test("a rotation without grace also ends earlier secrets whose grace period lasts", async () => {
+      const { store, item, idOf } = await start();
+      await store.create(item(1), 25);
+      const claim = { id: idOf(item(1)), ownerFid: 3, nowSecs: 200 };
+      await store.rotateSecret(claim, rotation(2, 200, 1_000));
+      await store.rotateSecret(claim, rotation(3, 200, 0));
+      expect((await store.find(claim.id, 200))?.secrets.map(({ uid }) => uid)).toEqual(["uid-3"]);
     });
 
     test("the number of expired secrets that are not deleted yet is bounded", async () => {

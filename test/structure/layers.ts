@@ -17,6 +17,7 @@ export const LAYERS = [
   "apps",
   "writes",
   "signers",
+  "api-keys",
   "audit",
   "management",
   "demo",

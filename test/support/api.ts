@@ -2,6 +2,7 @@ import pino from "pino";
 import { Registry } from "prom-client";
 import { apiPlugins } from "../../src/api/shared/plugins.ts";
 import { hubPlugins } from "../../src/api/v1/routes.ts";
+import { KeyEpoch } from "../../src/api-keys/key-epoch.ts";
 import type { StaleReason } from "../../src/auth/staleness.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { openState, type StateDatabase, statePath } from "../../src/db/state/database.ts";
@@ -14,6 +15,7 @@ import { SubmissionCheck } from "../../src/hub/submission-check.ts";
 import type { OutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
 import { createFanOut, type FanOutTimings } from "../../src/node/compose/fan-out.ts";
+import { createKeyGate } from "../../src/node/compose/key-gate.ts";
 import { createManagement } from "../../src/node/compose/management.ts";
 import { createPush } from "../../src/node/compose/push.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
@@ -79,7 +81,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const db = openIndexReader(indexPath(node.dir));
   const state = openState(statePath(node.dir));
   const common = {
-    config: configWith(...settings),
+    config: configWith(...settings, `service.compat_prefixes=${(options.compatPrefixes ?? []).join(",")}`),
     clock: node.clock,
     log: pino({ level: "silent" }),
     metrics: { registry: new Registry(), prefix: "svc_" },
@@ -88,8 +90,10 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     maxQueued: maxQueuedOf(common.config.webhooks),
     clock: node.clock,
   });
+  const keyEpoch = new KeyEpoch();
   const parts = {
     common,
+    keyEpoch,
     index: db,
     state: stores,
     guard: publicNamesGuard,
@@ -131,6 +135,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     clock: node.clock,
     http: httpSettings,
     cache: responses,
+    gate: createKeyGate({ ...parts, store: stores.apiKeys, management }),
   });
   const document = await http.server.openApi();
   return {

@@ -3,6 +3,7 @@ import pino from "pino";
 import { Registry } from "prom-client";
 import type { Config } from "../../src/config/schema.ts";
 import { createClientAddresses } from "../../src/http/client-address.ts";
+import type { Gate } from "../../src/http/gate.ts";
 import type { ApiDocumentation } from "../../src/http/openapi.ts";
 import type { OpsProviders } from "../../src/http/ops.ts";
 import type { ResponseCache } from "../../src/http/response-cache.ts";
@@ -41,6 +42,7 @@ export interface RunHttpOptions {
   readonly serviceName?: string;
   readonly clock?: Clock;
   readonly cache?: ResponseCache;
+  readonly gate?: Gate;
   readonly unavailableReason?: () => string | undefined;
   readonly unsent?: UnsentBytes;
   readonly descriptors?: Descriptors;
@@ -106,6 +108,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
       ...options.ops,
     },
     cache: options.cache,
+    gate: options.gate,
     unavailableReason: options.unavailableReason,
     unsent: options.unsent,
     descriptors: options.descriptors,

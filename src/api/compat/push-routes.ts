@@ -1,5 +1,4 @@
 import { type AnyElysia, Elysia } from "elysia";
-import type { AppOfSendKey } from "../../apps/app-of-send-key.ts";
 import { parseBody, rawBody } from "../../http/body.ts";
 import { operation } from "../../http/operation.ts";
 import { cursor, fidList, limit, optional, text } from "../../http/params.ts";
@@ -10,6 +9,7 @@ import { cursorCodec, cutPage } from "../../read/cursor.ts";
 import { executeSend } from "../native/send/execute-send.ts";
 import { presentQueued, QueuedCampaign } from "../native/send/schemas.ts";
 import { decodeCursor } from "../shared/cursor-param.ts";
+import { appOfRequest, type PushApps } from "./push-app.ts";
 import {
   CompatCampaigns,
   CompatSendRequest,
@@ -19,12 +19,10 @@ import {
   presentSend,
 } from "./push-schemas.ts";
 import { withFlatFilters } from "./send-body.ts";
-import { appOfRequest } from "./send-key.ts";
 
 /** Dependencies of push in the shape of the hosted API. */
-export interface CompatPushDeps {
+export interface CompatPushDeps extends PushApps {
   readonly sends: SendService;
-  readonly appOfKey: AppOfSendKey;
   readonly senderView: SenderView;
 }
 
@@ -36,11 +34,19 @@ const campaignCursor = cursorCodec("sender-campaigns", ["int"]);
 const tokenCursor = cursorCodec("sender-tokens", ["int", "int"]);
 
 /**
- * `/frame/notifications` and `/frame/notification_tokens` without an app id, in the shape of the hosted API. The send
- * secret identifies the app.
+ * `/frame/notifications` and `/frame/notification_tokens` without an app id, in the shape of the hosted API. A send
+ * secret, or an API key with the scope `push`, identifies the app.
  */
-export function compatPushRoutes({ sends, appOfKey, senderView }: CompatPushDeps): AnyElysia {
-  const described = { tags: ["Mini apps"], security: "apiKey" } as const;
+export function compatPushRoutes(deps: CompatPushDeps): AnyElysia {
+  const { sends, senderView } = deps;
+  const described = {
+    tags: ["Mini apps"],
+    security: "apiKey",
+    access: { kind: "sendSecretOrKey", scope: "push" },
+  } as const;
+  const ofKey = {
+    app_id: optional(text({ description: "The app, for an API key whose owner has several" })),
+  };
   // Has no hook that decodes the body, because the key is verified first.
   const { transform: _, ...sendHook } = operation({
     ...described,
@@ -48,9 +54,10 @@ export function compatPushRoutes({ sends, appOfKey, senderView }: CompatPushDeps
     summary: "Send a notification from the app of the key",
     description:
       "Same as the send with an app id. The response to a send to at most 100 tokens also contains the result of each token.",
+    query: ofKey,
     body: CompatSendRequest,
     response: { 200: CompatSendResult, 202: QueuedCampaign },
-    errors: ["tooManyRequests"],
+    errors: ["forbidden", "tooManyRequests"],
   });
 
   return new Elysia({ name: "farcaster-push" })
@@ -58,7 +65,7 @@ export function compatPushRoutes({ sends, appOfKey, senderView }: CompatPushDeps
       "/frame/notifications",
       async (context) => {
         const { request } = context;
-        const app = await appOfRequest(request, appOfKey);
+        const app = await appOfRequest(request, deps);
         const body = withFlatFilters(parseBody(rawBody(request)));
         const { campaignId, ended } = await executeSend(context, sends, app, body);
         return ended ? presentSend(campaignId, ended) : presentQueued(campaignId);
@@ -68,7 +75,7 @@ export function compatPushRoutes({ sends, appOfKey, senderView }: CompatPushDeps
     .get(
       "/frame/notifications",
       async ({ request, query }) => {
-        const app = await appOfRequest(request, appOfKey);
+        const app = await appOfRequest(request, deps);
         const [before] = decodeCursor(campaignCursor, query.cursor) ?? [];
         const found = await senderView.campaigns(app, {
           campaignId: query.campaign_id,
@@ -84,17 +91,19 @@ export function compatPushRoutes({ sends, appOfKey, senderView }: CompatPushDeps
         summary: "Notification campaigns of the app of the key",
         description: "Newest first. A campaign is retained for 30 days.",
         query: {
+          ...ofKey,
           campaign_id: optional(text({ description: "Only this campaign" })),
           limit: limit(CAMPAIGN_PAGE.fallback, CAMPAIGN_PAGE.max),
           cursor: cursor(),
         },
         response: CompatCampaigns,
+        errors: ["forbidden"],
       }),
     )
     .get(
       "/frame/notification_tokens",
       async ({ request, query }) => {
-        const app = await appOfRequest(request, appOfKey);
+        const app = await appOfRequest(request, deps);
         const [fid, clientFid] = decodeCursor(tokenCursor, query.cursor) ?? [];
         const after = fid === undefined || clientFid === undefined ? undefined : { fid, clientFid };
         const found = await senderView.tokens(app, { fids: query.fids, after, max: query.limit + 1 });
@@ -108,11 +117,13 @@ export function compatPushRoutes({ sends, appOfKey, senderView }: CompatPushDeps
         description:
           "Complete tokens, so that they can be exported to another service. Ordered by fid; a user has one for each client app.",
         query: {
+          ...ofKey,
           fids: optional(fidList({ maxItems: MAX_FIDS, description: "Only of these fids" })),
           limit: limit(TOKEN_PAGE.fallback, TOKEN_PAGE.max),
           cursor: cursor(),
         },
         response: CompatTokens,
+        errors: ["forbidden"],
       }),
     );
 }

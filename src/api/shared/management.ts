@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import type { ApiKeyService } from "../../api-keys/api-key-service.ts";
 import type { AppService } from "../../apps/app-service.ts";
 import type { AuthDeps } from "../../auth/verify.ts";
 import type { Secret } from "../../db/state/secret.ts";
@@ -16,6 +17,7 @@ import { closed, nullable, UnixSecs } from "./schemas.ts";
 export interface ManagementDeps {
   readonly auth: AuthDeps;
   readonly apps: AppService;
+  readonly apiKeys: ApiKeyService;
   readonly webhooks: WebhookService;
   readonly deliveries: DeliveryService;
   readonly delivery: DeliverySettings;

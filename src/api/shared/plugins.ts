@@ -1,6 +1,7 @@
 import type { AnyElysia } from "elysia";
 import type { HttpServerOptions } from "../../http/server.ts";
 import { compatPlugins } from "../compat/plugins.ts";
+import { apiKeyRoutes } from "../native/api-keys/routes.ts";
 import { appCampaignRoutes } from "../native/apps/campaign-routes.ts";
 import { appRoutes } from "../native/apps/routes.ts";
 import { appTokenRoutes } from "../native/apps/token-routes.ts";
@@ -57,6 +58,7 @@ function nativePlugins({ source, management, push, stream }: ApiDeps): AnyElysia
     channelMemberRoutes(deps),
     trendingChannelRoutes(deps),
     notificationRoutes(reads),
+    apiKeyRoutes(management),
     appRoutes(management),
     appTokenRoutes(push),
     appCampaignRoutes(push),

@@ -31,7 +31,7 @@ const countSecrets = pgStatement<{ stored: number; live: number }, [holder: stri
 );
 const expireSecrets = pgStatement<unknown, [graceEndsAt: number, holder: string]>(
   "secrets.expire",
-  "UPDATE secrets SET expires_at = $1 WHERE holder = $2 AND expires_at IS NULL",
+  "UPDATE secrets SET expires_at = $1 WHERE holder = $2 AND (expires_at IS NULL OR expires_at > $1)",
 );
 const deleteExpired = pgStatement<unknown, [holder: string, nowSecs: number]>(
   "secrets.delete-expired",

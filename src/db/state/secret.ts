@@ -1,8 +1,8 @@
-/** Authenticates the owner of an app or webhook to the other side. */
+/** Authenticates the owner of an app or webhook to the other side, or is the digest of an API key. */
 export interface Secret {
   /** UUID. */
   readonly uid: string;
-  /** 32 bytes as 64 hex digits. The text itself is compared and used as the HMAC key. */
+  /** 32 bytes as 64 hex digits. The text itself is compared and used as the HMAC key; of an API key it is SHA-256. */
   readonly value: string;
   readonly createdAt: number;
   /** The first second at which it is invalid; null while it is the current one. */

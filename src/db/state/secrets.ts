@@ -46,7 +46,7 @@ const liveSecrets = statement<SecretRow, [holders: string, nowSecs: number]>(
 );
 const expireSecrets = statement<unknown, [graceEndsAt: number, holder: string]>(
   "secrets.expire",
-  "UPDATE secrets SET expires_at = ? WHERE holder = ? AND expires_at IS NULL",
+  "UPDATE secrets SET expires_at = ?1 WHERE holder = ?2 AND (expires_at IS NULL OR expires_at > ?1)",
 );
 const deleteExpired = statement<unknown, [holder: string, nowSecs: number]>(
   "secrets.delete-expired",

@@ -19,7 +19,7 @@ export interface OwnedTable<Item> extends OwnedRows<Item> {
 
 /** The statements that are the same for every table of records. Reads include the unexpired secrets, oldest first. */
 export interface OwnedRows<Item> {
-  readonly table: "apps" | "webhooks";
+  readonly table: "apps" | "webhooks" | "api_keys";
   find(queries: PgQueries, id: string, nowSecs: number): Promise<Item | undefined>;
   listByOwner(queries: PgQueries, ownerFid: number, nowSecs: number): Promise<Item[]>;
   /** The first record with an unexpired secret of this digest. */
@@ -43,7 +43,7 @@ const SECRET_COLUMNS = `s.uid AS secret_uid, s.value AS secret_value, s.created_
 
 /** Declares the statements of a table. */
 export function ownedRows<Item, Row>(options: {
-  readonly table: "apps" | "webhooks";
+  readonly table: "apps" | "webhooks" | "api_keys";
   readonly idColumn: string;
   /** Without a table name. */
   readonly columns: string;

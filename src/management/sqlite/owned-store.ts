@@ -20,7 +20,7 @@ export interface OwnedTable<Item> {
 
 /** Declares the statements that are the same for every table of records. */
 export function ownedRows<Item, Row>(options: {
-  readonly table: "apps" | "webhooks";
+  readonly table: "apps" | "webhooks" | "api_keys";
   readonly idColumn: string;
   /** Reads rows; its condition is appended. */
   readonly select: string;

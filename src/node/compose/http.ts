@@ -1,5 +1,6 @@
 import { apiPlugins } from "../../api/shared/plugins.ts";
 import { hubPlugins } from "../../api/v1/routes.ts";
+import type { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
 import type { Config } from "../../config/schema.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
@@ -20,6 +21,7 @@ import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import type { NodeOps } from "../node-ops.ts";
 import type { StateStores } from "../state/state-stores.ts";
 import { createNodeHubReads } from "./hub-reads.ts";
+import { createKeyGate } from "./key-gate.ts";
 import { createManagement } from "./management.ts";
 import { createPush } from "./push.ts";
 
@@ -37,6 +39,8 @@ export function createNodeHttp(deps: {
   readonly hub: HubRpc;
   readonly stateNode: StateNode;
   readonly isPaused: (name: Pausable) => boolean;
+  /** Shared by all HTTP workers. */
+  readonly keyEpoch: KeyEpoch;
   /** The budget of unsent response bytes, shared by all HTTP workers. */
   readonly unsent: UnsentBytes;
   /** The streams of this worker; undefined while they are disabled. */
@@ -56,6 +60,7 @@ export function createNodeHttp(deps: {
     ops,
     stateNode,
     isPaused,
+    keyEpoch,
     unsent,
     streams,
     descriptors,
@@ -64,7 +69,15 @@ export function createNodeHttp(deps: {
   const { config, clock } = common;
   // Only a node that follows an upstream can lag behind it.
   const staleReason = config.upstream.url === "" ? undefined : ops.staleReason;
-  const management = createManagement({ common, index: db, state, delivery, staleReason, isPaused });
+  const management = createManagement({
+    common,
+    index: db,
+    state,
+    delivery,
+    staleReason,
+    isPaused,
+    keyEpoch,
+  });
   return createHttpServer({
     common,
     version,
@@ -84,6 +97,7 @@ export function createNodeHttp(deps: {
     ...hubInterface(config, db, deps.hub),
     ops,
     unavailableReason: config.upstream.url === "" ? undefined : createBuildCheck(db),
+    gate: createKeyGate({ common, store: state.apiKeys, management, keyEpoch }),
     unsent,
     descriptors,
     cache: new ResponseCache({ dataVersion: () => db.dataVersion(), clock }),

@@ -1,9 +1,13 @@
 import type { ManagementDeps } from "../../api/shared/management.ts";
+import { createApiKeyService } from "../../api-keys/api-key-service.ts";
+import { KeyEpoch } from "../../api-keys/key-epoch.ts";
+import { FRESH_MS } from "../../api-keys/known-keys.ts";
 import { createAppService } from "../../apps/app-service.ts";
 import { custodyFromIndex } from "../../auth/custody.ts";
 import { neverStale, type StaleReason } from "../../auth/staleness.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
 import { serviceNames } from "../../config/names.ts";
+import type { Config } from "../../config/schema.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { createConfiguredGuard } from "../../net/configured-client.ts";
 import type { UrlGuard } from "../../net/guard.ts";
@@ -17,9 +21,11 @@ import type { StateStores } from "../state/state-stores.ts";
 export function createManagement(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly index: IndexDatabase;
-  readonly state: Pick<StateStores, "nonces" | "apps" | "webhooks" | "deliveryLog">;
+  readonly state: Pick<StateStores, "nonces" | "apps" | "apiKeys" | "webhooks" | "deliveryLog">;
   /** Wakes the delivery engine for newly queued deliveries. Without it the engine finds them at its next poll. */
   readonly delivery?: Pick<DeliveryNode, "wake">;
+  /** Shared with the gates of all HTTP workers. Default: one of its own. */
+  readonly keyEpoch?: KeyEpoch;
   /** Default: the guard of the settings in `net`. */
   readonly guard?: UrlGuard;
   /** Default: never stale. */
@@ -29,8 +35,15 @@ export function createManagement(options: {
 }): ManagementDeps {
   const { index, state } = options;
   const { config, clock, log } = options.common;
-  const { apps, auth, net, service, webhooks } = config;
+  const { api_keys: apiKeys, apps, auth, net, service, webhooks } = config;
+  const custodyOf = custodyFromIndex(index);
   const guard = options.guard ?? createConfiguredGuard(net);
+  const appService = createAppService({
+    store: state.apps,
+    guard,
+    clock,
+    settings: { cap: apps.max_apps_per_owner, graceSecs: apps.secret_grace_period_secs },
+  });
   const wake = async (webhookId: string) => options.delivery?.wake(webhookId);
   const webhookService = createWebhookService({
     store: state.webhooks,
@@ -46,15 +59,20 @@ export function createManagement(options: {
       log: log.child({ subsystem: "management" }),
       windowSecs: auth.signed_at_window_secs,
       nonces: state.nonces,
-      custodyOf: custodyFromIndex(index),
+      custodyOf,
       staleReason: options.staleReason ?? neverStale,
       isPaused: () => options.isPaused?.("signed") ?? false,
     },
-    apps: createAppService({
-      store: state.apps,
-      guard,
+    apps: appService,
+    apiKeys: createApiKeyService({
+      store: state.apiKeys,
       clock,
-      settings: { cap: apps.max_apps_per_owner, graceSecs: apps.secret_grace_period_secs },
+      settings: { cap: apiKeys.max_keys_per_owner, graceSecs: apiKeys.secret_grace_period_secs },
+      limits: { unitsPerMinute: apiKeys.units_per_minute, writesPerMinute: apiKeys.writes_per_minute },
+      serviceName: service.name,
+      custodyOf,
+      ownsApp: async (fid, appId) => (await appService.get(fid, appId)).ok,
+      forgetKnownKeys: createForgetKnownKeys(config, options.keyEpoch ?? new KeyEpoch()),
     }),
     webhooks: webhookService,
     deliveries: createDeliveryService({
@@ -69,5 +87,13 @@ export function createManagement(options: {
       rateLimit: webhooks.rate_limit,
       rateLimitSecs: webhooks.rate_limit_duration_secs,
     },
+  };
+}
+
+/** The workers of this process notice at once; those of other nodes use what they knew for up to two seconds. */
+function createForgetKnownKeys(config: Config, epoch: KeyEpoch): () => Promise<void> {
+  return async () => {
+    epoch.advance();
+    if (config.state.url !== "") await Bun.sleep(FRESH_MS);
   };
 }

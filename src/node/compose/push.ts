@@ -58,6 +58,7 @@ export function createPush(options: {
     }),
     campaigns: createCampaignService({ apps: management.apps, campaigns }),
     appOfKey: createSendKeyLookup({ apps, clock }),
+    appsOf: (ownerFid) => management.apps.list(ownerFid),
     senderView: createSenderView({ campaigns, tokens }),
   };
 }

@@ -1,3 +1,4 @@
+import { createPostgresApiKeys } from "../../api-keys/postgres/api-key-store.ts";
 import { createPostgresApps } from "../../apps/postgres/app-store.ts";
 import { auditSweep, createPostgresAudit } from "../../audit/postgres/audit-store.ts";
 import { createPostgresNonces, nonceSweep } from "../../auth/postgres/nonce-store.ts";
@@ -46,6 +47,7 @@ export function createPostgresStores(pools: PgPools, options: PostgresStoresOpti
   return {
     nonces: createPostgresNonces(pools.main),
     apps: createPostgresApps(pools.main, clock),
+    apiKeys: createPostgresApiKeys(pools.main, clock),
     webhooks: createPostgresWebhooks(pools.main, clock),
     tokens: createPostgresTokens(pools, clock, node),
     campaigns: createPostgresCampaigns(pools, clock, node, runLimits),

@@ -1,3 +1,4 @@
+import { apiKeyReads, apiKeyWrites } from "../../api-keys/sqlite/api-key-store.ts";
 import { appReads, appWrites } from "../../apps/sqlite/app-store.ts";
 import { auditReads, auditWrites } from "../../audit/sqlite/audit-store.ts";
 import { nonceReads, nonceWrites } from "../../auth/sqlite/nonce-store.ts";
@@ -43,6 +44,7 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
   return {
     nonces: { ...nonceReads(db), ...writes("nonces") },
     apps: { ...appReads(db), ...writes("apps") },
+    apiKeys: { ...apiKeyReads(db), ...writes("apiKeys") },
     webhooks: { ...webhookReads(db), ...writes("webhooks") },
     tokens: { ...tokenReads(db), ...writes("tokens") },
     campaigns: {
@@ -84,6 +86,7 @@ export function stateWrites(
   return {
     nonces: nonceWrites(db, clock),
     apps: appWrites(db, clock),
+    apiKeys: apiKeyWrites(db, clock),
     webhooks: webhookWrites(db, clock),
     tokens: tokenWrites(db, clock),
     campaigns: campaignWrites(db, clock, node),

@@ -1,3 +1,4 @@
+import type { ApiKeyStore } from "../../api-keys/api-key-store.ts";
 import type { AppStore } from "../../apps/app-store.ts";
 import type { AuditStore } from "../../audit/audit-store.ts";
 import type { NonceStore } from "../../auth/nonce-store.ts";
@@ -21,6 +22,7 @@ import type { WriteStore } from "../../writes/store/write-store.ts";
 export interface StateStores {
   readonly nonces: NonceStore;
   readonly apps: AppStore;
+  readonly apiKeys: ApiKeyStore;
   readonly webhooks: WebhookStore;
   readonly tokens: TokenStore;
   readonly campaigns: CampaignStore;
@@ -44,6 +46,7 @@ export type WrittenStore = Exclude<keyof StateStores, "ledger">;
 export const writeMethods = {
   nonces: ["spend"],
   apps: ["create", "update", "delete", "rotateSecret"],
+  apiKeys: ["create", "update", "delete", "rotateSecret"],
   webhooks: ["create", "update", "delete", "rotateSecret"],
   tokens: ["apply", "countRefused", "deleteMatching"],
   campaigns: ["create", "take", "release", "end"],

@@ -18,9 +18,10 @@ const LIVE_WEBHOOKS = "webhook IN (SELECT seq FROM webhooks)";
  */
 const INVARIANTS: readonly { readonly what: string; readonly rows: string }[] = [
   {
-    what: "secrets without an app or webhook",
+    what: "secrets without an app, webhook or API key",
     rows: `secrets WHERE holder NOT IN (SELECT app_id FROM apps)
-           AND holder NOT IN (SELECT webhook_id FROM webhooks)`,
+           AND holder NOT IN (SELECT webhook_id FROM webhooks)
+           AND holder NOT IN (SELECT api_key_id FROM api_keys)`,
   },
   {
     what: "apps without a secret in force",
@@ -30,6 +31,11 @@ const INVARIANTS: readonly { readonly what: string; readonly rows: string }[] = 
     what: "webhooks without a secret in force",
     rows: `webhooks WHERE NOT EXISTS (SELECT 1 FROM secrets WHERE holder = webhook_id AND expires_at IS NULL)`,
   },
+  {
+    what: "API keys without a secret in force",
+    rows: `api_keys WHERE NOT EXISTS (SELECT 1 FROM secrets WHERE holder = api_key_id AND expires_at IS NULL)`,
+  },
+  { what: "API keys with unreadable scopes", rows: "api_keys WHERE NOT json_valid(scopes)" },
   { what: "apps with an unreadable allowlist", rows: "apps WHERE NOT json_valid(signer_fid_allowlist)" },
   { what: "webhooks with an unreadable subscription", rows: "webhooks WHERE NOT json_valid(subscription)" },
   {

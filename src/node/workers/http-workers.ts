@@ -1,4 +1,5 @@
 import { Gauge } from "prom-client";
+import { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { httpWorkersOf } from "../../config/http-workers.ts";
 import type { Config } from "../../config/schema.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
@@ -57,6 +58,7 @@ export function startHttpWorkers(
   const clients: RpcClient<HttpWorkerRpc>[] = [];
   const nodeOps: NodeOps = { ...ops, metrics: createMetricsPage(metrics, partMetrics, stats) };
 
+  const keyEpoch = new KeyEpoch();
   const unsent = new UnsentBytes();
   new Gauge({
     name: `${metrics.prefix}http_unsent_bytes`,
@@ -92,6 +94,7 @@ export function startHttpWorkers(
       matching: matchingPorts,
       streamSlots: slotsPort,
       commits: commits.shared,
+      keyEpoch: keyEpoch.shared,
       unsent: unsent.shared,
       state,
       sharesPort,

@@ -1,4 +1,5 @@
 import { Registry } from "prom-client";
+import { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { NodeSignals } from "../../cluster/node-signals.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
@@ -40,6 +41,8 @@ export interface HttpWorkerInit {
   readonly commits: SharedArrayBuffer;
   /** The count of unsent response bytes of all HTTP workers. */
   readonly unsent: SharedArrayBuffer;
+  /** That of the API keys, of all HTTP workers. */
+  readonly keyEpoch: SharedArrayBuffer;
   readonly state: StateLink;
   /** Whether other workers accept connections on the same port. */
   readonly sharesPort: boolean;
@@ -81,6 +84,7 @@ runWorker<HttpWorkerInit>(async (init) => {
     isPaused: (name) => signals.isPaused(name),
     unsent,
     streams,
+    keyEpoch: new KeyEpoch(init.keyEpoch),
     descriptors: processDescriptors(),
     stopping: stopping.signal,
   });

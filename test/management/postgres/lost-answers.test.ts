@@ -53,7 +53,10 @@ describe.skipIf(!HAS_POSTGRES)("after an answer that was lost behind the commit"
   });
 
   test.each(stores)("%s: a record is created, rotated and deleted once", async (_name, create, items) => {
-    const { idOf, makeItem } = items as OwnedItems<{ readonly secrets: readonly unknown[] }, unknown>;
+    const { idOf, makeItem } = items as unknown as OwnedItems<
+      { readonly secrets: readonly unknown[] },
+      unknown
+    >;
     await using fixture = await start();
     const clock = steadyClock(new ManualClock(100));
     const store = create(fixture.main, clock) as OwnedStore<never, never>;

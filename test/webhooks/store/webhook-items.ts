@@ -15,6 +15,7 @@ export const webhookItems: OwnedItems<Webhook, Partial<Webhook>> = {
     compatPrefix: null,
     health: UNTRIED,
   }),
+  optionalText: "description",
   allChanges: {
     title: "T",
     targetUrl: "https://t.example",

@@ -40,7 +40,10 @@ export const webhooks = sqliteTable(
   (t) => [index("webhooks_by_owner").on(t.ownerFid)],
 );
 
-/** Secrets of apps and webhooks. `holder` is an app_id or a webhook_id; the two formats differ. */
+/**
+ * Secrets of apps and webhooks, and digests of API keys. `holder` is an app_id, a webhook_id or an api_key_id; ids are random, so no two
+ * are the same.
+ */
 export const secrets = sqliteTable(
   "secrets",
   {

@@ -1,0 +1,170 @@
+import type { Static } from "@sinclair/typebox";
+import type { CustodyOf } from "../auth/custody.ts";
+import { randomBase58 } from "../lib/random-base58.ts";
+import { ok, type Result } from "../lib/result.ts";
+import { withoutUndefined } from "../lib/without-undefined.ts";
+import { createOwnedParts, type OwnedService, type OwnedSettings } from "../management/owned-service.ts";
+import { badField, type Refusal, refusalOf, refused } from "../management/refusal.ts";
+import { schemaReader } from "../management/request-schema.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { CreateApiKeyRequest, RotateApiKeyRequest, UpdateApiKeyRequest } from "./api-key-requests.ts";
+import type { ApiKey, ApiKeyChanges, ApiKeyStore } from "./api-key-store.ts";
+import { inactiveReason } from "./key-state.ts";
+import { createKeyPrefix, createKeyText, keySecret } from "./key-text.ts";
+
+const ID_CHARS = 16;
+const MAX_LIVE_SECRETS = 100;
+
+/** The operator's limits of a key. */
+export interface KeyLimits {
+  readonly unitsPerMinute: number;
+  readonly writesPerMinute: number;
+}
+
+/** A key with the text of its newest secret, which is shown once. */
+export interface ApiKeyWithText {
+  readonly key: ApiKey;
+  readonly text: string;
+}
+
+/** Management of API keys by their owners. `fid` is the acting fid, `body` the JSON of the request. */
+export interface ApiKeyService extends Omit<OwnedService<ApiKey>, "rotateSecret"> {
+  create(fid: number, body: unknown): Promise<Result<ApiKeyWithText, Refusal>>;
+  update(fid: number, body: unknown): Promise<Result<ApiKey, Refusal>>;
+  rotateSecret(fid: number, body: unknown): Promise<Result<ApiKeyWithText, Refusal>>;
+  /** Why a key does not act for its owner; null while it does. */
+  inactiveReason(key: ApiKey): string | null;
+  readonly limits: KeyLimits;
+}
+
+const readCreate = schemaReader(CreateApiKeyRequest);
+const readUpdate = schemaReader(UpdateApiKeyRequest);
+const readRotate = schemaReader(RotateApiKeyRequest);
+
+export function createApiKeyService(options: {
+  readonly store: ApiKeyStore;
+  readonly clock: Clock;
+  readonly settings: OwnedSettings;
+  readonly limits: KeyLimits;
+  readonly serviceName: string;
+  readonly custodyOf: CustodyOf;
+  /** Whether an app exists and belongs to the fid. */
+  readonly ownsApp: (fid: number, appId: string) => Promise<boolean>;
+  /** Resolves when no HTTP worker, here or on another node, uses what it knew of the keys before. */
+  readonly forgetKnownKeys: () => Promise<void>;
+}): ApiKeyService {
+  const { store, settings, limits, serviceName, custodyOf, ownsApp, forgetKnownKeys } = options;
+  const parts = createOwnedParts({ ...options, noun: "API key", idKey: "api_key_id" });
+
+  /** Returns a refusal for fields that are valid by themselves. */
+  async function refusalFor(
+    fid: number,
+    request: Partial<Static<typeof CreateApiKeyRequest>>,
+  ): Promise<Result<undefined, Refusal>> {
+    const { app_id: appId, expires_at: expiresAt, units_per_minute, writes_per_minute } = request;
+    if (typeof expiresAt === "number" && expiresAt <= parts.now()) {
+      return badField("expires_at must be in the future");
+    }
+    for (const [name, value, max] of [
+      ["units_per_minute", units_per_minute, limits.unitsPerMinute],
+      ["writes_per_minute", writes_per_minute, limits.writesPerMinute],
+    ] as const) {
+      if (typeof value === "number" && value > max) return badField(`${name} must be at most ${max}`);
+    }
+    if (typeof appId === "string" && !(await ownsApp(fid, appId))) {
+      return badField("app_id is no mini app of the fid");
+    }
+    return ok(undefined);
+  }
+
+  return {
+    limits,
+    get: parts.get,
+    list: parts.list,
+    inactiveReason: (key) => inactiveReason(key, custodyOf),
+
+    async create(fid, body) {
+      const request = readCreate(body);
+      if (!request.ok) return request;
+      const refusal = await refusalFor(fid, request.value);
+      if (!refusal.ok) return refusal;
+      const custody = custodyOf(fid);
+      if (!custody) return refused("unauthorized", "unknown fid");
+      const { name, scopes, app_id, expires_at, units_per_minute, writes_per_minute } = request.value;
+      const now = parts.now();
+      const prefix = createKeyPrefix(serviceName);
+      const text = createKeyText(prefix);
+      const created = await parts.create({
+        apiKeyId: randomBase58(ID_CHARS),
+        ownerFid: fid,
+        name,
+        prefix,
+        scopes,
+        appId: app_id ?? null,
+        active: true,
+        custody,
+        unitsPerMinute: units_per_minute ?? null,
+        writesPerMinute: writes_per_minute ?? null,
+        expiresAt: expires_at ?? null,
+        lastUsedAt: null,
+        secrets: [keySecret(text, now)],
+        createdAt: now,
+        updatedAt: now,
+      });
+      return created.ok ? ok({ key: created.value, text }) : created;
+    },
+
+    async update(fid, body) {
+      const updated = await parts.update(fid, body, async () => {
+        const request = readUpdate(body);
+        if (!request.ok) return request;
+        const refusal = await refusalFor(fid, request.value);
+        if (!refusal.ok) return refusal;
+        const custody = request.value.active === true ? custodyOf(fid) : undefined;
+        return ok(changesOf(request.value, custody));
+      });
+      if (updated.ok) await forgetKnownKeys();
+      return updated;
+    },
+
+    async delete(fid, id) {
+      const deleted = await parts.delete(fid, id);
+      if (deleted.ok) await forgetKnownKeys();
+      return deleted;
+    },
+
+    async rotateSecret(fid, body) {
+      const request = readRotate(body);
+      if (!request.ok) return request;
+      const { api_key_id: id, grace_secs: graceSecs = settings.graceSecs } = request.value;
+      if (graceSecs > settings.graceSecs) return badField(`grace_secs must be at most ${settings.graceSecs}`);
+      const key = await parts.get(fid, id);
+      if (!key.ok) return key;
+      const text = createKeyText(key.value.prefix);
+      const nowSecs = parts.now();
+      const rotated = await store.rotateSecret(
+        { id, ownerFid: fid, nowSecs },
+        { secret: keySecret(text, nowSecs), graceEndsAt: nowSecs + graceSecs, maxSecrets: MAX_LIVE_SECRETS },
+      );
+      if (typeof rotated === "string") return refusalOf(rotated, { noun: "API key", cap: settings.cap });
+      if (graceSecs === 0) await forgetKnownKeys();
+      return ok({ key: rotated, text });
+    },
+  };
+}
+
+function changesOf(
+  request: Static<typeof UpdateApiKeyRequest>,
+  custody: Uint8Array | undefined,
+): ApiKeyChanges {
+  return withoutUndefined({
+    name: request.name,
+    scopes: request.scopes,
+    appId: request.app_id,
+    active: request.active,
+    custody,
+    unitsPerMinute: request.units_per_minute,
+    writesPerMinute: request.writes_per_minute,
+    expiresAt: request.expires_at,
+  });
+}

@@ -1,0 +1,105 @@
+import type { AnyElysia } from "elysia";
+import {
+  CreateApiKeyRequest,
+  RotateApiKeyRequest,
+  UpdateApiKeyRequest,
+} from "../../../api-keys/api-key-requests.ts";
+import type { ApiKeyService } from "../../../api-keys/api-key-service.ts";
+import type { ApiKey } from "../../../api-keys/api-key-store.ts";
+import { createSignedRoutes } from "../../../auth/signed-routes.ts";
+import type { AuthDeps } from "../../../auth/verify.ts";
+import { optional, text } from "../../../http/params.ts";
+import { Deleted, idToDelete, unwrapOrThrow } from "../../shared/management.ts";
+import { ApiKeyResponse, ApiKeysResponse, ApiKeyWithSecretResponse, presentApiKey } from "./schemas.ts";
+
+/** `/api_key`: API keys for the compat dialect, for their owner. No key may manage keys. */
+export function apiKeyRoutes(deps: { readonly auth: AuthDeps; readonly apiKeys: ApiKeyService }): AnyElysia {
+  const { auth, apiKeys } = deps;
+  const routes = createSignedRoutes(auth, { name: "api-keys", tag: "API keys" });
+  const apiKeyId = text({ description: "The key's id" });
+  const present = (key: ApiKey) => presentApiKey(key, apiKeys);
+
+  routes.add(
+    "createApiKey",
+    {
+      summary: "Create an API key",
+      description: "The response alone contains the text of the key; only its digest is stored.",
+      body: CreateApiKeyRequest,
+      response: ApiKeyWithSecretResponse,
+      errors: ["tooManyRequests"],
+    },
+    async ({ fid, body }) => {
+      const { key, text: secret } = unwrapOrThrow(await apiKeys.create(fid, body));
+      return { api_key: present(key), secret };
+    },
+  );
+
+  routes.add(
+    "getApiKey",
+    {
+      summary: "One API key",
+      query: { api_key_id: apiKeyId },
+      response: ApiKeyResponse,
+      errors: ["forbidden", "notFound"],
+    },
+    async ({ fid, query }) => ({ api_key: present(unwrapOrThrow(await apiKeys.get(fid, query.api_key_id))) }),
+  );
+
+  routes.add(
+    "listApiKeys",
+    {
+      summary: "All API keys of the signing fid",
+      description: "Oldest first, all in one response.",
+      response: ApiKeysResponse,
+    },
+    async ({ fid }) => ({ api_keys: (await apiKeys.list(fid)).map(present) }),
+  );
+
+  routes.add(
+    "updateApiKey",
+    {
+      summary: "Change an API key",
+      description:
+        "Only the provided fields change. `active: true` also activates a key that stopped with a transfer of the fid.",
+      body: UpdateApiKeyRequest,
+      response: ApiKeyResponse,
+      errors: ["forbidden", "notFound"],
+    },
+    async ({ fid, body }) => ({ api_key: present(unwrapOrThrow(await apiKeys.update(fid, body))) }),
+  );
+
+  routes.add(
+    "deleteApiKey",
+    {
+      summary: "Delete an API key",
+      description:
+        "Every request with the key that begins after the response is refused. The id may also come as `api_key_id` in a JSON body.",
+      query: { api_key_id: optional(apiKeyId) },
+      response: Deleted,
+      errors: ["forbidden", "notFound"],
+    },
+    async ({ fid, query, rawBody }) => {
+      unwrapOrThrow(await apiKeys.delete(fid, idToDelete("api_key_id", query.api_key_id, rawBody)));
+      return { deleted: true };
+    },
+  );
+
+  routes.add(
+    "rotateApiKeySecret",
+    {
+      summary: "Rotate the secret of an API key",
+      description:
+        "Adds a secret, which the response alone contains. Earlier secrets remain valid for `grace_secs`, by default the operator's " +
+        "grace period; with 0 they end at once.",
+      body: RotateApiKeyRequest,
+      response: ApiKeyWithSecretResponse,
+      errors: ["forbidden", "notFound", "tooManyRequests"],
+    },
+    async ({ fid, body }) => {
+      const { key, text: secret } = unwrapOrThrow(await apiKeys.rotateSecret(fid, body));
+      return { api_key: present(key), secret };
+    },
+  );
+
+  return routes.plugin;
+}

@@ -1,0 +1,19 @@
+import { expect } from "bun:test";
+import { verifyState } from "../../../src/node/state/verify.ts";
+import { ownedStoreContract } from "../../management/owned-store-contract.ts";
+import { openStateFile } from "../../support/state-file.ts";
+import { localStores } from "../../support/state-stores.ts";
+import { apiKeyItems } from "../api-key-items.ts";
+
+ownedStoreContract("API keys in SQLite", async (clock) => {
+  const { db, rows, ...file } = openStateFile();
+  return {
+    ...apiKeyItems,
+    store: localStores(db, { clock }).apiKeys,
+    secretRows: async () => rows("secrets"),
+    async [Symbol.asyncDispose]() {
+      expect(verifyState(db)).toEqual([]);
+      file[Symbol.dispose]();
+    },
+  };
+});
