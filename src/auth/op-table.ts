@@ -28,10 +28,10 @@ export const signedOperations = {
   listAppTokens: { method: "GET", path: "/frame/app/tokens", op: "app.read", ...idOnly },
   listAppCampaigns: { method: "GET", path: "/frame/app/campaigns", op: "app.read", ...idOnly },
   getAppCampaign: { method: "GET", path: "/frame/app/campaign", op: "app.read", ...idOnly },
-  createApiKey: { method: "POST", path: "/api_key", op: "api_key.create", maxBodyBytes: 32 * 1024 },
+  createApiKey: { method: "POST", path: "/api_key", op: "api_key.create" },
   getApiKey: { method: "GET", path: "/api_key", op: "api_key.read", ...idOnly },
   listApiKeys: { method: "GET", path: "/api_key/list", op: "api_key.read", ...idOnly },
-  updateApiKey: { method: "PUT", path: "/api_key", op: "api_key.update", maxBodyBytes: 32 * 1024 },
+  updateApiKey: { method: "PUT", path: "/api_key", op: "api_key.update" },
   deleteApiKey: { method: "DELETE", path: "/api_key", op: "api_key.delete", ...idOnly },
   rotateApiKeySecret: {
     method: "POST",

@@ -48,7 +48,8 @@ function securitySchemes({ headerPrefix, domainName, signedOpType }: ServiceName
       type: "apiKey",
       in: "header",
       name: "x-api-key",
-      description: "An unexpired send secret of the app",
+      description:
+        "An API key of the fid, with the scope of the route; for notifications also an unexpired send secret of the app",
     },
     signedEnvelope: {
       type: "http",
@@ -61,7 +62,7 @@ function securitySchemes({ headerPrefix, domainName, signedOpType }: ServiceName
 
 /** The parts of the OpenAPI document that the routes do not declare. */
 export interface ApiDocumentation {
-  readonly examples: DialectExamples;
+  readonly examples: (names: ServiceNames) => DialectExamples;
   /** A path item for each event kind that is delivered to webhooks, by its name. */
   readonly webhooks: (names: ServiceNames) => JsonObject;
 }
@@ -107,7 +108,7 @@ export async function openApiDocument(options: {
   return publishOpenApi((await response.json()) as OpenApiDocument, {
     basePath: names.basePath,
     compatPrefixes,
-    examples,
+    examples: examples(names),
     webhooks: webhooks(names),
   });
 }

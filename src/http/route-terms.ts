@@ -41,7 +41,7 @@ interface DeclaredRoute {
 /** Returns the terms of a canonical path; a trailing slash makes no difference. */
 export type TermsOf = (method: string, path: string) => RouteTerms;
 
-/** The terms of paths without a route: whoever may not read learns nothing about them. */
+/** The terms of paths without a route. A client that may not read learns nothing about them. */
 const UNKNOWN: RouteTerms = { template: undefined, access: READ };
 
 /**

@@ -88,12 +88,20 @@ test("the hash of a body is keccak256, and hashing a large body yields to other 
 });
 
 test("rejects bodies above 4 KB unread for operations on an id; operations with records have the limit of their path", async () => {
-  const records = new Set(["createApp", "updateApp", "createWebhook", "updateWebhook", "patchWebhook"]);
+  const records = new Set([
+    "createApiKey",
+    "updateApiKey",
+    "createApp",
+    "updateApp",
+    "createWebhook",
+    "updateWebhook",
+    "patchWebhook",
+  ]);
   for (const [id, operation] of Object.entries(signedOperations)) {
     const { method, path } = operation;
     // fetch sends no body with GET.
     if (method === "GET") continue;
-    const limit = !records.has(id) ? 4 * kib : path.startsWith("/frame/app") ? 32 * kib : 256 * kib;
+    const limit = !records.has(id) ? 4 * kib : /^\/(frame\/app|api_key)/.test(path) ? 32 * kib : 256 * kib;
     const over = { method, path, body: Buffer.alloc(limit + 1, "x") };
     expect([id, (await signed.send(over, {})).status]).toEqual([id, 413]);
     const within = { method, path, body: Buffer.alloc(limit, "x") };

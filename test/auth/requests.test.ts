@@ -8,7 +8,11 @@ import { custodyWallet, type Method, opByRequest } from "../support/signing.ts";
 
 let signed: SignedApi;
 beforeAll(async () => {
-  const settings = ["apps.max_apps_per_owner=100", "webhooks.max_webhooks_per_owner=100"];
+  const settings = [
+    "apps.max_apps_per_owner=100",
+    "webhooks.max_webhooks_per_owner=100",
+    "api_keys.max_keys_per_owner=100",
+  ];
   signed = await startSignedApi({ fids: [3, 4, 5, 6], settings });
 });
 afterAll(() => signed[Symbol.asyncDispose]());
@@ -19,22 +23,30 @@ const requests = Object.entries(opByRequest).map(([request, op]) => {
 });
 
 const app = { name: "App", app_url: "https://app.example/" };
+const apiKey = { name: "Key", scopes: ["read"] };
 const webhook = { name: "Hook", url: "https://hook.example/", subscription: { cast_created: {} } };
 
-/** Creates an app, a campaign of it, and a webhook of the fid, by the operations under test. */
+/** Creates an app, a campaign of it, a webhook and an API key of the fid, by the operations under test. */
 async function resources(fid: number): Promise<Ids> {
   const createdApp = await signed.call({ method: "POST", path: "/frame/app", body: app, fid });
   const path = `/webhook?owner_fid=${fid}`;
   const createdHook = await signed.call({ method: "POST", path, body: webhook, fid });
   const { app_id: appId, send_secrets } = createdApp.body.app;
   const campaignId = await send(appId, send_secrets[0].value);
-  return { appId, campaignId, webhookId: createdHook.body.webhook.webhook_id };
+  const createdKey = await signed.call({ method: "POST", path: "/api_key", body: apiKey, fid });
+  return {
+    appId,
+    campaignId,
+    webhookId: createdHook.body.webhook.webhook_id,
+    apiKeyId: createdKey.body.api_key.api_key_id,
+  };
 }
 
 interface Ids {
   readonly appId: string;
   readonly campaignId: string;
   readonly webhookId: string;
+  readonly apiKeyId: string;
 }
 
 /** Sends a notification without recipients; returns the campaign's id. */
@@ -50,18 +62,21 @@ async function send(appId: string, key: string): Promise<string> {
 
 /** A request of this kind that succeeds if the fid signs it. */
 function goodCall({ method, path }: { method: Method; path: string }, ids: Ids): TestCall {
-  const isApp = path.startsWith("/frame");
-  const key = isApp ? "app_id" : "webhook_id";
-  const id = isApp ? ids.appId : ids.webhookId;
+  const [key, id, record] = path.startsWith("/frame")
+    ? ["app_id", ids.appId, app]
+    : path.startsWith("/api_key")
+      ? ["api_key_id", ids.apiKeyId, apiKey]
+      : ["webhook_id", ids.webhookId, webhook];
   if (path.endsWith("/list")) return { method, path };
   if (path.endsWith("/campaign")) return { method, path: `${path}?campaign_id=${ids.campaignId}` };
+  if (path === "/api_key/secret/rotate") return { method, path, body: { [key]: id } };
   if (path.endsWith("/rotate") || method === "GET" || method === "DELETE") {
     return { method, path: `${path}?${key}=${id}` };
   }
   if (path.endsWith("/replay")) return { method, path, body: { [key]: id, from: 0 } };
   if (path.endsWith("/test")) return { method, path, body: { [key]: id } };
   if (method !== "POST") return { method, path, body: { [key]: id, name: "Renamed" } };
-  return isApp ? { method, path, body: app } : { method, path: `${path}?owner_fid=3`, body: webhook };
+  return { method, path: record === webhook ? `${path}?owner_fid=3` : path, body: record };
 }
 
 /** Fails unless the request is rejected like this and leaves no row, not even a nonce. */
@@ -107,6 +122,7 @@ describe.each(requests)("$method $path", (request) => {
       await expectRefused(() => signed.send(call, headers), 401, "nonce was used before");
       await signed.call({ method: "DELETE", path: `/frame/app?app_id=${ids.appId}` });
       await signed.call({ method: "DELETE", path: `/webhook?webhook_id=${ids.webhookId}` });
+      await signed.call({ method: "DELETE", path: `/api_key?api_key_id=${ids.apiKeyId}` });
     },
   );
 
@@ -146,6 +162,7 @@ describe.each(requests)("$method $path", (request) => {
       expect((await signed.call({ ...good(), signedAt })).status).toBe(200);
       await signed.call({ method: "DELETE", path: `/frame/app?app_id=${ids.appId}` });
       await signed.call({ method: "DELETE", path: `/webhook?webhook_id=${ids.webhookId}` });
+      await signed.call({ method: "DELETE", path: `/api_key?api_key_id=${ids.apiKeyId}` });
     }
   });
 

@@ -244,7 +244,7 @@ test("examples are in parameters, request bodies and responses; those of a compa
     plugins: sampleRoutes(),
     compatPrefixes: ["old"],
     compatPlugins: sampleRoutes,
-    documentation: async () => ({ examples, webhooks: () => ({}) }),
+    documentation: async () => ({ examples: () => examples, webhooks: () => ({}) }),
   }).server.openApi();
   for (const [base, fid] of [
     ["/v2/svc", 3],
@@ -268,7 +268,7 @@ test("webhooks are next to the paths, their schemas in the components", async ()
   const sample = await makeHttp({
     plugins: sampleRoutes(),
     documentation: async () => ({
-      examples: { native: {}, compat: {} },
+      examples: () => ({ native: {}, compat: {} }),
       webhooks: ({ headerPrefix }) => ({ [`${headerPrefix}sample`]: { post } }),
     }),
   }).server.openApi();

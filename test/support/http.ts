@@ -70,7 +70,7 @@ export const directClients = createClientAddresses(httpSettings);
 export const NODE_ID = "test-node";
 
 const noDocumentation: ApiDocumentation = {
-  examples: { native: {}, compat: {} },
+  examples: () => ({ native: {}, compat: {} }),
   webhooks: () => ({}),
 };
 

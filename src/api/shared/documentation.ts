@@ -14,5 +14,9 @@ export interface DocumentationExamples {
 export async function loadDocumentation(): Promise<ApiDocumentation> {
   const { default: content } = await import("./openapi-examples.json");
   const { webhooks, ...examples } = content as unknown as DocumentationExamples;
-  return { examples, webhooks: (names) => webhookDocumentation(names, webhooks) };
+  return {
+    // Keys begin with the name of the service.
+    examples: ({ segment }) => JSON.parse(JSON.stringify(examples).replaceAll('"svc_', `"${segment}_`)),
+    webhooks: (names) => webhookDocumentation(names, webhooks),
+  };
 }

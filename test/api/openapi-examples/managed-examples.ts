@@ -100,7 +100,23 @@ export async function managedExamples(
   await signed("deleteApp", ofApp);
 
   await webhookExamples(api, dialect, signed);
+  if (dialect === "native") await apiKeyExamples(signed);
   return examples;
+}
+
+async function apiKeyExamples(
+  signed: (id: string, request?: ExampleRequest) => Promise<Json>,
+): Promise<void> {
+  const body = { name: "backend", scopes: ["read", "write"] };
+  const { api_key: key } = (await signed("createApiKey", { body })) as unknown as {
+    api_key: { api_key_id: string };
+  };
+  const ofKey = { api_key_id: key.api_key_id };
+  await signed("getApiKey", { query: ofKey });
+  await signed("listApiKeys");
+  await signed("updateApiKey", { body: { ...ofKey, scopes: ["read", "write", "webhooks"] } });
+  await signed("rotateApiKeySecret", { body: { ...ofKey, grace_secs: 3600 } });
+  await signed("deleteApiKey", { query: ofKey });
 }
 
 async function webhookExamples(

@@ -4,7 +4,9 @@ import { standardSecret } from "../../../src/webhooks/deliver/sign.ts";
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g;
 const MESSAGE_ID = /msg_[0-9a-f]{32}/g;
 const SECRET = /(?<=")[0-9a-f]{64}(?=")/g;
-const APP_ID = /(?<="app_id":")[A-Za-z0-9]{16}(?=")/g;
+const APP_ID = /(?<="(?:app|api_key)_id":")[A-Za-z0-9]{16}(?=")/g;
+const KEY_SECRET = /(?<=_)[1-9A-HJ-NP-Za-km-z]{44}(?=")/g;
+const KEY_PREFIX = /(?<="svc_)[1-9A-HJ-NP-Za-km-z]{8}/g;
 
 /**
  * Replaces random ids and secrets in JSON. Each is derived from its position, so that every run returns the same, and
@@ -27,8 +29,11 @@ export function withStableIds<T>(value: T): T {
     (digest) => digest.toString("hex"),
     (secret) => [secret, standardSecret(secret)],
   );
+  const base58 = (digest: Buffer) => digest.toString("hex").replaceAll("0", "z");
+  replaceAll(KEY_SECRET, (digest) => base58(digest).slice(0, 44));
+  replaceAll(KEY_PREFIX, (digest) => base58(digest).slice(0, 8));
   // An app id is base58, which has no zero.
-  replaceAll(APP_ID, (digest) => digest.toString("hex", 0, 8).replaceAll("0", "z"));
+  replaceAll(APP_ID, (digest) => base58(digest).slice(0, 16));
   return JSON.parse(text) as T;
 }
 

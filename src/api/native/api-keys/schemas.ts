@@ -50,7 +50,7 @@ export const ApiKeyWithSecretResponse = Type.Object(
   closed,
 );
 
-/** @param service tells whether the key acts for its owner now. */
+/** Shows a key with its state of now. */
 export function presentApiKey(
   key: ApiKey,
   { inactiveReason, limits }: Pick<ApiKeyService, "inactiveReason" | "limits">,
