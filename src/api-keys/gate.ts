@@ -22,7 +22,6 @@ export interface GateDeps {
 /** Headers that clients of the hosted API send their key in; older clients use the second. */
 const KEY_HEADERS = ["x-api-key", "api_key"] as const;
 const SIGNATURE_HEADERS = ["Fid", "Op", "Signed-At", "Nonce", "Signature"] as const;
-const SEND_SECRET = /^[0-9a-f]{64}$/i;
 /** What these scopes allow to the owner, a new custody address must be able to stop at once. */
 const NEED_CURRENT_INDEX: ReadonlySet<Scope> = new Set(["webhooks", "apps", "signers"]);
 
@@ -95,10 +94,8 @@ export function createGate(deps: GateDeps): Gate {
         const isKeyWay = isCompat(path) && !isSigned(request) && keyTextOf(request.headers) !== "";
         return isKeyWay ? admitKey(exchange, access.scope) : undefined;
       }
-      case "sendSecretOrKey": {
-        const text = keyTextOf(request.headers);
-        return text === "" || SEND_SECRET.test(text) ? undefined : admitKey(exchange, access.scope);
-      }
+      case "sendSecretOrKey":
+        return isKey(keyTextOf(request.headers)) ? admitKey(exchange, access.scope) : undefined;
     }
   }
 

@@ -1,9 +1,9 @@
 import { Kind, type TSchema, Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
 import { rawBody, readBody } from "../http/body.ts";
-import { callerOf, type Scope } from "../http/caller.ts";
+import type { Scope } from "../http/caller.ts";
 import { ApiError, type ErrorName } from "../http/errors.ts";
-import { exchangeOf } from "../http/exchange.ts";
+import { callerOf, exchangeOf } from "../http/exchange.ts";
 import { operation } from "../http/operation.ts";
 import { type DecodedQuery, parseFid, type QueryParams } from "../http/params.ts";
 import { pausedByOperator } from "../http/paused.ts";

@@ -1,5 +1,4 @@
 import { ApiError } from "./errors.ts";
-import { exchangeOf } from "./exchange.ts";
 
 /** What an API key may be used for. None implies another. */
 export const SCOPES = ["read", "write", "signers", "webhooks", "apps", "push"] as const;
@@ -28,19 +27,3 @@ export const ANONYMOUS: Caller = { kind: "anonymous" };
 /** One message for all causes, so that it reveals nothing about a key. */
 export const invalidKey = () =>
   new ApiError("unauthorized", "a valid API key is required", { code: "invalid_key" });
-
-/** Returns who sends a request. */
-export function callerOf(request: Request): Caller {
-  return exchangeOf(request).caller;
-}
-
-/**
- * Returns the API key of a request of a route that requires one.
- *
- * @throws ApiError `unauthorized`; never for a request that passed the edge.
- */
-export function keyCallerOf(request: Request): ApiKeyCaller {
-  const caller = callerOf(request);
-  if (caller.kind !== "apiKey") throw invalidKey();
-  return caller;
-}

@@ -1,4 +1,4 @@
-import type { Caller } from "./caller.ts";
+import { type ApiKeyCaller, type Caller, invalidKey } from "./caller.ts";
 import type { ClientAddress } from "./client-address.ts";
 import type { CodedBody } from "./content-coding.ts";
 import type { RoutePolicy } from "./policy.ts";
@@ -49,4 +49,20 @@ export function exchangeOf(request: Request): Exchange {
   const exchange = exchanges.get(request);
   if (exchange === undefined) throw new Error("the request did not pass through the pipeline");
   return exchange;
+}
+
+/** Returns who sends a request. */
+export function callerOf(request: Request): Caller {
+  return exchangeOf(request).caller;
+}
+
+/**
+ * Returns the API key of a request of a route that requires one.
+ *
+ * @throws ApiError `unauthorized`; never for a request that passed the edge.
+ */
+export function keyCallerOf(request: Request): ApiKeyCaller {
+  const caller = callerOf(request);
+  if (caller.kind !== "apiKey") throw invalidKey();
+  return caller;
 }

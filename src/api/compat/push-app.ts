@@ -2,8 +2,8 @@ import { keyTextOf } from "../../api-keys/gate.ts";
 import type { AppOfSendKey } from "../../apps/app-of-send-key.ts";
 import type { App } from "../../apps/app-store.ts";
 import type { ApiKeyCaller } from "../../http/caller.ts";
-import { callerOf } from "../../http/caller.ts";
 import { ApiError } from "../../http/errors.ts";
+import { callerOf } from "../../http/exchange.ts";
 import { parseQueryString } from "../../http/query-string.ts";
 
 /** Finds the app that a request to send for may act for. */

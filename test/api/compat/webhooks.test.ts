@@ -209,10 +209,10 @@ test("a webhook belongs to its signer, and other fids cannot access it", async (
   expect((await other.fetchWebhooks()).webhooks).toEqual([]);
 });
 
-test("is 401 without a signature, and 400 with a message for an invalid body", async () => {
+test("is 401 without a signature or a key, and 400 with a message for an invalid body", async () => {
   expect(await sdkError(sdkClient(api.api.url).fetchWebhooks())).toEqual({
     status: 401,
-    body: { message: "missing header X-Svc-Fid" },
+    body: { message: "a valid API key is required" },
   });
   const refused = async (overrides: object) => sdkError(client.publishWebhook({ ...fields, ...overrides }));
   expect(await refused({ subscription: undefined })).toEqual({

@@ -59,7 +59,7 @@ test("a state that its stores wrote has no contradiction", async () => {
 });
 
 test.each([
-  ["DELETE FROM apps", "secrets without an app or webhook"],
+  ["DELETE FROM apps", "secrets without an app, webhook or API key"],
   ["DELETE FROM secrets WHERE holder = 'hook'", "webhooks without a secret in force"],
   ["UPDATE secrets SET expires_at = 1 WHERE holder != 'hook'", "apps without a secret in force"],
   ["UPDATE apps SET signer_fid_allowlist = '[1,'", "apps with an unreadable allowlist"],
