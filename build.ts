@@ -28,6 +28,7 @@ const ENTRYPOINTS = [
   "src/node/workers/http.worker.ts",
   "src/node/workers/hub.worker.ts",
   "src/node/workers/ranking.worker.ts",
+  "src/node/workers/writes.worker.ts",
   "src/node/workers/maintenance.worker.ts",
   "src/node/workers/fan-out.worker.ts",
   "src/node/workers/upstream.worker.ts",

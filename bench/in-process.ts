@@ -45,7 +45,13 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
   const push = createPush({ ...parts, management, fanOut });
   const server = createHttpServer({
     common,
-    ...apiPlugins({ source, management, push, stream: { streams: undefined, unsent: new UnsentBytes() } }),
+    ...apiPlugins({
+      source,
+      management,
+      push,
+      writes: undefined,
+      stream: { streams: undefined, unsent: new UnsentBytes() },
+    }),
     ops: {
       notReadyReason: () => undefined,
       status: () => ({}),

@@ -43,6 +43,7 @@ export function registerOpenApi(program: Command, context: CommandContext): void
             notificationWindowSecs: common.config.notifications.aggregation_window_secs,
           },
           management,
+          writes: undefined,
           push: createPush({ common, index: db, state, management, fanOut }),
           stream: { streams: undefined, unsent: new UnsentBytes() },
         }),

@@ -227,6 +227,11 @@ export const configSchema = section({
     send_timeout_secs: integer(1, 60),
     dedupe_ttl_secs: integer(1, 2_592_000),
   }),
+  writes: section({
+    enabled: flag(),
+    confirm_timeout_ms: integer(0, 20_000),
+    max_queued: integer(1, 1_000_000),
+  }),
   stream: section({
     enabled: flag(),
     retention_hours: integer(1, 168),

@@ -8,11 +8,12 @@ export interface StateConnections {
   readonly maintenance: number;
   readonly delivery: number;
   readonly fanOut: number;
+  readonly writes: number;
   /** Of each HTTP worker. */
   readonly http: number;
 }
 
-const FIXED = { main: 1, ingest: 1, maintenance: 1, delivery: 4, fanOut: 4 };
+const FIXED = { main: 1, ingest: 1, maintenance: 1, delivery: 4, fanOut: 4, writes: 2 };
 const FEWEST_PER_WORKER = 2;
 /** The default leaves one. */
 const SPARE = 1;

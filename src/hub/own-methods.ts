@@ -29,7 +29,9 @@ export interface OwnMethodDeps extends IntakeDeps {
 
 /** The part of the upstream that the services use. */
 export interface HubUpstream {
-  readonly submits: Pick<WriteThrough, "submit" | "submitBulk">;
+  readonly submits: Pick<WriteThrough, "submit" | "submitBulk" | "submitWrite">;
+  /** Returns whether the channel is ready within the time. */
+  readonly isReady: (timeoutMs: number) => Promise<boolean>;
   /** The progress of following each shard. */
   readonly shards: () => Promise<readonly FollowedShard[]>;
 }

@@ -1,4 +1,5 @@
 import type { HubLogStatus } from "../db/index/hub-log.ts";
+import type { SubmitResult } from "../writes/network.ts";
 import type { MethodStats } from "./call-stats.ts";
 import type { SubscriberStats } from "./events/subscribers.ts";
 
@@ -24,5 +25,9 @@ export interface HubRpc {
   submitBulkMessages(request: Uint8Array): Promise<HubReply>;
   validateMessage(request: Uint8Array): Promise<HubReply>;
   getInfo(): Promise<HubReply>;
+  /** Submits the messages of one write, at most 1000. Unlike a gRPC error, the results tell a refusal from a lost answer. */
+  submitWrite(messages: readonly Uint8Array[]): Promise<readonly SubmitResult[]>;
+  /** Returns whether the channel to the upstream is ready within the time; true without an upstream. */
+  isUpstreamReady(timeoutMs: number): Promise<boolean>;
   stats(): Promise<HubStats>;
 }

@@ -6,13 +6,16 @@ import { internalFault, toServiceError } from "./grpc-errors.ts";
 import type { OwnMethods } from "./own-methods.ts";
 import type { HubReply, HubRpc, HubStats } from "./rpc.ts";
 
-interface HubRpcDeps {
+interface HubRpcDeps extends Pick<HubRpc, "submitWrite" | "isUpstreamReady"> {
   readonly onFault: (method: string, cause: unknown) => void;
   readonly stats: () => HubStats;
 }
 
 /** Returns the methods of the hub's port, which are those of the gRPC service. */
-export function hubRpc(methods: OwnMethods, { onFault, stats }: HubRpcDeps): HubRpc {
+export function hubRpc(
+  methods: OwnMethods,
+  { onFault, stats, submitWrite, isUpstreamReady }: HubRpcDeps,
+): HubRpc {
   const reply = async (name: keyof OwnMethods, request: Uint8Array = new Uint8Array()) => {
     try {
       return toReply(await methods[name](Buffer.from(request)));
@@ -26,6 +29,8 @@ export function hubRpc(methods: OwnMethods, { onFault, stats }: HubRpcDeps): Hub
     submitBulkMessages: (request) => reply("SubmitBulkMessages", request),
     validateMessage: (request) => reply("ValidateMessage", request),
     getInfo: () => reply("GetInfo"),
+    submitWrite,
+    isUpstreamReady,
     stats: async () => stats(),
   };
 }

@@ -5,6 +5,7 @@ import { HubServiceService } from "../protocol/wire/generated/hub.ts";
 import type { Descriptors } from "../runtime/descriptors.ts";
 import { CallStats } from "./call-stats.ts";
 import { Intake } from "./intake.ts";
+import { mergeWrite } from "./merge-write.ts";
 import { createOwnMethods } from "./own-methods.ts";
 import type { RawService } from "./raw-service.ts";
 import { limitReceiving, type ReceiveLimits } from "./receive-limits.ts";
@@ -83,11 +84,14 @@ export function createHub(context: HubDeps): {
   const intake = new Intake(context, context.check);
   const own = createOwnMethods(context, intake);
   const calls = new CallStats();
-  const { db, reads, subscribers, onFault } = context;
+  const { db, reads, subscribers, onFault, upstream } = context;
   return {
     services: [hubService(context, own, calls), adminService(context, intake, calls)],
     rpc: hubRpc(own, {
       onFault,
+      submitWrite: (messages) =>
+        upstream ? upstream.submits.submitWrite(messages) : mergeWrite(intake, messages, onFault),
+      isUpstreamReady: async (timeoutMs) => (await upstream?.isReady(timeoutMs)) ?? true,
       stats: () => ({
         methods: calls.read(),
         events: reads && subscribers ? { subscribers: subscribers.stats(), log: hubLogStatus(db) } : null,

@@ -9,6 +9,7 @@ import {
   SubmitBulkMessagesResponse,
 } from "../protocol/wire/generated/hub.ts";
 import type { Clock } from "../runtime/clock.ts";
+import type { SubmitResult } from "../writes/network.ts";
 import { relayedFault, shownText } from "./grpc-errors.ts";
 import { acceptedInBulk, refusedInBulk } from "./message-responses.ts";
 import type { SubmissionCheck } from "./submission-check.ts";
@@ -50,8 +51,51 @@ export class WriteThrough {
       const message = check.check(bytes);
       if (!message.ok) return message;
       const response = await this.#call(HubServiceService.submitMessage.path, encodeMessage(message.value));
-      return response.ok ? message : response;
+      return response.ok ? message : err(relayedFault(response.error));
     });
+  }
+
+  /**
+   * Forwards the messages of one write, several in one call. Upstreams fail all messages of an fid for an error of one, so
+   * those that a call of several did not accept are forwarded once more, one after the other. After an answer that was lost,
+   * the rest is not waited for.
+   */
+  async submitWrite(received: readonly Uint8Array[]): Promise<readonly SubmitResult[]> {
+    const { check } = this.#options;
+    const results = await check.withinLimits<readonly SubmitResult[], never>(received, async () => {
+      const checked = await check.checkAll(received);
+      const valid = checked.flatMap((result) => (result.ok ? [result.value] : []));
+      const inBulk = valid.length > 1 ? await this.#acceptedInBulk(valid) : new Set<string>();
+      let isLost = false;
+      const decided: SubmitResult[] = [];
+      for (const result of checked) {
+        if (!result.ok) decided.push(refusedHere(result.error));
+        else if (inBulk.has(result.value.hash.toHex())) decided.push({ kind: "accepted" });
+        else if (isLost) decided.push(LOST);
+        else decided.push(await this.#forwardOne(result.value));
+        isLost ||= decided.at(-1)?.kind === "unknown";
+      }
+      return ok(decided);
+    });
+    if (results.ok) return results.value;
+    const { error } = results;
+    return received.map(() => refusedHere(error));
+  }
+
+  async #forwardOne(message: SignedMessage): Promise<SubmitResult> {
+    const response = await this.#call(HubServiceService.submitMessage.path, encodeMessage(message));
+    return response.ok ? { kind: "accepted" } : resultOf(response.error);
+  }
+
+  /** Returns the hashes, as hex, of the messages that one call of all has brought into the upstream. */
+  async #acceptedInBulk(messages: readonly SignedMessage[]): Promise<ReadonlySet<string>> {
+    const request = SubmitBulkMessagesRequest.encode({ messages: messages.map(toWire) }).finish();
+    const response = await this.#call(HubServiceService.submitBulkMessages.path, request);
+    if (!response.ok) return new Set();
+    const results = SubmitBulkMessagesResponse.decode(response.value).messages;
+    return new Set(
+      results.flatMap(({ response: one }) => (one?.$case === "message" ? [one.value.hash.toHex()] : [])),
+    );
   }
 
   /**
@@ -72,7 +116,7 @@ export class WriteThrough {
         const messages = [...forwarded.values()].map(toWire);
         const request = SubmitBulkMessagesRequest.encode({ messages }).finish();
         const response = await this.#call(HubServiceService.submitBulkMessages.path, request);
-        if (!response.ok) return response;
+        if (!response.ok) return err(relayedFault(response.error));
         results = resultsByHash(SubmitBulkMessagesResponse.decode(response.value), forwarded);
       }
       return ok(
@@ -100,7 +144,7 @@ export class WriteThrough {
         if (!fault) return resolve(ok(response));
         if (fault.code === status.UNAUTHENTICATED || fault.code === status.PERMISSION_DENIED)
           this.#reportRefusedLogin();
-        resolve(err(relayedFault(fault)));
+        resolve(err(fault));
       },
     );
     return promise;
@@ -122,6 +166,23 @@ export class WriteThrough {
     this.#loginReportedAtMs = nowMs;
     this.#options.onLoginRefused();
   }
+}
+
+function refusedHere({ code, reason }: Rejection): SubmitResult {
+  return { kind: "refused", code, reason };
+}
+
+const LOST: SubmitResult = { kind: "unknown", reason: "an earlier message of the write got no answer" };
+
+/**
+ * What an error of the upstream means for a message: only its own codes of bad requests are a refusal. After everything else the
+ * message may be on its way.
+ */
+function resultOf({ code, details, metadata }: ServiceError): SubmitResult {
+  if (code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED) return { kind: "login_refused" };
+  const errCode = shownText(String(metadata.get("x-err-code")[0] ?? ""));
+  if (!errCode.startsWith("bad_request.")) return { kind: "unknown", reason: shownText(details) };
+  return { kind: "refused", code: errCode, reason: shownText(details) };
 }
 
 const NO_RESULT = rejection("unavailable", "the upstream gave no result for the message; try again");

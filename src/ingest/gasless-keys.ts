@@ -102,6 +102,11 @@ export function verifyKeyAddCustody(db: IndexDatabase, data: MessageData): Rejec
     : invalid("custody_signature is not of the fid's custody address");
 }
 
+/** Whether a KEY_REMOVE with this hash was the last one of its key. */
+export function isLastRemoval(db: IndexDatabase, key: Uint8Array, hash: Uint8Array): boolean {
+  return isSame(db.get(lastRemoval, key)?.hash, hash);
+}
+
 /** Checks what a KEY_REMOVE needs from the state with look-ups: a key of the fid and a nonce above the last one. */
 export function admitKeyRemove(
   { db }: AdmitContext,

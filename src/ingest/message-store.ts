@@ -1,37 +1,22 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { storedLinkType } from "../db/index/messages/link-type.ts";
 import { splitMessage } from "../db/index/messages/split.ts";
-import {
-  findCast,
-  hasFreeCastId,
-  oldestCastsOf,
-  type ThreadRoot,
-  threadRootOf,
-} from "../db/index/project/casts.ts";
-import { findLink, linksOfType, oldestLinksOf } from "../db/index/project/links.ts";
-import {
-  findOtherMessage,
-  oldestOtherMessages,
-  otherMessagesWithPrefix,
-} from "../db/index/project/other-messages.ts";
+import { hasFreeCastId, oldestCastsOf, type ThreadRoot, threadRootOf } from "../db/index/project/casts.ts";
+import { linksOfType, oldestLinksOf } from "../db/index/project/links.ts";
+import { oldestOtherMessages, otherMessagesWithPrefix } from "../db/index/project/other-messages.ts";
 import { project, retract } from "../db/index/project/project.ts";
-import { findReaction, oldestReactionsOf } from "../db/index/project/reactions.ts";
+import { oldestReactionsOf } from "../db/index/project/reactions.ts";
 import { type MessageRow, StoredMessage } from "../db/index/project/stored-message.ts";
-import { allUserDataOf, findUserData } from "../db/index/project/user-data.ts";
+import { allUserDataOf } from "../db/index/project/user-data.ts";
 import type { StoreCounts } from "../db/index/store-counts.ts";
 import type { TotalsDelta } from "../db/index/totals.ts";
-import {
-  linkSlotPrefix,
-  type MessageSlot,
-  parseLinkSlot,
-  parseReactionSlot,
-  Store,
-} from "../protocol/merge-rules.ts";
+import { linkSlotPrefix, type MessageSlot, Store } from "../protocol/merge-rules.ts";
 import { messageHash } from "../protocol/message-hash.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import type { ChangeTracker } from "./change-tracker.ts";
+import { findStored } from "./find-stored.ts";
 import type { OperationEvents, RemovalReason } from "./hub-log/operation-events.ts";
 import type { StorageLimitCache } from "./storage-limits.ts";
 
@@ -55,8 +40,8 @@ export class MessageStore {
 
   /** Returns the message in a slot of an fid. */
   get(fid: number, store: Store, slot: Uint8Array): StoredMessage | undefined {
-    const row = this.#find(fid, store, slot) ?? this.#findOther(fid, store, slot);
-    return row && this.#stored(row);
+    const { db, network } = this.#deps;
+    return findStored(db, network, { fid, store, slot });
   }
 
   /**
@@ -129,39 +114,6 @@ export class MessageStore {
 
   #stored(row: MessageRow): StoredMessage {
     return new StoredMessage(this.#deps.db, this.#deps.network, row);
-  }
-
-  /** Finds a message in the table of its own that some stores have. */
-  #find(fid: number, store: Store, slot: Uint8Array): MessageRow | undefined {
-    const { db } = this.#deps;
-    switch (store) {
-      case Store.Casts: {
-        const row = findCast(db, fid, slot);
-        return row && { table: "casts", ...row };
-      }
-      case Store.Reactions: {
-        const { type, target } = parseReactionSlot(slot);
-        const row = findReaction(db, fid, type, target);
-        return row && { table: "reactions", ...row };
-      }
-      case Store.Links: {
-        const link = parseLinkSlot(slot);
-        const row = link && findLink(db, fid, storedLinkType(link.type), link.targetFid);
-        return row && { table: "links", ...row };
-      }
-      case Store.UserData: {
-        const row = findUserData(db, fid, slot[0] ?? 0);
-        return row && { table: "user_data", ...row };
-      }
-      default:
-        return undefined;
-    }
-  }
-
-  #findOther(fid: number, store: Store, slot: Uint8Array): MessageRow | undefined {
-    if (store === Store.UserData) return undefined;
-    const row = findOtherMessage(this.#deps.db, fid, store, slot);
-    return row && { table: "messages", ...row };
   }
 
   #oldestOfTable(fid: number, store: Store, count: number): MessageRow[] {

@@ -24,6 +24,7 @@ import { watchForReplacement } from "../runtime/replacement.ts";
 import { createStreamSlots } from "../stream/slots.ts";
 import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
+import type { WritesRpc } from "../writes/rpc.ts";
 import { connectionCaps } from "./connection-caps.ts";
 import { migrateFormerIndex } from "./former-index.ts";
 import { createLiveness, type Liveness, NOT_LIVE } from "./liveness.ts";
@@ -102,7 +103,8 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     pgStats: state.pgStats,
   });
   const isLocal = config.state.url === "";
-  const servesHub = config.hub.port !== 0 || config.hub.reads;
+  // Writes of the API go through its intake.
+  const servesHub = config.hub.port !== 0 || config.hub.reads || config.writes.enabled;
   const stateStarted = isLocal ? start("state") : undefined;
 
   const upstream = watchUpstream(common, channels.upstream);
@@ -135,6 +137,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     postgres: state.postgres,
     matching: connectRpc<MatchRpc>(channels.matching.connect()),
     hub: servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined,
+    writes: config.writes.enabled ? connectRpc<WritesRpc>(channels.writes.connect()) : undefined,
     upstream,
     streams: () => streamSlots.stats(),
     pauses: state.pauses,
@@ -163,6 +166,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     ingest: channels.ingest,
     matching: channels.matching,
     streamSlots,
+    writes: channels.writes,
     connectState,
     onCrash: crashed("http"),
   });
@@ -183,6 +187,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     start("fanOut"),
     start("matching"),
     start("delivery"),
+    config.writes.enabled ? start("writes") : undefined,
     follow(),
   ]);
   if (stateWatch) {

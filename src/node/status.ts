@@ -23,6 +23,8 @@ import { registerDeliveryMetrics } from "../webhooks/deliver/delivery-metrics.ts
 import { registerMatchMetrics } from "../webhooks/match/match-metrics.ts";
 import type { MatchRpc, MatchThreadStats } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode, DeliveryNodeStats } from "../webhooks/rpc.ts";
+import type { WritesRpc, WritesStats } from "../writes/rpc.ts";
+import { registerWriteMetrics } from "../writes/write-metrics.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
 import { registerMaintenanceMetrics } from "./maintenance/metrics.ts";
 import type { NodeOps, PartMetrics } from "./node-ops.ts";
@@ -53,6 +55,8 @@ interface NodeOpsDeps {
   readonly matching: StatsClient<MatchRpc>;
   /** The hub's thread; undefined when neither gRPC nor its reads are served. */
   readonly hub: StatsClient<HubRpc> | undefined;
+  /** The thread of writes; undefined while they are off. */
+  readonly writes: StatsClient<WritesRpc> | undefined;
   /** The writer of state.db; undefined with PostgreSQL. */
   readonly state: StatsClient<StateWriterRpc> | undefined;
   /** See `MainState`. */
@@ -75,6 +79,7 @@ interface NodeStats {
   readonly delivery: PartStats<DeliveryNodeStats>;
   readonly matching: PartStats<MatchThreadStats>;
   readonly hub: PartStats<HubStats> | undefined;
+  readonly writes: PartStats<WritesStats> | undefined;
   readonly state: PartStats<StateWriterStats> | undefined;
 }
 
@@ -93,6 +98,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     delivery,
     matching,
     hub,
+    writes,
     state,
     postgres,
     upstream,
@@ -109,6 +115,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     delivery: new PartStats("delivery", () => delivery.stats()),
     matching: new PartStats("matching", () => matching.stats()),
     hub: hub && new PartStats("hub", () => hub.stats()),
+    writes: writes && new PartStats("writes", () => writes.stats()),
     state: state && new PartStats("state", () => state.stats()),
   };
   const stateWatch = stats.state && createStateWatch(stats.state);
@@ -121,6 +128,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     partMetricsOf(metrics, stats.delivery, registerDeliveryMetrics),
     partMetricsOf(metrics, stats.matching, registerMatchMetrics),
     ...(stats.hub ? [partMetricsOf(metrics, stats.hub, registerHubMetrics)] : []),
+    ...(stats.writes ? [partMetricsOf(metrics, stats.writes, registerWriteMetrics)] : []),
     ...(stats.state ? [partMetricsOf(metrics, stats.state, registerStateMetrics)] : []),
   ];
   if (postgres) registerClusterMetrics(metrics, { ...postgres, isAway: () => postgres.away() !== undefined });
@@ -180,13 +188,14 @@ async function nodeStatus(
 ) {
   const { db, upstream, stats, streams, storageWatch, pauses, postgres } = deps;
   const space = storageWatch.diskSpace();
-  const [writer, swept, sends, deliveries, matching, hub, state] = await Promise.all([
+  const [writer, swept, sends, deliveries, matching, hub, writes, state] = await Promise.all([
     stats.ingest.request(),
     stats.maintenance.request(),
     stats.fanOut.request(),
     stats.delivery.request(),
     stats.matching.request(),
     stats.hub?.request(),
+    stats.writes?.request(),
     stats.state?.request(),
   ]);
   const responses = {
@@ -196,6 +205,7 @@ async function nodeStatus(
     delivery: deliveries,
     matching,
     ...(stats.hub ? { hub } : {}),
+    ...(stats.writes ? { writes } : {}),
     ...(stats.state ? { state } : {}),
   };
   return {
@@ -272,6 +282,7 @@ async function nodeStatus(
           hosts_down: sends.hostsDown,
         }
       : null,
+    writes: writes ? writesSection(writes) : null,
     webhooks: {
       outbox_events: writer?.outbox.events ?? null,
       outbox_oldest_at: writer?.outbox.oldestAt ?? null,
@@ -289,6 +300,28 @@ async function nodeStatus(
           }
         : null,
     },
+  };
+}
+
+/** The writes of the API. */
+function writesSection({
+  answered,
+  replayed,
+  resubmitted,
+  mergedLater,
+  refusedLater,
+  underWay,
+  queue,
+}: WritesStats) {
+  return {
+    queued: queue?.count ?? null,
+    oldest_queued_at: queue?.oldestAt ?? null,
+    under_way: underWay,
+    answered,
+    replayed,
+    resubmitted,
+    merged_later: mergedLater,
+    refused_later: refusedLater,
   };
 }
 

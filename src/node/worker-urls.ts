@@ -11,6 +11,7 @@ export const workerUrls = {
   matching: new URL("./workers/matching.worker.ts", import.meta.url).href,
   delivery: new URL("./workers/delivery.worker.ts", import.meta.url).href,
   fanOut: new URL("./workers/fan-out.worker.ts", import.meta.url).href,
+  writes: new URL("./workers/writes.worker.ts", import.meta.url).href,
   ranking: new URL("./workers/ranking.worker.ts", import.meta.url).href,
   upstream: new URL("./workers/upstream.worker.ts", import.meta.url).href,
   verifier: new URL("./workers/verifier.worker.ts", import.meta.url).href,

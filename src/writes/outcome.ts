@@ -50,12 +50,14 @@ export interface CallOutcome {
   readonly isFreed: boolean;
 }
 
-/** Returns a call with newly decided outcomes by position. */
+/** Returns a call with newly decided outcomes by position. What was answered once stays the answer. */
 export function decideOutcomes(
   outcomes: readonly MessageOutcome[],
   decided: ReadonlyMap<number, Pick<MessageOutcome, "state" | "refusal">>,
 ): CallOutcome {
-  const now = outcomes.map((outcome, at) => ({ ...outcome, ...decided.get(at) }));
+  const now = outcomes.map((outcome, at) =>
+    outcome.state === "pending" ? { ...outcome, ...decided.get(at) } : outcome,
+  );
   return {
     outcomes: now,
     isDone: now.every(({ state }) => state !== "pending"),

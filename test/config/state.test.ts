@@ -14,18 +14,19 @@ test("the connections of a node are divided among its threads, and never exceed 
     maintenance: 1,
     delivery: 4,
     fanOut: 4,
+    writes: 2,
     http: 3,
   });
   expect(divide("http.workers=4").http).toBe(2);
-  expect(divide("http.workers=4", "state.connections=31").http).toBe(5);
-  const { http, ...fixed } = divide("http.workers=3", "state.connections=23");
-  expect(Object.values(fixed).reduce((sum, count) => sum + count) + 3 * http).toBeLessThanOrEqual(23);
+  expect(divide("http.workers=4", "state.connections=33").http).toBe(5);
+  const { http, ...fixed } = divide("http.workers=3", "state.connections=25");
+  expect(Object.values(fixed).reduce((sum, count) => sum + count) + 3 * http).toBeLessThanOrEqual(25);
 });
 
 test("too few connections for the HTTP workers are refused where PostgreSQL is used, and only there", () => {
-  const set = ["http.workers=4", "state.connections=18"];
+  const set = ["http.workers=4", "state.connections=20"];
   expect(problemsOf({ flags: { set: [...set, URL_SET] } })).toMatchObject([
-    { key: "state.connections", message: "must be 0 or at least 19 with the HTTP workers of this node" },
+    { key: "state.connections", message: "must be 0 or at least 21 with the HTTP workers of this node" },
   ]);
   expect(() => load({ flags: { set } })).not.toThrow();
 });

@@ -128,6 +128,7 @@ function startHub(
       onFault: (_, cause) => faults.push(cause),
       upstream: {
         submits,
+        isReady: async () => true,
         shards: async () => [
           { shard: 0, appliedBlock: 70, lagSecs: 2 },
           { shard: 1, appliedBlock: 500, lagSecs: 1 },

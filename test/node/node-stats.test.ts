@@ -136,6 +136,7 @@ test("the status and the metrics respond while no part does", async () => {
     delivery: stuck(),
     matching: stuck(),
     hub: stuck(),
+    writes: stuck(),
     state: stuck(),
     upstream: undefined,
     postgres: undefined,
@@ -151,7 +152,7 @@ test("the status and the metrics respond while no part does", async () => {
   ]);
   expect(performance.now() - startedAt).toBeLessThan(4 * STATS_DEADLINE_MS);
   expect(status).toMatchObject({
-    unavailable: ["ingest", "fan_out", "delivery", "matching", "hub", "state"],
+    unavailable: ["ingest", "fan_out", "delivery", "matching", "hub", "writes", "state"],
     ingest: null,
     send: null,
     hub_log: null,

@@ -18,6 +18,7 @@ import { createFanOut, type FanOutTimings } from "../../src/node/compose/fan-out
 import { createKeyGate } from "../../src/node/compose/key-gate.ts";
 import { createManagement } from "../../src/node/compose/management.ts";
 import { createPush } from "../../src/node/compose/push.ts";
+import { startNodeWrites } from "../../src/node/compose/writes.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { registerSendMetrics } from "../../src/push/send-metrics.ts";
 import { createHubReads, type HubReadDeps } from "../../src/read/hub/hub-reads.ts";
@@ -106,12 +107,6 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const responses = new ResponseCache({ dataVersion: () => db.dataVersion(), clock: node.clock });
   let statements: string[] = [];
   db.onStatement = (name) => statements.push(name);
-  const plugins = apiPlugins({
-    source: { db, cache, clock: node.clock, maxIds: 350, notificationWindowSecs },
-    management,
-    push: createPush({ ...parts, management, fanOut }),
-    stream: { streams: undefined, unsent: new UnsentBytes() },
-  });
   const reads = createHubReads({ db, network: NETWORK, clock: node.clock, ...options.hubReads });
   const hub = createHub({
     db,
@@ -126,6 +121,25 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     onFault: (_, cause) => {
       throw cause;
     },
+  });
+  const nodeWrites = startNodeWrites({
+    config: common.config,
+    clock: node.clock,
+    log: common.log,
+    db,
+    // Every look may see a new commit.
+    commits: { read: () => undefined },
+    store: stores.writes,
+    hub: hub.rpc,
+    signals: { isPaused: () => false, isFenced: () => false },
+    signers: undefined,
+  });
+  const plugins = apiPlugins({
+    source: { db, cache, clock: node.clock, maxIds: 350, notificationWindowSecs },
+    management,
+    push: createPush({ ...parts, management, fanOut }),
+    stream: { streams: undefined, unsent: new UnsentBytes() },
+    writes: nodeWrites.rpc,
   });
   const v1 = hubPlugins({ reads, hub: hub.rpc });
   const http = runHttp({
@@ -163,6 +177,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     metrics: () => common.metrics.registry.metrics(),
     async [Symbol.asyncDispose]() {
       await http[Symbol.asyncDispose]();
+      await nodeWrites.stop();
       await fanOut.stop(0);
       state[Symbol.dispose]();
       db[Symbol.dispose]();

@@ -1,4 +1,5 @@
 import type { ReadSource } from "../../read/run-query.ts";
+import type { Writes } from "../../writes/rpc.ts";
 import type { StreamDeps } from "../native/stream/routes.ts";
 import type { ManagementDeps } from "./management.ts";
 import type { PushDeps } from "./push.ts";
@@ -9,4 +10,6 @@ export interface ApiDeps {
   readonly management: ManagementDeps;
   readonly push: PushDeps;
   readonly stream: Omit<StreamDeps, "maxIds">;
+  /** Undefined while writes are off. */
+  readonly writes: Writes | undefined;
 }

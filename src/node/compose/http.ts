@@ -18,6 +18,7 @@ import type { Streams } from "../../stream/streams.ts";
 import { createBuildCheck } from "../../upstream/build-check.ts";
 import { version } from "../../version.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
+import type { Writes } from "../../writes/rpc.ts";
 import type { NodeOps } from "../node-ops.ts";
 import type { StateStores } from "../state/state-stores.ts";
 import { createNodeHubReads } from "./hub-reads.ts";
@@ -37,6 +38,8 @@ export function createNodeHttp(deps: {
   readonly ops: NodeOps;
   /** The hub's thread. */
   readonly hub: HubRpc;
+  /** The thread of writes. */
+  readonly writes: Writes;
   readonly stateNode: StateNode;
   readonly isPaused: (name: Pausable) => boolean;
   /** Shared by all HTTP workers. */
@@ -91,6 +94,7 @@ export function createNodeHttp(deps: {
         notificationWindowSecs: config.notifications.aggregation_window_secs,
       },
       management,
+      writes: config.writes.enabled ? deps.writes : undefined,
       push: createPush({ common, index: db, state, management, fanOut, stopping, isPaused }),
       stream: { streams, unsent },
     }),

@@ -33,7 +33,7 @@ export interface StateLink {
 }
 
 /** The parts of a node that use the state, with different shares of the connections to PostgreSQL. */
-export type StatePart = "main" | "ingest" | "maintenance" | "delivery" | "fanOut" | "http";
+export type StatePart = "main" | "ingest" | "maintenance" | "delivery" | "fanOut" | "writes" | "http";
 
 /** The state as one thread sees it. */
 export interface OpenState extends AsyncDisposable {

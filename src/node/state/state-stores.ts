@@ -57,7 +57,7 @@ export const writeMethods = {
   signers: ["create", "request", "submitting", "approve", "delete", "reseal"],
   oneTimeNonces: ["issue", "take"],
   audit: ["append"],
-  writes: ["begin", "settle", "forget", "claim", "endLeasesOfTheDead", "takeTimes"],
+  writes: ["begin", "settle", "forget", "claim", "markMerged", "endLeasesOfTheDead", "takeTimes"],
 } as const satisfies StoreMethods;
 
 /** A method of a store that writes. */

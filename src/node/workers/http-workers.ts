@@ -46,11 +46,12 @@ export function startHttpWorkers(
     readonly ingest: WorkerChannels;
     readonly matching: WorkerChannels;
     readonly streamSlots: StreamSlots;
+    readonly writes: WorkerChannels;
     readonly connectState: NodeWorkers["connectState"];
     readonly onCrash: (message: string) => void;
   },
 ): HttpWorkers {
-  const { ops, metrics, partMetrics, commits, fanOut, delivery, hub, connectState, onCrash } = deps;
+  const { ops, metrics, partMetrics, commits, fanOut, delivery, hub, writes, connectState, onCrash } = deps;
   const { ingest, matching, streamSlots } = deps;
   const count = httpWorkersOf(config.http);
   const sharesPort = count > 1;
@@ -83,6 +84,7 @@ export function startHttpWorkers(
       change: (slot, cost) => streamSlots.change(slot, cost),
       release: (slot) => streamSlots.release(slot),
     });
+    const writesPort = writes.connect();
     const { link: state, transfer: statePorts } = connectState();
     const init: HttpWorkerInit = {
       config: { ...config, http: { ...config.http, port } },
@@ -93,6 +95,7 @@ export function startHttpWorkers(
       ingest: ingestPort,
       matching: matchingPorts,
       streamSlots: slotsPort,
+      writes: writesPort,
       commits: commits.shared,
       keyEpoch: keyEpoch.shared,
       unsent: unsent.shared,
@@ -104,7 +107,7 @@ export function startHttpWorkers(
       url: workerUrls.http,
       init,
       transfer: [
-        ...[node, fanOutPort, deliveryPort, hubPort, ingestPort, slotsPort],
+        ...[node, fanOutPort, deliveryPort, hubPort, writesPort, ingestPort, slotsPort],
         ...Object.values(matchingPorts),
         ...statePorts,
       ],

@@ -15,6 +15,7 @@ import { createLogger } from "../../runtime/logger.ts";
 import { registerStreamMetrics } from "../../stream/stream-metrics.ts";
 import type { MatchRpc } from "../../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
+import { connectWrites } from "../compose/connect-writes.ts";
 import { createNodeHttp } from "../compose/http.ts";
 import { connectHub } from "../compose/hub-reads.ts";
 import { connectStreamSlots, createNodeStreams } from "../compose/streams.ts";
@@ -37,6 +38,8 @@ export interface HttpWorkerInit {
   readonly matching: { readonly live: MessagePort; readonly replays: MessagePort };
   /** Connects to the count of streams on the main thread. */
   readonly streamSlots: MessagePort;
+  /** Connects to the thread of writes. */
+  readonly writes: MessagePort;
   /** The commits of the writer of the index. */
   readonly commits: SharedArrayBuffer;
   /** The count of unsent response bytes of all HTTP workers. */
@@ -50,7 +53,7 @@ export interface HttpWorkerInit {
 
 /** Serves the HTTP interface. Any number of these workers share one port. Their shared state is in the state database. */
 runWorker<HttpWorkerInit>(async (init) => {
-  const { config, commits, node, fanOut, delivery, hub, state: link, sharesPort } = init;
+  const { config, commits, node, fanOut, delivery, hub, writes, state: link, sharesPort } = init;
   const signals = new NodeSignals(link.signals);
   const log = createLogger(config, {});
   const metrics = { registry: new Registry(), prefix: serviceNames(config.service.name).metricPrefix };
@@ -79,6 +82,7 @@ runWorker<HttpWorkerInit>(async (init) => {
     fanOut: connectRpc<FanOut>(fanOut),
     delivery: connectRpc<DeliveryNode>(delivery),
     hub: connectHub(hub),
+    writes: connectWrites(writes),
     ops: connectNodeOps(node),
     stateNode: link.node,
     isPaused: (name) => signals.isPaused(name),

@@ -121,6 +121,9 @@ function forwardTo(
       onLoginRefused: () =>
         log.error("The upstream refuses upstream.username and upstream.password; messages are not forwarded"),
     }),
+    isReady: (timeoutMs) =>
+      // gRPC deadlines use the machine's clock.
+      new Promise((resolve) => connection.waitForReady(Date.now() + timeoutMs, (fault) => resolve(!fault))),
     shards: async () => (await follower.progress()).shards,
     close: () => connection.close(),
   };

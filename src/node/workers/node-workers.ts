@@ -16,6 +16,7 @@ import type { RankingWorkerInit } from "./ranking.worker.ts";
 import type { StateWorkerInit } from "./state.worker.ts";
 import type { UpstreamWorkerInit } from "./upstream.worker.ts";
 import { startWorker, WorkerChannels, type WorkerHandle } from "./worker-handle.ts";
+import type { WritesWorkerInit } from "./writes.worker.ts";
 
 /** The parts with a worker of their own, except HTTP, in the reverse of the order in which they stop. */
 const NAMES = [
@@ -25,6 +26,7 @@ const NAMES = [
   "upstream",
   "ranking",
   "hub",
+  "writes",
   "maintenance",
   "delivery",
   // Before the others: another node takes over its campaigns.
@@ -131,6 +133,12 @@ function initOf(
       const upstream = config.upstream.url === "" ? undefined : channels.upstream.connect();
       const init: HubWorkerInit = { config, commits: commits.shared, ingest, upstream };
       return { init, transfer: upstream ? [ingest, upstream] : [ingest] };
+    }
+    case "writes": {
+      const { link: state, transfer } = connectState();
+      const hub = channels.hub.connect();
+      const init: WritesWorkerInit = { config, hub, state, commits: commits.shared };
+      return { init, transfer: [hub, ...transfer] };
     }
     case "ranking": {
       const ingest = channels.ingest.connect();

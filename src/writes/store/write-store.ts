@@ -90,7 +90,7 @@ export interface WriteStatus {
 
 /** A slot whose next message needs a time. */
 export interface SlotTime {
-  /** See `clockSlot`. */
+  /** The store of the slot as its first byte, then the slot. */
   readonly slot: Uint8Array;
   /** The time of the message that the slot holds, Farcaster seconds; -1 if it is empty. */
   readonly heldAt: number;
@@ -108,6 +108,8 @@ export interface WriteStore {
   forget(request: string): Promise<void>;
   /** Leases messages that are due, the longest due first. */
   claim(max: number): Promise<ClaimedWrite[]>;
+  /** Ends queued messages that were seen in the index, also those that a process has leased. */
+  markMerged(seqs: readonly number[]): Promise<void>;
   /** Makes messages due that processes have leased which do not run any more. Returns their number. */
   endLeasesOfTheDead(): Promise<number>;
   /** Returns the newest write of an owner with this hash. */
@@ -124,6 +126,8 @@ export interface WriteStore {
     nowSecs: number,
     maxAheadSecs: number,
   ): Promise<readonly number[] | undefined>;
+  /** Returns the time of the newest message that was signed for each slot, Farcaster seconds; -1 if none was lately. */
+  signedAt(fid: number, slots: readonly Uint8Array[]): Promise<readonly number[]>;
   /** Messages that wait for the network, and the unix seconds of the oldest. */
   queued(): Promise<{ readonly count: number; readonly oldestAt: number | null }>;
 }

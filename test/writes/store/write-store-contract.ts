@@ -191,7 +191,9 @@ export function writeStoreContract(name: string, openFixture: () => Promise<Fixt
       if (!claimed) throw new Error("claimed");
       await store.settle(write.request, settled([claimed], { ...again, accepted: false }));
       fixture.clock.advanceSecs(1);
-      expect(await store.claim(10)).toMatchObject([{ accepted: true, attempts: 2 }]);
+      const [last] = await store.claim(10);
+      expect(last).toMatchObject({ accepted: true, attempts: 2 });
+      if (last) await store.settle(write.request, settled([last], { kind: "merged" }));
       // The answer of the call stays what it was.
       expect(await store.findCall(keyOf("a"))).toMatchObject({
         isDone: true,
@@ -207,6 +209,17 @@ export function writeStoreContract(name: string, openFixture: () => Promise<Fixt
       leasesOf(await store.begin(newWrite(null, 2), MAX_QUEUED));
       expect(await store.endLeasesOfTheDead()).toBe(1);
       expect((await store.claim(10)).map(({ hash }) => hash[0])).toEqual([1]);
+    });
+
+    test("a message that was seen in the index has ended, also while it is leased", async () => {
+      await using fixture = await openFixture();
+      const { store } = fixture.open();
+      const write = newWrite(null, 1, 2);
+      const leases = leasesOf(await store.begin(write, MAX_QUEUED));
+      await store.markMerged(leases.map(({ seq }) => seq));
+      expect(await store.find(OWNER, hashOf(1))).toMatchObject({ state: "merged" });
+      await store.settle(write.request, settled(leases, again));
+      expect(await store.queued()).toEqual({ count: 0, oldestAt: null });
     });
 
     test("a forgotten write was never there", async () => {
@@ -226,6 +239,7 @@ export function writeStoreContract(name: string, openFixture: () => Promise<Fixt
       const empty = { heldAt: -1 };
       expect(await store.takeTimes(7, [{ slot: a, ...empty }], 1000, 300)).toEqual([1000]);
       expect(await store.takeTimes(7, [{ slot: a, ...empty }], 1000, 300)).toEqual([1001]);
+      expect(await store.signedAt(7, [b, a])).toEqual([-1, 1001]);
       expect(
         await store.takeTimes(
           7,

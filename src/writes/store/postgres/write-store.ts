@@ -139,6 +139,19 @@ const claimDue = pgStatement<ClaimRow, [leaseEndsAtMs: number, bootId: string, n
      FOR UPDATE SKIP LOCKED)
    RETURNING seq, request, position, owner_fid, api_key_id, fid, hash, message, accepted, attempts`,
 );
+const endMerged = pgStatement<unknown, [nowSecs: number, seqs: readonly number[]]>(
+  "queued-writes.end-merged",
+  `UPDATE queued_writes SET state = 'merged', message = NULL, due_at_ms = NULL, lease_ends_at_ms = NULL, claimed_by = NULL,
+     updated_at = $1
+   WHERE seq = ANY ($2::bigint[]) AND state = 'queued'`,
+);
+const signedAt = pgStatement<
+  { slot: Uint8Array; timestamp: number },
+  [fid: number, slots: readonly Uint8Array[]]
+>(
+  "write-clocks.find",
+  "SELECT slot, timestamp FROM write_clocks WHERE fid = $1 AND slot = ANY ($2::bytea[])",
+);
 /** By PostgreSQL's clock: a process whose own clock is wrong must not take all others for dead. */
 const endLeases = pgStatement<unknown, [nowMs: number, bootId: string]>(
   "queued-writes.end-leases",
@@ -255,12 +268,25 @@ export function createPostgresWrites(
       const rows = await pool.all(claimDue, leaseEndsAtMs, bootId, nowMs, max);
       return rows.map((row) => toClaimed(row, leaseEndsAtMs));
     },
+    async markMerged(seqs) {
+      if (seqs.length > 0)
+        await pool.run(
+          endMerged,
+          stateSecs(clock),
+          seqs.toSorted((a, b) => a - b),
+        );
+    },
     endLeasesOfTheDead: () => pool.run(endLeases, clock.nowMs(), bootId),
     async find(ownerFid, hash) {
       const row = await pool.get(findWrite, hash, ownerFid);
       if (!row) return undefined;
       const { created_at: createdAt, updated_at: updatedAt, ...rest } = row;
       return { ...rest, createdAt, updatedAt };
+    },
+    async signedAt(fid, slots) {
+      const rows = slots.length === 0 ? [] : await pool.all(signedAt, fid, slots);
+      const bySlot = new Map(rows.map(({ slot, timestamp }) => [slot.toHex(), timestamp]));
+      return slots.map((slot) => bySlot.get(slot.toHex()) ?? -1);
     },
     async queued() {
       const row = await pool.get(queuedTotals);

@@ -128,6 +128,12 @@ const anyQueued = statement<{ one: number }, []>(
   "queued-writes.any",
   "SELECT 1 AS one FROM queued_writes WHERE due_at_ms IS NOT NULL AND due_at_ms > 0 LIMIT 1",
 );
+const endMerged = statement<unknown, [nowSecs: number, seq: number]>(
+  "queued-writes.end-merged",
+  `UPDATE queued_writes SET state = 'merged', message = NULL, due_at_ms = NULL, lease_ends_at_ms = NULL, claimed_by = NULL,
+     updated_at = ?
+   WHERE seq = ? AND state = 'queued'`,
+);
 const endLeases = statement<unknown, [nowMs: number, bootId: string]>(
   "queued-writes.end-leases",
   `UPDATE queued_writes SET due_at_ms = ?1, lease_ends_at_ms = NULL, claimed_by = NULL
@@ -142,9 +148,9 @@ const queuedTotals = statement<{ count: number; oldestAt: number | null }, []>(
   "queued-writes.totals",
   "SELECT count(*) AS count, min(created_at) AS oldestAt FROM queued_writes WHERE due_at_ms IS NOT NULL AND due_at_ms > 0",
 );
-const clockOf = statement<{ timestamp: number }, [fid: number, slot: Uint8Array, nowSecs: number]>(
+const clockOf = statement<{ timestamp: number; expiresAt: number }, [fid: number, slot: Uint8Array]>(
   "write-clocks.find",
-  "SELECT timestamp FROM write_clocks WHERE fid = ? AND slot = ? AND expires_at > ?",
+  "SELECT timestamp, expires_at AS expiresAt FROM write_clocks WHERE fid = ? AND slot = ?",
 );
 const setClock = statement<unknown, [fid: number, slot: Uint8Array, timestamp: number, expiresAt: number]>(
   "write-clocks.set",
@@ -166,7 +172,7 @@ const deleteExpiredClocks = statement<unknown, [expiredBefore: number, max: numb
    (SELECT fid, slot FROM write_clocks WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
 );
 
-type Reads = Pick<WriteStore, "findCall" | "find" | "queued">;
+type Reads = Pick<WriteStore, "findCall" | "find" | "signedAt" | "queued">;
 
 export function writeReads(db: StateDatabase): Reads {
   return {
@@ -175,6 +181,7 @@ export function writeReads(db: StateDatabase): Reads {
       return row && toStoredCall(row);
     },
     find: async (ownerFid, hash) => db.get(findWrite, hash, ownerFid) ?? undefined,
+    signedAt: async (fid, slots) => slots.map((slot) => db.get(clockOf, fid, slot)?.timestamp ?? -1),
     queued: async () => db.get(queuedTotals) ?? { count: 0, oldestAt: null },
   };
 }
@@ -188,7 +195,10 @@ export function writeWrites(
   db: StateDatabase,
   clock: StateClock,
   { bootId }: StateNode,
-): StoreWrites<WriteStore, "begin" | "settle" | "forget" | "claim" | "endLeasesOfTheDead" | "takeTimes"> {
+): StoreWrites<
+  WriteStore,
+  "begin" | "settle" | "forget" | "claim" | "markMerged" | "endLeasesOfTheDead" | "takeTimes"
+> {
   return {
     begin(write, maxQueued) {
       const known = write.call && findRow(db, write.call);
@@ -217,10 +227,14 @@ export function writeWrites(
       const rows = db.all(claimDue, leaseEndsAtMs, bootId, nowMs, max);
       return rows.map(({ accepted, ...row }) => ({ ...row, accepted: accepted === 1, leaseEndsAtMs }));
     },
+    markMerged(seqs) {
+      for (const seq of seqs) db.run(endMerged, stateSecs(clock), seq);
+    },
     endLeasesOfTheDead: () => db.run(endLeases, clock.nowMs(), bootId),
     takeTimes(fid, slots, nowSecs, maxAheadSecs) {
       const times = slots.map(({ slot, heldAt }) => {
-        const signedAt = db.get(clockOf, fid, slot, stateSecs(clock))?.timestamp ?? -1;
+        const last = db.get(clockOf, fid, slot);
+        const signedAt = last && last.expiresAt > stateSecs(clock) ? last.timestamp : -1;
         return Math.max(nowSecs, heldAt + 1, signedAt + 1);
       });
       if (times.some((time) => time > nowSecs + maxAheadSecs)) return undefined;

@@ -1,0 +1,91 @@
+import type { NodeSignals } from "../../cluster/node-signals.ts";
+import type { Config } from "../../config/schema.ts";
+import type { CommitSequence } from "../../db/index/commit-sequence.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import type { HubRpc } from "../../hub/rpc.ts";
+import type { RpcClient } from "../../lib/port-rpc.ts";
+import { networkOf } from "../../protocol/network.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/logger.ts";
+import { createBringIn } from "../../writes/bring-in.ts";
+import type { WriteNetwork } from "../../writes/network.ts";
+import type { WritesRpc } from "../../writes/rpc.ts";
+import { createWriteService, type WriteSigners } from "../../writes/service.ts";
+import { createSightings } from "../../writes/sightings.ts";
+import type { WriteStore } from "../../writes/store/write-store.ts";
+import { createTiming } from "../../writes/timing.ts";
+import { startWriteQueue } from "../../writes/write-queue.ts";
+import { WriteCounters } from "../../writes/write-stats.ts";
+
+const STOP_GRACE_MS = 2_000;
+
+/** The writes of a node, with the queue that submits them again. */
+export interface NodeWrites {
+  readonly rpc: WritesRpc;
+  stop(): Promise<void>;
+}
+
+/** Composes the writes from the index, the state and the way into the network. */
+export function startNodeWrites(deps: {
+  readonly config: Pick<Config, "protocol" | "upstream" | "writes">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly db: IndexDatabase;
+  readonly commits: Pick<CommitSequence, "read">;
+  readonly store: WriteStore;
+  readonly hub: Pick<RpcClient<HubRpc>, "submitWrite" | "isUpstreamReady">;
+  readonly signals: Pick<NodeSignals, "isPaused" | "isFenced">;
+  /** Undefined while the node has no managed signers. */
+  readonly signers: WriteSigners | undefined;
+  /** See `WriteQueueDeps`. */
+  readonly pollMs?: number;
+}): NodeWrites {
+  const { config, clock, log, db, commits, store, hub, signals, signers } = deps;
+  const network = networkOf(config.protocol.network);
+  const way: WriteNetwork = {
+    submit: (messages) => hub.submitWrite(messages),
+    isReady: (timeoutMs) => hub.isUpstreamReady(timeoutMs),
+  };
+  const counters = new WriteCounters();
+  const sightings = createSightings({ db, network, commits });
+  const queue = startWriteQueue({
+    store,
+    network: way,
+    sightings,
+    mayRun: () => !signals.isPaused("writes") && !signals.isFenced(),
+    counters,
+    log,
+    ...(deps.pollMs === undefined ? {} : { pollMs: deps.pollMs }),
+  });
+  const service = createWriteService({
+    store,
+    bringIn: createBringIn({
+      store,
+      network: way,
+      isFollowing: config.upstream.url !== "",
+      sightings,
+      confirmTimeoutMs: config.writes.confirm_timeout_ms,
+      maxQueued: config.writes.max_queued,
+      onUnseen: queue.watch,
+      onForgotten: queue.forget,
+      log,
+    }),
+    timesOf: createTiming({ db, network, clock, store }),
+    signers,
+    isPaused: () => signals.isPaused("writes"),
+    counters,
+    log,
+  });
+  return {
+    rpc: {
+      submit: (call) => service.submit(call),
+      find: (ownerFid, hash) => store.find(ownerFid, hash),
+      stats: async () => ({ ...counters.read(), queue: await store.queued().catch(() => null) }),
+    },
+    async stop() {
+      // What has not ended by then is stored, and goes on with the next start.
+      await Promise.race([service.stop(), Bun.sleep(STOP_GRACE_MS)]);
+      await queue.stop();
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { NodeSignals } from "../../cluster/node-signals.ts";
+import type { Config } from "../../config/schema.ts";
+import { CommitSequence } from "../../db/index/commit-sequence.ts";
+import { indexPath, openIndexReader } from "../../db/index/database.ts";
+import type { HubRpc } from "../../hub/rpc.ts";
+import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { createLogger } from "../../runtime/logger.ts";
+import type { WritesRpc } from "../../writes/rpc.ts";
+import { startNodeWrites } from "../compose/writes.ts";
+import { openStateStores, type StateLink } from "../state/open-state.ts";
+import { runWorker } from "./worker-entry.ts";
+
+/** The initial message of the worker of writes. */
+export interface WritesWorkerInit {
+  readonly config: Config;
+  /** Connects to the hub's thread. */
+  readonly hub: MessagePort;
+  readonly state: StateLink;
+  /** The commits of the writer of the index. */
+  readonly commits: SharedArrayBuffer;
+}
+
+/** Brings writes of the API into the network. It knows nothing of HTTP. */
+runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits }) => {
+  const log = createLogger(config, { subsystem: "writes" });
+  const db = openIndexReader(indexPath(config.data.dir));
+  const state = openStateStores({ config, part: "writes", link, log });
+  const writes = startNodeWrites({
+    config,
+    clock: systemClock,
+    log,
+    db,
+    commits: new CommitSequence(commits),
+    store: state.stores.writes,
+    hub: connectRpc<HubRpc>(hub),
+    signals: new NodeSignals(link.signals),
+    signers: undefined,
+  });
+  return {
+    connect: (port) => serveRpc<WritesRpc>(port, writes.rpc),
+    async stop() {
+      await writes.stop();
+      await state[Symbol.asyncDispose]();
+      db[Symbol.dispose]();
+    },
+  };
+});

@@ -1,0 +1,49 @@
+/** Waiting writes of one fid. */
+const MAX_WAITING = 64;
+
+/** Runs the writes of each fid one after the other. Those of different fids do not wait for each other. */
+export class FidOrder {
+  readonly #tails = new Map<number, { readonly done: Promise<unknown>; waiting: number }>();
+
+  /**
+   * Runs a task after the earlier ones of its fid.
+   *
+   * @returns undefined, without having run it, when too many wait or the wait takes longer than `maxWaitMs`.
+   */
+  async run<T>(fid: number, maxWaitMs: number, task: () => Promise<T>): Promise<T | undefined> {
+    const before = this.#tails.get(fid);
+    if (before && before.waiting >= MAX_WAITING) return undefined;
+    const done = Promise.withResolvers<void>();
+    const tail = { done: done.promise, waiting: (before?.waiting ?? 0) + 1 };
+    this.#tails.set(fid, tail);
+    try {
+      // A task that gives up still waits before those behind it start.
+      if (before && !(await isWithin(before.done, maxWaitMs))) {
+        void before.done.finally(done.resolve);
+        return undefined;
+      }
+      const result = await task();
+      done.resolve();
+      return result;
+    } catch (cause) {
+      done.resolve();
+      throw cause;
+    } finally {
+      void done.promise.then(() => {
+        const last = this.#tails.get(fid);
+        if (last === tail) this.#tails.delete(fid);
+        else if (last) last.waiting -= 1;
+      });
+    }
+  }
+}
+
+async function isWithin(done: Promise<unknown>, maxWaitMs: number): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => late.resolve(false), maxWaitMs);
+  try {
+    return await Promise.race([done.then(() => true), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,249 @@
+import { StateUnavailable } from "../db/state/unavailable.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
+import type { MessageData } from "../protocol/wire/generated/message.ts";
+import type { Logger } from "../runtime/logger.ts";
+import type { Positioned, Sent, SignedWrite } from "./bring-in.ts";
+import { FidOrder } from "./fid-order.ts";
+import type { MessageOutcome, WriteRefusal } from "./outcome.ts";
+import {
+  FAILED,
+  IN_PROGRESS,
+  OTHER_BODY,
+  PAUSED,
+  refusal,
+  STATE_AWAY,
+  STOPPING,
+  TOO_MANY,
+  TOO_MANY_OF_FID,
+} from "./refusals.ts";
+import type { UnsignedBody, WriteCall, WriteReply } from "./rpc.ts";
+import type { CallKey, StoredCall, WriteStore } from "./store/write-store.ts";
+import type { Timed } from "./timing.ts";
+import type { WriteCounters } from "./write-stats.ts";
+
+/** Writes under way. */
+const MAX_UNDER_WAY = 1_024;
+/** How long a write waits for earlier ones of its user. */
+const MAX_ORDER_WAIT_MS = 5_000;
+/** How long a repetition waits for the first request, and how often it asks the state. */
+const MAX_REPEAT_WAIT_MS = 10_000;
+const REPEAT_POLL_MS = 500;
+/** After a longer wait there is no time left for an attempt of its own. */
+const MAX_WAIT_BEFORE_ATTEMPT_MS = 2_000;
+
+/** The managed signers, as writes use them. */
+export interface WriteSigners {
+  /** Returns the user that a signer of an owner writes for, or why it may not write messages of these types. */
+  userOf(
+    signerUuid: string,
+    ownerFid: number,
+    types: readonly number[],
+  ): Promise<Result<number, WriteRefusal>>;
+  /** Signs data for the signer, which it checks itself. */
+  sign(signerUuid: string, ownerFid: number, data: MessageData): Promise<Result<SignedMessage, WriteRefusal>>;
+}
+
+export interface WriteServiceDeps {
+  readonly store: Pick<WriteStore, "findCall">;
+  readonly bringIn: (write: SignedWrite) => Promise<Sent>;
+  readonly timesOf: (
+    fid: number,
+    bodies: readonly UnsignedBody[],
+  ) => Promise<Result<readonly Timed[], WriteRefusal>>;
+  /** Undefined while the node has no managed signers. */
+  readonly signers: WriteSigners | undefined;
+  readonly isPaused: () => boolean;
+  readonly counters: WriteCounters;
+  readonly log: Logger;
+}
+
+export interface WriteService {
+  submit(call: WriteCall): Promise<WriteReply>;
+  /** Refuses new writes. Resolves when those under way have ended. */
+  stop(): Promise<void>;
+}
+
+/** What is signed for a call, with the outcomes as far as they are known. */
+interface Signed {
+  readonly outcomes: readonly MessageOutcome[];
+  readonly messages: readonly Positioned[];
+}
+
+/**
+ * Takes writes: those of one user one after the other, each with the promise that what is answered as done is in the network or
+ * will be brought there, and that what is answered as refused never is.
+ */
+export function createWriteService(deps: WriteServiceDeps): WriteService {
+  const { store, bringIn, timesOf, signers, isPaused, counters, log } = deps;
+  const order = new FidOrder();
+  /** Calls of this process by key, for those that repeat them. */
+  const underWay = new Map<string, Promise<unknown>>();
+  let isStopping = false;
+  let idle: PromiseWithResolvers<void> | undefined;
+
+  async function submit(call: WriteCall): Promise<WriteReply> {
+    const startedMs = performance.now();
+    const key = keyOf(call);
+    for (;;) {
+      const known = key && (await store.findCall(key));
+      const waitedMs = performance.now() - startedMs;
+      if (known) {
+        const reply = replayOf(known, call);
+        if (reply) return reply;
+        if (waitedMs >= MAX_REPEAT_WAIT_MS) return no(IN_PROGRESS);
+        await waitFor(underWay.get(nameOf(key)));
+        continue;
+      }
+      if (waitedMs > MAX_WAIT_BEFORE_ATTEMPT_MS) return no(IN_PROGRESS);
+      const first = key && underWay.get(nameOf(key));
+      if (first) {
+        await waitFor(first);
+        continue;
+      }
+      const attempted = attempt(call, key);
+      if (key) underWay.set(nameOf(key), attempted);
+      try {
+        const reply = await attempted;
+        if (reply) return reply;
+      } finally {
+        if (key) underWay.delete(nameOf(key));
+      }
+    }
+  }
+
+  /** Returns undefined when another request has the key of the call. */
+  async function attempt(call: WriteCall, key: CallKey | undefined): Promise<WriteReply | undefined> {
+    const user = await userOf(call);
+    if (!user.ok) return no(user.error);
+    const sent = await order.run(user.value, MAX_ORDER_WAIT_MS, () => signAndSend(call, key, user.value));
+    if (!sent) return no(TOO_MANY_OF_FID);
+    if (sent.kind === "known") return undefined;
+    return sent.kind === "replied" ? sent.reply : sent.finish();
+  }
+
+  async function userOf({ content, signerUuid, owner }: WriteCall): Promise<Result<number, WriteRefusal>> {
+    if ("signed" in content) {
+      const [first] = content.signed;
+      const message = decodeMessage(first ?? new Uint8Array());
+      return message.ok
+        ? ok(message.value.data.fid)
+        : err(refusal(400, "invalid_message", message.error.reason));
+    }
+    if (!signers || signerUuid === null) return err(NO_SIGNERS);
+    return signers.userOf(
+      signerUuid,
+      owner.fid,
+      content.bodies.map(({ type }) => type),
+    );
+  }
+
+  async function signAndSend(call: WriteCall, key: CallKey | undefined, fid: number): Promise<Sent> {
+    const signed = "signed" in call.content ? decoded(call.content.signed) : await sign(call, fid);
+    if (!signed.ok) return { kind: "replied", reply: no(signed.error) };
+    const { outcomes, messages } = signed.value;
+    const { owner, idem } = call;
+    return bringIn({
+      ownerFid: owner.fid,
+      apiKeyId: owner.apiKeyId,
+      call: key && idem ? { ...key, bodyDigest: idem.bodyDigest, outcomes } : null,
+      outcomes,
+      messages,
+    });
+  }
+
+  async function sign(call: WriteCall, fid: number): Promise<Result<Signed, WriteRefusal>> {
+    const { content, signerUuid, owner } = call;
+    if (!("bodies" in content) || !signers || signerUuid === null) return err(NO_SIGNERS);
+    const timed = await timesOf(fid, content.bodies);
+    if (!timed.ok) return timed;
+    const outcomes: MessageOutcome[] = [];
+    const messages: Positioned[] = [];
+    for (const [position, one] of timed.value.entries()) {
+      const type = content.bodies[position]?.type ?? 0;
+      if (one.kind === "unchanged") {
+        outcomes.push({ hash: one.hash.toHex(), fid, type, state: "unchanged" });
+        continue;
+      }
+      const message = await signers.sign(signerUuid, owner.fid, one.data);
+      if (!message.ok) return message;
+      messages.push({ position, message: message.value });
+      outcomes.push(pending(message.value));
+    }
+    return ok({ outcomes, messages });
+  }
+
+  return {
+    async submit(call) {
+      if (isStopping) return no(STOPPING);
+      if (isPaused()) return no(PAUSED);
+      if (counters.underWay >= MAX_UNDER_WAY) return no(TOO_MANY);
+      counters.underWay += 1;
+      try {
+        const reply = await submit(call);
+        counters.countReply(reply);
+        return reply;
+      } catch (cause) {
+        if (cause instanceof StateUnavailable) return no(STATE_AWAY);
+        log.error({ err: cause, requestId: call.requestId }, "A write failed");
+        return no(FAILED);
+      } finally {
+        counters.underWay -= 1;
+        if (counters.underWay === 0) idle?.resolve();
+      }
+    },
+    async stop() {
+      isStopping = true;
+      if (counters.underWay === 0) return;
+      idle ??= Promise.withResolvers();
+      await idle.promise;
+    },
+  };
+}
+
+const NO_SIGNERS = refusal(501, "not_implemented", "managed signers need signers.encryption_key");
+
+function no(refused: WriteRefusal): WriteReply {
+  return { ok: false, refusal: refused };
+}
+
+function decoded(messages: readonly Uint8Array[]): Result<Signed, WriteRefusal> {
+  const outcomes: MessageOutcome[] = [];
+  const positioned: Positioned[] = [];
+  for (const [position, bytes] of messages.entries()) {
+    const message = decodeMessage(bytes);
+    if (!message.ok) return err(refusal(400, "invalid_message", message.error.reason));
+    positioned.push({ position, message: message.value });
+    outcomes.push(pending(message.value));
+  }
+  return ok({ outcomes, messages: positioned });
+}
+
+function pending({ hash, data: { fid, type } }: SignedMessage): MessageOutcome {
+  return { hash: hash.toHex(), fid, type, state: "pending" };
+}
+
+function keyOf({ owner, signerUuid, route, idem }: WriteCall): CallKey | undefined {
+  return idem ? { ownerFid: owner.fid, signerUuid: signerUuid ?? "", route, idem: idem.key } : undefined;
+}
+
+function nameOf({ ownerFid, signerUuid, route, idem }: CallKey): string {
+  return JSON.stringify([ownerFid, signerUuid, route, idem]);
+}
+
+/** The reply of an earlier request; undefined while that one is under way. */
+function replayOf({ bodyDigest, outcomes, isDone }: StoredCall, { idem }: WriteCall): WriteReply | undefined {
+  if (!idem || Buffer.compare(bodyDigest, idem.bodyDigest) !== 0) return no(OTHER_BODY);
+  return isDone ? { ok: true, replayed: true, outcomes } : undefined;
+}
+
+/** Waits for a request of this process, or for the next look at the state. */
+async function waitFor(first: Promise<unknown> | undefined): Promise<void> {
+  const later = Promise.withResolvers<void>();
+  const timer = setTimeout(later.resolve, REPEAT_POLL_MS);
+  try {
+    await Promise.race([first?.catch(() => undefined) ?? later.promise, later.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

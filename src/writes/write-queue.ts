@@ -1,0 +1,181 @@
+import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
+import type { Logger } from "../runtime/logger.ts";
+import { ACCEPTED_RETRY_MS } from "./bring-in.ts";
+import { CONFLICT_CODE, DUPLICATE_CODE, type SubmitResult, type WriteNetwork } from "./network.ts";
+import { refusal, refusalOf } from "./refusals.ts";
+import type { Sightings } from "./sightings.ts";
+import type { ClaimedWrite, Settlement, WriteStore } from "./store/write-store.ts";
+import type { WriteCounters } from "./write-stats.ts";
+
+const POLL_MS = 500;
+/** Messages that are claimed and submitted at a time. */
+const CLAIM_MAX = 32;
+/** Looks at the state for each look at the index, and for how many accepted messages it is asked at most. */
+const POLLS_PER_LOOK = 4;
+const MAX_UNSEEN = 1_000;
+/** How often the leases of processes that have died are ended. */
+const DEAD_MS = 10_000;
+const READY_MS = 1;
+const MAX_BACKOFF_MS = 60_000;
+
+export interface WriteQueueDeps {
+  readonly store: WriteStore;
+  readonly network: WriteNetwork;
+  readonly sightings: Pick<Sightings, "isSeen">;
+  /** Whether queued messages may be submitted now: not while writes are paused or the node is fenced. */
+  readonly mayRun: () => boolean;
+  readonly counters: WriteCounters;
+  readonly log: Logger;
+  /** Default: the service's own. */
+  readonly pollMs?: number;
+}
+
+/** Submits queued messages again, the same bytes, until the network has taken or refused them. It never gives up. */
+export interface WriteQueue {
+  /** Watches the index for a message that the upstream has accepted. */
+  watch(seq: number, message: SignedMessage): void;
+  /** Never submits the messages of a request, and deletes it. */
+  forget(request: string): void;
+  stop(): Promise<void>;
+}
+
+export function startWriteQueue(deps: WriteQueueDeps): WriteQueue {
+  const { store, network, sightings, mayRun, counters, log, pollMs = POLL_MS } = deps;
+  const unseen = new Map<number, SignedMessage>();
+  const forgotten = new Set<string>();
+  let isStopped = false;
+  let lookedAtMs = 0;
+  let deadEndedAtMs = Number.NEGATIVE_INFINITY;
+  let hasFailed = false;
+
+  /** Ends messages that have arrived in the index since they were accepted. */
+  async function look(nowMs: number): Promise<void> {
+    if (unseen.size === 0 || nowMs - lookedAtMs < POLLS_PER_LOOK * pollMs) return;
+    lookedAtMs = nowMs;
+    const seen = [...unseen].flatMap(([seq, message]) => (sightings.isSeen(message) ? [seq] : []));
+    if (seen.length === 0) return;
+    await store.markMerged(seen);
+    for (const seq of seen) unseen.delete(seq);
+    counters.mergedLater += seen.length;
+  }
+
+  async function deleteForgotten(): Promise<void> {
+    for (const request of forgotten) {
+      await store.forget(request);
+      forgotten.delete(request);
+    }
+  }
+
+  async function resubmit(claimed: ClaimedWrite): Promise<void> {
+    if (forgotten.has(claimed.request)) return;
+    const result = await outcomeOf(claimed);
+    await store.settle(claimed.request, [{ lease: claimed, result }]);
+    if (result.kind === "again") return;
+    unseen.delete(claimed.seq);
+    if (result.kind === "merged") counters.mergedLater += 1;
+    else {
+      counters.refusedLater += 1;
+      const { fid, hash, ownerFid, apiKeyId } = claimed;
+      log.warn(
+        { fid, hash: hash.toHex(), ownerFid, apiKeyId, reason: result.refusal.message },
+        "The network has refused a queued write",
+      );
+    }
+  }
+
+  async function outcomeOf(claimed: ClaimedWrite): Promise<Settlement["result"]> {
+    const message = decodeMessage(claimed.message);
+    if (!message.ok)
+      return {
+        kind: "refused",
+        refusal: refusal(400, "invalid_message", message.error.reason),
+        isTold: false,
+      };
+    if (claimed.accepted && sightings.isSeen(message.value)) return { kind: "merged" };
+    counters.resubmitted += 1;
+    const [result] = await network.submit([claimed.message]);
+    return toSettled(claimed, result ?? { kind: "unknown", reason: "no result" }, message.value);
+  }
+
+  function toSettled(
+    { accepted, attempts, seq }: ClaimedWrite,
+    result: SubmitResult,
+    message: SignedMessage,
+  ): Settlement["result"] {
+    const backoff = { kind: "again", afterMs: Math.min(1_000 * 2 ** attempts, MAX_BACKOFF_MS) } as const;
+    switch (result.kind) {
+      case "merged":
+        return { kind: "merged" };
+      case "accepted":
+        watch(seq, message);
+        return { kind: "again", afterMs: ACCEPTED_RETRY_MS, accepted: true };
+      case "unknown":
+      // The operator will correct the login; the promise stands.
+      case "login_refused":
+        return { ...backoff, accepted: false };
+      case "refused": {
+        const { code } = result;
+        if (code === DUPLICATE_CODE) return { kind: "merged" };
+        // It was merged, and has lost against a newer one since.
+        if (code === CONFLICT_CODE && accepted) return { kind: "merged" };
+        // Of this node, which is busy, or of the upstream, which will take it later.
+        if (code === "unavailable" || code === "bad_request.rate_limited")
+          return { ...backoff, accepted: false };
+        return { kind: "refused", refusal: refusalOf(result), isTold: false };
+      }
+    }
+  }
+
+  function watch(seq: number, message: SignedMessage): void {
+    if (unseen.size < MAX_UNSEEN) unseen.set(seq, message);
+  }
+
+  async function step(): Promise<void> {
+    const nowMs = performance.now();
+    await deleteForgotten();
+    await look(nowMs);
+    if (!mayRun()) return;
+    if (nowMs - deadEndedAtMs >= DEAD_MS) {
+      await store.endLeasesOfTheDead();
+      deadEndedAtMs = nowMs;
+    }
+    for (;;) {
+      // Each attempt would cost its message a backoff.
+      if (isStopped || !(await network.isReady(READY_MS))) return;
+      const claimed = await store.claim(CLAIM_MAX);
+      await Promise.all(claimed.map(resubmit));
+      if (claimed.length < CLAIM_MAX) return;
+    }
+  }
+
+  const run = async () => {
+    while (!isStopped) {
+      try {
+        await step();
+        hasFailed = false;
+      } catch (err) {
+        if (!hasFailed) log.error({ err }, "Queued writes could not be submitted; they are tried again");
+        hasFailed = true;
+      }
+      if (!isStopped)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          setTimeout(resolve, pollMs);
+        });
+    }
+  };
+  let wake = () => {};
+  const done = run();
+
+  return {
+    watch,
+    forget(request) {
+      forgotten.add(request);
+    },
+    async stop() {
+      isStopped = true;
+      wake();
+      await done;
+    },
+  };
+}
