@@ -15,7 +15,9 @@ import { benchIngest } from "./ingest.ts";
 import { benchInside } from "./inside.ts";
 import { benchMatch } from "./match.ts";
 import { benchMixed } from "./mixed.ts";
+import { benchNodeOnPostgres } from "./node-on-postgres.ts";
 import { benchReads } from "./reads.ts";
+import { benchReadsOfNodes } from "./reads-of-nodes.ts";
 import { benchSend } from "./send.ts";
 import { benchSendPostgres } from "./send-postgres.ts";
 import { benchSigned } from "./signed.ts";
@@ -55,23 +57,28 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   match: benchMatch,
   deliveries: benchDeliveries,
   "deliveries-postgres": benchDeliveriesPostgres,
-  cluster: benchCluster,
+  "node-on-postgres": benchNodeOnPostgres,
+  "reads-of-nodes": benchReadsOfNodes,
   snapshot: benchSnapshot,
   "state-copy": benchStateCopy,
 };
 
+/** Benchmarks of others together, which run only by name. */
+const TOGETHER: typeof BENCHMARKS = { cluster: benchCluster };
+
 const selected = process.argv.slice(2);
-const unknown = selected.filter((name) => !(name in BENCHMARKS));
+const known = { ...BENCHMARKS, ...TOGETHER };
+const unknown = selected.filter((name) => !(name in known));
 if (unknown.length > 0) {
   process.stderr.write(
-    `no such benchmark: ${unknown.join(", ")}; there are ${Object.keys(BENCHMARKS).join(", ")}\n`,
+    `no such benchmark: ${unknown.join(", ")}; there are ${Object.keys(known).join(", ")}\n`,
   );
   process.exit(1);
 }
 const resultsDir = join(import.meta.dir, "results");
 mkdirSync(resultsDir, { recursive: true });
-for (const [name, bench] of Object.entries(BENCHMARKS)) {
-  if (selected.length > 0 && !selected.includes(name)) continue;
+for (const [name, bench] of Object.entries(known)) {
+  if (selected.length > 0 ? !selected.includes(name) : name in TOGETHER) continue;
   const figures = await bench();
   process.stdout.write(`\n${name}\n${figures.map(row).join("\n")}\n`);
   await Bun.write(join(resultsDir, `${name}.json`), `${JSON.stringify(figures, null, 2)}\n`);

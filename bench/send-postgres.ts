@@ -4,11 +4,11 @@ import { openState, statePath } from "../src/db/state/database.ts";
 import { createSteadyClock } from "../src/db/state/state-clock.ts";
 import { systemClock } from "../src/runtime/clock.ts";
 import { createDatabase } from "../test/support/postgres/database.ts";
-import { startPostgres } from "../test/support/postgres/server.ts";
 import { compileInto, DIST, startNode, tempDir } from "../test/support/program.ts";
 import { insertTokens, type TokenSpec, testApp } from "../test/support/send.ts";
 import { localStores } from "../test/support/state-stores.ts";
 import type { Figure } from "./main.ts";
+import { startDurablePostgres } from "./postgres.ts";
 import { SPEEDS, secretOf, send, startClients, timed, tokensOf } from "./send.ts";
 import { median } from "./start.ts";
 
@@ -23,7 +23,7 @@ export async function benchSendPostgres(): Promise<Figure[]> {
   using dir = tempDir();
   await using clients = await startClients(dir.path);
   const { urls, env } = clients;
-  await using server = await startPostgres({ isDurable: true });
+  await using server = await startDurablePostgres();
   await using database = await createDatabase({ server });
   const command = [await compileInto(DIST)];
   const start = (name: string, settings: readonly string[]) =>

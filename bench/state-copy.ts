@@ -7,9 +7,9 @@ import { sqliteLines } from "../src/node/state-copy/sqlite-tables.ts";
 import { COPIED_STATE } from "../src/node/state-copy/tables.ts";
 import { systemClock } from "../src/runtime/clock.ts";
 import { createDatabase } from "../test/support/postgres/database.ts";
-import { startPostgres } from "../test/support/postgres/server.ts";
 import { tempDir } from "../test/support/program.ts";
 import type { Figure } from "./main.ts";
+import { startDurablePostgres } from "./postgres.ts";
 import { median } from "./start.ts";
 
 const RUNS = Number(process.env.BENCH_RUNS ?? 5);
@@ -20,7 +20,7 @@ const TOKENS = Number(process.env.BENCH_TOKENS ?? 200_000);
  * memory, into the same empty tables. The server syncs its commits and is another process on the same cores.
  */
 export async function benchStateCopy(): Promise<Figure[]> {
-  await using server = await startPostgres({ isDurable: true });
+  await using server = await startDurablePostgres();
   using dir = tempDir();
   const file = statePath(dir.path);
   const took = { bare: [] as number[], there: [] as number[], back: [] as number[] };
