@@ -119,7 +119,9 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
     } catch (cause) {
       if (cause instanceof RunLost) {
         forget(campaignId);
-        log.info({ campaignId, appId }, "Another run has taken over a campaign");
+        if (cause.why === "taken") log.info({ campaignId, appId }, "Another run has taken over a campaign");
+        else
+          log.warn({ campaignId, appId }, "PostgreSQL lost writes of a campaign in a crash: it runs again");
         return;
       }
       if (!stop.signal.aborted) {
@@ -143,7 +145,8 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
           stop: stop.signal,
           cancelCalls: cancelCalls.signal,
         });
-    if ((await campaigns.end(work, status, nowSecs(clock))) === "lost") throw new RunLost();
+    const end = await campaigns.end(work, status, nowSecs(clock));
+    if (end !== "ended") throw new RunLost(end);
   }
 
   /** Lets any node run it after the delay. If that fails, this node takes it again without a delay. */

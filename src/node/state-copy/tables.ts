@@ -236,6 +236,7 @@ export const COPIED_STATE: readonly CopiedTable[] = [
     key: ["seq"],
     sequence: "seq",
     cleared: ["runner"],
+    added: { ledger_writes: "0" },
     columns: [
       number("seq"),
       text("campaign_id"),

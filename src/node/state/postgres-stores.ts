@@ -15,6 +15,7 @@ import {
   campaignSweep,
   dedupeSweep,
 } from "../../push/store/postgres/campaign-sweep.ts";
+import { LedgerWrites } from "../../push/store/postgres/ledger-writes.ts";
 import { createPostgresLedger } from "../../push/store/postgres/notification-ledger.ts";
 import { orphanedTokenSweep } from "../../push/store/postgres/orphan-sweep.ts";
 import { tokenChangeSweep } from "../../push/store/postgres/token-limit.ts";
@@ -44,14 +45,15 @@ export interface PostgresStoresOptions {
 /** The stores over PostgreSQL. */
 export function createPostgresStores(pools: PgPools, options: PostgresStoresOptions): StateStores {
   const { clock, node, runLimits = runLimitsOf({ send_concurrency: 1 }) } = options;
+  const writes = new LedgerWrites();
   return {
     nonces: createPostgresNonces(pools.main),
     apps: createPostgresApps(pools.main, clock),
     apiKeys: createPostgresApiKeys(pools.main, clock),
     webhooks: createPostgresWebhooks(pools.main, clock),
     tokens: createPostgresTokens(pools, clock, node),
-    campaigns: createPostgresCampaigns(pools, clock, node, runLimits),
-    ledger: createPostgresLedger(pools, clock, node),
+    campaigns: createPostgresCampaigns(pools, clock, node, runLimits, writes),
+    ledger: createPostgresLedger(pools, clock, node, writes),
     publications: createPostgresPublications(pools, options),
     queue: createPostgresDeliveryQueue(pools, options),
     deliveryLog: createPostgresDeliveryLog(pools, options),

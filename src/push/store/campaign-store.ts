@@ -73,12 +73,19 @@ export interface CampaignWork
   readonly isLedgerExpired: boolean;
 }
 
-/** Another node has taken the campaign, or it has ended. The run must stop, and what it wrote last is not stored. */
+/** `taken`: another run has the campaign, or it has ended. `undone`: a crash of the database undid what the run had written. */
+export type RunLoss = "taken" | "undone";
+
+/** The run must stop, and what it wrote last is not stored. */
 export class RunLost extends Error {
   override name = "RunLost";
 
-  constructor() {
-    super("the campaign has been taken by another run");
+  constructor(readonly why: RunLoss) {
+    super(
+      why === "taken"
+        ? "the campaign has been taken by another run"
+        : "the database has lost what the run had written",
+    );
   }
 }
 
@@ -158,8 +165,12 @@ export interface CampaignStore {
   take(room: CampaignRoom, nowSecs: number): Promise<CampaignWork[]>;
   /** Gives a run up, so that any node may take its campaign after `delayMs`. Does nothing if the run is over. */
   release(run: CampaignRun, delayMs: number): Promise<void>;
-  /** `lost`: another run has started, and nothing was changed. A repeated call changes nothing. */
-  end(run: CampaignRun, status: "completed" | "aborted", nowSecs: number): Promise<"ended" | "lost">;
+  /**
+   * Ends the run and its campaign, if the database still has all that the run has written. A repeated call changes nothing.
+   *
+   * @returns why nothing was changed otherwise; `take` returns a campaign of this node whose run was undone
+   */
+  end(run: CampaignRun, status: "completed" | "aborted", nowSecs: number): Promise<"ended" | RunLoss>;
   /** Returns those of the campaigns that have ended or do not exist. */
   ended(campaignIds: readonly string[]): Promise<string[]>;
   waiting(): Promise<WaitingCampaigns>;

@@ -23,11 +23,13 @@ export function createSender(
 
   async function send(uuid: string): Promise<void> {
     const headers: Record<string, string> = { "x-api-key": app.key };
-    if (random.chance(0.7)) headers.prefer = "respond-async";
+    const waits = random.chance(0.3);
+    if (!waits) headers.prefer = "respond-async";
     const body = JSON.stringify({ notification: { ...notification, uuid } });
     const path = `/v2/svc/frame/notifications/${app.appId}`;
-    const { outcome } = await fleet.ask((node) =>
-      fetch(node.url + path, { method: "POST", headers, body, keepalive: false }),
+    const { outcome } = await fleet.ask(
+      (node) => fetch(node.url + path, { method: "POST", headers, body, keepalive: false }),
+      { mayWait: waits },
     );
     if (outcome === "done") acknowledged.add(uuid);
     if (outcome === "refused") refused.add(uuid);

@@ -27,6 +27,11 @@ export const campaigns = pgTable(
     runner: uuid("runner"),
     /** Increases with each take-over. A write with another epoch than the row's is refused. */
     epoch: whole("epoch").notNull().default(0),
+    /**
+     * Transactions of the ledger in this epoch. They are not synced one by one: a crash of the server may undo the last ones of
+     * a run that goes on, which this number shows.
+     */
+    ledgerWrites: whole("ledger_writes").notNull().default(0),
     /** How often a node started it. */
     runs: whole("runs").notNull().default(0),
     /** After a fault, no node takes it before this time. */

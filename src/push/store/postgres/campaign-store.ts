@@ -6,6 +6,7 @@ import type { StateNode } from "../../../db/state/state-node.ts";
 import { type CampaignRow, campaignColumns, toCampaign, toWork, type WorkRow } from "../campaign-row.ts";
 import type { CampaignStatus, CampaignStore, RunLimits } from "../campaign-store.ts";
 import { readBreakdown, readTotals, resetNotAttemptedCounts } from "./campaign-counts.ts";
+import type { LedgerWrites } from "./ledger-writes.ts";
 
 /** A missing row locks nothing, and the run of a campaign without an app aborts it. */
 const lockApp = pgStatement<{ one: number }, [appId: string]>(
@@ -116,7 +117,7 @@ const readWork = pgStatement<
 const startRuns = pgStatement<unknown, [bootId: string, nowSecs: number, seqs: readonly number[]]>(
   "campaigns.start-runs",
   `UPDATE campaigns SET runner = $1::uuid, epoch = epoch + 1, runs = runs + 1, status = 'running',
-     started_at = coalesce(started_at, $2), not_attempted_count = 0
+     started_at = coalesce(started_at, $2), not_attempted_count = 0, ledger_writes = 0
    WHERE seq = ANY ($3::bigint[])`,
 );
 const releaseRun = pgStatement<unknown, [seq: number, epoch: number, bootId: string, notBeforeMs: number]>(
@@ -126,15 +127,20 @@ const releaseRun = pgStatement<unknown, [seq: number, epoch: number, bootId: str
 );
 const endRun = pgStatement<
   { seq: number },
-  [seq: number, epoch: number, bootId: string, status: CampaignStatus, nowSecs: number]
+  [seq: number, epoch: number, bootId: string, status: CampaignStatus, nowSecs: number, writes: number]
 >(
   "campaigns.end-run",
   `WITH ended AS (
      UPDATE campaigns SET status = CASE WHEN ended_at IS NULL THEN $4 ELSE status END,
        ended_at = coalesce(ended_at, $5)
-     WHERE seq = $1 AND epoch = $2 AND runner = $3::uuid RETURNING seq
+     WHERE seq = $1 AND epoch = $2 AND runner = $3::uuid
+       AND (ended_at IS NOT NULL OR ledger_writes = $6) RETURNING seq
    ), gone AS (DELETE FROM campaign_audiences WHERE campaign = (SELECT seq FROM ended))
    SELECT seq FROM ended`,
+);
+const isOwnRun = pgStatement<{ one: number }, [seq: number, epoch: number, bootId: string]>(
+  "campaigns.is-own-run",
+  "SELECT 1 AS one FROM campaigns WHERE seq = $1 AND epoch = $2 AND runner = $3::uuid",
 );
 const endedOf = pgStatement<{ id: string }, [campaignIds: readonly string[]]>(
   "campaigns.ended-of",
@@ -155,6 +161,7 @@ const retryableFids = pgStatement<{ fid: number }, [campaignId: string, after: n
 /**
  * Creates the campaign store of a node. Runs are those of its boot.
  *
+ * @param writes of the ledger of the same node
  * @param limits what the node runs at most; a new campaign of a full node is left to the next node with room
  */
 export function createPostgresCampaigns(
@@ -162,6 +169,7 @@ export function createPostgresCampaigns(
   clock: StateClock,
   { bootId }: Pick<StateNode, "bootId">,
   limits: RunLimits,
+  writes: LedgerWrites,
 ): CampaignStore {
   return {
     ...campaignReads(main),
@@ -231,12 +239,19 @@ export function createPostgresCampaigns(
       });
     },
 
-    async release({ seq, epoch }, delayMs) {
+    async release(run, delayMs) {
+      const { seq, epoch } = run;
+      writes.delete(run);
       await main.run(releaseRun, seq, epoch, bootId, clock.nowMs() + delayMs);
     },
 
-    end: async ({ seq, epoch }, status, nowSecs) =>
-      (await main.get(endRun, seq, epoch, bootId, status, nowSecs)) ? "ended" : "lost",
+    async end(run, status, nowSecs) {
+      const { seq, epoch } = run;
+      const ended = await main.get(endRun, seq, epoch, bootId, status, nowSecs, writes.of(run));
+      const loss = ended || (await main.get(isOwnRun, seq, epoch, bootId)) ? "undone" : "taken";
+      writes.delete(run);
+      return ended ? "ended" : loss;
+    },
   };
 }
 

@@ -4,16 +4,26 @@ import { pgStatement } from "../../../db/postgres/statement.ts";
 import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";
 import { createCallGroups } from "../../../lib/call-groups.ts";
-import { type CampaignRun, RunLost } from "../campaign-store.ts";
+import { type CampaignRun, type RunLoss, RunLost } from "../campaign-store.ts";
 import { groupByBlock } from "../ledger-block.ts";
 import type { BatchResults, ClaimResult, NotificationLedger, TokenResult } from "../notification-ledger.ts";
 import type { TokenPosition } from "../token-store.ts";
 import { GroupCounts } from "./group-counts.ts";
 import { type LedgerBlocks, readBlocks } from "./ledger-blocks.ts";
+import type { LedgerWrites } from "./ledger-writes.ts";
 
-const lockRun = pgStatement<{ epoch: number; runner: string | null }, [seq: number]>(
+/**
+ * Locks the campaign for the run's next write. A smaller number than the one before says that a crash of the server undid a
+ * write; the same number, that this is the repetition of a write whose answer was lost.
+ */
+const lockRun = pgStatement<{ one: number }, [seq: number, epoch: number, bootId: string, write: number]>(
   "campaigns.lock-run",
-  "SELECT epoch, runner FROM campaigns WHERE seq = $1 FOR NO KEY UPDATE",
+  `UPDATE campaigns SET ledger_writes = $4
+   WHERE seq = $1 AND epoch = $2 AND runner = $3::uuid AND ledger_writes BETWEEN $4 - 1 AND $4 RETURNING 1 AS one`,
+);
+const isOwn = pgStatement<{ one: number }, [seq: number, epoch: number, bootId: string]>(
+  "campaigns.is-own",
+  "SELECT 1 AS one FROM campaigns WHERE seq = $1 AND epoch = $2 AND runner = $3::uuid",
 );
 const lockKey = pgStatement<{ one: number }, [key: number]>(
   "dedupe-keys.lock",
@@ -52,18 +62,19 @@ interface RunCall {
   readonly call: LedgerCall;
 }
 
-/** The result of a call: of a claim what it claimed. `lost` stands for `RunLost`. */
-type CallResult = ClaimResult<TokenPosition> | undefined | "lost";
+/** The result of a call: of a claim what it claimed; or why there is `RunLost`. */
+type CallResult = ClaimResult<TokenPosition> | undefined | RunLoss;
 
 /**
  * Creates the ledger of a node. One transaction of a run is in flight at a time; the calls that arrive meanwhile share the
- * next one. The transaction holds the campaign, whose epoch must be that of the run, and then the key of the notification,
+ * next one. The transaction holds the campaign, whose epoch must be that of the run and whose writes must be all there, and then the key of the notification,
  * so that no other campaign reads or writes the ledger of the notification.
  */
 export function createPostgresLedger(
   { ledger }: Pick<PgPools, "ledger">,
   clock: StateClock,
   { bootId }: Pick<StateNode, "bootId">,
+  writes: LedgerWrites,
 ): NotificationLedger {
   const callGroup = createCallGroups<RunCall, CallResult>({
     maxItems: MAX_GROUP_CALLS,
@@ -71,7 +82,9 @@ export function createPostgresLedger(
       const [first] = items;
       if (!first) return [];
       const calls = items.map(({ call }) => call);
-      return ledger.transaction((tx) => executeCalls(tx, first.run, calls));
+      const results = await ledger.transaction((tx) => executeCalls(tx, first.run, calls));
+      writes.add(first.run);
+      return results;
     },
   });
 
@@ -81,8 +94,10 @@ export function createPostgresLedger(
     calls: readonly LedgerCall[],
   ): Promise<CallResult[]> {
     const { seq, epoch, ledgerKey } = run;
-    const held = await tx.get(lockRun, seq);
-    if (held?.epoch !== epoch || held.runner !== bootId) return calls.map(() => "lost");
+    if (!(await tx.get(lockRun, seq, epoch, bootId, writes.of(run) + 1))) {
+      const loss = (await tx.get(isOwn, seq, epoch, bootId)) ? "undone" : "taken";
+      return calls.map(() => loss);
+    }
     await tx.get(lockKey, ledgerKey);
     const blocks = await readBlocks(tx, run, calls.flatMap(tokensOf));
     const counts = new GroupCounts();
@@ -100,8 +115,9 @@ export function createPostgresLedger(
     call: LedgerCall,
   ): Promise<ClaimResult<TokenPosition> | undefined> {
     const result = await callGroup(`${run.seq} ${run.epoch} ${run.ledgerKey}`, { run, call });
-    if (result === "lost") throw new RunLost();
-    return result;
+    if (result !== "taken" && result !== "undone") return result;
+    writes.delete(run);
+    throw new RunLost(result);
   }
 
   return {

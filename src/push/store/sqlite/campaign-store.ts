@@ -195,7 +195,7 @@ export function campaignWrites(
     },
 
     end({ seq, epoch }, status, nowSecs) {
-      if (db.run(endRun, status, nowSecs, seq, epoch, bootId) === 0) return "lost";
+      if (db.run(endRun, status, nowSecs, seq, epoch, bootId) === 0) return "taken";
       db.run(deleteAudience, seq);
       return "ended";
     },

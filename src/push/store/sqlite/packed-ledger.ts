@@ -59,7 +59,7 @@ interface WaitingBatch {
 export function ledgerClient(callWriter: CallWriter): NotificationLedger {
   async function call<Method extends keyof PackedLedger>(method: Method, ...args: readonly unknown[]) {
     const result = await callWriter({ store: "ledger", method, args });
-    if (result === "lost") throw new RunLost();
+    if (result === "lost") throw new RunLost("taken");
     return result as Exclude<ReturnType<PackedLedger[Method]>, "lost">;
   }
 

@@ -119,7 +119,7 @@ describe.skipIf(!HAS_POSTGRES)("after an answer that was lost behind the commit"
     const work = await losing(() => takeCampaign(campaigns, "c"));
     expect(await losing(() => campaigns.end(work, "completed", 200), /^SELECT/)).toBe("ended");
     expect(await campaigns.find("c")).toMatchObject({ status: "completed", endedAt: 200 });
-    expect(await campaigns.end(first, "aborted", 300)).toBe("lost");
+    expect(await campaigns.end(first, "aborted", 300)).toBe("taken");
   });
 
   test("claims, results and tokens that were not attempted count once", async () => {

@@ -1,0 +1,1 @@
+ALTER TABLE "campaigns" ADD COLUMN "ledger_writes" bigint DEFAULT 0 NOT NULL;
