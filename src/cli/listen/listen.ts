@@ -4,7 +4,7 @@ import { printable } from "../../lib/printable.ts";
 import { type CommandContext, collect } from "../context.ts";
 import { readInput } from "../input.ts";
 import { responseJson } from "../management-table.ts";
-import { print } from "../output.ts";
+import { print, printError } from "../output.ts";
 import type { IncomingDelivery } from "./listener.ts";
 
 const DEFAULT_PORT = 9200;
@@ -19,9 +19,10 @@ interface ListenOptions {
   readonly secret: readonly string[];
   readonly secretFile?: string;
   readonly answer: number;
+  readonly stream?: string;
 }
 
-/** `listen`: a webhook receiver that prints deliveries. */
+/** `listen`: a webhook receiver that prints deliveries, or a client that prints the events of a stream. */
 export function registerListen(program: Command, context: CommandContext): void {
   program
     .command("listen")
@@ -35,8 +36,18 @@ export function registerListen(program: Command, context: CommandContext): void 
       [],
     )
     .option("--secret-file <file>", "file with a secret on each line, - for standard input")
+    .option(
+      "--stream <url>",
+      "instead of deliveries, print the events of a node's stream, with its filters in the query, and resume after a break",
+    )
     .option("--answer <status>", "the response status for genuine deliveries, 200 to 599", parseStatus, 200)
-    .action(async ({ secret, secretFile, answer }: ListenOptions) => {
+    .action(async ({ secret, secretFile, answer, stream }: ListenOptions) => {
+      if (stream !== undefined) {
+        if (secret.length > 0 || secretFile !== undefined)
+          throw new UserError("--stream needs no secret: events of a stream are not signed");
+        await printStream(context, stream);
+        return;
+      }
       const { createCommon, runService } = await import("../common.ts");
       const { serviceNames } = await import("../../config/names.ts");
       const { startListener } = await import("./listener.ts");
@@ -65,6 +76,36 @@ export function registerListen(program: Command, context: CommandContext): void 
         print(`Receives deliveries at ${listener.url}\n`);
       });
     });
+}
+
+/** Prints the events of a stream until the process is stopped. */
+async function printStream(context: CommandContext, target: string): Promise<void> {
+  const { createCommon, runService } = await import("../common.ts");
+  const { serviceNames } = await import("../../config/names.ts");
+  const { followStream } = await import("./follow-stream.ts");
+  const common = createCommon(context);
+  const url = streamUrl(target, serviceNames(common.config.service.name).basePath);
+  context.exitCode = await runService(common, async () => {
+    await followStream({
+      url,
+      signal: common.shutdown.signal,
+      onEvent: ({ id, event, data }) => print(`${printable(event)}\n  id: ${printable(id)}\n${pretty(data)}`),
+      onBreak: (reason) => printError(`The stream broke and is opened again: ${printable(reason)}\n`),
+    });
+  });
+}
+
+/**
+ * A base URL gets the path of the stream; a URL with a path stays unchanged.
+ *
+ * @throws UserError when it is no http or https URL.
+ */
+function streamUrl(target: string, basePath: string): URL {
+  const url = URL.parse(target);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new UserError(`${JSON.stringify(target)} is not an http or https URL`);
+  if (url.pathname === "/") url.pathname = `${basePath}/stream`;
+  return url;
 }
 
 /** Formats a delivery: its id, the results of the verification and its body. */

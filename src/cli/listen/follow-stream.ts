@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { exponentialBackoffMs, withJitter } from "../../lib/backoff.ts";
+import { reasonOf, UserError } from "../../lib/failure.ts";
+import { type ServerSentEvent, SseParser } from "../../lib/sse-parser.ts";
+import { STRICT_TLS } from "../../net/strict-tls.ts";
+
+/** Longer than the node is ever silent. */
+const SILENCE_MS = 60_000;
+const BACKOFF = { initialMs: 1_000, maxMs: 30_000 };
+const MAX_EVENT_CHARS = 4 * 1024 * 1024;
+const MAX_MESSAGE_CHARS = 500;
+
+export interface FollowedStream {
+  readonly url: URL;
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: ServerSentEvent) => void;
+  /** Called when the stream broke; it is opened again at the last id. */
+  readonly onBreak: (reason: string) => void;
+}
+
+/**
+ * Follows a stream of events until the signal aborts. Opens it again after each break, behind the last event.
+ *
+ * @throws UserError when the node refuses the request, other than for its load.
+ */
+export async function followStream({ url, signal, onEvent, onBreak }: FollowedStream): Promise<void> {
+  let lastId = "";
+  let failures = 0;
+
+  async function readOnce(): Promise<void> {
+    const silence = new AbortController();
+    const restart = () => setTimeout(() => silence.abort(new Error("the node is silent")), SILENCE_MS);
+    let timer = restart();
+    try {
+      const response = await fetch(url, {
+        headers: { accept: "text/event-stream", ...(lastId === "" ? {} : { "last-event-id": lastId }) },
+        signal: AbortSignal.any([signal, silence.signal]),
+        redirect: "manual",
+        tls: STRICT_TLS,
+      });
+      if (response.status !== 200) throw refusalOf(response.status, await response.text());
+      const parser = new SseParser(MAX_EVENT_CHARS);
+      for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        clearTimeout(timer);
+        timer = restart();
+        for (const event of parser.push(text)) {
+          failures = 0;
+          onEvent(event);
+        }
+        lastId = parser.lastId || lastId;
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+    throw new Error("the node ended the stream");
+  }
+
+  while (!signal.aborted) {
+    try {
+      await readOnce();
+    } catch (cause) {
+      if (signal.aborted) return;
+      if (cause instanceof UserError) throw cause;
+      onBreak(reasonOf(cause));
+    }
+    failures += 1;
+    const delayMs = exponentialBackoffMs(BACKOFF.initialMs, failures, BACKOFF.maxMs);
+    await sleep(withJitter(delayMs, Math.random()), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function refusalOf(status: number, text: string): Error {
+  const message = `the node responded ${status} ${text.slice(0, MAX_MESSAGE_CHARS)}`.trimEnd();
+  return status === 429 || status >= 500 ? new Error(message) : new UserError(message);
+}

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { DEFAULT_TIMESTAMP, signedCast } from "../support/messages.ts";
+import { accountSigner } from "../support/node.ts";
+import { fromSources } from "../support/program.ts";
+import { startTestStreams, type TestStreams } from "../support/streams.ts";
+
+let bench: TestStreams;
+/** A proxy whose connections the test cuts. */
+let proxy: Server;
+const sockets = new Set<Socket>();
+beforeAll(async () => {
+  bench = startTestStreams();
+  proxy = createServer((socket) => {
+    const upstream = connect(bench.http.port, "127.0.0.1");
+    sockets.add(socket);
+    socket.pipe(upstream).pipe(socket);
+    for (const one of [socket, upstream]) one.on("error", () => undefined);
+    socket.on("close", () => upstream.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+});
+afterAll(async () => {
+  proxy.close();
+  await bench[Symbol.asyncDispose]();
+});
+
+const proxyUrl = () => {
+  const address = proxy.address();
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+};
+
+let serial = 0;
+function cast(text: string): void {
+  const timestamp = DEFAULT_TIMESTAMP - 500 + serial++;
+  bench.node.ingestMessage(signedCast(1, text, accountSigner(1), { timestamp }));
+}
+
+test("listen --stream prints the events of a node and goes on behind the last one after a break", async () => {
+  const child = Bun.spawn([...fromSources, "listen", "--stream", `${proxyUrl()}/?kinds=cast.created`], {
+    env: { PATH: process.env.PATH ?? "" },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const reader = child.stdout.getReader();
+  const decoder = new TextDecoder();
+  let printed = "";
+  const until = async (text: string) => {
+    while (!printed.includes(text)) {
+      const { done, value } = await reader.read();
+      if (done) throw new Error(`ended after ${printed}`);
+      printed += decoder.decode(value);
+    }
+  };
+  await until("hello\n");
+  cast("before the break");
+  await until("before the break");
+  for (const socket of sockets) socket.destroy();
+  cast("while it is broken");
+  await until("while it is broken");
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+  expect(printed.match(/before the break/g)).toHaveLength(1);
+  expect(printed).toContain("cast.created\n  id: ");
+  expect(await new Response(child.stderr).text()).toContain("The stream broke and is opened again");
+}, 20_000);
+
+test("listen --stream ends with the refusal of the node", async () => {
+  const child = Bun.spawn([...fromSources, "listen", "--stream", `${bench.http.url}/?text=(`], {
+    env: { PATH: process.env.PATH ?? "" },
+    stderr: "pipe",
+  });
+  expect(await child.exited).toBe(1);
+  expect(await new Response(child.stderr).text()).toContain("text is not a valid RE2 regular expression");
+});
