@@ -7,6 +7,7 @@ import type { StaleReason } from "../../src/auth/staleness.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { openState, type StateDatabase, statePath } from "../../src/db/state/database.ts";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
+import type { HttpServer } from "../../src/http/server.ts";
 import { ResponseCache } from "../../src/http/response-cache.ts";
 import { UnsentBytes } from "../../src/http/unsent-bytes.ts";
 import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
@@ -75,6 +76,16 @@ const publicNamesGuard = createUrlGuard({
   allowHttp: false,
   resolve: async (name) => [name.endsWith("internal.example") ? "10.0.0.1" : "93.184.216.34"],
 });
+
+/** The OpenAPI documents of this process by the options that they depend on: servers with equal ones have one document. */
+const documents = new Map<string, Promise<OpenApiDocument>>();
+
+function documentOf(server: HttpServer, options: readonly unknown[]): Promise<OpenApiDocument> {
+  const key = JSON.stringify(options);
+  const document = documents.get(key) ?? server.openApi();
+  documents.set(key, document);
+  return document;
+}
 
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { notificationWindowSecs = 3600, settings = [], client, timings, http: httpSettings } = options;
@@ -151,7 +162,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     cache: responses,
     gate: createKeyGate({ ...parts, store: stores.apiKeys, management }),
   });
-  const document = await http.server.openApi();
+  const document = await documentOf(http.server, [options.compatPrefixes, settings, httpSettings]);
   return {
     node,
     state,
