@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { PAUSABLE } from "../../src/cluster/switch-store.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { run } from "../cli/run.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
@@ -79,7 +80,7 @@ test("a pause of everything is obeyed within 3 seconds, is shown with its reason
   using hub = hubClient(node.hubAddress);
   expect((await signedList()).status).toBe(200);
   expect(await command("pause", "all", "--reason", "moving the database")).toBe(
-    "paused: signed, tokens, sends, deliveries\n",
+    `paused: ${PAUSABLE.join(", ")}\n`,
   );
   await until(async () => (await signedList()).status === 503);
   const refused = await signedList();
@@ -98,7 +99,7 @@ test("a pause of everything is obeyed within 3 seconds, is shown with its reason
     switches: { name: string; reason: string; paused_by: string; paused_at: number }[];
   };
   expect(status.switches.map(({ name, reason }) => [name, reason])).toEqual(
-    ["deliveries", "sends", "signed", "tokens"].map((name) => [name, "moving the database"]),
+    PAUSABLE.toSorted().map((name) => [name, "moving the database"]),
   );
   expect(status.switches[0]?.paused_by).toMatch(/^.+@.+$/);
   expect(await (await fetch(`${node.url}/ready?for=state`)).json()).toEqual({ status: "ready" });
@@ -121,7 +122,7 @@ test("a pause of everything is obeyed within 3 seconds, is shown with its reason
   expect(new Set(receiver.accepted.map(({ event }) => event)).size).toBe(20);
   expect(receiver.accepted).toHaveLength(20);
   expect((await signedList()).status).toBe(503);
-  expect(await command("resume", "all")).toBe("resumed: signed, tokens\n");
+  expect(await command("resume", "all")).toBe("resumed: signed, tokens, writes\n");
   await until(async () => (await signedList()).status === 200);
   expect(await command("resume", "all")).toBe("nothing was paused\n");
 }, 60_000);
@@ -153,5 +154,5 @@ test("a reason with a control character and an unknown part are refused", async 
     run([...place, "sends"]),
   ]);
   expect([odd.exitCode, unknown.exitCode, missing.exitCode]).toEqual([1, 1, 1]);
-  expect(unknown.errors).toContain("signed, tokens, sends, deliveries, all");
+  expect(unknown.errors).toContain([...PAUSABLE, "all"].join(", "));
 });
