@@ -5,7 +5,7 @@ import { hubPlugins } from "../../src/api/v1/routes.ts";
 import { KeyEpoch } from "../../src/api-keys/key-epoch.ts";
 import type { StaleReason } from "../../src/auth/staleness.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { openState, type StateDatabase, statePath } from "../../src/db/state/database.ts";
+import type { StateDatabase } from "../../src/db/state/database.ts";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
 import { ResponseCache } from "../../src/http/response-cache.ts";
 import type { HttpServer } from "../../src/http/server.ts";
@@ -26,6 +26,7 @@ import { createHubReads, type HubReadDeps } from "../../src/read/hub/hub-reads.t
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import { maxQueuedOf } from "../../src/webhooks/deliver/queue-limits.ts";
 import { configWith } from "../runtime/config.ts";
+import { createState } from "./empty-databases.ts";
 import { directClients, type RunHttpOptions, runHttp } from "./http.ts";
 import { startTestNode, type TestNode } from "./node.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
@@ -91,7 +92,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const { notificationWindowSecs = 3600, settings = [], client, timings, http: httpSettings } = options;
   const node = startTestNode();
   const db = openIndexReader(indexPath(node.dir));
-  const state = openState(statePath(node.dir));
+  const state = createState(node.dir);
   const common = {
     config: configWith(...settings, `service.compat_prefixes=${(options.compatPrefixes ?? []).join(",")}`),
     clock: node.clock,

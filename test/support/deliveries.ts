@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import pino from "pino";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { openState, type StateDatabase, statePath } from "../../src/db/state/database.ts";
+import type { StateDatabase } from "../../src/db/state/database.ts";
 import type { Secret } from "../../src/db/state/secret.ts";
 import type { OutboundClient } from "../../src/net/client.ts";
 import { type RunningDelivery, startDelivery } from "../../src/node/compose/delivery.ts";
@@ -11,6 +11,7 @@ import type { WebhookStore } from "../../src/webhooks/store/webhook-store.ts";
 import { UNTRIED, type Webhook } from "../../src/webhooks/store/webhook-store.ts";
 import { makeSecret } from "../management/owned-store-contract.ts";
 import { configWith } from "../runtime/config.ts";
+import { createState } from "./empty-databases.ts";
 import { ManualTime, until } from "./manual-time.ts";
 import { startMatching } from "./matching.ts";
 import { startTestNode } from "./node.ts";
@@ -48,7 +49,7 @@ export function secretOf(name: string): Secret {
 export function openDeliveryBench(...settings: string[]): DeliveryBench {
   const node = startTestNode();
   const index = openIndexReader(indexPath(node.dir));
-  const state = openState(statePath(node.dir));
+  const state = createState(node.dir);
   const time = new ManualTime(START_SECS);
   const stores = localStores(state, { ...limits, clock: time });
   const { webhooks, deliveryLog: log, publications } = stores;

@@ -2,12 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../../src/config/schema.ts";
-import {
-  type IndexDatabase,
-  indexPath,
-  openIndexReader,
-  openIndexWriter,
-} from "../../src/db/index/database.ts";
+import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { hasHubEventsAfter } from "../../src/db/index/hub-log.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { createClientAddresses } from "../../src/http/client-address.ts";
@@ -24,6 +19,7 @@ import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { createHubReads } from "../../src/read/hub/hub-reads.ts";
 import { ManualClock } from "./clock.ts";
+import { createIndex } from "./empty-databases.ts";
 import { startTestHub, type TestHub } from "./hub.ts";
 import { DEFAULT_NOW_SECS } from "./messages.ts";
 import { openStateFile } from "./state-file.ts";
@@ -51,7 +47,7 @@ export async function startLoggedNode(limits: Partial<SubscribersDeps> = {}): Pr
   const dir = mkdtempSync(join(tmpdir(), "logged-node-test-"));
   const clock = new ManualClock(DEFAULT_NOW_SECS);
   const state = openStateFile();
-  const db = openIndexWriter(indexPath(dir));
+  const db = createIndex(dir);
   claimNetwork(db, "mainnet");
   const { nodeLogs: store } = localStores(state.db, { clock });
   const onFault = (cause: unknown) => {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/index/database.ts";
+import type { IndexDatabase } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { MergeOutcome } from "../../src/ingest/record.ts";
@@ -17,6 +17,7 @@ import { FarcasterNetwork, UserNameProof } from "../../src/protocol/wire/generat
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { nowSecs } from "../../src/runtime/clock.ts";
 import { ManualClock } from "./clock.ts";
+import { createIndex } from "./empty-databases.ts";
 import { fnameProof, registerEvent, rentEvent, signerEvent } from "./events.ts";
 import { DEFAULT_NOW_SECS, makeSigner, makeWallet } from "./messages.ts";
 
@@ -37,7 +38,7 @@ export interface TestNode extends Disposable {
 
 export function startTestNode(options: { nowSecs?: number; onEvents?: () => void } = {}): TestNode {
   const dir = mkdtempSync(join(tmpdir(), "node-test-"));
-  const db = openIndexWriter(indexPath(dir));
+  const db = createIndex(dir);
   claimNetwork(db, "mainnet");
   const clock = new ManualClock(options.nowSecs ?? DEFAULT_NOW_SECS);
   const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;

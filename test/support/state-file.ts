@@ -1,10 +1,10 @@
-import { openState, statePath } from "../../src/db/state/database.ts";
+import { createState } from "./empty-databases.ts";
 import { tempDir } from "./program.ts";
 
 /** A state database in a directory of its own. */
 export function openStateFile() {
   const dir = tempDir();
-  const db = openState(statePath(dir.path));
+  const db = createState(dir.path);
   const rows = (table: string) =>
     db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1;
   const dispose = () => {

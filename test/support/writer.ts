@@ -1,12 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type IndexDatabase,
-  indexPath,
-  openIndexReader,
-  openIndexWriter,
-} from "../../src/db/index/database.ts";
+import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
@@ -18,6 +13,7 @@ import { type IngestClient, type IngestRpc, serveIngest } from "../../src/ingest
 import { connectRpc } from "../../src/lib/port-rpc.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ManualClock } from "./clock.ts";
+import { createIndex } from "./empty-databases.ts";
 import { DEFAULT_NOW_SECS } from "./messages.ts";
 import { accountRecords } from "./node.ts";
 
@@ -39,7 +35,7 @@ export const EVENT_RETENTION_SECS = 3600;
 /** Starts a writer whose index has the accounts of some fids. */
 export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
   const dir = mkdtempSync(join(tmpdir(), "writer-test-"));
-  const db = openIndexWriter(indexPath(dir));
+  const db = createIndex(dir);
   claimNetwork(db, "mainnet");
   const reader = openIndexReader(indexPath(dir));
   const clock = new ManualClock(DEFAULT_NOW_SECS);
