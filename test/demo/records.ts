@@ -27,7 +27,17 @@ export interface ReadNetwork {
   readonly messages: readonly ReadMessage[];
 }
 
+const read = new Map<number, ReadNetwork>();
+
+/** The demo network of an anchor, made once for all tests of this process: its signatures take more than a second. */
 export function readNetwork(anchorUnixSecs = ANCHOR_SECS): ReadNetwork {
+  const network = read.get(anchorUnixSecs) ?? makeNetwork(anchorUnixSecs);
+  read.set(anchorUnixSecs, network);
+  return network;
+}
+
+/** Makes the demo network again. */
+export function makeNetwork(anchorUnixSecs: number): ReadNetwork {
   const records = [...demoNetwork({ anchorUnixSecs, network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET })];
   const events: OnChainEvent[] = [];
   const proofs: UserNameProof[] = [];

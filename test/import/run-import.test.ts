@@ -14,7 +14,7 @@ import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { loadUsers } from "../../src/read/hydrate/users.ts";
-import { ANCHOR_SECS, encodedRecord, readNetwork } from "../demo/records.ts";
+import { ANCHOR_SECS, demoRecords } from "../demo/records.ts";
 import { ManualClock } from "../support/clock.ts";
 import { dumpIndex } from "../support/dump.ts";
 import { keyAddedEvent } from "../support/envelopes.ts";
@@ -23,9 +23,9 @@ import { makeWallet, signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner, eventRecord } from "../support/node.ts";
 import { tempDir } from "../support/program.ts";
 
-const demoRecords = readNetwork().records.map(encodedRecord);
+const all = demoRecords();
 /** Enough for several commits. */
-const someRecords = demoRecords.slice(0, 5000);
+const someRecords = all.slice(0, 5000);
 
 /** The index of a node in a directory, and imports into it. */
 function openTarget(dir: string): Disposable & {
@@ -79,13 +79,13 @@ describe("runImport", () => {
   test("imports every record of the demo network; a second import does nothing", async () => {
     using dir = tempDir();
     const path = `${dir.path}/demo`;
-    await writeRecords(path, demoRecords);
+    await writeRecords(path, all);
     using target = openTarget(`${dir.path}/data`);
     const report = await target.import(path);
     expect(report).toMatchObject({ fromOffset: 0, toOffset: Bun.file(path).size, outcome: "complete" });
     expect(report.summary).toMatchObject({ known: 0, refused: 0, refusals: [] });
     const { message, onChainEvent, usernameProof } = report.summary.accepted;
-    expect(message + onChainEvent + usernameProof).toBe(demoRecords.length);
+    expect(message + onChainEvent + usernameProof).toBe(all.length);
     const again = await target.import(path);
     expect(again).toMatchObject({
       fromOffset: report.toOffset,

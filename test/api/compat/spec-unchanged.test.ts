@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { ANCHOR_SECS, encodedRecord, readNetwork } from "../../demo/records.ts";
+import { ANCHOR_SECS, demoRecords } from "../../demo/records.ts";
 import { startTestApi } from "../../support/api.ts";
 import { specPaths } from "./spec-paths.ts";
 
@@ -15,7 +15,7 @@ const recorded: Readonly<Record<string, string>> = await Bun.file(recordedPath).
 const api = await startTestApi({ compatPrefixes: ["farcaster"] });
 afterAll(() => api[Symbol.asyncDispose]());
 api.node.clock.advanceSecs(ANCHOR_SECS - Math.floor(api.node.clock.nowMs() / 1000));
-api.node.ingestAll(readNetwork().records.map(encodedRecord));
+api.node.ingestAll(demoRecords());
 
 const ask = (path: string, init: RequestInit = {}) => fetch(`${api.url}/v2/svc${path}`, init);
 
