@@ -15,6 +15,7 @@ import type { Rejection } from "../protocol/rejection.ts";
 import type { Refusal } from "../read/hub/refusal.ts";
 import type { CallStats } from "./call-stats.ts";
 import { internalFault, toServiceError } from "./grpc-errors.ts";
+import { MessageFrames } from "./message-frames.ts";
 
 /** A call of a method. */
 export interface RawCall {
@@ -39,14 +40,17 @@ export type RawMethod = (
 ) => Promise<Result<Uint8Array, Rejection | Refusal | ServiceError>>;
 
 /**
- * The responses of a stream, which are read as fast as the client reads. A ServiceError that they throw is the end of the call for the
- * client.
+ * The responses of a stream, which are read as fast as the client reads: one batch waits for it at a time. A ServiceError that they
+ * throw is the end of the call for the client.
  */
 export interface RawStream {
-  readonly responses: AsyncIterable<Uint8Array>;
-  /** Ends the call of a client that takes nothing for so long while responses wait. */
+  readonly responses: AsyncIterable<ResponseBatch>;
+  /** Ends the call of a client that does not take a batch in so long. */
   readonly stall?: { readonly timeoutMs: number; readonly error: ServiceError; readonly onStall: () => void };
 }
+
+/** Responses that are sent in one write; at least one. */
+export type ResponseBatch = readonly Uint8Array[];
 
 /** A method over bytes with a stream of responses. */
 export type RawStreamMethod = (
@@ -61,6 +65,8 @@ export interface RawService {
 }
 
 const unchanged = (bytes: Buffer): Buffer => bytes;
+// The library takes from it what MessageFrames has.
+const inFrames = (batch: ResponseBatch): Buffer => new MessageFrames(batch) as unknown as Buffer;
 
 /** The methods of a service, by their names. */
 interface ServiceMethods {
@@ -84,24 +90,21 @@ export function rawService(
   { name: service, methods, streams = {} }: ServiceMethods,
   { onFault, calls, clients }: ServiceDeps,
 ): RawService {
-  const definition: Record<string, MethodDefinition<Buffer, Buffer>> = {};
+  const definition: Record<
+    string,
+    MethodDefinition<Buffer, Buffer> | MethodDefinition<Buffer, ResponseBatch>
+  > = {};
   const implementation: UntypedServiceImplementation = {};
-  const define = (name: string, responseStream: boolean): string => {
-    const path = `/${service}/${name}`;
-    definition[name] = {
-      path,
-      requestStream: false,
-      responseStream,
-      requestSerialize: unchanged,
-      requestDeserialize: unchanged,
-      responseSerialize: unchanged,
-      responseDeserialize: unchanged,
-    };
-    return path;
+  const common = {
+    requestStream: false,
+    requestSerialize: unchanged,
+    requestDeserialize: unchanged,
+    responseDeserialize: unchanged,
   };
   for (const [name, method] of Object.entries(methods)) {
     if (name in streams) continue;
-    const path = define(name, false);
+    const path = `/${service}/${name}`;
+    definition[name] = { ...common, path, responseStream: false, responseSerialize: unchanged };
     implementation[name] = async (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
       const startedMs = performance.now();
       const ended = (code: status) => calls.ended(name, code, (performance.now() - startedMs) / 1000);
@@ -122,8 +125,15 @@ export function rawService(
     };
   }
   for (const [name, method] of Object.entries(streams)) {
-    const path = define(name, true);
-    implementation[name] = async (call: ServerWritableStream<Buffer, Buffer>) => {
+    const path = `/${service}/${name}`;
+    definition[name] = {
+      ...common,
+      path,
+      responseStream: true,
+      responseSerialize: inFrames,
+      responseDeserialize: (bytes: Buffer): ResponseBatch => [bytes],
+    };
+    implementation[name] = async (call: ServerWritableStream<Buffer, ResponseBatch>) => {
       const countRows = (rows: number) => calls.sent(name, rows);
       try {
         const opened = await method(call.request, new RunningCall(call, clients, countRows));
@@ -143,9 +153,9 @@ export function rawService(
   return { definition, implementation };
 }
 
-/** Sends each response when the client has taken those before it. Ends early if the client is gone. */
+/** Sends each batch when the client has taken the one before it. Ends early if the client is gone. */
 async function sendAll(
-  call: ServerWritableStream<Buffer, Buffer>,
+  call: ServerWritableStream<Buffer, ResponseBatch>,
   { responses, stall }: RawStream,
   countRows: (rows: number) => void,
 ): Promise<void> {
@@ -153,10 +163,10 @@ async function sendAll(
     call.once("cancelled", resolve);
     call.once("close", resolve);
   });
-  for await (const response of responses) {
+  for await (const batch of responses) {
     if (call.cancelled || call.destroyed) return;
-    countRows(1);
-    if (call.write(asBuffer(response))) continue;
+    countRows(batch.length);
+    const taken = new Promise<void>((resolve) => call.write(batch, () => resolve()));
     const stalled = Promise.withResolvers<void>();
     const timer =
       stall &&
@@ -164,7 +174,7 @@ async function sendAll(
         stall.onStall();
         stalled.reject(stall.error);
       }, stall.timeoutMs);
-    await Promise.race([new Promise<void>((resolve) => call.once("drain", resolve)), gone, stalled.promise]);
+    await Promise.race([taken, gone, stalled.promise]);
     clearTimeout(timer);
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { EventReads } from "../../read/hub/event-reads.ts";
 import { encodeHubEvent, type HubEventRow } from "../../read/hub/hub-event.ts";
 
@@ -24,6 +25,8 @@ export interface EventTailDeps {
   readonly reads: Pick<EventReads, "eventsAfterSeq">;
   /** Resolves when the log has an event after a number, however long that takes. */
   readonly awaitEvents: (afterSeq: number) => Promise<void>;
+  /** How long events at the end of the log wait for more, so that subscribers get them together. */
+  readonly gatherMs: () => number;
 }
 
 /** Reads the log for subscribers. Those at its end share one read and one encoding of each event. */
@@ -67,7 +70,7 @@ export class EventTail {
 
   async #nextArrival(afterSeq: number, signal: AbortSignal): Promise<void> {
     if (this.#arrival?.afterSeq !== afterSeq) {
-      const promise = this.#deps.awaitEvents(afterSeq).finally(() => {
+      const promise = this.#gathered(afterSeq).finally(() => {
         if (this.#arrival?.promise === promise) this.#arrival = undefined;
       });
       promise.catch(() => undefined);
@@ -81,6 +84,12 @@ export class EventTail {
     } finally {
       signal.removeEventListener("abort", abort);
     }
+  }
+
+  async #gathered(afterSeq: number): Promise<void> {
+    await this.#deps.awaitEvents(afterSeq);
+    const gatherMs = this.#deps.gatherMs();
+    if (gatherMs >= 1) await setTimeout(gatherMs);
   }
 }
 

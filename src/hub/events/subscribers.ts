@@ -2,7 +2,7 @@ import { ok } from "../../lib/result.ts";
 import { type EventReads, startHeaders } from "../../read/hub/event-reads.ts";
 import { refuse } from "../../read/hub/refusal.ts";
 import { toServiceError } from "../grpc-errors.ts";
-import type { RawStreamMethod } from "../raw-service.ts";
+import type { RawStreamMethod, ResponseBatch } from "../raw-service.ts";
 import { type EventFilter, matchesFilter } from "./event-filter.ts";
 import { EventTail } from "./event-tail.ts";
 import { ShardPositions } from "./shard-positions.ts";
@@ -10,6 +10,11 @@ import { partOf, readSubscribeRequest } from "./subscribe-request.ts";
 
 /** How long a client may leave events waiting without taking a byte. */
 const STALL_TIMEOUT_MS = 300_000;
+/** A batch of events ends behind the one that passes this size, and waits for its client to take it. */
+const BATCH_BYTES = 65_536;
+/** Events wait for more so long, so that writing to all subscribers takes the thread a small part of its time. */
+const GATHER_MS_A_SUBSCRIBER = 0.25;
+const MAX_GATHER_MS = 25;
 /** While anybody subscribes, a node that numbers its blocks writes one after so long without any. */
 const HEARTBEAT_INTERVAL_MS = 10_000;
 
@@ -69,8 +74,10 @@ interface EventQuery {
 
 export function createSubscribers(deps: SubscribersDeps): Subscribers {
   const { reads, heartbeat, onFault } = deps;
-  const tail = new EventTail(deps);
   const subscribers = new Set<Subscriber>();
+  // A write for each subscriber costs more than the events in it, so many subscribers get fewer, larger ones.
+  const gatherMs = () => Math.min(subscribers.size * GATHER_MS_A_SUBSCRIBER, MAX_GATHER_MS);
+  const tail = new EventTail({ reads, awaitEvents: deps.awaitEvents, gatherMs });
   const ended: Record<EndReason, number> = { client: 0, pruned: 0, slow: 0, stopped: 0 };
   const stopping = new AbortController();
   let sentEvents = 0;
@@ -99,24 +106,31 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
   async function* stream(
     subscriber: Subscriber,
     { filter, positions, signal }: EventQuery,
-  ): AsyncGenerator<Uint8Array> {
+  ): AsyncGenerator<ResponseBatch> {
     try {
       const either = AbortSignal.any([signal, stopping.signal]);
-      while (!either.aborted) {
+      let isInHole = false;
+      while (!either.aborted && !isInHole) {
+        const batch: Uint8Array[] = [];
+        let batchBytes = 0;
         for (const event of await tail.after(subscriber.seq, either)) {
-          if (either.aborted) break;
           const isAfterGap = event.row.seq > subscriber.seq + 1;
           const step = positions.step(event.row, isAfterGap, () => reads.eventRanges(filter.shards));
-          if (step === "hole") {
-            subscriber.endReason = "pruned";
-            throw toServiceError(PRUNED);
-          }
-          if (step === "take" && matchesFilter(filter, event.row)) {
-            yield event.bytes;
-            sentEvents += 1;
-          }
+          isInHole = step === "hole";
+          if (isInHole) break;
           subscriber.seq = event.row.seq;
+          if (step !== "take" || !matchesFilter(filter, event.row)) continue;
+          batch.push(event.bytes);
+          batchBytes += event.bytes.length;
+          if (batchBytes >= BATCH_BYTES) break;
         }
+        if (batch.length === 0 || either.aborted) continue;
+        yield batch;
+        sentEvents += batch.length;
+      }
+      if (isInHole) {
+        subscriber.endReason = "pruned";
+        throw toServiceError(PRUNED);
       }
       if (stopping.signal.aborted) {
         subscriber.endReason = "stopped";

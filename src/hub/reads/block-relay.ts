@@ -2,7 +2,7 @@ import { type Client, type ClientReadableStream, Metadata, type ServiceError } f
 import { err, ok, type Result } from "../../lib/result.ts";
 import { invalidParam, type Refusal, refuse } from "../../read/hub/refusal.ts";
 import { relayedReadFault } from "../grpc-errors.ts";
-import type { RawMethod, RawStreamMethod } from "../raw-service.ts";
+import type { RawMethod, RawStreamMethod, ResponseBatch } from "../raw-service.ts";
 import { readRequest, u32, u64 } from "./request.ts";
 
 /** Blocks of the upstream, for nodes that follow this one. They are passed on as bytes. */
@@ -56,9 +56,12 @@ export function createBlockRelay(upstream: Client): BlockRelay {
   };
 }
 
-async function* relayed(blocks: ClientReadableStream<Buffer>, onEnd: () => void): AsyncGenerator<Uint8Array> {
+async function* relayed(
+  blocks: ClientReadableStream<Buffer>,
+  onEnd: () => void,
+): AsyncGenerator<ResponseBatch> {
   try {
-    yield* blocks;
+    for await (const block of blocks) yield [block];
   } catch (cause) {
     throw relayedReadFault(cause as ServiceError);
   } finally {

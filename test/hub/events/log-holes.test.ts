@@ -87,7 +87,7 @@ function openLog() {
         while (ids.length < count) {
           const { value, done } = await events.next();
           if (done) break;
-          ids.push(HubEvent.decode(value).id);
+          ids.push(...value.map((event) => HubEvent.decode(event).id));
         }
         return ids;
       };
