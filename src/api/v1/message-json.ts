@@ -56,6 +56,20 @@ export function storedMessageJson(stored: StoredMessage, withDataBytes = false):
   });
 }
 
+/** The texts of casts, which the thread reads again (`CastMessages`). */
+const castTexts = new WeakMap<StoredMessage, string>();
+
+/** Returns a stored message as the text of its JSON. */
+export function storedMessageText(stored: StoredMessage, withDataBytes: boolean): string {
+  if (withDataBytes || stored.columns.table !== "casts")
+    return JSON.stringify(storedMessageJson(stored, withDataBytes));
+  const known = castTexts.get(stored);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(storedMessageJson(stored));
+  castTexts.set(stored, text);
+  return text;
+}
+
 /** Returns a wire message as JSON: its data is what its hash covers. */
 export function messageJson({ dataBytes = new Uint8Array(), ...envelope }: Message): object {
   return shownJson({ ...envelope, data: MessageData.decode(dataBytes), dataBytes: undefined });

@@ -6,7 +6,7 @@ import type { PageQuery } from "../../read/hub/page.ts";
 import type { Target } from "../../read/hub/single-messages.ts";
 import type { StoredMessage } from "../../read/hub/stored-message.ts";
 import { hubRead } from "./hub-operation.ts";
-import { storedMessageJson } from "./message-json.ts";
+import { storedMessageJson, storedMessageText } from "./message-json.ts";
 import { REACTION_TYPES, USER_DATA_TYPES } from "./names.ts";
 import {
   bytesParam,
@@ -18,7 +18,7 @@ import {
   textParam,
   timeParams,
 } from "./params.ts";
-import { jsonFormat, pageStream, type Shown, show } from "./responses.ts";
+import { pageStream, type Shown, show, textFormat } from "./responses.ts";
 import { HubMessage, HubMessages, HubMessagesOrOne } from "./schemas.ts";
 
 interface PageParams {
@@ -46,7 +46,7 @@ export function messageRoutes(reads: HubReads) {
     request: Request,
   ): Promise<Shown> => {
     const page: Query & PageQuery = { ...query, ...pageOf(params) };
-    const format = jsonFormat((stored: StoredMessage) => storedMessageJson(stored, params.withDataBytes));
+    const format = textFormat((stored: StoredMessage) => storedMessageText(stored, params.withDataBytes));
     return show(await read(page, format, request.signal), (found) => pageStream("messages", found));
   };
   /** The one message that was asked for, alone and in a list: clients of Hubble and of snapchain read it. */

@@ -46,7 +46,12 @@ export function showReply(reply: HubReply, shown: (bytes: Uint8Array) => Shown):
 
 /** Rows as texts of JSON. The size of a page counts their bytes. */
 export function jsonFormat<Row>(json: (row: Row) => unknown): RowFormat<Row, string> {
-  return { show: (row) => JSON.stringify(json(row)), bytesOf: (text) => Buffer.byteLength(text) + 1 };
+  return textFormat((row) => JSON.stringify(json(row)));
+}
+
+/** Rows as the texts of their JSON. */
+export function textFormat<Row>(text: (row: Row) => string): RowFormat<Row, string> {
+  return { show: text, bytesOf: (shown) => Buffer.byteLength(shown) + 1 };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { err, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { MessageDb } from "./message-sources.ts";
+import type { MessageDb } from "./message-rows.ts";
 import { EMPTY_PAGE, type Page } from "./page.ts";
 import { BEING_FILLED, invalidParam, type Refusal } from "./refusal.ts";
 import type { Needed, ReadScope } from "./scope.ts";

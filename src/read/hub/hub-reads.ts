@@ -2,6 +2,7 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { type AccountReads, createAccountReads } from "./account-reads.ts";
+import { CastMessages } from "./cast-messages.ts";
 import { type ChainReads, createChainReads } from "./chain-reads.ts";
 import type { ReadContext } from "./context.ts";
 import { createEventReads, type EventReads } from "./event-reads.ts";
@@ -34,6 +35,7 @@ export function createHubReads({ db, network, clock, followed, isFilled }: HubRe
     db,
     network,
     clock,
+    casts: new CastMessages(),
     scope: createReadScope(db, followed),
     lists: createListRunner(),
     isFilled: isFilled ?? (() => true),

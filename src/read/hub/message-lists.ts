@@ -3,16 +3,13 @@ import type { Result } from "../../lib/result.ts";
 import { Store } from "../../protocol/merge-rules.ts";
 import { ReactionType } from "../../protocol/wire/generated/message.ts";
 import type { KeyShape } from "../cursor.ts";
+import { castsBelow, castsBelowUrl, castsMentioning, castsOf } from "./cast-sources.ts";
 import { type ReadContext, readList, readListOf } from "./context.ts";
 import { listByHash, listBySender } from "./list-orders.ts";
 import type { RowSource } from "./merge-sources.ts";
 import {
   ADDS,
   ADDS_AND_REMOVES,
-  castsBelow,
-  castsBelowUrl,
-  castsMentioning,
-  castsOf,
   compactStatesOf,
   genericOf,
   linksOf,

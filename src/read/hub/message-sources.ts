@@ -1,95 +1,29 @@
-import { firstCastIdAt, timestampOfCastId } from "../../db/index/cast-id.ts";
-import type { IndexDatabase } from "../../db/index/database.ts";
-import type {
-  CastColumns,
-  GenericColumns,
-  LinkColumns,
-  ReactionColumns,
-  UserDataColumns,
-} from "../../db/index/messages/columns.ts";
 import { statement } from "../../db/index/statement.ts";
-import type { Statement } from "../../db/sqlite/statement-registry.ts";
 import { Kind, Store } from "../../protocol/merge-rules.ts";
 import { toFarcasterSecs, toUnixSecs } from "../../protocol/time.ts";
-import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
-import type { RowCursor, RowSource } from "./merge-sources.ts";
-import { type RowOf, StoredMessage } from "./stored-message.ts";
-
-/** The index and its network. */
-export interface MessageDb {
-  readonly db: IndexDatabase;
-  readonly network: FarcasterNetwork;
-}
+import { type BothWays, bothWays, keyedSource, pick } from "./keyed-source.ts";
+import type { RowSource } from "./merge-sources.ts";
+import {
+  ENVELOPE,
+  GENERIC_COLUMNS,
+  type GenericRow,
+  genericMessage,
+  JOIN_ENVELOPE,
+  JOIN_REACTION,
+  JOIN_SIGNER,
+  LINK_COLUMNS,
+  type LinkRow,
+  linkMessage,
+  type MessageDb,
+  REACTION_COLUMNS,
+  type ReactionRow,
+  reactionMessage,
+  type UserDataRow,
+  userDataMessage,
+} from "./message-rows.ts";
+import type { StoredMessage } from "./stored-message.ts";
 
 type Source = RowSource<StoredMessage>;
-type Value = number | string | Uint8Array;
-
-/** The forward and the backward form of a statement. */
-interface BothWays<Row, Params extends readonly Value[]> {
-  readonly forward: Statement<Row, Params>;
-  readonly backward: Statement<Row, Params>;
-}
-
-function bothWays<Row, Params extends readonly Value[]>(
-  name: string,
-  sql: (behind: ">" | "<", direction: "ASC" | "DESC") => string,
-): BothWays<Row, Params> {
-  return {
-    forward: statement<Row, Params>(`hub.${name}`, sql(">", "ASC")),
-    backward: statement<Row, Params>(`hub.${name}-reversed`, sql("<", "DESC")),
-  };
-}
-
-export const ENVELOPE = "s.key AS signer, e.signature, e.data";
-export const JOIN_ENVELOPE = `CROSS JOIN envelopes e ON e.id = t.envelope_id
-  CROSS JOIN message_signers s ON s.id = e.signer_id`;
-export const CAST_COLUMNS = `t.id, t.hash, t.fid, t.text, t.parent_fid AS parentFid, t.parent_hash AS parentHash,
-  u.url AS parentUrl, t.rest, ${ENVELOPE}`;
-export const JOIN_CAST = `${JOIN_ENVELOPE} LEFT JOIN urls u ON u.id = t.parent_url_id`;
-export const REACTION_COLUMNS = `t.fid, t.timestamp, t.type, t.target_fid AS targetFid, t.target_id AS targetId,
-  coalesce(c.hash, m.hash) AS targetHash, u.url AS targetUrl, ${ENVELOPE}`;
-export const JOIN_REACTION = `${JOIN_ENVELOPE} LEFT JOIN casts c ON c.id = t.target_id
-  LEFT JOIN missing_casts m ON m.id = t.target_id LEFT JOIN urls u ON u.id = t.target_id`;
-export const LINK_COLUMNS = `t.fid, t.timestamp, t.type, t.target_fid AS targetFid, t.displayed_at AS displayedAt,
-  ${ENVELOPE}`;
-export const GENERIC_COLUMNS =
-  "t.id, t.fid, t.timestamp, t.store, t.slot, t.kind, s.key AS signer, t.signature, t.data";
-export const JOIN_SIGNER = "CROSS JOIN message_signers s ON s.id = t.signer_id";
-
-export type CastRow = Omit<RowOf<CastColumns>, "timestamp"> & { id: number; hash: Uint8Array };
-export type ReactionRow = RowOf<ReactionColumns> & { targetId: number };
-export type LinkRow = RowOf<LinkColumns>;
-export type UserDataRow = RowOf<UserDataColumns>;
-export type GenericRow = RowOf<GenericColumns> & { id: number };
-
-type CastParams = [key: number, id: number, limit: number];
-
-const castsOfIds = (name: string, ids: (behind: string, direction: string) => string) =>
-  bothWays<CastRow, CastParams>(
-    name,
-    (behind, direction) =>
-      `SELECT ${CAST_COLUMNS} FROM (${ids(behind, direction)} LIMIT ?3) b
-       CROSS JOIN casts t ON t.id = b.id ${JOIN_CAST}`,
-  );
-const below = (column: string) => (behind: string, direction: string) =>
-  `SELECT id FROM casts WHERE ${column} = ?1 AND id ${behind} ?2 ORDER BY id ${direction}`;
-
-const castsByAuthor = castsOfIds(
-  "casts-by-author",
-  (behind, direction) =>
-    `SELECT id FROM casts WHERE fid = ?1 AND (parent_id IS NOT NULL) = 0 AND id ${behind} ?2
-     UNION ALL SELECT id FROM casts WHERE fid = ?1 AND (parent_id IS NOT NULL) = 1 AND id ${behind} ?2
-     ORDER BY id ${direction}`,
-);
-const castsByParent = castsOfIds("casts-by-parent", below("parent_id"));
-const castsByParentUrl = castsOfIds("casts-by-parent-url", below("parent_url_id"));
-const castsByMention = castsOfIds(
-  "casts-by-mention",
-  (behind, direction) =>
-    `SELECT cast_id AS id FROM cast_mentions WHERE mentioned_fid = ?1 AND cast_id ${behind} ?2
-     ORDER BY cast_id ${direction}`,
-);
-
 const reactionsByAuthor = bothWays<
   ReactionRow,
   [fid: number, type: number, at: number, targetFid: number, targetId: number, limit: number]
@@ -160,59 +94,6 @@ const genericById = statement<GenericRow, [id: number]>(
   "hub.message-by-id",
   `SELECT ${GENERIC_COLUMNS} FROM messages t ${JOIN_SIGNER} WHERE t.id = ?`,
 );
-
-export function castMessage({ network }: MessageDb, row: CastRow): StoredMessage {
-  const timestamp = timestampOfCastId(row.id);
-  return new StoredMessage({ ...row, table: "casts", timestamp }, timestamp, row, network, row.hash);
-}
-
-export function reactionMessage({ network }: MessageDb, row: ReactionRow): StoredMessage {
-  return new StoredMessage({ ...row, table: "reactions" }, row.timestamp, row, network);
-}
-
-export function linkMessage({ network }: MessageDb, row: LinkRow): StoredMessage {
-  return new StoredMessage({ ...row, table: "links" }, row.timestamp, row, network);
-}
-
-export function userDataMessage({ network }: MessageDb, row: UserDataRow): StoredMessage {
-  return new StoredMessage({ ...row, table: "user_data" }, row.timestamp, row, network);
-}
-
-export function genericMessage({ network }: MessageDb, row: GenericRow): StoredMessage {
-  return new StoredMessage({ ...row, table: "messages" }, toUnixSecs(row.timestamp), row, network);
-}
-
-/** The casts of an author. */
-export const castsOf = (on: MessageDb, fid: number): Source => castSource(on, castsByAuthor, fid);
-/** The casts below a cast, by its id. */
-export const castsBelow = (on: MessageDb, parentId: number): Source =>
-  castSource(on, castsByParent, parentId);
-/** The casts directly under a URL, by its id. */
-export const castsBelowUrl = (on: MessageDb, urlId: number): Source =>
-  castSource(on, castsByParentUrl, urlId);
-/** The casts that mention an fid. */
-export const castsMentioning = (on: MessageDb, fid: number): Source => castSource(on, castsByMention, fid);
-
-function castSource(
-  on: MessageDb,
-  { forward, backward }: BothWays<CastRow, CastParams>,
-  key: number,
-): Source {
-  return {
-    open(fromSecs, reverse) {
-      let id = reverse ? firstCastIdAt(fromSecs + 1) : firstCastIdAt(fromSecs) - 1;
-      return {
-        read(limit) {
-          const rows = on.db.all(reverse ? backward : forward, key, id, limit);
-          // A join may return the rows in another order than its first table.
-          rows.sort(reverse ? (a, b) => b.id - a.id : (a, b) => a.id - b.id);
-          id = rows.at(-1)?.id ?? id;
-          return rows.map((row) => castMessage(on, row));
-        },
-      };
-    },
-  };
-}
 
 /** The reactions of one type of an author. */
 export function reactionsOf(on: MessageDb, fid: number, type: number): Source {
@@ -325,37 +206,6 @@ function listSource<Row extends { readonly at: number }>(
             if (message) shown.push(message);
           }
           return shown;
-        },
-      };
-    },
-  };
-}
-
-function pick<Row, Params extends readonly Value[]>(
-  { forward, backward }: BothWays<Row, Params>,
-  reverse: boolean,
-): Statement<Row, Params> {
-  return reverse ? backward : forward;
-}
-
-/** A source that continues behind the key of its last row. */
-function keyedSource<Row, Position extends readonly number[]>(options: {
-  /** The position before all rows of a second, or behind them. */
-  edge: (at: number, end: number) => Position;
-  keyOf: (row: Row) => Position;
-  read: (position: Position, limit: number, reverse: boolean) => Row[];
-  show: (row: Row) => StoredMessage;
-}): Source {
-  const { edge, keyOf, read, show } = options;
-  return {
-    open(fromSecs, reverse): RowCursor<StoredMessage> {
-      let position = edge(fromSecs, reverse ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER);
-      return {
-        read(limit) {
-          const rows = read(position, limit, reverse);
-          const last = rows.at(-1);
-          if (last !== undefined) position = keyOf(last);
-          return rows.map(show);
         },
       };
     },

@@ -23,7 +23,7 @@ import {
   reactionMessage,
   type UserDataRow,
   userDataMessage,
-} from "./message-sources.ts";
+} from "./message-rows.ts";
 import { invalidParam, refuse } from "./refusal.ts";
 import type { StoredMessage } from "./stored-message.ts";
 

@@ -23,6 +23,7 @@ export class StoredMessage {
   readonly #envelope: MessageEnvelope;
   #data: Uint8Array | undefined;
   #hash: Uint8Array | undefined;
+  #encoded: Uint8Array | undefined;
 
   /** @param hash the hash, if the row has it. */
   constructor(
@@ -70,6 +71,11 @@ export class StoredMessage {
    * that, also `data`.
    */
   encode(): Uint8Array {
+    this.#encoded ??= this.#encode();
+    return this.#encoded;
+  }
+
+  #encode(): Uint8Array {
     const { data, hash } = this;
     const { signature, signer } = this.#envelope;
     return encodeFields([

@@ -1,0 +1,83 @@
+import { firstCastIdAt } from "../../db/index/cast-id.ts";
+import { type BothWays, bothWays, pick } from "./keyed-source.ts";
+import type { RowSource } from "./merge-sources.ts";
+import { CAST_COLUMNS, type CastRow, castMessage, JOIN_CAST, type MessageDb } from "./message-rows.ts";
+import type { StoredMessage } from "./stored-message.ts";
+
+type Source = RowSource<StoredMessage>;
+
+/** Longer reads belong to walks over everything, which would displace the casts that are read again. */
+const MAX_CACHED_ROWS = 128;
+
+type CastParams = [key: number, id: number, limit: number];
+
+/** A list of casts: its ids alone, and with all of each cast. */
+interface CastStatements {
+  readonly ids: BothWays<{ id: number }, CastParams>;
+  readonly rows: BothWays<CastRow, CastParams>;
+}
+
+const castsOfIds = (name: string, ids: (behind: string, direction: string) => string): CastStatements => ({
+  ids: bothWays(`${name}-ids`, (behind, direction) => `${ids(behind, direction)} LIMIT ?3`),
+  rows: bothWays(
+    name,
+    (behind, direction) =>
+      `SELECT ${CAST_COLUMNS} FROM (${ids(behind, direction)} LIMIT ?3) b
+       CROSS JOIN casts t ON t.id = b.id ${JOIN_CAST}`,
+  ),
+});
+const below = (column: string) => (behind: string, direction: string) =>
+  `SELECT id FROM casts WHERE ${column} = ?1 AND id ${behind} ?2 ORDER BY id ${direction}`;
+
+const castsByAuthor = castsOfIds(
+  "casts-by-author",
+  (behind, direction) =>
+    `SELECT id FROM casts WHERE fid = ?1 AND (parent_id IS NOT NULL) = 0 AND id ${behind} ?2
+     UNION ALL SELECT id FROM casts WHERE fid = ?1 AND (parent_id IS NOT NULL) = 1 AND id ${behind} ?2
+     ORDER BY id ${direction}`,
+);
+const castsByParent = castsOfIds("casts-by-parent", below("parent_id"));
+const castsByParentUrl = castsOfIds("casts-by-parent-url", below("parent_url_id"));
+const castsByMention = castsOfIds(
+  "casts-by-mention",
+  (behind, direction) =>
+    `SELECT cast_id AS id FROM cast_mentions WHERE mentioned_fid = ?1 AND cast_id ${behind} ?2
+     ORDER BY cast_id ${direction}`,
+);
+
+/** The casts of an author. */
+export const castsOf = (on: MessageDb, fid: number): Source => castSource(on, castsByAuthor, fid);
+/** The casts below a cast, by its id. */
+export const castsBelow = (on: MessageDb, parentId: number): Source =>
+  castSource(on, castsByParent, parentId);
+/** The casts directly under a URL, by its id. */
+export const castsBelowUrl = (on: MessageDb, urlId: number): Source =>
+  castSource(on, castsByParentUrl, urlId);
+/** The casts that mention an fid. */
+export const castsMentioning = (on: MessageDb, fid: number): Source => castSource(on, castsByMention, fid);
+
+function castSource(on: MessageDb, { ids, rows }: CastStatements, key: number): Source {
+  return {
+    open(fromSecs, reverse) {
+      let position = reverse ? firstCastIdAt(fromSecs + 1) : firstCastIdAt(fromSecs) - 1;
+      const moveTo = (last: { readonly id: number } | undefined) => {
+        position = last?.id ?? position;
+      };
+      return {
+        read(limit) {
+          if (limit <= MAX_CACHED_ROWS)
+            return on.casts.read(on, () => {
+              const found = on.db.all(pick(ids, reverse), key, position, limit);
+              moveTo(found.at(-1));
+              return found;
+            });
+          const found = on.db.all(pick(rows, reverse), key, position, limit);
+          // A join may return the rows in another order than its first table.
+          found.sort(reverse ? (a, b) => b.id - a.id : (a, b) => a.id - b.id);
+          moveTo(found.at(-1));
+          return found.map((row) => castMessage(on, row));
+        },
+      };
+    },
+  };
+}
