@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { HydrationCache, readThrough } from "../../src/read/hydrate/cache.ts";
 import { loadUsers } from "../../src/read/hydrate/users.ts";
+import { readDeclaredNames } from "../../src/read/queries/search/user-search.ts";
 import { Generator } from "../model/actions.ts";
 import { Random } from "../model/random.ts";
 import { startTestNode } from "../support/node.ts";
@@ -16,8 +17,15 @@ test("an empty cache starts at the last commit, and drops the states that later 
   const readUser = (fid: number) =>
     node.db.snapshot(() => {
       cache.sync(node.db);
-      return readThrough(cache.users, [fid], (fids) => loadUsers(node.db, fids)).get(fid);
+      return {
+        user: readThrough(cache.users, [fid], (fids) => loadUsers(node.db, fids)).get(fid),
+        declared: readDeclaredNames(node.db, cache, [fid]).get(fid),
+      };
     });
+  const storedUser = (fid: number) => ({
+    user: loadUsers(node.db, [fid]).get(fid),
+    declared: readDeclaredNames(node.db, new HydrationCache(), [fid]).get(fid),
+  });
 
   const fids = node.db.sqlite.query<{ fid: number }, []>("SELECT fid FROM fids").all();
   for (const { fid } of fids) readUser(fid);
@@ -25,6 +33,6 @@ test("an empty cache starts at the last commit, and drops the states that later 
   expect(ran).not.toContain("touched.since");
 
   for (const { record } of generator.actions(100, false)) node.ingest(record);
-  for (const { fid } of fids) expect(readUser(fid)).toEqual(loadUsers(node.db, [fid]).get(fid));
+  for (const { fid } of fids) expect(readUser(fid)).toEqual(storedUser(fid));
   expect(ran).toContain("touched.since");
 });

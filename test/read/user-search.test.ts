@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { UserDataType } from "../../src/protocol/wire/generated/message.ts";
+import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import {
   MAX_MATCHES,
   MAX_MOST_FOLLOWED,
@@ -61,9 +62,10 @@ function expected(prefix: string): number[] {
 
 function readAllPages(db: IndexDatabase, text: string, limit: number): number[] {
   const found: number[] = [];
+  const cache = new HydrationCache();
   let after: readonly [number, number, number] | undefined;
   for (;;) {
-    const page = searchUsers(db, { text, limit, after });
+    const page = searchUsers(db, cache, { text, limit, after });
     found.push(...page.rows.map(({ fid }) => fid));
     if (page.cursor === null) return found;
     after = userSearchCursor.decode(page.cursor);

@@ -12,8 +12,15 @@ let lastVersion = 0;
 const MAX_USERS = 10_000;
 const MAX_CASTS = 10_000;
 const MAX_CHANNELS = 2_000;
+/** As many as a search for users reads at most. */
+const MAX_DECLARED_NAMES = 10_000;
 /** Counts the lists and the replies in them. */
 const MAX_REPLIES = 20_000;
+
+/** The username that a user has declared, whether or not a proof confirms it. */
+export interface DeclaredName {
+  readonly name: string | null;
+}
 
 /**
  * Caches object states as of the snapshot in which `sync` was last called. Each connection has one cache. Each read syncs
@@ -21,6 +28,7 @@ const MAX_REPLIES = 20_000;
  */
 export class HydrationCache {
   readonly users = new GenerationCache<number, UserState>(MAX_USERS / 2);
+  readonly declaredNames = new GenerationCache<number, DeclaredName>(MAX_DECLARED_NAMES / 2);
   /** By id, as commits name the casts that they change. */
   readonly #casts = new GenerationCache<number, StoredCast>(MAX_CASTS / 2);
   /** The same states by hash. One that is no longer in `#casts` may be outdated. */
@@ -87,7 +95,10 @@ export class HydrationCache {
       this.clear();
       return;
     }
-    for (const fid of changes.fids) this.users.delete(fid);
+    for (const fid of changes.fids) {
+      this.users.delete(fid);
+      this.declaredNames.delete(fid);
+    }
     for (const id of changes.castIds) {
       this.#casts.delete(id);
       this.replies.delete(id);
@@ -98,6 +109,7 @@ export class HydrationCache {
   /** Drops all states. */
   clear(): void {
     this.users.clear();
+    this.declaredNames.clear();
     this.#casts.clear();
     this.#castsByHash.clear();
     this.channels.clear();

@@ -19,7 +19,7 @@ export function userSearchRoutes({ reads, describe }: ReadDeps) {
       return respondWithUserPage(
         reads,
         query,
-        (db) => searchUsers(db, { text: query.q, limit: query.limit, after }),
+        (db) => searchUsers(db, reads.cache, { text: query.q, limit: query.limit, after }),
         reads.present.userSearch,
       );
     },

@@ -2,6 +2,7 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { UserDataType } from "../../../protocol/wire/generated/message.ts";
 import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
+import { type DeclaredName, type HydrationCache, readThrough } from "../../hydrate/cache.ts";
 import { prefixEnd } from "../users/users.ts";
 
 /** The most names and the most words with the prefix that are read, in alphabetical order. */
@@ -63,34 +64,41 @@ const matches = statement<Match, Params>(
    ORDER BY tier, followers DESC, found LIMIT ?7`,
 );
 
-type ScanParams = [prefix: string, prefixEnd: string, followers: number, fid: number, limit: number];
+const isRegistered = (fid: string) => `EXISTS (SELECT 1 FROM fids f WHERE f.fid = ${fid})`;
+const MOST_FOLLOWED = `SELECT fid, followers FROM follow_counts WHERE followers > 0 AND (followers, fid) < (?1, ?2)
+   ORDER BY followers DESC, fid DESC LIMIT ?3`;
 
-const isRegistered = "EXISTS (SELECT 1 FROM fids f WHERE f.fid = below.fid)";
+interface Followed {
+  readonly fid: number;
+  readonly followers: number;
+}
 
-/**
- * Declares a scan of the most followed users after a position, each with its tier, null without a match. Only the rows of a user
- * whose declared name, or a word of whose display name, has the prefix are looked up further.
- */
-const declareScan = (name: string, wordTier: string) =>
-  statement<{ fid: number; followers: number; tier: number | null }, ScanParams>(
-    `skeleton.user-search.${name}`,
-    `SELECT below.fid, below.followers,
-       CASE WHEN u.value >= ?1 AND u.value < ?2 AND ${isRegistered}
-           AND EXISTS (SELECT 1 FROM username_proofs p WHERE p.name = u.value AND p.fid = below.fid)
-         THEN u.value > ?1 ${wordTier} END AS tier
-     FROM (SELECT fid, followers FROM follow_counts WHERE followers > 0 AND (followers, fid) < (?3, ?4)
-           ORDER BY followers DESC, fid DESC LIMIT ?5) below
-     LEFT JOIN user_data u ON u.fid = below.fid AND u.type = ${UserDataType.USER_DATA_TYPE_USERNAME}`,
-  );
-const scans = {
-  1: declareScan("scan-names", ""),
-  2: declareScan(
-    "scan-words",
-    `WHEN EXISTS (SELECT 1 FROM display_name_words w
-         WHERE w.fid = below.fid AND w.word >= ?1 AND w.word < ?2) AND ${isRegistered}
-       THEN 2`,
-  ),
-} as const;
+const mostFollowed = statement<Followed, [followers: number, fid: number, limit: number]>(
+  "skeleton.user-search.most-followed",
+  MOST_FOLLOWED,
+);
+const declaredNames = statement<{ fid: number; name: string | null }, [fidsJson: string]>(
+  "skeleton.user-search.declared-names",
+  `SELECT j.value AS fid, u.value AS name FROM json_each(?) j
+   LEFT JOIN user_data u ON u.fid = j.value AND u.type = ${UserDataType.USER_DATA_TYPE_USERNAME}`,
+);
+/** Those of a list of fids with a name that are registered and own it. */
+const owners = statement<{ fid: number }, [fidsWithNamesJson: string]>(
+  "skeleton.user-search.owners",
+  `SELECT j.value ->> 0 AS fid FROM json_each(?) j
+   WHERE ${isRegistered("j.value ->> 0")}
+     AND EXISTS (SELECT 1 FROM username_proofs p WHERE p.name = j.value ->> 1 AND p.fid = j.value ->> 0)`,
+);
+const followedWithWord = statement<
+  Followed & { isMatch: number },
+  [followers: number, fid: number, limit: number, prefix: string, prefixEnd: string]
+>(
+  "skeleton.user-search.followed-with-word",
+  `SELECT below.fid, below.followers,
+     EXISTS (SELECT 1 FROM display_name_words w WHERE w.fid = below.fid AND w.word >= ?4 AND w.word < ?5)
+       AND ${isRegistered("below.fid")} AS isMatch
+   FROM (${MOST_FOLLOWED}) below`,
+);
 const rankOf = statement<{ rank: number }, [followers: number, fid: number]>(
   "skeleton.user-search.rank",
   `SELECT count(*) AS rank FROM (SELECT 1 FROM follow_counts WHERE followers > 0 AND (followers, fid) >= (?, ?)
@@ -122,6 +130,7 @@ const FROM_THE_BEST = [0, Number.MAX_SAFE_INTEGER, 0] as const;
  */
 export function searchUsers(
   db: IndexDatabase,
+  cache: NameCache,
   query: {
     text: string;
     limit: number;
@@ -134,7 +143,7 @@ export function searchUsers(
   const end = prefixEnd(prefix);
   const { names, words } = db.get(countMatches, prefix, end) ?? { names: 0, words: 0 };
   const withMostFollowed = names > MAX_MATCHES || words > MAX_MATCHES ? 1 : 0;
-  const search: Search = { prefix, end, after, limit: limit + 1 };
+  const search: Search = { prefix, end, after, limit: limit + 1, cache };
   const rows =
     (names > MAX_MATCHES && after[0] < 2 ? mostFollowedNamed(db, search) : undefined) ??
     (names === 0 && words > MAX_MATCHES ? mostFollowedMatches(db, search, 2) : undefined) ??
@@ -142,11 +151,14 @@ export function searchUsers(
   return cutPage(rows, limit, (last) => userSearchCursor.encode([last.tier, last.followers, last.fid]));
 }
 
+type NameCache = Pick<HydrationCache, "declaredNames">;
+
 interface Search {
   readonly prefix: string;
   readonly end: string;
   readonly after: readonly [tier: number, followers: number, fid: number];
   readonly limit: number;
+  readonly cache: NameCache;
 }
 
 /** Returns the exact name, then the most followed users whose name matches; undefined when more users must be read. */
@@ -160,11 +172,8 @@ function mostFollowedNamed(db: IndexDatabase, search: Search): Match[] | undefin
  * Returns the first matches of a tier, found in a scan of the most followed users of the network: no other match has more
  * followers. Undefined when they contain too few matches.
  */
-function mostFollowedMatches(
-  db: IndexDatabase,
-  { prefix, end, after, limit }: Search,
-  tier: 1 | 2,
-): Match[] | undefined {
+function mostFollowedMatches(db: IndexDatabase, search: Search, tier: 1 | 2): Match[] | undefined {
+  const { after, limit } = search;
   const found: Match[] = [];
   let position: [followers: number, fid: number] =
     after[0] === tier ? [after[1], Number.MAX_SAFE_INTEGER] : [Number.MAX_SAFE_INTEGER, 0];
@@ -172,10 +181,10 @@ function mostFollowedMatches(
   let scanned = 0;
   let size = Math.min(FIRST_CHUNK, left);
   while (left > 0) {
-    const users = db.all(scans[tier], prefix, end, ...position, size);
-    for (const { fid, followers, tier: matched } of users) {
+    const { users, matching } = (tier === 1 ? readNames : readWords)(db, search, position, size);
+    for (const { fid, followers } of matching) {
       const match: Match = { fid, followers, tier };
-      if (matched === tier && isAfter(match, after)) found.push(match);
+      if (isAfter(match, after)) found.push(match);
     }
     const last = users.at(-1);
     if (last === undefined || users.length < size) return undefined;
@@ -190,6 +199,44 @@ function mostFollowedMatches(
     size = Math.min(left, MAX_CHUNK_GROWTH * size, Math.max(FIRST_CHUNK, Math.ceil(missing)));
   }
   return undefined;
+}
+
+type Position = readonly [followers: number, fid: number];
+
+/** The most followed users after a position, and those of them that match. */
+interface Chunk {
+  readonly users: readonly Followed[];
+  readonly matching: readonly Followed[];
+}
+
+/** Matches usernames, all but the exact one. The declared names are cached: nearly all searches read those of the same users. */
+function readNames(db: IndexDatabase, { prefix, cache }: Search, position: Position, size: number): Chunk {
+  const users = db.all(mostFollowed, ...position, size);
+  const fids = users.map(({ fid }) => fid);
+  const names = readDeclaredNames(db, cache, fids);
+  const nameOf = ({ fid }: Followed) => names.get(fid)?.name ?? "";
+  const named = users.filter((user) => nameOf(user) !== prefix && nameOf(user).startsWith(prefix));
+  if (named.length === 0) return { users, matching: [] };
+  const owning = db.all(owners, JSON.stringify(named.map((user) => [user.fid, nameOf(user)])));
+  const isOwner = new Set(owning.map(({ fid }) => fid));
+  return { users, matching: named.filter(({ fid }) => isOwner.has(fid)) };
+}
+
+/** Returns the declared usernames of some users. */
+export function readDeclaredNames(
+  db: IndexDatabase,
+  cache: NameCache,
+  fids: readonly number[],
+): Map<number, DeclaredName> {
+  return readThrough(cache.declaredNames, fids, (missing) =>
+    db.all(declaredNames, JSON.stringify(missing)).map(({ fid, name }) => [fid, { name }] as const),
+  );
+}
+
+/** Matches words of display names. No username has the prefix. */
+function readWords(db: IndexDatabase, { prefix, end }: Search, position: Position, size: number): Chunk {
+  const users = db.all(followedWithWord, ...position, size, prefix, end);
+  return { users, matching: users.filter(({ isMatch }) => isMatch === 1) };
 }
 
 function isAfter({ tier, followers, fid }: Match, after: Search["after"]): boolean {
