@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { HydrationCache, readThrough } from "../../src/read/hydrate/cache.ts";
 import { loadUsers } from "../../src/read/hydrate/users.ts";
-import { readDeclaredNames } from "../../src/read/queries/search/user-search.ts";
+import { findOwners, readDeclaredNames } from "../../src/read/queries/search/user-search.ts";
 import { Generator } from "../model/actions.ts";
 import { Random } from "../model/random.ts";
 import { startTestNode } from "../support/node.ts";
@@ -14,17 +14,22 @@ test("an empty cache starts at the last commit, and drops the states that later 
   const cache = new HydrationCache();
   const ran: string[] = [];
   node.db.onStatement = (name) => ran.push(name);
+  const nameOf = (names: HydrationCache, fid: number) => {
+    const declared = readDeclaredNames(node.db, names, [fid]);
+    findOwners(node.db, declared, [{ fid }]);
+    return declared.get(fid);
+  };
   const readUser = (fid: number) =>
     node.db.snapshot(() => {
       cache.sync(node.db);
       return {
         user: readThrough(cache.users, [fid], (fids) => loadUsers(node.db, fids)).get(fid),
-        declared: readDeclaredNames(node.db, cache, [fid]).get(fid),
+        name: nameOf(cache, fid),
       };
     });
   const storedUser = (fid: number) => ({
     user: loadUsers(node.db, [fid]).get(fid),
-    declared: readDeclaredNames(node.db, new HydrationCache(), [fid]).get(fid),
+    name: nameOf(new HydrationCache(), fid),
   });
 
   const fids = node.db.sqlite.query<{ fid: number }, []>("SELECT fid FROM fids").all();

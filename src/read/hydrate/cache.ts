@@ -17,9 +17,11 @@ const MAX_DECLARED_NAMES = 10_000;
 /** Counts the lists and the replies in them. */
 const MAX_REPLIES = 20_000;
 
-/** The username that a user has declared, whether or not a proof confirms it. */
+/** The username that a user has declared. */
 export interface DeclaredName {
   readonly name: string | null;
+  /** Whether the user is registered and owns the name; undefined until a search needed it. */
+  isOwned: boolean | undefined;
 }
 
 /**

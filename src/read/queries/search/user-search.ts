@@ -214,12 +214,29 @@ function readNames(db: IndexDatabase, { prefix, cache }: Search, position: Posit
   const users = db.all(mostFollowed, ...position, size);
   const fids = users.map(({ fid }) => fid);
   const names = readDeclaredNames(db, cache, fids);
-  const nameOf = ({ fid }: Followed) => names.get(fid)?.name ?? "";
-  const named = users.filter((user) => nameOf(user) !== prefix && nameOf(user).startsWith(prefix));
-  if (named.length === 0) return { users, matching: [] };
-  const owning = db.all(owners, JSON.stringify(named.map((user) => [user.fid, nameOf(user)])));
-  const isOwner = new Set(owning.map(({ fid }) => fid));
-  return { users, matching: named.filter(({ fid }) => isOwner.has(fid)) };
+  const matches = ({ fid }: Followed) => {
+    const name = names.get(fid)?.name ?? "";
+    return name !== prefix && name.startsWith(prefix);
+  };
+  const named = users.filter(matches);
+  findOwners(db, names, named);
+  return { users, matching: named.filter(({ fid }) => names.get(fid)?.isOwned) };
+}
+
+/** Finds out which of some users own the names that they declare. */
+export function findOwners(
+  db: IndexDatabase,
+  names: ReadonlyMap<number, DeclaredName>,
+  users: readonly { readonly fid: number }[],
+): void {
+  const unknown = users.filter(({ fid }) => names.get(fid)?.isOwned === undefined);
+  if (unknown.length === 0) return;
+  const found = db.all(owners, JSON.stringify(unknown.map(({ fid }) => [fid, names.get(fid)?.name ?? null])));
+  const owning = new Set(found.map(({ fid }) => fid));
+  for (const { fid } of unknown) {
+    const declared = names.get(fid);
+    if (declared) declared.isOwned = owning.has(fid);
+  }
 }
 
 /** Returns the declared usernames of some users. */
@@ -229,7 +246,9 @@ export function readDeclaredNames(
   fids: readonly number[],
 ): Map<number, DeclaredName> {
   return readThrough(cache.declaredNames, fids, (missing) =>
-    db.all(declaredNames, JSON.stringify(missing)).map(({ fid, name }) => [fid, { name }] as const),
+    db
+      .all(declaredNames, JSON.stringify(missing))
+      .map(({ fid, name }) => [fid, { name, isOwned: undefined }] as const),
   );
 }
 
