@@ -113,6 +113,10 @@ const named = statement<Match, [name: string]>(
    LEFT JOIN follow_counts n ON n.fid = f.fid
    WHERE p.name = ?`,
 );
+/** Up to this number of names, reading all of them is as fast as a scan of the most followed users. */
+const FEW_NAMES = 500;
+/** An optional scan that has found nothing among so many users ends. */
+const MAX_WITHOUT_MATCH = 512;
 const FIRST_CHUNK = 128;
 const MAX_CHUNK_GROWTH = 4;
 /** Users that a chunk has beyond those that would suffice at the share of matches found so far. */
@@ -145,7 +149,9 @@ export function searchUsers(
   const withMostFollowed = names > MAX_MATCHES || words > MAX_MATCHES ? 1 : 0;
   const search: Search = { prefix, end, after, limit: limit + 1, cache };
   const rows =
-    (names > MAX_MATCHES && after[0] < 2 ? mostFollowedNamed(db, search) : undefined) ??
+    (names > FEW_NAMES && after[0] < 2
+      ? mostFollowedNamed(db, { ...search, isOptional: names <= MAX_MATCHES })
+      : undefined) ??
     (names === 0 && words > MAX_MATCHES ? mostFollowedMatches(db, search, 2) : undefined) ??
     db.all(matches, prefix, end, withMostFollowed, ...after, limit + 1);
   return cutPage(rows, limit, (last) => userSearchCursor.encode([last.tier, last.followers, last.fid]));
@@ -159,6 +165,8 @@ interface Search {
   readonly after: readonly [tier: number, followers: number, fid: number];
   readonly limit: number;
   readonly cache: NameCache;
+  /** Whether reading all matches instead is cheaper than a long scan. */
+  readonly isOptional?: boolean;
 }
 
 /** Returns the exact name, then the most followed users whose name matches; undefined when more users must be read. */
@@ -173,7 +181,7 @@ function mostFollowedNamed(db: IndexDatabase, search: Search): Match[] | undefin
  * followers. Undefined when they contain too few matches.
  */
 function mostFollowedMatches(db: IndexDatabase, search: Search, tier: 1 | 2): Match[] | undefined {
-  const { after, limit } = search;
+  const { after, limit, isOptional = false } = search;
   const found: Match[] = [];
   let position: [followers: number, fid: number] =
     after[0] === tier ? [after[1], Number.MAX_SAFE_INTEGER] : [Number.MAX_SAFE_INTEGER, 0];
@@ -195,7 +203,9 @@ function mostFollowedMatches(db: IndexDatabase, search: Search, tier: 1 | 2): Ma
     position = [last.followers, last.fid];
     left -= size;
     scanned += size;
+    if (isOptional && sure.length === 0 && scanned >= MAX_WITHOUT_MATCH) return undefined;
     const missing = (limit - sure.length) * (scanned / Math.max(1, sure.length)) * CHUNK_RESERVE;
+    if (isOptional && sure.length > 0 && missing > 2 * left) return undefined;
     size = Math.min(left, MAX_CHUNK_GROWTH * size, Math.max(FIRST_CHUNK, Math.ceil(missing)));
   }
   return undefined;
