@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { storeRankings } from "../../src/db/index/rankings.ts";
 import { computeRankings } from "../../src/ingest/ranking/compute.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
+import { IS_LONG } from "../support/long.ts";
 import { pathsWithAliases } from "../support/openapi.ts";
 import { Generator } from "./actions.ts";
 import { check, type Difference } from "./check.ts";
@@ -25,12 +26,16 @@ import { View } from "./view.ts";
 import { FIDS, UNREGISTERED_FIDS } from "./vocabulary.ts";
 
 /** `MODEL_SEED=7` generates another network. */
-const SEEDS = process.env.MODEL_SEED ? [Number(process.env.MODEL_SEED)] : [1, 2];
+const SEEDS = process.env.MODEL_SEED ? [Number(process.env.MODEL_SEED)] : seeds(IS_LONG ? 10 : 1);
 const ACTIONS = 1200;
 const PARTS = 3;
 /** The number of fids whose reads are all compared at each checkpoint. */
 const SAMPLED_FIDS = 3;
 const HOURS_BETWEEN_PARTS = 2;
+
+function seeds(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}
 
 const checked = new Set<string>();
 let documented: readonly string[] = [];

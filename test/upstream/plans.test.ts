@@ -5,6 +5,7 @@ import { UpstreamClient } from "../../src/upstream/client.ts";
 import type { FidDifferences } from "../../src/upstream/compare-fid.ts";
 import { connectUpstream } from "../../src/upstream/connection.ts";
 import { compareFids, knownFids, sampleOf } from "../../src/upstream/verify-sample.ts";
+import { IS_LONG } from "../support/long.ts";
 import { makeChain } from "../support/upstream/chain.ts";
 import { dumpFollowed } from "../support/upstream/followed.ts";
 import { hubLogDifferences } from "../support/upstream/hub-log.ts";
@@ -13,7 +14,7 @@ import { anyPlan } from "../support/upstream/plan.ts";
 import { makeStage, runPlan, type Stage } from "../support/upstream/run-plan.ts";
 
 /** Set UPSTREAM_PLANS=200 for a heavy run. */
-const PLANS = Number(process.env.UPSTREAM_PLANS ?? 14);
+const PLANS = Number(process.env.UPSTREAM_PLANS ?? (IS_LONG ? 80 : 8));
 /** A plan takes half a second. A follower without progress fails after half a minute. */
 const TIMEOUT_MS = 60_000 + PLANS * 5000;
 const TICKS = 80;
