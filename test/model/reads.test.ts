@@ -189,7 +189,7 @@ for (const seed of SEEDS) {
   }, 60_000);
 }
 
-/** Returns every documented read of protocol data: all operations of the prefix but the management API. */
+/** Returns every documented read of protocol data: all operations of the prefix but the management API and streams. */
 function readsIn(api: TestApi): string[] {
   return Object.entries(pathsWithAliases(api.document)).flatMap(([path, operations]) => {
     if (!path.startsWith("/v2/svc/") || /\/(?:frame|webhook)(?:\/|$)/.test(path)) return [];
