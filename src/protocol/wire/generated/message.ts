@@ -21,10 +21,39 @@ export enum HashScheme {
   HASH_SCHEME_BLAKE3 = 1,
 }
 
+export function hashSchemeFromJSON(object: any): HashScheme {
+  switch (object) {
+    case 0:
+    case "HASH_SCHEME_NONE":
+      return HashScheme.HASH_SCHEME_NONE;
+    case 1:
+    case "HASH_SCHEME_BLAKE3":
+      return HashScheme.HASH_SCHEME_BLAKE3;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum HashScheme");
+  }
+}
+
 export enum SignatureScheme {
   SIGNATURE_SCHEME_NONE = 0,
   SIGNATURE_SCHEME_ED25519 = 1,
   SIGNATURE_SCHEME_EIP712 = 2,
+}
+
+export function signatureSchemeFromJSON(object: any): SignatureScheme {
+  switch (object) {
+    case 0:
+    case "SIGNATURE_SCHEME_NONE":
+      return SignatureScheme.SIGNATURE_SCHEME_NONE;
+    case 1:
+    case "SIGNATURE_SCHEME_ED25519":
+      return SignatureScheme.SIGNATURE_SCHEME_ED25519;
+    case 2:
+    case "SIGNATURE_SCHEME_EIP712":
+      return SignatureScheme.SIGNATURE_SCHEME_EIP712;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum SignatureScheme");
+  }
 }
 
 export enum FarcasterNetwork {
@@ -32,6 +61,25 @@ export enum FarcasterNetwork {
   FARCASTER_NETWORK_MAINNET = 1,
   FARCASTER_NETWORK_TESTNET = 2,
   FARCASTER_NETWORK_DEVNET = 3,
+}
+
+export function farcasterNetworkFromJSON(object: any): FarcasterNetwork {
+  switch (object) {
+    case 0:
+    case "FARCASTER_NETWORK_NONE":
+      return FarcasterNetwork.FARCASTER_NETWORK_NONE;
+    case 1:
+    case "FARCASTER_NETWORK_MAINNET":
+      return FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+    case 2:
+    case "FARCASTER_NETWORK_TESTNET":
+      return FarcasterNetwork.FARCASTER_NETWORK_TESTNET;
+    case 3:
+    case "FARCASTER_NETWORK_DEVNET":
+      return FarcasterNetwork.FARCASTER_NETWORK_DEVNET;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum FarcasterNetwork");
+  }
 }
 
 export enum MessageType {
@@ -53,10 +101,81 @@ export enum MessageType {
   MESSAGE_TYPE_KEY_REMOVE = 17,
 }
 
+export function messageTypeFromJSON(object: any): MessageType {
+  switch (object) {
+    case 0:
+    case "MESSAGE_TYPE_NONE":
+      return MessageType.MESSAGE_TYPE_NONE;
+    case 1:
+    case "MESSAGE_TYPE_CAST_ADD":
+      return MessageType.MESSAGE_TYPE_CAST_ADD;
+    case 2:
+    case "MESSAGE_TYPE_CAST_REMOVE":
+      return MessageType.MESSAGE_TYPE_CAST_REMOVE;
+    case 3:
+    case "MESSAGE_TYPE_REACTION_ADD":
+      return MessageType.MESSAGE_TYPE_REACTION_ADD;
+    case 4:
+    case "MESSAGE_TYPE_REACTION_REMOVE":
+      return MessageType.MESSAGE_TYPE_REACTION_REMOVE;
+    case 5:
+    case "MESSAGE_TYPE_LINK_ADD":
+      return MessageType.MESSAGE_TYPE_LINK_ADD;
+    case 6:
+    case "MESSAGE_TYPE_LINK_REMOVE":
+      return MessageType.MESSAGE_TYPE_LINK_REMOVE;
+    case 7:
+    case "MESSAGE_TYPE_VERIFICATION_ADD":
+      return MessageType.MESSAGE_TYPE_VERIFICATION_ADD;
+    case 8:
+    case "MESSAGE_TYPE_VERIFICATION_REMOVE":
+      return MessageType.MESSAGE_TYPE_VERIFICATION_REMOVE;
+    case 11:
+    case "MESSAGE_TYPE_USER_DATA_ADD":
+      return MessageType.MESSAGE_TYPE_USER_DATA_ADD;
+    case 12:
+    case "MESSAGE_TYPE_USERNAME_PROOF":
+      return MessageType.MESSAGE_TYPE_USERNAME_PROOF;
+    case 13:
+    case "MESSAGE_TYPE_FRAME_ACTION":
+      return MessageType.MESSAGE_TYPE_FRAME_ACTION;
+    case 14:
+    case "MESSAGE_TYPE_LINK_COMPACT_STATE":
+      return MessageType.MESSAGE_TYPE_LINK_COMPACT_STATE;
+    case 15:
+    case "MESSAGE_TYPE_LEND_STORAGE":
+      return MessageType.MESSAGE_TYPE_LEND_STORAGE;
+    case 16:
+    case "MESSAGE_TYPE_KEY_ADD":
+      return MessageType.MESSAGE_TYPE_KEY_ADD;
+    case 17:
+    case "MESSAGE_TYPE_KEY_REMOVE":
+      return MessageType.MESSAGE_TYPE_KEY_REMOVE;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum MessageType");
+  }
+}
+
 export enum CastType {
   CAST_TYPE_CAST = 0,
   CAST_TYPE_LONG_CAST = 1,
   CAST_TYPE_TEN_K_CAST = 2,
+}
+
+export function castTypeFromJSON(object: any): CastType {
+  switch (object) {
+    case 0:
+    case "CAST_TYPE_CAST":
+      return CastType.CAST_TYPE_CAST;
+    case 1:
+    case "CAST_TYPE_LONG_CAST":
+      return CastType.CAST_TYPE_LONG_CAST;
+    case 2:
+    case "CAST_TYPE_TEN_K_CAST":
+      return CastType.CAST_TYPE_TEN_K_CAST;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum CastType");
+  }
 }
 
 export enum ReactionType {
@@ -65,9 +184,38 @@ export enum ReactionType {
   REACTION_TYPE_RECAST = 2,
 }
 
+export function reactionTypeFromJSON(object: any): ReactionType {
+  switch (object) {
+    case 0:
+    case "REACTION_TYPE_NONE":
+      return ReactionType.REACTION_TYPE_NONE;
+    case 1:
+    case "REACTION_TYPE_LIKE":
+      return ReactionType.REACTION_TYPE_LIKE;
+    case 2:
+    case "REACTION_TYPE_RECAST":
+      return ReactionType.REACTION_TYPE_RECAST;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum ReactionType");
+  }
+}
+
 export enum VerificationProtocol {
   VERIFICATION_PROTOCOL_ETHEREUM = 0,
   VERIFICATION_PROTOCOL_SOLANA = 1,
+}
+
+export function verificationProtocolFromJSON(object: any): VerificationProtocol {
+  switch (object) {
+    case 0:
+    case "VERIFICATION_PROTOCOL_ETHEREUM":
+      return VerificationProtocol.VERIFICATION_PROTOCOL_ETHEREUM;
+    case 1:
+    case "VERIFICATION_PROTOCOL_SOLANA":
+      return VerificationProtocol.VERIFICATION_PROTOCOL_SOLANA;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum VerificationProtocol");
+  }
 }
 
 export enum UserDataType {
@@ -87,6 +235,55 @@ export enum UserDataType {
   USER_DATA_TYPE_LIVE_AT = 14,
 }
 
+export function userDataTypeFromJSON(object: any): UserDataType {
+  switch (object) {
+    case 0:
+    case "USER_DATA_TYPE_NONE":
+      return UserDataType.USER_DATA_TYPE_NONE;
+    case 1:
+    case "USER_DATA_TYPE_PFP":
+      return UserDataType.USER_DATA_TYPE_PFP;
+    case 2:
+    case "USER_DATA_TYPE_DISPLAY":
+      return UserDataType.USER_DATA_TYPE_DISPLAY;
+    case 3:
+    case "USER_DATA_TYPE_BIO":
+      return UserDataType.USER_DATA_TYPE_BIO;
+    case 5:
+    case "USER_DATA_TYPE_URL":
+      return UserDataType.USER_DATA_TYPE_URL;
+    case 6:
+    case "USER_DATA_TYPE_USERNAME":
+      return UserDataType.USER_DATA_TYPE_USERNAME;
+    case 7:
+    case "USER_DATA_TYPE_LOCATION":
+      return UserDataType.USER_DATA_TYPE_LOCATION;
+    case 8:
+    case "USER_DATA_TYPE_TWITTER":
+      return UserDataType.USER_DATA_TYPE_TWITTER;
+    case 9:
+    case "USER_DATA_TYPE_GITHUB":
+      return UserDataType.USER_DATA_TYPE_GITHUB;
+    case 10:
+    case "USER_DATA_TYPE_BANNER":
+      return UserDataType.USER_DATA_TYPE_BANNER;
+    case 11:
+    case "USER_DATA_TYPE_PRIMARY_ADDRESS_ETHEREUM":
+      return UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_ETHEREUM;
+    case 12:
+    case "USER_DATA_TYPE_PRIMARY_ADDRESS_SOLANA":
+      return UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_SOLANA;
+    case 13:
+    case "USER_DATA_TYPE_PROFILE_TOKEN":
+      return UserDataType.USER_DATA_TYPE_PROFILE_TOKEN;
+    case 14:
+    case "USER_DATA_TYPE_LIVE_AT":
+      return UserDataType.USER_DATA_TYPE_LIVE_AT;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum UserDataType");
+  }
+}
+
 export enum UserNameType {
   USERNAME_TYPE_NONE = 0,
   USERNAME_TYPE_FNAME = 1,
@@ -94,10 +291,45 @@ export enum UserNameType {
   USERNAME_TYPE_BASENAME = 3,
 }
 
+export function userNameTypeFromJSON(object: any): UserNameType {
+  switch (object) {
+    case 0:
+    case "USERNAME_TYPE_NONE":
+      return UserNameType.USERNAME_TYPE_NONE;
+    case 1:
+    case "USERNAME_TYPE_FNAME":
+      return UserNameType.USERNAME_TYPE_FNAME;
+    case 2:
+    case "USERNAME_TYPE_ENS_L1":
+      return UserNameType.USERNAME_TYPE_ENS_L1;
+    case 3:
+    case "USERNAME_TYPE_BASENAME":
+      return UserNameType.USERNAME_TYPE_BASENAME;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum UserNameType");
+  }
+}
+
 export enum StorageUnitType {
   UNIT_TYPE_LEGACY = 0,
   UNIT_TYPE_2024 = 1,
   UNIT_TYPE_2025 = 2,
+}
+
+export function storageUnitTypeFromJSON(object: any): StorageUnitType {
+  switch (object) {
+    case 0:
+    case "UNIT_TYPE_LEGACY":
+      return StorageUnitType.UNIT_TYPE_LEGACY;
+    case 1:
+    case "UNIT_TYPE_2024":
+      return StorageUnitType.UNIT_TYPE_2024;
+    case 2:
+    case "UNIT_TYPE_2025":
+      return StorageUnitType.UNIT_TYPE_2025;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum StorageUnitType");
+  }
 }
 
 /** The signed envelope. hash is the first 20 bytes of BLAKE3 over data_bytes; signature is Ed25519 over hash. */
@@ -359,6 +591,30 @@ export const Message: MessageFns<Message> = {
     }
   },
 
+  fromJSON(object: any): Message {
+    return {
+      data: isSet(object.data) ? MessageData.fromJSON(object.data) : undefined,
+      hash: isSet(object.hash) ? bytesFromBase64(object.hash) : new Uint8Array(0),
+      hashScheme: isSet(object.hashScheme)
+        ? hashSchemeFromJSON(object.hashScheme)
+        : isSet(object.hash_scheme)
+        ? hashSchemeFromJSON(object.hash_scheme)
+        : 0,
+      signature: isSet(object.signature) ? bytesFromBase64(object.signature) : new Uint8Array(0),
+      signatureScheme: isSet(object.signatureScheme)
+        ? signatureSchemeFromJSON(object.signatureScheme)
+        : isSet(object.signature_scheme)
+        ? signatureSchemeFromJSON(object.signature_scheme)
+        : 0,
+      signer: isSet(object.signer) ? bytesFromBase64(object.signer) : new Uint8Array(0),
+      dataBytes: isSet(object.dataBytes)
+        ? bytesFromBase64(object.dataBytes)
+        : isSet(object.data_bytes)
+        ? bytesFromBase64(object.data_bytes)
+        : undefined,
+    };
+  },
+
   create(base?: DeepPartial<Message>): Message {
     return Message.fromPartial(base ?? {});
   },
@@ -606,6 +862,68 @@ export const MessageData: MessageFns<MessageData> = {
     }
   },
 
+  fromJSON(object: any): MessageData {
+    return {
+      type: isSet(object.type) ? messageTypeFromJSON(object.type) : 0,
+      fid: isSet(object.fid) ? globalThis.Number(object.fid) : 0,
+      timestamp: isSet(object.timestamp) ? globalThis.Number(object.timestamp) : 0,
+      network: isSet(object.network) ? farcasterNetworkFromJSON(object.network) : 0,
+      body: isSet(object.castAddBody)
+        ? { $case: "castAddBody", value: CastAddBody.fromJSON(object.castAddBody) }
+        : isSet(object.cast_add_body)
+        ? { $case: "castAddBody", value: CastAddBody.fromJSON(object.cast_add_body) }
+        : isSet(object.castRemoveBody)
+        ? { $case: "castRemoveBody", value: CastRemoveBody.fromJSON(object.castRemoveBody) }
+        : isSet(object.cast_remove_body)
+        ? { $case: "castRemoveBody", value: CastRemoveBody.fromJSON(object.cast_remove_body) }
+        : isSet(object.reactionBody)
+        ? { $case: "reactionBody", value: ReactionBody.fromJSON(object.reactionBody) }
+        : isSet(object.reaction_body)
+        ? { $case: "reactionBody", value: ReactionBody.fromJSON(object.reaction_body) }
+        : isSet(object.verificationAddBody)
+        ? { $case: "verificationAddBody", value: VerificationAddBody.fromJSON(object.verificationAddBody) }
+        : isSet(object.verification_add_body)
+        ? { $case: "verificationAddBody", value: VerificationAddBody.fromJSON(object.verification_add_body) }
+        : isSet(object.verificationRemoveBody)
+        ? { $case: "verificationRemoveBody", value: VerificationRemoveBody.fromJSON(object.verificationRemoveBody) }
+        : isSet(object.verification_remove_body)
+        ? { $case: "verificationRemoveBody", value: VerificationRemoveBody.fromJSON(object.verification_remove_body) }
+        : isSet(object.userDataBody)
+        ? { $case: "userDataBody", value: UserDataBody.fromJSON(object.userDataBody) }
+        : isSet(object.user_data_body)
+        ? { $case: "userDataBody", value: UserDataBody.fromJSON(object.user_data_body) }
+        : isSet(object.linkBody)
+        ? { $case: "linkBody", value: LinkBody.fromJSON(object.linkBody) }
+        : isSet(object.link_body)
+        ? { $case: "linkBody", value: LinkBody.fromJSON(object.link_body) }
+        : isSet(object.usernameProofBody)
+        ? { $case: "usernameProofBody", value: UserNameProof.fromJSON(object.usernameProofBody) }
+        : isSet(object.username_proof_body)
+        ? { $case: "usernameProofBody", value: UserNameProof.fromJSON(object.username_proof_body) }
+        : isSet(object.frameActionBody)
+        ? { $case: "frameActionBody", value: FrameActionBody.fromJSON(object.frameActionBody) }
+        : isSet(object.frame_action_body)
+        ? { $case: "frameActionBody", value: FrameActionBody.fromJSON(object.frame_action_body) }
+        : isSet(object.linkCompactStateBody)
+        ? { $case: "linkCompactStateBody", value: LinkCompactStateBody.fromJSON(object.linkCompactStateBody) }
+        : isSet(object.link_compact_state_body)
+        ? { $case: "linkCompactStateBody", value: LinkCompactStateBody.fromJSON(object.link_compact_state_body) }
+        : isSet(object.lendStorageBody)
+        ? { $case: "lendStorageBody", value: LendStorageBody.fromJSON(object.lendStorageBody) }
+        : isSet(object.lend_storage_body)
+        ? { $case: "lendStorageBody", value: LendStorageBody.fromJSON(object.lend_storage_body) }
+        : isSet(object.keyAddBody)
+        ? { $case: "keyAddBody", value: KeyAddBody.fromJSON(object.keyAddBody) }
+        : isSet(object.key_add_body)
+        ? { $case: "keyAddBody", value: KeyAddBody.fromJSON(object.key_add_body) }
+        : isSet(object.keyRemoveBody)
+        ? { $case: "keyRemoveBody", value: KeyRemoveBody.fromJSON(object.keyRemoveBody) }
+        : isSet(object.key_remove_body)
+        ? { $case: "keyRemoveBody", value: KeyRemoveBody.fromJSON(object.key_remove_body) }
+        : undefined,
+    };
+  },
+
   create(base?: DeepPartial<MessageData>): MessageData {
     return MessageData.fromPartial(base ?? {});
   },
@@ -758,6 +1076,13 @@ export const CastId: MessageFns<CastId> = {
     }
   },
 
+  fromJSON(object: any): CastId {
+    return {
+      fid: isSet(object.fid) ? globalThis.Number(object.fid) : 0,
+      hash: isSet(object.hash) ? bytesFromBase64(object.hash) : new Uint8Array(0),
+    };
+  },
+
   create(base?: DeepPartial<CastId>): CastId {
     return CastId.fromPartial(base ?? {});
   },
@@ -825,6 +1150,18 @@ export const Embed: MessageFns<Embed> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
+  },
+
+  fromJSON(object: any): Embed {
+    return {
+      embed: isSet(object.url)
+        ? { $case: "url", value: globalThis.String(object.url) }
+        : isSet(object.castId)
+        ? { $case: "castId", value: CastId.fromJSON(object.castId) }
+        : isSet(object.cast_id)
+        ? { $case: "castId", value: CastId.fromJSON(object.cast_id) }
+        : undefined,
+    };
   },
 
   create(base?: DeepPartial<Embed>): Embed {
@@ -1010,6 +1347,34 @@ export const CastAddBody: MessageFns<CastAddBody> = {
     }
   },
 
+  fromJSON(object: any): CastAddBody {
+    return {
+      embedsDeprecated: globalThis.Array.isArray(object?.embedsDeprecated)
+        ? object.embedsDeprecated.map((e: any) => globalThis.String(e))
+        : globalThis.Array.isArray(object?.embeds_deprecated)
+        ? object.embeds_deprecated.map((e: any) => globalThis.String(e))
+        : [],
+      mentions: globalThis.Array.isArray(object?.mentions) ? object.mentions.map((e: any) => globalThis.Number(e)) : [],
+      parent: isSet(object.parentCastId)
+        ? { $case: "parentCastId", value: CastId.fromJSON(object.parentCastId) }
+        : isSet(object.parent_cast_id)
+        ? { $case: "parentCastId", value: CastId.fromJSON(object.parent_cast_id) }
+        : isSet(object.parentUrl)
+        ? { $case: "parentUrl", value: globalThis.String(object.parentUrl) }
+        : isSet(object.parent_url)
+        ? { $case: "parentUrl", value: globalThis.String(object.parent_url) }
+        : undefined,
+      text: isSet(object.text) ? globalThis.String(object.text) : "",
+      mentionsPositions: globalThis.Array.isArray(object?.mentionsPositions)
+        ? object.mentionsPositions.map((e: any) => globalThis.Number(e))
+        : globalThis.Array.isArray(object?.mentions_positions)
+        ? object.mentions_positions.map((e: any) => globalThis.Number(e))
+        : [],
+      embeds: globalThis.Array.isArray(object?.embeds) ? object.embeds.map((e: any) => Embed.fromJSON(e)) : [],
+      type: isSet(object.type) ? castTypeFromJSON(object.type) : 0,
+    };
+  },
+
   create(base?: DeepPartial<CastAddBody>): CastAddBody {
     return CastAddBody.fromPartial(base ?? {});
   },
@@ -1082,6 +1447,16 @@ export const CastRemoveBody: MessageFns<CastRemoveBody> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
+  },
+
+  fromJSON(object: any): CastRemoveBody {
+    return {
+      targetHash: isSet(object.targetHash)
+        ? bytesFromBase64(object.targetHash)
+        : isSet(object.target_hash)
+        ? bytesFromBase64(object.target_hash)
+        : new Uint8Array(0),
+    };
   },
 
   create(base?: DeepPartial<CastRemoveBody>): CastRemoveBody {
@@ -1161,6 +1536,21 @@ export const ReactionBody: MessageFns<ReactionBody> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
+  },
+
+  fromJSON(object: any): ReactionBody {
+    return {
+      type: isSet(object.type) ? reactionTypeFromJSON(object.type) : 0,
+      target: isSet(object.targetCastId)
+        ? { $case: "targetCastId", value: CastId.fromJSON(object.targetCastId) }
+        : isSet(object.target_cast_id)
+        ? { $case: "targetCastId", value: CastId.fromJSON(object.target_cast_id) }
+        : isSet(object.targetUrl)
+        ? { $case: "targetUrl", value: globalThis.String(object.targetUrl) }
+        : isSet(object.target_url)
+        ? { $case: "targetUrl", value: globalThis.String(object.target_url) }
+        : undefined,
+    };
   },
 
   create(base?: DeepPartial<ReactionBody>): ReactionBody {
@@ -1294,6 +1684,33 @@ export const VerificationAddBody: MessageFns<VerificationAddBody> = {
     }
   },
 
+  fromJSON(object: any): VerificationAddBody {
+    return {
+      address: isSet(object.address) ? bytesFromBase64(object.address) : new Uint8Array(0),
+      claimSignature: isSet(object.claimSignature)
+        ? bytesFromBase64(object.claimSignature)
+        : isSet(object.claim_signature)
+        ? bytesFromBase64(object.claim_signature)
+        : new Uint8Array(0),
+      blockHash: isSet(object.blockHash)
+        ? bytesFromBase64(object.blockHash)
+        : isSet(object.block_hash)
+        ? bytesFromBase64(object.block_hash)
+        : new Uint8Array(0),
+      verificationType: isSet(object.verificationType)
+        ? globalThis.Number(object.verificationType)
+        : isSet(object.verification_type)
+        ? globalThis.Number(object.verification_type)
+        : 0,
+      chainId: isSet(object.chainId)
+        ? globalThis.Number(object.chainId)
+        : isSet(object.chain_id)
+        ? globalThis.Number(object.chain_id)
+        : 0,
+      protocol: isSet(object.protocol) ? verificationProtocolFromJSON(object.protocol) : 0,
+    };
+  },
+
   create(base?: DeepPartial<VerificationAddBody>): VerificationAddBody {
     return VerificationAddBody.fromPartial(base ?? {});
   },
@@ -1365,6 +1782,13 @@ export const VerificationRemoveBody: MessageFns<VerificationRemoveBody> = {
     }
   },
 
+  fromJSON(object: any): VerificationRemoveBody {
+    return {
+      address: isSet(object.address) ? bytesFromBase64(object.address) : new Uint8Array(0),
+      protocol: isSet(object.protocol) ? verificationProtocolFromJSON(object.protocol) : 0,
+    };
+  },
+
   create(base?: DeepPartial<VerificationRemoveBody>): VerificationRemoveBody {
     return VerificationRemoveBody.fromPartial(base ?? {});
   },
@@ -1430,6 +1854,13 @@ export const UserDataBody: MessageFns<UserDataBody> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
+  },
+
+  fromJSON(object: any): UserDataBody {
+    return {
+      type: isSet(object.type) ? userDataTypeFromJSON(object.type) : 0,
+      value: isSet(object.value) ? globalThis.String(object.value) : "",
+    };
   },
 
   create(base?: DeepPartial<UserDataBody>): UserDataBody {
@@ -1510,6 +1941,22 @@ export const LinkBody: MessageFns<LinkBody> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
+  },
+
+  fromJSON(object: any): LinkBody {
+    return {
+      type: isSet(object.type) ? globalThis.String(object.type) : "",
+      displayTimestamp: isSet(object.displayTimestamp)
+        ? globalThis.Number(object.displayTimestamp)
+        : isSet(object.display_timestamp)
+        ? globalThis.Number(object.display_timestamp)
+        : undefined,
+      target: isSet(object.targetFid)
+        ? { $case: "targetFid", value: globalThis.Number(object.targetFid) }
+        : isSet(object.target_fid)
+        ? { $case: "targetFid", value: globalThis.Number(object.target_fid) }
+        : undefined,
+    };
   },
 
   create(base?: DeepPartial<LinkBody>): LinkBody {
@@ -1599,6 +2046,17 @@ export const LinkCompactStateBody: MessageFns<LinkCompactStateBody> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
+  },
+
+  fromJSON(object: any): LinkCompactStateBody {
+    return {
+      type: isSet(object.type) ? globalThis.String(object.type) : "",
+      targetFids: globalThis.Array.isArray(object?.targetFids)
+        ? object.targetFids.map((e: any) => globalThis.Number(e))
+        : globalThis.Array.isArray(object?.target_fids)
+        ? object.target_fids.map((e: any) => globalThis.Number(e))
+        : [],
+    };
   },
 
   create(base?: DeepPartial<LinkCompactStateBody>): LinkCompactStateBody {
@@ -1717,6 +2175,17 @@ export const UserNameProof: MessageFns<UserNameProof> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
+  },
+
+  fromJSON(object: any): UserNameProof {
+    return {
+      timestamp: isSet(object.timestamp) ? globalThis.Number(object.timestamp) : 0,
+      name: isSet(object.name) ? bytesFromBase64(object.name) : new Uint8Array(0),
+      owner: isSet(object.owner) ? bytesFromBase64(object.owner) : new Uint8Array(0),
+      signature: isSet(object.signature) ? bytesFromBase64(object.signature) : new Uint8Array(0),
+      fid: isSet(object.fid) ? globalThis.Number(object.fid) : 0,
+      type: isSet(object.type) ? userNameTypeFromJSON(object.type) : 0,
+    };
   },
 
   create(base?: DeepPartial<UserNameProof>): UserNameProof {
@@ -1853,6 +2322,34 @@ export const FrameActionBody: MessageFns<FrameActionBody> = {
     }
   },
 
+  fromJSON(object: any): FrameActionBody {
+    return {
+      url: isSet(object.url) ? bytesFromBase64(object.url) : new Uint8Array(0),
+      buttonIndex: isSet(object.buttonIndex)
+        ? globalThis.Number(object.buttonIndex)
+        : isSet(object.button_index)
+        ? globalThis.Number(object.button_index)
+        : 0,
+      castId: isSet(object.castId)
+        ? CastId.fromJSON(object.castId)
+        : isSet(object.cast_id)
+        ? CastId.fromJSON(object.cast_id)
+        : undefined,
+      inputText: isSet(object.inputText)
+        ? bytesFromBase64(object.inputText)
+        : isSet(object.input_text)
+        ? bytesFromBase64(object.input_text)
+        : new Uint8Array(0),
+      state: isSet(object.state) ? bytesFromBase64(object.state) : new Uint8Array(0),
+      transactionId: isSet(object.transactionId)
+        ? bytesFromBase64(object.transactionId)
+        : isSet(object.transaction_id)
+        ? bytesFromBase64(object.transaction_id)
+        : new Uint8Array(0),
+      address: isSet(object.address) ? bytesFromBase64(object.address) : new Uint8Array(0),
+    };
+  },
+
   create(base?: DeepPartial<FrameActionBody>): FrameActionBody {
     return FrameActionBody.fromPartial(base ?? {});
   },
@@ -1936,6 +2433,26 @@ export const LendStorageBody: MessageFns<LendStorageBody> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
+  },
+
+  fromJSON(object: any): LendStorageBody {
+    return {
+      toFid: isSet(object.toFid)
+        ? globalThis.Number(object.toFid)
+        : isSet(object.to_fid)
+        ? globalThis.Number(object.to_fid)
+        : 0,
+      numUnits: isSet(object.numUnits)
+        ? globalThis.Number(object.numUnits)
+        : isSet(object.num_units)
+        ? globalThis.Number(object.num_units)
+        : 0,
+      unitType: isSet(object.unitType)
+        ? storageUnitTypeFromJSON(object.unitType)
+        : isSet(object.unit_type)
+        ? storageUnitTypeFromJSON(object.unit_type)
+        : 0,
+    };
   },
 
   create(base?: DeepPartial<LendStorageBody>): LendStorageBody {
@@ -2119,6 +2636,39 @@ export const KeyAddBody: MessageFns<KeyAddBody> = {
     }
   },
 
+  fromJSON(object: any): KeyAddBody {
+    return {
+      key: isSet(object.key) ? bytesFromBase64(object.key) : new Uint8Array(0),
+      keyType: isSet(object.keyType)
+        ? globalThis.Number(object.keyType)
+        : isSet(object.key_type)
+        ? globalThis.Number(object.key_type)
+        : 0,
+      custodySignature: isSet(object.custodySignature)
+        ? bytesFromBase64(object.custodySignature)
+        : isSet(object.custody_signature)
+        ? bytesFromBase64(object.custody_signature)
+        : new Uint8Array(0),
+      deadline: isSet(object.deadline) ? globalThis.Number(object.deadline) : 0,
+      nonce: isSet(object.nonce) ? globalThis.Number(object.nonce) : 0,
+      metadata: isSet(object.metadata) ? bytesFromBase64(object.metadata) : new Uint8Array(0),
+      metadataType: isSet(object.metadataType)
+        ? globalThis.Number(object.metadataType)
+        : isSet(object.metadata_type)
+        ? globalThis.Number(object.metadata_type)
+        : 0,
+      registrationTxHash: isSet(object.registrationTxHash)
+        ? bytesFromBase64(object.registrationTxHash)
+        : isSet(object.registration_tx_hash)
+        ? bytesFromBase64(object.registration_tx_hash)
+        : new Uint8Array(0),
+      scopes: globalThis.Array.isArray(object?.scopes)
+        ? object.scopes.map((e: any) => messageTypeFromJSON(e))
+        : [],
+      ttl: isSet(object.ttl) ? globalThis.Number(object.ttl) : 0,
+    };
+  },
+
   create(base?: DeepPartial<KeyAddBody>): KeyAddBody {
     return KeyAddBody.fromPartial(base ?? {});
   },
@@ -2227,6 +2777,20 @@ export const KeyRemoveBody: MessageFns<KeyRemoveBody> = {
     }
   },
 
+  fromJSON(object: any): KeyRemoveBody {
+    return {
+      key: isSet(object.key) ? bytesFromBase64(object.key) : new Uint8Array(0),
+      signature: isSet(object.signature) ? bytesFromBase64(object.signature) : new Uint8Array(0),
+      signatureType: isSet(object.signatureType)
+        ? globalThis.Number(object.signatureType)
+        : isSet(object.signature_type)
+        ? globalThis.Number(object.signature_type)
+        : 0,
+      deadline: isSet(object.deadline) ? globalThis.Number(object.deadline) : 0,
+      nonce: isSet(object.nonce) ? globalThis.Number(object.nonce) : 0,
+    };
+  },
+
   create(base?: DeepPartial<KeyRemoveBody>): KeyRemoveBody {
     return KeyRemoveBody.fromPartial(base ?? {});
   },
@@ -2240,6 +2804,19 @@ export const KeyRemoveBody: MessageFns<KeyRemoveBody> = {
     return message;
   },
 };
+
+function bytesFromBase64(b64: string): Uint8Array {
+  if ((globalThis as any).Buffer) {
+    return Uint8Array.from((globalThis as any).Buffer.from(b64, "base64"));
+  } else {
+    const bin = globalThis.atob(b64);
+    const arr = new Uint8Array(bin.length);
+    for (let i = 0; i < bin.length; ++i) {
+      arr[i] = bin.charCodeAt(i);
+    }
+    return arr;
+  }
+}
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined;
 
@@ -2261,9 +2838,14 @@ function longToNumber(int64: { toString(): string }): number {
   return num;
 }
 
+function isSet(value: any): boolean {
+  return value !== null && value !== undefined;
+}
+
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
+  fromJSON(object: any): T;
   create(base?: DeepPartial<T>): T;
   fromPartial(object: DeepPartial<T>): T;
 }

@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import { Message as CoreMessage } from "@farcaster/core";
+import fc from "fast-check";
+import { messageFromJson } from "../../src/protocol/message-from-json.ts";
+import { decodeMessage } from "../../src/protocol/signed-message.ts";
+import { MessageType, ReactionType } from "../../src/protocol/wire/generated/message.ts";
+import { makeSigner, signMessage, type TestData } from "../support/messages.ts";
+
+const key = makeSigner("json");
+const CAST: TestData = {
+  type: MessageType.MESSAGE_TYPE_CAST_ADD,
+  fid: 7,
+  body: {
+    $case: "castAddBody",
+    value: {
+      text: "hi @",
+      mentions: [3],
+      mentionsPositions: [3],
+      parent: { $case: "parentUrl", value: "https://a.example" },
+    },
+  },
+};
+const BODIES: readonly TestData[] = [
+  CAST,
+  {
+    type: MessageType.MESSAGE_TYPE_REACTION_ADD,
+    fid: 7,
+    body: {
+      $case: "reactionBody",
+      value: {
+        type: ReactionType.REACTION_TYPE_LIKE,
+        target: { $case: "targetCastId", value: { fid: 3, hash: new Uint8Array(20).fill(5) } },
+      },
+    },
+  },
+  {
+    type: MessageType.MESSAGE_TYPE_LINK_ADD,
+    fid: 7,
+    body: { $case: "linkBody", value: { type: "follow", target: { $case: "targetFid", value: 3 } } },
+  },
+];
+
+/** The JSON of a message by the official library; `data` as it was decoded from the signed bytes. */
+function jsonOf(data: TestData): Record<string, unknown> {
+  const bytes = signMessage(data, key);
+  return CoreMessage.toJSON(CoreMessage.decode(bytes)) as Record<string, unknown>;
+}
+
+function hashAndData(bytes: Uint8Array) {
+  const message = decodeMessage(bytes);
+  if (!message.ok) throw new Error(message.error.reason);
+  return { hash: message.value.hash, data: message.value.data };
+}
+
+test("the JSON of the official library is the message that was signed", () => {
+  for (const data of BODIES) {
+    const bytes = messageFromJson(JSON.parse(JSON.stringify(jsonOf(data))));
+    if (!bytes.ok) throw new Error(bytes.error);
+    expect(hashAndData(bytes.value)).toEqual(hashAndData(signMessage(data, key)));
+  }
+});
+
+test("data beside dataBytes is not read, whatever it is", () => {
+  const genuine = jsonOf(CAST);
+  for (const data of [jsonOf({ ...CAST, fid: 8 }).data, { fid: "x" }, [], 7, "text", null]) {
+    const bytes = messageFromJson({ ...genuine, data });
+    if (!bytes.ok) throw new Error(bytes.error);
+    expect(hashAndData(bytes.value)).toEqual(hashAndData(signMessage(CAST, key)));
+  }
+});
+
+test("any JSON is a message or an error, never a fault", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (whole, data, dataBytes) => {
+      messageFromJson(whole);
+      messageFromJson({ data, dataBytes, hash: whole, hashScheme: data });
+      messageFromJson({ data: { castAddBody: data, type: whole, fid: dataBytes }, signer: data });
+    }),
+  );
+});
