@@ -16,8 +16,12 @@ export interface Cors {
 const preflightMaxAgeSecs = 86_400;
 
 const allowedMethods = "GET, POST, PUT, PATCH, DELETE";
-const exposedHeaders =
-  "x-request-id, etag, retry-after, x-partial, x-oldest-event-id, x-head-event-id, x-events-missing";
+const exposedHeaders = [
+  ...["x-request-id", "etag", "retry-after", "ratelimit", "ratelimit-policy", "x-error-code", "x-partial"],
+  ...["x-events-missing", "x-oldest-event-id", "x-head-event-id", "idempotent-replayed"],
+];
+/** Of the service's own headers, without their prefix. */
+const exposedOwnHeaders = ["node", "write", "message"];
 
 /** Headers, besides `x-api-key`, that clients of the hosted API send with every call. */
 const compatHeaders = [
@@ -44,6 +48,7 @@ export function createCors(options: {
     "x-request-id",
     "if-none-match",
     "prefer",
+    "idempotency-key",
     "x-strict-from-id",
     ...(isCompat ? compatHeaders : []),
   ].join(", ");
@@ -63,7 +68,10 @@ export function createCors(options: {
       }),
 
     headers: [
-      ["access-control-expose-headers", `${exposedHeaders}, ${prefix}node`],
+      [
+        "access-control-expose-headers",
+        [...exposedHeaders, ...exposedOwnHeaders.map((name) => prefix + name)].join(", "),
+      ],
       anyOrigin ? ["access-control-allow-origin", "*"] : ["vary", "origin"],
     ],
 

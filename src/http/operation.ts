@@ -209,6 +209,8 @@ export interface UnimplementedRoute
   readonly path: string;
   /** The canonical path, if this route is an alias. */
   readonly aliasOf?: string;
+  /** The error's text; default: the usual one. */
+  readonly message?: string;
 }
 
 /**
@@ -221,8 +223,8 @@ export function addUnimplemented<A extends AnyElysia>(
   routes: readonly UnimplementedRoute[],
   when: string,
 ): A {
-  const responses = notImplementedResponse({ when, message: errorKinds.notImplemented.message });
-  for (const { method, path, aliasOf: canonicalPath, ...text } of routes) {
+  for (const { method, path, aliasOf: canonicalPath, message, ...text } of routes) {
+    const responses = notImplementedResponse({ when, message: message ?? errorKinds.notImplemented.message });
     const detail = {
       ...text,
       tags: [...text.tags],
@@ -230,7 +232,7 @@ export function addUnimplemented<A extends AnyElysia>(
       ...(canonicalPath === undefined ? {} : { [ALIAS_KEYWORD]: canonicalPath }),
     } as unknown as DocumentDecoration;
     const refuse = () => {
-      throw new ApiError("notImplemented");
+      throw new ApiError("notImplemented", message, { code: "not_implemented" });
     };
     app.route(method, path, refuse, { detail });
   }

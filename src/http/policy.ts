@@ -34,6 +34,7 @@ const apiRows: readonly PolicyRow[] = [
   },
   { path: "/frame/notifications", maxBodyBytes: 1024 * kib },
   { path: "/webhook", maxBodyBytes: 256 * kib },
+  { path: "/message", maxBodyBytes: 256 * kib },
   { path: "/batch", maxBodyBytes: 256 * kib },
   { path: "/stream", maxBodyBytes: 256 * kib },
 ];

@@ -26,11 +26,17 @@ describe("by default", () => {
         "x-request-id",
         "etag",
         "retry-after",
+        "ratelimit",
+        "ratelimit-policy",
+        "x-error-code",
         "x-partial",
+        "x-events-missing",
         "x-oldest-event-id",
         "x-head-event-id",
-        "x-events-missing",
+        "idempotent-replayed",
         "x-svc-node",
+        "x-svc-write",
+        "x-svc-message",
       ]);
     }
   });
@@ -62,6 +68,7 @@ describe("by default", () => {
       "x-request-id",
       "if-none-match",
       "prefer",
+      "idempotency-key",
       "x-strict-from-id",
     ]);
   });

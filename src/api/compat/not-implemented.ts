@@ -5,7 +5,6 @@ import { addUnimplemented, type UnimplementedRoute } from "../../http/operation.
 // biome-ignore format: one route a line
 const routes: readonly UnimplementedRoute[] = [
   { method: "POST", path: "/user", operationId: "registerAccount", summary: "Register an account", tags: ["Users"] },
-  { method: "POST", path: "/message", operationId: "publishMessage", summary: "Publish a protocol message", tags: ["Casts"] },
   { method: "POST", path: "/action", operationId: "publishAction", summary: "Post a frame action", tags: ["Mini apps"] },
   { method: "POST", path: "/storage/buy", operationId: "buyStorage", summary: "Buy storage for a user", tags: ["Storage"] },
   { method: "POST", path: "/frame/transaction/pay", operationId: "createPayment", summary: "Create a payment page", tags: ["Mini apps"] },

@@ -26,9 +26,10 @@ import { relationRoutes } from "./relation-routes.ts";
 import { authorFeedRoutes } from "./user-feed-routes.ts";
 import { vendorRoutes } from "./vendor-routes.ts";
 import { compatWebhookRoutes } from "./webhook-routes.ts";
+import { messageRoutes } from "./write-routes/message-routes.ts";
 
 /** Returns every route of the API in the compat dialect, with paths relative to the prefix. */
-export function compatPlugins({ source, management, push }: ApiDeps): AnyElysia[] {
+export function compatPlugins({ source, management, push, writes }: ApiDeps): AnyElysia[] {
   const deps = readDepsFor(source, compatDialect);
   const { reads } = deps;
   return [
@@ -54,7 +55,8 @@ export function compatPlugins({ source, management, push }: ApiDeps): AnyElysia[
     compatWebhookRoutes(management),
     webhookDeliveryRoutes(management),
     alwaysEmptyRoutes(reads, ["/signer/developer_managed"]),
-    notImplementedRoutes(),
+    messageRoutes({ writes, headerPrefix: management.auth.names.headerPrefix }),
+    notImplementedRoutes({ namesMessages: true }),
     clientWriteRoutes(),
   ];
 }

@@ -44,8 +44,29 @@ const routes: readonly UnimplementedRoute[] = [
   { method: "POST", path: "/notifications/mark_seen", aliasOf: "/notifications/seen", operationId: "markNotificationsSeen", summary: "Mark notifications as seen", tags: notifications },
 ];
 
-export function notImplementedRoutes() {
+/** Those that would be messages of the protocol, which a client can sign itself. */
+const MESSAGES: ReadonlySet<string> = new Set([
+  "publishCast",
+  "deleteCast",
+  "updateUser",
+  "addVerification",
+  "deleteVerification",
+  "followUser",
+  "unfollowUser",
+  "publishReaction",
+  "deleteReaction",
+  "publishBlock",
+  "deleteBlock",
+]);
+
+const SIGN_IT = "not implemented; sign the message and send it to POST /message under the same prefix";
+
+/** @param namesMessages whether the prefix has the route of signed messages */
+export function notImplementedRoutes({ namesMessages = false } = {}) {
   const when =
     "Always. The HTTP interface writes no protocol data; submit signed messages to the gRPC method `SubmitMessage`.";
-  return addUnimplemented(new Elysia({ name: "not-implemented" }), routes, when);
+  const named = routes.map((route) =>
+    namesMessages && MESSAGES.has(route.operationId) ? { ...route, message: SIGN_IT } : route,
+  );
+  return addUnimplemented(new Elysia({ name: "not-implemented" }), named, when);
 }
