@@ -7,6 +7,7 @@ import type { TestApi } from "../../support/api.ts";
 import { type Method, signedHeaders } from "../../support/signing.ts";
 import { localStores } from "../../support/state-stores.ts";
 import { keyring, OWNER_FID } from "./demo-api.ts";
+import { messageExamples } from "./message-examples.ts";
 import {
   type DialectName,
   type DocumentedOperation,
@@ -101,6 +102,7 @@ export async function managedExamples(
 
   await webhookExamples(api, dialect, signed);
   if (dialect === "native") await apiKeyExamples(signed);
+  else Object.assign(examples, await messageExamples(api, operationOf));
   return examples;
 }
 
