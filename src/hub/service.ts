@@ -11,7 +11,7 @@ import type { Intake } from "./intake.ts";
 import type { OwnMethodDeps, OwnMethods } from "./own-methods.ts";
 import { type RawMethod, type RawStreamMethod, rawService } from "./raw-service.ts";
 import type { BlockRelay } from "./reads/block-relay.ts";
-import { readMethods } from "./reads/methods.ts";
+import { PARTIAL, readMethods } from "./reads/methods.ts";
 import { unservedMethods } from "./reads/unserved.ts";
 
 /** Dependencies of the services. */
@@ -36,6 +36,11 @@ export function hubService(context: HubDeps, own: OwnMethods, calls: CallStats) 
     ...(blocks === undefined ? {} : { GetShardChunks: blocks.getShardChunks }),
     ...(context.reads === undefined ? {} : { ...readMethods(context.reads), ...eventMethods(context.reads) }),
     ...own,
+    // A node that follows this one must know that it has not all.
+    GetInfo: (request, call) => {
+      if (context.reads?.isPartial) call.sendMetadata(PARTIAL);
+      return own.GetInfo(request);
+    },
   };
   const streams: Record<string, RawStreamMethod> = {
     ...(blocks === undefined ? {} : { GetBlocks: blocks.getBlocks }),

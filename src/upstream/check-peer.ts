@@ -23,7 +23,11 @@ export interface Peer {
  * @throws PeerError if it is not such a node; the error of a call if it cannot be reached.
  */
 export async function checkPeer(client: UpstreamClient): Promise<Peer> {
-  const info = await client.info();
+  let isPartial = false;
+  const info = await client.info(() => {
+    isPartial = true;
+  });
+  if (isPartial) throw new PeerError("it follows only some fids (its setting upstream.fids)");
   const shards = shardCount(info);
   const blockShard = info.shardInfos.find(({ shardId }) => shardId === BLOCK_SHARD);
   using blocks = client.blocks(Math.max(1, blockShard?.maxHeight ?? 0));

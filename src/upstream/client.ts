@@ -76,8 +76,11 @@ export class UpstreamClient {
     this.#signal = signal;
   }
 
-  info(): Promise<GetInfoResponse> {
-    return this.#unary("getInfo", GetInfoRequest, {}, GetInfoResponse);
+  /** @param onPartial called if the node says that it follows only some fids. */
+  info(onPartial?: () => void): Promise<GetInfoResponse> {
+    return this.#unary("getInfo", GetInfoRequest, {}, GetInfoResponse, (metadata) => {
+      if (metadata.get("x-partial").length > 0) onPartial?.();
+    });
   }
 
   async fids(shardId: number, pageToken: Uint8Array | undefined): Promise<Page<number>> {
@@ -174,6 +177,7 @@ export class UpstreamClient {
     { encode }: Codec<Request>,
     request: Request,
     { decode }: Codec<Response>,
+    onMetadata?: (metadata: Metadata) => void,
   ): Promise<Response> {
     const signal = this.#signal;
     return new Promise((resolve, reject) => {
@@ -193,6 +197,7 @@ export class UpstreamClient {
           else resolve(response);
         },
       );
+      if (onMetadata) call.on("metadata", onMetadata);
       const cancel = () => call.cancel();
       signal.addEventListener("abort", cancel);
     });

@@ -14,6 +14,7 @@ import { startFollower } from "../../src/upstream/follower.ts";
 import { peerErrorOf } from "../../src/upstream/peer.ts";
 import { notReadyReason } from "../../src/upstream/progress-text.ts";
 import { ManualClock } from "../support/clock.ts";
+import { startTestHub } from "../support/hub.ts";
 
 const NOT_A_NODE = "upstream.url does not lead to a Farcaster node that can be followed: ";
 const TIMINGS = { pollMs: 4, retryMs: 2, maxRetryMs: 8, stallMs: 500, callTimeoutMs: 500 };
@@ -64,6 +65,14 @@ const PEERS: readonly (readonly [name: string, start: () => Promise<Peer>, reaso
       return { url: `http://127.0.0.1:${server.port}`, stop: () => void server.stop(true) };
     },
     /^it does not support HTTP\/2, which gRPC needs; the gRPC port of a node is 3383/,
+  ],
+  [
+    "a node of this program that follows only some fids",
+    async () => {
+      const node = await startTestHub(openIndexInMemory(), { reads: { followed: new Set([1]) } });
+      return { url: `http://${node.address}`, stop: () => void node[Symbol.asyncDispose]() };
+    },
+    /^it follows only some fids \(its setting upstream\.fids\)$/,
   ],
   [
     "a server that sends first",

@@ -66,8 +66,11 @@ export function submitRoutes(hub: HubRpc, reads: HubReads) {
     )
     .get(
       "/info",
-      async (): Promise<Shown> =>
-        showReply(await hub.getInfo(), (bytes) => infoJson(GetInfoResponse.decode(bytes), !reads.isFilled())),
+      async ({ set }): Promise<Shown> => {
+        if (reads.isPartial) set.headers["x-partial"] = "fids";
+        const reply = await hub.getInfo();
+        return showReply(reply, (bytes) => infoJson(GetInfoResponse.decode(bytes), !reads.isFilled()));
+      },
       hubRead({
         id: "Info",
         summary: "The node: its shards and what they hold",

@@ -36,7 +36,8 @@ const FID_PAGE = { fid: u64(1), ...page(2) };
 const FID_TIMES = { ...FID_PAGE, startTimestamp: u64(5), stopTimestamp: u64(6) };
 const BY_TARGET = { cast: castId(1), url: text(6), reactionType: u32(2), ...page(3) };
 
-const PARTIAL = { "x-partial": "fids" } as const;
+/** The metadata of responses over all fids by a node that follows only some. */
+export const PARTIAL = { "x-partial": "fids" } as const;
 
 /** The read methods of HubService, by their names. */
 export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>> {

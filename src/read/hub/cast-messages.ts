@@ -16,8 +16,6 @@ const castsById = statement<CastRow, [ids: string]>(
   `SELECT ${CAST_COLUMNS} FROM json_each(?) j CROSS JOIN casts t ON t.id = j.value ${JOIN_CAST}`,
 );
 
-type Db = Pick<MessageDb, "network"> & { readonly db: IndexDatabase };
-
 /**
  * The casts that a thread read last, with what was made of them. A cast is five rows that lie far apart in the index, which is most of the
  * time of a page. Each read first drops the casts that commits changed since the one before, within its own snapshot, so it
@@ -29,7 +27,7 @@ export class CastMessages {
   #seq: number | undefined;
 
   /** Returns the casts whose ids `list` returns, in its order. */
-  read(on: Db, list: () => readonly { readonly id: number }[]): StoredMessage[] {
+  read(on: MessageDb, list: () => readonly { readonly id: number }[]): StoredMessage[] {
     return on.db.snapshot(() => {
       this.#sync(on.db);
       const ids = list();

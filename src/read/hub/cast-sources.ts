@@ -1,8 +1,15 @@
 import { firstCastIdAt } from "../../db/index/cast-id.ts";
+import type { CastMessages } from "./cast-messages.ts";
 import { type BothWays, bothWays, pick } from "./keyed-source.ts";
 import type { RowSource } from "./merge-sources.ts";
 import { CAST_COLUMNS, type CastRow, castMessage, JOIN_CAST, type MessageDb } from "./message-rows.ts";
 import type { StoredMessage } from "./stored-message.ts";
+
+/** What lists of casts read from. */
+export interface CastDb extends MessageDb {
+  /** The casts that the thread read last. */
+  readonly casts: CastMessages;
+}
 
 type Source = RowSource<StoredMessage>;
 
@@ -46,17 +53,15 @@ const castsByMention = castsOfIds(
 );
 
 /** The casts of an author. */
-export const castsOf = (on: MessageDb, fid: number): Source => castSource(on, castsByAuthor, fid);
+export const castsOf = (on: CastDb, fid: number): Source => castSource(on, castsByAuthor, fid);
 /** The casts below a cast, by its id. */
-export const castsBelow = (on: MessageDb, parentId: number): Source =>
-  castSource(on, castsByParent, parentId);
+export const castsBelow = (on: CastDb, parentId: number): Source => castSource(on, castsByParent, parentId);
 /** The casts directly under a URL, by its id. */
-export const castsBelowUrl = (on: MessageDb, urlId: number): Source =>
-  castSource(on, castsByParentUrl, urlId);
+export const castsBelowUrl = (on: CastDb, urlId: number): Source => castSource(on, castsByParentUrl, urlId);
 /** The casts that mention an fid. */
-export const castsMentioning = (on: MessageDb, fid: number): Source => castSource(on, castsByMention, fid);
+export const castsMentioning = (on: CastDb, fid: number): Source => castSource(on, castsByMention, fid);
 
-function castSource(on: MessageDb, { ids, rows }: CastStatements, key: number): Source {
+function castSource(on: CastDb, { ids, rows }: CastStatements, key: number): Source {
   return {
     open(fromSecs, reverse) {
       let position = reverse ? firstCastIdAt(fromSecs + 1) : firstCastIdAt(fromSecs) - 1;

@@ -1,13 +1,13 @@
 import { err, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { MessageDb } from "./message-rows.ts";
+import type { CastDb } from "./cast-sources.ts";
 import { EMPTY_PAGE, type Page } from "./page.ts";
 import { BEING_FILLED, invalidParam, type Refusal } from "./refusal.ts";
 import type { Needed, ReadScope } from "./scope.ts";
 import type { ListRunner, Turns } from "./turns.ts";
 
 /** What the reads of this folder share. */
-export interface ReadContext extends MessageDb {
+export interface ReadContext extends CastDb {
   readonly scope: ReadScope;
   readonly clock: Clock;
   readonly lists: ListRunner;

@@ -124,6 +124,20 @@ export function createEventReads(context: ReadContext): EventReads {
     return (hubLogRange(db, shard)?.headId ?? 0) + 1;
   }
 
+  /**
+   * Refuses a page behind a position that retention has passed: events between the two pages are gone. Whole blocks go, so the rest of
+   * the block of the position may be among them.
+   */
+  function goneBehind(
+    [shard, id]: readonly [number, number],
+    reverse: boolean,
+  ): Result<never, Refusal> | undefined {
+    const oldestId = hubLogRange(db, shard)?.oldestId ?? 0;
+    return oldestId > (reverse ? id : id + 1)
+      ? refuse("bad_request.events_pruned", `events before ${oldestId} are gone`)
+      : undefined;
+  }
+
   /** A power failure takes back the others, and their ids are then given to other events. */
   function isDurable({ seq }: HubEventRow): boolean {
     return seq <= durableHubSeq(db);
@@ -144,6 +158,9 @@ export function createEventReads(context: ReadContext): EventReads {
     },
     async events({ fromId, shards }, query, format, signal) {
       const { stopId = Number.MAX_SAFE_INTEGER } = query;
+      const position = eventTokens.decode(query);
+      const gone = position.ok && position.value && goneBehind(position.value, query.reverse ?? false);
+      if (gone) return gone;
       const list = {
         tokens: eventTokens,
         sizes: EVENT_PAGES,

@@ -9,7 +9,6 @@ import type {
 } from "../../db/index/messages/columns.ts";
 import { toUnixSecs } from "../../protocol/time.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
-import type { CastMessages } from "./cast-messages.ts";
 import { type RowOf, StoredMessage } from "./stored-message.ts";
 
 /** What statements select of each kind of live message, and the messages of their rows. */
@@ -18,8 +17,6 @@ import { type RowOf, StoredMessage } from "./stored-message.ts";
 export interface MessageDb {
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
-  /** Recently read casts of the thread. */
-  readonly casts: CastMessages;
 }
 
 export const ENVELOPE = "s.key AS signer, e.signature, e.data";

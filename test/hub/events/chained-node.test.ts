@@ -10,6 +10,7 @@ import { startFollower } from "../../../src/upstream/follower.ts";
 import { UpstreamPositions } from "../../../src/upstream/positions.ts";
 import { ANCHOR_SECS } from "../../demo/records.ts";
 import { gaslessKeyMessage, gaslessKeyRemoval } from "../../support/gasless-keys.ts";
+import { startTestHub } from "../../support/hub.ts";
 import { type LoggedNode, startLoggedNode } from "../../support/logged-node.ts";
 import { DEFAULT_TIMESTAMP, makeSigner, signedCast } from "../../support/messages.ts";
 import { mixedRecords } from "../../support/mixed-records.ts";
@@ -79,6 +80,18 @@ function logOf(db: IndexDatabase, fromId: number): string {
     .join("\n");
 }
 
+/** Limits and use of the stores of every fid, as readers get them. */
+async function storageOf(db: IndexDatabase, { clock }: LoggedNode): Promise<unknown[]> {
+  await using hub = await startTestHub(db, { clock });
+  const fids = (await hub.client.getFids({ shardId: 1 }))._unsafeUnwrap().fids;
+  const limits = await Promise.all(fids.map((fid) => hub.client.getCurrentStorageLimitsByFid({ fid })));
+  const proofs = limits.flatMap((one) =>
+    one._unsafeUnwrap().limits.filter(({ name, used }) => name === "USERNAME_PROOFS" && used > 0),
+  );
+  expect(proofs.length).toBeGreaterThan(0);
+  return limits.map((one) => one._unsafeUnwrap());
+}
+
 test("a node that follows a node of its own ends with its state, its event ids, and the keys of its users", async () => {
   await using node = await startLoggedNode();
   node.clock.setSecs(ANCHOR_SECS);
@@ -101,6 +114,7 @@ test("a node that follows a node of its own ends with its state, its event ids, 
   await follower.caughtUp();
   expect(dumpFollowed(follower.db)).toBe(dumpFollowed(node.db));
   expect(follower.db.sqlite.query("SELECT count(*) AS n FROM gasless_keys").get()).toEqual({ n: 1 });
+  expect(await storageOf(follower.db, node)).toEqual(await storageOf(node.db, node));
   const fromId = firstLive * 2 ** 14;
   expect(logOf(follower.db, fromId)).toBe(logOf(node.db, fromId));
   expect(

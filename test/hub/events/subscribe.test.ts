@@ -346,6 +346,35 @@ describe("GetEvents and GetEvent", () => {
     expect(range._unsafeUnwrap().events.map(({ id }) => id)).toEqual([second]);
   });
 
+  test("a page behind events that are gone is refused, with the oldest id, in both directions", async () => {
+    await using node = await startLoggedNode();
+    node.merge(...accountRecords(1));
+    for (let n = 0; n < 30; n++) node.merge(cast(1, n));
+    const page = async (reverse: boolean, pageToken?: Uint8Array) =>
+      node.hub.client.getEvents({ startId: 0, pageSize: 7, reverse, ...(pageToken && { pageToken }) });
+    const forward = (await page(false))._unsafeUnwrap().nextPageToken;
+    const nearlyAll = await node.hub.client.getEvents({
+      startId: 0,
+      pageSize: allIds(node).length - 2,
+      reverse: true,
+    });
+    const backward = nearlyAll._unsafeUnwrap().nextPageToken;
+    const newest = (await page(true))._unsafeUnwrap().nextPageToken;
+    node.db.transaction(() => sweepHubLog(node.db, 1, { before: 2 ** 40, maxEvents: 20 }));
+    const oldest = (await page(false))._unsafeUnwrap().events[0]?.id;
+    for (const [reverse, token] of [
+      [false, forward],
+      [true, backward],
+    ] as const) {
+      const error = (await page(reverse, token))._unsafeUnwrapErr();
+      expect([error.errCode, error.message]).toEqual([
+        "bad_request.events_pruned",
+        `events before ${oldest} are gone`,
+      ]);
+    }
+    expect((await page(true, newest))._unsafeUnwrap().events.length).toBe(7);
+  });
+
   test("one event is found by its id; a missing one is not found", async () => {
     await using node = await startLoggedNode();
     node.merge(...accountRecords(1));
