@@ -1,5 +1,3 @@
-import { Registry } from "prom-client";
-import { registerClusterMetrics } from "../cluster/cluster-metrics.ts";
 import type { Pauses } from "../cluster/pauses.ts";
 import type { Config } from "../config/schema.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
@@ -7,72 +5,22 @@ import type { HubLogStatus } from "../db/index/hub-log.ts";
 import { isDemo } from "../db/index/identity.ts";
 import { type EventLogSpan, eventLogSpan } from "../db/index/outbox.ts";
 import { readTotals } from "../db/index/totals.ts";
-import { NO_ANSWER } from "../db/postgres/breaker.ts";
-import { registerHubMetrics } from "../hub/hub-metrics.ts";
-import type { HubRpc, HubStats } from "../hub/rpc.ts";
-import { registerIngestMetrics } from "../ingest/metrics.ts";
-import type { IngestRpc, WriterStats } from "../ingest/rpc.ts";
-import type { RpcClient } from "../lib/port-rpc.ts";
-import type { FanOut, FanOutStats } from "../push/fan-out.ts";
-import { registerSendMetrics } from "../push/send-metrics.ts";
-import type { Common } from "../runtime/common.ts";
-import type { Metrics } from "../runtime/metrics.ts";
+import type { HubStats } from "../hub/rpc.ts";
+import type { WriterStats } from "../ingest/rpc.ts";
+import type { FanOutStats } from "../push/fan-out.ts";
 import type { StreamSlotStats } from "../stream/slots.ts";
-import { registerUpstreamMetrics } from "../upstream/metrics.ts";
-import { registerDeliveryMetrics } from "../webhooks/deliver/delivery-metrics.ts";
-import { registerMatchMetrics } from "../webhooks/match/match-metrics.ts";
-import type { MatchRpc, MatchThreadStats } from "../webhooks/match/rpc.ts";
-import type { DeliveryNode, DeliveryNodeStats } from "../webhooks/rpc.ts";
-import type { WritesRpc, WritesStats } from "../writes/rpc.ts";
-import { registerWriteMetrics } from "../writes/write-metrics.ts";
+import type { MatchThreadStats } from "../webhooks/match/rpc.ts";
+import type { DeliveryNodeStats } from "../webhooks/rpc.ts";
+import type { WritesStats } from "../writes/rpc.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
-import { registerMaintenanceMetrics } from "./maintenance/metrics.ts";
-import type { NodeOps, PartMetrics } from "./node-ops.ts";
-import { PartStats } from "./part-stats.ts";
+import type { PartStats } from "./part-stats.ts";
 import type { PostgresState } from "./state/main-state.ts";
-import { registerStateMetrics } from "./state/metrics.ts";
 import type { StateWriterStats } from "./state/state-writer.ts";
-import type { StateWriterRpc } from "./state/writer-rpc.ts";
-import { createStateWatch, type StateWatch } from "./state-watch.ts";
-import {
-  createStorageWatch,
-  registerDiskMetrics,
-  type StorageWatch,
-  type StorageWatchOptions,
-} from "./storage-watch.ts";
+import type { StorageWatch } from "./storage-watch.ts";
 import { type UpstreamWatch, upstreamStatus } from "./upstream-watch.ts";
 
-type StatsClient<Rpc extends { stats(): unknown }> = Pick<RpcClient<Rpc>, "stats">;
-
-/** The clients of the parts that report stats. */
-interface NodeOpsDeps {
-  readonly common: Common;
-  readonly db: IndexDatabase;
-  readonly ingest: StatsClient<IngestRpc>;
-  readonly maintenance: StatsClient<MaintenanceRpc>;
-  readonly fanOut: StatsClient<FanOut>;
-  readonly delivery: StatsClient<DeliveryNode>;
-  readonly matching: StatsClient<MatchRpc>;
-  /** The hub's thread; undefined when neither gRPC nor its reads are served. */
-  readonly hub: StatsClient<HubRpc> | undefined;
-  /** The thread of writes; undefined while they are off. */
-  readonly writes: StatsClient<WritesRpc> | undefined;
-  /** The writer of state.db; undefined with PostgreSQL. */
-  readonly state: StatsClient<StateWriterRpc> | undefined;
-  /** See `MainState`. */
-  readonly postgres: PostgresState | undefined;
-  /** The watch of the upstream; undefined when the node follows none. */
-  readonly upstream: UpstreamWatch | undefined;
-  /** The streams of all HTTP workers. */
-  readonly streams: () => StreamSlotStats;
-  readonly pauses: Pick<Pauses, "latest">;
-  /** Whether every part has started. */
-  readonly isStarted: () => boolean;
-  readonly storage: Pick<StorageWatchOptions, "replaced" | "onReplaced">;
-}
-
 /** The stats of the parts on other threads. */
-interface NodeStats {
+export interface NodeStats {
   readonly ingest: PartStats<WriterStats>;
   readonly maintenance: PartStats<ReturnType<MaintenanceRpc["stats"]>>;
   readonly fanOut: PartStats<FanOutStats>;
@@ -83,109 +31,21 @@ interface NodeStats {
   readonly state: PartStats<StateWriterStats> | undefined;
 }
 
-/** Creates the operations that the main thread serves to HTTP workers, except the HTTP workers' own metrics. */
-export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
-  readonly partMetrics: readonly PartMetrics[];
-  readonly stateWatch: StateWatch | undefined;
+export interface StatusDeps {
+  readonly db: IndexDatabase;
+  readonly stats: NodeStats;
+  /** The watch of the upstream; undefined when the node follows none. */
+  readonly upstream: UpstreamWatch | undefined;
+  /** The streams of all HTTP workers. */
+  readonly streams: () => StreamSlotStats;
   readonly storageWatch: StorageWatch;
-} {
-  const {
-    common,
-    db,
-    ingest,
-    maintenance,
-    fanOut,
-    delivery,
-    matching,
-    hub,
-    writes,
-    state,
-    postgres,
-    upstream,
-    streams,
-    pauses,
-    isStarted,
-    storage,
-  } = deps;
-  const { config, log, metrics, shutdown } = common;
-  const stats: NodeStats = {
-    ingest: new PartStats("ingest", () => ingest.stats()),
-    maintenance: new PartStats("maintenance", () => maintenance.stats()),
-    fanOut: new PartStats("fan_out", () => fanOut.stats()),
-    delivery: new PartStats("delivery", () => delivery.stats()),
-    matching: new PartStats("matching", () => matching.stats()),
-    hub: hub && new PartStats("hub", () => hub.stats()),
-    writes: writes && new PartStats("writes", () => writes.stats()),
-    state: state && new PartStats("state", () => state.stats()),
-  };
-  const stateWatch = stats.state && createStateWatch(stats.state);
-  const partMetrics = [
-    partMetricsOf(metrics, stats.ingest, (own, read) =>
-      registerIngestMetrics(own, { totals: () => readTotals(db), stats: read }),
-    ),
-    partMetricsOf(metrics, stats.maintenance, registerMaintenanceMetrics),
-    partMetricsOf(metrics, stats.fanOut, registerSendMetrics),
-    partMetricsOf(metrics, stats.delivery, registerDeliveryMetrics),
-    partMetricsOf(metrics, stats.matching, registerMatchMetrics),
-    ...(stats.hub ? [partMetricsOf(metrics, stats.hub, registerHubMetrics)] : []),
-    ...(stats.writes ? [partMetricsOf(metrics, stats.writes, registerWriteMetrics)] : []),
-    ...(stats.state ? [partMetricsOf(metrics, stats.state, registerStateMetrics)] : []),
-  ];
-  if (postgres) registerClusterMetrics(metrics, { ...postgres, isAway: () => postgres.away() !== undefined });
-  if (upstream) registerUpstreamMetrics(metrics, () => upstream.latest());
-  const storageWatch = createStorageWatch({
-    ...storage,
-    dataDir: config.data.dir,
-    writeFaults: {
-      index: async () => (await stats.ingest.request())?.writeFault,
-      ...(stats.state ? { state: async () => (await stats.state?.request())?.failure } : {}),
-    },
-    log,
-  });
-  registerDiskMetrics(metrics, storageWatch);
-  return {
-    partMetrics,
-    stateWatch,
-    storageWatch,
-    notReadyReason({ forState }) {
-      if (shutdown.signal.aborted) return "the node is shutting down";
-      if (!isStarted()) return "the node is starting";
-      return (
-        storageWatch.writeFaultReason() ??
-        upstream?.behindReason() ??
-        (forState ? (awayReason(postgres) ?? stateWatch?.stalledReason()) : undefined)
-      );
-    },
-    staleReason: async () => upstream?.behindReason(),
-    status: () => nodeStatus(config, { db, upstream, stats, streams, storageWatch, pauses, postgres }),
-  };
-}
-
-function awayReason(postgres: PostgresState | undefined): string | undefined {
-  const away = postgres?.away();
-  if (!away) return undefined;
-  return away.reason === NO_ANSWER ? NO_ANSWER : `${NO_ANSWER}: ${away.reason}`;
-}
-
-/** Registers the metrics of a part in a separate registry, which is rendered when the part has responded. */
-function partMetricsOf<Stats>(
-  { prefix }: Metrics,
-  stats: PartStats<Stats>,
-  register: (metrics: Metrics, read: () => Promise<Stats>) => void,
-): PartMetrics {
-  const registry = new Registry();
-  register({ registry, prefix }, () => stats.requireLatest());
-  return { stats, registry };
+  readonly pauses: Pick<Pauses, "latest">;
+  /** See `MainState`. */
+  readonly postgres: PostgresState | undefined;
 }
 
 /** Builds the status. The section of a part that does not respond in time is null, and `unavailable` names the part. */
-async function nodeStatus(
-  config: Config,
-  deps: Pick<NodeOpsDeps, "db" | "upstream" | "streams" | "pauses" | "postgres"> & {
-    readonly stats: NodeStats;
-    readonly storageWatch: StorageWatch;
-  },
-) {
+export async function nodeStatus(config: Config, deps: StatusDeps) {
   const { db, upstream, stats, streams, storageWatch, pauses, postgres } = deps;
   const space = storageWatch.diskSpace();
   const [writer, swept, sends, deliveries, matching, hub, writes, state] = await Promise.all([
