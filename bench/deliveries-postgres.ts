@@ -113,6 +113,9 @@ async function storesOf(database: PostgresDatabase) {
 
 type Stores = Awaited<ReturnType<typeof storesOf>>;
 
+/** Of names that the processes of this benchmark resolve to this machine. */
+const toExample = (port: number) => (n: number) => `http://receiver-${n}.example:${port}/`;
+
 async function addWebhooks(
   { webhooks }: Pick<Stores, "webhooks">,
   count: number,
@@ -120,7 +123,7 @@ async function addWebhooks(
 ): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) {
-    const webhook = webhookTo(`http://receiver-${n}.example:${port}/`);
+    const webhook = webhookTo(urlOf(n));
     await webhooks.create(webhook, count);
     ids.push(webhook.webhookId);
   }
@@ -153,7 +156,7 @@ async function publish(
 async function bareLoop(server: PostgresServer): Promise<number> {
   await using database = await createDatabase({ server });
   const stores = await storesOf(database);
-  const [webhookId = ""] = await addWebhooks(stores, 1, 1);
+  const [webhookId = ""] = await addWebhooks(stores, 1, toExample(1));
   await publish(stores, LOOP_DELIVERIES, [webhookId]);
   const rule = { failures: 100, runSecs: 86_400 };
   const startedMs = performance.now();
@@ -199,7 +202,7 @@ async function drain(
       return new Response("ok");
     },
   });
-  const webhookIds = await addWebhooks(stores, options.webhooks, receiver.port ?? 0);
+  const webhookIds = await addWebhooks(stores, options.webhooks, toExample(receiver.port ?? 0));
   await publish(stores, deliveries / options.webhooks, webhookIds);
   const script = join(import.meta.dir, "../test/webhooks/deliver/processes/deliver.ts");
   const children = [];
@@ -254,7 +257,7 @@ async function nodeRates(server: PostgresServer): Promise<Record<"sqlite" | "pos
 }
 
 async function fillQueue(stores: Pick<Stores, "webhooks" | "publications">, port: number): Promise<void> {
-  const ids = await addWebhooks(stores, QUICK_WEBHOOKS, port);
+  const ids = await addWebhooks(stores, QUICK_WEBHOOKS, (n) => `http://127.0.0.1:${port}/${n}`);
   await publish(stores, QUICK_DELIVERIES / QUICK_WEBHOOKS, ids);
 }
 
@@ -285,7 +288,7 @@ async function publishing(server: PostgresServer, processes: number): Promise<nu
   await using database = await createDatabase({ server });
   const all = await Promise.all(Array.from({ length: processes }, () => storesOf(database)));
   const [first] = all;
-  const webhookIds = first ? await addWebhooks(first, 1, 1) : [];
+  const webhookIds = first ? await addWebhooks(first, 1, toExample(1)) : [];
   const startedMs = performance.now();
   await Promise.all(all.map((stores) => publish(stores, PUBLISHED_EVENTS, webhookIds)));
   return performance.now() - startedMs;

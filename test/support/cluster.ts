@@ -13,6 +13,8 @@ import { type Submitted, UpstreamServer } from "./upstream/server.ts";
 /** Blocks of long ago, in which the fids join and act. */
 const HISTORY = 20;
 const TICK_MS = 500;
+/** Also on a busy machine. */
+const READY_MS = 40_000;
 
 export interface TestClusterOptions {
   /** Names the history of the followed network. */
@@ -73,7 +75,12 @@ export async function startCluster({ seed, command, server }: TestClusterOptions
       const dataDir = join(dir.path, name);
       const node = await startNode({ command, dataDir, args: argsOf(name, ...settings) });
       running.push(node);
-      await until(async () => (await fetch(`${node.url}/ready`)).ok, `${name} is ready`);
+      try {
+        await until(async () => (await fetch(`${node.url}/ready`)).ok, `${name} is ready`, READY_MS);
+      } catch (cause) {
+        await node.kill();
+        throw cause;
+      }
       return node;
     },
     act(actions) {
