@@ -119,7 +119,7 @@ const toExample = (port: number) => (n: number) => `http://receiver-${n}.example
 async function addWebhooks(
   { webhooks }: Pick<Stores, "webhooks">,
   count: number,
-  port: number,
+  urlOf: (n: number) => string,
 ): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) {
