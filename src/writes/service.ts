@@ -20,6 +20,7 @@ import {
 import type { UnsignedBody, WriteCall, WriteReply } from "./rpc.ts";
 import type { CallKey, StoredCall, WriteStore } from "./store/write-store.ts";
 import type { Timed } from "./timing.ts";
+import type { RecordWrite } from "./write-audit.ts";
 import type { WriteCounters } from "./write-stats.ts";
 
 /** Writes under way. */
@@ -54,6 +55,7 @@ export interface WriteServiceDeps {
   /** Undefined while the node has no managed signers. */
   readonly signers: WriteSigners | undefined;
   readonly isPaused: () => boolean;
+  readonly record: RecordWrite;
   readonly counters: WriteCounters;
   readonly log: Logger;
 }
@@ -75,7 +77,7 @@ interface Signed {
  * will be brought there, and that what is answered as refused never is.
  */
 export function createWriteService(deps: WriteServiceDeps): WriteService {
-  const { store, bringIn, timesOf, signers, isPaused, counters, log } = deps;
+  const { store, bringIn, timesOf, signers, isPaused, record, counters, log } = deps;
   const order = new FidOrder();
   /** Calls of this process by key, for those that repeat them. */
   const underWay = new Map<string, Promise<unknown>>();
@@ -181,6 +183,7 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
       counters.underWay += 1;
       try {
         const reply = await submit(call);
+        await record(call, reply);
         counters.countReply(reply);
         return reply;
       } catch (cause) {

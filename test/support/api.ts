@@ -142,6 +142,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     // Every look may see a new commit.
     commits: { read: () => undefined },
     store: stores.writes,
+    audit: stores.audit,
     hub: hub.rpc,
     signals: { isPaused: () => false, isFenced: () => false },
     signers: undefined,

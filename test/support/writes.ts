@@ -12,6 +12,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import pino from "pino";
+import type { AuditStore } from "../../src/audit/audit-store.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
@@ -121,6 +122,7 @@ function errorOf(answer: Exclude<Answer, "ok" | "silence">): ServiceError {
 export interface TestWrites extends AsyncDisposable {
   readonly node: TestNode;
   readonly store: WriteStore;
+  readonly audit: AuditStore;
   readonly writes: Writes;
   submit(messages: readonly Uint8Array[], over?: Partial<WriteCall>): Promise<WriteReply>;
   stats(): Promise<WritesStats>;
@@ -204,18 +206,22 @@ export async function startTestWrites(
       db,
       commits: { read: () => undefined },
       store: stores.writes,
+      audit: stores.audit,
       hub,
       signals: { isPaused: () => isPaused, isFenced: () => false },
       signers: options.signers,
       pollMs,
     });
-    return { store: stores.writes, ...writes };
+    return { store: stores.writes, audit: stores.audit, ...writes };
   };
   let running = start();
   return {
     node,
     get store() {
       return running.store;
+    },
+    get audit() {
+      return running.audit;
     },
     get writes() {
       return running.rpc;

@@ -121,6 +121,24 @@ describe("writes of a node that follows none", () => {
     expect(liveHashes(node.node.db)).toEqual([hash.toHex()]);
   });
 
+  test("the audit log has each message once, and why a write was refused", async () => {
+    await using node = await startTestWrites();
+    const message = cast("hello");
+    for (let n = 0; n < 2; n += 1) await node.submit([message], idem("a"));
+    await node.submit([signedCast(1, "a", accountSigner(2))], { route: "DELETE /cast" });
+    const entries = await node.audit.list(OWNER.fid, { limit: 10, before: undefined });
+    expect(entries.map(({ action, userFid, outcome }) => [action, userFid, outcome])).toEqual([
+      ["write.cast.delete", null, "signer_not_approved"],
+      ["write.message", 1, "ok"],
+    ]);
+    expect(entries[1]).toMatchObject({
+      apiKeyId: OWNER.apiKeyId,
+      requestId: "request",
+      address: "127.0.0.1",
+      hash: Uint8Array.fromHex(liveHashes(node.node.db)[0] ?? ""),
+    });
+  });
+
   test("a paused node refuses writes and keeps the queue", async () => {
     await using node = await startTestWrites();
     node.pause(true);

@@ -1,3 +1,4 @@
+import type { AuditStore } from "../../audit/audit-store.ts";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
@@ -14,6 +15,7 @@ import { createWriteService, type WriteSigners } from "../../writes/service.ts";
 import { createSightings } from "../../writes/sightings.ts";
 import type { WriteStore } from "../../writes/store/write-store.ts";
 import { createTiming } from "../../writes/timing.ts";
+import { createWriteAudit } from "../../writes/write-audit.ts";
 import { startWriteQueue } from "../../writes/write-queue.ts";
 import { WriteCounters } from "../../writes/write-stats.ts";
 
@@ -33,6 +35,7 @@ export function startNodeWrites(deps: {
   readonly db: IndexDatabase;
   readonly commits: Pick<CommitSequence, "read">;
   readonly store: WriteStore;
+  readonly audit: Pick<AuditStore, "append">;
   readonly hub: Pick<RpcClient<HubRpc>, "submitWrite" | "isUpstreamReady">;
   readonly signals: Pick<NodeSignals, "isPaused" | "isFenced">;
   /** Undefined while the node has no managed signers. */
@@ -73,6 +76,7 @@ export function startNodeWrites(deps: {
     timesOf: createTiming({ db, network, clock, store }),
     signers,
     isPaused: () => signals.isPaused("writes"),
+    record: createWriteAudit({ audit: deps.audit, clock, log }),
     counters,
     log,
   });

@@ -33,6 +33,7 @@ runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits }) => {
     db,
     commits: new CommitSequence(commits),
     store: state.stores.writes,
+    audit: state.stores.audit,
     hub: connectRpc<HubRpc>(hub),
     signals: new NodeSignals(link.signals),
     signers: undefined,
