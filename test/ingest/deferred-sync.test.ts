@@ -27,6 +27,7 @@ import { accountRecords, accountSigner } from "../support/node.ts";
 import { expectOk } from "../support/result.ts";
 import { openStateFile } from "../support/state-file.ts";
 import { localStores } from "../support/state-stores.ts";
+import { sqliteError } from "../support/storage-faults.ts";
 
 /**
  * A power failure is simulated with what was on disk: the database file, and the log as it was when the last sync that has
@@ -247,6 +248,28 @@ test("a sync that fails acknowledges nothing and ends at no event", async () => 
   expect(faults.map(({ message }) => message)).toEqual(["EIO"]);
   expect(acknowledged).toEqual([]);
   expect(reader.commits?.durableEnds).toEqual(before);
+});
+
+test("a commit whose end cannot be read is good; its events are given away with the next one", async () => {
+  const ended = (texts: string[]) =>
+    expect(eventsAfter(reader, 0, 10).map(({ seq }) => seq)).toHaveLength(texts.length);
+  const acknowledged: string[] = [];
+  db.beforeStatement = (name) => {
+    if (name === "outbox.newest") throw sqliteError("io");
+  };
+  submit(acknowledged, "one");
+  await settle();
+  endSync();
+  await settle();
+  expect(acknowledged).toEqual(["one"]);
+  ended([]);
+  db.beforeStatement = undefined;
+  submit(acknowledged, "two");
+  await settle();
+  endSync();
+  await settle();
+  expect(acknowledged).toEqual(["one", "two"]);
+  ended(acknowledged);
 });
 
 test("other commits than those of the queue are synced by SQLite, whatever the queue's work throws", () => {

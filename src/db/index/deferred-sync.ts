@@ -1,4 +1,6 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
+import { StorageError } from "../sqlite/storage-error.ts";
+import type { DurableEnds } from "./commit-sequence.ts";
 import type { IndexDatabase } from "./database.ts";
 import { lastHubEventSeq } from "./hub-log.ts";
 import { lastOutboxSeq } from "./outbox.ts";
@@ -52,7 +54,19 @@ export function createDeferredSync({ db, onFault, sync = fdatasync }: DeferredSy
   let waiting: (() => void)[] = [];
   let waitingForNext: (() => void)[] = [];
 
-  const ends = () => ({ outboxSeq: lastOutboxSeq(db), hubSeq: lastHubEventSeq(db) });
+  /** Undefined if they cannot be read: the commit that has just ended is good all the same, and the next one moves them. */
+  function endsNow(): DurableEnds | undefined {
+    try {
+      return { outboxSeq: lastOutboxSeq(db), hubSeq: lastHubEventSeq(db) };
+    } catch (cause) {
+      if (!(cause instanceof StorageError)) throw cause;
+      return undefined;
+    }
+  }
+
+  function moveEnds(ends: DurableEnds | undefined): void {
+    if (ends) db.commits?.moveDurableEnds(ends);
+  }
 
   function defer(shouldDefer: boolean): void {
     // The setting cannot change within a transaction, which a failed rollback leaves open.
@@ -66,7 +80,7 @@ export function createDeferredSync({ db, onFault, sync = fdatasync }: DeferredSy
       isBehind = true;
       start();
     } else {
-      db.commits?.moveDurableEnds(ends());
+      moveEnds(endsNow());
     }
   }
 
@@ -76,7 +90,7 @@ export function createDeferredSync({ db, onFault, sync = fdatasync }: DeferredSy
     isSyncing = true;
     waiting = waitingForNext;
     waitingForNext = [];
-    const covered = ends();
+    const covered = endsNow();
     sync(log, (cause) => {
       if (isClosed) return;
       if (cause) {
@@ -84,13 +98,13 @@ export function createDeferredSync({ db, onFault, sync = fdatasync }: DeferredSy
         return;
       }
       isSyncing = false;
-      db.commits?.moveDurableEnds(covered);
+      moveEnds(covered);
       for (const resolve of waiting) resolve();
       start();
     });
   }
 
-  db.commits?.moveDurableEnds(ends());
+  moveEnds(endsNow());
   db.onTransactionEnd = transactionEnded;
   return {
     during(work) {
