@@ -20,7 +20,7 @@ const RUN_SECS = 1;
 /** Rounds of the latencies: each has every read without writes and beside them. */
 const LATENCY_ROUNDS = Number(process.env.BENCH_RUNS ?? 20);
 /** No further round begins after this time, on a machine whose cores others use as well. */
-const MAX_LATENCY_SECS = 110;
+const MAX_LATENCY_SECS = 90;
 const WARM_UP_SECS = 2;
 const PATHS = 50;
 /** The rate at which latencies are measured, far below the peak of one worker. */
