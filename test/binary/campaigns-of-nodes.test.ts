@@ -82,7 +82,10 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
     const appId = await addApp(client);
     const uuid = crypto.randomUUID();
     const responses = await Promise.all([send(a, appId, { uuid }), send(b, appId, { uuid })]);
-    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+    expect(responses.map(({ status, body }) => [status, body.message])).toEqual([
+      [200, undefined],
+      [200, undefined],
+    ]);
     const successes = responses.map(({ body }) => Number(body.success_count));
     expect((successes[0] ?? 0) + (successes[1] ?? 0)).toBe(TOKENS);
     expect([client.shown.size, Math.max(...client.shown.values())]).toEqual([TOKENS, 1]);
