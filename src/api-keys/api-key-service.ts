@@ -8,7 +8,7 @@ import { badField, type Refusal, refusalOf, refused } from "../management/refusa
 import { schemaReader } from "../management/request-schema.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { CreateApiKeyRequest, RotateApiKeyRequest, UpdateApiKeyRequest } from "./api-key-requests.ts";
-import type { ApiKey, ApiKeyChanges, ApiKeyStore } from "./api-key-store.ts";
+import type { ApiKey, ApiKeyChanges, ApiKeyStore, UsageRow } from "./api-key-store.ts";
 import { inactiveReason } from "./key-state.ts";
 import { createKeyPrefix, createKeyText, keySecret } from "./key-text.ts";
 
@@ -32,6 +32,12 @@ export interface ApiKeyService extends Omit<OwnedService<ApiKey>, "rotateSecret"
   create(fid: number, body: unknown): Promise<Result<ApiKeyWithText, Refusal>>;
   update(fid: number, body: unknown): Promise<Result<ApiKey, Refusal>>;
   rotateSecret(fid: number, body: unknown): Promise<Result<ApiKeyWithText, Refusal>>;
+  /** The usage of a key by day and route; both days are included and counted from 1970. */
+  usage(
+    fid: number,
+    id: string,
+    days: { readonly fromDay: number; readonly toDay: number },
+  ): Promise<Result<UsageRow[], Refusal>>;
   /** Why a key does not act for its owner; null while it does. */
   inactiveReason(key: ApiKey): string | null;
   readonly limits: KeyLimits;
@@ -131,6 +137,11 @@ export function createApiKeyService(options: {
       const deleted = await parts.delete(fid, id);
       if (deleted.ok) await forgetKnownKeys();
       return deleted;
+    },
+
+    async usage(fid, id, days) {
+      const key = await parts.get(fid, id);
+      return key.ok ? ok(await store.usage(id, days)) : key;
     },
 
     async rotateSecret(fid, body) {

@@ -30,8 +30,32 @@ export type ApiKeyChanges = Partial<
   >
 >;
 
+export interface UsageCounts {
+  readonly requests: number;
+  readonly units: number;
+  /** Messages. */
+  readonly writes: number;
+  /** Responses with status 400 or above, except 429. */
+  readonly errors: number;
+  /** Responses with status 429. */
+  readonly limited: number;
+}
+
+/** What a key was used for on a UTC day, by route. */
+export interface UsageRow {
+  readonly apiKeyId: string;
+  /** Days since 1970. */
+  readonly day: number;
+  readonly route: string;
+  readonly counts: UsageCounts;
+}
+
 /** The API keys. */
 export interface ApiKeyStore extends OwnedStore<ApiKey, ApiKeyChanges> {
   /** The key of an unexpired secret whose stored digest has this digest. The caller compares the secret itself. */
   findBySecret(digest: Uint8Array, nowSecs: number): Promise<ApiKey | undefined>;
+  /** Adds to the usage of keys that exist, and marks them as used now. */
+  addUsage(rows: readonly UsageRow[], nowSecs: number): Promise<void>;
+  /** The usage of a key by day and route, both days included. */
+  usage(apiKeyId: string, days: { readonly fromDay: number; readonly toDay: number }): Promise<UsageRow[]>;
 }

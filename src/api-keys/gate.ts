@@ -4,9 +4,11 @@ import { ANONYMOUS, type ApiKeyCaller, invalidKey, type Scope } from "../http/ca
 import { ApiError } from "../http/errors.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Gate } from "../http/gate.ts";
-import type { Access } from "../http/route-terms.ts";
+import type { RequestLimits } from "../http/limits/request-limits.ts";
+import type { Access, RouteTerms } from "../http/route-terms.ts";
 import type { KeyLookup } from "./key-lookup.ts";
 import { isMeantAsKey } from "./key-text.ts";
+import type { UsageRecorder } from "./usage-recorder.ts";
 
 export interface GateDeps {
   readonly names: ServiceNames;
@@ -15,6 +17,8 @@ export interface GateDeps {
   /** `http.anonymous`. */
   readonly anonymousReads: boolean;
   readonly keys: KeyLookup;
+  readonly limits: RequestLimits;
+  readonly usage: Pick<UsageRecorder, "record">;
   /** While this returns a reason, a custody address in the index may be outdated. */
   readonly staleReason: StaleReason;
 }
@@ -22,6 +26,8 @@ export interface GateDeps {
 /** Headers that clients of the hosted API send their key in; older clients use the second. */
 const KEY_HEADERS = ["x-api-key", "api_key"] as const;
 const SIGNATURE_HEADERS = ["Fid", "Op", "Signed-At", "Nonce", "Signature"] as const;
+/** Where an anonymous client counts by its address. Other routes verify a credential of their own. */
+const COUNTED_WITHOUT_KEY: ReadonlySet<Access["kind"]> = new Set(["read", "anonymousOrKey"]);
 /** What these scopes allow to the owner, a new custody address must be able to stop at once. */
 const NEED_CURRENT_INDEX: ReadonlySet<Scope> = new Set(["webhooks", "apps", "signers"]);
 
@@ -40,16 +46,21 @@ export function keyTextOf(headers: Headers): string {
  * are closed.
  */
 export function createGate(deps: GateDeps): Gate {
-  const { names, compatPrefixes, anonymousReads, keys, staleReason } = deps;
+  const { names, compatPrefixes, anonymousReads, keys, limits, usage, staleReason } = deps;
   const compatPaths = compatPrefixes.map((prefix) => `${basePathOf(prefix)}/`);
   const signatureHeaders = SIGNATURE_HEADERS.map((name) => names.headerPrefix + name);
   const isCompat = (path: string) => compatPaths.some((base) => path.startsWith(base));
   const isSigned = ({ headers }: Request) => signatureHeaders.some((name) => headers.has(name));
   const isKey = (text: string) => isMeantAsKey(text, names.segment);
 
-  function requireScope(caller: ApiKeyCaller | undefined, scope: Scope): ApiKeyCaller {
-    if (caller === undefined) throw invalidKey();
-    if (caller.scopes.includes(scope)) return caller;
+  /** Admits a key, whose uses count from now on, also those that lack the scope. */
+  function admitCaller(exchange: Exchange, caller: ApiKeyCaller | undefined, scope: Scope): void {
+    if (caller === undefined) {
+      limits.countUnknownKey(exchange);
+      throw invalidKey();
+    }
+    exchange.caller = caller;
+    if (caller.scopes.includes(scope)) return;
     throw new ApiError("forbidden", `the key lacks the scope ${JSON.stringify(scope)}`, {
       code: "missing_scope",
     });
@@ -64,21 +75,18 @@ export function createGate(deps: GateDeps): Gate {
     }
     const known = keys.known(text);
     if (known !== undefined) {
-      exchange.caller = requireScope(known, "read");
+      admitCaller(exchange, known, "read");
       return undefined;
     }
-    return keys.findForRead(text).then((caller) => {
-      exchange.caller = requireScope(caller, "read");
-    });
+    return keys.findForRead(text).then((caller) => admitCaller(exchange, caller, "read"));
   }
 
   async function admitKey(exchange: Exchange, scope: Scope): Promise<void> {
     const text = keyTextOf(exchange.request.headers);
     if (!isKey(text) || isSigned(exchange.request)) throw invalidKey();
-    const caller = requireScope(await keys.find(text), scope);
+    admitCaller(exchange, await keys.find(text), scope);
     const stale = NEED_CURRENT_INDEX.has(scope) ? await staleReason() : undefined;
     if (stale !== undefined) throw new ApiError("unavailable", `this key has to wait: ${stale}`);
-    exchange.caller = caller;
   }
 
   function admitTo(exchange: Exchange, access: Access): void | Promise<void> {
@@ -88,6 +96,8 @@ export function createGate(deps: GateDeps): Gate {
         return undefined;
       case "read":
         return admitRead(exchange);
+      case "anonymousOrKey":
+        return anonymousReads ? undefined : admitKey(exchange, access.scope);
       case "key":
         return admitKey(exchange, access.scope);
       case "signatureOrKey": {
@@ -99,10 +109,25 @@ export function createGate(deps: GateDeps): Gate {
     }
   }
 
+  /** Charges an admitted request, unless it has a credential of another kind. */
+  function charge(exchange: Exchange, { access, price }: RouteTerms): void {
+    const isCounted = exchange.caller.kind === "apiKey" || COUNTED_WITHOUT_KEY.has(access.kind);
+    if (!isCounted || !limits.isLimited(exchange)) return;
+    exchange.charge = (units) => limits.charge(exchange, units);
+    exchange.charge(price(exchange.request.url));
+  }
+
   return {
-    admit(exchange, { access }) {
+    admit(exchange, terms) {
       exchange.caller = ANONYMOUS;
-      return admitTo(exchange, access);
+      const admission = admitTo(exchange, terms.access);
+      if (admission === undefined) return charge(exchange, terms);
+      return admission.then(() => charge(exchange, terms));
+    },
+
+    recordUse({ caller, route = "unmatched", charged, writes }, status) {
+      if (caller.kind === "anonymous") return;
+      usage.record({ apiKeyId: caller.apiKeyId, route, units: charged, writes, status });
     },
   };
 }

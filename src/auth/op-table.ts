@@ -31,6 +31,7 @@ export const signedOperations = {
   createApiKey: { method: "POST", path: "/api_key", op: "api_key.create" },
   getApiKey: { method: "GET", path: "/api_key", op: "api_key.read", ...idOnly },
   listApiKeys: { method: "GET", path: "/api_key/list", op: "api_key.read", ...idOnly },
+  getApiKeyUsage: { method: "GET", path: "/api_key/usage", op: "api_key.read", ...idOnly },
   updateApiKey: { method: "PUT", path: "/api_key", op: "api_key.update" },
   deleteApiKey: { method: "DELETE", path: "/api_key", op: "api_key.delete", ...idOnly },
   rotateApiKeySecret: {

@@ -11,7 +11,7 @@ export interface Risk {
 
 /** Finds risky settings, which a node logs when it starts. */
 export function findRisks(config: Config): readonly Risk[] {
-  return [...nameRisks(config), ...stateRisks(config), ...proxyRisks(config)];
+  return [...nameRisks(config), ...stateRisks(config), ...proxyRisks(config), ...openRisks(config)];
 }
 
 function stateRisks({ state }: Config): readonly Risk[] {
@@ -35,6 +35,18 @@ function proxyRisks({ http }: Config): readonly Risk[] {
       message:
         "Trusts every address as a proxy: any client can choose the address by which its requests are counted. List the networks " +
         "of the proxies only",
+    },
+  ];
+}
+
+function openRisks({ http }: Config): readonly Risk[] {
+  if (isLoopbackHost(http.host) || !http.anonymous || http.anonymous_units_per_minute > 0) return [];
+  return [
+    {
+      key: "http.anonymous",
+      message:
+        "Serves reads to anyone without a limit on a public address. Set http.anonymous_units_per_minute, or require keys with " +
+        "http.anonymous = false, unless a proxy limits clients",
     },
   ];
 }

@@ -129,6 +129,9 @@ export const configSchema = section({
         rule: 'a list of at most 64 entries, each "*" or an origin such as "https://app.example"',
       },
     ),
+    anonymous: flag(),
+    anonymous_units_per_minute: integer(0, 1_000_000_000),
+    anonymous_burst_units: integer(0, 1_000_000_000),
     trusted_proxies: networks(),
     proxy_header: Type.Union([Type.Literal("x-forwarded-for"), Type.Literal("forwarded")], {
       rule: '"x-forwarded-for" or "forwarded"',
@@ -209,6 +212,7 @@ export const configSchema = section({
     max_keys_per_owner: integer(0, 10_000),
     secret_grace_period_secs: integer(0, 2_592_000),
     units_per_minute: integer(1, 1_000_000_000),
+    burst_units: integer(1, 1_000_000_000),
     writes_per_minute: integer(1, 1_000_000),
   }),
   webhooks: section({

@@ -29,6 +29,14 @@ export interface Exchange {
   route: string | undefined;
   /** Anonymous until the edge has admitted the request. */
   caller: Caller;
+  /** Charges the caller for more than the edge could see. @throws ApiError `tooManyRequests` */
+  charge: (units: number) => void;
+  /** Units that the caller was charged. */
+  charged: number;
+  /** Messages that the request has written. */
+  writes: number;
+  /** What the caller has left; undefined for a caller without a limit. */
+  limitHeaders: { readonly policy: string; readonly state: string } | undefined;
   /** Body of a response whose route declares it cacheable in this process. */
   cacheable: TaggedBody | undefined;
 }

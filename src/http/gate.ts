@@ -10,6 +10,8 @@ export interface Gate {
    * @throws ApiError `unauthorized`, `forbidden`, `tooManyRequests` or `unavailable`
    */
   admit(exchange: Exchange, terms: RouteTerms): void | Promise<void>;
+  /** Counts a response to a request with an API key. */
+  recordUse(exchange: Exchange, status: number): void;
 }
 
 /** A gate for an interface without API keys. */
@@ -18,4 +20,5 @@ export const keylessGate: Gate = {
     if (access.kind === "key") throw invalidKey();
     exchange.caller = ANONYMOUS;
   },
+  recordUse: () => undefined,
 };

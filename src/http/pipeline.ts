@@ -93,6 +93,10 @@ export function createPipeline(
       startedAtMs: performance.now(),
       route: undefined,
       caller: ANONYMOUS,
+      charge: () => undefined,
+      charged: 0,
+      writes: 0,
+      limitHeaders: undefined,
       cacheable: undefined,
     };
   }
@@ -102,11 +106,16 @@ export function createPipeline(
     const { headers, status } = response;
     headers.set("x-request-id", requestId);
     cors.allowOrigin(request, headers);
+    if (exchange.limitHeaders !== undefined) {
+      headers.set("ratelimit-policy", exchange.limitHeaders.policy);
+      headers.set("ratelimit", exchange.limitHeaders.state);
+    }
     if (closesConnections()) headers.set("connection", "close");
 
     const durationMs = performance.now() - exchange.startedAtMs;
     const template = exchange.route ?? "unmatched";
     observe(method, template, status, durationMs / 1000);
+    if (exchange.caller.kind === "apiKey") gate.recordUse(exchange, status);
     const level = template === READINESS ? "debug" : logLevelOf(status);
     if (log.isLevelEnabled(level)) {
       const key = exchange.caller.kind === "apiKey" ? { apiKey: exchange.caller.prefix } : {};

@@ -1,17 +1,19 @@
 import type { Scope } from "./caller.ts";
+import { flat, type Price } from "./limits/prices.ts";
 
 /**
  * Which credential a route asks for.
  *
  * - `open`: none, or one that the route verifies itself.
  * - `read`: an API key counts in the compat dialect, and is required where the operator has closed anonymous reads.
+ * - `anonymousOrKey`: none while anonymous reads are open, else an API key with the scope.
  * - `key`: an API key with the scope.
  * - `signatureOrKey`: a signature of the owner or, in the compat dialect, an API key with the scope.
  * - `sendSecretOrKey`: a send secret of a mini app, or an API key with the scope.
  */
 export type Access =
   | { readonly kind: "open" | "read" }
-  | { readonly kind: "key" | "signatureOrKey" | "sendSecretOrKey"; readonly scope: Scope };
+  | { readonly kind: "anonymousOrKey" | "key" | "signatureOrKey" | "sendSecretOrKey"; readonly scope: Scope };
 
 export const OPEN: Access = { kind: "open" };
 export const READ: Access = { kind: "read" };
@@ -29,6 +31,7 @@ export interface RouteTerms {
   /** Template of the whole path; undefined for a path without a route. */
   readonly template: string | undefined;
   readonly access: Access;
+  readonly price: Price;
 }
 
 /** The part of an Elysia route that contains the declaration. */
@@ -42,19 +45,24 @@ interface DeclaredRoute {
 export type TermsOf = (method: string, path: string) => RouteTerms;
 
 /** The terms of paths without a route. A client that may not read learns nothing about them. */
-const UNKNOWN: RouteTerms = { template: undefined, access: READ };
+const UNKNOWN: RouteTerms = { template: undefined, access: READ, price: flat(1) };
 
 /**
  * Collects the terms of an app's routes. A GET without a declaration is a read; other methods without one are open,
  * because they verify their own credential or are refused with 501.
  *
+ * @param priceOf the price of a route by its template; undefined for the usual one.
  * @param routes with templates whose parameters are whole segments, such as `/frame/webhook/:app_id`.
  */
-export function createTermsOf(routes: readonly DeclaredRoute[]): TermsOf {
+export function createTermsOf(
+  routes: readonly DeclaredRoute[],
+  priceOf: (template: string) => Price | undefined = () => undefined,
+): TermsOf {
   const exact = new Map<string, Map<string, RouteTerms>>();
   const patterns: { readonly method: string; readonly pattern: RegExp; readonly terms: RouteTerms }[] = [];
   for (const { method, path, hooks } of routes) {
-    const terms = { template: path, access: hooks.access ?? (method === "GET" ? READ : OPEN) };
+    const access = hooks.access ?? (method === "GET" ? READ : OPEN);
+    const terms = { template: path, access, price: priceOf(path) ?? flat(1) };
     if (path.includes(":")) {
       const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`);
       patterns.push({ method, pattern, terms });

@@ -15,6 +15,7 @@ import { exchangeOf, type TaggedBody } from "./exchange.ts";
 import { type Gate, keylessGate } from "./gate.ts";
 import { createHttpMetrics } from "./http-metrics.ts";
 import { hubErrorOf } from "./hub-error.ts";
+import type { Price } from "./limits/prices.ts";
 import { Listener } from "./listener.ts";
 import { type ApiDocumentation, openApiDocument } from "./openapi.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
@@ -46,6 +47,8 @@ export interface HttpServerOptions {
   readonly documentation: () => Promise<ApiDocumentation>;
   /** Decides who may call a route; without it there are no API keys. */
   readonly gate?: Gate | undefined;
+  /** The price of a route by the template of its whole path; undefined for the usual one. */
+  readonly priceOf?: (template: string) => Price | undefined;
   /** Cache for responses of routes that declare it; without it no response is cached. */
   readonly cache?: ResponseCache | undefined;
   /** Why the API cannot respond now, for clients. Default: it always can. */
@@ -150,26 +153,32 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     .get("/openapi.json", ({ request }) => respondWithDocument(request), { detail: { hide: true } })
     .compile();
 
-  const handle = createPipeline({
-    route: (request) => app.fetch(request),
-    policyOf: createPolicyLookup([names.basePath, ...compatPrefixes.map(basePathOf)]),
-    termsOf: createTermsOf(documented.routes),
-    gate: options.gate ?? keylessGate,
-    cors,
-    clients: createClientAddresses(config.http),
-    commonHeaders,
-    cache: options.cache,
-    sender,
-    observe: createHttpMetrics(metrics),
-    log,
-    unavailableReason: options.unavailableReason ?? (() => undefined),
-    closesConnections: () => closesConnections,
-  });
+  const observe = createHttpMetrics(metrics);
+  const termsOf = createTermsOf(documented.routes, options.priceOf);
+  const pipelineWith = (gate: Gate) =>
+    createPipeline({
+      route: (request) => app.fetch(request),
+      policyOf: createPolicyLookup([names.basePath, ...compatPrefixes.map(basePathOf)]),
+      termsOf,
+      gate,
+      cors,
+      clients: createClientAddresses(config.http),
+      commonHeaders,
+      cache: options.cache,
+      sender,
+      observe,
+      log,
+      unavailableReason: options.unavailableReason ?? (() => undefined),
+      closesConnections: () => closesConnections,
+    });
+  const handle = pipelineWith(options.gate ?? keylessGate);
+  /** The operator decides by its listen address who reaches the port of the hub. */
+  const handleUngated = pipelineWith(keylessGate);
 
   /** A port where only the paths of the hub exist. */
   const handleHubOnly: typeof handle = (request, connection) =>
     canonicalUrl(request.url).path.startsWith("/v1/")
-      ? handle(request, connection)
+      ? handleUngated(request, connection)
       : Response.json(hubErrorOf("unknown route", "notFound"), {
           status: errorKinds.notFound.status,
           headers: { "cache-control": "no-store" },

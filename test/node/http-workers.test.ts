@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { indexPath } from "../../src/db/index/database.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
+import { sdkClient, sdkError } from "../api/compat/sdk.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { violationsOf } from "../support/exposition.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
@@ -67,6 +68,12 @@ const signed = async (call: Omit<SignedCall, "fid" | "signedAt">) => {
   return () => ask(`/v2/svc${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
 };
 
+async function createKey(fields: object) {
+  const body = JSON.stringify({ name: "k", scopes: ["read"], ...fields });
+  const create = await signed({ method: "POST", path: "/api_key", body });
+  return (await (await create()).json()) as { api_key: { api_key_id: string }; secret: string };
+}
+
 async function statusesOf(requests: readonly Promise<Response>[]): Promise<Record<number, number>> {
   const counts: Record<number, number> = {};
   for (const { status } of await Promise.all(requests)) counts[status] = (counts[status] ?? 0) + 1;
@@ -105,6 +112,47 @@ describe(`${WORKERS} HTTP workers`, () => {
       responses.reduce((total, response) => total + response[key], 0);
     expect([sum("success_count"), sum("not_attempted_count")]).toEqual([TOKENS, 7 * TOKENS]);
     expect(client.requests.flatMap(({ tokens }) => tokens)).toHaveLength(TOKENS);
+  });
+
+  test("refuse a key that one of them has deleted, each from its next request on", async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const { api_key, secret } = await createKey({});
+      const read = () => ask(`/v2/farcaster/user/bulk/?fids=${FID}`, { headers: { "x-api-key": secret } });
+      expect(await statusesOf(Array.from({ length: 8 }, read))).toEqual({ 200: 8 });
+      const remove = await signed({ method: "DELETE", path: `/api_key?api_key_id=${api_key.api_key_id}` });
+      expect((await remove()).status).toBe(200);
+      expect(await statusesOf(Array.from({ length: 5 }, read))).toEqual({ 401: 5 });
+      const sdk = sdkClient(node.url, { apiKey: secret });
+      expect((await sdkError(sdk.fetchBulkUsers({ fids: [FID] }))).status).toBe(401);
+    }
+  });
+
+  test("admit what the bucket of a key holds, and store what it was used for", async () => {
+    const { api_key, secret } = await createKey({ units_per_minute: 120 });
+    const startedMs = performance.now();
+    const counts = await statusesOf(
+      Array.from({ length: 1_000 }, () =>
+        ask(`/v2/farcaster/storage/usage?fid=${FID}`, { headers: { "x-api-key": secret } }),
+      ),
+    );
+    const refilled = Math.ceil(((performance.now() - startedMs) / 60_000) * 120);
+    expect(counts[200]).toBeGreaterThanOrEqual(119);
+    expect(counts[200]).toBeLessThanOrEqual(121 + refilled);
+    expect((counts[200] ?? 0) + (counts[429] ?? 0)).toBe(1_000);
+    await node.stop();
+    node = await startNode({ command: compiledProgram, dataDir: dir.path, args: options });
+    const from = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    const usage = await signed({
+      method: "GET",
+      path: `/api_key/usage?api_key_id=${api_key.api_key_id}&from=${from}`,
+    });
+    expect(((await (await usage()).json()) as { totals: unknown }).totals).toEqual({
+      requests: 1_000,
+      units: counts[200],
+      writes: 0,
+      errors: 0,
+      limited: counts[429],
+    });
   });
 
   test("/metrics sums the counters of all workers, and shows shared values once", async () => {

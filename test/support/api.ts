@@ -6,6 +6,7 @@ import { KeyEpoch } from "../../src/api-keys/key-epoch.ts";
 import type { StaleReason } from "../../src/auth/staleness.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import type { StateDatabase } from "../../src/db/state/database.ts";
+import { createSharedLimits } from "../../src/http/limits/request-limits.ts";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
 import { ResponseCache } from "../../src/http/response-cache.ts";
 import type { HttpServer } from "../../src/http/server.ts";
@@ -16,7 +17,7 @@ import { SubmissionCheck } from "../../src/hub/submission-check.ts";
 import type { OutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
 import { createFanOut, type FanOutTimings } from "../../src/node/compose/fan-out.ts";
-import { createKeyGate } from "../../src/node/compose/key-gate.ts";
+import { startKeyGate } from "../../src/node/compose/key-gate.ts";
 import { createManagement } from "../../src/node/compose/management.ts";
 import { createPush } from "../../src/node/compose/push.ts";
 import { startNodeWrites } from "../../src/node/compose/writes.ts";
@@ -40,6 +41,8 @@ export interface TestApi extends AsyncDisposable {
   readonly state: StateDatabase;
   readonly url: string;
   readonly document: OpenApiDocument;
+  /** Stores what API keys were used for. */
+  flushUsage(): Promise<void>;
   /** The dependencies of the routes of both dialects. */
   readonly plugins: ReturnType<typeof apiPlugins>;
   /** The routes under `/v1`. */
@@ -155,6 +158,12 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     writes: nodeWrites.rpc,
   });
   const v1 = hubPlugins({ reads, hub: hub.rpc });
+  const keyGate = startKeyGate({
+    ...parts,
+    store: stores.apiKeys,
+    management,
+    sharedLimits: createSharedLimits(),
+  });
   const http = runHttp({
     ...plugins,
     hubPlugins: v1,
@@ -162,7 +171,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     clock: node.clock,
     http: httpSettings,
     cache: responses,
-    gate: createKeyGate({ ...parts, store: stores.apiKeys, management }),
+    gate: keyGate.gate,
   });
   const document = await documentOf(http.server, [options.compatPrefixes, settings, httpSettings]);
   return {
@@ -170,6 +179,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     state,
     url: http.url,
     document,
+    flushUsage: () => keyGate.usage.flush(),
     plugins,
     hubPlugins: v1,
     takeStatements() {
@@ -191,6 +201,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     async [Symbol.asyncDispose]() {
       await http[Symbol.asyncDispose]();
       await nodeWrites.stop();
+import { createSharedLimits } from "../../src/http/limits/request-limits.ts";
       await fanOut.stop(0);
       state[Symbol.dispose]();
       db[Symbol.dispose]();

@@ -4,6 +4,7 @@ import { Registry } from "prom-client";
 import type { Config } from "../../src/config/schema.ts";
 import { createClientAddresses } from "../../src/http/client-address.ts";
 import type { Gate } from "../../src/http/gate.ts";
+import type { Price } from "../../src/http/limits/prices.ts";
 import type { ApiDocumentation } from "../../src/http/openapi.ts";
 import type { OpsProviders } from "../../src/http/ops.ts";
 import type { ResponseCache } from "../../src/http/response-cache.ts";
@@ -43,6 +44,7 @@ export interface RunHttpOptions {
   readonly clock?: Clock;
   readonly cache?: ResponseCache;
   readonly gate?: Gate;
+  readonly priceOf?: (template: string) => Price | undefined;
   readonly unavailableReason?: () => string | undefined;
   readonly unsent?: UnsentBytes;
   readonly descriptors?: Descriptors;
@@ -56,6 +58,9 @@ export const httpSettings: Config["http"] = {
   workers: 1,
   max_ids: 350,
   cors_origins: ["*"],
+  anonymous: true,
+  anonymous_units_per_minute: 0,
+  anonymous_burst_units: 0,
   trusted_proxies: [],
   proxy_header: "x-forwarded-for",
   idle_timeout_secs: 30,
@@ -109,6 +114,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
     },
     cache: options.cache,
     gate: options.gate,
+    priceOf: options.priceOf,
     unavailableReason: options.unavailableReason,
     unsent: options.unsent,
     descriptors: options.descriptors,

@@ -50,6 +50,7 @@ export const opByRequest: Readonly<Record<string, string>> = {
   "DELETE /api_key": "api_key.delete",
   "GET /api_key": "api_key.read",
   "GET /api_key/list": "api_key.read",
+  "GET /api_key/usage": "api_key.read",
   "POST /api_key/secret/rotate": "api_key.rotate_secret",
   "POST /frame/app": "app.create",
   "PUT /frame/app": "app.update",

@@ -4,6 +4,7 @@ import type { StateClock } from "../../db/state/state-clock.ts";
 import { createOwnedStore, type OwnedTable, ownedRows } from "../../management/postgres/owned-store.ts";
 import { API_KEY_COLUMNS, type ApiKeyRow, toApiKey } from "../api-key-row.ts";
 import type { ApiKey, ApiKeyChanges, ApiKeyStore } from "../api-key-store.ts";
+import { postgresUsage } from "./usage.ts";
 
 const insertKey = pgStatement<
   unknown,
@@ -101,6 +102,7 @@ const table: OwnedTable<ApiKey> = {
 export function createPostgresApiKeys(pool: PgPool, clock: StateClock): ApiKeyStore {
   return {
     ...createOwnedStore<ApiKey, ApiKeyChanges>(pool, table, clock),
+    ...postgresUsage(pool),
     findBySecret: (digest, nowSecs) => rows.findBySecret(pool, digest, nowSecs),
   };
 }

@@ -6,6 +6,7 @@ import type { StoreWrites } from "../../db/state/store-writes.ts";
 import { type OwnedTable, ownedReads, ownedRows, ownedWrites } from "../../management/sqlite/owned-store.ts";
 import { API_KEY_COLUMNS, type ApiKeyRow, toApiKey } from "../api-key-row.ts";
 import type { ApiKey, ApiKeyChanges, ApiKeyStore } from "../api-key-store.ts";
+import { usageReads, usageWrites } from "./usage.ts";
 
 const insertKey = statement<
   unknown,
@@ -97,10 +98,13 @@ const table: OwnedTable<ApiKey> = {
   },
 };
 
-export function apiKeyReads(db: StateDatabase): Pick<ApiKeyStore, "find" | "listByOwner" | "findBySecret"> {
+export function apiKeyReads(
+  db: StateDatabase,
+): Pick<ApiKeyStore, "find" | "listByOwner" | "findBySecret" | "usage"> {
   const reads = ownedReads<ApiKey, ApiKeyChanges>(db, table);
   return {
     ...reads,
+    ...usageReads(db),
     async findBySecret(digest, nowSecs) {
       for (const holder of holdersOf(db, digest, nowSecs)) {
         const key = await reads.find(holder, nowSecs);
@@ -114,6 +118,6 @@ export function apiKeyReads(db: StateDatabase): Pick<ApiKeyStore, "find" | "list
 export function apiKeyWrites(
   db: StateDatabase,
   clock: StateClock,
-): StoreWrites<ApiKeyStore, "create" | "update" | "delete" | "rotateSecret"> {
-  return ownedWrites(db, table, clock);
+): StoreWrites<ApiKeyStore, "create" | "update" | "delete" | "rotateSecret" | "addUsage"> {
+  return { ...ownedWrites(db, table, clock), ...usageWrites(db) };
 }

@@ -29,15 +29,17 @@ import type { ApiDeps } from "./api-deps.ts";
 import { commonReads } from "./common-reads.ts";
 import { readDepsFor } from "./dialect.ts";
 import { loadDocumentation } from "./documentation.ts";
+import { priceOf } from "./prices.ts";
 
 /** Returns every route of the API, in the native dialect and in the compat dialect. */
 export function apiPlugins(
   deps: ApiDeps,
-): Pick<HttpServerOptions, "plugins" | "compatPlugins" | "documentation"> {
+): Pick<HttpServerOptions, "plugins" | "compatPlugins" | "documentation" | "priceOf"> {
   return {
     plugins: nativePlugins(deps),
     compatPlugins: () => compatPlugins(deps),
     documentation: loadDocumentation,
+    priceOf,
   };
 }
 

@@ -2,6 +2,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { type DocumentDecoration, Elysia } from "elysia";
 import { captureBody, rawBody } from "../../http/body.ts";
 import { badRequest } from "../../http/params.ts";
+import { type Access, READ, type RouteTermsHook } from "../../http/route-terms.ts";
 import type { HubRpc } from "../../hub/rpc.ts";
 import {
   GetInfoResponse,
@@ -62,6 +63,7 @@ export function submitRoutes(hub: HubRpc, reads: HubReads) {
         "Checks a message or a frame action as a submit would, and stores nothing",
         "A `Message`",
         closedObject({ valid: Type.Boolean(), message: HubMessage }),
+        READ,
       ),
     )
     .get(
@@ -107,7 +109,13 @@ const content = (schema: TSchema) => ({ "application/json": { schema } });
 const binary = { schema: { type: "string", format: "binary" } };
 
 /** Describes a request whose body is protobuf. */
-function submit(id: string, summary: string, body: string, response: TSchema) {
+function submit(
+  id: string,
+  summary: string,
+  body: string,
+  response: TSchema,
+  access: Access = { kind: "anonymousOrKey", scope: "write" },
+) {
   const error = (description: string) => ({ description, content: content(HubError) });
   const detail = {
     operationId: `hub${id}`,
@@ -128,5 +136,6 @@ function submit(id: string, summary: string, body: string, response: TSchema) {
     },
   };
   // Elysia's types follow OpenAPI 3.0; the document is 3.1.
-  return { parse: captureBody, detail: detail as unknown as DocumentDecoration };
+  const terms: RouteTermsHook = { access };
+  return { parse: captureBody, detail: detail as unknown as DocumentDecoration, ...terms };
 }

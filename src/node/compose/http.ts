@@ -6,6 +6,7 @@ import type { Config } from "../../config/schema.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
+import type { SharedLimits } from "../../http/limits/request-limits.ts";
 import { ResponseCache } from "../../http/response-cache.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "../../http/server.ts";
 import type { UnsentBytes } from "../../http/unsent-bytes.ts";
@@ -22,7 +23,7 @@ import type { Writes } from "../../writes/rpc.ts";
 import type { NodeOps } from "../node-ops.ts";
 import type { StateStores } from "../state/state-stores.ts";
 import { createNodeHubReads } from "./hub-reads.ts";
-import { createKeyGate } from "./key-gate.ts";
+import { startKeyGate } from "./key-gate.ts";
 import { createManagement } from "./management.ts";
 import { createPush } from "./push.ts";
 
@@ -44,6 +45,7 @@ export function createNodeHttp(deps: {
   readonly isPaused: (name: Pausable) => boolean;
   /** Shared by all HTTP workers. */
   readonly keyEpoch: KeyEpoch;
+  readonly sharedLimits: SharedLimits;
   /** The budget of unsent response bytes, shared by all HTTP workers. */
   readonly unsent: UnsentBytes;
   /** The streams of this worker; undefined while they are disabled. */
@@ -64,6 +66,7 @@ export function createNodeHttp(deps: {
     stateNode,
     isPaused,
     keyEpoch,
+    sharedLimits,
     unsent,
     streams,
     descriptors,
@@ -81,7 +84,8 @@ export function createNodeHttp(deps: {
     isPaused,
     keyEpoch,
   });
-  return createHttpServer({
+  const keyGate = startKeyGate({ common, store: state.apiKeys, management, keyEpoch, sharedLimits });
+  const server = createHttpServer({
     common,
     version,
     nodeId: stateNode.nodeId,
@@ -101,11 +105,18 @@ export function createNodeHttp(deps: {
     ...hubInterface(config, db, deps.hub),
     ops,
     unavailableReason: config.upstream.url === "" ? undefined : createBuildCheck(db),
-    gate: createKeyGate({ common, store: state.apiKeys, management, keyEpoch }),
+    gate: keyGate.gate,
     unsent,
     descriptors,
     cache: new ResponseCache({ dataVersion: () => db.dataVersion(), clock }),
   });
+  return {
+    ...server,
+    async stop(options) {
+      await server.stop(options);
+      await keyGate.usage.stop();
+    },
+  };
 }
 
 /** The hub under `/v1`, and its further port, unless its reads are off. */

@@ -3,25 +3,44 @@ import type { ApiKeyStore } from "../../api-keys/api-key-store.ts";
 import { createGate } from "../../api-keys/gate.ts";
 import type { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { createKeyLookup } from "../../api-keys/key-lookup.ts";
+import { startUsageRecorder, type UsageRecorder } from "../../api-keys/usage-recorder.ts";
 import type { Gate } from "../../http/gate.ts";
+import { createRequestLimits, type SharedLimits } from "../../http/limits/request-limits.ts";
 import type { Common } from "../../runtime/common.ts";
 
-/** Composes the gate of the HTTP interface from the API keys and the settings. */
-export function createKeyGate(options: {
-  readonly common: Pick<Common, "config" | "clock">;
+/** The gate of an HTTP worker, and what it counts. */
+export interface KeyGate {
+  readonly gate: Gate;
+  readonly usage: UsageRecorder;
+}
+
+/** Starts the gate of the HTTP interface over the API keys and the settings. */
+export function startKeyGate(options: {
+  readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly store: ApiKeyStore;
   readonly management: Pick<ManagementDeps, "auth" | "apiKeys">;
   /** That of the management, on all HTTP workers. */
   readonly keyEpoch: KeyEpoch;
-}): Gate {
-  const { store, management, keyEpoch } = options;
-  const { config, clock } = options.common;
+  /** Those of all HTTP workers. */
+  readonly sharedLimits: SharedLimits;
+}): KeyGate {
+  const { store, management, keyEpoch, sharedLimits } = options;
+  const { config, clock, log } = options.common;
   const { names, custodyOf, staleReason } = management.auth;
-  return createGate({
+  const usage = startUsageRecorder({ store, clock, log });
+  const limits = createRequestLimits(sharedLimits, {
+    keyBurst: config.api_keys.burst_units,
+    anonymousPerMinute: config.http.anonymous_units_per_minute,
+    anonymousBurst: config.http.anonymous_burst_units,
+  });
+  const gate = createGate({
     names,
     compatPrefixes: config.service.compat_prefixes,
-    anonymousReads: true,
+    anonymousReads: config.http.anonymous,
     keys: createKeyLookup({ store, custodyOf, clock, limits: management.apiKeys.limits, epoch: keyEpoch }),
+    limits,
+    usage,
     staleReason,
   });
+  return { gate, usage };
 }

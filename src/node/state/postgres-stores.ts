@@ -1,4 +1,5 @@
 import { createPostgresApiKeys } from "../../api-keys/postgres/api-key-store.ts";
+import { usageSweep } from "../../api-keys/postgres/usage.ts";
 import { createPostgresApps } from "../../apps/postgres/app-store.ts";
 import { auditSweep, createPostgresAudit } from "../../audit/postgres/audit-store.ts";
 import { createPostgresNonces, nonceSweep } from "../../auth/postgres/nonce-store.ts";
@@ -75,6 +76,7 @@ export function createPostgresSweeps(
   return [
     { name: "nonces", step: nonceSweep(main, clock) },
     { name: "secrets", step: secretSweep(main, clock) },
+    { name: "api_key_usage", step: usageSweep(main, clock) },
     { name: "webhook_changes", step: webhookChangeSweep(main, clock) },
     tokenChangeSweep(main, clock),
     orphanedTokenSweep(main, node),

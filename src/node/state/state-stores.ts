@@ -46,7 +46,7 @@ export type WrittenStore = Exclude<keyof StateStores, "ledger">;
 export const writeMethods = {
   nonces: ["spend"],
   apps: ["create", "update", "delete", "rotateSecret"],
-  apiKeys: ["create", "update", "delete", "rotateSecret"],
+  apiKeys: ["create", "update", "delete", "rotateSecret", "addUsage"],
   webhooks: ["create", "update", "delete", "rotateSecret"],
   tokens: ["apply", "countRefused", "deleteMatching"],
   campaigns: ["create", "take", "release", "end"],

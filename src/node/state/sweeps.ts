@@ -1,3 +1,4 @@
+import { usageSweep } from "../../api-keys/sqlite/usage.ts";
 import { auditSweep } from "../../audit/sqlite/audit-store.ts";
 import { nonceSweep } from "../../auth/sqlite/nonce-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
@@ -17,6 +18,7 @@ import { writeSweeps } from "../../writes/store/sqlite/write-store.ts";
 export const sweepNames = [
   "nonces",
   "secrets",
+  "api_key_usage",
   "token_changes",
   "orphaned_tokens",
   "dedupe",
@@ -38,6 +40,7 @@ export function sweepSteps(db: StateDatabase, clock: StateClock): Readonly<Recor
   return {
     nonces: nonceSweep(db, clock),
     secrets: secretSweep(db, clock),
+    api_key_usage: usageSweep(db, clock),
     token_changes: tokenChangeSweep(db, clock),
     orphaned_tokens: orphanedTokenSweep(db),
     dedupe: dedupeSweep(db, clock),

@@ -3,6 +3,7 @@ import { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { httpWorkersOf } from "../../config/http-workers.ts";
 import type { Config } from "../../config/schema.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
+import { createSharedLimits } from "../../http/limits/request-limits.ts";
 import { UnsentBytes } from "../../http/unsent-bytes.ts";
 import { connectRpc, type RpcClient, serveRpc } from "../../lib/port-rpc.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
@@ -60,6 +61,7 @@ export function startHttpWorkers(
   const nodeOps: NodeOps = { ...ops, metrics: createMetricsPage(metrics, partMetrics, stats) };
 
   const keyEpoch = new KeyEpoch();
+  const sharedLimits = createSharedLimits();
   const unsent = new UnsentBytes();
   new Gauge({
     name: `${metrics.prefix}http_unsent_bytes`,
@@ -98,6 +100,7 @@ export function startHttpWorkers(
       writes: writesPort,
       commits: commits.shared,
       keyEpoch: keyEpoch.shared,
+      sharedLimits,
       unsent: unsent.shared,
       state,
       sharesPort,

@@ -5,6 +5,7 @@ import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
+import type { SharedLimits } from "../../http/limits/request-limits.ts";
 import { UnsentBytes } from "../../http/unsent-bytes.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
@@ -46,6 +47,7 @@ export interface HttpWorkerInit {
   readonly unsent: SharedArrayBuffer;
   /** That of the API keys, of all HTTP workers. */
   readonly keyEpoch: SharedArrayBuffer;
+  readonly sharedLimits: SharedLimits;
   readonly state: StateLink;
   /** Whether other workers accept connections on the same port. */
   readonly sharesPort: boolean;
@@ -89,6 +91,7 @@ runWorker<HttpWorkerInit>(async (init) => {
     unsent,
     streams,
     keyEpoch: new KeyEpoch(init.keyEpoch),
+    sharedLimits: init.sharedLimits,
     descriptors: processDescriptors(),
     stopping: stopping.signal,
   });

@@ -116,6 +116,7 @@ async function apiKeyExamples(
   const ofKey = { api_key_id: key.api_key_id };
   await signed("getApiKey", { query: ofKey });
   await signed("listApiKeys");
+  await signed("getApiKeyUsage", { query: ofKey });
   await signed("updateApiKey", { body: { ...ofKey, scopes: ["read", "write", "webhooks"] } });
   await signed("rotateApiKeySecret", { body: { ...ofKey, grace_secs: 3600 } });
   await signed("deleteApiKey", { query: ofKey });

@@ -9,14 +9,17 @@ import type { ApiKey } from "../../../api-keys/api-key-store.ts";
 import { createSignedRoutes } from "../../../auth/signed-routes.ts";
 import type { AuthDeps } from "../../../auth/verify.ts";
 import { optional, text } from "../../../http/params.ts";
+import { nowSecs } from "../../../runtime/clock.ts";
 import { Deleted, idToDelete, unwrapOrThrow } from "../../shared/management.ts";
 import { ApiKeyResponse, ApiKeysResponse, ApiKeyWithSecretResponse, presentApiKey } from "./schemas.ts";
+import { ApiKeyUsageResponse, MAX_USAGE_DAYS, presentUsage, usageDays } from "./usage.ts";
 
 /** `/api_key`: API keys for the compat dialect, for their owner. No key may manage keys. */
 export function apiKeyRoutes(deps: { readonly auth: AuthDeps; readonly apiKeys: ApiKeyService }): AnyElysia {
   const { auth, apiKeys } = deps;
   const routes = createSignedRoutes(auth, { name: "api-keys", tag: "API keys" });
   const apiKeyId = text({ description: "The key's id" });
+  const usageDay = text({ description: "UTC day, as in 2026-11-22" });
   const present = (key: ApiKey) => presentApiKey(key, apiKeys);
 
   routes.add(
@@ -53,6 +56,21 @@ export function apiKeyRoutes(deps: { readonly auth: AuthDeps; readonly apiKeys: 
       response: ApiKeysResponse,
     },
     async ({ fid }) => ({ api_keys: (await apiKeys.list(fid)).map(present) }),
+  );
+
+  routes.add(
+    "getApiKeyUsage",
+    {
+      summary: "What an API key was used for",
+      description: `By UTC day and route, at most ${MAX_USAGE_DAYS} days, by default today. Counts arrive within ten seconds, and are kept for 400 days.`,
+      query: { api_key_id: apiKeyId, from: optional(usageDay), to: optional(usageDay) },
+      response: ApiKeyUsageResponse,
+      errors: ["forbidden", "notFound"],
+    },
+    async ({ fid, query }) => {
+      const days = usageDays(query, nowSecs(auth.clock));
+      return presentUsage(unwrapOrThrow(await apiKeys.usage(fid, query.api_key_id, days)));
+    },
   );
 
   routes.add(

@@ -2,7 +2,9 @@ import type { TSchema } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { rawBody } from "../../../http/body.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
 import { operation } from "../../../http/operation.ts";
+import { READ } from "../../../http/route-terms.ts";
 import {
   presentActiveSigner,
   presentFollow,
@@ -32,21 +34,25 @@ import { streamByFid } from "./stream.ts";
 export function batchRoutes(reads: Reads) {
   const { db } = reads;
   const batch =
-    (listOf: (db: IndexDatabase, fid: number) => unknown) =>
-    ({ request }: { readonly request: Request }) =>
-      streamByFid(exactFids(rawBody(request)), (fid) => db.snapshot(() => listOf(db, fid)));
+    (unitsPerFid: number, listOf: (db: IndexDatabase, fid: number) => unknown) =>
+    ({ request }: { readonly request: Request }) => {
+      const fids = exactFids(rawBody(request));
+      // The edge has charged one unit, before it could know the body.
+      exchangeOf(request).charge(unitsPerFid * fids.length - 1);
+      return streamByFid(fids, (fid) => db.snapshot(() => listOf(db, fid)));
+    };
   const described = (operationId: string, summary: string, response: TSchema) =>
-    operation({ operationId, summary, tags: ["Batch"], body: BatchRequest, response });
+    operation({ operationId, summary, tags: ["Batch"], access: READ, body: BatchRequest, response });
 
   return new Elysia({ name: "batch" })
     .post(
       "/batch/following",
-      batch((db, fid) => newestFollows(db, fid).map(presentFollow)),
+      batch(3, (db, fid) => newestFollows(db, fid).map(presentFollow)),
       described("batchFollowing", "Follows of each fid, the newest 10,000", BatchFollowingResponse),
     )
     .post(
       "/batch/reactions",
-      batch((db, fid) => newestReactions(db, fid).map(presentReactionTarget)),
+      batch(5, (db, fid) => newestReactions(db, fid).map(presentReactionTarget)),
       described(
         "batchReactions",
         "Authors of the live casts that each fid liked or recasted, the newest 1,000",
@@ -55,7 +61,7 @@ export function batchRoutes(reads: Reads) {
     )
     .post(
       "/batch/cast-interactions",
-      batch(newestCastInteractions),
+      batch(25, newestCastInteractions),
       described(
         "batchCastInteractions",
         "Live casts of other users that each fid liked, recasted or replied to, the newest 1,000",
@@ -64,7 +70,7 @@ export function batchRoutes(reads: Reads) {
     )
     .post(
       "/batch/signers",
-      batch((db, fid) => activeSigners(db, fid).map(presentActiveSigner)),
+      batch(1, (db, fid) => activeSigners(db, fid).map(presentActiveSigner)),
       described(
         "batchSigners",
         "Active on-chain keys of each fid, in the order of addition",
@@ -73,7 +79,7 @@ export function batchRoutes(reads: Reads) {
     )
     .post(
       "/batch/id-registrations",
-      batch((db, fid) => idRegistrations(db, fid).flatMap((event) => presentIdRegistration(event) ?? [])),
+      batch(1, (db, fid) => idRegistrations(db, fid).flatMap((event) => presentIdRegistration(event) ?? [])),
       described(
         "batchIdRegistrations",
         "Id-registry events of each fid, in chain order",

@@ -14,6 +14,7 @@ import {
   text,
 } from "../../../http/params.ts";
 import { parseQueryString } from "../../../http/query-string.ts";
+import { READ } from "../../../http/route-terms.ts";
 import type { UnsentBytes } from "../../../http/unsent-bytes.ts";
 import { err, type Result } from "../../../lib/result.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
@@ -142,6 +143,7 @@ export function streamRoutes({ streams, unsent, maxIds }: StreamDeps): AnyElysia
   const { transform: _, ...postHook } = documentedAsStream(
     operation({
       ...documented,
+      access: READ,
       operationId: "streamSubscription",
       summary: "Stream the events of a subscription",
       description: "As `GET`, with the subscription of a webhook, which has filters for each kind of event.",

@@ -1,0 +1,121 @@
+/** The refill and the size of a token bucket. */
+export interface BucketLimit {
+  readonly perMinute: number;
+  readonly burst: number;
+}
+
+/** A bucket after a request. */
+export interface BucketState {
+  readonly isAdmitted: boolean;
+  /** Whole tokens that are left. */
+  readonly left: number;
+  readonly fullInSecs: number;
+  /** When the request would be admitted; 0 if it was. */
+  readonly retryInSecs: number;
+}
+
+const NS_PER_MINUTE = 60e9;
+const NS_PER_SEC = 1e9;
+/** A name may be in this many entries, so a look-up reads two cache lines. */
+const WAYS = 8;
+/** Of each entry: the hash of its name, and the time at which its bucket is full, ns since the table was made. */
+const WORDS = 2;
+/** Words ahead of the entries: the seed of the hash, and the time at which the table was made, ms. */
+const HEADER = 2;
+/** Attempts against other threads that charge the same bucket. */
+const MAX_TRIES = 1000;
+
+/**
+ * Token buckets by name, shared by threads: a fixed table, each bucket one number (the time at which it is full again), charged by
+ * compare-and-swap. Buckets start full. A new name takes the place of the idlest of eight; nobody can choose which, since names are hashed
+ * with a secret. Time is monotonic.
+ */
+export class BucketTable {
+  readonly shared: SharedArrayBuffer;
+  readonly #words: BigInt64Array;
+  readonly #seed: bigint;
+  readonly #originMs: number;
+  readonly #nowMs: () => number;
+
+  /**
+   * @param source the number of buckets, a power of two; or the memory of another thread's table.
+   * @param nowMs the same monotonic clock in all threads.
+   */
+  constructor(source: number | SharedArrayBuffer, nowMs = sharedMonotonicMs) {
+    const isNew = typeof source === "number";
+    this.shared = isNew
+      ? new SharedArrayBuffer((HEADER + source * WORDS) * BigInt64Array.BYTES_PER_ELEMENT)
+      : source;
+    this.#words = new BigInt64Array(this.shared);
+    this.#nowMs = nowMs;
+    if (isNew) {
+      crypto.getRandomValues(this.#words.subarray(0, 1));
+      this.#words[1] = BigInt(Math.floor(nowMs()));
+    }
+    this.#seed = BigInt.asUintN(64, this.#words[0] ?? 0n);
+    this.#originMs = Number(this.#words[1]);
+  }
+
+  /** Takes tokens if they are there. A request for more than the bucket holds costs the whole bucket. */
+  take(name: string, tokens: number, { perMinute, burst }: BucketLimit): BucketState {
+    const nsPerToken = NS_PER_MINUTE / perMinute;
+    const sizeNs = burst * nsPerToken;
+    const costNs = Math.min(tokens, burst) * nsPerToken;
+    const nowNs = Math.floor((this.#nowMs() - this.#originMs) * 1e6);
+    const at = this.#entryOf(name, nowNs) + 1;
+    const stateOf = (fullAtNs: number, retryNs: number): BucketState => ({
+      isAdmitted: retryNs === 0,
+      left: Math.max(0, Math.floor((sizeNs - (fullAtNs - nowNs)) / nsPerToken + ROUNDING)),
+      fullInSecs: Math.max(0, Math.ceil((fullAtNs - nowNs) / NS_PER_SEC)),
+      retryInSecs: Math.ceil(retryNs / NS_PER_SEC),
+    });
+
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const stored = Atomics.load(this.#words, at);
+      const fullAtNs = Math.max(Number(stored), nowNs);
+      const chargedNs = fullAtNs + costNs;
+      const missingNs = chargedNs - nowNs - sizeNs;
+      if (missingNs > ROUNDING_NS) return stateOf(fullAtNs, missingNs);
+      const next = BigInt(Math.ceil(chargedNs));
+      if (Atomics.compareExchange(this.#words, at, stored, next) === stored) return stateOf(chargedNs, 0);
+    }
+    return stateOf(nowNs, 0);
+  }
+
+  /** The position of a name's entry, which is claimed if there is none. */
+  #entryOf(name: string, nowNs: number): number {
+    const hash = BigInt.asIntN(64, Bun.hash.wyhash(name, this.#seed)) || 1n;
+    const buckets = (this.#words.length - HEADER) / WORDS;
+    const first = Number(BigInt.asUintN(32, hash)) & (buckets - 1) & ~(WAYS - 1);
+    for (;;) {
+      let idlest = -1;
+      let idlestHash = 0n;
+      let idlestTime = 0n;
+      for (let way = 0; way < WAYS; way += 1) {
+        const at = HEADER + (first + way) * WORDS;
+        const found = Atomics.load(this.#words, at);
+        if (found === hash) return at;
+        const time = found === 0n ? -1n : Atomics.load(this.#words, at + 1);
+        if (idlest !== -1 && time >= idlestTime) continue;
+        idlest = at;
+        idlestHash = found;
+        idlestTime = time;
+      }
+      if (Atomics.compareExchange(this.#words, idlest, idlestHash, hash) !== idlestHash) continue;
+      // A bucket that was full needs no change. Another one is made full, unless another thread has charged it already.
+      if (idlestTime > BigInt(nowNs)) {
+        Atomics.compareExchange(this.#words, idlest + 1, idlestTime, BigInt(nowNs));
+      }
+      return idlest;
+    }
+  }
+}
+
+/** Times are whole nanoseconds, so that many small charges add up to a little more than the tokens. */
+const ROUNDING_NS = 1000;
+const ROUNDING = 1e-3;
+
+/** A clock that all threads share, and that no one sets. */
+function sharedMonotonicMs(): number {
+  return performance.timeOrigin + performance.now();
+}

@@ -1,0 +1,110 @@
+import { ApiError } from "../errors.ts";
+import type { Exchange } from "../exchange.ts";
+import { type BucketLimit, type BucketState, BucketTable } from "./bucket-table.ts";
+
+/** Twice the guideline for the largest number of keys and addresses of one day, so that they displace each other seldom. */
+const MAX_BUCKETS = 65_536;
+const MAX_UNKNOWN_KEY_BUCKETS = 8_192;
+/** More unknown keys of one address are refused. */
+const UNKNOWN_KEYS: BucketLimit = { perMinute: 20, burst: 20 };
+const ANONYMOUS_BURST_SHARE = 10;
+
+/** The memory of the buckets of all HTTP workers. */
+export interface SharedLimits {
+  readonly keys: SharedArrayBuffer;
+  readonly addresses: SharedArrayBuffer;
+  readonly unknownKeys: SharedArrayBuffer;
+}
+
+export function createSharedLimits(): SharedLimits {
+  return {
+    keys: new BucketTable(MAX_BUCKETS).shared,
+    addresses: new BucketTable(MAX_BUCKETS).shared,
+    unknownKeys: new BucketTable(MAX_UNKNOWN_KEY_BUCKETS).shared,
+  };
+}
+
+export interface LimitSettings {
+  /** `api_keys.burst_units`. */
+  readonly keyBurst: number;
+  /** `http.anonymous_units_per_minute`; 0 for no limit. */
+  readonly anonymousPerMinute: number;
+  /** `http.anonymous_burst_units`; 0 for a tenth of the rate. */
+  readonly anonymousBurst: number;
+}
+
+/** The limits of requests, the same for all HTTP workers of a process. */
+export interface RequestLimits {
+  /**
+   * Charges the caller of an exchange, whose response then shows what is left.
+   *
+   * @throws ApiError `tooManyRequests`
+   */
+  charge(exchange: Exchange, units: number): void;
+  /** Whether requests of the caller of an exchange are counted. */
+  isLimited(exchange: Exchange): boolean;
+  /** @throws ApiError `tooManyRequests` for a client that has tried too many keys */
+  countUnknownKey(exchange: Exchange): void;
+}
+
+export function createRequestLimits(shared: SharedLimits, settings: LimitSettings): RequestLimits {
+  const keys = new BucketTable(shared.keys);
+  const addresses = new BucketTable(shared.addresses);
+  const unknownKeys = new BucketTable(shared.unknownKeys);
+  const { keyBurst, anonymousPerMinute, anonymousBurst } = settings;
+  const anonymous: BucketLimit = {
+    perMinute: anonymousPerMinute,
+    burst: anonymousBurst || Math.max(1, Math.floor(anonymousPerMinute / ANONYMOUS_BURST_SHARE)),
+  };
+
+  function take({ caller, client }: Exchange, units: number): BucketState {
+    if (caller.kind === "anonymous") return addresses.take(client().bucket, units, anonymous);
+    const perMinute = caller.unitsPerMinute;
+    return keys.take(caller.apiKeyId, units, { perMinute, burst: Math.min(keyBurst, perMinute) });
+  }
+
+  const isLimited = ({ caller }: Exchange) => caller.kind !== "anonymous" || anonymousPerMinute > 0;
+
+  return {
+    isLimited,
+
+    charge(exchange, units) {
+      if (units <= 0 || !isLimited(exchange)) return;
+      const state = take(exchange, units);
+      if (state.isAdmitted) exchange.charged += units;
+      exchange.limitHeaders = headersOf(exchange, state, anonymousPerMinute);
+      if (!state.isAdmitted) throw limited(state);
+    },
+
+    countUnknownKey(exchange) {
+      const state = unknownKeys.take(exchange.client().bucket, 1, UNKNOWN_KEYS);
+      if (!state.isAdmitted) throw limited(state);
+    },
+  };
+}
+
+function limited({ retryInSecs }: BucketState): ApiError {
+  return new ApiError("tooManyRequests", `too many requests; try again in ${retryInSecs} s`, {
+    retryAfterSecs: retryInSecs,
+    code: "rate_limited",
+  });
+}
+
+/** The fields of draft-ietf-httpapi-ratelimit-headers, revision 08 and later. */
+function headersOf(
+  { caller }: Exchange,
+  { left, fullInSecs }: BucketState,
+  anonymousPerMinute: number,
+): Exchange["limitHeaders"] {
+  if (caller.kind === "anonymous") {
+    return {
+      policy: `"anonymous";q=${anonymousPerMinute};w=60`,
+      state: `"anonymous";r=${left};t=${fullInSecs}`,
+    };
+  }
+  const writes = caller.scopes.includes("write") ? `, "writes";q=${caller.writesPerMinute};w=60` : "";
+  return {
+    policy: `"key";q=${caller.unitsPerMinute};w=60${writes}`,
+    state: `"key";r=${left};t=${fullInSecs}`,
+  };
+}

@@ -1,0 +1,101 @@
+import { expect, test } from "bun:test";
+import { BucketTable } from "../../../src/http/limits/bucket-table.ts";
+import { flat, perIds, perRows } from "../../../src/http/limits/prices.ts";
+
+let nowMs = 5_000;
+const table = (buckets = 64) => new BucketTable(buckets, () => nowMs);
+const limit = { perMinute: 60, burst: 10 };
+
+test("a bucket starts full, empties, and refills with time", () => {
+  const buckets = table();
+  for (let left = 9; left >= 0; left -= 1) {
+    expect(buckets.take("a", 1, limit)).toEqual({
+      isAdmitted: true,
+      left,
+      fullInSecs: 10 - left,
+      retryInSecs: 0,
+    });
+  }
+  expect(buckets.take("a", 1, limit)).toEqual({ isAdmitted: false, left: 0, fullInSecs: 10, retryInSecs: 1 });
+  expect(buckets.take("a", 4, limit).retryInSecs).toBe(4);
+  expect(buckets.take("b", 10, limit).isAdmitted).toBe(true);
+  nowMs += 4_000;
+  expect(buckets.take("a", 4, limit)).toMatchObject({ isAdmitted: true, left: 0 });
+  nowMs += 3_600_000;
+  expect(buckets.take("a", 1, limit)).toMatchObject({ isAdmitted: true, left: 9, fullInSecs: 1 });
+});
+
+test("a request for more than the bucket holds waits for the whole bucket, and passes then", () => {
+  const buckets = table();
+  expect(buckets.take("a", 200, limit)).toMatchObject({ isAdmitted: true, left: 0 });
+  expect(buckets.take("a", 200, limit)).toMatchObject({ isAdmitted: false, retryInSecs: 10 });
+  nowMs += 10_000;
+  expect(buckets.take("a", 200, limit).isAdmitted).toBe(true);
+});
+
+test("many small charges of a fast bucket add up to its size, within a thousandth", () => {
+  const buckets = table();
+  const fast = { perMinute: 60_000_000, burst: 20_000 };
+  let admitted = 0;
+  while (buckets.take("a", 1, fast).isAdmitted) admitted += 1;
+  expect(Math.abs(admitted - 20_000)).toBeLessThanOrEqual(20);
+});
+
+test("more names than buckets: the idlest gives way, and one that is used stays exact", () => {
+  const buckets = table(64);
+  let admitted = 0;
+  for (let n = 0; n < 2_000; n += 1) {
+    if (buckets.take("busy", 1, { perMinute: 60, burst: 300 }).isAdmitted) admitted += 1;
+    buckets.take(`other ${n}`, 1, limit);
+  }
+  expect(admitted).toBe(300);
+});
+
+test("threads that charge one bucket at once admit what it holds", async () => {
+  const shared = new BucketTable(64).shared;
+  const code = `
+    import { BucketTable } from ${JSON.stringify(Bun.resolveSync("../../../src/http/limits/bucket-table.ts", import.meta.dir))};
+    self.onmessage = ({ data }) => {
+      const buckets = new BucketTable(data);
+      let admitted = 0;
+      for (let n = 0; n < 1000; n += 1) if (buckets.take("a", 1, { perMinute: 1, burst: 1200 }).isAdmitted) admitted += 1;
+      postMessage(admitted);
+    };`;
+  const url = URL.createObjectURL(new Blob([code], { type: "application/typescript" }));
+  const workers = Array.from({ length: 4 }, () => new Worker(url));
+  const admitted = await Promise.all(
+    workers.map(
+      (worker) =>
+        new Promise<number>((resolve, reject) => {
+          worker.onmessage = ({ data }) => resolve(data);
+          worker.onerror = reject;
+          worker.postMessage(shared);
+        }),
+    ),
+  );
+  for (const worker of workers) worker.terminate();
+  expect(admitted.reduce((sum, n) => sum + n, 0)).toBe(1200);
+});
+
+test("prices follow the rows or the ids that a URL asks for", () => {
+  const base = "http://h/v2/svc/x";
+  expect([
+    flat(3)(base),
+    perRows(2)(base),
+    perRows(2)(`${base}?limit=26`),
+    perRows(2)(`${base}?a=1&limit=100`),
+  ]).toEqual([3, 2, 4, 8]);
+  expect([
+    perRows(2)(`${base}?limit=999999`),
+    perRows(2)(`${base}?limit=-1`),
+    perRows(2)(`${base}?limit=0`),
+  ]).toEqual([8, 2, 2]);
+  const ids = (n: number, comma: string) => `${base}?fids=${Array(n).fill(7).join(comma)}`;
+  expect([
+    perIds(5)(ids(25, ",")),
+    perIds(5)(ids(26, "%2C")),
+    perIds(5)(ids(350, "%2c")),
+    perIds(5)(base),
+  ]).toEqual([5, 10, 70, 5]);
+  expect([perIds(5)(`${ids(25, ",")}&viewer_fid=3`), perIds(5)(ids(50, "&fids="))]).toEqual([5, 10]);
+});
