@@ -201,7 +201,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     async [Symbol.asyncDispose]() {
       await http[Symbol.asyncDispose]();
       await nodeWrites.stop();
-import { createSharedLimits } from "../../src/http/limits/request-limits.ts";
+      await keyGate.usage.stop();
       await fanOut.stop(0);
       state[Symbol.dispose]();
       db[Symbol.dispose]();

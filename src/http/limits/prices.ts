@@ -16,23 +16,23 @@ export const flat =
   () =>
     units;
 
-/** For each begun 25 rows of the page size that is asked for. */
+/** For each 25 rows, or part of them, of the page size that is asked for. */
 export const perRows =
   (units: number): Price =>
   (url) => {
     const asked = Number(LIMIT.exec(url)?.[1] ?? DEFAULT_ROWS);
-    return units * begun(Math.min(Math.max(asked, 1), MAX_ROWS));
+    return units * parts(Math.min(Math.max(asked, 1), MAX_ROWS));
   };
 
-/** For each begun 25 ids that are asked for. */
+/** For each 25 ids, or part of them, that are asked for. */
 export const perIds =
   (units: number): Price =>
   (url) => {
     const commas = url.match(COMMA)?.length ?? 0;
     const params = url.match(AMPERSAND)?.length ?? 0;
-    return units * begun(1 + commas + Math.max(0, params - MAX_OTHER_PARAMS));
+    return units * parts(1 + commas + Math.max(0, params - MAX_OTHER_PARAMS));
   };
 
-function begun(count: number): number {
+function parts(count: number): number {
   return Math.ceil(count / ROWS_PER_PRICE);
 }
