@@ -24,6 +24,7 @@ import { benchSigned } from "./signed.ts";
 import { benchSnapshot } from "./snapshot.ts";
 import { benchStart } from "./start.ts";
 import { benchStateCopy } from "./state-copy.ts";
+import { benchStream } from "./stream.ts";
 import { benchThroughput } from "./throughput.ts";
 import { benchVerify } from "./verify.ts";
 
@@ -47,6 +48,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   inside: benchInside,
   hub: benchHub,
   "hub-events": benchHubEvents,
+  stream: benchStream,
   dialects: benchDialects,
   throughput: benchThroughput,
   growth: benchGrowth,
