@@ -1,5 +1,6 @@
 import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
 import { appendHubBlock } from "../db/index/hub-log.ts";
+import type { BlockRef } from "../db/index/outbox.ts";
 import { type PositionUpdate, putPosition } from "../db/index/positions.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";
 import { rejection } from "../protocol/rejection.ts";
@@ -10,7 +11,8 @@ import type { OwnHubLog } from "./hub-log/own-hub-log.ts";
 import type { ImportedBatch, SpoolOutcome } from "./import-spool.ts";
 import { type Admission, createIndexWriter, type IndexWriterDeps } from "./index-writer.ts";
 import { decodeRecord, type IngestRecord, type MergeOutcome, type RecordKind } from "./record.ts";
-import { applyRelayedOp, causeOfRelayed, type RelayedBatch, singleOps, writeProgress } from "./relay.ts";
+import { applyRelayedOp, causeOfRelayed, type RelayedBatch, type SingleOp, writeProgress } from "./relay.ts";
+import { markRelayedBlocks, opsWithBlocks } from "./relayed-blocks.ts";
 
 export interface ApplyOptions extends Admission {
   /** Runs in the transaction that stores all of the records. */
@@ -156,9 +158,9 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     } catch (cause) {
       if (batch.ops.length === 0 || cause instanceof StorageError) throw cause;
     }
-    for (const op of singleOps(batch.ops)) {
+    for (const one of opsWithBlocks(batch)) {
       try {
-        writeRelayed({ ops: [op], positions: [] });
+        writeRelayed({ ops: [], positions: [] }, [one]);
       } catch (cause) {
         if (cause instanceof StorageError) throw cause;
         onFault(cause);
@@ -184,10 +186,14 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     return batch.map(({ offset, record: { kind } }, at) => ({ offset, kind, outcome: outcomes[at] }));
   }
 
-  function writeRelayed(batch: RelayedBatch): void {
+  function writeRelayed(
+    batch: RelayedBatch,
+    ops: Iterable<readonly [SingleOp, BlockRef | undefined]> = opsWithBlocks(batch),
+  ): void {
     write((context) => {
-      for (const op of singleOps(batch.ops))
-        withEvents(context, causeOfRelayed(op), () => applyRelayedOp(context, writer.totals, op));
+      for (const [op, block] of ops)
+        withEvents(context, causeOfRelayed(op, block), () => applyRelayedOp(context, writer.totals, op));
+      if (batch.blocks) markRelayedBlocks(db, batch.blocks, context.nowSecs);
       for (const block of batch.hubBlocks ?? []) if (appendHubBlock(db, block)) writer.signalHubEvents();
       writeProgress(db, batch);
     });

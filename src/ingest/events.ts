@@ -1,6 +1,6 @@
 import { hash as digest } from "node:crypto";
 import type { IndexDatabase } from "../db/index/database.ts";
-import { type OutboxEvent, putEvent } from "../db/index/outbox.ts";
+import { type BlockRef, type OutboxEvent, putEvent } from "../db/index/outbox.ts";
 import { findCast, type ThreadRoot, threadRootOf } from "../db/index/project/casts.ts";
 import { FOLLOW } from "../db/index/project/links.ts";
 import type { EventKind } from "../protocol/event-kind.ts";
@@ -21,6 +21,8 @@ export interface EventCause {
   readonly happenedAt: number;
   /** Bytes that identify it, the same on every node. */
   readonly reference: () => Uint8Array;
+  /** The block of the followed node that it is of. */
+  readonly block?: BlockRef | undefined;
 }
 
 export function isHistory(cause: Pick<EventCause, "happenedAt">, nowSecs: number): boolean {
@@ -62,8 +64,9 @@ export function writeEvents(
   if (!changes.isTracking) return 0;
   const updated = new Set(changes.updatedUsers);
   let written = 0;
-  const write = (event: Omit<OutboxEvent, "happenedAt" | "appliedAt">) => {
-    putEvent(db, { ...event, happenedAt: cause.happenedAt, appliedAt: nowSecs });
+  const write = (event: Omit<OutboxEvent, "happenedAt" | "appliedAt" | "block">) => {
+    const block = cause.block ?? null;
+    putEvent(db, { ...event, happenedAt: cause.happenedAt, appliedAt: nowSecs, block });
     written++;
   };
   for (const slot of changes.slots()) {

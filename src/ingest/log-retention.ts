@@ -1,4 +1,5 @@
 import type { IndexDatabase } from "../db/index/database.ts";
+import { markEventsMissing } from "../db/index/event-blocks.ts";
 import { isHubSweepDue, sweepHubLog } from "../db/index/hub-log.ts";
 import { deleteEventsUpTo, lastExpiredEvent, markPublished } from "../db/index/outbox.ts";
 import { shardCount } from "../db/index/shards.ts";
@@ -46,7 +47,10 @@ export function createLogRetention(deps: LogRetentionDeps): LogRetention {
 
   /** Runs in a transaction. */
   function deleteExpired(expired: number | undefined, shards: readonly number[]): void {
-    if (expired !== undefined) deleteEventsUpTo(db, expired);
+    if (expired !== undefined) {
+      markEventsMissing(db, expired);
+      deleteEventsUpTo(db, expired);
+    }
     const before = toFarcasterSecs(nowSecs(clock) - hubLogSecs);
     for (const shard of shards) sweepHubLog(db, shard, { before, maxEvents: sliceEvents });
   }

@@ -3,6 +3,7 @@ import { canBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
 import { addSpooledFid } from "../db/index/bulk/spooled-fids.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { HubLogBlock } from "../db/index/hub-log.ts";
+import type { BlockRef } from "../db/index/outbox.ts";
 import type { PositionUpdate } from "../db/index/positions.ts";
 import { putPosition } from "../db/index/positions.ts";
 import type { StoredMessage } from "../db/index/project/stored-message.ts";
@@ -41,6 +42,7 @@ import {
   storeOnChainEvent,
 } from "./registry.ts";
 import { addRelayedProof, removeRelayedProof } from "./relay-proofs.ts";
+import type { RelayedBlocks } from "./relayed-blocks.ts";
 
 /** Identifies a message in its slot. */
 export interface MessageRef {
@@ -104,6 +106,8 @@ export interface RelayedBatch {
   readonly positions: readonly PositionUpdate[];
   /** Blocks to append to the log of hub events: those whose operations these are. */
   readonly hubBlocks?: readonly HubLogBlock[];
+  /** The blocks whose operations these are; undefined for operations of no block. */
+  readonly blocks?: RelayedBlocks | undefined;
   /** Blocks to append to the journal. */
   readonly journal?: { readonly shard: number; readonly blocks: readonly JournaledBlock[] };
   /** Blocks of the journal to delete, up to and including `upTo`. */
@@ -117,7 +121,11 @@ export interface RelayedBatch {
 }
 
 /** Returns the cause of the events that follow from an operation. */
-export function causeOfRelayed(op: SingleOp): EventCause {
+export function causeOfRelayed(op: SingleOp, block: BlockRef | undefined): EventCause {
+  return { ...causeOf(op), block };
+}
+
+function causeOf(op: SingleOp): EventCause {
   const { happenedAt } = op;
   switch (op.kind) {
     case "merge":

@@ -2,7 +2,7 @@ import type { Subscription } from "../webhooks/subscription.ts";
 import { errorFrame } from "./control-frames.ts";
 import { type Frame, KeepAliveFrame } from "./frame.ts";
 import type { LiveTail } from "./live-tail.ts";
-import { cursorOf, type StreamPosition } from "./position.ts";
+import { cursorOf, type ShardBlocks, type StreamPosition } from "./position.ts";
 import type { ReplayedPage, ReplayReader, Replays } from "./replays.ts";
 import type { Transport } from "./slots.ts";
 
@@ -47,6 +47,7 @@ export class StreamConnection implements ReplayReader {
   subscription: Subscription = {};
   position: StreamPosition;
   joinedSeq = Number.POSITIVE_INFINITY;
+  readonly seenBlocks: ShardBlocks;
   isWaiting = false;
   replay: ReplayedPage | undefined;
   /** Called when the stream has ended while the transport was not waiting for frames. */
@@ -61,8 +62,9 @@ export class StreamConnection implements ReplayReader {
   #takenAtMs: number | undefined;
   #sentFrames = 0;
 
-  constructor(deps: ConnectionDeps, position: StreamPosition) {
+  constructor(deps: ConnectionDeps, position: StreamPosition, seenBlocks: ShardBlocks) {
     this.#deps = deps;
+    this.seenBlocks = seenBlocks;
     this.id = deps.id;
     this.ownerId = deps.ownerId;
     this.transport = deps.transport;

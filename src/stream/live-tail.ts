@@ -1,4 +1,5 @@
 import type { IndexDatabase } from "../db/index/database.ts";
+import type { BlockRef } from "../db/index/outbox.ts";
 import type { SubscriptionRefusal } from "../webhooks/match/match-service.ts";
 import type { MatchClient } from "../webhooks/match/rpc.ts";
 import type { Subscription } from "../webhooks/subscription.ts";
@@ -6,7 +7,7 @@ import type { EventFrames } from "./event-frames.ts";
 import type { Frame } from "./frame.ts";
 import { type LoggedEvent, type LogPage, type LogPageDeps, readLogPage } from "./log-page.ts";
 import { matchFacts } from "./match-facts.ts";
-import type { StreamPosition } from "./position.ts";
+import type { ShardBlocks, StreamPosition } from "./position.ts";
 
 /** What the tail knows of a stream. */
 export interface TailReader {
@@ -17,6 +18,8 @@ export interface TailReader {
   position: StreamPosition;
   /** The tail has matched the events behind this number for the stream. */
   joinedSeq: number;
+  /** Events of these blocks and of those before them are left out: the client saw them at another node. */
+  readonly seenBlocks: ShardBlocks;
   /** Whether it has taken everything up to the end of the tail, and waits for more. */
   isWaiting: boolean;
   /** Called once an event has matched while it waited. */
@@ -28,7 +31,9 @@ export interface TailReader {
 interface TailEntry {
   readonly seq: number;
   /** Undefined if no stream matched. */
-  readonly match: { readonly frame: Frame; readonly readers: ReadonlySet<TailReader> } | undefined;
+  readonly match:
+    | { readonly frame: Frame; readonly block: BlockRef | null; readonly readers: ReadonlySet<TailReader> }
+    | undefined;
 }
 
 export interface LiveTailDeps extends LogPageDeps {
@@ -72,6 +77,11 @@ export interface LiveTail {
   /** The first position for a stream that begins now. */
   startLive(head: StreamPosition): StreamPosition;
   stop(): void;
+}
+
+/** Whether the client saw the events of a block at another node. */
+export function hasSeen({ seenBlocks }: TailReader, block: BlockRef | null): boolean {
+  return block !== null && block.number <= (seenBlocks.get(block.shard) ?? -1);
 }
 
 export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition): LiveTail {
@@ -136,19 +146,22 @@ export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition): 
     const found = matches.map((ids) => new Set(ids.flatMap((id) => readers.get(id) ?? [])));
     const wanted = events.slice(0, covered).filter((_, at) => (found[at]?.size ?? 0) > 0);
     const built = frames.of(wanted);
-    let lastSeq = end.seq;
+    let before = end;
     for (const [at, event] of events.slice(0, covered).entries()) {
-      add(event, built.get(event), found[at] ?? new Set());
-      lastSeq = event.position.seq;
+      add(event, { frame: built.get(event), matched: found[at] ?? new Set(), before });
+      before = event.position;
     }
     const last = events[covered - 1]?.position;
     if (covered === events.length) move(pageEnd);
-    else if (last && lastSeq > end.seq) move(last);
+    else if (last) move(last);
   }
 
-  function add(event: LoggedEvent, frame: Frame | undefined, matched: ReadonlySet<TailReader>): void {
-    const { seq } = event.position;
-    const match = frame && matched.size > 0 ? { frame, readers: matched } : undefined;
+  function add(
+    { position: { seq }, block }: LoggedEvent,
+    found: { frame: Frame | undefined; matched: ReadonlySet<TailReader>; before: StreamPosition },
+  ): void {
+    const { frame, matched, before } = found;
+    const match = frame && matched.size > 0 ? { frame, block, readers: matched } : undefined;
     entries.push({ seq, match });
     if (!match) return;
     keptChars += match.frame.size;
@@ -156,7 +169,7 @@ export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition): 
     for (const reader of matched) {
       if (!reader.isWaiting || seq <= reader.joinedSeq || seq <= reader.position.seq) continue;
       // It has seen all events before this one.
-      reader.position = { ...event.position, seq: seq - 1 };
+      if (before.seq > reader.position.seq) reader.position = before;
       reader.isWaiting = false;
       reader.wake();
     }
@@ -225,7 +238,7 @@ export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition): 
       let size = 0;
       for (let at = firstAfter(reader.position.seq); at < entries.length; at++) {
         const match = entries[at]?.match;
-        if (!match?.readers.has(reader)) continue;
+        if (!match?.readers.has(reader) || hasSeen(reader, match.block)) continue;
         const { frame } = match;
         if (taken.length > 0 && size + frame.size > maxSize) return taken;
         taken.push(frame);

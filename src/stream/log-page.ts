@@ -1,17 +1,21 @@
 import type { IndexDatabase } from "../db/index/database.ts";
+import { lastEventBlocks } from "../db/index/event-blocks.ts";
 import { logIdOf } from "../db/index/log-identity.ts";
-import { eventsAfter, type StoredOutboxEvent } from "../db/index/outbox.ts";
+import { type BlockRef, eventsAfter } from "../db/index/outbox.ts";
 import { loadUsers } from "../read/hydrate/users.ts";
 import type { EventFacts } from "../webhooks/match/facts.ts";
 import { factsOf, fidsNamedIn } from "../webhooks/match/facts-of.ts";
 import { type NodeEvent, readEvent } from "../webhooks/publish/event.ts";
-import { NO_BLOCKS, type StreamPosition } from "./position.ts";
+import { blocksAlong } from "./blocks-along.ts";
+import type { StreamPosition } from "./position.ts";
 
 /** An event of the log with the position behind it. */
 export interface LoggedEvent {
   readonly position: StreamPosition;
   readonly event: NodeEvent;
   readonly facts: EventFacts;
+  /** The block that caused it; null for an event of no block. */
+  readonly block: BlockRef | null;
 }
 
 /** The next events of the log. */
@@ -42,10 +46,20 @@ export function readLogPage(
     // Numbers have no gaps, and are deleted from the front.
     if (first.seq !== after.seq + 1) return { events: [], end: after, isOvertaken: true };
     const logId = logIdOf(db) ?? after.logId;
-    const positionAt = ({ seq }: StoredOutboxEvent): StreamPosition => ({ logId, seq, blocks: NO_BLOCKS });
-    const read = rows.flatMap((row) => {
+    const atEnd = rows.length < limit ? lastEventBlocks(db) : undefined;
+    const blocks = blocksAlong(
+      rows.map(({ block }) => block),
+      after.blocks,
+      atEnd,
+    );
+    const positionAt = (at: number): StreamPosition => ({
+      logId,
+      seq: rows[at]?.seq ?? after.seq,
+      blocks: blocks[at] ?? after.blocks,
+    });
+    const read = rows.flatMap((row, at) => {
       try {
-        return [{ event: readEvent(row), position: positionAt(row) }];
+        return [{ event: readEvent(row), position: positionAt(at), block: row.block }];
       } catch (cause) {
         onUnreadable(row.seq, cause);
         return [];
@@ -56,8 +70,8 @@ export function readLogPage(
       read.flatMap(({ event }) => fidsNamedIn(event)),
     );
     return {
-      events: read.map(({ event, position }) => ({ event, position, facts: factsOf(event, users) })),
-      end: positionAt(rows.at(-1) ?? first),
+      events: read.map((one) => ({ ...one, facts: factsOf(one.event, users) })),
+      end: positionAt(rows.length - 1),
       isOvertaken: false,
     };
   });

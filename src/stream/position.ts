@@ -21,6 +21,14 @@ const MAX_LOG_ID_CHARS = 64;
 const MAX_SHARDS = 16;
 const BLOCKS = /^\d{1,3}:\d{1,16}(?:,\d{1,3}:\d{1,16})*$/;
 
+/** Returns for each shard of `to` the later block. */
+export function laterBlocks(from: ShardBlocks, to: ShardBlocks): ShardBlocks {
+  if (from.size === 0) return to;
+  const later = new Map(from);
+  for (const [shard, block] of to) later.set(shard, Math.max(block, from.get(shard) ?? 0));
+  return later;
+}
+
 /** Returns the cursor of a position, which clients resume with. */
 export function cursorOf({ logId, seq, blocks }: StreamPosition): string {
   const shards = [...blocks].slice(0, MAX_SHARDS).map(([shard, block]) => `${shard}:${block}`);

@@ -3,7 +3,7 @@ import type { MatchClient } from "../webhooks/match/rpc.ts";
 import { readEvent } from "../webhooks/publish/event.ts";
 import type { EventFrames } from "./event-frames.ts";
 import type { Frame } from "./frame.ts";
-import type { TailReader } from "./live-tail.ts";
+import { hasSeen, type TailReader } from "./live-tail.ts";
 import { type LogPageDeps, readLogPage } from "./log-page.ts";
 import { matchFacts } from "./match-facts.ts";
 import type { StreamPosition } from "./position.ts";
@@ -77,7 +77,7 @@ export function createReplays(deps: ReplaysDeps): Replays {
         }
         for (const [at, ids] of matches.entries()) {
           const event = slice[at];
-          if (event && ids.length > 0) matched.push(event.position);
+          if (event && ids.length > 0 && !hasSeen(reader, event.block)) matched.push(event.position);
         }
         from += matches.length;
       }

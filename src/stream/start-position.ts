@@ -1,8 +1,12 @@
 import type { IndexDatabase } from "../db/index/database.ts";
+import { firstEventBehind, lastEventBlocks, missingEventBlocks } from "../db/index/event-blocks.ts";
 import { logIdOf } from "../db/index/log-identity.ts";
 import { eventRange, firstEventFrom } from "../db/index/outbox.ts";
 import { err, ok, type Result } from "../lib/result.ts";
-import { NO_BLOCKS, type StreamPosition } from "./position.ts";
+import { NO_BLOCKS, type ShardBlocks, type StreamPosition } from "./position.ts";
+
+/** How far this node may be behind the node that a cursor is of. */
+const MAX_BLOCKS_AHEAD = 3600;
 
 /** Where a client wants its stream to begin. */
 export interface StreamStart {
@@ -22,6 +26,8 @@ export interface ResolvedStart {
   readonly gap: { readonly from: StreamPosition | undefined; readonly to: StreamPosition } | undefined;
   /** The position before the oldest event. */
   readonly oldest: StreamPosition;
+  /** Events of these blocks and of those before them were seen at another node. */
+  readonly seenBlocks: ShardBlocks;
 }
 
 /** The events behind the position of a client are gone, or were never here. */
@@ -41,8 +47,10 @@ export function logEnds(db: IndexDatabase): LogEnds | undefined {
     const logId = logIdOf(db);
     if (logId === undefined) return undefined;
     const { oldestSeq, headSeq } = eventRange(db);
-    const at = (seq: number): StreamPosition => ({ logId, seq, blocks: NO_BLOCKS });
-    return { oldest: at(oldestSeq - 1), head: at(headSeq) };
+    return {
+      oldest: { logId, seq: oldestSeq - 1, blocks: missingEventBlocks(db) },
+      head: { logId, seq: headSeq, blocks: lastEventBlocks(db) },
+    };
   });
 }
 
@@ -57,16 +65,46 @@ export function resolveStart(
   { from, skipsGap }: StreamStart,
   retainedFrom: number,
 ): Result<ResolvedStart, GoneEvents> {
-  const beginsAt = (position: StreamPosition | undefined) => ok({ position, gap: undefined, oldest });
+  const beginsAt = (position: StreamPosition | undefined, seenBlocks: ShardBlocks = NO_BLOCKS) =>
+    ok({ position, gap: undefined, oldest, seenBlocks });
   const gone = (wanted: StreamPosition | undefined) =>
-    skipsGap ? ok({ position: oldest, gap: { from: wanted, to: oldest }, oldest }) : err({ oldest });
+    skipsGap
+      ? ok({ position: oldest, gap: { from: wanted, to: oldest }, oldest, seenBlocks: NO_BLOCKS })
+      : err({ oldest });
   if (from.kind === "live") return beginsAt(undefined);
   if (from.kind === "cursor") {
     const { logId, seq } = from.position;
-    const isHere = logId === oldest.logId && seq >= oldest.seq && seq <= head.seq;
-    return isHere ? beginsAt(from.position) : gone(from.position);
+    if (logId !== oldest.logId) {
+      const position = positionBehind(db, from.position.blocks, { oldest, head });
+      return position ? beginsAt(position, from.position.blocks) : gone(from.position);
+    }
+    return seq >= oldest.seq && seq <= head.seq ? beginsAt(from.position) : gone(from.position);
   }
   if (oldest.seq > 0 && from.unixSecs < retainedFrom) return gone(undefined);
   const seq = db.snapshot(() => firstEventFrom(db, from.unixSecs));
   return beginsAt(seq === undefined ? undefined : { ...oldest, seq: seq - 1 });
+}
+
+/**
+ * Finds the position behind the blocks that a client saw at another node that follows the same one. Events of a block in which it
+ * stood may come again.
+ *
+ * @returns undefined if events behind one of the blocks may be missing here.
+ */
+function positionBehind(
+  db: IndexDatabase,
+  seen: ShardBlocks,
+  { oldest, head }: LogEnds,
+): StreamPosition | undefined {
+  if (head.blocks.size === 0) return undefined;
+  const starts: number[] = [];
+  for (const [shard, last] of head.blocks) {
+    const number = seen.get(shard);
+    if (number === undefined || number < (oldest.blocks.get(shard) ?? 0)) return undefined;
+    if (number > last + MAX_BLOCKS_AHEAD) return undefined;
+    const first = db.snapshot(() => firstEventBehind(db, { shard, number }));
+    if (first !== undefined) starts.push(first);
+  }
+  const seq = Math.min(head.seq, ...starts.map((first) => first - 1));
+  return { logId: head.logId, seq, blocks: NO_BLOCKS };
 }

@@ -166,6 +166,7 @@ export function createStreams(deps: StreamsDeps): Streams {
         onEnd: remove,
       },
       position,
+      begin.seenBlocks,
     );
     open.set(connection, slot);
     ticking ??= setInterval(tick, deps.tickMs ?? TICK_MS);

@@ -44,7 +44,8 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
     await applyBlocks(shard, asynchronous(journal), true);
     if (journaled > applied && !signal.aborted) {
       // The last blocks may have had no events, and then they are not in the journal.
-      await write({ ops: [], positions: [appliedPosition(shard, journaled)] });
+      const blocks = { shard, first: applied + 1, last: journaled, parts: [], isJournal: true };
+      await write({ ops: [], positions: [appliedPosition(shard, journaled)], blocks });
       tracker.applied(shard, journaled, undefined);
     }
     let isLive = false;
@@ -65,7 +66,7 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
   ): Promise<void> {
     let writing: Promise<void> = Promise.resolve();
     for await (const batch of inBatches(blocks, weightOf, MAX_WAITING_EVENTS, end)) {
-      const relayed = relayedBlocks(rules, shard, batch);
+      const relayed = relayedBlocks(rules, { shard, isJournal }, batch);
       const last = batch.at(-1);
       if (!last) continue;
       await writing;

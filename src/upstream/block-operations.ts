@@ -1,6 +1,7 @@
 import type { HubLogBlock } from "../db/index/hub-log.ts";
 import { decodeRecord, validateRecord } from "../ingest/record.ts";
 import type { MessageRef, RelayedOp } from "../ingest/relay.ts";
+import type { RelayedBlocks } from "../ingest/relayed-blocks.ts";
 import { mentionedFids } from "../protocol/mentioned-fids.ts";
 import { Store, slotOf } from "../protocol/merge-rules.ts";
 import { shardOfFid } from "../protocol/shard.ts";
@@ -26,24 +27,41 @@ export interface Relayed {
   readonly ops: RelayedOp[];
   readonly mentioned: number[];
   readonly hubBlocks: HubLogBlock[];
+  readonly blocks: RelayedBlocks | undefined;
 }
 
 /** Messages of these stores are not stored: the upstream lists the proofs and keys of an fid, not their messages. */
 const NOT_STORED_AS_MESSAGES: ReadonlySet<Store> = new Set([Store.UsernameProofs, Store.GaslessKeys]);
 
 /** Returns the operations of blocks of a data shard. */
-export function relayedBlocks(rules: RelayRules, shard: number, blocks: readonly ShardBlock[]): Relayed {
-  const relayed: Relayed = { ops: [], mentioned: [], hubBlocks: [] };
+export function relayedBlocks(
+  rules: RelayRules,
+  { shard, isJournal }: { readonly shard: number; readonly isJournal: boolean },
+  blocks: readonly ShardBlock[],
+): Relayed {
+  const parts: RelayedBlocks["parts"][number][] = [];
+  const [first = 0, last = first] = [blocks[0]?.number, blocks.at(-1)?.number];
+  const run = { shard, first, last, parts, isJournal };
+  const relayed: Relayed = { ops: [], mentioned: [], hubBlocks: [], blocks: run };
   for (const shardBlock of blocks) {
+    const before = relayed.ops.length;
     const logged = rules.logsHubEvents ? new LoggedEvents(shard, shardBlock) : undefined;
     const block = { rules, shard, blockTime: toUnixSecs(shardBlock.timestamp), relayed, logged };
     for (const event of shardBlock.events) relayEvent(block, event);
     if (logged) relayed.hubBlocks.push(logged.block());
+    parts.push({
+      number: shardBlock.number,
+      time: toUnixSecs(shardBlock.timestamp),
+      ops: relayed.ops.length - before,
+    });
   }
   return relayed;
 }
 
-/** Returns the operations of blocks of shard 0: lends of storage, and additions and removals of keys. */
+/**
+ * Returns the operations of blocks of shard 0: lends of storage, and additions and removals of keys. None of them causes an event of
+ * the outbox.
+ */
 export function relayedChainBlocks(rules: RelayRules, blocks: readonly FollowedBlock[]): Relayed {
   const isInScope = ({ data }: SignedMessage) => rules.scope.shareOf(data.fid) === "all";
   const ops: RelayedOp[] = [];
@@ -54,7 +72,7 @@ export function relayedChainBlocks(rules: RelayRules, blocks: readonly FollowedB
     const op = keyOp(message) ?? (isLend(message) ? mergeOp(message, []) : undefined);
     if (op) ops.push(op);
   }
-  return { ops, mentioned: [], hubBlocks: [] };
+  return { ops, mentioned: [], hubBlocks: [], blocks: undefined };
 }
 
 /** The context of a block that is converted into operations. */

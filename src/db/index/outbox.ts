@@ -19,6 +19,14 @@ export interface OutboxEvent {
   readonly subject: Uint8Array | null;
   /** The thread of a cast at the time of its creation or deletion; null for other events. */
   readonly root: ThreadRoot | null;
+  /** The block of a followed node that caused it; null for events of no block. */
+  readonly block: BlockRef | null;
+}
+
+/** A block of a followed node. */
+export interface BlockRef {
+  readonly shard: number;
+  readonly number: number;
 }
 
 export interface StoredOutboxEvent extends OutboxEvent {
@@ -43,6 +51,8 @@ interface Row {
   subject: Uint8Array | null;
   rootHash: Uint8Array | null;
   rootParentUrl: string | null;
+  shard: number | null;
+  block: number | null;
 }
 
 const insertEvent = statement<
@@ -56,16 +66,18 @@ const insertEvent = statement<
     subject: Uint8Array | null,
     rootHash: Uint8Array | null,
     rootParentUrl: string | null,
+    shard: number | null,
+    block: number | null,
   ]
 >(
   "outbox.insert",
-  `INSERT INTO event_outbox (event_id, kind, fid, happened_at, applied_at, subject, root_hash, root_parent_url)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  `INSERT INTO event_outbox (event_id, kind, fid, happened_at, applied_at, subject, root_hash, root_parent_url, shard, block)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 );
 const selectEventsAfter = statement<Row, [afterSeq: number, limit: number]>(
   "outbox.events-after",
   `SELECT seq, event_id AS eventId, kind, fid, happened_at AS happenedAt, applied_at AS appliedAt,
-     subject, root_hash AS rootHash, root_parent_url AS rootParentUrl
+     subject, root_hash AS rootHash, root_parent_url AS rootParentUrl, shard, block
    FROM event_outbox WHERE seq > ? ORDER BY seq LIMIT ?`,
 );
 const oldestEvent = statement<{ seq: number; appliedAt: number }, [afterSeq: number]>(
@@ -90,7 +102,7 @@ const deleteUpTo = statement<unknown, [seq: number]>(
 
 /** Adds an event, inside the transaction of its cause. */
 export function putEvent(db: IndexDatabase, event: OutboxEvent): void {
-  const { eventId, kind, fid, happenedAt, appliedAt, subject, root } = event;
+  const { eventId, kind, fid, happenedAt, appliedAt, subject, root, block } = event;
   db.run(
     insertEvent,
     eventId,
@@ -101,14 +113,17 @@ export function putEvent(db: IndexDatabase, event: OutboxEvent): void {
     subject,
     root?.hash ?? null,
     root?.parentUrl ?? null,
+    block?.shard ?? null,
+    block?.number ?? null,
   );
 }
 
 /** The next `limit` events after `afterSeq` that are on disk, in order. */
 export function eventsAfter(db: IndexDatabase, afterSeq: number, limit: number): StoredOutboxEvent[] {
   const rows = db.all(selectEventsAfter, afterSeq, limit).filter(({ seq }) => seq <= durableEnd(db));
-  return rows.map(({ rootHash, rootParentUrl, ...event }) => ({
+  return rows.map(({ rootHash, rootParentUrl, shard, block, ...event }) => ({
     ...event,
+    block: shard === null || block === null ? null : { shard, number: block },
     root: event.kind.startsWith("cast.") ? { hash: rootHash, parentUrl: rootParentUrl } : null,
   }));
 }
