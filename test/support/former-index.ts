@@ -36,9 +36,15 @@ export function writeFormerIndex(path: string, from: IndexDatabase): void {
 }
 
 function copyTable(from: Database, to: Database, table: string): void {
-  const rows = from.query(`SELECT * FROM ${table}`).values();
+  // Of the columns of today, those that the former format had.
+  const columns = to
+    .query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)")
+    .all(table)
+    .map(({ name }) => name)
+    .join(", ");
+  const rows = from.query(`SELECT ${columns} FROM ${table}`).values();
   if (rows.length === 0) return;
   const places = Array.from(rows[0] ?? [], () => "?").join(", ");
-  const insert = to.prepare(`INSERT INTO ${table} VALUES (${places})`);
+  const insert = to.prepare(`INSERT INTO ${table} (${columns}) VALUES (${places})`);
   for (const row of rows) insert.run(...(row as never[]));
 }

@@ -66,7 +66,9 @@ beforeAll(() => {
   sqlite.run(`INSERT INTO channel_registry (id, registry_id, name, name_key, moderator_fids, follower_count)
     VALUES ('a', 'a', 'A', 'a', '[]', 1)`);
   for (const seq of [3, 8]) {
-    sqlite.run(`INSERT INTO event_outbox VALUES (${seq}, x'09', 'cast.created', 7, 1, 2, x'0a', x'0b', 'u', 1, 5)`);
+    sqlite.run(
+      `INSERT INTO event_outbox VALUES (${seq}, x'09', 'cast.created', 7, 1, 2, x'0a', x'0b', 'u', NULL, NULL)`,
+    );
   }
   writeFormerIndex(join(root, "former.db"), node.db);
 });
