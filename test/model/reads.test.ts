@@ -186,7 +186,7 @@ for (const seed of SEEDS) {
     expect(pair.paged.went).toBeGreaterThan(20);
     pair.rank();
     await pair.compare(expectations(pair, pair.view(), pair.random.sample(FIDS, 2)));
-  }, 60_000);
+  }, 300_000);
 }
 
 /** Returns every documented read of protocol data: all operations of the prefix but the management API and streams. */

@@ -32,12 +32,17 @@ describe("createOperatorFetch", () => {
   });
 
   test("does not go through a proxy of the environment", async () => {
-    await using proxy = startRawReceiver((socket) => socket.end());
+    let asked = "";
+    await using proxy = startRawReceiver((socket, bytes) => {
+      asked += bytes.toString();
+      socket.end();
+    });
     await using endpoint = startReceiver();
     const url = `http://127.0.0.1:${endpoint.port}/`;
     await withProxy(`http://127.0.0.1:${proxy.port}`, async () => {
       expect((await createOperatorFetch(url)(url)).status).toBe(200);
     });
-    expect(proxy.connections).toBe(0);
+    // Another client in this process may have used it.
+    expect(asked).not.toContain(url);
   });
 });

@@ -59,7 +59,7 @@ export interface RawReceiver extends AsyncDisposable {
 
 /** A TCP server on a loopback port for behaviour that no HTTP server has: `onRequest` gets the bare connection. */
 export function startRawReceiver(
-  onRequest: (socket: Bun.Socket) => void,
+  onRequest: (socket: Bun.Socket, bytes: Buffer) => void,
   at: { hostname: string; port: number } = { hostname: "127.0.0.1", port: 0 },
 ): RawReceiver {
   let connections = 0;
@@ -70,7 +70,7 @@ export function startRawReceiver(
       open() {
         connections += 1;
       },
-      data: (socket) => onRequest(socket),
+      data: (socket, bytes) => onRequest(socket, bytes),
       close: () => hungUp.resolve(),
       error: () => hungUp.resolve(),
     },
