@@ -114,8 +114,10 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
       await runOnce(work, results);
       forget(campaignId);
       const durationMs = Math.round(performance.now() - startedAt);
-      log.info({ campaignId, appId, durationMs }, "Finished a campaign");
       callers.end(campaignId, { results: results?.all() });
+      // Only for the log, so it may fail.
+      const counts = (await campaigns.find(campaignId).catch(() => undefined))?.counts;
+      log.info({ campaignId, appId, durationMs, ...counts }, "Finished a campaign");
     } catch (cause) {
       if (cause instanceof RunLost) {
         forget(campaignId);

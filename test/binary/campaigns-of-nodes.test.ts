@@ -89,6 +89,8 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
     const successes = responses.map(({ body }) => Number(body.success_count));
     expect((successes[0] ?? 0) + (successes[1] ?? 0)).toBe(TOKENS);
     expect([client.shown.size, Math.max(...client.shown.values())]).toEqual([TOKENS, 1]);
+    const finished = /"success":\d+,"failure":0,"notAttempted":\d+,"msg":"Finished a campaign"/;
+    for (const node of [a, b]) while (!finished.test(node.logs())) await Bun.sleep(10);
   }, 30_000);
 
   test("after SIGTERM of a node, the other one continues its campaign within 2 seconds", async () => {

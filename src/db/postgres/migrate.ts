@@ -101,8 +101,10 @@ async function migrateUnderLock(runner: PgRunner, schema: string, may: boolean):
   const missing = migrations.filter(
     ({ folderMillis }) => !applied.some(({ created_at }) => created_at === folderMillis),
   );
+  // A newer release has its own bodies, which this one must not replace. A release that changes a body brings a migration.
+  const isNewer = applied.some(({ created_at }) => created_at > schemaVersion);
   const changed = functions.filter(
-    ({ name, sql }) => !hashes.some((row) => row.name === name && row.hash === hashOf(sql)),
+    ({ name, sql }) => !hashes.some((row) => row.name === name && (isNewer || row.hash === hashOf(sql))),
   );
   if (!may && missing.length + changed.length > 0) {
     throw new UserError(

@@ -1,20 +1,38 @@
 import type { Clock } from "../../runtime/clock.ts";
-import { createLogThrottle } from "../../runtime/log-throttle.ts";
+import { createLogThrottle, type LogThrottle } from "../../runtime/log-throttle.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { StateUnavailable } from "./unavailable.ts";
 
 const INTERVAL_MS = 60_000;
+/** Of equal errors one is logged in this time: work is retried each second, or more often. */
+const EQUAL_INTERVAL_MS = 10_000;
+/** Different errors that are remembered. */
+const MAX_REMEMBERED = 64;
 
 /** Logs errors of work that is retried. */
 export type FaultLog = (cause: unknown, fields: Readonly<Record<string, unknown>>, message: string) => void;
 
 /**
- * Logs every error, but an unavailable state as one warning a minute, because every write fails then.
+ * Logs every error, of equal ones one every 10 seconds; and an unavailable state as one warning a minute, because every write
+ * fails then.
  */
 export function createFaultLog({ log, clock }: { readonly log: Logger; readonly clock: Clock }): FaultLog {
   const throttled = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
+  const equal = new Map<string, LogThrottle>();
+  const throttleOf = (text: string): LogThrottle => {
+    const known = equal.get(text);
+    if (known) return known;
+    if (equal.size >= MAX_REMEMBERED) equal.clear();
+    const made = createLogThrottle({ clock, intervalMs: EQUAL_INTERVAL_MS });
+    equal.set(text, made);
+    return made;
+  };
   return (cause, fields, message) => {
-    if (!(cause instanceof StateUnavailable)) return log.error({ err: cause, ...fields }, message);
+    if (!(cause instanceof StateUnavailable)) {
+      const text = `${message} ${JSON.stringify(fields)} ${cause instanceof Error ? cause.message : cause}`;
+      throttleOf(text)((others) => log.error({ err: cause, ...fields, ...others }, message));
+      return;
+    }
     throttled((others) =>
       log.warn(
         { reason: cause.message, ...fields, ...others },

@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import pino from "pino";
+import { StateUnavailable } from "../../../src/db/state/unavailable.ts";
+import { createFaultLog } from "../../../src/db/state/unavailable-log.ts";
+import { ManualClock } from "../../support/clock.ts";
+
+test("of equal errors one is logged every 10 seconds, of others each; an unavailable state once a minute", () => {
+  const lines: { level: number; msg: string; suppressed?: number; campaignId?: string }[] = [];
+  const log = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const clock = new ManualClock(1_000);
+  const logFault = createFaultLog({ log, clock });
+  const missing = () => logFault(new Error("no such table"), {}, "Campaigns could not be taken");
+  missing();
+  missing();
+  missing();
+  logFault(new Error("no such table"), { campaignId: "one" }, "A campaign was interrupted by a fault");
+  logFault(new Error("no such table"), { campaignId: "two" }, "A campaign was interrupted by a fault");
+  expect(lines.map(({ msg, campaignId }) => [msg, campaignId])).toEqual([
+    ["Campaigns could not be taken", undefined],
+    ["A campaign was interrupted by a fault", "one"],
+    ["A campaign was interrupted by a fault", "two"],
+  ]);
+  clock.advanceSecs(10);
+  missing();
+  expect(lines.at(-1)).toMatchObject({ msg: "Campaigns could not be taken", suppressed: 2 });
+  for (let n = 0; n < 3; n++) logFault(new StateUnavailable("away"), {}, "Campaigns could not be taken");
+  expect(lines).toHaveLength(5);
+  expect(lines.at(-1)?.level).toBe(40);
+});
