@@ -38,6 +38,11 @@ const EXCEPTIONS: readonly { readonly file: string; readonly what: string; reado
     why: "the app and webhook commands are the operator's own tool against a URL given on the command line",
   },
   {
+    file: "src/cli/listen/follow-stream.ts",
+    what: "the global fetch",
+    why: "svc listen --stream is the operator's own tool against a URL given on the command line",
+  },
+  {
     file: "src/hub/chain/chain-checker.ts",
     what: "viem: createPublicClient, http",
     why: "the RPC URL is the operator's setting; the transport and the gateways are both given src/net's own fetch",

@@ -93,8 +93,8 @@ test("a compat prefix has exactly the native paths and those of the hosted API",
           : [],
       ),
     );
-  // API keys are managed by signatures under the service's own prefix alone.
-  const own = new Set([...under("svc")].filter((path) => !path.includes(" /api_key")));
+  // API keys and streams are the service's own: the hosted API has none under these paths.
+  const own = new Set([...under("svc")].filter((path) => !/ \/(?:api_key|stream)\b/.test(path)));
   expect([...own].filter((path) => !under("farcaster").has(path))).toEqual([]);
   expect([...under("farcaster")].filter((path) => !own.has(path)).sort()).toEqual([
     "get /frame/notification_tokens",
