@@ -13,8 +13,8 @@ const STALL_TIMEOUT_MS = 300_000;
 /** A batch of events ends behind the one that passes this size, and waits for its client to take it. */
 const BATCH_BYTES = 65_536;
 /** Events wait for more so long, so that writing to all subscribers takes the thread a small part of its time. */
-const GATHER_MS_A_SUBSCRIBER = 0.25;
-const MAX_GATHER_MS = 25;
+const GATHER_MS_A_SUBSCRIBER = 1;
+const MAX_GATHER_MS = 100;
 /** While anybody subscribes, a node that numbers its blocks writes one after so long without any. */
 const HEARTBEAT_INTERVAL_MS = 10_000;
 
