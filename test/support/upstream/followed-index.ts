@@ -98,6 +98,15 @@ export class FollowedIndex {
     );
   }
 
+  get upstreamUrl(): string {
+    return this.#options.url;
+  }
+
+  get progress(): ReturnType<Follower["progress"]> {
+    if (!this.#follower) throw new Error("the follower has not started");
+    return this.#follower.progress();
+  }
+
   /** Number of batches passed to the writer. */
   get commits(): number {
     return this.#commits;

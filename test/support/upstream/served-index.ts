@@ -1,16 +1,23 @@
 import { hasHubEventsAfter } from "../../../src/db/index/hub-log.ts";
 import { createSubscribers } from "../../../src/hub/events/subscribers.ts";
+import type { HubUpstream } from "../../../src/hub/own-methods.ts";
+import { createBlockRelay } from "../../../src/hub/reads/block-relay.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { createHubReads } from "../../../src/read/hub/hub-reads.ts";
 import { createFillCheck } from "../../../src/upstream/build-check.ts";
+import { connectUpstream } from "../../../src/upstream/connection.ts";
 import { ManualClock } from "../clock.ts";
 import { startTestHub, type TestHub } from "../hub.ts";
 import type { FollowedIndex } from "./followed-index.ts";
 
-/** Serves the index of a follower as a hub does, with the log of hub events. */
-export function serveIndex(index: FollowedIndex, nowSecs: number): Promise<TestHub> {
-  const { db } = index;
+/**
+ * Serves the index of a follower as a hub does, with the log of hub events and the blocks of its upstream. Messages are not
+ * forwarded.
+ */
+export async function serveIndex(index: FollowedIndex, nowSecs: number): Promise<TestHub> {
+  const { db, upstreamUrl } = index;
   const clock = new ManualClock(nowSecs);
+  const connection = connectUpstream(upstreamUrl);
   const reads = createHubReads({
     db,
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
@@ -27,5 +34,21 @@ export function serveIndex(index: FollowedIndex, nowSecs: number): Promise<TestH
       throw cause;
     },
   });
-  return startTestHub(db, { clock, deps: { reads, subscribers } });
+  const refuse = async () => {
+    throw new Error("nothing is submitted here");
+  };
+  const upstream: HubUpstream = {
+    submits: { submit: refuse, submitBulk: refuse, submitWrite: refuse },
+    isReady: async () => true,
+    shards: async () => index.progress.shards,
+  };
+  const deps = { reads, subscribers, upstream, blocks: createBlockRelay(connection) };
+  const hub = await startTestHub(db, { clock, deps });
+  return {
+    ...hub,
+    async [Symbol.asyncDispose]() {
+      await hub[Symbol.asyncDispose]();
+      connection.close();
+    },
+  };
 }
