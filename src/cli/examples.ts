@@ -48,6 +48,22 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "app update": ["app update APP_ID --fid 3 --key-file fid-3.key --name Rye --no-description"],
   "app delete": ["app delete APP_ID --fid 3 --key-file fid-3.key"],
   "app rotate": ["app rotate APP_ID --fid 3 --key-file fid-3.key"],
+  "api-key": [
+    "api-key create --fid 3 --key-file fid-3.key --name backend --scopes read,write > backend.key",
+    "api-key list --fid 3 --key-file fid-3.key --url https://node.example",
+  ],
+  "api-key create": [
+    "api-key create --fid 3 --key-file fid-3.key --name backend --scopes read,write > backend.key",
+  ],
+  "api-key list": ["api-key list --fid 3 --key-file fid-3.key"],
+  "api-key get": ["api-key get API_KEY_ID --fid 3 --key-file fid-3.key"],
+  "api-key update": [
+    "api-key update API_KEY_ID --fid 3 --key-file fid-3.key --scopes read --units-per-minute 600",
+    "api-key update API_KEY_ID --fid 3 --key-file fid-3.key --deactivate",
+  ],
+  "api-key delete": ["api-key delete API_KEY_ID --fid 3 --key-file fid-3.key"],
+  "api-key rotate": ["api-key rotate API_KEY_ID --fid 3 --key-file fid-3.key --grace-secs 0 > backend.key"],
+  "api-key usage": ["api-key usage API_KEY_ID --fid 3 --key-file fid-3.key --from 2026-11-01"],
   webhook: [
     "webhook create --fid 3 --key-file fid-3.key --name Talk --target-url https://example.com/hook --on cast.created",
     "webhook test WEBHOOK_ID --fid 3 --key-file fid-3.key",

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import { EXIT_OK } from "../lib/failure.ts";
 import { programName, version } from "../version.ts";
+import { registerApiKey } from "./api-key.ts";
 import { registerApp } from "./app.ts";
 import { registerBackup } from "./backup.ts";
 import { registerChannels } from "./channels.ts";
@@ -43,6 +44,7 @@ const COMMANDS = [
   registerConfig,
   registerApp,
   registerWebhook,
+  registerApiKey,
   registerTokens,
   registerState,
   registerNodes,
