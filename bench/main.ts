@@ -2,7 +2,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { benchBackfill } from "./backfill.ts";
-import { benchCluster } from "./cluster.ts";
 import { benchDeliveries } from "./deliveries.ts";
 import { benchDeliveriesPostgres } from "./deliveries-postgres.ts";
 import { benchDensity } from "./density.ts";
@@ -65,22 +64,30 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   "state-copy": benchStateCopy,
 };
 
-/** Benchmarks of others together, which run only by name. */
-const TOGETHER: typeof BENCHMARKS = { cluster: benchCluster };
+/** Benchmarks that belong together, by the name for all of them. */
+const TOGETHER: Readonly<Record<string, readonly string[]>> = {
+  cluster: [
+    "node-on-postgres",
+    "deliveries-postgres",
+    "reads-of-nodes",
+    "send-postgres",
+    "state-copy",
+    "snapshot",
+  ],
+};
 
-const selected = process.argv.slice(2);
-const known = { ...BENCHMARKS, ...TOGETHER };
-const unknown = selected.filter((name) => !(name in known));
+const selected = process.argv.slice(2).flatMap((name) => TOGETHER[name] ?? [name]);
+const unknown = selected.filter((name) => !(name in BENCHMARKS));
 if (unknown.length > 0) {
   process.stderr.write(
-    `no such benchmark: ${unknown.join(", ")}; there are ${Object.keys(known).join(", ")}\n`,
+    `no such benchmark: ${unknown.join(", ")}; there are ${[...Object.keys(BENCHMARKS), ...Object.keys(TOGETHER)].join(", ")}\n`,
   );
   process.exit(1);
 }
 const resultsDir = join(import.meta.dir, "results");
 mkdirSync(resultsDir, { recursive: true });
-for (const [name, bench] of Object.entries(known)) {
-  if (selected.length > 0 ? !selected.includes(name) : name in TOGETHER) continue;
+for (const [name, bench] of Object.entries(BENCHMARKS)) {
+  if (selected.length > 0 && !selected.includes(name)) continue;
   const figures = await bench();
   process.stdout.write(`\n${name}\n${figures.map(row).join("\n")}\n`);
   await Bun.write(join(resultsDir, `${name}.json`), `${JSON.stringify(figures, null, 2)}\n`);
