@@ -90,7 +90,7 @@ describe("migrate --verify", () => {
     }
     const { exitCode, errors } = await dir.migrate("--verify");
     expect(exitCode).toBe(1);
-    expect(errors).toContain("state: secrets without an app or webhook (1)");
+    expect(errors).toContain("state: secrets without an app, webhook or API key (1)");
     expect(errors).toContain("index: totals differs from a recount (1 missing, 1 extra)");
   });
 

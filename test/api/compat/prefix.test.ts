@@ -99,6 +99,7 @@ test("a compat prefix has exactly the native paths and those of the hosted API",
   expect([...under("farcaster")].filter((path) => !own.has(path)).sort()).toEqual([
     "get /frame/notification_tokens",
     "get /frame/notifications",
+    "get /message",
     "post /action",
     "post /app_host/user/event",
     "post /frame/notifications",
