@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ApiError } from "../../src/http/errors.ts";
-import { parseQueryString } from "../../src/http/query-string.ts";
+import { listValues, parseQueryString } from "../../src/http/query-string.ts";
 
 const parse = (query: string) => ({ ...parseQueryString(`http://localhost/path?${query}`) });
 
@@ -58,4 +58,12 @@ describe("parseQueryString", () => {
       }),
     );
   });
+});
+
+test("a list whose items may contain commas is split before it is decoded, and not at all where the key is repeated", () => {
+  expect(listValues("/x?u=a%2Cb,c&v=1", "u")).toEqual(["a,b", "c"]);
+  expect(listValues("/x?u=a,b&u=c", "u")).toEqual(["a,b", "c"]);
+  expect(listValues("/x?u=a%3Db=c+d", "u")).toEqual(["a=b=c d"]);
+  expect(listValues("/x?v=1", "u")).toEqual([]);
+  expect(listValues("/x", "u")).toEqual([]);
 });
