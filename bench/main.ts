@@ -26,6 +26,7 @@ import { benchStateCopy } from "./state-copy.ts";
 import { benchStream } from "./stream.ts";
 import { benchThroughput } from "./throughput.ts";
 import { benchVerify } from "./verify.ts";
+import { benchWrites } from "./writes.ts";
 
 /** One measured figure, with its ratio to a baseline of the same run where it has one. */
 export interface Figure {
@@ -55,6 +56,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   send: benchSend,
   "send-postgres": benchSendPostgres,
   signed: benchSigned,
+  writes: benchWrites,
   match: benchMatch,
   deliveries: benchDeliveries,
   "deliveries-postgres": benchDeliveriesPostgres,

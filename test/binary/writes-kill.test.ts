@@ -1,0 +1,169 @@
+import { afterAll, expect, test } from "bun:test";
+import { createKeyring } from "../../src/demo/keys.ts";
+import { seededRandom } from "../../src/demo/random.ts";
+import { clientFidsOf } from "../../src/demo/roster.ts";
+import { buildMessage } from "../../src/protocol/build-message.ts";
+import { encodeMessage } from "../../src/protocol/signed-message.ts";
+import { toFarcasterSecs } from "../../src/protocol/time.ts";
+import { FarcasterNetwork, MessageData, MessageType } from "../../src/protocol/wire/generated/message.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { IS_LONG } from "../support/long.ts";
+import { until } from "../support/manual-time.ts";
+import { type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { signedHeaders } from "../support/signing.ts";
+
+/** Kills of the node and of the upstream, in turns at random. */
+const KILLS = IS_LONG ? 200 : 1;
+const WRITERS = IS_LONG ? 50 : 20;
+const MAX_MS_BETWEEN_KILLS = IS_LONG ? 1_500 : 600;
+const SEED = process.env.WRITES_KILL_SEED ?? "writes";
+const OWNER_FID = 3;
+
+const dir = tempDir();
+afterAll(() => dir[Symbol.dispose]());
+const keyring = createKeyring();
+
+interface Write {
+  readonly hash: string;
+  readonly bytes: Uint8Array;
+  readonly idem: string;
+  /** The first answer that is not about another attempt; undefined without one. */
+  status?: number;
+  /** Every answer with 2xx, which must be equal. */
+  readonly bodies: Set<string>;
+}
+
+/** A cast of a person of the demo network. */
+function newWrite(serial: number): Write {
+  const fid = 3 + (serial % 40);
+  const data = MessageData.fromPartial({
+    type: MessageType.MESSAGE_TYPE_CAST_ADD,
+    fid,
+    timestamp: toFarcasterSecs(Math.floor(Date.now() / 1000)),
+    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    body: { $case: "castAddBody", value: { text: `write ${serial}` } },
+  });
+  const message = buildMessage(data, keyring.signer(fid, clientFidsOf(fid)[0] ?? 0));
+  return {
+    hash: `0x${message.hash.toHex()}`,
+    bytes: encodeMessage(message),
+    idem: `write ${serial}`,
+    bodies: new Set(),
+  };
+}
+
+async function createKey(url: string): Promise<string> {
+  const body = JSON.stringify({ name: "kill", scopes: ["write"] });
+  const headers = await signedHeaders({
+    method: "POST",
+    path: "/api_key",
+    body,
+    fid: OWNER_FID,
+    signedAt: Math.floor(Date.now() / 1000),
+    wallet: keyring.custody(OWNER_FID),
+  });
+  const response = await fetch(`${url}/v2/svc/api_key`, { method: "POST", headers, body });
+  const { secret } = (await response.json()) as { secret?: string };
+  if (!secret) throw new Error(`no key: ${response.status}`);
+  return secret;
+}
+
+test(
+  "after kill -9 of the node and of its upstream, every 2xx is there once, and nothing that was refused",
+  async () => {
+    const random = seededRandom(SEED);
+    const upstreamDir = `${dir.path}/upstream`;
+    const nodeDir = `${dir.path}/node`;
+    const startUpstream = (port?: string) =>
+      startNode({
+        command: compiledProgram,
+        dataDir: upstreamDir,
+        args: port === undefined ? [] : ["--set", `hub.port=${port}`],
+        demo: true,
+      });
+    let upstream: RunningNode = await startUpstream();
+    const hubPort = upstream.hubAddress.split(":").at(-1) ?? "";
+    const settings = ["--set", `upstream.url=http://127.0.0.1:${hubPort}`];
+    const limits = ["--set", "writes.confirm_timeout_ms=500", "--set", "api_keys.writes_per_minute=1000000"];
+    const startFollower = () =>
+      startNode({ command: compiledProgram, dataDir: nodeDir, args: [...settings, ...limits] });
+    let node: RunningNode = await startFollower();
+    const isReady = async () => (await fetch(`${node.url}/ready`).catch(() => undefined))?.status === 200;
+    await until(isReady);
+    const key = await createKey(node.url);
+
+    const writes: Write[] = [];
+    let isDone = false;
+    /** Repeats a write until it has an answer of its own. */
+    async function carryThrough(write: Write): Promise<void> {
+      for (;;) {
+        const response = await fetch(`${node.url}/v2/farcaster/message/`, {
+          method: "POST",
+          headers: {
+            "x-api-key": key,
+            "content-type": "application/octet-stream",
+            "idempotency-key": write.idem,
+          },
+          body: Buffer.from(write.bytes),
+        }).catch(() => undefined);
+        const body = await response?.text().catch(() => undefined);
+        if (response && body !== undefined && response.headers.get("x-error-code") !== "in_progress") {
+          write.status = response.status;
+          if (response.ok) write.bodies.add(body);
+          return;
+        }
+        await Bun.sleep(50);
+      }
+    }
+    const writers = Array.from({ length: WRITERS }, async () => {
+      while (!isDone) {
+        const write = newWrite(writes.length);
+        writes.push(write);
+        await carryThrough(write);
+        // What was answered is answered the same again.
+        if (write.status === 200 && random.below(4) === 0) await carryThrough(write);
+        if (write.status === 503) await Bun.sleep(100);
+      }
+    });
+    for (let kill = 0; kill < KILLS; kill++) {
+      await Bun.sleep(random.below(MAX_MS_BETWEEN_KILLS));
+      if (kill % 2 === 0) {
+        await node.kill();
+        node = await startFollower();
+      } else {
+        await upstream.kill();
+        upstream = await startUpstream(hubPort);
+      }
+    }
+    isDone = true;
+    await Promise.all(writers);
+
+    const queued = async () => {
+      const response = await fetch(`${node.url}/status`).catch(() => undefined);
+      const status = (await response?.json()) as { writes?: { queued: number } } | undefined;
+      return status?.writes?.queued;
+    };
+    await until(async () => {
+      await Bun.sleep(100);
+      return (await queued()) === 0;
+    });
+    const isThere = async ({ hash }: Write) =>
+      (await fetch(`${upstream.url}/v2/svc/cast?identifier=${hash}`)).status === 200;
+    const byStatus: Record<string, number> = {};
+    const wrong: unknown[] = [];
+    for (const write of writes) {
+      const { status = 0, bodies } = write;
+      byStatus[status] = (byStatus[status] ?? 0) + 1;
+      const isSuccess = status === 200 || status === 202;
+      if ((await isThere(write)) !== isSuccess || bodies.size > 1)
+        wrong.push({ status, bodies: [...bodies] });
+    }
+    expect(wrong).toEqual([]);
+    expect(byStatus[200] ?? 0).toBeGreaterThan(WRITERS);
+    expect(Object.keys(byStatus).filter((status) => !["200", "202", "503"].includes(status))).toEqual([]);
+    if (IS_LONG) console.log("writes by status", byStatus);
+    expect(await node.stop()).toBe(0);
+    expect(await upstream.stop()).toBe(0);
+  },
+  IS_LONG ? 1_200_000 : 90_000,
+);
