@@ -44,6 +44,9 @@ interface DeclaredRoute {
 /** Returns the terms of a canonical path; a trailing slash makes no difference. */
 export type TermsOf = (method: string, path: string) => RouteTerms;
 
+/** Of a request that writes one message. */
+const WRITE_UNITS = 20;
+
 /** The terms of paths without a route. A client that may not read learns nothing about them. */
 const UNKNOWN: RouteTerms = { template: undefined, access: READ, price: flat(1) };
 
@@ -62,7 +65,8 @@ export function createTermsOf(
   const patterns: { readonly method: string; readonly pattern: RegExp; readonly terms: RouteTerms }[] = [];
   for (const { method, path, hooks } of routes) {
     const access = hooks.access ?? (method === "GET" ? READ : OPEN);
-    const terms = { template: path, access, price: priceOf(path) ?? flat(1) };
+    const isWrite = access.kind === "key" && access.scope === "write" && method !== "GET";
+    const terms = { template: path, access, price: priceOf(path) ?? flat(isWrite ? WRITE_UNITS : 1) };
     if (path.includes(":")) {
       const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`);
       patterns.push({ method, pattern, terms });

@@ -63,6 +63,13 @@ test("a GET is a read, other methods are open, and paths without a route are rea
     price: expect.any(Function),
   });
   expect(accessOf("GET", "/v2/svc/api_key/")).toBe(OPEN);
+  const write = createTermsOf([
+    { method: "POST", path: "/v2/svc/message", hooks: { access: requireKey("write") } },
+    { method: "GET", path: "/v2/svc/message", hooks: { access: requireKey("write") } },
+  ]);
+  expect([write("POST", "/v2/svc/message").price(""), write("GET", "/v2/svc/message").price("")]).toEqual([
+    20, 1,
+  ]);
   for (const path of ["/v2/svc/frame/webhook/x/y", "/v2/svc/User", "/v2/svc/user/x"]) {
     expect(termsOf("POST", path)).toMatchObject({ template: undefined, access: READ });
   }
