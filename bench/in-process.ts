@@ -1,6 +1,7 @@
 import pino from "pino";
 import { Registry } from "prom-client";
 import { apiPlugins } from "../src/api/shared/plugins.ts";
+import { neverStale } from "../src/auth/staleness.ts";
 import { CommitSequence } from "../src/db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../src/db/index/database.ts";
 import { openState, statePath } from "../src/db/state/database.ts";
@@ -10,6 +11,7 @@ import { UnsentBytes } from "../src/http/unsent-bytes.ts";
 import { createFanOut } from "../src/node/compose/fan-out.ts";
 import { createManagement } from "../src/node/compose/management.ts";
 import { createPush } from "../src/node/compose/push.ts";
+import { createNodeSigners } from "../src/node/compose/signers.ts";
 import { HydrationCache } from "../src/read/hydrate/cache.ts";
 import { systemClock } from "../src/runtime/clock.ts";
 import { configWith } from "../test/runtime/config.ts";
@@ -43,12 +45,24 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
   const cache = new HydrationCache(new CommitSequence());
   const source = { db, cache, clock: systemClock, maxIds: 350, notificationWindowSecs: 3600 };
   const push = createPush({ ...parts, management, fanOut });
+  const signers = createNodeSigners({
+    config: common.config,
+    clock: systemClock,
+    db,
+    stores: parts.state,
+    thread: undefined,
+    tokenKeys: [],
+    linkBase: () => undefined,
+    staleReason: neverStale,
+  });
   const server = createHttpServer({
     common,
     ...apiPlugins({
       source,
       management,
       push,
+      signers: signers.service,
+      audit: parts.state.audit,
       writes: undefined,
       stream: { streams: undefined, unsent: new UnsentBytes() },
     }),

@@ -100,6 +100,10 @@ export function createGate(deps: GateDeps): Gate {
         return anonymousReads ? undefined : admitKey(exchange, access.scope);
       case "key":
         return admitKey(exchange, access.scope);
+      case "keyUnlessRead":
+        return access.isRead(new URL(request.url).searchParams)
+          ? admitRead(exchange)
+          : admitKey(exchange, access.scope);
       case "signatureOrKey": {
         const isKeyWay = isCompat(path) && !isSigned(request) && keyTextOf(request.headers) !== "";
         return isKeyWay ? admitKey(exchange, access.scope) : undefined;

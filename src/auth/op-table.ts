@@ -60,6 +60,12 @@ export const signedOperations = {
     op: "webhook.rotate_secret",
     ...idOnly,
   },
+  getManagedSigner: { method: "GET", path: "/managed_signer", op: "signer.read", ...idOnly },
+  listManagedSigners: { method: "GET", path: "/managed_signer/list", op: "signer.read", ...idOnly },
+  importManagedSigner: { method: "POST", path: "/managed_signer/import", op: "signer.import", ...idOnly },
+  exportManagedSigner: { method: "POST", path: "/managed_signer/export", op: "signer.export", ...idOnly },
+  deleteManagedSigner: { method: "DELETE", path: "/managed_signer", op: "signer.delete", ...idOnly },
+  listAuditEntries: { method: "GET", path: "/audit", op: "audit.read", ...idOnly },
 } as const satisfies Readonly<Record<string, SignedOperation>>;
 
 export type SignedOperationId = keyof typeof signedOperations;

@@ -38,6 +38,9 @@ export interface SignedRequest<Q extends QueryParams> {
   readonly rawBody: Uint8Array;
   /** The path segment of the API's prefix, for example `farcaster`. */
   readonly prefix: string;
+  readonly requestId: string;
+  /** The client's address. */
+  readonly address: string;
 }
 
 /** A group of routes that accept signed requests only. */
@@ -116,6 +119,8 @@ export function createSignedRoutes(
           body: spec.body === undefined ? undefined : body,
           rawBody: rawBody(request),
           prefix: route.split("/")[2] ?? "",
+          requestId: exchangeOf(request).requestId,
+          address: exchangeOf(request).client().address,
         };
         const response = await handle(signed);
         if (method !== "GET") {

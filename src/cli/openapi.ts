@@ -11,6 +11,8 @@ export function registerOpenApi(program: Command, context: CommandContext): void
       const { createCommon } = await import("./common.ts");
       const { createFanOut } = await import("../node/compose/fan-out.ts");
       const { createManagement } = await import("../node/compose/management.ts");
+      const { createNodeSigners } = await import("../node/compose/signers.ts");
+      const { neverStale } = await import("../auth/staleness.ts");
       const { createPush } = await import("../node/compose/push.ts");
       const { openIndexInMemory } = await import("../db/index/database.ts");
       const { createHttpServer } = await import("../http/server.ts");
@@ -43,6 +45,17 @@ export function registerOpenApi(program: Command, context: CommandContext): void
             notificationWindowSecs: common.config.notifications.aggregation_window_secs,
           },
           management,
+          signers: createNodeSigners({
+            config: common.config,
+            clock: common.clock,
+            db,
+            stores: state,
+            thread: undefined,
+            tokenKeys: [],
+            linkBase: () => undefined,
+            staleReason: neverStale,
+          }).service,
+          audit: state.audit,
           writes: undefined,
           push: createPush({ common, index: db, state, management, fanOut }),
           stream: { streams: undefined, unsent: new UnsentBytes() },

@@ -21,6 +21,7 @@ import { flushOutput, printError } from "./output.ts";
 import { registerRestore } from "./restore.ts";
 import { registerServe } from "./serve.ts";
 import { registerSign } from "./sign.ts";
+import { registerSigner } from "./signer.ts";
 import { registerSnapshot } from "./snapshot.ts";
 import { registerState } from "./state.ts";
 import { toExit } from "./to-exit.ts";
@@ -48,6 +49,7 @@ const COMMANDS = [
   registerTokens,
   registerState,
   registerNodes,
+  registerSigner,
   registerSign,
   registerOpenApi,
   registerHealthcheck,

@@ -52,7 +52,7 @@ export function comparedSettings(
     "auth.signed_at_window_secs": String(config.auth.signed_at_window_secs),
     "send.dedupe_ttl_secs": String(config.send.dedupe_ttl_secs),
   };
-  const soft: Record<string, string> = {};
+  const soft: Record<string, string> = { "signers.enabled": String(config.signers.enabled) };
   for (const section of SOFT_SECTIONS) {
     for (const [name, value] of Object.entries(config[section])) {
       const key = `${section}.${name}`;

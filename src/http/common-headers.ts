@@ -15,6 +15,8 @@ export interface CommonHeaders {
   readonly ofReads: Headers;
   /** Adds the headers of every response to those of a response that was not made with `ofReads`. */
   readonly addTo: (headers: Headers) => void;
+  /** Adds those that do not let scripts of other origins read the response. */
+  readonly addUnshared: (headers: Headers) => void;
 }
 
 /** @param node the header that names the node, which is the same in all its responses. */
@@ -23,11 +25,14 @@ export function createCommonHeaders(cors: Cors, node: readonly [name: string, va
     if (headers.has(NOSNIFF[0])) return;
     for (const [name, value] of [...cors.headers, NOSNIFF, node]) headers.append(name, value);
   };
+  const addUnshared = (headers: Headers) => {
+    for (const [name, value] of [NOSNIFF, node]) headers.set(name, value);
+  };
   const ofReads = new Headers({
     "content-type": "application/json",
     "cache-control": REVALIDATE,
     vary: "accept-encoding",
   });
   addTo(ofReads);
-  return { ofReads, addTo };
+  return { ofReads, addTo, addUnshared };
 }

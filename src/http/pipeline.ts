@@ -105,7 +105,7 @@ export function createPipeline(
     const { request, method, requestId } = exchange;
     const { headers, status } = response;
     headers.set("x-request-id", requestId);
-    cors.allowOrigin(request, headers);
+    if (exchange.policy.isShared) cors.allowOrigin(request, headers);
     if (exchange.limitHeaders !== undefined) {
       headers.set("ratelimit-policy", exchange.limitHeaders.policy);
       headers.set("ratelimit", exchange.limitHeaders.state);
@@ -125,7 +125,8 @@ export function createPipeline(
   }
 
   function finish(exchange: Exchange, response: Response): Response {
-    commonHeaders.addTo(response.headers);
+    if (exchange.policy.isShared) commonHeaders.addTo(response.headers);
+    else commonHeaders.addUnshared(response.headers);
     return complete(exchange, response);
   }
 

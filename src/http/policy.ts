@@ -9,6 +9,8 @@ export interface RoutePolicy {
   readonly isApi: boolean;
   /** True if the routes themselves refuse requests that they cannot answer while the index is being built. */
   readonly gatesItself: boolean;
+  /** True where scripts of other origins may read responses, as far as the settings allow. */
+  readonly isShared: boolean;
   /** A larger body is not kept in the cache of this process. */
   readonly maxCachedBytes: number;
   /** The JSON body of an error. */
@@ -43,10 +45,15 @@ const apiDefault: RoutePolicy = {
   maxBodyBytes: 64 * kib,
   isApi: true,
   gatesItself: false,
+  isShared: true,
   maxCachedBytes: Number.POSITIVE_INFINITY,
   errorBody: messageOnly,
 };
 const opsDefault: RoutePolicy = { ...apiDefault, isApi: false };
+
+/** Pages on which users sign. */
+const approvalPrefix = "/approve/";
+const approvalDefault: RoutePolicy = { ...opsDefault, isShared: false };
 
 /** The paths of a hub. */
 const hubPrefix = "/v1/";
@@ -54,6 +61,7 @@ const hubDefault: RoutePolicy = {
   maxBodyBytes: 128 * kib,
   isApi: true,
   gatesItself: true,
+  isShared: true,
   maxCachedBytes: 256 * kib,
   errorBody: hubErrorOf,
 };
@@ -69,6 +77,7 @@ export function createPolicyLookup(basePaths: readonly string[]): (path: string)
 
   return (path) => {
     if (path.startsWith(hubPrefix)) return path === `${hubPrefix}submitBulkMessages` ? hubBulk : hubDefault;
+    if (path.startsWith(approvalPrefix)) return approvalDefault;
     for (const prefix of prefixes) {
       if (!path.startsWith(prefix)) continue;
       const within = path.slice(prefix.length - 1);

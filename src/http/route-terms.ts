@@ -8,12 +8,18 @@ import { flat, type Price } from "./limits/prices.ts";
  * - `read`: an API key counts in the compat dialect, and is required where the operator has closed anonymous reads.
  * - `anonymousOrKey`: none while anonymous reads are open, else an API key with the scope.
  * - `key`: an API key with the scope.
+ * - `keyUnlessRead`: an API key with the scope, but for requests whose query makes them a read.
  * - `signatureOrKey`: a signature of the owner or, in the compat dialect, an API key with the scope.
  * - `sendSecretOrKey`: a send secret of a mini app, or an API key with the scope.
  */
 export type Access =
   | { readonly kind: "open" | "read" }
-  | { readonly kind: "anonymousOrKey" | "key" | "signatureOrKey" | "sendSecretOrKey"; readonly scope: Scope };
+  | { readonly kind: "anonymousOrKey" | "key" | "signatureOrKey" | "sendSecretOrKey"; readonly scope: Scope }
+  | {
+      readonly kind: "keyUnlessRead";
+      readonly scope: Scope;
+      readonly isRead: (query: URLSearchParams) => boolean;
+    };
 
 export const OPEN: Access = { kind: "open" };
 export const READ: Access = { kind: "read" };

@@ -42,6 +42,8 @@ export interface HttpServerOptions {
   readonly hubPlugins?: readonly AnyElysia[];
   /** A further address, where only the paths of the hub are served. */
   readonly hubAddress?: { readonly host: string; readonly port: number } | undefined;
+  /** Pages for people and what their scripts call, outside of the API. */
+  readonly pages?: readonly AnyElysia[];
   readonly ops: OpsProviders;
   /** Loads the parts of the OpenAPI document that the routes do not declare, at the first request of the document. */
   readonly documentation: () => Promise<ApiDocumentation>;
@@ -149,6 +151,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       createRepresent(createCacheOfRoute(documented.routes), { readHeaders: commonHeaders.ofReads, sender }),
     )
     .use(documented)
+    .use([...(options.pages ?? [])])
     .use(docsRoutes({ title: `${names.capitalised} API` }))
     .get("/openapi.json", ({ request }) => respondWithDocument(request), { detail: { hide: true } })
     .compile();

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync, statSync } from "node:fs";
+import { chmodSync, closeSync, openSync, renameSync, statSync, writeFileSync } from "node:fs";
 
 const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
@@ -7,6 +7,14 @@ const OTHERS = 0o077;
 export function createPrivateFile(path: string): void {
   closeSync(openSync(path, "a", OWNER_ONLY));
   restrictToOwner(path);
+}
+
+/** Writes a file that only its owner can read, at once: a crash leaves the former content or none. */
+export function writePrivateFile(path: string, content: string): void {
+  const draft = `${path}.new`;
+  createPrivateFile(draft);
+  writeFileSync(draft, content, { mode: OWNER_ONLY });
+  renameSync(draft, path);
 }
 
 /** Removes all permissions of a file except its owner's. Does nothing when there is no such file. */

@@ -21,6 +21,7 @@ import type { Common } from "../runtime/common.ts";
 import { openDataDir } from "../runtime/data-dir.ts";
 import { processDescriptors } from "../runtime/descriptors.ts";
 import { watchForReplacement } from "../runtime/replacement.ts";
+import { tokenKeysOf } from "../signers/approval-token.ts";
 import { createStreamSlots } from "../stream/slots.ts";
 import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
@@ -30,6 +31,7 @@ import { migrateFormerIndex } from "./former-index.ts";
 import { createLiveness, type Liveness, NOT_LIVE } from "./liveness.ts";
 import { createNodeOps } from "./main-ops.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
+import { masterKeysOf, withDemoKey, withoutMasterKeys } from "./signers/master-keys.ts";
 import { openMainState } from "./state/main-state.ts";
 import { postgresSettings } from "./state/postgres-settings.ts";
 import type { StateWriterRpc } from "./state/writer-rpc.ts";
@@ -66,13 +68,13 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   shutdown.add("data directory", () => dataDir.release());
   const nodeId = nodeIdOf(base.config.node.id, dataDir);
   // With the id of the data directory as the setting, lines of every thread name it.
-  const config: Config = {
+  let config: Config = {
     ...base.config,
     data: { ...base.config.data, dir: dataDir.path },
     node: { id: nodeId },
   };
   const isNamed = config.state.url === "" || base.config.node.id !== "";
-  const common: Common = { ...base, config, log: isNamed ? base.log : base.log.child({ node: nodeId }) };
+  let common: Common = { ...base, config, log: isNamed ? base.log : base.log.child({ node: nodeId }) };
   for (const { key, message } of findRisks(config)) common.log.warn({ setting: key }, message);
   checkListenAddress({ ...config.http, setting: "http.port (SVC_HTTP_PORT)" });
   checkListenAddress({ ...config.hub, setting: "hub.port (SVC_HUB_PORT)" });
@@ -84,6 +86,10 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   await prepareDatabases(common, options);
   const db = openIndexReader(indexPath(config.data.dir));
   shutdown.add("index reader", () => db[Symbol.dispose]());
+  if (isDemo(db)) {
+    config = withDemoKey(config);
+    common = { ...common, config };
+  }
   const signals = new NodeSignals();
   let liveness: Liveness | undefined;
   const state = await openMainState({
@@ -104,7 +110,8 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   });
   const isLocal = config.state.url === "";
   // Writes of the API go through its intake.
-  const servesHub = config.hub.port !== 0 || config.hub.reads || config.writes.enabled;
+  const hasWrites = config.writes.enabled || config.signers.enabled;
+  const servesHub = config.hub.port !== 0 || config.hub.reads || hasWrites;
   const stateStarted = isLocal ? start("state") : undefined;
 
   const upstream = watchUpstream(common, channels.upstream);
@@ -137,7 +144,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     postgres: state.postgres,
     matching: connectRpc<MatchRpc>(channels.matching.connect()),
     hub: servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined,
-    writes: config.writes.enabled ? connectRpc<WritesRpc>(channels.writes.connect()) : undefined,
+    writes: hasWrites ? connectRpc<WritesRpc>(channels.writes.connect()) : undefined,
     upstream,
     streams: () => streamSlots.stats(),
     pauses: state.pauses,
@@ -155,7 +162,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   // An index without a ranking gets one before the first request is served.
   const isRanked = newestSnapshot(db, "casts") !== undefined;
   if (!isRanked) await Promise.all([start("ingest"), start("ranking")]);
-  const http = startHttpWorkers(config, {
+  const http = startHttpWorkers(withoutMasterKeys(config), {
     ops,
     metrics: common.metrics,
     partMetrics,
@@ -167,6 +174,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     matching: channels.matching,
     streamSlots,
     writes: channels.writes,
+    tokenKeys: tokenKeysOf(masterKeysOf(config)),
     connectState,
     onCrash: crashed("http"),
   });
@@ -187,7 +195,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     start("fanOut"),
     start("matching"),
     start("delivery"),
-    config.writes.enabled ? start("writes") : undefined,
+    hasWrites ? start("writes") : undefined,
     follow(),
   ]);
   if (stateWatch) {

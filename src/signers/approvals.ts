@@ -1,5 +1,4 @@
 import type { CustodyOf } from "../auth/custody.ts";
-import type { StaleReason } from "../auth/staleness.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { toFarcasterSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
@@ -82,8 +81,6 @@ export interface ApprovalsDeps {
   readonly states: SignerStates;
   readonly registry: KeyRegistry;
   readonly custodyOf: CustodyOf;
-  /** While this returns a reason, a custody address in the index may be outdated. */
-  readonly staleReason: StaleReason;
   readonly vault: Vault | undefined;
   readonly network: FarcasterNetwork;
   readonly clock: Clock;
@@ -137,16 +134,6 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     return ok({ signer, request: signer.request });
   }
 
-  /** A link that may be used now, by a node that knows who owns which fid. */
-  async function findUsable(token: string): Promise<Result<Pending, SignerRefusal>> {
-    const pending = await findPending(token, { isCounted: true });
-    if (!pending.ok) return pending;
-    const stale = await deps.staleReason();
-    if (stale !== undefined)
-      return refuse("unavailable", `approvals have to wait: ${stale}`, { retryAfterSecs: 5 });
-    return pending;
-  }
-
   function termsOf(
     { publicKey, permissions }: StoredSigner,
     fid: number,
@@ -181,7 +168,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     },
 
     async prepare(token, address) {
-      const pending = await findUsable(token);
+      const pending = await findPending(token, { isCounted: true });
       if (!pending.ok) return pending;
       const { signer, request } = pending.value;
       const fid = registry.fidOfCustody(address);
@@ -199,7 +186,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     },
 
     async submit(token, approval, origin) {
-      const pending = await findUsable(token);
+      const pending = await findPending(token, { isCounted: true });
       if (!pending.ok) return pending;
       const { signer, request } = pending.value;
       const { fid, nonce, deadline, custodySignature, requestSignature } = approval;

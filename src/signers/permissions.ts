@@ -14,9 +14,11 @@ const TYPE_OF = {
 } as const satisfies Record<string, MessageType>;
 
 /** All of them. */
-const WRITE_ALL = "WRITE_ALL";
+export const WRITE_ALL = "WRITE_ALL";
 
-type Permission = keyof typeof TYPE_OF | typeof WRITE_ALL;
+export type Permission = keyof typeof TYPE_OF | typeof WRITE_ALL;
+
+export const PERMISSIONS = [WRITE_ALL, ...Object.keys(TYPE_OF)] as [Permission, ...Permission[]];
 
 /** Returns the message types of permissions, ascending and each once; all of them for none or `WRITE_ALL`. */
 export function typesOf(permissions: readonly Permission[]): readonly number[] {
@@ -24,4 +26,11 @@ export function typesOf(permissions: readonly Permission[]): readonly number[] {
   return Object.entries(TYPE_OF)
     .filter(([name]) => isAll || permissions.includes(name as Permission))
     .map(([, type]) => type);
+}
+
+/** Returns the permissions of message types. */
+export function permissionsOf(types: readonly number[]): readonly Permission[] {
+  const names = Object.entries(TYPE_OF).filter(([, type]) => types.includes(type));
+  if (names.length === Object.keys(TYPE_OF).length) return [WRITE_ALL];
+  return names.map(([name]) => name as Permission);
 }

@@ -16,6 +16,7 @@ const FITTING: Readonly<Record<string, string>> = {
   username: "user1",
   fname: "user1",
   custody_address: `0x${"1".repeat(40)}`,
+  address: `0x${"1".repeat(40)}`,
   addresses: `0x${"1".repeat(40)}`,
   location: "geo:1",
   identifier: hashOf(cast),

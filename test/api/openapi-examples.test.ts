@@ -127,7 +127,6 @@ describe("operations that can respond with 501", () => {
   });
 
   test.each([
-    ["/v2/farcaster/signer", {}],
     ["/v2/farcaster/user/fid", { "x-wallet-id": "w" }],
     ["/v2/farcaster/feed?feed_type=filter&filter_type=embed_types", {}],
   ])("%s sends the documented message", async (path, headers) => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { signedOperations } from "../../src/auth/op-table.ts";
 import { isObject } from "../../src/http/openapi-document.ts";
-import { transferEvent } from "../support/events.ts";
-import { makeWallet } from "../support/messages.ts";
+import { signerEvent, transferEvent } from "../support/events.ts";
+import { makeSigner, makeWallet } from "../support/messages.ts";
 import { type ApiResponse, type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
 import { custodyWallet, type Method, opByRequest } from "../support/signing.ts";
 
@@ -12,6 +12,7 @@ beforeAll(async () => {
     "apps.max_apps_per_owner=100",
     "webhooks.max_webhooks_per_owner=100",
     "api_keys.max_keys_per_owner=100",
+    `signers.encryption_key=${"5a".repeat(32)}`,
   ];
   signed = await startSignedApi({ fids: [3, 4, 5, 6], settings });
 });
@@ -33,13 +34,30 @@ async function resources(fid: number): Promise<Ids> {
   const createdHook = await signed.call({ method: "POST", path, body: webhook, fid });
   const { app_id: appId, send_secrets } = createdApp.body.app;
   const campaignId = await send(appId, send_secrets[0].value);
+  const imported = await signed.call({
+    method: "POST",
+    path: "/managed_signer/import",
+    body: activeKey(fid),
+    fid,
+  });
   const createdKey = await signed.call({ method: "POST", path: "/api_key", body: apiKey, fid });
   return {
     appId,
     campaignId,
     webhookId: createdHook.body.webhook.webhook_id,
     apiKeyId: createdKey.body.api_key.api_key_id,
+    signerUuid: imported.body.signer.signer_uuid,
   };
+}
+
+let keys = 0;
+
+/** The import of a new key that is active for the fid. */
+function activeKey(fid: number) {
+  keys += 1;
+  const { publicKey, privateKey } = makeSigner(`key ${keys}`);
+  signed.api.node.ingestEvent(signerEvent(fid, publicKey, { block: 1_000_000 + keys }));
+  return { private_key: `0x${Buffer.from(privateKey).toString("hex")}`, fid };
 }
 
 interface Ids {
@@ -47,6 +65,7 @@ interface Ids {
   readonly campaignId: string;
   readonly webhookId: string;
   readonly apiKeyId: string;
+  readonly signerUuid: string;
 }
 
 /** Sends a notification without recipients; returns the campaign's id. */
@@ -67,7 +86,10 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
     : path.startsWith("/api_key")
       ? ["api_key_id", ids.apiKeyId, apiKey]
       : ["webhook_id", ids.webhookId, webhook];
-  if (path.endsWith("/list")) return { method, path };
+  if (path.endsWith("/list") || path === "/audit") return { method, path };
+  if (path === "/managed_signer/import") return { method, path, body: activeKey(3) };
+  if (path === "/managed_signer/export") return { method, path, body: { signer_uuid: ids.signerUuid } };
+  if (path === "/managed_signer") return { method, path: `${path}?signer_uuid=${ids.signerUuid}` };
   if (path.endsWith("/campaign")) return { method, path: `${path}?campaign_id=${ids.campaignId}` };
   if (path === "/api_key/secret/rotate") return { method, path, body: { [key]: id } };
   if (path.endsWith("/rotate") || method === "GET" || method === "DELETE") {
@@ -213,7 +235,7 @@ describe.each(requests)("$method $path", (request) => {
     const [path = ""] = good().path.split("?");
     const call = { ...good(), path, ...(request.method === "GET" ? {} : { body: "{" }) };
     await expectRefused(() => signed.call({ ...call, wallet: custodyWallet(4) }), 401, notByCustody);
-    if (!path.endsWith("/list")) await expectRefusedAndSpent(() => signed.call(call), 400);
+    if (!/\/(list|audit)$/.test(path)) await expectRefusedAndSpent(() => signed.call(call), 400);
   });
 });
 

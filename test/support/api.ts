@@ -1,9 +1,10 @@
 import pino from "pino";
 import { Registry } from "prom-client";
+import { approveRoutes } from "../../src/api/approve/routes.ts";
 import { apiPlugins } from "../../src/api/shared/plugins.ts";
 import { hubPlugins } from "../../src/api/v1/routes.ts";
 import { KeyEpoch } from "../../src/api-keys/key-epoch.ts";
-import type { StaleReason } from "../../src/auth/staleness.ts";
+import { neverStale, type StaleReason } from "../../src/auth/staleness.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import type { StateDatabase } from "../../src/db/state/database.ts";
 import { createSharedLimits } from "../../src/http/limits/request-limits.ts";
@@ -20,11 +21,15 @@ import { createFanOut, type FanOutTimings } from "../../src/node/compose/fan-out
 import { startKeyGate } from "../../src/node/compose/key-gate.ts";
 import { createManagement } from "../../src/node/compose/management.ts";
 import { createPush } from "../../src/node/compose/push.ts";
-import { startNodeWrites } from "../../src/node/compose/writes.ts";
+import { createNodeSigners } from "../../src/node/compose/signers.ts";
+import { startNodeSigning } from "../../src/node/compose/signing.ts";
+import { type NodeWrites, startNodeWrites } from "../../src/node/compose/writes.ts";
+import { masterKeysOf } from "../../src/node/signers/master-keys.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { registerSendMetrics } from "../../src/push/send-metrics.ts";
 import { createHubReads, type HubReadDeps } from "../../src/read/hub/hub-reads.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
+import { tokenKeysOf } from "../../src/signers/approval-token.ts";
 import { maxQueuedOf } from "../../src/webhooks/deliver/queue-limits.ts";
 import { configWith } from "../runtime/config.ts";
 import { createState } from "./empty-databases.ts";
@@ -137,7 +142,15 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       throw cause;
     },
   });
-  const nodeWrites = startNodeWrites({
+  const signing = startNodeSigning({
+    config: common.config,
+    clock: node.clock,
+    log: common.log,
+    db,
+    stores,
+    submit: (call) => nodeWrites.rpc.submit(call),
+  });
+  const nodeWrites: NodeWrites = startNodeWrites({
     config: common.config,
     clock: node.clock,
     log: common.log,
@@ -148,11 +161,23 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     audit: stores.audit,
     hub: hub.rpc,
     signals: { isPaused: () => false, isFenced: () => false },
-    signers: undefined,
+    signers: signing.signers,
+  });
+  const nodeSigners = createNodeSigners({
+    config: common.config,
+    clock: node.clock,
+    db,
+    stores,
+    thread: signing.rpc,
+    tokenKeys: tokenKeysOf(masterKeysOf(common.config)),
+    linkBase: () => "https://node.example",
+    staleReason: options.staleReason ?? neverStale,
   });
   const plugins = apiPlugins({
     source: { db, cache, clock: node.clock, maxIds: 350, notificationWindowSecs },
     management,
+    signers: nodeSigners.service,
+    audit: stores.audit,
     push: createPush({ ...parts, management, fanOut }),
     stream: { streams: undefined, unsent: new UnsentBytes() },
     writes: nodeWrites.rpc,
@@ -167,6 +192,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const http = runHttp({
     ...plugins,
     hubPlugins: v1,
+    pages: [approveRoutes(nodeSigners.approve)],
     compatPrefixes: options.compatPrefixes,
     clock: node.clock,
     http: httpSettings,
@@ -200,6 +226,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     metrics: () => common.metrics.registry.metrics(),
     async [Symbol.asyncDispose]() {
       await http[Symbol.asyncDispose]();
+      signing.stop();
       await nodeWrites.stop();
       await keyGate.usage.stop();
       await fanOut.stop(0);

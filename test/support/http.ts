@@ -37,6 +37,7 @@ export interface RunHttpOptions {
   /** The prefixes of `compatPlugins`. */
   readonly compatPrefixes?: readonly string[];
   readonly compatPlugins?: () => readonly AnyElysia[];
+  readonly pages?: readonly AnyElysia[];
   readonly documentation?: () => Promise<ApiDocumentation>;
   readonly ops?: Partial<OpsProviders>;
   readonly http?: Partial<Config["http"]>;
@@ -104,6 +105,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
     plugins: options.plugins ?? [],
     hubPlugins: options.hubPlugins ?? [],
     hubAddress: options.hubAddress,
+    pages: options.pages ?? [],
     compatPlugins: options.compatPlugins ?? (() => []),
     documentation: options.documentation ?? (async () => noDocumentation),
     ops: {

@@ -74,7 +74,6 @@ export function openSigners(options: { readonly maxSigners?: number; readonly ex
   const approvals = createApprovals({
     ...shared,
     custodyOf: custodyFromIndex(db),
-    staleReason: async () => undefined,
     network,
     keyTtlSecs: 86_400,
   });

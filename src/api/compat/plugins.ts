@@ -23,13 +23,14 @@ import { notificationListRoutes } from "./notification-routes.ts";
 import { compatPushRoutes } from "./push-routes.ts";
 import { reactionListRoutes } from "./reaction-routes.ts";
 import { relationRoutes } from "./relation-routes.ts";
+import { managedSignerRoutes } from "./signer-routes.ts";
 import { authorFeedRoutes } from "./user-feed-routes.ts";
 import { vendorRoutes } from "./vendor-routes.ts";
 import { compatWebhookRoutes } from "./webhook-routes.ts";
 import { messageRoutes } from "./write-routes/message-routes.ts";
 
 /** Returns every route of the API in the compat dialect, with paths relative to the prefix. */
-export function compatPlugins({ source, management, push, writes }: ApiDeps): AnyElysia[] {
+export function compatPlugins({ source, management, push, signers, writes }: ApiDeps): AnyElysia[] {
   const deps = readDepsFor(source, compatDialect);
   const { reads } = deps;
   return [
@@ -56,7 +57,8 @@ export function compatPlugins({ source, management, push, writes }: ApiDeps): An
     webhookDeliveryRoutes(management),
     alwaysEmptyRoutes(reads, ["/signer/developer_managed"]),
     messageRoutes({ writes, headerPrefix: management.auth.names.headerPrefix }),
-    notImplementedRoutes({ namesMessages: true }),
+    managedSignerRoutes({ signers, reads }),
+    notImplementedRoutes({ namesMessages: true, served: ["createSigner", "registerSignedKey"] }),
     clientWriteRoutes(),
   ];
 }

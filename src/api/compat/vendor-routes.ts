@@ -1,20 +1,17 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { ApiError } from "../../http/errors.ts";
-import { aliasOf, operation } from "../../http/operation.ts";
-import { cursor, fid, limit, optional, text } from "../../http/params.ts";
+import { operation } from "../../http/operation.ts";
+import { cursor, limit, text } from "../../http/params.ts";
 import { keyOwner } from "../../read/queries/users/key-owner.ts";
 import type { ReadSource } from "../../read/run-query.ts";
 import { nowSecs } from "../../runtime/clock.ts";
-import { DEFAULT_EVENTS, listSigners } from "../native/signers/routes.ts";
-import { SignerEventPageResponse } from "../native/signers/schemas.ts";
 import { listFids } from "../native/users/list-routes.ts";
 import { FidPageResponse } from "../native/users/schemas.ts";
 import { closed, Fid } from "../shared/schemas.ts";
 
 const tags = ["Signers and on-chain events"];
 
-const NO_SIGNERS = "this service keeps no signers; with fid it lists the on-chain keys of a user";
 const NO_FRESH_FIDS = "this service registers no fids";
 
 const DeveloperManagedSigner = Type.Object(
@@ -26,32 +23,9 @@ const DeveloperManagedSigner = Type.Object(
   { ...closed, $id: "FarcasterDeveloperManagedSigner" },
 );
 
-/**
- * Routes that a hosted API serves from keys and fids that it manages. This service manages none and responds with 501
- * instead of an unrelated body. Requests for data of the registries are served.
- */
+/** Look-ups that a hosted API serves from keys and fids that it manages; here they are those of the network. */
 export function vendorRoutes(reads: ReadSource) {
-  const eventsHook = operation({
-    cache: "revalidate",
-    operationId: "getManagedSignerEvents",
-    summary: "Every event of an fid's on-chain keys, in chain order; 501 without an fid",
-    tags,
-    query: { fid: optional(fid()), limit: optional(limit(), DEFAULT_EVENTS), cursor: cursor() },
-    response: SignerEventPageResponse,
-    notImplemented: { when: "Without `fid`: the service manages no signers.", message: NO_SIGNERS },
-  });
-  interface EventsQuery {
-    readonly fid: number | undefined;
-    readonly limit: number;
-    readonly cursor: string | undefined;
-  }
-  const list = ({ query }: { readonly query: EventsQuery }) => {
-    if (query.fid === undefined) throw new ApiError("notImplemented", NO_SIGNERS);
-    return listSigners(reads, { ...query, fid: query.fid });
-  };
   return new Elysia({ name: "farcaster-vendor" })
-    .get("/signer", list, eventsHook)
-    .get("/signer/list", list, aliasOf("/signer", eventsHook))
     .get(
       "/signer/developer_managed",
       ({ query: { public_key: key } }): Static<typeof DeveloperManagedSigner> => {

@@ -5,6 +5,7 @@ import { apiKeyRoutes } from "../native/api-keys/routes.ts";
 import { appCampaignRoutes } from "../native/apps/campaign-routes.ts";
 import { appRoutes } from "../native/apps/routes.ts";
 import { appTokenRoutes } from "../native/apps/token-routes.ts";
+import { auditRoutes } from "../native/audit/routes.ts";
 import { blockRoutes } from "../native/blocks/routes.ts";
 import { castListRoutes } from "../native/casts/list-routes.ts";
 import { channelMemberRoutes } from "../native/channels/member-routes.ts";
@@ -13,6 +14,7 @@ import { nativeDialect } from "../native/dialect.ts";
 import { followingFeedRoutes } from "../native/feeds/following-routes.ts";
 import { userFeedRoutes } from "../native/feeds/user-routes.ts";
 import { relevantFollowerRoutes } from "../native/follows/relevant-routes.ts";
+import { managedSignerOperations } from "../native/managed-signers/routes.ts";
 import { notificationRoutes } from "../native/notifications/routes.ts";
 import { reactionRoutes } from "../native/reactions/routes.ts";
 import { sendRoutes } from "../native/send/routes.ts";
@@ -43,7 +45,7 @@ export function apiPlugins(
   };
 }
 
-function nativePlugins({ source, management, push, stream }: ApiDeps): AnyElysia[] {
+function nativePlugins({ source, management, push, signers, audit, stream }: ApiDeps): AnyElysia[] {
   const deps = readDepsFor(source, nativeDialect);
   const { reads } = deps;
   return [
@@ -70,6 +72,8 @@ function nativePlugins({ source, management, push, stream }: ApiDeps): AnyElysia
     webhookDeliveryRoutes(management),
     streamRoutes({ ...stream, maxIds: source.maxIds }),
     alwaysEmptyRoutes(reads),
+    managedSignerOperations(management, signers),
+    auditRoutes(management, audit),
     notImplementedRoutes(),
   ];
 }

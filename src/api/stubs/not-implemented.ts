@@ -61,11 +61,21 @@ const MESSAGES: ReadonlySet<string> = new Set([
 
 const SIGN_IT = "not implemented; sign the message and send it to POST /message under the same prefix";
 
-/** @param namesMessages whether the prefix has the route of signed messages */
-export function notImplementedRoutes({ namesMessages = false } = {}) {
+/**
+ * @param options.namesMessages whether the prefix has the route of signed messages
+ * @param options.served operation ids that the dialect serves, and which are therefore left out
+ */
+export function notImplementedRoutes({
+  namesMessages = false,
+  served = [],
+}: {
+  readonly namesMessages?: boolean;
+  readonly served?: readonly string[];
+} = {}) {
   const when =
     "Always. The HTTP interface writes no protocol data; submit signed messages to the gRPC method `SubmitMessage`.";
-  const named = routes.map((route) =>
+  const left = routes.filter(({ operationId }) => !served.includes(operationId));
+  const named = left.map((route) =>
     namesMessages && MESSAGES.has(route.operationId) ? { ...route, message: SIGN_IT } : route,
   );
   return addUnimplemented(new Elysia({ name: "not-implemented" }), named, when);

@@ -1,6 +1,8 @@
+import { approveRoutes } from "../../api/approve/routes.ts";
 import { apiPlugins } from "../../api/shared/plugins.ts";
 import { hubPlugins } from "../../api/v1/routes.ts";
 import type { KeyEpoch } from "../../api-keys/key-epoch.ts";
+import { neverStale } from "../../auth/staleness.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
 import type { Config } from "../../config/schema.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
@@ -19,13 +21,14 @@ import type { Streams } from "../../stream/streams.ts";
 import { createBuildCheck } from "../../upstream/build-check.ts";
 import { version } from "../../version.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
-import type { Writes } from "../../writes/rpc.ts";
 import type { NodeOps } from "../node-ops.ts";
 import type { StateStores } from "../state/state-stores.ts";
+import type { WritesThread } from "./connect-writes.ts";
 import { createNodeHubReads } from "./hub-reads.ts";
 import { startKeyGate } from "./key-gate.ts";
 import { createManagement } from "./management.ts";
 import { createPush } from "./push.ts";
+import { createNodeSigners, linkBaseOf } from "./signers.ts";
 
 /** Composes the HTTP interface from the index, the state and clients of the parts on other threads. */
 export function createNodeHttp(deps: {
@@ -39,8 +42,12 @@ export function createNodeHttp(deps: {
   readonly ops: NodeOps;
   /** The hub's thread. */
   readonly hub: HubRpc;
-  /** The thread of writes. */
-  readonly writes: Writes;
+  /** The thread of writes, which also has the private keys of users. */
+  readonly writesThread: WritesThread;
+  /** What tokens of approval links are derived from; empty without a master key. */
+  readonly tokenKeys: readonly Uint8Array[];
+  /** The URL that the interface listens on; undefined before it does. */
+  readonly listeningUrl: () => string | undefined;
   readonly stateNode: StateNode;
   readonly isPaused: (name: Pausable) => boolean;
   /** Shared by all HTTP workers. */
@@ -85,6 +92,16 @@ export function createNodeHttp(deps: {
     keyEpoch,
   });
   const keyGate = startKeyGate({ common, store: state.apiKeys, management, keyEpoch, sharedLimits });
+  const signers = createNodeSigners({
+    config,
+    clock,
+    db,
+    stores: state,
+    thread: config.writes.enabled || config.signers.enabled ? deps.writesThread.signers : undefined,
+    tokenKeys: deps.tokenKeys,
+    linkBase: linkBaseOf(config, deps.listeningUrl),
+    staleReason: staleReason ?? neverStale,
+  });
   const server = createHttpServer({
     common,
     version,
@@ -98,11 +115,14 @@ export function createNodeHttp(deps: {
         notificationWindowSecs: config.notifications.aggregation_window_secs,
       },
       management,
-      writes: config.writes.enabled ? deps.writes : undefined,
+      signers: signers.service,
+      audit: state.audit,
+      writes: config.writes.enabled ? deps.writesThread.writes : undefined,
       push: createPush({ common, index: db, state, management, fanOut, stopping, isPaused }),
       stream: { streams, unsent },
     }),
     ...hubInterface(config, db, deps.hub),
+    pages: [approveRoutes(signers.approve)],
     ops,
     unavailableReason: config.upstream.url === "" ? undefined : createBuildCheck(db),
     gate: keyGate.gate,

@@ -14,7 +14,10 @@ import type { PgPools, PgSettings } from "../../db/postgres/pools.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
 import { type StateNode, startSingleNode } from "../../db/state/state-node.ts";
 import type { Common } from "../../runtime/common.ts";
+import { createPostgresSigners } from "../../signers/postgres/signer-store.ts";
+import { signerReads } from "../../signers/sqlite/signer-store.ts";
 import { version } from "../../version.ts";
+import { refuseMissingKeys } from "../signers/master-keys.ts";
 import { openPools } from "./open-state.ts";
 import { postgresSettings } from "./postgres-settings.ts";
 
@@ -60,6 +63,7 @@ async function openLocal({ common, nodeId, signals }: MainStateDeps): Promise<Ma
   const { config, log } = common;
   const pauses = createPauses({ signals, log });
   const reader = openStateReader(statePath(config.data.dir));
+  refuseMissingKeys(config, await signerReads(reader).keyUses());
   const stopWatching = await watchSwitches({ switches: createSwitches(reader), pauses, log });
   return {
     node: startSingleNode(nodeId),
@@ -81,6 +85,7 @@ async function joinPostgres(settings: PgSettings, deps: MainStateDeps): Promise<
   const pgStats = new PgStats();
   const pools: PgPools = openPools(settings, { config, part: "main", nodeId, stats: pgStats, log });
   try {
+    refuseMissingKeys(config, await createPostgresSigners(pools.main).keyUses());
     const membership = await startMembership({
       pool: pools.main,
       nodeId,

@@ -48,6 +48,8 @@ export function startHttpWorkers(
     readonly matching: WorkerChannels;
     readonly streamSlots: StreamSlots;
     readonly writes: WorkerChannels;
+    /** What tokens of approval links are derived from; empty without a master key. */
+    readonly tokenKeys: readonly Uint8Array[];
     readonly connectState: NodeWorkers["connectState"];
     readonly onCrash: (message: string) => void;
   },
@@ -98,6 +100,7 @@ export function startHttpWorkers(
       matching: matchingPorts,
       streamSlots: slotsPort,
       writes: writesPort,
+      tokenKeys: deps.tokenKeys,
       commits: commits.shared,
       keyEpoch: keyEpoch.shared,
       sharedLimits,

@@ -41,6 +41,8 @@ export interface HttpWorkerInit {
   readonly streamSlots: MessagePort;
   /** Connects to the thread of writes. */
   readonly writes: MessagePort;
+  /** What tokens of approval links are derived from; empty without a master key. */
+  readonly tokenKeys: readonly Uint8Array[];
   /** The commits of the writer of the index. */
   readonly commits: SharedArrayBuffer;
   /** The count of unsent response bytes of all HTTP workers. */
@@ -76,6 +78,7 @@ runWorker<HttpWorkerInit>(async (init) => {
     slots: connectStreamSlots(init.streamSlots),
   });
   if (streams) registerStreamMetrics(metrics, () => streams.stats());
+  let listeningUrl: string | undefined;
   const http = createNodeHttp({
     common: { config, log, metrics, clock: systemClock },
     db,
@@ -84,7 +87,9 @@ runWorker<HttpWorkerInit>(async (init) => {
     fanOut: connectRpc<FanOut>(fanOut),
     delivery: connectRpc<DeliveryNode>(delivery),
     hub: connectHub(hub),
-    writes: connectWrites(writes),
+    writesThread: connectWrites(writes),
+    tokenKeys: init.tokenKeys,
+    listeningUrl: () => listeningUrl,
     ops: connectNodeOps(node),
     stateNode: link.node,
     isPaused: (name) => signals.isPaused(name),
@@ -96,6 +101,7 @@ runWorker<HttpWorkerInit>(async (init) => {
     stopping: stopping.signal,
   });
   const { url, port } = http.listen({ sharesPort });
+  listeningUrl = url;
   return {
     facts: { url, port },
     connect: (port) =>

@@ -5,6 +5,7 @@ import type { PgStats } from "../../db/postgres/pool-stats.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
 import { EXIT_RETRYABLE } from "../../lib/failure.ts";
 import type { Common } from "../../runtime/common.ts";
+import { withoutMasterKeys } from "../signers/master-keys.ts";
 import type { StateLink } from "../state/open-state.ts";
 import { workerUrls } from "../worker-urls.ts";
 import type { DeliveryWorkerInit } from "./delivery.worker.ts";
@@ -103,7 +104,9 @@ function initOf(
     readonly stateNode: StateNode;
   },
 ) {
-  const { config, channels, commits, connectState, stateNode } = deps;
+  const { channels, commits, connectState, stateNode } = deps;
+  // Only the thread that signs has the master keys.
+  const config = name === "writes" ? deps.config : withoutMasterKeys(deps.config);
   switch (name) {
     case "ingest": {
       const { link: state, transfer } = connectState();

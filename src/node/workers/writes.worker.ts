@@ -6,8 +6,10 @@ import type { HubRpc } from "../../hub/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
+import type { SignersRpc } from "../../signers/rpc.ts";
 import type { WritesRpc } from "../../writes/rpc.ts";
-import { startNodeWrites } from "../compose/writes.ts";
+import { startNodeSigning } from "../compose/signing.ts";
+import { type NodeWrites, startNodeWrites } from "../compose/writes.ts";
 import { openStateStores, type StateLink } from "../state/open-state.ts";
 import { runWorker } from "./worker-entry.ts";
 
@@ -26,7 +28,15 @@ runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits }) => {
   const log = createLogger(config, { subsystem: "writes" });
   const db = openIndexReader(indexPath(config.data.dir));
   const state = openStateStores({ config, part: "writes", link, log });
-  const writes = startNodeWrites({
+  const signing = startNodeSigning({
+    config,
+    clock: systemClock,
+    log,
+    db,
+    stores: state.stores,
+    submit: (call) => writes.rpc.submit(call),
+  });
+  const writes: NodeWrites = startNodeWrites({
     config,
     clock: systemClock,
     log,
@@ -36,11 +46,12 @@ runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits }) => {
     audit: state.stores.audit,
     hub: connectRpc<HubRpc>(hub),
     signals: new NodeSignals(link.signals),
-    signers: undefined,
+    signers: signing.signers,
   });
   return {
-    connect: (port) => serveRpc<WritesRpc>(port, writes.rpc),
+    connect: (port) => serveRpc<WritesRpc & SignersRpc>(port, { ...writes.rpc, ...signing.rpc }),
     async stop() {
+      signing.stop();
       await writes.stop();
       await state[Symbol.asyncDispose]();
       db[Symbol.dispose]();

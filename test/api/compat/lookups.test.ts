@@ -163,10 +163,10 @@ describe("features that require a vendor's state", () => {
     expect((await get("/signer/developer_managed?public_key=0x12")).status).toBe(400);
   });
 
-  test("managed signers and new fids are rejected; the registry's events and all fids are served", async () => {
+  test("managed signers need a key and new fids are rejected; the registry's events and all fids are served", async () => {
     for (const path of ["/signer?signer_uuid=x", "/signer/list?message=m&signature=s"]) {
       const { status, body } = await get(path);
-      expect({ path, status }).toEqual({ path, status: 501 });
+      expect({ path, status }).toEqual({ path, status: 401 });
       expect(body.message).toEqual(expect.any(String));
     }
     expect((await get("/signer/list?fid=2")).body.events).toHaveLength(1);

@@ -93,12 +93,16 @@ test("a compat prefix has exactly the native paths and those of the hosted API",
           : [],
       ),
     );
-  // API keys and streams are the service's own: the hosted API has none under these paths.
-  const own = new Set([...under("svc")].filter((path) => !/ \/(?:api_key|stream)\b/.test(path)));
+  // API keys, signers and streams are the service's own: the hosted API has none under these paths.
+  const own = new Set(
+    [...under("svc")].filter((path) => !/ \/(?:api_key|managed_signer|audit|stream)\b/.test(path)),
+  );
   expect([...own].filter((path) => !under("farcaster").has(path))).toEqual([]);
   expect([...under("farcaster")].filter((path) => !own.has(path)).sort()).toEqual([
+    "get /auth_address/developer_managed",
     "get /frame/notification_tokens",
     "get /frame/notifications",
+    "get /login/nonce",
     "get /message",
     "post /action",
     "post /app_host/user/event",

@@ -13,7 +13,11 @@ export const keyring = createKeyring();
 
 /** The HTTP interface over the demo network, at the end of its week. The clock stands still. */
 export async function startDemoApi(): Promise<TestApi> {
-  const api = await startTestApi({ compatPrefixes: ["farcaster"], client: pushClient });
+  const api = await startTestApi({
+    compatPrefixes: ["farcaster"],
+    client: pushClient,
+    settings: [`signers.encryption_key=${"5a".repeat(32)}`],
+  });
   const { db, clock } = api.node;
   clock.advanceSecs(ANCHOR_SECS - Math.floor(clock.nowMs() / 1000));
   const refused = api.node.ingestAll(demoRecords()).filter((outcome) => outcome !== "ok");

@@ -1,9 +1,13 @@
+import { createSiweMessage } from "viem/siwe";
+import { getAddress, hashMessage } from "viem/utils";
 import { sealEnvelope } from "../../../src/demo/envelope.ts";
 import { clientFidsOf } from "../../../src/demo/roster.ts";
 import type { Json, JsonObject } from "../../../src/http/openapi-document.ts";
 import type { OperationExample } from "../../../src/http/openapi-examples.ts";
+import { signedKeyRequestDigest } from "../../../src/protocol/validate/gasless-key.ts";
 import { nowSecs } from "../../../src/runtime/clock.ts";
 import type { TestApi } from "../../support/api.ts";
+import { signDigest } from "../../support/messages.ts";
 import { type Method, signedHeaders } from "../../support/signing.ts";
 import { localStores } from "../../support/state-stores.ts";
 import { keyring, OWNER_FID } from "./demo-api.ts";
@@ -101,9 +105,81 @@ export async function managedExamples(
   await signed("deleteApp", ofApp);
 
   await webhookExamples(api, dialect, signed);
-  if (dialect === "native") await apiKeyExamples(signed);
-  else Object.assign(examples, await messageExamples(api, operationOf));
+  if (dialect === "native") {
+    await apiKeyExamples(signed);
+    await managedSignerExamples(signed);
+  } else {
+    await signerExamples(api, call);
+    Object.assign(examples, await messageExamples(api, operationOf));
+  }
   return examples;
+}
+
+const hexOf = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString("hex")}` as const;
+
+/** A key that is on the chain of the demo network, as its owner would move it here. */
+async function managedSignerExamples(
+  signed: (id: string, request?: ExampleRequest) => Promise<Json>,
+): Promise<void> {
+  const [clientFid = 0] = clientFidsOf(NOTIFIED_FID);
+  const { seed } = keyring.signer(NOTIFIED_FID, clientFid);
+  const body = { private_key: hexOf(seed), fid: NOTIFIED_FID };
+  const { signer } = (await signed("importManagedSigner", { body })) as unknown as {
+    signer: { signer_uuid: string };
+  };
+  const ofSigner = { signer_uuid: signer.signer_uuid };
+  await signed("getManagedSigner", { query: ofSigner });
+  await signed("listManagedSigners");
+  await signed("exportManagedSigner", { body: ofSigner });
+  await signed("deleteManagedSigner", { query: ofSigner });
+  await signed("listAuditEntries", { query: { limit: 1 } });
+}
+
+/** The signer of an app, from its creation to the sign-in of its user. */
+async function signerExamples(
+  api: TestApi,
+  call: (id: string, request: ExampleRequest) => Promise<ExampleResponse>,
+): Promise<void> {
+  const body = JSON.stringify({ name: "app", scopes: ["signers"] });
+  const headersOfOwner = await signedHeaders({
+    method: "POST",
+    path: "/api_key",
+    body,
+    fid: OWNER_FID,
+    signedAt: nowSecs(api.node.clock),
+    wallet: keyring.custody(OWNER_FID),
+  });
+  const made = await fetch(`${api.url}/v2/svc/api_key`, { method: "POST", headers: headersOfOwner, body });
+  const { secret } = (await made.json()) as { secret: string };
+  const headers = { "x-api-key": secret };
+  const created = (await call("createSigner", { headers })).body as unknown as {
+    signer_uuid: string;
+    public_key: `0x${string}`;
+  };
+  const { signer_uuid, public_key } = created;
+  const wallet = keyring.custody(OWNER_FID);
+  const deadline = nowSecs(api.node.clock) + 3600;
+  const digest = signedKeyRequestDigest(
+    OWNER_FID,
+    new Uint8Array(Buffer.from(public_key.slice(2), "hex")),
+    BigInt(deadline),
+  );
+  const signature = hexOf(signDigest(digest, wallet));
+  const request = { signer_uuid, app_fid: OWNER_FID, deadline, signature };
+  await call("registerSignedKey", { headers, body: request });
+  await call("lookupSigner", { headers, query: { signer_uuid } });
+  const { nonce } = (await call("fetchNonce", { headers })).body as unknown as { nonce: string };
+  const message = createSiweMessage({
+    address: getAddress(hexOf(wallet.address)),
+    chainId: 10,
+    domain: "chess.example",
+    uri: APP_URL,
+    version: "1",
+    nonce,
+    issuedAt: new Date(api.node.clock.nowMs()),
+  });
+  const signedIn = signDigest(Buffer.from(hashMessage(message).slice(2), "hex"), wallet);
+  await call("fetchSigners", { headers, query: { message, signature: hexOf(signedIn) } });
 }
 
 async function apiKeyExamples(

@@ -34,6 +34,12 @@ export async function readRequests(api: TestApi): Promise<ReadRequests> {
   const { user } = await read<{ user: DemoUser }>("/user?fid=3");
   const { users } = await read<{ users: DemoUser[] }>(`/user/bulk?fids=${[1, 2, 6, 8, 9, 10, 14, 16]}`);
   const { casts } = await read<{ casts: DemoCast[] }>("/feed/trending?limit=100");
+  const { key: authKey } = api.node.db.sqlite
+    .query<{ key: Uint8Array }, []>(
+      "SELECT key FROM signers WHERE key_type = 2 AND state = 1 ORDER BY fid LIMIT 1",
+    )
+    .get() ?? { key: new Uint8Array(32) };
+  const authAddress = Buffer.from(authKey.subarray(12)).toString("hex");
   const { events } = await read<{ events: { signer_key: string }[] }>("/signer?fid=3");
   const onX = found(
     users.flatMap((one) => one.verified_accounts),
@@ -96,7 +102,7 @@ export async function readRequests(api: TestApi): Promise<ReadRequests> {
     "compat searchUsers": { q: "mira" },
     "compat searchChannels": { q: channel.slice(0, 2) },
     "compat getUsersByLocation": { latitude: 55.95, longitude: -3.19 },
-    "compat getManagedSignerEvents": { fid: 3 },
+    "compat lookupDeveloperManagedAuthAddress": { address: `0x${authAddress}` },
     "compat getInteractions": { fids: [3, 194] },
     "compat getParentUrlNotifications": { parent_urls: [KITCHEN_URL] },
     "compat getRelevantFollowers": { target_fid: 3 },

@@ -1,10 +1,14 @@
 import { createHash } from "node:crypto";
 import { standardSecret } from "../../../src/webhooks/deliver/sign.ts";
 
-const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g;
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g;
 const MESSAGE_ID = /msg_[0-9a-f]{32}/g;
 const SECRET = /(?<=")[0-9a-f]{64}(?=")/g;
 const APP_ID = /(?<="(?:app|api_key)_id":")[A-Za-z0-9]{16}(?=")/g;
+const NEW_KEY = /(?<="public_key":"0x)[0-9a-f]{64}(?=")/g;
+const APPROVAL_TOKEN = /(?<=\/approve\/)[1-9A-HJ-NP-Za-km-z]{43,44}/g;
+const SIGNATURE = /(?<="0x)[0-9a-f]{130}(?=")/g;
+const LOGIN_NONCE = /(?<="nonce":"|Nonce: )[A-Za-z0-9]{22}/g;
 const KEY_SECRET = /(?<=_)[1-9A-HJ-NP-Za-km-z]{44}(?=")/g;
 const KEY_PREFIX = /(?<="svc_)[1-9A-HJ-NP-Za-km-z]{8}/g;
 
@@ -29,8 +33,13 @@ export function withStableIds<T>(value: T): T {
     (digest) => digest.toString("hex"),
     (secret) => [secret, standardSecret(secret)],
   );
+  const hex = (digest: Buffer, chars: number) => digest.toString("hex").repeat(3).slice(0, chars);
+  replaceAll(NEW_KEY, (digest) => hex(digest, 64));
+  replaceAll(SIGNATURE, (digest) => hex(digest, 130));
+  replaceAll(LOGIN_NONCE, (digest) => hex(digest, 22));
   const base58 = (digest: Buffer) => digest.toString("hex").replaceAll("0", "z");
   replaceAll(KEY_SECRET, (digest) => base58(digest).slice(0, 44));
+  replaceAll(APPROVAL_TOKEN, (digest) => base58(digest).slice(0, 44));
   replaceAll(KEY_PREFIX, (digest) => base58(digest).slice(0, 8));
   // An app id is base58, which has no zero.
   replaceAll(APP_ID, (digest) => base58(digest).slice(0, 16));

@@ -1,5 +1,6 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
+import { canonicalKey } from "../../../protocol/auth-address.ts";
 import { SignerEventType } from "../../../protocol/wire/generated/on-chain.ts";
 
 const onChainOwner = statement<{ fid: number; isActive: number }, [key: Uint8Array]>(
@@ -11,6 +12,20 @@ const gaslessOwner = statement<{ fid: number; isActive: number }, [key: Uint8Arr
   "skeleton.gasless-key-owner",
   "SELECT fid, last_used_at + ttl_secs >= ?2 AS isActive FROM gasless_keys WHERE key = ?1",
 );
+const authAddress = statement<{ fid: number; isActive: number }, [key: Uint8Array]>(
+  "skeleton.auth-address-owner",
+  `SELECT fid, key_type = 2 AND state = ${SignerEventType.SIGNER_EVENT_TYPE_ADD} AS isActive FROM signers WHERE key = ?
+   ORDER BY isActive DESC, added_at DESC, fid LIMIT 1`,
+);
+
+/** Returns the fid whose auth address an Ethereum address of 20 bytes is, else the last fid whose it was, else undefined. */
+export function authAddressOwner(
+  db: IndexDatabase,
+  address: Uint8Array,
+): { readonly fid: number; readonly isActive: boolean } | undefined {
+  const row = db.get(authAddress, canonicalKey(address));
+  return row && { fid: row.fid, isActive: row.isActive === 1 };
+}
 
 /**
  * Returns the fid that has a key now, on chain or gasless, else the last known fid that had it, else undefined. The index

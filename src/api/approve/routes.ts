@@ -1,0 +1,190 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { StaleReason } from "../../auth/staleness.ts";
+import { captureBody, jsonBodyDecoder, rawBody } from "../../http/body.ts";
+import { ApiError } from "../../http/errors.ts";
+import { exchangeOf } from "../../http/exchange.ts";
+import type { RpcClient } from "../../lib/port-rpc.ts";
+import { fromHex, type Hex, toHex } from "../../protocol/validate/eth.ts";
+import type { UserNames } from "../../read/queries/users/user-names.ts";
+import type { PreparedApproval } from "../../signers/approvals.ts";
+import type { SignersRpc } from "../../signers/rpc.ts";
+import type { RequestOrigin } from "../../signers/signer-states.ts";
+import { unwrapSigner } from "../shared/signers.ts";
+import script from "./page.client.js" with { type: "text" };
+import style from "./page.css" with { type: "text" };
+import { approvalPage, closedPage } from "./page.ts";
+
+/** Signs as a person of the demo network, whose keys are public. */
+export type SignAsPerson = (
+  fid: number,
+  prepared: PreparedApproval,
+) => Promise<{
+  readonly custodySignature: Uint8Array;
+  readonly requestSignature: Uint8Array | undefined;
+}>;
+
+export interface ApproveDeps {
+  readonly thread: RpcClient<SignersRpc>;
+  readonly namesOf: (fid: number) => UserNames;
+  /** The URL that links are made of; undefined where it is not known. */
+  readonly linkBase: () => string | undefined;
+  /** While this returns a reason, a custody address in the index may be outdated. */
+  readonly staleReason: StaleReason;
+  /** Only of a demo network. */
+  readonly demo:
+    | { custodyOf(fid: number): Promise<Uint8Array | undefined>; readonly sign: SignAsPerson }
+    | undefined;
+}
+
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src data:",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+
+const pageHeaders = (contentType: string) => ({
+  "content-type": contentType,
+  "cache-control": "no-store",
+  "content-security-policy": contentSecurityPolicy,
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=()",
+  "referrer-policy": "no-referrer",
+  "x-frame-options": "DENY",
+});
+
+const Signature = Type.String({ pattern: "^0x[0-9a-fA-F]{130}$" });
+const Fid = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+const Uint32 = Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1 });
+const readPrepare = jsonBodyDecoder(
+  Type.Object({ address: Type.String({ pattern: "^0x[0-9a-fA-F]{40}$" }) }),
+);
+const readDemo = jsonBodyDecoder(Type.Object({ fid: Fid }));
+const readSubmit = jsonBodyDecoder(
+  Type.Object({
+    fid: Fid,
+    nonce: Uint32,
+    deadline: Uint32,
+    custody_signature: Signature,
+    request_signature: Type.Optional(Signature),
+  }),
+);
+
+const hidden = { detail: { hide: true } } as const;
+const posted = { ...hidden, parse: captureBody } as const;
+
+interface TokenContext {
+  readonly request: Request;
+  readonly params: { readonly token: string };
+}
+
+/**
+ * The page on which a user approves a managed signer with the wallet of their custody address, and its requests. They are outside
+ * of the API: other origins may not call them.
+ */
+export function approveRoutes({ thread, namesOf, linkBase, staleReason, demo }: ApproveDeps) {
+  /** A browser names the origin of a page; other programs name none. */
+  function refuseForeignOrigin({ headers }: Request): void {
+    const origin = headers.get("origin");
+    if (origin === null || headers.get("sec-fetch-site") === "same-origin") return;
+    const own = linkBase();
+    if (own === undefined || new URL(own).origin !== origin)
+      throw new ApiError("forbidden", "other origins may not call this");
+  }
+
+  const originOf = (request: Request): RequestOrigin => {
+    const { requestId, client } = exchangeOf(request);
+    return { requestId, address: client().address };
+  };
+  /** Nobody may approve with an address that is no longer the custody of an fid. */
+  async function refuseStale(): Promise<void> {
+    const stale = await staleReason();
+    if (stale !== undefined)
+      throw new ApiError("unavailable", `approvals have to wait: ${stale}`, { retryAfterSecs: 5 });
+  }
+  const prepare = async (token: string, address: Uint8Array) => {
+    await refuseStale();
+    return unwrapSigner(await thread.prepareApproval(token, address));
+  };
+  const submit = async (
+    { request, params: { token } }: TokenContext,
+    approval: Parameters<SignersRpc["submitApproval"]>[1],
+  ) => {
+    await refuseStale();
+    const { status, fid, hash } = unwrapSigner(
+      await thread.submitApproval(token, approval, originOf(request)),
+    );
+    return Response.json({ status, fid, hash: toHex(hash) }, { headers: { "cache-control": "no-store" } });
+  };
+
+  const asset = (content: string, contentType: string) => () =>
+    new Response(content, {
+      headers: { ...pageHeaders(contentType), "cache-control": "public, max-age=3600" },
+    });
+
+  return new Elysia({ name: "approve" })
+    .get("/approve/assets/page.js", asset(script, "text/javascript; charset=utf-8"), hidden)
+    .get("/approve/assets/page.css", asset(style, "text/css; charset=utf-8"), hidden)
+    .get(
+      "/approve/:token",
+      async ({ params }) => {
+        const view = await thread.viewApproval(params.token);
+        const headers = pageHeaders("text/html; charset=utf-8");
+        if (!view.ok) {
+          const status = new ApiError(view.error.kind).status;
+          return new Response(closedPage(view.error.message), { status, headers });
+        }
+        const names = namesOf(view.value.appFid);
+        const page = approvalPage({ view: view.value, names, isDemo: demo !== undefined });
+        return new Response(page, { headers });
+      },
+      hidden,
+    )
+    .post(
+      "/approve/:token/prepare",
+      async ({ request, params }) => {
+        refuseForeignOrigin(request);
+        const { address } = readPrepare(rawBody(request));
+        const { fid, keyAdd, keyRequest } = await prepare(params.token, fromHex(address as Hex));
+        const prepared = { fid, key_add: keyAdd, key_request: keyRequest };
+        return Response.json(prepared, { headers: { "cache-control": "no-store" } });
+      },
+      posted,
+    )
+    .post(
+      "/approve/:token/submit",
+      (context) => {
+        refuseForeignOrigin(context.request);
+        const body = readSubmit(rawBody(context.request));
+        const { fid, nonce, deadline, custody_signature, request_signature } = body;
+        return submit(context, {
+          fid,
+          nonce,
+          deadline,
+          custodySignature: fromHex(custody_signature as Hex),
+          requestSignature: request_signature === undefined ? undefined : fromHex(request_signature as Hex),
+        });
+      },
+      posted,
+    )
+    .post(
+      "/approve/:token/demo",
+      async (context) => {
+        refuseForeignOrigin(context.request);
+        if (!demo) throw new ApiError("notFound", "unknown route");
+        const { fid } = readDemo(rawBody(context.request));
+        const custody = await demo.custodyOf(fid);
+        if (!custody) throw new ApiError("notFound", `fid ${fid} is nobody of the demo network`);
+        const prepared = await prepare(context.params.token, custody);
+        const { nonce, deadline } = prepared.keyAdd.message;
+        const signed = await demo.sign(fid, prepared);
+        return submit(context, { fid, nonce, deadline: Number(deadline), ...signed });
+      },
+      posted,
+    );
+}

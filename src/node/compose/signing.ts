@@ -1,0 +1,160 @@
+import { custodyFromIndex } from "../../auth/custody.ts";
+import type { Config } from "../../config/schema.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { type ErrorName, errorKinds } from "../../http/errors.ts";
+import { err, ok } from "../../lib/result.ts";
+import { networkOf } from "../../protocol/network.ts";
+import { encodeMessage, type SignedMessage } from "../../protocol/signed-message.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/logger.ts";
+import { createApprovals } from "../../signers/approvals.ts";
+import { keyFactsFromIndex } from "../../signers/key-facts.ts";
+import { keyRegistryFromIndex } from "../../signers/key-registry.ts";
+import { rekey } from "../../signers/rekey.ts";
+import { type SignersRpc, signersRpc } from "../../signers/rpc.ts";
+import { createSignerKeys, type SignerActor } from "../../signers/signer-keys.ts";
+import { createSignerStates } from "../../signers/signer-states.ts";
+import { createSigning, type SigningRefusal } from "../../signers/signing.ts";
+import { createVault } from "../../signers/vault.ts";
+import { UpstreamPositions } from "../../upstream/positions.ts";
+import type { WriteRefusal } from "../../writes/outcome.ts";
+import { refusal } from "../../writes/refusals.ts";
+import type { Writes } from "../../writes/rpc.ts";
+import type { WriteSigners } from "../../writes/service.ts";
+import { masterKeysOf } from "../signers/master-keys.ts";
+import type { StateStores } from "../state/state-stores.ts";
+
+/** Managed signers on the thread that has the vault. */
+export interface NodeSigning {
+  readonly rpc: SignersRpc;
+  /** For writes of users. */
+  readonly signers: WriteSigners;
+  stop(): void;
+}
+
+/** Composes what needs the private keys of users. */
+export function startNodeSigning(deps: {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly db: IndexDatabase;
+  readonly stores: Pick<StateStores, "signers" | "audit">;
+  /** Brings messages into the network. */
+  readonly submit: Writes["submit"];
+}): NodeSigning {
+  const { config, clock, log, db, stores } = deps;
+  const [current, ...former] = masterKeysOf(config);
+  const vault = current && createVault([current, ...former]);
+  const facts = keyFactsFromIndex(db);
+  const registry = keyRegistryFromIndex(db);
+  const appliedBlocks = appliedBlocksOf(config, db);
+  const store = stores.signers;
+  const states = createSignerStates({ store, facts, clock, appliedBlocks });
+  const submit = async (message: SignedMessage, actor: SignerActor) =>
+    submitAlone(deps.submit, message, actor);
+  const shared = {
+    store,
+    states,
+    registry,
+    vault,
+    clock,
+    submit,
+    network: networkOf(config.protocol.network),
+  };
+  const keys = createSignerKeys({
+    ...shared,
+    audit: stores.audit,
+    facts,
+    settings: config.signers,
+    appliedBlocks,
+  });
+  const approvals = createApprovals({
+    ...shared,
+    custodyOf: custodyFromIndex(db),
+    keyTtlSecs: config.signers.key_ttl_secs,
+  });
+  const stopping = new AbortController();
+  if (vault) void rekeyInBackground();
+
+  /** Seals what is under a former master key again. In a cluster other nodes may not have the current one yet. */
+  async function rekeyInBackground(): Promise<void> {
+    if (!vault || config.state.url !== "") return;
+    const onDamaged = (signerUuid: string, cause: unknown) =>
+      log.error({ signerUuid, err: cause }, "The key of a managed signer does not open");
+    try {
+      const count = await rekey({ store, vault, signal: stopping.signal, onDamaged });
+      if (count > 0) log.info({ count, keyId: vault.keyId }, "Sealed keys under the current master key");
+    } catch (err) {
+      if (!stopping.signal.aborted)
+        log.error({ err }, "Keys could not be sealed under the current master key");
+    }
+  }
+
+  const signing = createSigning({ store, states, vault });
+  /** Requests of writes are in their own part of the audit log. */
+  const find = async (signerUuid: string, ownerFid: number) =>
+    signing.find({ signerUuid, ownerFid, requestId: "", address: "" });
+  return {
+    rpc: signersRpc(keys, approvals),
+    signers: {
+      async userOf(signerUuid, ownerFid, types) {
+        const signer = await find(signerUuid, ownerFid);
+        if (!signer.ok) return err(REFUSALS[signer.error]);
+        return types.every(signer.value.permits) ? ok(signer.value.fid) : err(REFUSALS["out-of-scope"]);
+      },
+      async sign(signerUuid, ownerFid, data) {
+        const signer = await find(signerUuid, ownerFid);
+        if (!signer.ok) return err(REFUSALS[signer.error]);
+        const signed = signer.value.sign(data);
+        return signed.ok ? signed : err(REFUSALS[signed.error]);
+      },
+    },
+    stop: () => stopping.abort(),
+  };
+}
+
+/** Returns what reads the applied block of each shard; null on a node that follows no other. */
+export function appliedBlocksOf(
+  { upstream }: Pick<Config, "upstream">,
+  db: IndexDatabase,
+): () => Readonly<Record<string, number>> | null {
+  if (upstream.url === "") return () => null;
+  const positions = new UpstreamPositions(db);
+  return () => {
+    const shards = Array.from({ length: (positions.shards ?? 0) + 1 }, (_, shard) => shard);
+    return Object.fromEntries(shards.map((shard) => [shard, positions.applied(shard) ?? 0]));
+  };
+}
+
+const REFUSALS: Readonly<Record<SigningRefusal, WriteRefusal>> = {
+  unknown: refusal(404, "unknown_signer", "no such signer"),
+  "not-approved": refusal(403, "signer_not_approved", "signer is not approved"),
+  "out-of-scope": refusal(403, "out_of_scope", "the signer may not sign messages of this type"),
+  locked: refusal(503, "signer_locked", "this node cannot open the key of the signer"),
+};
+
+async function submitAlone(
+  submit: Writes["submit"],
+  message: SignedMessage,
+  { ownerFid, apiKeyId, requestId, address }: SignerActor,
+): Promise<Awaited<ReturnType<Parameters<typeof createSignerKeys>[0]["submit"]>>> {
+  const reply = await submit({
+    owner: { fid: ownerFid, apiKeyId: apiKeyId ?? "" },
+    route: "signer",
+    idem: null,
+    signerUuid: null,
+    content: { signed: [encodeMessage(message)] },
+    requestId,
+    address,
+  });
+  if (!reply.ok) return toSignerRefusal(reply.refusal);
+  const [outcome] = reply.outcomes;
+  if (outcome?.state === "refused" && outcome.refusal) return toSignerRefusal(outcome.refusal);
+  return ok(outcome?.state === "queued" ? "queued" : "merged");
+}
+
+function toSignerRefusal({ status, message, code, retryAfterSecs }: WriteRefusal) {
+  const kinds = Object.entries(errorKinds) as [ErrorName, { readonly status: number }][];
+  const [kind = "internal"] = kinds.find(([, known]) => known.status === status) ?? [];
+  return err({ kind, message, code, ...(retryAfterSecs === undefined ? {} : { retryAfterSecs }) });
+}

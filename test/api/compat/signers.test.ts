@@ -1,0 +1,264 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { privateKeyToAccount } from "viem/accounts";
+import { createSiweMessage } from "viem/siwe";
+import { approveSigner } from "../../../src/cli/client/approve-signer.ts";
+import { registerEvent, signerEvent } from "../../support/events.ts";
+import { requestMetadata } from "../../support/gasless-keys.ts";
+import { makeWallet } from "../../support/messages.ts";
+import { startSignedApi } from "../../support/signed-api.ts";
+import { custodyWallet } from "../../support/signing.ts";
+import { sdkClient, sdkError } from "./sdk.ts";
+
+const OWNER = 3;
+const APP = 4;
+const USER = 9;
+const signed = await startSignedApi({
+  compatPrefixes: ["farcaster"],
+  settings: [`signers.encryption_key=${"5a".repeat(32)}`],
+  fids: [OWNER, APP, USER],
+});
+const { api } = signed;
+// The SDK's helper goes by the machine's clock.
+api.node.clock.setMs(Date.now());
+afterAll(() => signed[Symbol.asyncDispose]());
+
+const accountOf = (wallet: { readonly privateKey: Uint8Array }) =>
+  privateKeyToAccount(`0x${Buffer.from(wallet.privateKey).toString("hex")}`);
+const custody = (fid: number) => accountOf(custodyWallet(fid));
+
+async function keyOf(scopes: readonly string[], fid = OWNER): Promise<string> {
+  const body = { name: "k", scopes };
+  return (await signed.call({ method: "POST", path: "/api_key", body, fid })).body.secret;
+}
+const client = sdkClient(api.url, { apiKey: await keyOf(["signers"]) });
+const stranger = sdkClient(api.url, { apiKey: await keyOf(["signers"], APP) });
+
+const CHAIN = {
+  name: "Farcaster SignedKeyRequestValidator",
+  version: "1",
+  chainId: 10,
+  verifyingContract: "0x00000000fc700472606ed4fa22623acf62c60553",
+} as const;
+const GASLESS = { name: "Farcaster KeyAdd", version: "1", chainId: 1 } as const;
+
+async function register(
+  { signer_uuid, public_key }: { readonly signer_uuid: string; readonly public_key: string },
+  options: {
+    domain?: typeof CHAIN | typeof GASLESS;
+    account?: ReturnType<typeof custody>;
+    deadline?: number;
+  } = {},
+) {
+  const { domain = CHAIN, account = custody(APP), deadline = signed.nowSecs() + 3600 } = options;
+  const signature = await account.signTypedData({
+    domain,
+    types: {
+      SignedKeyRequest: [
+        { name: "requestFid", type: "uint256" },
+        { name: "key", type: "bytes" },
+        { name: "deadline", type: "uint256" },
+      ],
+    },
+    primaryType: "SignedKeyRequest",
+    message: { requestFid: BigInt(APP), key: public_key as `0x${string}`, deadline: BigInt(deadline) },
+  });
+  return client.registerSignedKey({ signerUuid: signer_uuid, appFid: APP, deadline, signature });
+}
+
+/** The approval URL at the address where the API listens. */
+const local = (url = "") => url.replace("https://node.example", api.url);
+
+async function approvedSigner() {
+  const signer = await client.createSigner();
+  const { signer_approval_url } = await register(signer);
+  await approveSigner(local(signer_approval_url), { account: custody(USER), fid: USER });
+  return signer;
+}
+
+describe("the SDK's signers", () => {
+  test("are created and looked up by their owner alone", async () => {
+    const signer = await client.createSigner();
+    expect(signer).toMatchObject({
+      object: "signer",
+      status: "generated",
+      permissions: ["WRITE_ALL"] as string[],
+    });
+    const { signer_uuid: signerUuid } = signer;
+    expect(await client.lookupSigner({ signerUuid })).toEqual(signer);
+    expect(await sdkError(stranger.lookupSigner({ signerUuid }))).toMatchObject({ status: 404 });
+    const { status } = await sdkError(client.lookupSigner({ signerUuid: crypto.randomUUID() }));
+    expect(status).toBe(404);
+  });
+
+  test("need the scope, also for what looks like a read", async () => {
+    const reader = await keyOf(["read"]);
+    const { status } = await sdkError(sdkClient(api.url, { apiKey: reader }).createSigner());
+    expect(status).toBe(403);
+    const { signer_uuid } = await client.createSigner();
+    for (const query of [
+      `signer_uuid=${signer_uuid}`,
+      `fid=3&signer_uuid=${signer_uuid}`,
+      `fid=3&signer%5Fuuid=${signer_uuid}`,
+    ]) {
+      const response = await fetch(`${api.url}/v2/farcaster/signer/?${query}`, {
+        headers: { "x-api-key": reader },
+      });
+      expect([query, response.status]).toEqual([query, 403]);
+      expect((await fetch(`${api.url}/v2/farcaster/signer/?${query}`)).status).toBe(401);
+    }
+    expect((await fetch(`${api.url}/v2/farcaster/signer/?fid=3`)).status).toBe(200);
+  });
+
+  test("may be created to sign less than everything", async () => {
+    const headers = { "x-api-key": await keyOf(["signers"]), "content-type": "application/json" };
+    const create = async (permissions: readonly string[]) => {
+      const body = JSON.stringify({ permissions });
+      return fetch(`${api.url}/v2/farcaster/signer/`, { method: "POST", headers, body });
+    };
+    expect(await (await create(["PUBLISH_CAST", "DELETE_CAST"])).json()).toMatchObject({
+      permissions: ["PUBLISH_CAST", "DELETE_CAST"],
+    });
+    expect((await create(["EVERYTHING"])).status).toBe(400);
+  });
+
+  test("are created and registered in one call with a mnemonic", async () => {
+    const mnemonic = "test test test test test test test test test test test junk";
+    const { mnemonicToAccount } = await import("viem/accounts");
+    const app = mnemonicToAccount(mnemonic);
+    const address = Buffer.from(app.address.slice(2), "hex");
+    api.node.ingestEvent(registerEvent(77, address, { block: 9000 }));
+    const helper = sdkClient(api.url, { apiKey: await keyOf(["signers", "read"]) });
+    const created = await helper.createSignerAndRegisterSignedKey({ farcasterDeveloperMnemonic: mnemonic });
+    expect(created).toMatchObject({ status: "pending_approval", signer_approval_url: expect.any(String) });
+  });
+
+  test("are registered under both domains, and not by others or for the past", async () => {
+    const signer = await client.createSigner();
+    for (const domain of [CHAIN, GASLESS])
+      expect(await register(signer, { domain })).toMatchObject({ status: "pending_approval" });
+    expect(await sdkError(register(signer, { account: custody(USER) }))).toMatchObject({ status: 403 });
+    expect(await sdkError(register(signer, { deadline: signed.nowSecs() - 1 }))).toMatchObject({
+      status: 400,
+    });
+  });
+
+  test("are approved by the command line, and the user can delete them", async () => {
+    const { signer_uuid: signerUuid } = await approvedSigner();
+    const approved = await client.lookupSigner({ signerUuid });
+    expect(approved).toMatchObject({ status: "approved", fid: USER });
+    expect(approved.signer_approval_url).toBeUndefined();
+    const query = `?signer_uuid=${signerUuid}`;
+    const seen = await signed.call({ method: "GET", path: `/managed_signer${query}`, fid: USER });
+    expect(seen.body.signer).toMatchObject({ owner_fid: OWNER, fid: USER, status: "approved" });
+    expect((await signed.call({ method: "GET", path: `/managed_signer${query}`, fid: APP })).status).toBe(
+      404,
+    );
+    const { body } = await signed.call({ method: "DELETE", path: `/managed_signer${query}`, fid: USER });
+    expect(body).toEqual({ deleted: true, removal: expect.stringMatching(/^0x[0-9a-f]{40}$/) });
+    expect(await sdkError(client.lookupSigner({ signerUuid }))).toMatchObject({ status: 404 });
+    const log = await signed.call({ method: "GET", path: "/audit?limit=5", fid: OWNER });
+    const actions = log.body.entries.map(({ action }: { action: string }) => action);
+    // The messages that add and remove the key are writes of their own.
+    expect(actions.filter((action: string) => action !== "write.signer").slice(0, 2)).toEqual([
+      "signer.delete",
+      "signer.approve",
+    ]);
+    expect(log.body.entries[0]).toMatchObject({ fid: USER, signer_uuid: signerUuid, outcome: "ok" });
+  });
+
+  test("are approved by a key on chain and revoked by its removal", async () => {
+    const signer = await client.createSigner();
+    await register(signer);
+    const key = Buffer.from(signer.public_key.slice(2), "hex");
+    const event = signerEvent(USER, key, { block: 2_000_000 });
+    if (event.body?.$case === "signerEventBody")
+      event.body.value.metadata = requestMetadata(APP, key, custodyWallet(APP));
+    expect(api.node.ingestEvent(event)).toBe("ok");
+    const { signer_uuid: signerUuid } = signer;
+    expect(await client.lookupSigner({ signerUuid })).toMatchObject({ status: "approved", fid: USER });
+    api.node.ingestEvent(signerEvent(USER, key, { block: 2_000_001 }, "remove"));
+    expect(await client.lookupSigner({ signerUuid })).toMatchObject({ status: "revoked", fid: USER });
+  });
+
+  test("of a user who signs in are listed once for each nonce", async () => {
+    const { signer_uuid } = await approvedSigner();
+    await client.createSigner();
+    const { nonce } = await client.fetchNonce();
+    const account = custody(USER);
+    const message = createSiweMessage({
+      address: account.address,
+      chainId: 10,
+      domain: "app.example",
+      uri: "https://app.example/login",
+      version: "1",
+      nonce,
+      issuedAt: new Date(api.node.clock.nowMs()),
+    });
+    const signature = await account.signMessage({ message });
+    const { signers } = await client.fetchSigners({ message, signature });
+    expect(signers.map((signer) => signer.signer_uuid)).toContain(signer_uuid);
+    expect(signers.every(({ fid }) => fid === USER)).toBe(true);
+    expect(await sdkError(client.fetchSigners({ message, signature }))).toMatchObject({ status: 401 });
+  });
+});
+
+describe("the approval page", () => {
+  const pageOf = async () => {
+    const { signer_approval_url } = await register(await client.createSigner());
+    return local(signer_approval_url);
+  };
+
+  test("has no foreign or inline script, and shows the app, the permissions and the key as text", async () => {
+    const response = await fetch(await pageOf());
+    expect(response.status).toBe(200);
+    const policy = response.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain("unsafe");
+    expect(response.headers.get("referrer-policy")).toBe("no-referrer");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.has("access-control-allow-origin")).toBe(false);
+    const html = await response.text();
+    expect(html).toContain(`fid ${APP}`);
+    expect(html).not.toMatch(/<script(?![^>]*src=)/);
+    for (const [, path = ""] of html.matchAll(/(?:src|href)="([^"]+)"/g)) {
+      expect(path).toStartWith("/approve/assets/");
+      expect((await fetch(api.url + path)).status).toBe(200);
+    }
+  });
+
+  test("is over for an unknown token, in words", async () => {
+    const response = await fetch(`${api.url}/approve/${"1".repeat(44)}`);
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      410,
+      "text/html; charset=utf-8",
+    ]);
+    expect(await response.text()).toContain("link is over");
+  });
+
+  test("takes no request of another origin, no unknown wallet and no rubbish", async () => {
+    const page = await pageOf();
+    const post = async (step: string, body: string, headers: Record<string, string> = {}) => {
+      const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body };
+      const response = await fetch(`${page}/${step}`, init);
+      expect(response.headers.has("access-control-allow-origin")).toBe(false);
+      return response.status;
+    };
+    const address = JSON.stringify({ address: custody(USER).address });
+    expect(await post("prepare", address, { origin: "https://evil.example" })).toBe(403);
+    expect(await post("prepare", address, { origin: "https://node.example" })).toBe(200);
+    expect(await post("prepare", JSON.stringify({ address: accountOf(makeWallet("x")).address }))).toBe(404);
+    expect(await post("prepare", "{")).toBe(400);
+    expect(await post("submit", "{}")).toBe(400);
+    expect(await post("demo", JSON.stringify({ fid: 3 }))).toBe(404);
+    expect(await post("prepare", `{"address":"${"x".repeat(70_000)}"}`)).toBe(413);
+  });
+});
+
+test("no seed is in a response, the state or the log, but for the export", async () => {
+  const { signer_uuid } = await approvedSigner();
+  const body = { signer_uuid };
+  const exported = await signed.call({ method: "POST", path: "/managed_signer/export", body, fid: OWNER });
+  const seed = Buffer.from(exported.body.private_key.slice(2), "hex");
+  expect(seed.length).toBe(32);
+  expect(Buffer.from(api.state.sqlite.serialize()).includes(seed)).toBe(false);
+});
