@@ -81,9 +81,9 @@ export interface RequiredAddress {
 }
 
 /** Returns the address that this valid message makes primary. The message's fid must have a verification of it. */
-export function requiredVerifiedAddress(data: MessageData): RequiredAddress | undefined {
-  if (data.body?.$case !== "userDataBody") return undefined;
-  const { type, value } = data.body.value;
+export function requiredVerifiedAddress({ body }: Pick<MessageData, "body">): RequiredAddress | undefined {
+  if (body?.$case !== "userDataBody") return undefined;
+  const { type, value } = body.value;
   switch (type) {
     case UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_ETHEREUM: {
       const address = parseChecksumAddress(value);

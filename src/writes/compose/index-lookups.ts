@@ -1,0 +1,57 @@
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { statement } from "../../db/index/statement.ts";
+import { channelIdOf } from "../../protocol/channel-url.ts";
+import { bytesOf, castByHash } from "../../read/hydrate/cast-ids.ts";
+import { hex } from "../../read/hydrate/casts.ts";
+import { loadChannels } from "../../read/hydrate/channels.ts";
+import { castOfUrl, parseCastUrl } from "../../read/queries/casts/cast-of-url.ts";
+import { resolveChannelIds } from "../../read/queries/channels/channels.ts";
+import { usernameProof } from "../../read/queries/users/username-proof.ts";
+import type { ComposeCastLookups } from "./cast.ts";
+import type { ProfileLookups } from "./profile.ts";
+
+const fidExists = statement<{ one: number }, [fid: number]>(
+  "writes.fid-exists",
+  "SELECT 1 AS one FROM fids WHERE fid = ?",
+);
+const proUntil = statement<{ expiresAt: number }, [fid: number]>(
+  "writes.pro-until",
+  "SELECT expires_at AS expiresAt FROM pro_tiers WHERE fid = ?",
+);
+const verificationOf = statement<{ one: number }, [fid: number, address: Uint8Array]>(
+  "writes.verification-of",
+  "SELECT 1 AS one FROM verifications WHERE fid = ? AND address = ?",
+);
+
+/** What casts and reactions are composed with, from the index. */
+export function castLookups(db: IndexDatabase): ComposeCastLookups {
+  return {
+    fidOfName: (name) => usernameProof(db, name)?.fid,
+    isRegistered: (fid) => isRegistered(db, fid),
+    authorOf: (hash) => castByHash(db, hex(hash))?.fid,
+    hashOfUrl: (text) => {
+      const url = parseCastUrl(text);
+      if (!url) return "other";
+      const hash = castOfUrl(db, url);
+      return hash === undefined ? "unknown" : new Uint8Array(bytesOf(hash));
+    },
+    urlOfChannel: (name) => {
+      const [id = name] = resolveChannelIds(db, [name]);
+      return loadChannels(db, [id]).get(id)?.url;
+    },
+    channelOf: channelIdOf,
+  };
+}
+
+/** What the profile of an fid is composed with, from the index. */
+export function profileLookups(db: IndexDatabase, fid: number, nowSecs: number): ProfileLookups {
+  return {
+    fidOfName: (name) => usernameProof(db, name)?.fid,
+    hasVerification: (address) => db.get(verificationOf, fid, address) !== undefined,
+    isPro: () => (db.get(proUntil, fid)?.expiresAt ?? 0) > nowSecs,
+  };
+}
+
+export function isRegistered(db: IndexDatabase, fid: number): boolean {
+  return db.get(fidExists, fid) !== undefined;
+}
