@@ -403,6 +403,11 @@ export const COPIED_STATE: readonly CopiedTable[] = [
     columns: [number("fid"), bytes("slot"), number("timestamp"), number("expires_at")],
   },
   {
+    name: "seen_notifications",
+    key: ["owner_fid", "fid", "type"],
+    columns: [number("owner_fid"), number("fid"), text("type"), number("seen_at")],
+  },
+  {
     name: "switches",
     key: ["name"],
     columns: [text("name"), text("reason"), text("paused_by"), number("paused_at")],

@@ -30,6 +30,7 @@ import { createPostgresDeliveryQueue } from "../../webhooks/store/postgres/deliv
 import { createPostgresDeliverySweeps } from "../../webhooks/store/postgres/delivery-sweep.ts";
 import { webhookChangeSweep } from "../../webhooks/store/postgres/webhook-changes.ts";
 import { createPostgresWebhooks } from "../../webhooks/store/postgres/webhook-store.ts";
+import { createPostgresSeen, seenSweep } from "../../writes/seen/postgres/seen-store.ts";
 import { createPostgresWriteSweeps, createPostgresWrites } from "../../writes/store/postgres/write-store.ts";
 import type { StateStores } from "./state-stores.ts";
 
@@ -63,6 +64,7 @@ export function createPostgresStores(pools: PgPools, options: PostgresStoresOpti
     oneTimeNonces: createPostgresOneTimeNonces(pools.main),
     audit: createPostgresAudit(pools.main),
     writes: createPostgresWrites(pools.main, options),
+    seen: createPostgresSeen(pools.main),
   };
 }
 
@@ -87,5 +89,6 @@ export function createPostgresSweeps(
     oneTimeNonceSweep(main, clock),
     auditSweep(main, clock),
     ...createPostgresWriteSweeps(main, clock),
+    seenSweep(main, clock),
   ];
 }

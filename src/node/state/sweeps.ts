@@ -12,6 +12,7 @@ import { tokenChangeSweep } from "../../push/store/sqlite/token-limit.ts";
 import { oneTimeNonceSweep } from "../../signers/sqlite/one-time-nonces.ts";
 import { deliverySweep, orphanedDeliverySweep } from "../../webhooks/store/sqlite/delivery-sweep.ts";
 import { webhookChangeSweep } from "../../webhooks/store/sqlite/webhook-changes.ts";
+import { seenSweep } from "../../writes/seen/sqlite/seen-store.ts";
 import { writeSweeps } from "../../writes/store/sqlite/write-store.ts";
 
 /** The kinds of expired and orphaned rows, as named in metrics and in the status. */
@@ -32,6 +33,7 @@ export const sweepNames = [
   "write_calls",
   "queued_writes",
   "write_clocks",
+  "seen_notifications",
 ] as const;
 
 export type SweepName = (typeof sweepNames)[number];
@@ -52,5 +54,6 @@ export function sweepSteps(db: StateDatabase, clock: StateClock): Readonly<Recor
     one_time_nonces: oneTimeNonceSweep(db, clock),
     audit: auditSweep(db, clock),
     ...writeSweeps(db, clock),
+    seen_notifications: seenSweep(db, clock),
   };
 }

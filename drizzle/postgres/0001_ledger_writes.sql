@@ -1,1 +1,0 @@
-ALTER TABLE "campaigns" ADD COLUMN "ledger_writes" bigint DEFAULT 0 NOT NULL;
