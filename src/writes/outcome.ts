@@ -8,8 +8,9 @@ export interface MessageOutcome {
   /**
    * `pending`: not decided yet, never in a reply. `merged`: synced and readable here. `queued`: brought into the network until it
    * takes or refuses it. `unchanged`: the network has it already, so no message was made. `refused`: not there, and never will be.
+   * `skipped`: this part of the write can make no message.
    */
-  readonly state: "pending" | "merged" | "queued" | "unchanged" | "refused";
+  readonly state: "pending" | "merged" | "queued" | "unchanged" | "refused" | "skipped";
   /** Of a refused message. */
   readonly refusal?: WriteRefusal;
 }

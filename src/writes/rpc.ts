@@ -18,8 +18,10 @@ export interface WriteCall {
   readonly signerUuid: string | null;
   readonly content:
     | { readonly signed: readonly Uint8Array[] }
-    /** At most 100, of different slots. */
-    | { readonly bodies: readonly UnsignedBody[] };
+    /** At most 100, of different slots; null for a part that can make no message. */
+    | { readonly bodies: readonly (UnsignedBody | null)[] }
+    /** A repetition of a write that is stored under the idempotency key. */
+    | "stored";
   readonly requestId: string;
   /** The client's address. */
   readonly address: string;

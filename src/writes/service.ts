@@ -125,6 +125,7 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
   }
 
   async function userOf({ content, signerUuid, owner }: WriteCall): Promise<Result<number, WriteRefusal>> {
+    if (content === "stored") return err(IN_PROGRESS);
     if ("signed" in content) {
       const [first] = content.signed;
       const message = decodeMessage(first ?? new Uint8Array());
@@ -136,12 +137,14 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
     return signers.userOf(
       signerUuid,
       owner.fid,
-      content.bodies.map(({ type }) => type),
+      content.bodies.flatMap((body) => body?.type ?? []),
     );
   }
 
   async function signAndSend(call: WriteCall, key: CallKey | undefined, fid: number): Promise<Sent> {
-    const signed = "signed" in call.content ? decoded(call.content.signed) : await sign(call, fid);
+    const { content } = call;
+    const signed =
+      content !== "stored" && "signed" in content ? decoded(content.signed) : await sign(call, fid);
     if (!signed.ok) return { kind: "replied", reply: no(signed.error) };
     const { outcomes, messages } = signed.value;
     const { owner, idem } = call;
@@ -156,13 +159,25 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
 
   async function sign(call: WriteCall, fid: number): Promise<Result<Signed, WriteRefusal>> {
     const { content, signerUuid, owner } = call;
-    if (!("bodies" in content) || !signers || signerUuid === null) return err(NO_SIGNERS);
-    const timed = await timesOf(fid, content.bodies);
+    if (content === "stored" || !("bodies" in content) || !signers || signerUuid === null) {
+      return err(NO_SIGNERS);
+    }
+    const { bodies } = content;
+    const timed = await timesOf(
+      fid,
+      bodies.filter((body) => body !== null),
+    );
     if (!timed.ok) return timed;
     const outcomes: MessageOutcome[] = [];
     const messages: Positioned[] = [];
-    for (const [position, one] of timed.value.entries()) {
-      const type = content.bodies[position]?.type ?? 0;
+    const timedInOrder = timed.value.values();
+    for (const [position, body] of bodies.entries()) {
+      const one = body && timedInOrder.next().value;
+      const type = body?.type ?? 0;
+      if (!one) {
+        outcomes.push({ hash: "", fid, type, state: "skipped" });
+        continue;
+      }
       if (one.kind === "unchanged") {
         outcomes.push({ hash: one.hash.toHex(), fid, type, state: "unchanged" });
         continue;

@@ -22,6 +22,6 @@ export class WriteCounters {
   }
 
   #count(state: MessageOutcome["state"]): void {
-    if (state !== "pending") this.#answered[state] += 1;
+    if (state !== "pending" && state !== "skipped") this.#answered[state] += 1;
   }
 }

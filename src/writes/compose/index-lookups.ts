@@ -1,6 +1,8 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
+import { findOtherMessage } from "../../db/index/project/other-messages.ts";
 import { statement } from "../../db/index/statement.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
+import { Kind, Store } from "../../protocol/merge-rules.ts";
 import { bytesOf, castByHash } from "../../read/hydrate/cast-ids.ts";
 import { hex } from "../../read/hydrate/casts.ts";
 import { loadChannels } from "../../read/hydrate/channels.ts";
@@ -50,6 +52,11 @@ export function profileLookups(db: IndexDatabase, fid: number, nowSecs: number):
     hasVerification: (address) => db.get(verificationOf, fid, address) !== undefined,
     isPro: () => (db.get(proUntil, fid)?.expiresAt ?? 0) > nowSecs,
   };
+}
+
+/** Whether an fid has deleted a cast with this hash. */
+export function hasRemovedCast(db: IndexDatabase, fid: number, hash: Uint8Array): boolean {
+  return findOtherMessage(db, fid, Store.Casts, hash)?.kind === Kind.Remove;
 }
 
 export function isRegistered(db: IndexDatabase, fid: number): boolean {

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { rawBody } from "../../../http/body.ts";
-
 import { ApiError, type ErrorName, errorKinds } from "../../../http/errors.ts";
 import { exchangeOf, keyCallerOf } from "../../../http/exchange.ts";
 import type { MessageOutcome, WriteRefusal } from "../../../writes/outcome.ts";
 import type { WriteCall, Writes } from "../../../writes/rpc.ts";
+import type { WriteStore } from "../../../writes/store/write-store.ts";
 
 /** Dependencies of the routes that write. */
 export interface WriteRouteDeps {
@@ -48,10 +48,7 @@ export async function executeWrite(
   server?.timeout(request, 0);
   const reply = await writes.submit({
     owner: { fid: ownerFid, apiKeyId },
-    route: `${request.method} /${route
-      .split("/")
-      .slice(PREFIX_SEGMENTS + 1)
-      .join("/")}`,
+    route: routeName(request, route),
     idem: key === undefined ? null : { key, bodyDigest: digestOf(rawBody(request)) },
     signerUuid: write.signerUuid,
     content: write.content,
@@ -68,6 +65,27 @@ export async function executeWrite(
   if (replayed) set.headers["idempotent-replayed"] = "true";
   set.headers["cache-control"] = "no-store";
   return outcomes;
+}
+
+/** Whether an earlier request with the same idempotency key is stored. */
+export async function isStoredWrite(
+  { request, route }: WriteContext,
+  storedWrites: Pick<WriteStore, "findCall">,
+  { signerUuid, bodyIdem }: { readonly signerUuid: string; readonly bodyIdem: unknown },
+): Promise<boolean> {
+  const idem = idemOf(request, bodyIdem);
+  if (idem === undefined) return false;
+  const { ownerFid } = keyCallerOf(request);
+  const key = { ownerFid, signerUuid, route: routeName(request, route), idem };
+  return (await storedWrites.findCall(key)) !== undefined;
+}
+
+/** Method and path below the prefix. */
+function routeName({ method }: Request, route: string): string {
+  return `${method} /${route
+    .split("/")
+    .slice(PREFIX_SEGMENTS + 1)
+    .join("/")}`;
 }
 
 const WRITES_OFF = "writes are turned off by writes.enabled";

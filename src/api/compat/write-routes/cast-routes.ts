@@ -1,0 +1,133 @@
+import { Type } from "@sinclair/typebox";
+import { type AnyElysia, Elysia } from "elysia";
+import { mapOk, ok, type Result } from "../../../lib/result.ts";
+import { ownValue } from "../../../management/fields.ts";
+import { type Refusal, refused } from "../../../management/refusal.ts";
+import { MessageType } from "../../../protocol/wire/generated/message.ts";
+import { composeCast } from "../../../writes/compose/cast.ts";
+import { castLookups, hasRemovedCast } from "../../../writes/compose/index-lookups.ts";
+import { readCastHash } from "../../../writes/compose/read-body.ts";
+import type { UnsignedBody } from "../../../writes/rpc.ts";
+import { closed, Fid, Hash } from "../../shared/schemas.ts";
+import { type ComposeRequest, executeManagedWrite, type ManagedWriteDeps } from "./managed-write.ts";
+import { CastIdInBody, done, OperationResponse, signerBody, writeOperation } from "./schemas.ts";
+
+const tags = ["Casts"];
+
+const CastRequest = signerBody({
+  text: Type.Optional(
+    Type.String({
+      description:
+        "At most 10,000 bytes without its mentions; above 1,024 the user needs Pro. `@name` with a live name, or `@!fid`, is a mention; at most 10 are.",
+    }),
+  ),
+  embeds: Type.Optional(
+    Type.Array(
+      Type.Union([
+        Type.Object({ url: Type.String({ description: "Absolute, at most 256 bytes" }) }, closed),
+        Type.Object({ cast_id: CastIdInBody }, closed),
+      ]),
+      { maxItems: 4 },
+    ),
+  ),
+  parent: Type.Optional(
+    Type.String({ description: "Hash or URL of the cast that is replied to, or another absolute URL" }),
+  ),
+  parent_author_fid: Type.Optional(
+    Type.Integer({ description: "Needed for a cast that this node does not have" }),
+  ),
+  channel_id: Type.Optional(Type.String({ description: "The channel to post to" })),
+});
+
+const PublishedCast = Type.Object(
+  {
+    success: Type.Literal(true),
+    cast: Type.Object({ hash: Hash, author: Type.Object({ fid: Fid }, closed), text: Type.String() }, closed),
+  },
+  { ...closed, $id: "PublishedCast" },
+);
+
+const CastDeletion = signerBody({
+  target_hash: Type.String({ description: "40 hex digits, with or without `0x`" }),
+});
+
+/** Casts and their deletion by managed signers. */
+export function publishCastRoutes(deps: ManagedWriteDeps): AnyElysia {
+  return new Elysia({ name: "publish-casts" })
+    .post(
+      "/cast",
+      async (context) => {
+        const { fields, fid, outcomes } = await executeManagedWrite(context, deps, {
+          types: [MessageType.MESSAGE_TYPE_CAST_ADD],
+          compose: ({ db, fields }) =>
+            mapOk(composeCast(castLookups(db), fields), ({ body }) => [
+              {
+                type: MessageType.MESSAGE_TYPE_CAST_ADD,
+                body: { $case: "castAddBody" as const, value: body },
+              },
+            ]),
+        });
+        const text = ownValue(fields, "text");
+        return {
+          success: true as const,
+          cast: {
+            hash: `0x${outcomes[0]?.hash}`,
+            author: { fid },
+            text: typeof text === "string" ? text : "",
+          },
+        };
+      },
+      writeOperation({
+        operationId: "publishCast",
+        summary: "Publish a cast",
+        description:
+          "By a managed signer. Identical casts of one user within one second are one cast. `text` of the response is that of the request.",
+        tags,
+        body: CastRequest,
+        response: PublishedCast,
+        errors: ["notFound"],
+      }),
+    )
+    .delete(
+      "/cast",
+      async (context) => {
+        await executeManagedWrite(context, deps, {
+          types: [MessageType.MESSAGE_TYPE_CAST_REMOVE],
+          compose: composeCastRemove,
+        });
+        return done("the cast is deleted");
+      },
+      writeOperation({
+        operationId: "deleteCast",
+        summary: "Delete a cast",
+        description: "Of the signer's user. A cast that is deleted already makes no message.",
+        tags,
+        body: CastDeletion,
+        response: OperationResponse,
+        errors: ["notFound"],
+      }),
+    );
+}
+
+function composeCastRemove({
+  db,
+  fields,
+  fid,
+  isStale,
+}: ComposeRequest): Result<readonly UnsignedBody[], Refusal> {
+  const targetHash = readCastHash(ownValue(fields, "target_hash"), "target_hash");
+  if (!targetHash.ok) return targetHash;
+  const author = castLookups(db).authorOf(targetHash.value);
+  if (author !== undefined && author !== fid) {
+    return refused("forbidden", "target_hash is a cast of another user");
+  }
+  if (author === undefined && !isStale && !hasRemovedCast(db, fid, targetHash.value)) {
+    return refused("notFound", "target_hash is an unknown cast");
+  }
+  return ok([
+    {
+      type: MessageType.MESSAGE_TYPE_CAST_REMOVE,
+      body: { $case: "castRemoveBody", value: { targetHash: targetHash.value } },
+    },
+  ]);
+}

@@ -1,0 +1,117 @@
+import type { StaleReason } from "../../../auth/staleness.ts";
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { parseBody, rawBody } from "../../../http/body.ts";
+
+import { ApiError } from "../../../http/errors.ts";
+import { exchangeOf, keyCallerOf } from "../../../http/exchange.ts";
+import type { Result } from "../../../lib/result.ts";
+import { type JsonObject, ownValue, readObject } from "../../../management/fields.ts";
+import type { Refusal } from "../../../management/refusal.ts";
+import type { MessageType } from "../../../protocol/wire/generated/message.ts";
+import { type Clock, nowSecs } from "../../../runtime/clock.ts";
+import type { SignerRefusal } from "../../../signers/refusal.ts";
+import type { SignerService } from "../../../signers/signer-service.ts";
+import type { MessageOutcome } from "../../../writes/outcome.ts";
+import type { UnsignedBody } from "../../../writes/rpc.ts";
+import { executeWrite, isStoredWrite, type WriteContext, type WriteRouteDeps } from "./write.ts";
+
+/** Dependencies of writes by managed signers. */
+export interface ManagedWriteDeps extends WriteRouteDeps {
+  readonly db: IndexDatabase;
+  readonly clock: Clock;
+  readonly signers: Pick<SignerService, "lookup">;
+  /** While this returns a reason, the index may lack what the network has. */
+  readonly staleReason: StaleReason;
+}
+
+/** What the messages of a write are made from. */
+export interface ComposeRequest {
+  /** The fields of the JSON body. */
+  readonly fields: JsonObject;
+  /** The user that the signer writes for. */
+  readonly fid: number;
+  readonly db: IndexDatabase;
+  readonly nowSecs: number;
+  /** Whether the index may lack what the network has. */
+  readonly isStale: boolean;
+}
+
+export interface ManagedWrite {
+  /** The types of message that the signer must be permitted. */
+  readonly types: readonly MessageType[];
+  /** Null for a part of the write that can make no message. */
+  readonly compose: (request: ComposeRequest) => Result<readonly (UnsignedBody | null)[], Refusal>;
+}
+
+/** What a write has led to. The response depends on nothing else, so that a repetition gets the same. */
+export interface WriteResult {
+  readonly fields: JsonObject;
+  readonly fid: number;
+  /** In the order of the composed messages. */
+  readonly outcomes: readonly MessageOutcome[];
+}
+
+/**
+ * Executes a write by the signer that the body names. What is refused is refused in the order of the checks: fields of every write,
+ * signer, permission, then what the messages refer to.
+ *
+ * @throws ApiError when nothing of it is in the network
+ */
+export async function executeManagedWrite(
+  context: WriteContext,
+  deps: ManagedWriteDeps,
+  { types, compose }: ManagedWrite,
+): Promise<WriteResult> {
+  const { request } = context;
+  const fields = orThrow(readObject(parseBody(rawBody(request)), "request body"));
+  const signerUuid = ownValue(fields, "signer_uuid");
+  if (typeof signerUuid !== "string" || signerUuid === "") {
+    throw new ApiError("badRequest", "missing field signer_uuid");
+  }
+  const bodyIdem = ownValue(fields, "idem");
+  // The targets of an earlier request with the same key may be gone.
+  const isStored = await isStoredWrite(context, deps, { signerUuid, bodyIdem });
+  const content = isStored
+    ? ("stored" as const)
+    : { bodies: await composeFor(request, deps, { fields, signerUuid, types, compose }) };
+  const outcomes = await executeWrite(context, deps, { signerUuid, bodyIdem, content });
+  return { fields, fid: outcomes[0]?.fid ?? 0, outcomes };
+}
+
+async function composeFor(
+  request: Request,
+  { db, clock, signers, staleReason }: ManagedWriteDeps,
+  {
+    fields,
+    signerUuid,
+    types,
+    compose,
+  }: ManagedWrite & { readonly fields: JsonObject; readonly signerUuid: string },
+): Promise<readonly (UnsignedBody | null)[]> {
+  const { ownerFid, apiKeyId } = keyCallerOf(request);
+  const { requestId, client } = exchangeOf(request);
+  const actor = { ownerFid, apiKeyId, requestId, address: client().address };
+  const { signer, state } = orThrow(await signers.lookup(actor, signerUuid));
+  const { fid } = state;
+  if (state.status !== "approved" || fid === null) {
+    throw new ApiError("forbidden", "signer is not approved", { code: "signer_not_approved" });
+  }
+  if (types.some((type) => !signer.permissions.includes(type))) {
+    throw new ApiError("forbidden", "the signer is not permitted this write", { code: "out_of_scope" });
+  }
+  const isStale = (await staleReason()) !== undefined;
+  const bodies = orThrow(db.snapshot(() => compose({ fields, fid, db, nowSecs: nowSecs(clock), isStale })));
+  if (bodies.length === 0) throw new Error("a write has at least one message");
+  return bodies;
+}
+
+/** @throws ApiError */
+function orThrow<T>(result: Result<T, Refusal | SignerRefusal>): T {
+  if (result.ok) return result.value;
+  const { kind, message, retryAfterSecs } = result.error;
+  const code = "code" in result.error ? result.error.code : undefined;
+  throw new ApiError(kind, message, {
+    ...(retryAfterSecs === undefined ? {} : { retryAfterSecs }),
+    ...(code === undefined ? {} : { code }),
+  });
+}
