@@ -24,6 +24,7 @@ import { decodeCursor } from "../shared/cursor-param.ts";
 import type { Viewer } from "../shared/dialect.ts";
 import { pageLimit, viewerFid } from "./dialect.ts";
 import { NotificationsResponse } from "./notification-schemas.ts";
+import type { SeenMarks } from "./write-routes/seen-marks.ts";
 
 const tags = ["Notifications"];
 
@@ -40,15 +41,17 @@ const KINDS = {
 export const NOTIFICATION_TYPES = Object.keys(KINDS) as (keyof typeof KINDS)[];
 
 /** `/notifications`, `/notifications/channel`, `/notifications/parent_url`. */
-export function notificationListRoutes(reads: Reads) {
+export function notificationListRoutes(reads: Reads, marks: SeenMarks) {
   const { notificationWindowSecs: windowSecs } = reads;
-  const respondWithPage = (
-    { fid, viewer_fid: viewerFid }: Viewer & { readonly fid: number },
+  const respondWithPage = async (
+    { request, query }: { readonly request: Request; readonly query: Viewer & { readonly fid: number } },
     find: (db: IndexDatabase) => Page<NotificationEntry>,
-  ) =>
-    runQuery(
+  ) => {
+    const { fid, viewer_fid: viewerFid } = query;
+    const seen = await marks.seenBy(request, fid);
+    return runQuery(
       reads,
-      (db) => ({ ...find(db), unseen: countUnseen(db, fid) }),
+      (db) => ({ ...find(db), seen, unseen: countUnseen(db, fid, seen) }),
       ({ rows }) => ({
         fids: rows.flatMap(({ acts }) => acts.map(({ actorFid }) => actorFid)),
         castIds: rows.flatMap(({ castId }) => castId ?? []),
@@ -56,17 +59,19 @@ export function notificationListRoutes(reads: Reads) {
       }),
       presentNotifications,
     );
+  };
   const page = () => ({ limit: pageLimit(), cursor: cursor(), viewer_fid: viewerFid() });
   return new Elysia({ name: "farcaster-notifications" })
     .get(
       "/notifications",
-      ({ query }) => {
+      (context) => {
+        const { query } = context;
         const key = decodeCursor(notificationsCursor, query.cursor);
         const after = key && decodePagingState(key);
         const { fid, limit, type: types } = query;
         const isAll = types.length === NOTIFICATION_TYPES.length;
         const kinds = isAll ? undefined : types.flatMap((type) => KINDS[type]);
-        return respondWithPage(query, (db) =>
+        return respondWithPage(context, (db) =>
           notificationPage(db, { fid, limit, windowSecs, after, grouping: byKind, ...(kinds && { kinds }) }),
         );
       },
@@ -86,11 +91,12 @@ export function notificationListRoutes(reads: Reads) {
     )
     .get(
       "/notifications/channel",
-      ({ query }) => {
+      (context) => {
+        const { query } = context;
         const cursors = channelNotificationsCursor;
         const after = decodeCursor(cursors, query.cursor);
         const { fid, limit, channel_ids: ids } = query;
-        return respondWithPage(query, (db) =>
+        return respondWithPage(context, (db) =>
           notificationsInThreads(db, { fid, urls: urlsOf(db, ids), limit, after, cursors }),
         );
       },
@@ -105,11 +111,12 @@ export function notificationListRoutes(reads: Reads) {
     )
     .get(
       "/notifications/parent_url",
-      ({ query }) => {
+      (context) => {
+        const { query } = context;
         const cursors = parentUrlNotificationsCursor;
         const after = decodeCursor(cursors, query.cursor);
         const { fid, limit, parent_urls: urls } = query;
-        return respondWithPage(query, (db) =>
+        return respondWithPage(context, (db) =>
           notificationsInThreads(db, { fid, urls, limit, after, cursors }),
         );
       },

@@ -21,7 +21,9 @@ export const Notification = Type.Object(
       Type.Literal("quote"),
     ]),
     most_recent_timestamp: IsoTime("Time of the newest act of the entry"),
-    seen: Type.Literal(false, { description: "Always false: nothing can be marked as seen" }),
+    seen: Type.Boolean({
+      description: "With an API key: whether its owner has marked the newest act as seen. Without one, false",
+    }),
     cast: Type.Optional(Cast),
     reactions: Type.Optional(
       Type.Array(Type.Object({ object: kindOf, user: User, cast: CastDehydrated }, closed), {
@@ -48,7 +50,7 @@ export const NotificationsResponse = Type.Object(
       minimum: 0,
       maximum: MAX_UNSEEN,
       description:
-        "Number of acts in the user's notifications, counted up to the maximum. Notifications are never marked as seen.",
+        "Number of acts in the user's notifications, counted up to the maximum. With an API key, without those that its owner has marked as seen.",
     }),
     notifications: Type.Array(Notification),
     next: Next,

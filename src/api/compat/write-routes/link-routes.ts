@@ -136,7 +136,8 @@ function presentFollow(target: number, outcome: MessageOutcome | undefined) {
   return { success, target_fid: target, hash: success && outcome.hash !== "" ? `0x${outcome.hash}` : "" };
 }
 
-function composeLink(
+/** Composes the link to the user in a field of the body, or its removal. */
+export function composeLink(
   type: MessageType,
   linkType: LinkType,
   field: string,

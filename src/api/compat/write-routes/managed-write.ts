@@ -10,6 +10,7 @@ import type { Refusal } from "../../../management/refusal.ts";
 import type { MessageType } from "../../../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../../../runtime/clock.ts";
 import type { SignerRefusal } from "../../../signers/refusal.ts";
+import type { SignerActor } from "../../../signers/signer-keys.ts";
 import type { SignerService } from "../../../signers/signer-service.ts";
 import type { MessageOutcome } from "../../../writes/outcome.ts";
 import type { UnsignedBody } from "../../../writes/rpc.ts";
@@ -62,25 +63,63 @@ export async function executeManagedWrite(
   deps: ManagedWriteDeps,
   { types, compose }: ManagedWrite,
 ): Promise<WriteResult> {
-  const { request } = context;
-  const fields = orThrow(readObject(parseBody(rawBody(request)), "request body"));
-  const signerUuid = ownValue(fields, "signer_uuid");
-  if (typeof signerUuid !== "string" || signerUuid === "") {
-    throw new ApiError("badRequest", "missing field signer_uuid");
-  }
+  const { fields, signerUuid } = readSignedWrite(parseBody(rawBody(context.request)));
+  return executeWriteBy(context, deps, { fields, signerUuid, types, compose });
+}
+
+/**
+ * Executes a write by a signer.
+ *
+ * @throws ApiError when nothing of it is in the network
+ */
+export async function executeWriteBy(
+  context: WriteContext,
+  deps: ManagedWriteDeps,
+  write: ManagedWrite & { readonly fields: JsonObject; readonly signerUuid: string },
+): Promise<WriteResult> {
+  const { fields, signerUuid } = write;
   const bodyIdem = ownValue(fields, "idem");
   // The targets of an earlier request with the same key may be gone.
   const isStored = await isStoredWrite(context, deps, { signerUuid, bodyIdem });
-  const content = isStored
-    ? ("stored" as const)
-    : { bodies: await composeFor(request, deps, { fields, signerUuid, types, compose }) };
+  const content = isStored ? ("stored" as const) : { bodies: await composeFor(context.request, deps, write) };
   const outcomes = await executeWrite(context, deps, { signerUuid, bodyIdem, content });
   return { fields, fid: outcomes[0]?.fid ?? 0, outcomes };
 }
 
+/**
+ * Reads the fields that every write by a managed signer has.
+ *
+ * @throws ApiError `badRequest`
+ */
+export function readSignedWrite(body: unknown): { readonly fields: JsonObject; readonly signerUuid: string } {
+  const fields = orThrow(readObject(body, "request body"));
+  const signerUuid = ownValue(fields, "signer_uuid");
+  if (typeof signerUuid !== "string" || signerUuid === "") {
+    throw new ApiError("badRequest", "missing field signer_uuid");
+  }
+  return { fields, signerUuid };
+}
+
+/**
+ * Returns the user whose messages a signer of the caller signs, and the types of message that it may sign.
+ *
+ * @throws ApiError `notFound`, or `forbidden` while it is not approved
+ */
+export async function userOfSigner(
+  request: Request,
+  { signers }: Pick<ManagedWriteDeps, "signers">,
+  signerUuid: string,
+): Promise<{ readonly fid: number; readonly permissions: readonly number[] }> {
+  const { signer, state } = orThrow(await signers.lookup(actorOf(request), signerUuid));
+  if (state.status !== "approved" || state.fid === null) {
+    throw new ApiError("forbidden", "signer is not approved", { code: "signer_not_approved" });
+  }
+  return { fid: state.fid, permissions: signer.permissions };
+}
+
 async function composeFor(
   request: Request,
-  { db, clock, signers, staleReason }: ManagedWriteDeps,
+  deps: ManagedWriteDeps,
   {
     fields,
     signerUuid,
@@ -88,25 +127,24 @@ async function composeFor(
     compose,
   }: ManagedWrite & { readonly fields: JsonObject; readonly signerUuid: string },
 ): Promise<readonly (UnsignedBody | null)[]> {
-  const { ownerFid, apiKeyId } = keyCallerOf(request);
-  const { requestId, client } = exchangeOf(request);
-  const actor = { ownerFid, apiKeyId, requestId, address: client().address };
-  const { signer, state } = orThrow(await signers.lookup(actor, signerUuid));
-  const { fid } = state;
-  if (state.status !== "approved" || fid === null) {
-    throw new ApiError("forbidden", "signer is not approved", { code: "signer_not_approved" });
-  }
-  if (types.some((type) => !signer.permissions.includes(type))) {
+  const { db, clock, staleReason } = deps;
+  const { fid, permissions } = await userOfSigner(request, deps, signerUuid);
+  if (types.some((type) => !permissions.includes(type))) {
     throw new ApiError("forbidden", "the signer is not permitted this write", { code: "out_of_scope" });
   }
   const isStale = (await staleReason()) !== undefined;
-  const bodies = orThrow(db.snapshot(() => compose({ fields, fid, db, nowSecs: nowSecs(clock), isStale })));
-  if (bodies.length === 0) throw new Error("a write has at least one message");
-  return bodies;
+  return orThrow(db.snapshot(() => compose({ fields, fid, db, nowSecs: nowSecs(clock), isStale })));
+}
+
+/** The owner of the request's API key, as the services of signers take it. */
+export function actorOf(request: Request): SignerActor {
+  const { ownerFid, apiKeyId } = keyCallerOf(request);
+  const { requestId, client } = exchangeOf(request);
+  return { ownerFid, apiKeyId, requestId, address: client().address };
 }
 
 /** @throws ApiError */
-function orThrow<T>(result: Result<T, Refusal | SignerRefusal>): T {
+export function orThrow<T>(result: Result<T, Refusal | SignerRefusal>): T {
   if (result.ok) return result.value;
   const { kind, message, retryAfterSecs } = result.error;
   const code = "code" in result.error ? result.error.code : undefined;

@@ -5,6 +5,7 @@ import type { Hash } from "../../hydrate/casts.ts";
 import { type Hydration, hashOf } from "../../hydrate/hydrate.ts";
 import type { ActType, PairAct } from "../../queries/casts/pair-interactions.ts";
 import type { NotificationEntry } from "../../queries/notifications/notification-groups.ts";
+import type { SeenUntil } from "../../queries/notifications/unseen.ts";
 import { presentCast, presentCastDehydrated } from "./cast.ts";
 import { presentUsers } from "./user.ts";
 
@@ -25,10 +26,11 @@ interface Acts {
   /** The cast that mentions, replies, quotes or was reacted to; undefined for follows. */
   readonly hash: Hash | undefined;
   readonly count: number;
+  readonly seen: boolean;
 }
 
 /** Presents a notification; undefined when its cast is not live or its newest actor does not exist. */
-function presentActs({ type, newestAt, actorFids, hash, count }: Acts, hydration: Hydration) {
+function presentActs({ type, newestAt, actorFids, hash, count, seen }: Acts, hydration: Hydration) {
   const cast = hash === undefined ? undefined : presentCast(hash, hydration);
   if (hash !== undefined && cast === undefined) return undefined;
   const actors = presentUsers(actorFids, hydration);
@@ -37,7 +39,7 @@ function presentActs({ type, newestAt, actorFids, hash, count }: Acts, hydration
     object: "notification" as const,
     type,
     most_recent_timestamp: isoTime(newestAt),
-    seen: false as const,
+    seen,
   };
   if (hash === undefined || cast === undefined) {
     const follows = actors.map((user) => ({ object: "follower" as const, user }));
@@ -49,34 +51,45 @@ function presentActs({ type, newestAt, actorFids, hash, count }: Acts, hydration
   return { ...head, cast, ...(reactions && { reactions }), count };
 }
 
-/** Presents an entry of the in-app list. */
-export function presentNotification(entry: NotificationEntry, hydration: Hydration) {
+/** Presents an entry of the in-app list. It is seen if its newest act is. */
+export function presentNotification(entry: NotificationEntry, seen: SeenUntil, hydration: Hydration) {
   const { newest, acts, castId, count } = entry;
   const hash = castId === undefined ? undefined : hashOf(castId, hydration);
   const actorFids = acts.map(({ actorFid }) => actorFid);
   const type = TYPES[newest.kind];
-  return presentActs({ type, newestAt: newest.timestamp, actorFids, hash, count }, hydration);
+  const isSeen = newest.timestamp <= (seen[newest.kind] ?? 0);
+  return presentActs({ type, newestAt: newest.timestamp, actorFids, hash, count, seen: isSeen }, hydration);
 }
 
 /** Presents the acts between two users, each as a notification. */
 export function presentInteractions(acts: readonly PairAct[], hydration: Hydration) {
   const interactions = acts.flatMap(({ type, timestamp, actorFid, castId }) => {
     const hash = castId === undefined ? undefined : hashOf(castId, hydration);
-    return presentActs({ type, newestAt: timestamp, actorFids: [actorFid], hash, count: 1 }, hydration) ?? [];
+    return (
+      presentActs(
+        { type, newestAt: timestamp, actorFids: [actorFid], hash, count: 1, seen: false },
+        hydration,
+      ) ?? []
+    );
   });
   return { interactions };
 }
 
 export type Notification = NonNullable<ReturnType<typeof presentNotification>>;
 
-/** Presents a page of entries. `unseen` is the number of all acts: no act is ever marked as seen. */
+/** Presents a page of entries. `unseen` is the number of unseen acts of all pages. */
 export function presentNotifications(
-  { rows, cursor, unseen }: Page<NotificationEntry> & { readonly unseen: number },
+  {
+    rows,
+    cursor,
+    unseen,
+    seen,
+  }: Page<NotificationEntry> & { readonly unseen: number; readonly seen: SeenUntil },
   hydration: Hydration,
 ) {
   return {
     unseen_notifications_count: unseen,
-    notifications: rows.flatMap((entry) => presentNotification(entry, hydration) ?? []),
+    notifications: rows.flatMap((entry) => presentNotification(entry, seen, hydration) ?? []),
     next: { cursor },
   };
 }
