@@ -14,10 +14,12 @@ import type { SignerActor } from "../../../signers/signer-keys.ts";
 import type { SignerService } from "../../../signers/signer-service.ts";
 import type { MessageOutcome } from "../../../writes/outcome.ts";
 import type { UnsignedBody } from "../../../writes/rpc.ts";
+import type { WriteStore } from "../../../writes/store/write-store.ts";
 import { executeWrite, isStoredWrite, type WriteContext, type WriteRouteDeps } from "./write.ts";
 
 /** Dependencies of writes by managed signers. */
 export interface ManagedWriteDeps extends WriteRouteDeps {
+  readonly storedWrites: Pick<WriteStore, "findCall">;
   readonly db: IndexDatabase;
   readonly clock: Clock;
   readonly signers: Pick<SignerService, "lookup">;
@@ -80,7 +82,7 @@ export async function executeWriteBy(
   const { fields, signerUuid } = write;
   const bodyIdem = ownValue(fields, "idem");
   // The targets of an earlier request with the same key may be gone.
-  const isStored = await isStoredWrite(context, deps, { signerUuid, bodyIdem });
+  const isStored = await isStoredWrite(context, deps.storedWrites, { signerUuid, bodyIdem });
   const content = isStored ? ("stored" as const) : { bodies: await composeFor(context.request, deps, write) };
   const outcomes = await executeWrite(context, deps, { signerUuid, bodyIdem, content });
   return { fields, fid: outcomes[0]?.fid ?? 0, outcomes };
