@@ -63,6 +63,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
       push,
       signers: signers.service,
       audit: parts.state.audit,
+      publish: { storedWrites: parts.state.writes, seen: parts.state.seen, muteLinks: false },
       writes: undefined,
       stream: { streams: undefined, unsent: new UnsentBytes() },
     }),

@@ -56,6 +56,7 @@ export function registerOpenApi(program: Command, context: CommandContext): void
             staleReason: neverStale,
           }).service,
           audit: state.audit,
+          publish: { storedWrites: state.writes, seen: state.seen, muteLinks: false },
           writes: undefined,
           push: createPush({ common, index: db, state, management, fanOut }),
           stream: { streams: undefined, unsent: new UnsentBytes() },

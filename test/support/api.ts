@@ -178,6 +178,11 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     management,
     signers: nodeSigners.service,
     audit: stores.audit,
+    publish: {
+      storedWrites: stores.writes,
+      seen: stores.seen,
+      muteLinks: common.config.writes.mute_links,
+    },
     push: createPush({ ...parts, management, fanOut }),
     stream: { streams: undefined, unsent: new UnsentBytes() },
     writes: nodeWrites.rpc,

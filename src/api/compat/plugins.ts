@@ -28,11 +28,16 @@ import { authorFeedRoutes } from "./user-feed-routes.ts";
 import { vendorRoutes } from "./vendor-routes.ts";
 import { compatWebhookRoutes } from "./webhook-routes.ts";
 import { messageRoutes } from "./write-routes/message-routes.ts";
+import { PUBLISHED_OPERATIONS, publishRoutes } from "./write-routes/routes.ts";
+import { createSeenMarks } from "./write-routes/seen-marks.ts";
 
 /** Returns every route of the API in the compat dialect, with paths relative to the prefix. */
-export function compatPlugins({ source, management, push, signers, writes }: ApiDeps): AnyElysia[] {
+export function compatPlugins({ source, management, push, signers, publish, writes }: ApiDeps): AnyElysia[] {
   const deps = readDepsFor(source, compatDialect);
   const { reads } = deps;
+  const { db, clock } = source;
+  const { names, staleReason } = management.auth;
+  const { headerPrefix } = names;
   return [
     ...commonReads(deps),
     lookupRoutes(reads),
@@ -42,7 +47,7 @@ export function compatPlugins({ source, management, push, signers, writes }: Api
     conversationRoutes(reads),
     reactionListRoutes(reads),
     channelListRoutes(reads),
-    notificationListRoutes(reads),
+    notificationListRoutes(reads, createSeenMarks(publish.seen)),
     filterFeedRoutes(reads),
     authorFeedRoutes(reads),
     vendorRoutes(reads),
@@ -56,9 +61,10 @@ export function compatPlugins({ source, management, push, signers, writes }: Api
     compatWebhookRoutes(management),
     webhookDeliveryRoutes(management),
     alwaysEmptyRoutes(reads, ["/signer/developer_managed"]),
-    messageRoutes({ writes, headerPrefix: management.auth.names.headerPrefix }),
+    messageRoutes({ writes, headerPrefix }),
+    ...publishRoutes({ ...publish, writes, headerPrefix, db, clock, signers, staleReason }),
     managedSignerRoutes({ signers, reads }),
-    notImplementedRoutes({ namesMessages: true, served: ["createSigner", "registerSignedKey"] }),
+    notImplementedRoutes({ served: ["createSigner", "registerSignedKey", ...PUBLISHED_OPERATIONS] }),
     clientWriteRoutes(),
   ];
 }

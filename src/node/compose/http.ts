@@ -117,6 +117,7 @@ export function createNodeHttp(deps: {
       management,
       signers: signers.service,
       audit: state.audit,
+      publish: { storedWrites: state.writes, seen: state.seen, muteLinks: config.writes.mute_links },
       writes: config.writes.enabled ? deps.writesThread.writes : undefined,
       push: createPush({ common, index: db, state, management, fanOut, stopping, isPaused }),
       stream: { streams, unsent },

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ReactionType } from "@neynar/nodejs-sdk/build/api/index.js";
 import fc from "fast-check";
 import { privateKeyToAccount } from "viem/accounts";
+import { IS_LONG } from "../../support/long.ts";
 import { accountRecords, accountSigner } from "../../support/node.ts";
 import { startSignedApi } from "../../support/signed-api.ts";
-import { IS_LONG } from "../../support/long.ts";
 import { sdkClient, sdkError } from "./sdk.ts";
 
 const OWNER = 3;
@@ -14,32 +14,40 @@ const OTHER = 72;
 const TARGETS = Array.from({ length: 97 }, (_, n) => 200 + n);
 const signed = await startSignedApi({
   compatPrefixes: ["farcaster"],
-  settings: [`signers.encryption_key=${"5a".repeat(32)}`],
+  settings: [`signers.encryption_key=${"5a".repeat(32)}`, "api_keys.writes_per_minute=1000000"],
   fids: [OWNER, STRANGER],
 });
 const { node, url } = signed.api;
 afterAll(() => signed[Symbol.asyncDispose]());
 
 async function keyOf(scopes: readonly string[], fid = OWNER): Promise<string> {
-  const body = { name: "k", scopes, writes_per_minute: 100_000 };
+  const body = { name: "k", scopes };
   return (await signed.call({ method: "POST", path: "/api_key", body, fid })).body.secret;
 }
 
 async function importSigner(fid: number, owner = OWNER): Promise<string> {
-  const private_key = `0x${Buffer.from(accountSigner(fid).seed).toString("hex")}`;
-  const call = { method: "POST", path: "/managed_signer/import", body: { private_key, fid }, fid: owner };
-  return (await signed.call(call)).body.signer.signer_uuid;
+  const private_key = `0x${Buffer.from(accountSigner(fid).privateKey).toString("hex")}`;
+  const body = { private_key, fid };
+  const { body: answer } = await signed.call({
+    method: "POST",
+    path: "/managed_signer/import",
+    body,
+    fid: owner,
+  });
+  return answer.signer.signer_uuid;
 }
 
 let key: string;
 let client: ReturnType<typeof sdkClient>;
 let signerUuid: string;
+let others: string;
 
 beforeAll(async () => {
   for (const fid of [USER, OTHER, ...TARGETS]) node.ingestAll(accountRecords(fid));
   key = await keyOf(["write", "read", "signers"]);
   client = sdkClient(url, { apiKey: key });
   signerUuid = await importSigner(USER);
+  others = await importSigner(OTHER);
 });
 
 const publish = async (text: string, more: object = {}) =>
@@ -69,7 +77,10 @@ describe("publishCast", () => {
   test("replies, quotes and posts to channels", async () => {
     const parent = await publish("a parent");
     const reply = await publish("a reply", { parent: parent.hash });
-    expect(await lookUp(reply.hash)).toMatchObject({ parent_hash: parent.hash, parent_author: { fid: USER } });
+    expect(await lookUp(reply.hash)).toMatchObject({
+      parent_hash: parent.hash,
+      parent_author: { fid: USER },
+    });
     const quote = await publish("", { embeds: [{ cast_id: { hash: parent.hash, fid: USER } }] });
     expect((await lookUp(quote.hash)).embeds).toMatchObject([{ cast: { hash: parent.hash } }]);
     const parentUrl = "https://warpcast.com/~/channel/memes";
@@ -83,7 +94,19 @@ describe("publishCast", () => {
 
   test("texts of any kind are read back as they were sent", async () => {
     const piece = fc.oneof(
-      fc.constantFrom("@", "@!72", "@!71.", "👩‍👩‍👧", "שלום", "é", "\n", " ", "https://x/@!72", "a@b.c", "🇨🇭"),
+      fc.constantFrom(
+        "@",
+        "@!72",
+        "@!71.",
+        "👩‍👩‍👧",
+        "שלום",
+        "é",
+        "\n",
+        " ",
+        "https://x/@!72",
+        "a@b.c",
+        "🇨🇭",
+      ),
       fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
     );
     const texts = fc.sample(fc.array(piece, { minLength: 1, maxLength: 20 }), IS_LONG ? 3000 : 60);
@@ -92,7 +115,8 @@ describe("publishCast", () => {
       const { hash } = await publish(text);
       const found = await lookUp(hash);
       expect(found.text).toBe(text);
-      for (const { start, end } of found.mentioned_profiles_ranges) expect(text.slice(start, end)).toMatch(/^@!\d+$/);
+      for (const { start, end } of found.mentioned_profiles_ranges)
+        expect(text.slice(start, end)).toMatch(/^@!\d+$/);
     }
   });
 
@@ -144,7 +168,6 @@ describe("deleteCast", () => {
       expect(await client.deleteCast({ signerUuid, targetHash })).toMatchObject({ success: true });
     }
     expect(await sdkError(lookUp(hash))).toMatchObject({ status: 404 });
-    const others = await importSigner(OTHER);
     const foreign = (await client.publishCast({ signerUuid: others, text: "another's" })).cast.hash;
     const statusOf = async (targetHash: string) =>
       (await sdkError(client.deleteCast({ signerUuid, targetHash }))).status;
@@ -188,7 +211,9 @@ describe("follows", () => {
       (await client.fetchBulkUsers({ fids: [USER] })).users[0]?.following_count;
     expect(await followingCount()).toBe(TARGETS.length);
     const again = await client.followUser({ signerUuid, targetFids: TARGETS });
-    expect(again.details.map(({ hash }) => hash)).toEqual(followed.details.slice(0, -3).map(({ hash }) => hash));
+    expect(again.details.map(({ hash }) => hash)).toEqual(
+      followed.details.slice(0, -3).map(({ hash }) => hash),
+    );
     const none = await client.followUser({ signerUuid, targetFids: [USER] });
     expect(none).toMatchObject({ success: false, details: [{ success: false }] });
     expect(await client.unfollowUser({ signerUuid, targetFids: TARGETS })).toMatchObject({ success: true });
@@ -261,7 +286,6 @@ describe("a profile", () => {
 
 describe("seen notifications", () => {
   test("are those that the owner of the key has marked, and no others", async () => {
-    const others = await importSigner(OTHER);
     const { hash } = await publish("who likes this?");
     await client.publishReaction({ signerUuid: others, reactionType: ReactionType.Like, target: hash });
     const unseen = async (by = client) => {

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
+import { aliasOf } from "../../../http/operation.ts";
 import { mapOk, type Result } from "../../../lib/result.ts";
 import { ownValue } from "../../../management/fields.ts";
 import type { Refusal } from "../../../management/refusal.ts";
@@ -16,6 +17,7 @@ import {
   type WriteResult,
 } from "./managed-write.ts";
 import { done, OperationResponse, signerBody, writeOperation } from "./schemas.ts";
+import type { WriteContext } from "./write.ts";
 
 const FollowRequest = signerBody({ target_fids: Type.Array(Fid, { minItems: 1, maxItems: 100 }) });
 
@@ -49,36 +51,32 @@ export function publishLinkRoutes(deps: ManagedWriteDeps): AnyElysia {
     types: [type],
     compose: (request: ComposeRequest) => composeLink(type, "block", "blocked_fid", request),
   });
+  const add = async (context: WriteContext) =>
+    presentFollows(await executeManagedWrite(context, deps, follow(MessageType.MESSAGE_TYPE_LINK_ADD)));
+  const addHook = writeOperation({
+    operationId: "followUser",
+    summary: "Follow users",
+    description:
+      "Users who are followed already make no message. The own fid and unregistered ones fail by themselves.",
+    tags: ["Follows"],
+    body: FollowRequest,
+    response: FollowResult,
+  });
+  const remove = async (context: WriteContext) =>
+    presentFollows(await executeManagedWrite(context, deps, follow(MessageType.MESSAGE_TYPE_LINK_REMOVE)));
+  const removeHook = writeOperation({
+    operationId: "unfollowUser",
+    summary: "Unfollow users",
+    description: "Users who are not followed make no message.",
+    tags: ["Follows"],
+    body: FollowRequest,
+    response: FollowResult,
+  });
   return new Elysia({ name: "publish-links" })
-    .post(
-      "/user/follow",
-      async (context) =>
-        presentFollows(await executeManagedWrite(context, deps, follow(MessageType.MESSAGE_TYPE_LINK_ADD))),
-      writeOperation({
-        operationId: "followUser",
-        summary: "Follow users",
-        description:
-          "Users who are followed already make no message. The own fid and unregistered ones fail by themselves.",
-        tags: ["Follows"],
-        body: FollowRequest,
-        response: FollowResult,
-      }),
-    )
-    .delete(
-      "/user/follow",
-      async (context) =>
-        presentFollows(
-          await executeManagedWrite(context, deps, follow(MessageType.MESSAGE_TYPE_LINK_REMOVE)),
-        ),
-      writeOperation({
-        operationId: "unfollowUser",
-        summary: "Unfollow users",
-        description: "Users who are not followed make no message.",
-        tags: ["Follows"],
-        body: FollowRequest,
-        response: FollowResult,
-      }),
-    )
+    .post("/user/follow", add, addHook)
+    .delete("/user/follow", remove, removeHook)
+    .post("/follow", add, aliasOf("/user/follow", addHook))
+    .delete("/follow", remove, aliasOf("/user/follow", removeHook))
     .post(
       "/block",
       async (context) => {

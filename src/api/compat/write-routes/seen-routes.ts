@@ -3,6 +3,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import { parseBody, rawBody } from "../../../http/body.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { keyCallerOf } from "../../../http/exchange.ts";
+import { aliasOf } from "../../../http/operation.ts";
 import { ownValue } from "../../../management/fields.ts";
 import { nowSecs } from "../../../runtime/clock.ts";
 import { SEEN_TYPES, type SeenStore, type SeenType } from "../../../writes/seen/seen-store.ts";
@@ -19,26 +20,26 @@ export interface SeenRouteDeps extends ManagedWriteDeps {
 
 /** `/notifications/seen`: marks the notifications of the signer's user as seen, for the owner of the key. */
 export function seenRoutes(deps: SeenRouteDeps): AnyElysia {
-  return new Elysia({ name: "seen-notifications" }).post(
-    "/notifications/seen",
-    async ({ request }) => {
-      const { fields, signerUuid } = readSignedWrite(parseBody(rawBody(request)));
-      const types = readTypes(ownValue(fields, "type"));
-      const { fid } = await userOfSigner(request, deps, signerUuid);
-      await deps.seen.mark(keyCallerOf(request).ownerFid, fid, types, nowSecs(deps.clock));
-      return done("the notifications are marked as seen");
-    },
-    writeOperation({
-      operationId: "markNotificationsSeen",
-      summary: "Mark notifications as seen",
-      description:
-        "Those of the signer's user until now, of one type or of all. `GET /notifications` with a key of the same owner says so. It is no message of the protocol.",
-      tags: ["Notifications"],
-      body: SeenRequest,
-      response: OperationResponse,
-      errors: ["notFound"],
-    }),
-  );
+  const mark = async ({ request }: { readonly request: Request }) => {
+    const { fields, signerUuid } = readSignedWrite(parseBody(rawBody(request)));
+    const types = readTypes(ownValue(fields, "type"));
+    const { fid } = await userOfSigner(request, deps, signerUuid);
+    await deps.seen.mark(keyCallerOf(request).ownerFid, fid, types, nowSecs(deps.clock));
+    return done("the notifications are marked as seen");
+  };
+  const hook = writeOperation({
+    operationId: "markNotificationsSeen",
+    summary: "Mark notifications as seen",
+    description:
+      "Those of the signer's user until now, of one type or of all. `GET /notifications` with a key of the same owner says so. It is no message of the protocol.",
+    tags: ["Notifications"],
+    body: SeenRequest,
+    response: OperationResponse,
+    errors: ["notFound"],
+  });
+  return new Elysia({ name: "seen-notifications" })
+    .post("/notifications/seen", mark, hook)
+    .post("/notifications/mark_seen", mark, aliasOf("/notifications/seen", hook));
 }
 
 function readTypes(value: unknown): readonly SeenType[] {
