@@ -29,6 +29,8 @@ export interface Exchange {
   route: string | undefined;
   /** Anonymous until the edge has admitted the request. */
   caller: Caller;
+  /** With an API key the response of the route is its owner's. */
+  isKeyed: boolean;
   /** Charges the caller for more than the edge could see. @throws ApiError `tooManyRequests` */
   charge: (units: number) => void;
   /** Units that the caller was charged. */

@@ -93,6 +93,7 @@ export function createPipeline(
       startedAtMs: performance.now(),
       route: undefined,
       caller: ANONYMOUS,
+      isKeyed: false,
       charge: () => undefined,
       charged: 0,
       writes: 0,
@@ -146,13 +147,16 @@ export function createPipeline(
     if (!exchange.policy.isApi) return undefined;
     const terms = termsOf(exchange.method, exchange.path);
     exchange.route = terms.template;
+    exchange.isKeyed = terms.isKeyed;
     return gate.admit(exchange, terms);
   }
 
   /** Responds to a request that the gate has admitted. */
   function respond(exchange: Exchange, target: CanonicalUrl): MaybePromise<Response> {
     const { request } = exchange;
-    const mayBeCached = cache !== undefined && exchange.method === "GET" && exchange.policy.isApi;
+    const isOwners = exchange.isKeyed && exchange.caller.kind === "apiKey";
+    const mayBeCached =
+      cache !== undefined && exchange.method === "GET" && exchange.policy.isApi && !isOwners;
     const cached = mayBeCached ? cache.lookUp(target.url) : NOT_CACHED;
     if (cache !== undefined && typeof cached !== "number") return respondFromCache(exchange, cache, cached);
     const { isApi, gatesItself } = exchange.policy;

@@ -116,6 +116,12 @@ function asJson(exchange: Exchange, options: RepresentOptions): Response | Promi
     .then((collected) => (typeof collected === "function" ? collected(untagged()) : whole(collected)));
 }
 
+/** A response to the owner of an API key is stored nowhere; without a key it is shared. */
+function cacheFor({ caller }: Exchange, cache: RouteCache | undefined): "shared" | "revalidate" | undefined {
+  if (cache !== "sharedWithoutKey") return cache;
+  return caller.kind === "apiKey" ? undefined : "shared";
+}
+
 /** Returns the headers set by a handler. Only handlers of routes without a cache declaration set any. */
 function headersOf(set: ResponseContext["set"]): Record<string, string> {
   const headers: Record<string, string> = {};
@@ -140,7 +146,7 @@ export function createRepresent(
     const exchange = exchangeOf(request);
     exchange.route = route;
     if (responseValue instanceof Response) return undefined;
-    const cache = cacheOf(route);
+    const cache = cacheFor(exchange, cacheOf(route));
     // Elysia decides from a handler's source whether to await it, and misses some handlers that return a promise.
     const representation =
       responseValue instanceof Promise

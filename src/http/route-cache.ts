@@ -5,8 +5,9 @@
  * - `shared`: also this process, which sends the same bytes to every client that requests the same URL until the next
  *   commit to the index or the next second. Only for a response that depends on nothing but the URL, the index and
  *   the second: never if the handler reads the state database, a header, or random data.
+ * - `sharedWithoutKey`: as `shared`, but with an API key the response is its owner's, and `no-store`.
  */
-export type RouteCache = "shared" | "revalidate";
+export type RouteCache = "shared" | "sharedWithoutKey" | "revalidate";
 
 /** The field that `operation` adds to Elysia's hook object. Elysia retains it on the route. */
 export interface RouteCacheHook {

@@ -1,5 +1,6 @@
 import type { Scope } from "./caller.ts";
 import { flat, type Price } from "./limits/prices.ts";
+import type { RouteCache } from "./route-cache.ts";
 
 /**
  * Which credential a route asks for.
@@ -30,6 +31,7 @@ export const requireKey = (scope: Scope): Access => ({ kind: "key", scope });
 /** The fields that `operation` adds to Elysia's hook object. Elysia retains them on the route. */
 export interface RouteTermsHook {
   readonly access?: Access;
+  readonly cache?: RouteCache | undefined;
 }
 
 /** What the edge needs to know of a route before it is called. */
@@ -38,6 +40,8 @@ export interface RouteTerms {
   readonly template: string | undefined;
   readonly access: Access;
   readonly price: Price;
+  /** With an API key the response is its owner's. */
+  readonly isKeyed: boolean;
 }
 
 /** The part of an Elysia route that contains the declaration. */
@@ -54,7 +58,7 @@ export type TermsOf = (method: string, path: string) => RouteTerms;
 const WRITE_UNITS = 20;
 
 /** The terms of paths without a route. A client that may not read learns nothing about them. */
-const UNKNOWN: RouteTerms = { template: undefined, access: READ, price: flat(1) };
+const UNKNOWN: RouteTerms = { template: undefined, access: READ, price: flat(1), isKeyed: false };
 
 /**
  * Collects the terms of an app's routes. A GET without a declaration is a read; other methods without one are open,
@@ -72,7 +76,12 @@ export function createTermsOf(
   for (const { method, path, hooks } of routes) {
     const access = hooks.access ?? (method === "GET" ? READ : OPEN);
     const isWrite = access.kind === "key" && access.scope === "write" && method !== "GET";
-    const terms = { template: path, access, price: priceOf(path) ?? flat(isWrite ? WRITE_UNITS : 1) };
+    const terms = {
+      template: path,
+      access,
+      price: priceOf(path) ?? flat(isWrite ? WRITE_UNITS : 1),
+      isKeyed: hooks.cache === "sharedWithoutKey",
+    };
     if (path.includes(":")) {
       const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`);
       patterns.push({ method, pattern, terms });

@@ -18,10 +18,15 @@ test("every GET route has an explicit cache decision", async () => {
   }).toEqual(declared);
 });
 
-type Decision = "shared" | "revalidate" | "no-store";
+type Decision = "shared" | "sharedWithoutKey" | "revalidate" | "no-store";
 
 function decisionsOf(plugins: readonly AnyElysia[]): Record<Decision, string[]> {
-  const decisions: Record<Decision, string[]> = { shared: [], revalidate: [], "no-store": [] };
+  const decisions: Record<Decision, string[]> = {
+    shared: [],
+    sharedWithoutKey: [],
+    revalidate: [],
+    "no-store": [],
+  };
   for (const { method, path, hooks } of plugins.flatMap((plugin) => plugin.routes)) {
     if (method === "GET") decisions[(hooks.cache as Decision | undefined) ?? "no-store"].push(path);
   }

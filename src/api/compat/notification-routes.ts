@@ -76,7 +76,7 @@ export function notificationListRoutes(reads: Reads, marks: SeenMarks) {
         );
       },
       operation({
-        cache: "shared",
+        cache: "sharedWithoutKey",
         operationId: "getNotifications",
         summary: "Notifications of a user, newest first",
         description:
@@ -101,7 +101,7 @@ export function notificationListRoutes(reads: Reads, marks: SeenMarks) {
         );
       },
       operation({
-        cache: "shared",
+        cache: "sharedWithoutKey",
         operationId: "getChannelNotifications",
         summary: "Mentions and replies in the threads of some channels, newest first",
         tags,
@@ -121,7 +121,7 @@ export function notificationListRoutes(reads: Reads, marks: SeenMarks) {
         );
       },
       operation({
-        cache: "shared",
+        cache: "sharedWithoutKey",
         operationId: "getParentUrlNotifications",
         summary: "Mentions and replies in the threads under some parent URLs, newest first",
         tags,
