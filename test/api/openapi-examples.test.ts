@@ -104,7 +104,7 @@ describe("aliases", () => {
       for (const alias of aliasesOf(operation)) {
         const canonical = await responseOf(path);
         expect({ alias, ...(await responseOf(alias)) }).toEqual({ alias, ...canonical });
-        expect(canonical.status).toBe(method === "get" ? 200 : 501);
+        expect(method === "get" ? [200] : [401, 501]).toContain(canonical.status);
         expect(operation.description).toContain(`\`${alias}\``);
         expect(api.document.paths[alias]).toBeUndefined();
         compared++;

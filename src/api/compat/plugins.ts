@@ -18,7 +18,7 @@ import { compatDialect } from "./dialect.ts";
 import { filterFeedRoutes } from "./feed-routes.ts";
 import { interactionRoutes } from "./interaction-routes.ts";
 import { lookupRoutes } from "./lookup-routes.ts";
-import { clientWriteRoutes } from "./not-implemented.ts";
+import { clientWriteRoutes, NOT_IMPLEMENTED_REASONS } from "./not-implemented.ts";
 import { notificationListRoutes } from "./notification-routes.ts";
 import { compatPushRoutes } from "./push-routes.ts";
 import { reactionListRoutes } from "./reaction-routes.ts";
@@ -64,7 +64,11 @@ export function compatPlugins({ source, management, push, signers, publish, writ
     messageRoutes({ writes, headerPrefix }),
     ...publishRoutes({ ...publish, writes, headerPrefix, db, clock, signers, staleReason }),
     managedSignerRoutes({ signers, reads }),
-    notImplementedRoutes({ served: ["createSigner", "registerSignedKey", ...PUBLISHED_OPERATIONS] }),
+    notImplementedRoutes({
+      served: ["createSigner", "registerSignedKey", ...PUBLISHED_OPERATIONS],
+      reasons: NOT_IMPLEMENTED_REASONS,
+      when: "Always. Neither the protocol nor this service has such an operation.",
+    }),
     clientWriteRoutes(),
   ];
 }

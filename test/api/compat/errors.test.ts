@@ -36,10 +36,11 @@ const failures: readonly [status: number, what: string, call: () => Promise<unkn
   [413, "a body that is too large", () => owner.publishWebhook({ ...hook, name: "x".repeat(300_000) })],
   [429, "one webhook too many", () => owner.publishWebhook(hook)],
   [501, "a filter of feeds that needs fetched pages", () => client.fetchFeed(embedded)],
-  [501, "a write with a body", () => client.publishCast({ signerUuid: crypto.randomUUID(), text: "hello" })],
+  [501, "a write with a body", () => client.publishBans({ fids: [3] })],
   [401, "a write with a form and no body", () => client.createSigner()],
-  [501, "a DELETE with a body", () => client.unfollowUser({ signerUuid: "s", targetFids: [3] })],
-  [501, "a PATCH", () => client.updateUser({ signerUuid: "s", bio: "b" })],
+  [401, "a write without a valid key", () => client.publishCast({ signerUuid: "s", text: "hello" })],
+  [501, "a DELETE with a body", () => client.unfollowChannel({ signerUuid: "s", channelId: "memes" })],
+  [401, "a PATCH without a valid key", () => client.updateUser({ signerUuid: "s", bio: "b" })],
 ];
 
 test.each(failures)("%i for %s", async (status, _, call) => {

@@ -4,7 +4,7 @@ import { liveHashes } from "../../support/live-messages.ts";
 import { signedCast } from "../../support/messages.ts";
 import { accountRecords, accountSigner } from "../../support/node.ts";
 import { type ApiResponse, type SignedApi, startSignedApi } from "../../support/signed-api.ts";
-import { sdkClient, sdkError } from "./sdk.ts";
+import { sdkClient } from "./sdk.ts";
 
 const signed: SignedApi = await startSignedApi({ compatPrefixes: ["farcaster"] });
 const { url, node } = signed.api;
@@ -157,16 +157,5 @@ describe("POST /message", () => {
     });
     expect((await statusOf(`0x${hashOf(message)}`, foreign.body.secret)).status).toBe(404);
     expect((await statusOf("0x00")).status).toBe(400);
-  });
-
-  test("the other writes are 501 and name the way", async () => {
-    const client = sdkClient(url, { apiKey: key });
-    const error = await sdkError(client.publishCast({ signerUuid: crypto.randomUUID(), text: "hi" }));
-    expect(error).toEqual({
-      status: 501,
-      body: {
-        message: "not implemented; sign the message and send it to POST /message under the same prefix",
-      },
-    });
   });
 });

@@ -134,7 +134,7 @@ test("errors are JSON with a message; limits and cache rules equal those of the 
     [404, ask("/user?fid=999999")],
     [400, ask("/user")],
     [404, ask("/user", { method: "PUT" })],
-    [501, ask("/cast", post(10))],
+    [501, ask("/ban", post(10))],
     [413, ask("/batch/following", post(300_000))],
     [413, ask("/webhook", post(300_000))],
     [401, ask("/webhook/list")],

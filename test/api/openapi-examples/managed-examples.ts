@@ -22,6 +22,7 @@ import {
   relativePathOf,
   send,
 } from "./operations.ts";
+import { publishExamples } from "./publish-examples.ts";
 
 const APP_URL = "https://chess.example";
 const NOTIFIED_FID = 4;
@@ -111,6 +112,7 @@ export async function managedExamples(
   } else {
     await signerExamples(api, call);
     Object.assign(examples, await messageExamples(api, operationOf));
+    Object.assign(examples, await publishExamples(api, operationOf));
   }
   return examples;
 }

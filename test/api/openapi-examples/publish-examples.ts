@@ -1,0 +1,120 @@
+import { privateKeyToAccount } from "viem/accounts";
+import { clientFidsOf } from "../../../src/demo/roster.ts";
+import type { Json } from "../../../src/http/openapi-document.ts";
+import type { OperationExample } from "../../../src/http/openapi-examples.ts";
+import { nowSecs } from "../../../src/runtime/clock.ts";
+import type { TestApi } from "../../support/api.ts";
+import { type Method, signedHeaders } from "../../support/signing.ts";
+import { keyring } from "./demo-api.ts";
+import { type DocumentedOperation, type ExampleRequest, exampleOf, send } from "./operations.ts";
+
+/** Its keys and signers are in no other example. */
+const OWNER_FID = 6;
+/** The user whose signer writes. */
+const USER_FID = 6;
+const FOLLOWED_FID = 3;
+const BLOCKED_FID = 9;
+
+/** The examples of writes by managed signers. They run last, because they change the network. */
+export async function publishExamples(
+  api: TestApi,
+  operationOf: (id: string) => DocumentedOperation,
+): Promise<Record<string, OperationExample>> {
+  const examples: Record<string, OperationExample> = {};
+  const headers = { "x-api-key": await keyOf(api) };
+  const signer_uuid = await importSigner(api);
+  const call = async (id: string, fields: Readonly<Record<string, Json>>, request: ExampleRequest = {}) => {
+    const body = { signer_uuid, ...fields };
+    const response = await send(api, operationOf(id), { ...request, headers, body });
+    const example = exampleOf({ body }, response);
+    // A write on its way has the same body.
+    examples[id] = { ...example, responses: { ...example.responses, "202": response.body } };
+    return response.body;
+  };
+
+  const published = (await call("publishCast", {
+    text: "gm @mirawren",
+    channel_id: "memes",
+  })) as unknown as { cast: { hash: string } };
+  const { hash } = published.cast;
+  const like = { reaction_type: "like", target: hash };
+  await call("publishReaction", like);
+  await call("deleteReaction", like);
+  await call("deleteCast", { target_hash: hash });
+  await call("followUser", { target_fids: [FOLLOWED_FID] });
+  await call("unfollowUser", { target_fids: [FOLLOWED_FID] });
+  await call("publishBlock", { blocked_fid: BLOCKED_FID });
+  await call("deleteBlock", { blocked_fid: BLOCKED_FID });
+  await call("updateUser", { bio: "birds, mostly", location: { latitude: 52.52, longitude: 13.4 } });
+  const claim = await claimOf(USER_FID);
+  await call("addVerification", claim);
+  await call("deleteVerification", claim);
+  await call("markNotificationsSeen", { type: "likes" });
+
+  const partly: Json = { success: false, errors: [{ message: "not enough storage" }] };
+  examples.updateUser = withResponse(examples.updateUser, "207", partly);
+  // The operator of this node has not allowed mutes.
+  for (const [id, message] of [
+    ["publishMute", "the user is muted"],
+    ["deleteMute", "the user is not muted"],
+  ] as const) {
+    const body = { fid: USER_FID, muted_fid: BLOCKED_FID };
+    const responses = { "200": { success: true, message }, "202": { success: true, message } };
+    examples[id] = { body, responses };
+  }
+  return examples;
+}
+
+function withResponse(example: OperationExample | undefined, status: string, body: Json): OperationExample {
+  return { ...example, responses: { ...example?.responses, [status]: body } };
+}
+
+async function keyOf(api: TestApi): Promise<string> {
+  const body = { name: "backend", scopes: ["write"] };
+  return ((await signed(api, "/api_key", body)) as { secret: string }).secret;
+}
+
+async function importSigner(api: TestApi): Promise<string> {
+  const [clientFid = 0] = clientFidsOf(USER_FID);
+  const { seed } = keyring.signer(USER_FID, clientFid);
+  const body = { private_key: `0x${Buffer.from(seed).toString("hex")}`, fid: USER_FID };
+  const created = (await signed(api, "/managed_signer/import", body)) as { signer: { signer_uuid: string } };
+  return created.signer.signer_uuid;
+}
+
+async function signed(api: TestApi, path: string, body: Json): Promise<unknown> {
+  const method: Method = "POST";
+  const headers = await signedHeaders({
+    method,
+    path,
+    body: JSON.stringify(body),
+    fid: OWNER_FID,
+    signedAt: nowSecs(api.node.clock),
+    wallet: keyring.custody(OWNER_FID),
+  });
+  return (await send(api, { method: "post", path: `/v2/svc${path}` }, { headers, body })).body;
+}
+
+/** A claim of the protocol that an address belongs to a user. */
+async function claimOf(fid: number) {
+  const account = privateKeyToAccount(`0x${"37".repeat(32)}`);
+  const blockHash = `0x${"0b".repeat(32)}` as const;
+  const eth_signature = await account.signTypedData({
+    domain: {
+      name: "Farcaster Verify Ethereum Address",
+      version: "2.0.0",
+      salt: "0xf2d857f4a3edcb9b78b4d503bfe733db1e3f6cdc2b7971ee739626c97e86a558",
+    },
+    types: {
+      VerificationClaim: [
+        { name: "fid", type: "uint256" },
+        { name: "address", type: "address" },
+        { name: "blockHash", type: "bytes32" },
+        { name: "network", type: "uint8" },
+      ],
+    },
+    primaryType: "VerificationClaim",
+    message: { fid: BigInt(fid), address: account.address, blockHash, network: 1 },
+  });
+  return { address: account.address, block_hash: blockHash, eth_signature };
+}
