@@ -34,7 +34,7 @@ export async function publishExamples(
 
   const published = (await call("publishCast", {
     text: "gm @mirawren",
-    channel_id: "memes",
+    channel_id: "coffee",
   })) as unknown as { cast: { hash: string } };
   const { hash } = published.cast;
   const like = { reaction_type: "like", target: hash };
