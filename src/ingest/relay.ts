@@ -42,7 +42,6 @@ import {
   storeOnChainEvent,
 } from "./registry.ts";
 import { addRelayedProof, removeRelayedProof } from "./relay-proofs.ts";
-import type { RelayedBlocks } from "./relayed-blocks.ts";
 
 /** Identifies a message in its slot. */
 export interface MessageRef {
@@ -92,6 +91,23 @@ export type RelayedOp = { readonly happenedAt: number } & (
   /** All operations of an fid's state on the upstream precede this one. */
   | { readonly kind: "fidComplete"; readonly fid: number }
 );
+
+/** Blocks of one shard that follow each other, whose operations a batch has. */
+export interface RelayedBlocks {
+  readonly shard: number;
+  readonly first: number;
+  readonly last: number;
+  /** In order; blocks without operations may be left out. */
+  readonly parts: readonly {
+    readonly number: number;
+    /** Unix seconds. */
+    readonly time: number;
+    /** The number of its operations. */
+    readonly ops: number;
+  }[];
+  /** Whether they were journaled while the state was read: their changes may be part of that state. */
+  readonly isJournal: boolean;
+}
 
 /** Operations and the positions that they reach. The batch is atomic. */
 export interface RelayedBatch {

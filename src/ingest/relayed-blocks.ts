@@ -2,24 +2,7 @@ import type { IndexDatabase } from "../db/index/database.ts";
 import { markBlocksApplied } from "../db/index/event-blocks.ts";
 import type { BlockRef } from "../db/index/outbox.ts";
 import { isHistory } from "./events.ts";
-import { type RelayedBatch, type SingleOp, singleOps } from "./relay.ts";
-
-/** Blocks of one shard that follow each other, whose operations a batch has. */
-export interface RelayedBlocks {
-  readonly shard: number;
-  readonly first: number;
-  readonly last: number;
-  /** In order; blocks without operations may be left out. */
-  readonly parts: readonly {
-    readonly number: number;
-    /** Unix seconds. */
-    readonly time: number;
-    /** The number of its operations. */
-    readonly ops: number;
-  }[];
-  /** Whether they were journaled while the state was read: their changes may be part of that state. */
-  readonly isJournal: boolean;
-}
+import { type RelayedBatch, type RelayedBlocks, type SingleOp, singleOps } from "./relay.ts";
 
 /** Yields each single operation of a batch with its block. */
 export function* opsWithBlocks({

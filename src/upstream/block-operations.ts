@@ -1,7 +1,6 @@
 import type { HubLogBlock } from "../db/index/hub-log.ts";
 import { decodeRecord, validateRecord } from "../ingest/record.ts";
-import type { MessageRef, RelayedOp } from "../ingest/relay.ts";
-import type { RelayedBlocks } from "../ingest/relayed-blocks.ts";
+import type { MessageRef, RelayedBlocks, RelayedOp } from "../ingest/relay.ts";
 import { mentionedFids } from "../protocol/mentioned-fids.ts";
 import { Store, slotOf } from "../protocol/merge-rules.ts";
 import { shardOfFid } from "../protocol/shard.ts";
