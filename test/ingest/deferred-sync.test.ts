@@ -302,3 +302,28 @@ test("a start moves the log of a process that was killed into the database", asy
   deferred = createDeferredSync({ db, onFault: (cause) => faults.push(cause) });
   expect(casts()).toEqual(new Set(["before the kill"]));
 });
+
+test("a sync that ends while a reader looks hides no event between two that it sees", async () => {
+  submit([], "one", "two", "three");
+  await settle();
+  const ends = db.commits?.durableEnds;
+  const moved = { outboxSeq: Number.MAX_SAFE_INTEGER, hubSeq: Number.MAX_SAFE_INTEGER };
+  let looks = 0;
+  Object.defineProperty(reader.commits, "durableEnds", { get: () => (looks++ === 0 ? ends : moved) });
+  expect(eventsAfter(reader, ends?.outboxSeq ?? 0, 1000)).toEqual([]);
+  looks = 0;
+  expect(reads.eventsAfterSeq(ends?.hubSeq ?? 0, 1000)).toEqual([]);
+});
+
+test("events of a transaction whose rollback failed are no end", () => {
+  const before = db.commits?.durableEnds;
+  db.beforeStatement = (name) => {
+    if (name === "COMMIT" || name === "ROLLBACK") throw sqliteError("io");
+  };
+  expect(() => engine.heartbeat()).toThrow();
+  expect(db.sqlite.inTransaction).toBe(true);
+  expect(db.commits?.durableEnds).toEqual(before);
+  db.beforeStatement = undefined;
+  engine.heartbeat();
+  expect(hasHubEventsAfter(db, reads.lastEventSeq())).toBe(false);
+});

@@ -54,8 +54,12 @@ export function createDeferredSync({ db, onFault, sync = fdatasync }: DeferredSy
   let waiting: (() => void)[] = [];
   let waitingForNext: (() => void)[] = [];
 
-  /** Undefined if they cannot be read: the commit that has just ended is good all the same, and the next one moves them. */
+  /**
+   * Undefined if they cannot be read: the commit that has just ended is good all the same, and the next one moves them. In a
+   * transaction, which a failed rollback leaves open, the numbers of its events are seen, which the next one gives again.
+   */
   function endsNow(): DurableEnds | undefined {
+    if (db.sqlite.inTransaction) return undefined;
     try {
       return { outboxSeq: lastOutboxSeq(db), hubSeq: lastHubEventSeq(db) };
     } catch (cause) {

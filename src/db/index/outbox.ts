@@ -120,12 +120,16 @@ export function putEvent(db: IndexDatabase, event: OutboxEvent): void {
 
 /** The next `limit` events after `afterSeq` that are on disk, in order. */
 export function eventsAfter(db: IndexDatabase, afterSeq: number, limit: number): StoredOutboxEvent[] {
-  const rows = db.all(selectEventsAfter, afterSeq, limit).filter(({ seq }) => seq <= durableEnd(db));
-  return rows.map(({ rootHash, rootParentUrl, shard, block, ...event }) => ({
-    ...event,
-    block: shard === null || block === null ? null : { shard, number: block },
-    root: event.kind.startsWith("cast.") ? { hash: rootHash, parentUrl: rootParentUrl } : null,
-  }));
+  const rows = db.all(selectEventsAfter, afterSeq, limit);
+  // The end moves meanwhile, so it is read once: an event behind one that is left out is left out as well.
+  const end = durableEnd(db);
+  return rows
+    .filter(({ seq }) => seq <= end)
+    .map(({ rootHash, rootParentUrl, shard, block, ...event }) => ({
+      ...event,
+      block: shard === null || block === null ? null : { shard, number: block },
+      root: event.kind.startsWith("cast.") ? { hash: rootHash, parentUrl: rootParentUrl } : null,
+    }));
 }
 
 /** The numbers of the oldest and of the newest event on disk. Without events, `oldestSeq` is that of the next one. */
