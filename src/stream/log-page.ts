@@ -46,7 +46,7 @@ export function readLogPage(
     // Numbers have no gaps, and are deleted from the front.
     if (first.seq !== after.seq + 1) return { events: [], end: after, isOvertaken: true };
     const logId = logIdOf(db) ?? after.logId;
-    const atEnd = rows.length < limit ? lastEventBlocks(db) : undefined;
+    const atEnd = rows.length < limit ? lastEventBlocks(db, rows.at(-1)?.seq ?? after.seq) : undefined;
     const blocks = blocksAlong(
       rows.map(({ block }) => block),
       after.blocks,

@@ -49,7 +49,7 @@ export function logEnds(db: IndexDatabase): LogEnds | undefined {
     const { oldestSeq, headSeq } = eventRange(db);
     return {
       oldest: { logId, seq: oldestSeq - 1, blocks: missingEventBlocks(db) },
-      head: { logId, seq: headSeq, blocks: lastEventBlocks(db) },
+      head: { logId, seq: headSeq, blocks: lastEventBlocks(db, headSeq) },
     };
   });
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
+import { CommitSequence } from "../../src/db/index/commit-sequence.ts";
 import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { startReservingHeight } from "../../src/db/index/log-identity.ts";
@@ -200,6 +201,24 @@ describe("a cursor of another node that follows the same one", () => {
     expect(ends && b.resume(cursorOf(ends.head))).toEqual([]);
     b.apply(makeBlocks([0, 0, 0, 1], 1).slice(3));
     expect(ends && b.resume(cursorOf(ends.head))).toEqual(["shard 1 block 103 cast 0"]);
+  });
+
+  test("resumes before the events that were not on disk when it was given", () => {
+    using a = startFollower("a".repeat(32));
+    using b = startFollower("b".repeat(32));
+    const shards = [makeBlocks([2, 0, 1], 1), makeBlocks([1, 1, 0], 2)];
+    for (const one of [a, b]) applyAll(one, shards, []);
+    const seqs = eventsAfter(a.db, 0, 100).map(({ seq }) => seq);
+    const texts = a.events().map(({ text }) => text);
+    a.db.commits = new CommitSequence();
+    for (const [at, seq] of seqs.entries()) {
+      a.db.commits.moveDurableEnds({ outboxSeq: seq, hubSeq: 0 });
+      const head = logEnds(a.db)?.head;
+      const read = a.events().map(({ position }) => position);
+      expect(read).toHaveLength(at + 1);
+      for (const position of [head, read.at(-1)])
+        expect(position && b.resume(cursorOf(position))).toEqual(expect.arrayContaining(texts.slice(at + 1)));
+    }
   });
 
   test("is a gap where blocks were not applied as they came, or their events are deleted", () => {

@@ -21,6 +21,11 @@ const firstBehind = statement<{ seq: number }, [shard: number, block: number]>(
   "SELECT seq FROM event_outbox WHERE shard = ? AND block > ? ORDER BY block, seq LIMIT 1",
 );
 
+const firstBlocksBehind = statement<{ shard: number; block: number }, [seq: number]>(
+  "event-blocks.first-blocks-behind",
+  "SELECT shard, MIN(block) AS block FROM event_outbox WHERE seq > ? AND shard IS NOT NULL GROUP BY shard",
+);
+
 /** Blocks of a shard that one transaction applies, in order. */
 export interface AppliedBlocks {
   readonly shard: number;
@@ -52,9 +57,15 @@ function markMissing(db: IndexDatabase, { shard, number }: BlockRef): void {
   if (number > (getPosition(db, MISSING + shard) ?? -1)) putPosition(db, MISSING + shard, number);
 }
 
-/** By shard the last block whose events are in the log. Empty without a followed node. */
-export function lastEventBlocks(db: IndexDatabase): Map<number, number> {
-  return byShard(db, LAST);
+/**
+ * By shard the last block whose events are all in the log at or before a number. Empty without a followed node. Reads all events
+ * behind the number: those that are not on disk yet.
+ */
+export function lastEventBlocks(db: IndexDatabase, upToSeq: number): Map<number, number> {
+  const last = byShard(db, LAST);
+  if (last.size === 0) return last;
+  for (const { shard, block } of db.all(firstBlocksBehind, upToSeq)) last.set(shard, block - 1);
+  return last;
 }
 
 /** By shard the block up to which events may be missing. */
