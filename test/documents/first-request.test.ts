@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { statSync } from "node:fs";
+import { statSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { Registry } from "prom-client";
 import { registerClusterMetrics } from "../../src/cluster/cluster-metrics.ts";
 import { registerUpstreamMetrics } from "../../src/upstream/metrics.ts";
 import { exampleEnv, inCheckout } from "../support/document-shell.ts";
-import { documentExample, documentText } from "../support/documents.ts";
+import { documentExample, documentText, ROOT } from "../support/documents.ts";
 import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
 
 const dir = tempDir();
@@ -71,4 +72,37 @@ test("the documented commands write keys that only their owner can read", () => 
   expect([written.exitCode, written.stderr.toString()]).toEqual([0, ""]);
   for (const file of ["fid-3.json", "fid-3.key"])
     expect(statSync(`${dir.path}/${file}`).mode & 0o777).toBe(0o600);
+});
+
+test("the SDK publishes a cast by a signer that a person of the demo network approves", async () => {
+  symlinkSync(join(ROOT, "node_modules"), join(dir.path, "node_modules"));
+  const shell = (script: string) =>
+    Bun.spawnSync(["sh", "-e", "-c", inCheckout(script)], {
+      cwd: dir.path,
+      env: exampleEnv(dir.path, { SVC_HTTP_PORT: new URL(node.url).port }),
+    });
+  const made = shell(documentExample("first key"));
+  expect([made.exitCode, made.stdout.toString()]).toEqual([0, ""]);
+  const app = documentExample("first cast").replace("http://127.0.0.1:8080", node.url);
+  await Bun.write(`${dir.path}/app.ts`, app.replace("Bun.sleep(1000)", "Bun.sleep(50)"));
+  const running = Bun.spawn([process.execPath, "app.ts"], {
+    cwd: dir.path,
+    env: exampleEnv(dir.path),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const lines: string[] = [];
+  const decoder = new TextDecoder();
+  let unread = "";
+  for await (const chunk of running.stdout) {
+    unread += decoder.decode(chunk, { stream: true });
+    const ended = unread.split("\n");
+    unread = ended.pop() ?? "";
+    lines.push(...ended);
+    if (lines.length !== 1 || ended.length === 0) continue;
+    const approved = shell(lines[0] ?? "");
+    expect(approved.stdout.toString()).toMatch(/^approved, fid 5, message 0x[0-9a-f]{40}\n$/);
+  }
+  expect([await running.exited, await new Response(running.stderr).text()]).toEqual([0, ""]);
+  expect(lines.slice(1)).toEqual([documentExample("first cast output")]);
 });
