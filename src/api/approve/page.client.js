@@ -1,12 +1,14 @@
 /** The script of the approval page: connects a wallet of this browser and has it sign what the node prepared. */
 
 const byId = (id) => document.getElementById(id);
-const [root, wallets, confirmation, account, signButton, message, back] = [
+const [root, wallets, demo, confirmation, account, signButton, otherButton, message, back] = [
   "approval",
   "wallets",
+  "demo",
   "confirm",
   "account",
   "sign",
+  "other",
   "message",
   "back",
 ].map(byId);
@@ -14,9 +16,14 @@ const path = location.pathname.replace(/\/$/, "");
 const ETHEREUM = "0x1";
 const REJECTED = 4001;
 
-const tell = (text) => {
+/** @param tone "ok", "bad" or nothing */
+function tell(text, tone = "") {
   message.textContent = text;
-};
+  message.dataset.tone = tone;
+}
+
+/** Messages of errors begin in lower case and have no full stop. */
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1).replace(/\.?$/, ".");
 
 async function post(step, body) {
   const response = await fetch(`${path}/${step}`, {
@@ -24,17 +31,18 @@ async function post(step, body) {
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  const content = await response.json();
-  if (!response.ok) throw new Error(content.message);
+  const content = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Error(content.message || `the node responded with ${response.status}`);
   return content;
 }
 
 function finish({ status, fid }) {
-  for (const part of [wallets, confirmation, byId("demo")]) part?.remove();
+  for (const part of [wallets, confirmation, demo]) part?.remove();
   tell(
     status === "approved"
-      ? `Done. The app may sign for fid ${fid}.`
-      : `Signed. The network has not confirmed the key for fid ${fid} yet; the app will see it when it has.`,
+      ? `Done. The app may act for fid ${fid}. You can close this page.`
+      : `Signed. The network has not confirmed the key for fid ${fid} yet; the app will see it when it has. You can close this page.`,
+    "ok",
   );
   const { redirect } = root.dataset;
   if (!redirect) return;
@@ -49,7 +57,8 @@ async function attempt(work) {
   try {
     await work();
   } catch (error) {
-    tell(error.code === REJECTED ? "The wallet did not sign." : error.message || "The wallet failed.");
+    const reason = error.code === REJECTED ? "nothing was signed" : error.message || "the wallet failed";
+    tell(sentence(reason), "bad");
   } finally {
     for (const button of buttons) button.disabled = false;
   }
@@ -65,13 +74,18 @@ async function connect(provider) {
   const [address] = await provider.request({ method: "eth_requestAccounts" });
   if (!address) throw new Error("The wallet gave no address.");
   const prepared = await post("prepare", { address });
-  account.textContent = `You approve this app as fid ${prepared.fid}, with ${address}.${
-    prepared.key_request ? " The wallet will ask twice." : ""
-  }`;
-  confirmation.hidden = false;
-  wallets.hidden = true;
+  account.textContent = `You approve this app as fid ${prepared.fid}, with ${address}. ${
+    prepared.key_request ? "The wallet asks twice. " : ""
+  }It costs nothing.`;
+  show({ confirming: true });
   tell("");
   signButton.onclick = () => attempt(() => sign(provider, address));
+}
+
+function show({ confirming }) {
+  confirmation.hidden = !confirming;
+  wallets.hidden = confirming;
+  if (demo) demo.hidden = confirming;
 }
 
 async function sign(provider, address) {
@@ -101,6 +115,7 @@ function offer(provider, name, icon) {
   button.append(`Connect ${name}`);
   button.onclick = () => attempt(() => connect(provider));
   wallets.append(button);
+  tell("");
 }
 
 /** Wallets announce themselves (EIP-6963); older ones are `window.ethereum`. */
@@ -114,22 +129,27 @@ function findWallets() {
   dispatchEvent(new Event("eip6963:requestProvider"));
   setTimeout(() => {
     if (known.size === 0 && window.ethereum) offer(window.ethereum, "your wallet");
-    if (wallets.childElementCount === 0)
+    if (wallets.childElementCount === 0 && !demo)
       tell(
-        "No wallet was found in this browser. Open this page where the wallet of your custody address is.",
+        "No wallet was found in this browser. Open this page in the browser, or in the wallet app, that has your custody address.",
       );
   }, 300);
 }
 
-byId("demo")?.addEventListener("submit", (event) => {
+otherButton.onclick = () => {
+  show({ confirming: false });
+  tell("");
+};
+
+demo?.addEventListener("submit", (event) => {
   event.preventDefault();
   const fid = Number(new FormData(event.target).get("fid"));
   void attempt(async () => finish(await post("demo", { fid })));
 });
 
 if (root.dataset.status === "approved") {
-  for (const part of [wallets, byId("demo")]) part?.remove();
-  tell("The app has been approved.");
+  for (const part of [wallets, demo]) part?.remove();
+  tell("The app has been approved.", "ok");
 } else {
   findWallets();
 }
