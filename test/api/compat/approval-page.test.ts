@@ -139,7 +139,7 @@ describe.skipIf(!browser)("the approval page in a browser", () => {
     await page.close();
   });
 
-  test("tells an unknown wallet why it cannot approve, before anything is signed", async () => {
+  test("shows an unknown wallet why it cannot approve, before anything is signed", async () => {
     const { url } = await pendingSigner();
     const { page, asked } = await openWithWallet(url, { fid: STRANGER });
     await connect(page);
