@@ -55,8 +55,9 @@ test("the SDK client reads from the node", async () => {
   expect(out).toMatch(/^mirawren \d{4}-\d\d-\d\dT[\d:]{8}\.000Z (true|false)\ntove .*\n$/);
 });
 
-test("the interceptor signs the SDK's webhook calls", async () => {
-  await write("signing.ts", documentExample("moving signing"));
+test("the SDK's webhook calls need a key and nothing else", async () => {
+  const create = `./dist/svc api-key create --url ${node.url} --fid 3 --key-file fid-3.key --name app --scopes webhooks`;
+  await run(["sh", "-e", "-c", inCheckout(`${create} > app.key 2> created.txt`)]);
   await write("webhooks.ts", documentExample("moving webhooks"));
   expect(await run([process.execPath, "webhooks.ts"])).toBe('[ "Brotzeit ☕ false" ]\n');
 });
