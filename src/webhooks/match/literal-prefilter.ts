@@ -1,20 +1,26 @@
-import { foldCase, requiredLiterals } from "./required-literals.ts";
+import { foldCase, type Literals, requiredLiterals } from "./required-literals.ts";
 
 /** Limit of literals under one n-gram: each is compared at every occurrence of the n-gram, and no owner is charged. */
 const MAX_LITERALS_PER_GRAM = 64;
 /** Length limit of the n-grams that index literals. */
 const MAX_GRAM_CHARS = 4;
+/** Members that share a literal, from which on a member takes another of its literals if it has one. */
+const MANY_MEMBERS = 8;
+/** Limit of further literals that a member checks; each is searched in a text, and no owner is charged. */
+const MAX_FURTHER_LITERALS = 3;
 
 interface LiteralEntry<Member> {
   readonly literal: string;
   /** Offset of its indexed n-gram within the literal. */
   readonly offset: number;
-  readonly members: Set<Member>;
+  /** With the other literals that a matching text contains. */
+  readonly members: Map<Member, readonly string[]>;
 }
 
 /**
  * Prefilter of regular expressions by literals that a matching text must contain. It scans a text once for any number of
- * literals.
+ * literals. A member is listed under the literals of one part of its expression. Where many expressions share a part, as those
+ * that an app builds from one template do, that is another one, and the literals of further parts are searched in the text.
  *
  * RE2 sets alone (the shards of `ExpressionPool`) took 6 times as long per cast with 500 expressions and 170 to 230 times
  * as long with 5,000, far over the match budget (`bun run bench match`, both in one run).
@@ -24,24 +30,32 @@ export class LiteralPrefilter<Member extends { readonly source: string }> {
   /** By the hash of an n-gram; the comparison with the literal resolves collisions. */
   readonly #byGram = new Map<number, Set<LiteralEntry<Member>>>();
   readonly #gramLengths = new Map<number, number>();
+  /** The literals under which a member is listed. */
+  readonly #listed = new Map<Member, Literals>();
 
   /**
    * Adds a member. Returns false when no required literal is known or when too many literals share its n-gram; then the
    * member is not added.
    */
   add(member: Member): boolean {
-    const literals = requiredLiterals(member.source);
-    if (literals === undefined || literals.some((literal) => this.#isCrowded(literal))) return false;
-    for (const literal of literals) (this.#places.get(literal) ?? this.#list(literal)).members.add(member);
+    const parts = requiredLiterals(member.source);
+    const listed = this.#leastShared(parts);
+    if (listed === undefined) return false;
+    const further = parts.flatMap((part) => (part !== listed && part.length === 1 ? part : []));
+    const checked = [...new Set(further)].slice(0, MAX_FURTHER_LITERALS);
+    for (const literal of listed)
+      (this.#places.get(literal) ?? this.#list(literal)).members.set(member, checked);
+    this.#listed.set(member, listed);
     return true;
   }
 
   remove(member: Member): void {
-    for (const literal of requiredLiterals(member.source) ?? []) {
+    for (const literal of this.#listed.get(member) ?? []) {
       const place = this.#places.get(literal);
       place?.members.delete(member);
       if (place?.members.size === 0) this.#unlist(place);
     }
+    this.#listed.delete(member);
   }
 
   /** Returns the members that may match one of the texts. */
@@ -49,25 +63,36 @@ export class LiteralPrefilter<Member extends { readonly source: string }> {
     const candidates = new Set<Member>();
     for (const text of texts) {
       const subject = foldCase(text);
+      const found = new Set<LiteralEntry<Member>>();
       for (const length of this.#gramLengths.keys()) {
         for (let at = 0; at + length <= subject.length; at += 1) {
           const places = this.#byGram.get(gramHash(subject, at, length));
-          if (places) this.#addMatching(places, subject, at, candidates);
+          if (places) addFound(places, subject, at, found);
         }
       }
+      for (const { members } of found)
+        for (const [member, further] of members)
+          if (further.every((literal) => subject.includes(literal))) candidates.add(member);
     }
     return candidates;
   }
 
-  #addMatching(
-    places: ReadonlySet<LiteralEntry<Member>>,
-    subject: string,
-    at: number,
-    candidates: Set<Member>,
-  ): void {
-    for (const { literal, offset, members } of places) {
-      if (subject.startsWith(literal, at - offset)) for (const member of members) candidates.add(member);
+  /** Returns the part with the longest literals that few members share, or the one that the fewest share. */
+  #leastShared(parts: readonly Literals[]): Literals | undefined {
+    let best: Literals | undefined;
+    let fewest = Number.POSITIVE_INFINITY;
+    for (const part of parts) {
+      if (part.some((literal) => this.#isCrowded(literal))) continue;
+      const most = part.reduce(
+        (most, literal) => Math.max(most, this.#places.get(literal)?.members.size ?? 0),
+        0,
+      );
+      if (most < MANY_MEMBERS) return part;
+      if (most >= fewest) continue;
+      best = part;
+      fewest = most;
     }
+    return best;
   }
 
   #isCrowded(literal: string): boolean {
@@ -93,7 +118,7 @@ export class LiteralPrefilter<Member extends { readonly source: string }> {
   #list(literal: string): LiteralEntry<Member> {
     const length = gramLength(literal);
     const offset = this.#rarestOffset(literal, length);
-    const place = { literal, offset, members: new Set<Member>() };
+    const place = { literal, offset, members: new Map<Member, readonly string[]>() };
     this.#places.set(literal, place);
     const hash = gramHash(literal, offset, length);
     this.#byGram.set(hash, (this.#byGram.get(hash) ?? new Set()).add(place));
@@ -112,6 +137,15 @@ export class LiteralPrefilter<Member extends { readonly source: string }> {
     else this.#gramLengths.delete(length);
     this.#places.delete(place.literal);
   }
+}
+
+function addFound<Member>(
+  places: ReadonlySet<LiteralEntry<Member>>,
+  subject: string,
+  at: number,
+  found: Set<LiteralEntry<Member>>,
+): void {
+  for (const place of places) if (subject.startsWith(place.literal, at - place.offset)) found.add(place);
 }
 
 const gramLength = (literal: string) => Math.min(literal.length, MAX_GRAM_CHARS);

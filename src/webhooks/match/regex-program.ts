@@ -36,7 +36,7 @@ export function readRegexProgram(source: unknown): Result<RegexProgram, RegexFau
   if (!source.isWellFormed() || source.includes("\0")) {
     return fault("must be well-formed Unicode without NUL");
   }
-  const maxSize = requiredLiterals(source) ? MAX_PROGRAM_SIZE : MAX_UNFILTERED_PROGRAM_SIZE;
+  const maxSize = requiredLiterals(source).length > 0 ? MAX_PROGRAM_SIZE : MAX_UNFILTERED_PROGRAM_SIZE;
   // The estimate is rough: far above the limit it avoids compiling, below it the program size decides.
   if (expandedSize(source) > MAX_ESTIMATED_SIZE) return tooLarge(maxSize);
   try {

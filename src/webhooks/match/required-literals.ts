@@ -2,8 +2,8 @@
 const MIN_LITERAL_CHARS = 2;
 /** Longer literals are truncated: the prefix is selective enough. */
 const MAX_LITERAL_CHARS = 16;
-/** Literals of which a matching text contains at least one; undefined when none are known. */
-type Literals = readonly string[] | undefined;
+/** Literals of one part of an expression, of which every matching text contains at least one. */
+export type Literals = readonly string[];
 
 const QUANTIFIER = /(?:[*+?]|\{(\d+)(?:,\d*)?\})\??/y;
 const GROUP = /\((?:\?(?:P?<\w+>|[imsU-]*:))?(?!\?)/y;
@@ -14,14 +14,17 @@ const ZERO_OR_ONE_CHAR = /[.^$]|\\[bBAzdDsSwW]/y;
 const PLAIN = /[^\\[\](){}.^$|*+?]|[\]}]|\{(?!\d)/uy;
 
 /**
- * Finds literals of an expression in RE2's syntax of which every matching text contains at least one, both case-folded by
- * `foldCase`. Returns undefined when it finds none, which is always sound: syntax that it does not parse is not used.
+ * Finds the parts of an expression in RE2's syntax that require literals, all case-folded by `foldCase`: every matching text has a
+ * literal of each part. The part whose shortest literal is the longest comes first. Returns none when it finds none, which is always
+ * sound: syntax that it does not parse is not used.
  */
-export function requiredLiterals(expression: string): readonly string[] | undefined {
+export function requiredLiterals(expression: string): readonly Literals[] {
   const reader = new Reader(expression);
-  const literals = reader.alternatives();
-  if (!reader.isAtEnd || literals === undefined) return undefined;
-  return [...new Set(literals.map((literal) => literal.slice(0, MAX_LITERAL_CHARS)))];
+  const parts = reader.alternatives();
+  if (!reader.isAtEnd) return [];
+  return parts
+    .map((literals) => [...new Set(literals.map((literal) => literal.slice(0, MAX_LITERAL_CHARS)))])
+    .sort((a, b) => shortest(b) - shortest(a));
 }
 
 /**
@@ -49,26 +52,27 @@ class Reader {
     return this.#at === this.#text.length;
   }
 
-  alternatives(): Literals {
-    const all: string[] = [];
-    let isKnown = true;
-    do {
-      const literals = this.#sequence();
-      if (literals) all.push(...literals);
-      else isKnown = false;
-    } while (this.#take(/\|/y));
-    return isKnown ? all : undefined;
+  /** Parses alternatives. All parts of an only one are required, and of several one part each. */
+  alternatives(): readonly Literals[] {
+    const sequences: (readonly Literals[])[] = [];
+    do sequences.push(this.#sequence());
+    while (this.#take(/\|/y));
+    const [only] = sequences;
+    if (only && sequences.length === 1) return only;
+    const either: string[] = [];
+    for (const parts of sequences) {
+      const best = longest(parts);
+      if (best === undefined) return [];
+      either.push(...best);
+    }
+    return [either];
   }
 
-  /** Parses a sequence. Literals of any part suffice; the best part has the longest shortest literal. */
-  #sequence(): Literals {
-    let best: Literals;
-    const offer = (literals: Literals) => {
-      if (literals && shortest(literals) > (best ? shortest(best) : MIN_LITERAL_CHARS - 1)) best = literals;
-    };
+  #sequence(): readonly Literals[] {
+    const parts: Literals[] = [];
     let run = "";
     const endRun = () => {
-      offer([run]);
+      if (run.length >= MIN_LITERAL_CHARS) parts.push([run]);
       run = "";
     };
     for (;;) {
@@ -82,11 +86,11 @@ class Reader {
       endRun();
       if (this.#take(FLAGS)) continue;
       if (this.#take(GROUP)) {
-        const literals = this.alternatives();
-        if (!this.#take(/\)/y)) return undefined;
-        if (this.#quantifier()?.min !== 0) offer(literals);
+        const inner = this.alternatives();
+        if (!this.#take(/\)/y)) return [];
+        if (this.#quantifier()?.min !== 0) parts.push(...inner);
       } else if (this.#take(CLASS) || this.#take(ZERO_OR_ONE_CHAR)) this.#quantifier();
-      else return best;
+      else return parts;
     }
   }
 
@@ -109,4 +113,11 @@ class Reader {
   }
 }
 
-const shortest = (literals: readonly string[]) => Math.min(...literals.map(({ length }) => length));
+const shortest = (literals: Literals) =>
+  literals.reduce((least, { length }) => Math.min(least, length), Number.POSITIVE_INFINITY);
+
+function longest(parts: readonly Literals[]): Literals | undefined {
+  let best: Literals | undefined;
+  for (const part of parts) if (!best || shortest(part) > shortest(best)) best = part;
+  return best;
+}

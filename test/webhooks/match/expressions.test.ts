@@ -9,12 +9,13 @@ import { requiredLiterals } from "../../../src/webhooks/match/required-literals.
 import { expectOk } from "../../support/result.ts";
 
 describe("requiredLiterals", () => {
-  test.each<[string, string[] | undefined]>([
+  test.each<[string, ...string[][]]>([
     ["gm", ["gm"]],
     ["(?i)\\bGM\\b", ["gm"]],
     ["(?i)(degen|gm|higher)", ["degen", "gm", "higher"]],
-    ["gm.*friends", ["friends"]],
-    ["https?://[\\w.-]*zora\\.co/", ["zora.co/"]],
+    ["gm.*friends", ["friends"], ["gm"]],
+    ["(?i)\\bmessage \\d*12 (of|in) a", ["message "], ["12 "], ["of", "in"], [" a"]],
+    ["https?://[\\w.-]*zora\\.co/", ["zora.co/"], ["http"], ["://"]],
     ["\\$[A-Z]{2,6}77", ["77"]],
     ["(?P<name>ab)+c{2}", ["ab"]],
     ["(?:ab){0,2}cd", ["cd"]],
@@ -24,21 +25,21 @@ describe("requiredLiterals", () => {
     ["ラーメン", ["ラーメン"]],
     ["a very long sentence that goes on", ["a very long sent"]],
     // A single character is not selective, and a text may match without an optional one.
-    ["a", undefined],
-    ["(gm|x)", undefined],
-    ["(gm|)", undefined],
-    ["(gm)?", undefined],
-    ["(gm)*[a-z]+", undefined],
-    ["", undefined],
+    ["a"],
+    ["(gm|x)"],
+    ["(gm|)"],
+    ["(gm)?"],
+    ["(gm)*[a-z]+"],
+    [""],
     // Their case variants may have another length, or there are more than two.
-    ["(?i)éé", undefined],
+    ["(?i)éé"],
     ["straße", ["stra"]],
     // Not parsed.
-    ["\\Qgm\\E", undefined],
-    ["gm\\pL", undefined],
-    ["\\x67m and more", undefined],
-  ])("%s: %j", (expression, literals) => {
-    expect(requiredLiterals(expression)).toEqual(literals);
+    ["\\Qgm\\E"],
+    ["gm\\pL"],
+    ["\\x67m and more"],
+  ])("%s: %j", (expression, ...parts) => {
+    expect(requiredLiterals(expression)).toEqual(parts);
   });
 });
 
@@ -145,6 +146,14 @@ describe("the prefilter selects", () => {
     expect(isKept.filter((kept) => kept).length).toBeWithin(64, 16 * 64 + 1);
     expect(gate.add({ source: "another literal" })).toBe(true);
     expect(gate.add({ source: sources[0] ?? "" })).toBe(true);
+  });
+
+  test("only those with all their literals, among many that share the longest", () => {
+    const sources = Array.from({ length: 300 }, (_, at) => `(?i)\\bmessage \\d*${at} of`);
+    expect(admitted(sources, "Message 17 of a day")).toEqual([17, 7].map((at) => sources[at] ?? ""));
+    expect(admitted(["message.*urgent", "message.*later"], "a message for later")).toEqual([
+      "message.*later",
+    ]);
   });
 
   test("only literals that the text contains, among many with the same start or end", () => {
