@@ -235,6 +235,7 @@ export const configSchema = section({
     enabled: flag(),
     confirm_timeout_ms: integer(0, 20_000),
     max_queued: integer(1, 1_000_000),
+    fid_messages_per_hour: integer(1, 1_000_000),
     mute_links: flag(),
   }),
   stream: section({

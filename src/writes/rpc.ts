@@ -10,7 +10,12 @@ export interface UnsignedBody {
 
 /** A write that an HTTP worker has read and checked. All of it can be cloned between threads. */
 export interface WriteCall {
-  readonly owner: { readonly fid: number; readonly apiKeyId: string };
+  readonly owner: {
+    readonly fid: number;
+    readonly apiKeyId: string;
+    /** Messages that the key may write in a minute; null for messages about signers, which have no limit here. */
+    readonly writesPerMinute: number | null;
+  };
   /** Method and path, as `POST /cast`. */
   readonly route: string;
   readonly idem: { readonly key: string; readonly bodyDigest: Uint8Array } | null;
@@ -27,11 +32,25 @@ export interface WriteCall {
   readonly address: string;
 }
 
-export type WriteReply =
-  /** At least one message is or will be in the network. The outcomes are in the order of the content. */
-  | { readonly ok: true; readonly replayed: boolean; readonly outcomes: readonly MessageOutcome[] }
+/** A limit of messages after a write. */
+export interface WriteLimit {
+  /** `writes`: of the key. `fid`: of the user. */
+  readonly name: "writes" | "fid";
+  readonly quota: number;
+  readonly windowSecs: number;
+  readonly left: number;
+  readonly fullInSecs: number;
+}
+
+export type WriteReply = (
+  | /** At least one message is or will be in the network. The outcomes are in the order of the content. */
+  { readonly ok: true; readonly replayed: boolean; readonly outcomes: readonly MessageOutcome[] }
   /** Nothing of it is there, and nothing ever will be. */
-  | { readonly ok: false; readonly refusal: WriteRefusal };
+  | { readonly ok: false; readonly refusal: WriteRefusal }
+) & {
+  /** The limits that the write was charged to, or refused by. */
+  readonly limits?: readonly WriteLimit[];
+};
 
 /** What the thread of writes counts, since it started. */
 export interface WritesStats {

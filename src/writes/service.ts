@@ -5,6 +5,7 @@ import type { MessageData } from "../protocol/wire/generated/message.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Positioned, Sent, SignedWrite } from "./bring-in.ts";
 import { FidOrder } from "./fid-order.ts";
+import type { ChargeWrite } from "./limits/write-limits.ts";
 import type { MessageOutcome, WriteRefusal } from "./outcome.ts";
 import {
   FAILED,
@@ -17,7 +18,7 @@ import {
   TOO_MANY,
   TOO_MANY_OF_FID,
 } from "./refusals.ts";
-import type { UnsignedBody, WriteCall, WriteReply } from "./rpc.ts";
+import type { UnsignedBody, WriteCall, WriteLimit, WriteReply } from "./rpc.ts";
 import type { CallKey, StoredCall, WriteStore } from "./store/write-store.ts";
 import type { Timed } from "./timing.ts";
 import type { RecordWrite } from "./write-audit.ts";
@@ -45,13 +46,18 @@ export interface WriteSigners {
   sign(signerUuid: string, ownerFid: number, data: MessageData): Promise<Result<SignedMessage, WriteRefusal>>;
 }
 
+/** Charges the limits for so many messages, before they are signed. */
+type Admit = (messages: number) => Promise<Result<undefined, WriteRefusal>>;
+
 export interface WriteServiceDeps {
   readonly store: Pick<WriteStore, "findCall">;
   readonly bringIn: (write: SignedWrite) => Promise<Sent>;
   readonly timesOf: (
     fid: number,
     bodies: readonly UnsignedBody[],
+    admit: Admit,
   ) => Promise<Result<readonly Timed[], WriteRefusal>>;
+  readonly charge: ChargeWrite;
   /** Undefined while the node has no managed signers. */
   readonly signers: WriteSigners | undefined;
   readonly isPaused: () => boolean;
@@ -77,7 +83,7 @@ interface Signed {
  * will be brought there, and that what is answered as refused never is.
  */
 export function createWriteService(deps: WriteServiceDeps): WriteService {
-  const { store, bringIn, timesOf, signers, isPaused, record, counters, log } = deps;
+  const { store, bringIn, timesOf, charge, signers, isPaused, record, counters, log } = deps;
   const order = new FidOrder();
   /** Calls of this process by key, for those that repeat them. */
   const underWay = new Map<string, Promise<unknown>>();
@@ -118,10 +124,19 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
   async function attempt(call: WriteCall, key: CallKey | undefined): Promise<WriteReply | undefined> {
     const user = await userOf(call);
     if (!user.ok) return no(user.error);
-    const sent = await order.run(user.value, MAX_ORDER_WAIT_MS, () => signAndSend(call, key, user.value));
+    let limits: readonly WriteLimit[] = [];
+    const admit: Admit = async (messages) => {
+      const charged = await charge(call, user.value, messages);
+      limits = charged.limits;
+      return charged.admitted;
+    };
+    const sent = await order.run(user.value, MAX_ORDER_WAIT_MS, () =>
+      signAndSend(call, key, user.value, admit),
+    );
     if (!sent) return no(TOO_MANY_OF_FID);
     if (sent.kind === "known") return undefined;
-    return sent.kind === "replied" ? sent.reply : sent.finish();
+    const reply = sent.kind === "replied" ? sent.reply : await sent.finish();
+    return limits.length === 0 ? reply : { ...reply, limits };
   }
 
   async function userOf({ content, signerUuid, owner }: WriteCall): Promise<Result<number, WriteRefusal>> {
@@ -141,10 +156,17 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
     );
   }
 
-  async function signAndSend(call: WriteCall, key: CallKey | undefined, fid: number): Promise<Sent> {
+  async function signAndSend(
+    call: WriteCall,
+    key: CallKey | undefined,
+    fid: number,
+    admit: Admit,
+  ): Promise<Sent> {
     const { content } = call;
     const signed =
-      content !== "stored" && "signed" in content ? decoded(content.signed) : await sign(call, fid);
+      content !== "stored" && "signed" in content
+        ? await admitted(decoded(content.signed), admit)
+        : await sign(call, fid, admit);
     if (!signed.ok) return { kind: "replied", reply: no(signed.error) };
     const { outcomes, messages } = signed.value;
     const { owner, idem } = call;
@@ -157,7 +179,7 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
     });
   }
 
-  async function sign(call: WriteCall, fid: number): Promise<Result<Signed, WriteRefusal>> {
+  async function sign(call: WriteCall, fid: number, admit: Admit): Promise<Result<Signed, WriteRefusal>> {
     const { content, signerUuid, owner } = call;
     if (content === "stored" || !("bodies" in content) || !signers || signerUuid === null) {
       return err(NO_SIGNERS);
@@ -166,6 +188,7 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
     const timed = await timesOf(
       fid,
       bodies.filter((body) => body !== null),
+      admit,
     );
     if (!timed.ok) return timed;
     const outcomes: MessageOutcome[] = [];
@@ -235,6 +258,15 @@ function decoded(messages: readonly Uint8Array[]): Result<Signed, WriteRefusal> 
     outcomes.push(pending(message.value));
   }
   return ok({ outcomes, messages: positioned });
+}
+
+async function admitted(
+  signed: Result<Signed, WriteRefusal>,
+  admit: Admit,
+): Promise<Result<Signed, WriteRefusal>> {
+  if (!signed.ok) return signed;
+  const charged = await admit(signed.value.messages.length);
+  return charged.ok ? signed : charged;
 }
 
 function pending({ hash, data: { fid, type } }: SignedMessage): MessageOutcome {

@@ -39,6 +39,7 @@ export type Timed =
 /**
  * Gives messages of one fid their times: now, or one second after the message that their slot holds, or that was signed for it
  * and is under way, so that a fast sequence of like, unlike, like ends with a like. No part of a request sets a time.
+ * `admit` is asked before with the number of messages that there will be.
  */
 export function createTiming({ db, network, clock, store }: TimingDeps) {
   const dataOf = (fid: number, { type, body }: UnsignedBody, timestamp: number): MessageData => ({
@@ -52,6 +53,7 @@ export function createTiming({ db, network, clock, store }: TimingDeps) {
   return async (
     fid: number,
     bodies: readonly UnsignedBody[],
+    admit: (messages: number) => Promise<Result<undefined, WriteRefusal>>,
   ): Promise<Result<readonly Timed[], WriteRefusal>> => {
     const now = toFarcasterSecs(nowSecs(clock));
     const planned = bodies.map((body) => {
@@ -72,6 +74,9 @@ export function createTiming({ db, network, clock, store }: TimingDeps) {
       const isUnderWay = CLOCKED.has(slot.store) && (signedAt[at] ?? -1) > (held?.timestamp ?? -1);
       return isUnderWay || !isReached(body, slot, held);
     });
+    // A refused write takes no time, else repeating it would push its slot ahead.
+    const admitted = await admit(changing.length);
+    if (!admitted.ok) return admitted;
     const clocked = changing.filter(({ slot }) => CLOCKED.has(slot.store));
     const times =
       clocked.length === 0

@@ -158,6 +158,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     // Every look may see a new commit.
     commits: { read: () => undefined },
     store: stores.writes,
+    buckets: stores.buckets,
     audit: stores.audit,
     hub: hub.rpc,
     signals: { isPaused: () => false, isFenced: () => false },

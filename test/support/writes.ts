@@ -131,7 +131,7 @@ export interface TestWrites extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
-export const OWNER = { fid: 3, apiKeyId: "test key" };
+export const OWNER = { fid: 3, apiKeyId: "test key", writesPerMinute: 10_000 };
 
 export async function startTestWrites(
   options: {
@@ -206,6 +206,7 @@ export async function startTestWrites(
       db,
       commits: { read: () => undefined },
       store: stores.writes,
+      buckets: stores.buckets,
       audit: stores.audit,
       hub,
       signals: { isPaused: () => isPaused, isFenced: () => false },

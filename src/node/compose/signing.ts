@@ -139,7 +139,7 @@ async function submitAlone(
   { ownerFid, apiKeyId, requestId, address }: SignerActor,
 ): Promise<Awaited<ReturnType<Parameters<typeof createSignerKeys>[0]["submit"]>>> {
   const reply = await submit({
-    owner: { fid: ownerFid, apiKeyId: apiKeyId ?? "" },
+    owner: { fid: ownerFid, apiKeyId: apiKeyId ?? "", writesPerMinute: null },
     route: "signer",
     idem: null,
     signerUuid: null,

@@ -9,6 +9,8 @@ import { networkOf } from "../../protocol/network.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { createBringIn } from "../../writes/bring-in.ts";
+import type { BucketStore } from "../../writes/limits/bucket-store.ts";
+import { createWriteLimits } from "../../writes/limits/write-limits.ts";
 import type { WriteNetwork } from "../../writes/network.ts";
 import type { WritesRpc } from "../../writes/rpc.ts";
 import { createWriteService, type WriteSigners } from "../../writes/service.ts";
@@ -35,6 +37,7 @@ export function startNodeWrites(deps: {
   readonly db: IndexDatabase;
   readonly commits: Pick<CommitSequence, "read">;
   readonly store: WriteStore;
+  readonly buckets: BucketStore;
   readonly audit: Pick<AuditStore, "append">;
   readonly hub: Pick<RpcClient<HubRpc>, "submitWrite" | "isUpstreamReady">;
   readonly signals: Pick<NodeSignals, "isPaused" | "isFenced">;
@@ -74,6 +77,7 @@ export function startNodeWrites(deps: {
       log,
     }),
     timesOf: createTiming({ db, network, clock, store }),
+    charge: createWriteLimits(deps.buckets, { fidMessagesPerHour: config.writes.fid_messages_per_hour }),
     signers,
     isPaused: () => signals.isPaused("writes"),
     record: createWriteAudit({ audit: deps.audit, clock, log }),

@@ -30,6 +30,7 @@ import { createPostgresDeliveryQueue } from "../../webhooks/store/postgres/deliv
 import { createPostgresDeliverySweeps } from "../../webhooks/store/postgres/delivery-sweep.ts";
 import { webhookChangeSweep } from "../../webhooks/store/postgres/webhook-changes.ts";
 import { createPostgresWebhooks } from "../../webhooks/store/postgres/webhook-store.ts";
+import { bucketSweep, createPostgresBuckets } from "../../writes/limits/postgres/bucket-store.ts";
 import { createPostgresSeen, seenSweep } from "../../writes/seen/postgres/seen-store.ts";
 import { createPostgresWriteSweeps, createPostgresWrites } from "../../writes/store/postgres/write-store.ts";
 import type { StateStores } from "./state-stores.ts";
@@ -65,6 +66,7 @@ export function createPostgresStores(pools: PgPools, options: PostgresStoresOpti
     audit: createPostgresAudit(pools.main),
     writes: createPostgresWrites(pools.main, options),
     seen: createPostgresSeen(pools.main),
+    buckets: createPostgresBuckets(pools.main, clock),
   };
 }
 
@@ -90,5 +92,6 @@ export function createPostgresSweeps(
     auditSweep(main, clock),
     ...createPostgresWriteSweeps(main, clock),
     seenSweep(main, clock),
+    bucketSweep(main, clock),
   ];
 }

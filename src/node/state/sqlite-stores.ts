@@ -19,6 +19,7 @@ import { deliveryLogReads, deliveryLogWrites } from "../../webhooks/store/sqlite
 import { publicationReads, publicationWrites } from "../../webhooks/store/sqlite/delivery-publications.ts";
 import { queueReads, queueWrites } from "../../webhooks/store/sqlite/delivery-queue.ts";
 import { webhookReads, webhookWrites } from "../../webhooks/store/sqlite/webhook-store.ts";
+import { bucketWrites } from "../../writes/limits/sqlite/bucket-store.ts";
 import { seenReads, seenWrites } from "../../writes/seen/sqlite/seen-store.ts";
 import { hasQueuedWrite, writeReads, writeWrites } from "../../writes/store/sqlite/write-store.ts";
 import {
@@ -61,6 +62,7 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
     oneTimeNonces: writes("oneTimeNonces"),
     audit: { ...auditReads(db), ...writes("audit") },
     seen: { ...seenReads(db), ...writes("seen") },
+    buckets: writes("buckets"),
     writes: { ...signed, claim: async (max) => (hasQueuedWrite(db) ? signed.claim(max) : []) },
   };
 }
@@ -102,5 +104,6 @@ export function stateWrites(
     audit: auditWrites(db),
     writes: writeWrites(db, clock, node),
     seen: seenWrites(db),
+    buckets: bucketWrites(db, clock),
   };
 }

@@ -13,6 +13,7 @@ import type { DeliveryLog } from "../../webhooks/store/delivery-log.ts";
 import type { DeliveryPublications } from "../../webhooks/store/delivery-publications.ts";
 import type { DeliveryQueue } from "../../webhooks/store/delivery-queue.ts";
 import type { WebhookStore } from "../../webhooks/store/webhook-store.ts";
+import type { BucketStore } from "../../writes/limits/bucket-store.ts";
 import type { SeenStore } from "../../writes/seen/seen-store.ts";
 import type { WriteStore } from "../../writes/store/write-store.ts";
 
@@ -37,6 +38,7 @@ export interface StateStores {
   readonly audit: AuditStore;
   readonly writes: WriteStore;
   readonly seen: SeenStore;
+  readonly buckets: BucketStore;
 }
 
 type StoreMethods = { readonly [S in WrittenStore]: readonly (keyof StateStores[S])[] };
@@ -61,6 +63,7 @@ export const writeMethods = {
   audit: ["append"],
   writes: ["begin", "settle", "forget", "claim", "markMerged", "endLeasesOfTheDead", "takeTimes"],
   seen: ["mark"],
+  buckets: ["take"],
 } as const satisfies StoreMethods;
 
 /** A method of a store that writes. */

@@ -12,6 +12,7 @@ import { tokenChangeSweep } from "../../push/store/sqlite/token-limit.ts";
 import { oneTimeNonceSweep } from "../../signers/sqlite/one-time-nonces.ts";
 import { deliverySweep, orphanedDeliverySweep } from "../../webhooks/store/sqlite/delivery-sweep.ts";
 import { webhookChangeSweep } from "../../webhooks/store/sqlite/webhook-changes.ts";
+import { bucketSweep } from "../../writes/limits/sqlite/bucket-store.ts";
 import { seenSweep } from "../../writes/seen/sqlite/seen-store.ts";
 import { writeSweeps } from "../../writes/store/sqlite/write-store.ts";
 
@@ -34,6 +35,7 @@ export const sweepNames = [
   "queued_writes",
   "write_clocks",
   "seen_notifications",
+  "rate_buckets",
 ] as const;
 
 export type SweepName = (typeof sweepNames)[number];
@@ -55,5 +57,6 @@ export function sweepSteps(db: StateDatabase, clock: StateClock): Readonly<Recor
     audit: auditSweep(db, clock),
     ...writeSweeps(db, clock),
     seen_notifications: seenSweep(db, clock),
+    rate_buckets: bucketSweep(db, clock),
   };
 }

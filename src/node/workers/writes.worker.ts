@@ -43,6 +43,7 @@ runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits }) => {
     db,
     commits: new CommitSequence(commits),
     store: state.stores.writes,
+    buckets: state.stores.buckets,
     audit: state.stores.audit,
     hub: connectRpc<HubRpc>(hub),
     signals: new NodeSignals(link.signals),

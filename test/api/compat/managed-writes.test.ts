@@ -14,7 +14,11 @@ const OTHER = 72;
 const TARGETS = Array.from({ length: 97 }, (_, n) => 200 + n);
 const signed = await startSignedApi({
   compatPrefixes: ["farcaster"],
-  settings: [`signers.encryption_key=${"5a".repeat(32)}`, "api_keys.writes_per_minute=1000000"],
+  settings: [
+    `signers.encryption_key=${"5a".repeat(32)}`,
+    "api_keys.writes_per_minute=1000000",
+    "writes.fid_messages_per_hour=1000000",
+  ],
   fids: [OWNER, STRANGER],
 });
 const { node, url } = signed.api;

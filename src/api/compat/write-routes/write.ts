@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { rawBody } from "../../../http/body.ts";
 import { ApiError, type ErrorName, errorKinds } from "../../../http/errors.ts";
-import { exchangeOf, keyCallerOf } from "../../../http/exchange.ts";
+import { type Exchange, exchangeOf, keyCallerOf } from "../../../http/exchange.ts";
 import type { MessageOutcome, WriteRefusal } from "../../../writes/outcome.ts";
-import type { WriteCall, Writes } from "../../../writes/rpc.ts";
+import type { WriteCall, WriteLimit, Writes } from "../../../writes/rpc.ts";
 import type { WriteStore } from "../../../writes/store/write-store.ts";
 
 /** Dependencies of the routes that write. */
@@ -41,13 +41,14 @@ export async function executeWrite(
   write: Pick<WriteCall, "content" | "signerUuid"> & { readonly bodyIdem: unknown },
 ): Promise<readonly MessageOutcome[]> {
   if (!writes) throw new ApiError("notImplemented", WRITES_OFF, { code: "not_implemented" });
-  const { ownerFid, apiKeyId } = keyCallerOf(request);
-  const { requestId, client } = exchangeOf(request);
+  const { ownerFid, apiKeyId, writesPerMinute } = keyCallerOf(request);
+  const exchange = exchangeOf(request);
+  const { requestId, client } = exchange;
   const key = idemOf(request, write.bodyIdem);
   // The followed node may take longer to respond than the idle timeout of a connection.
   server?.timeout(request, 0);
   const reply = await writes.submit({
-    owner: { fid: ownerFid, apiKeyId },
+    owner: { fid: ownerFid, apiKeyId, writesPerMinute },
     route: routeName(request, route),
     idem: key === undefined ? null : { key, bodyDigest: digestOf(rawBody(request)) },
     signerUuid: write.signerUuid,
@@ -55,6 +56,7 @@ export async function executeWrite(
     requestId,
     address: client().address,
   });
+  showLimits(exchange, reply.limits ?? []);
   if (!reply.ok) throw errorOf(reply.refusal);
   const { outcomes, replayed } = reply;
   const isQueued = outcomes.some(({ state }) => state === "queued");
@@ -66,6 +68,21 @@ export async function executeWrite(
   set.headers["cache-control"] = "no-store";
   return outcomes;
 }
+
+/** Adds the limits of messages to the fields that show what the caller has left. */
+function showLimits(exchange: Exchange, limits: readonly WriteLimit[]): void {
+  for (const { name, quota, windowSecs, left, fullInSecs } of limits) {
+    const { policy, state } = exchange.limitHeaders ?? { policy: "", state: "" };
+    const policyItem = `"${name}";q=${quota};w=${windowSecs}`;
+    exchange.limitHeaders = {
+      // The edge shows the policy of keys that may write.
+      policy: policy.includes(policyItem) ? policy : joined(policy, policyItem),
+      state: joined(state, `"${name}";r=${left};t=${fullInSecs}`),
+    };
+  }
+}
+
+const joined = (items: string, item: string) => (items === "" ? item : `${items}, ${item}`);
 
 /** Whether an earlier request with the same idempotency key is stored. */
 export async function isStoredWrite(

@@ -1,0 +1,65 @@
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { WriteRefusal } from "../outcome.ts";
+import { refusal } from "../refusals.ts";
+import type { WriteCall, WriteLimit } from "../rpc.ts";
+import type { BucketCharge, BucketStore } from "./bucket-store.ts";
+
+const MS_PER_MINUTE = 60_000;
+const MS_PER_HOUR = 3_600_000;
+/** The share of its messages of an hour that a user may write at once. */
+const FID_BURST_SHARE = 4;
+
+/** What the limits of a write have left, and why it is refused. */
+export interface Charged {
+  readonly limits: readonly WriteLimit[];
+  readonly admitted: Result<undefined, WriteRefusal>;
+}
+
+/** Charges a write of a user for its messages, before they are signed. */
+export type ChargeWrite = (call: WriteCall, fid: number, messages: number) => Promise<Charged>;
+
+/** @param fidMessagesPerHour `writes.fid_messages_per_hour` */
+export function createWriteLimits(
+  buckets: BucketStore,
+  { fidMessagesPerHour }: { readonly fidMessagesPerHour: number },
+): ChargeWrite {
+  const fidBurst = Math.max(1, Math.floor(fidMessagesPerHour / FID_BURST_SHARE));
+
+  return async ({ owner, signerUuid }, fid, messages) => {
+    const { apiKeyId, writesPerMinute } = owner;
+    if (messages === 0 || writesPerMinute === null) return { limits: [], admitted: ok(undefined) };
+    // Anybody can put any fid into bytes, so messages that come signed count for the fid within one owner only.
+    const fidBucket = signerUuid === null ? `fid:${fid}:${owner.fid}` : `fid:${fid}`;
+    const charges: BucketCharge[] = [
+      {
+        name: `key:${apiKeyId}`,
+        tokens: messages,
+        burst: writesPerMinute,
+        msPerToken: MS_PER_MINUTE / writesPerMinute,
+      },
+      {
+        name: fidBucket,
+        tokens: messages,
+        burst: fidBurst,
+        msPerToken: MS_PER_HOUR / fidMessagesPerHour,
+      },
+    ];
+    const states = await buckets.take(charges);
+    const ofKey = states[0];
+    const ofFid = states[1];
+    if (!ofKey || !ofFid) throw new Error("a bucket was not charged");
+    const limits: WriteLimit[] = [
+      { name: "writes", quota: writesPerMinute, windowSecs: 60, ...shown(ofKey) },
+      { name: "fid", quota: fidMessagesPerHour, windowSecs: 3600, ...shown(ofFid) },
+    ];
+    const retrySecs = Math.ceil(Math.max(ofKey.retryInMs, ofFid.retryInMs) / 1000);
+    if (retrySecs === 0) return { limits, admitted: ok(undefined) };
+    const whose = ofKey.retryInMs > 0 ? "of this key" : "of this user";
+    const message = `too many writes ${whose}; try again in ${retrySecs} s`;
+    return { limits, admitted: err(refusal(429, "rate_limited", message, retrySecs)) };
+  };
+}
+
+function shown({ left, fullInMs }: { readonly left: number; readonly fullInMs: number }) {
+  return { left, fullInSecs: Math.ceil(fullInMs / 1000) };
+}

@@ -1,0 +1,73 @@
+import { afterAll, expect, test } from "bun:test";
+import { accountRecords, accountSigner } from "../../support/node.ts";
+import { startSignedApi } from "../../support/signed-api.ts";
+
+const OWNER = 3;
+const USER = 71;
+const OTHER = 72;
+const TARGETS = Array.from({ length: 12 }, (_, n) => 200 + n);
+const signed = await startSignedApi({
+  compatPrefixes: ["farcaster"],
+  settings: [`signers.encryption_key=${"5a".repeat(32)}`, "writes.fid_messages_per_hour=40"],
+  fids: [OWNER],
+});
+const { node, url } = signed.api;
+for (const fid of [USER, OTHER, ...TARGETS]) node.ingestAll(accountRecords(fid));
+afterAll(() => signed[Symbol.asyncDispose]());
+
+async function keyOf(writesPerMinute: number): Promise<{ id: string; secret: string }> {
+  const body = { name: "k", scopes: ["write", "read"], writes_per_minute: writesPerMinute };
+  const { api_key, secret } = (await signed.call({ method: "POST", path: "/api_key", body })).body;
+  return { id: api_key.api_key_id, secret };
+}
+
+async function importSigner(fid: number): Promise<string> {
+  const private_key = `0x${Buffer.from(accountSigner(fid).privateKey).toString("hex")}`;
+  const path = "/managed_signer/import";
+  return (await signed.call({ method: "POST", path, body: { private_key, fid } })).body.signer.signer_uuid;
+}
+
+async function call(secret: string, method: string, path: string, body: object) {
+  const response = await fetch(`${url}/v2/farcaster${path}`, {
+    method,
+    headers: { "x-api-key": secret, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: a response of any shape
+  return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+}
+
+test("each message takes a token of the key, before it is signed; what makes no message takes none", async () => {
+  const signer_uuid = await importSigner(USER);
+  const { secret } = await keyOf(7);
+  const follow = (fids: readonly number[]) =>
+    call(secret, "POST", "/user/follow", { signer_uuid, target_fids: fids });
+  const first = await follow(TARGETS.slice(0, 5));
+  expect(first.status).toBe(200);
+  expect(first.headers.get("ratelimit-policy")).toContain('"writes";q=7;w=60, "fid";q=40;w=3600');
+  expect(first.headers.get("ratelimit")).toMatch(/"writes";r=2;t=43, "fid";r=5;t=450$/);
+  expect((await follow(TARGETS.slice(0, 5))).status).toBe(200);
+  const refused = await follow(TARGETS.slice(5, 8));
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get("x-error-code")).toBe("rate_limited");
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(refused.headers.get("ratelimit")).toMatch(/"writes";r=2;/);
+  expect((await follow(TARGETS.slice(5, 7))).status).toBe(200);
+  const cast = await call(secret, "POST", "/cast", { signer_uuid, text: "one more" });
+  expect(cast.status).toBe(429);
+  expect(cast.body.message).toContain("of this key");
+});
+
+test("a user's messages of an hour are counted over all keys, and a repetition takes none", async () => {
+  const signer_uuid = await importSigner(OTHER);
+  const keys = await Promise.all([keyOf(120), keyOf(120)]);
+  const publish = (text: string) =>
+    call(keys[text.length % 2]?.secret ?? "", "POST", "/cast", { signer_uuid, text, idem: text });
+  const texts = Array.from({ length: 11 }, (_, n) => "x".repeat(n + 1));
+  for (const text of texts.slice(0, 10)) expect((await publish(text)).status).toBe(200);
+  expect((await publish("x")).headers.get("idempotent-replayed")).toBe("true");
+  const refused = await publish(texts[10] ?? "");
+  expect(refused.status).toBe(429);
+  expect(refused.body.message).toContain("of this user");
+  expect(refused.headers.get("retry-after")).toBe("90");
+});
