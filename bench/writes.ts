@@ -25,6 +25,7 @@ export async function benchWrites(): Promise<Figure[]> {
     args: [
       ...["--set", "hub.admin=true", "--set", "http.workers=1"],
       ...["--set", "api_keys.writes_per_minute=1000000", "--set", "api_keys.units_per_minute=1000000000"],
+      ...["--set", "writes.fid_messages_per_hour=1000000"],
     ],
   });
   const client = new Client(node.hubAddress, credentials.createInsecure());

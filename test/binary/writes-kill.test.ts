@@ -85,7 +85,10 @@ test.skipIf(!IS_LONG)(
     let upstream: RunningNode = await startUpstream();
     const hubPort = upstream.hubAddress.split(":").at(-1) ?? "";
     const settings = ["--set", `upstream.url=http://127.0.0.1:${hubPort}`];
-    const limits = ["--set", "writes.confirm_timeout_ms=500", "--set", "api_keys.writes_per_minute=1000000"];
+    const limits = [
+      ...["--set", "writes.confirm_timeout_ms=500", "--set", "api_keys.writes_per_minute=1000000"],
+      ...["--set", "writes.fid_messages_per_hour=1000000"],
+    ];
     const startFollower = () =>
       startNode({ command: compiledProgram, dataDir: nodeDir, args: [...settings, ...limits] });
     let node: RunningNode = await startFollower();
