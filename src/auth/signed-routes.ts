@@ -125,7 +125,7 @@ export function createSignedRoutes(
         const response = await handle(signed);
         if (method !== "GET") {
           const { requestId, caller } = exchangeOf(request);
-          const key = caller.kind === "apiKey" ? { apiKey: caller.prefix } : {};
+          const key = caller.kind === "apiKey" ? { apiKeyPrefix: caller.prefix } : {};
           auth.log.info({ op, fid, requestId, ...key }, "Executed a signed operation");
         }
         return response;

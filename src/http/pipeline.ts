@@ -119,7 +119,7 @@ export function createPipeline(
     if (exchange.caller.kind === "apiKey") gate.recordUse(exchange, status);
     const level = template === READINESS ? "debug" : logLevelOf(status);
     if (log.isLevelEnabled(level)) {
-      const key = exchange.caller.kind === "apiKey" ? { apiKey: exchange.caller.prefix } : {};
+      const key = exchange.caller.kind === "apiKey" ? { apiKeyPrefix: exchange.caller.prefix } : {};
       log[level]({ method, route: template, status, durationMs, requestId, ...key }, "Request handled");
     }
     return response;

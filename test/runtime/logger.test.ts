@@ -151,3 +151,16 @@ test("the pretty format is one readable line, stacks below, and control characte
   expect(head).toMatch(/ ERROR \[http\] boom$/);
   expect(below.join("\n")).toMatch(/^ {4}Error: boom\n[\s\S]* {2}caused by\n {4}Error: inner/);
 });
+
+test("a line of a request shows the part of an API key that may be shown, and never the key", () => {
+  const { log, lines } = recorded();
+  log.info(
+    { apiKeyPrefix: "svc_8FqZ2rTa", apiKey: "svc_8FqZ2rTa_rest", "x-api-key": "svc_8FqZ2rTa_rest" },
+    "Done",
+  );
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+    apiKeyPrefix: "svc_8FqZ2rTa",
+    apiKey: "[redacted]",
+    "x-api-key": "[redacted]",
+  });
+});
