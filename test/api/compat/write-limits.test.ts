@@ -5,6 +5,7 @@ import { startSignedApi } from "../../support/signed-api.ts";
 const OWNER = 3;
 const USER = 71;
 const OTHER = 72;
+const USAGE_USER = 73;
 const TARGETS = Array.from({ length: 12 }, (_, n) => 200 + n);
 const signed = await startSignedApi({
   compatPrefixes: ["farcaster"],
@@ -12,7 +13,7 @@ const signed = await startSignedApi({
   fids: [OWNER],
 });
 const { node, url } = signed.api;
-for (const fid of [USER, OTHER, ...TARGETS]) node.ingestAll(accountRecords(fid));
+for (const fid of [USER, OTHER, USAGE_USER, ...TARGETS]) node.ingestAll(accountRecords(fid));
 afterAll(() => signed[Symbol.asyncDispose]());
 
 async function keyOf(writesPerMinute: number): Promise<{ id: string; secret: string }> {
@@ -70,4 +71,22 @@ test("a user's messages of an hour are counted over all keys, and a repetition t
   expect(refused.status).toBe(429);
   expect(refused.body.message).toContain("of this user");
   expect(refused.headers.get("retry-after")).toBe("90");
+});
+
+test("the usage of a key counts its messages, and two units for each further message of a request", async () => {
+  const signer_uuid = await importSigner(USAGE_USER);
+  const { id, secret } = await keyOf(120);
+  const follow = (count: number) =>
+    call(secret, "POST", "/user/follow", { signer_uuid, target_fids: TARGETS.slice(0, count) });
+  expect((await follow(4)).headers.get("ratelimit")).toMatch(/^"key";r=9974;/);
+  expect((await follow(4)).body.success).toBe(true);
+  const idem = () => call(secret, "POST", "/cast", { signer_uuid, text: "once", idem: "once" });
+  for (let n = 0; n < 2; n += 1) expect((await idem()).status).toBe(200);
+  expect((await call(secret, "DELETE", "/cast", { signer_uuid, target_hash: "00" })).status).toBe(400);
+  await signed.api.flushUsage();
+  const usage = await signed.call({ method: "GET", path: `/api_key/usage?api_key_id=${id}` });
+  const counts = (route: string) =>
+    usage.body.usage.find((row: { route: string }) => row.route === `/v2/farcaster${route}`);
+  expect(counts("/user/follow")).toMatchObject({ requests: 2, units: 52, writes: 4, errors: 0 });
+  expect(counts("/cast")).toMatchObject({ requests: 3, units: 60, writes: 1, errors: 1 });
 });

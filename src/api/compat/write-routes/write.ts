@@ -24,6 +24,10 @@ export interface WriteContext {
 }
 
 const IDEM = /^[\x20-\x7e]{1,128}$/;
+/** The edge charges the first message. */
+const FURTHER_MESSAGE_UNITS = 2;
+/** The states of messages that count as written. */
+const WRITTEN: ReadonlySet<MessageOutcome["state"]> = new Set(["merged", "queued"]);
 /** The two segments of the prefix. */
 const PREFIX_SEGMENTS = 2;
 
@@ -45,6 +49,7 @@ export async function executeWrite(
   const exchange = exchangeOf(request);
   const { requestId, client } = exchange;
   const key = idemOf(request, write.bodyIdem);
+  exchange.charge(FURTHER_MESSAGE_UNITS * Math.max(0, messagesOf(write.content) - 1));
   // The followed node may take longer to respond than the idle timeout of a connection.
   server?.timeout(request, 0);
   const reply = await writes.submit({
@@ -59,6 +64,7 @@ export async function executeWrite(
   showLimits(exchange, reply.limits ?? []);
   if (!reply.ok) throw errorOf(reply.refusal);
   const { outcomes, replayed } = reply;
+  if (!replayed) exchange.writes += outcomes.filter(({ state }) => WRITTEN.has(state)).length;
   const isQueued = outcomes.some(({ state }) => state === "queued");
   const hashes = outcomes.filter(({ hash }) => hash !== "").map(({ hash }) => `0x${hash}`);
   set.status = isQueued ? 202 : 200;
@@ -67,6 +73,12 @@ export async function executeWrite(
   if (replayed) set.headers["idempotent-replayed"] = "true";
   set.headers["cache-control"] = "no-store";
   return outcomes;
+}
+
+/** Returns the number of messages that a write may make. */
+function messagesOf(content: WriteCall["content"]): number {
+  if (content === "stored") return 0;
+  return "signed" in content ? content.signed.length : content.bodies.filter((body) => body !== null).length;
 }
 
 /** Adds the limits of messages to the fields that show what the caller has left. */
