@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { Message, makeCastAdd, NobleEd25519Signer } from "@farcaster/core";
+import { Configuration, NeynarAPIClient } from "@neynar/nodejs-sdk";
+import { isAxiosError } from "axios";
+import { type Hex, toBytes } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { createSiweMessage } from "viem/siwe";
+import { demoKeys } from "../../../src/demo/keys.ts";
+import { startDemoNode } from "../../support/demo-node.ts";
+import { type RunningNode, tempDir } from "../../support/program.ts";
+import { signedHeaders } from "../../support/signing.ts";
+import { type DemoFacts, readDemoFacts } from "./demo-facts.ts";
+
+/**
+ * Every method of the SDK's client against a node with the demo network, by base URL and key alone. A method works or is
+ * refused with a status and a message; none fails with 500, and none hangs.
+ */
+
+const FID = 3;
+const TIMEOUT_MS = 10_000;
+/** Sends several requests, each of which is a method of its own. */
+const HELPER = "createSignerAndRegisterSignedKey";
+
+const dir = tempDir();
+let node: RunningNode;
+let facts: DemoFacts;
+let client: NeynarAPIClient;
+let signerUuid: string;
+beforeAll(async () => {
+  node = await startDemoNode({
+    dataDir: `${dir.path}/data`,
+    args: ["--set", "api_keys.writes_per_minute=10000"],
+  });
+  facts = await readDemoFacts(node.url);
+  await callSigned("/frame/app", { name: "App", app_url: "https://93.184.216.34" });
+  const scopes = ["read", "write", "signers", "webhooks", "apps", "push"];
+  const { secret } = await callSigned("/api_key", { name: "every", scopes });
+  // Methods that cost money there refuse to be called without the header of a wallet.
+  const baseOptions = { headers: { "x-wallet-id": "w" } };
+  client = new NeynarAPIClient(
+    new Configuration({ apiKey: String(secret), basePath: node.url, baseOptions }),
+  );
+  const [signer] = keysOf(FID).signers;
+  const imported = await callSigned("/managed_signer/import", { fid: FID, private_key: signer?.privateKey });
+  signerUuid = (imported.signer as { signer_uuid: string }).signer_uuid;
+}, 60_000);
+afterAll(async () => {
+  await node.stop();
+  dir[Symbol.dispose]();
+});
+
+function keysOf(fid: number) {
+  const keys = demoKeys(fid);
+  if (!keys) throw new Error(`fid ${fid} is not in the demo network`);
+  return keys;
+}
+
+async function callSigned(path: string, value: object): Promise<Record<string, unknown>> {
+  const body = JSON.stringify(value);
+  const signedAt = Math.floor(Date.now() / 1000);
+  const { custody } = keysOf(FID);
+  const wallet = { privateKey: toBytes(custody.privateKey), address: toBytes(custody.address) };
+  const headers = await signedHeaders({ method: "POST", path, fid: FID, signedAt, body, wallet });
+  const response = await fetch(`${node.url}/v2/svc${path}`, { method: "POST", headers, body });
+  expect([path, response.status]).toEqual([path, 200]);
+  return (await response.json()) as Record<string, unknown>;
+}
+
+/** The names of the parameters that each method requires, as the SDK's types declare them. */
+function requiredParameters(): ReadonlyMap<string, readonly string[]> {
+  const file = Bun.resolveSync("@neynar/nodejs-sdk/build/clients/NeynarAPIClient.d.ts", import.meta.dir);
+  const declarations = readFileSync(file, "utf8").replace(/\/\*\*[\s\S]*?\*\//g, "");
+  const method = /^ {4}(\w+)\((?:params\??: \{([\s\S]*?)\n {4}\})?[^)]*\): Promise</gm;
+  return new Map(
+    [...declarations.matchAll(method)].map(([, name = "", parameters = ""]) => [
+      name,
+      [...parameters.matchAll(/^ {8}(\w+):/gm)].map(([, parameter = ""]) => parameter),
+    ]),
+  );
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** A valid value for each name of a parameter. */
+function commonValues(): Values {
+  const { cast } = facts.inChannel;
+  const address = facts.verified.verified_addresses.eth_addresses[0];
+  return {
+    fid: facts.known.fid,
+    fids: [3, 4],
+    viewerFid: facts.viewer.fid,
+    targetFid: facts.known.fid,
+    targetFids: [20, 21],
+    blockedFid: 22,
+    mutedFid: 23,
+    signerUuid,
+    hash: facts.thread.hash,
+    identifier: facts.thread.hash,
+    casts: [facts.thread.hash],
+    target: facts.thread.hash,
+    type: "hash",
+    q: "bread",
+    id: facts.inChannel.id,
+    ids: [facts.inChannel.id],
+    channelId: facts.inChannel.id,
+    channelIds: [facts.inChannel.id],
+    parentUrls: [cast.channel?.parent_url],
+    url: "https://93.184.216.34/hook",
+    reactionType: "like",
+    types: ["likes"],
+    subscriptionProvider: "fabric_stp",
+    addresses: [address],
+    address,
+    custodyAddress: facts.known.custody_address,
+    username: facts.known.username,
+    xUsername: facts.onX.verified_accounts.find(({ platform }) => platform === "x")?.username,
+    publicKey: facts.signer,
+    latitude: facts.located.profile.location?.latitude,
+    longitude: facts.located.profile.location?.longitude,
+    fname: "nobodyhasthis",
+    slug: "bread",
+    notification: { title: "t", body: "b", target_url: "https://93.184.216.34/n" },
+    name: "name",
+    networks: ["base"],
+    network: "base",
+    active: "false",
+    body: {},
+  };
+}
+
+/** Values of single methods beyond the common ones; some come from an earlier call. */
+const ownValues: Readonly<Record<string, () => Values | Promise<Values>>> = {
+  fetchCastQuotes: () => ({ identifier: facts.quoted }),
+  fetchBulkChannels: () => ({ type: "id" }),
+  fetchFeed: () => ({ feedType: "following", fid: FID }),
+  fetchUserReactions: () => ({ type: "likes" }),
+  fetchUserInteractions: () => ({ type: ["follows"] }),
+  fetchBlockList: () => ({ blockerFid: facts.blocker }),
+  fetchMuteList: () => ({ fid: facts.muter }),
+  publishCast: () => ({ text: "hello" }),
+  deleteCast: async () => ({
+    targetHash: (await client.publishCast({ signerUuid, text: "to be deleted" })).cast.hash,
+  }),
+  updateUser: () => ({ bio: "every method" }),
+  publishVerification: verificationClaim,
+  deleteVerification: verificationClaim,
+  publishMessageToFarcaster: async () => ({ body: await signedCast() }),
+  registerSignedKey: keyRequest,
+  // The SDK's types and its code disagree about the names.
+  getTokenMetadata: () => ({ network: "base", address: `0x${"01".repeat(20)}` }),
+  markNotificationsAsSeen: () => ({ signerUuid }),
+  lookupDeveloperManagedAuthAddress: async () => ({ address: await authAddress() }),
+  lookupSigner: async () => ({ signerUuid: (await client.createSigner()).signer_uuid }),
+  fetchSigners: signInMessage,
+  publishWebhook: () => ({ subscription: { "user.created": {} } }),
+  updateWebhook: async () => ({ webhookId: await webhookId(), subscription: { "user.created": {} } }),
+  updateWebhookActiveStatus: async () => ({ webhookId: await webhookId() }),
+  lookupWebhook: async () => ({ webhookId: await webhookId() }),
+  deleteWebhook: async () => ({ webhookId: await webhookId() }),
+};
+
+const nowSecs = () => Math.floor(Date.now() / 1000);
+const custodyOf = (fid: number) => privateKeyToAccount(keysOf(fid).custody.privateKey);
+
+async function authAddress(): Promise<string> {
+  const fids = Array.from({ length: 100 }, (_, at) => at + 1);
+  const { users } = await client.fetchBulkUsers({ fids });
+  const [first] = users.flatMap((user) => user.auth_addresses ?? []);
+  return first?.address ?? "";
+}
+
+async function webhookId(): Promise<string> {
+  const fields = { name: "hook", url: "https://93.184.216.34/hook", subscription: { "user.created": {} } };
+  return (await client.publishWebhook(fields)).webhook?.webhook_id ?? "";
+}
+
+async function signedCast(): Promise<object> {
+  const [signer] = keysOf(FID).signers;
+  const made = await makeCastAdd(
+    { text: "signed", embeds: [], embedsDeprecated: [], mentions: [], mentionsPositions: [], type: 0 },
+    { fid: FID, network: 1 },
+    new NobleEd25519Signer(toBytes(signer?.privateKey ?? "0x")),
+  );
+  return Message.toJSON(made._unsafeUnwrap()) as object;
+}
+
+async function verificationClaim(): Promise<Values> {
+  const wallet = privateKeyToAccount(`0x${"37".repeat(32)}`);
+  const blockHash: Hex = `0x${"0b".repeat(32)}`;
+  const ethSignature = await wallet.signTypedData({
+    domain: {
+      name: "Farcaster Verify Ethereum Address",
+      version: "2.0.0",
+      salt: "0xf2d857f4a3edcb9b78b4d503bfe733db1e3f6cdc2b7971ee739626c97e86a558",
+    },
+    types: {
+      VerificationClaim: [
+        { name: "fid", type: "uint256" },
+        { name: "address", type: "address" },
+        { name: "blockHash", type: "bytes32" },
+        { name: "network", type: "uint8" },
+      ],
+    },
+    primaryType: "VerificationClaim",
+    message: { fid: BigInt(FID), address: wallet.address, blockHash, network: 1 },
+  });
+  return { address: wallet.address, blockHash, ethSignature };
+}
+
+async function keyRequest(): Promise<Values> {
+  const signer = await client.createSigner();
+  const deadline = nowSecs() + 3600;
+  const signature = await custodyOf(FID).signTypedData({
+    domain: { name: "Farcaster KeyAdd", version: "1", chainId: 1 },
+    types: {
+      SignedKeyRequest: [
+        { name: "requestFid", type: "uint256" },
+        { name: "key", type: "bytes" },
+        { name: "deadline", type: "uint256" },
+      ],
+    },
+    primaryType: "SignedKeyRequest",
+    message: { requestFid: BigInt(FID), key: signer.public_key as Hex, deadline: BigInt(deadline) },
+  });
+  return { signerUuid: signer.signer_uuid, appFid: FID, deadline, signature };
+}
+
+async function signInMessage(): Promise<Values> {
+  const { nonce } = await client.fetchNonce();
+  const account = custodyOf(FID);
+  const message = createSiweMessage({
+    address: account.address,
+    chainId: 10,
+    domain: "app.example",
+    uri: "https://app.example/login",
+    version: "1",
+    nonce,
+    issuedAt: new Date(),
+  });
+  return { message, signature: await account.signMessage({ message }) };
+}
+
+type Outcome = "works" | { readonly status?: number; readonly message?: unknown };
+
+async function outcomeOf(name: string, values: Values): Promise<Outcome> {
+  const methods = client as unknown as Record<string, (values: Values) => Promise<unknown>>;
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`${name} hangs`)), TIMEOUT_MS);
+  try {
+    await Promise.race([methods[name]?.(values), late]);
+    return "works";
+  } catch (error) {
+    if (!isAxiosError(error) || !error.response) throw error;
+    return { status: error.response.status, message: error.response.data?.message };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+test("every method works or says why not, and 89 work by base URL and key alone", async () => {
+  const common = commonValues();
+  const works: string[] = [];
+  const refused: Record<string, Exclude<Outcome, "works">> = {};
+  const methods = [...requiredParameters()].filter(([name]) => name !== HELPER);
+  expect(methods).toHaveLength(175);
+  for (const [name, parameters] of methods) {
+    const required = Object.fromEntries(parameters.map((key) => [key, common[key] ?? {}]));
+    const outcome = await outcomeOf(name, { ...required, ...(await ownValues[name]?.()) });
+    if (outcome === "works") works.push(name);
+    else refused[name] = outcome;
+  }
+  for (const [name, { status = 0, message }] of Object.entries(refused)) {
+    expect([name, message]).toEqual([name, expect.any(String)]);
+    expect([name, [404, 501].includes(status)]).toEqual([name, true]);
+  }
+  expect(works).toHaveLength(89);
+}, 60_000);
