@@ -34,6 +34,8 @@ export function sseBody(
   const reservation = new Reservation(deps.unsent);
   let isFirst = true;
   let isClosed = false;
+  /** Frames that wait for the budget. A last frame names the position behind them, so it never comes before them. */
+  let waiting: Uint8Array | undefined;
   const finish = (controller: ReadableStreamDefaultController<Uint8Array>) => {
     if (isClosed) return;
     isClosed = true;
@@ -46,6 +48,7 @@ export function sseBody(
       start(controller) {
         connection.onEndWhileSending = () => {
           if (isClosed) return;
+          if (waiting) controller.enqueue(waiting);
           const last = connection.takeLast();
           if (last.length > 0) controller.enqueue(chunkOf(last));
           finish(controller);
@@ -63,7 +66,9 @@ export function sseBody(
           ? Buffer.concat([Buffer.from(`retry: ${RETRY_MS}\n`), chunkOf(frames)])
           : chunkOf(frames);
         isFirst = false;
+        waiting = chunk;
         await reserveBytes(reservation, chunk.byteLength, connection);
+        waiting = undefined;
         if (!isClosed) controller.enqueue(chunk);
       },
       cancel() {

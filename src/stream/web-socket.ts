@@ -4,7 +4,7 @@ import { parseJson } from "../lib/json.ts";
 import type { Result } from "../lib/result.ts";
 import type { Subscription } from "../webhooks/subscription.ts";
 import type { EndReason } from "./connection.ts";
-import { KeepAliveFrame } from "./frame.ts";
+import { type Frame, KeepAliveFrame } from "./frame.ts";
 import { LAST_BYTES_SECS, MAX_WAITING_BYTES, reserveBytes } from "./sse.ts";
 import type { OpenStream } from "./streams.ts";
 
@@ -41,6 +41,16 @@ export function streamSocket(stream: OpenStream, deps: StreamSocketDeps): WebSoc
   let changedAtMs = Number.NEGATIVE_INFINITY;
   let firstMessage: Timer | undefined;
   let isClosed = false;
+  /** Frames that wait for the budget. A last frame names the position behind them, so it never comes before them. */
+  let waiting: readonly Frame[] = [];
+
+  function sendWaiting(to: WebSocketPeer): void {
+    for (const frame of waiting) {
+      to.send(frame.webSocket);
+      if (frame instanceof KeepAliveFrame) to.ping();
+    }
+    waiting = [];
+  }
 
   async function send(to: WebSocketPeer): Promise<void> {
     for (;;) {
@@ -48,11 +58,9 @@ export function streamSocket(stream: OpenStream, deps: StreamSocketDeps): WebSoc
       if (isClosed) return;
       if (frames.length === 0) break;
       const bytes = frames.reduce((sum, { size }) => sum + size, 0);
+      waiting = frames;
       await reserveBytes(reservation, bytes, connection);
-      for (const frame of frames) {
-        to.send(frame.webSocket);
-        if (frame instanceof KeepAliveFrame) to.ping();
-      }
+      sendWaiting(to);
       while (to.getBufferedAmount() > 0 && !isClosed && !connection.hasEnded) await drained();
       reservation.shrinkTo(0);
     }
@@ -98,6 +106,7 @@ export function streamSocket(stream: OpenStream, deps: StreamSocketDeps): WebSoc
     opened(to) {
       peer = to;
       connection.onEndWhileSending = () => {
+        sendWaiting(to);
         for (const frame of connection.takeLast()) to.send(frame.webSocket);
         onDrained?.();
       };
