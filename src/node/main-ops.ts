@@ -13,6 +13,8 @@ import type { FanOut } from "../push/fan-out.ts";
 import { registerSendMetrics } from "../push/send-metrics.ts";
 import type { Common } from "../runtime/common.ts";
 import type { Metrics } from "../runtime/metrics.ts";
+import { registerSignerMetrics } from "../signers/signer-metrics.ts";
+import type { SignerStatsRpc } from "../signers/signer-stats.ts";
 import type { StreamSlotStats } from "../stream/slots.ts";
 import { registerUpstreamMetrics } from "../upstream/metrics.ts";
 import { registerDeliveryMetrics } from "../webhooks/deliver/delivery-metrics.ts";
@@ -51,8 +53,8 @@ interface NodeOpsDeps {
   readonly matching: StatsClient<MatchRpc>;
   /** The hub's thread; undefined when neither gRPC nor its reads are served. */
   readonly hub: StatsClient<HubRpc> | undefined;
-  /** The thread of writes; undefined while they are off. */
-  readonly writes: StatsClient<WritesRpc> | undefined;
+  /** The thread of writes and managed signers; undefined while both are off. */
+  readonly writes: (StatsClient<WritesRpc> & RpcClient<SignerStatsRpc>) | undefined;
   /** The writer of state.db; undefined with PostgreSQL. */
   readonly state: StatsClient<StateWriterRpc> | undefined;
   /** See `MainState`. */
@@ -100,6 +102,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     matching: new PartStats("matching", () => matching.stats()),
     hub: hub && new PartStats("hub", () => hub.stats()),
     writes: writes && new PartStats("writes", () => writes.stats()),
+    signers: writes && new PartStats("signers", () => writes.signerStats()),
     state: state && new PartStats("state", () => state.stats()),
   };
   const stateWatch = stats.state && createStateWatch(stats.state);
@@ -113,6 +116,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     partMetricsOf(metrics, stats.matching, registerMatchMetrics),
     ...(stats.hub ? [partMetricsOf(metrics, stats.hub, registerHubMetrics)] : []),
     ...(stats.writes ? [partMetricsOf(metrics, stats.writes, registerWriteMetrics)] : []),
+    ...(stats.signers ? [partMetricsOf(metrics, stats.signers, registerSignerMetrics)] : []),
     ...(stats.state ? [partMetricsOf(metrics, stats.state, registerStateMetrics)] : []),
   ];
   if (postgres) registerClusterMetrics(metrics, { ...postgres, isAway: () => postgres.away() !== undefined });

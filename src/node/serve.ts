@@ -22,6 +22,7 @@ import { openDataDir } from "../runtime/data-dir.ts";
 import { processDescriptors } from "../runtime/descriptors.ts";
 import { watchForReplacement } from "../runtime/replacement.ts";
 import { tokenKeysOf } from "../signers/approval-token.ts";
+import type { SignerStatsRpc } from "../signers/signer-stats.ts";
 import { createStreamSlots } from "../stream/slots.ts";
 import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
@@ -144,7 +145,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     postgres: state.postgres,
     matching: connectRpc<MatchRpc>(channels.matching.connect()),
     hub: servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined,
-    writes: hasWrites ? connectRpc<WritesRpc>(channels.writes.connect()) : undefined,
+    writes: hasWrites ? connectRpc<WritesRpc & SignerStatsRpc>(channels.writes.connect()) : undefined,
     upstream,
     streams: () => streamSlots.stats(),
     pauses: state.pauses,

@@ -8,6 +8,7 @@ import { readTotals } from "../db/index/totals.ts";
 import type { HubStats } from "../hub/rpc.ts";
 import type { WriterStats } from "../ingest/rpc.ts";
 import type { FanOutStats } from "../push/fan-out.ts";
+import type { SignerStats } from "../signers/signer-stats.ts";
 import type { StreamSlotStats } from "../stream/slots.ts";
 import type { MatchThreadStats } from "../webhooks/match/rpc.ts";
 import type { DeliveryNodeStats } from "../webhooks/rpc.ts";
@@ -28,6 +29,7 @@ export interface NodeStats {
   readonly matching: PartStats<MatchThreadStats>;
   readonly hub: PartStats<HubStats> | undefined;
   readonly writes: PartStats<WritesStats> | undefined;
+  readonly signers: PartStats<SignerStats> | undefined;
   readonly state: PartStats<StateWriterStats> | undefined;
 }
 
@@ -48,7 +50,7 @@ export interface StatusDeps {
 export async function nodeStatus(config: Config, deps: StatusDeps) {
   const { db, upstream, stats, streams, storageWatch, pauses, postgres } = deps;
   const space = storageWatch.diskSpace();
-  const [writer, swept, sends, deliveries, matching, hub, writes, state] = await Promise.all([
+  const [writer, swept, sends, deliveries, matching, hub, writes, signers, state] = await Promise.all([
     stats.ingest.request(),
     stats.maintenance.request(),
     stats.fanOut.request(),
@@ -56,6 +58,7 @@ export async function nodeStatus(config: Config, deps: StatusDeps) {
     stats.matching.request(),
     stats.hub?.request(),
     stats.writes?.request(),
+    stats.signers?.request(),
     stats.state?.request(),
   ]);
   const responses = {
@@ -66,6 +69,7 @@ export async function nodeStatus(config: Config, deps: StatusDeps) {
     matching,
     ...(stats.hub ? { hub } : {}),
     ...(stats.writes ? { writes } : {}),
+    ...(stats.signers ? { signers } : {}),
     ...(stats.state ? { state } : {}),
   };
   return {
@@ -143,6 +147,13 @@ export async function nodeStatus(config: Config, deps: StatusDeps) {
         }
       : null,
     writes: writes ? writesSection(writes) : null,
+    signers: signers
+      ? {
+          key_id: signers.keyId,
+          count_by_key_id: signers.countsByKeyId,
+          to_reseal: signers.toReseal,
+        }
+      : null,
     webhooks: {
       outbox_events: writer?.outbox.events ?? null,
       outbox_oldest_at: writer?.outbox.oldestAt ?? null,

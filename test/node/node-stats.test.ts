@@ -136,7 +136,7 @@ test("the status and the metrics respond while no part does", async () => {
     delivery: stuck(),
     matching: stuck(),
     hub: stuck(),
-    writes: stuck(),
+    writes: { ...stuck(), signerStats: () => new Promise<never>(() => undefined) },
     state: stuck(),
     upstream: undefined,
     postgres: undefined,
@@ -152,10 +152,11 @@ test("the status and the metrics respond while no part does", async () => {
   ]);
   expect(performance.now() - startedAt).toBeLessThan(4 * STATS_DEADLINE_MS);
   expect(status).toMatchObject({
-    unavailable: ["ingest", "fan_out", "delivery", "matching", "hub", "writes", "state"],
+    unavailable: ["ingest", "fan_out", "delivery", "matching", "hub", "writes", "signers", "state"],
     ingest: null,
     send: null,
     hub_log: null,
+    signers: null,
     maintenance: { runs: 2 },
     webhooks: { outbox_events: null, deliveries: null, matching: null },
   });

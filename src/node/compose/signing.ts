@@ -14,6 +14,7 @@ import { rekey } from "../../signers/rekey.ts";
 import { type SignersRpc, signersRpc } from "../../signers/rpc.ts";
 import { createSignerKeys, type SignerActor } from "../../signers/signer-keys.ts";
 import { createSignerStates } from "../../signers/signer-states.ts";
+import { readSignerStats, type SignerStatsRpc } from "../../signers/signer-stats.ts";
 import { createSigning, type SigningRefusal } from "../../signers/signing.ts";
 import { createVault } from "../../signers/vault.ts";
 import { UpstreamPositions } from "../../upstream/positions.ts";
@@ -26,7 +27,7 @@ import type { StateStores } from "../state/state-stores.ts";
 
 /** Managed signers on the thread that has the vault. */
 export interface NodeSigning {
-  readonly rpc: SignersRpc;
+  readonly rpc: SignersRpc & SignerStatsRpc;
   /** For writes of users. */
   readonly signers: WriteSigners;
   stop(): void;
@@ -95,7 +96,10 @@ export function startNodeSigning(deps: {
   const find = async (signerUuid: string, ownerFid: number) =>
     signing.find({ signerUuid, ownerFid, requestId: "", address: "" });
   return {
-    rpc: signersRpc(keys, approvals),
+    rpc: {
+      ...signersRpc(keys, approvals),
+      signerStats: () => readSignerStats(store, vault?.keyId ?? null),
+    },
     signers: {
       async userOf(signerUuid, ownerFid, types) {
         const signer = await find(signerUuid, ownerFid);

@@ -7,6 +7,7 @@ import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
 import type { SignersRpc } from "../../signers/rpc.ts";
+import type { SignerStatsRpc } from "../../signers/signer-stats.ts";
 import type { WritesRpc } from "../../writes/rpc.ts";
 import { startNodeSigning } from "../compose/signing.ts";
 import { type NodeWrites, startNodeWrites } from "../compose/writes.ts";
@@ -50,7 +51,8 @@ runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits }) => {
     signers: signing.signers,
   });
   return {
-    connect: (port) => serveRpc<WritesRpc & SignersRpc>(port, { ...writes.rpc, ...signing.rpc }),
+    connect: (port) =>
+      serveRpc<WritesRpc & SignersRpc & SignerStatsRpc>(port, { ...writes.rpc, ...signing.rpc }),
     async stop() {
       signing.stop();
       await writes.stop();

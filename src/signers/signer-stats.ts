@@ -1,0 +1,30 @@
+import type { SignerStore } from "./signer-store.ts";
+
+/** The stored signers by the master key that their seeds are sealed under. */
+export interface SignerStats {
+  /** The id of the current master key; null without one. */
+  readonly keyId: string | null;
+  readonly countsByKeyId: Readonly<Record<string, number>>;
+  /** Seeds under former master keys, which are needed until it is 0; null without a current one. */
+  readonly toReseal: number | null;
+}
+
+/** What the thread that signs reports to `/status` and `/metrics`. */
+export interface SignerStatsRpc {
+  /** Rejects while the state does not respond. */
+  signerStats(): Promise<SignerStats>;
+}
+
+/** Counts the stored signers. `keyId` is that of the current master key. */
+export async function readSignerStats(
+  store: Pick<SignerStore, "keyUses">,
+  keyId: string | null,
+): Promise<SignerStats> {
+  const uses = await store.keyUses();
+  const former = uses.filter((use) => use.keyId !== keyId);
+  return {
+    keyId,
+    countsByKeyId: Object.fromEntries(uses.map((use) => [use.keyId, use.count])),
+    toReseal: keyId === null ? null : former.reduce((sum, { count }) => sum + count, 0),
+  };
+}
