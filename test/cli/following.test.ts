@@ -23,8 +23,8 @@ test("an index with the demo network cannot follow, and one that follows cannot 
   using demo = dirWith(markDemo);
   using fresh = emptyDir();
   const [follows, both] = await Promise.all([
-    run(["serve", "--port", "0", ...upstream, "--data-dir", demo.path]),
-    run(["serve", "--port", "0", "--demo", ...upstream, "--data-dir", fresh.path]),
+    run(["serve", "--port", "0", "--set", "hub.port=0", ...upstream, "--data-dir", demo.path]),
+    run(["serve", "--port", "0", "--set", "hub.port=0", "--demo", ...upstream, "--data-dir", fresh.path]),
   ]);
   expect([follows.exitCode, both.exitCode]).toEqual([1, 1]);
   expect(follows.errors).toContain("holds the demo network, which cannot follow upstream.url");
@@ -36,8 +36,8 @@ test("an index that follows rejects imports and the demo network, and is not ser
   const file = `${dir.path}/records`;
   await writeRecords(file, accountRecords(1));
   const imported = await run(["import", file, "--data-dir", dir.path]);
-  const demo = await run(["serve", "--port", "0", "--demo", "--data-dir", dir.path]);
-  const alone = await run(["serve", "--port", "0", "--data-dir", dir.path]);
+  const demo = await run(["serve", "--port", "0", "--set", "hub.port=0", "--demo", "--data-dir", dir.path]);
+  const alone = await run(["serve", "--port", "0", "--set", "hub.port=0", "--data-dir", dir.path]);
   expect([imported.exitCode, demo.exitCode, alone.exitCode]).toEqual([1, 1, 1]);
   expect(imported.errors).toContain("follows an upstream, so an import would make it differ");
   for (const { errors } of [demo, alone]) {
@@ -51,7 +51,10 @@ test("a list of fids that cannot be read prevents the start, and the error names
   using dir = emptyDir();
   await Bun.write(`${dir.path}/fids`, "1\ntwo\n");
   const place = { cwd: dir.path, env: { SVC_UPSTREAM_FID_FILE: "fids" } };
-  const garbage = await run(["serve", "--port", "0", ...upstream, "--data-dir", dir.path], place);
+  const garbage = await run(
+    ["serve", "--port", "0", "--set", "hub.port=0", ...upstream, "--data-dir", dir.path],
+    place,
+  );
   expect(garbage.exitCode).toBe(1);
   expect(garbage.errors).toContain("upstream.fid_file: names fids, where line 2 has");
 }, 30_000);

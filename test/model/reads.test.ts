@@ -189,10 +189,12 @@ for (const seed of SEEDS) {
   }, 300_000);
 }
 
+const MANAGED = /\/(?:api_key|audit|frame|managed_signer|stream|webhook)(?:\/|$)/;
+
 /** Returns every documented read of protocol data: all operations of the prefix but the management API and streams. */
 function readsIn(api: TestApi): string[] {
   return Object.entries(pathsWithAliases(api.document)).flatMap(([path, operations]) => {
-    if (!path.startsWith("/v2/svc/") || /\/(?:frame|webhook)(?:\/|$)/.test(path)) return [];
+    if (!path.startsWith("/v2/svc/") || MANAGED.test(path)) return [];
     return Object.keys(operations as object)
       .filter((method) => method === "get" || (method === "post" && path.includes("/batch/")))
       .map((method) => `${method} ${path}`);

@@ -38,6 +38,11 @@ const EXCEPTIONS: readonly { readonly file: string; readonly what: string; reado
     why: "the app and webhook commands are the operator's own tool against a URL given on the command line",
   },
   {
+    file: "src/cli/client/approve-signer.ts",
+    what: "the global fetch",
+    why: "svc signer approve is the operator's own tool against a URL given on the command line",
+  },
+  {
     file: "src/cli/listen/follow-stream.ts",
     what: "the global fetch",
     why: "svc listen --stream is the operator's own tool against a URL given on the command line",

@@ -40,6 +40,8 @@ const BYTES = {
   userData: 165,
   otherMessage: 230,
 } as const;
+/** Bytes of an index without rows: a page for each table and index. */
+const EMPTY_BYTES = 450_000;
 const FILLING_SHARE = 1.6;
 
 /**
@@ -64,6 +66,7 @@ export function estimateSize(
     network;
   const messages = casts + reactions + links + userData + otherMessages;
   const bytes =
+    EMPTY_BYTES +
     fids * BYTES.fid +
     onChainEvents * BYTES.onChainEvent +
     casts * BYTES.cast +

@@ -22,10 +22,10 @@ const newer = statement<
   `SELECT count(*) AS n FROM (
      SELECT 1 FROM (
        SELECT kind, timestamp FROM notifications WHERE fid = ?1 AND timestamp > ?2
-       ORDER BY timestamp DESC LIMIT ${MAX_EXAMINED}) newest
+       ORDER BY timestamp DESC LIMIT ${MAX_EXAMINED}) below
      WHERE timestamp > CASE kind WHEN ${NotificationKind.Mention} THEN ?3 WHEN ${NotificationKind.Reply} THEN ?4
        WHEN ${NotificationKind.Like} THEN ?5 WHEN ${NotificationKind.Recast} THEN ?6 ELSE ?7 END
-     LIMIT ${MAX_UNSEEN}) unseen`,
+     LIMIT ${MAX_UNSEEN}) b`,
 );
 
 /** Counts the acts that notify an fid and that have not been seen, among the newest 10,000. */
