@@ -6,15 +6,21 @@ import {
   type MessagesResponse,
   MessageType,
   ReactionType,
+  validations,
 } from "@farcaster/hub-nodejs";
 import { blake3 } from "@noble/hashes/blake3.js";
-import type { SignedMessage } from "../../../src/protocol/signed-message.ts";
+import { decodeMessage, type SignedMessage } from "../../../src/protocol/signed-message.ts";
+import { MessageType as WireType } from "../../../src/protocol/wire/generated/message.ts";
 import { mergeAdmitted, startTestHub, type TestHub } from "../../support/hub.ts";
 import { liveHashes } from "../../support/live-messages.ts";
+import { likeUrl, signed } from "../../support/records.ts";
+import { expectOk } from "../../support/result.ts";
 import { type TemporaryIndex, temporaryIndex } from "../../support/temporary-index.ts";
 import { wildMessages } from "../../support/wild-network.ts";
 
 const FIDS = [1, 2, 3, 4, 5, 6, 7];
+/** Each is the start of the next. */
+const NESTED_URLS = ["https://b.example/x", "https://b.example/xy", "https://b.example/xy/z"];
 const PAGE_SIZES = [undefined, 1, 2, 7];
 
 let index: TemporaryIndex;
@@ -24,7 +30,7 @@ let live: SignedMessage[];
 
 beforeAll(async () => {
   index = temporaryIndex();
-  const messages = wildMessages("hub lists", 320);
+  const messages = [...wildMessages("hub lists", 320), ...nestedUrlMessages()];
   mergeAdmitted(index.db, messages);
   const hashes = new Set(liveHashes(index.db));
   const byHash = new Map(messages.map((message) => [message.hash.toHex(), message]));
@@ -37,6 +43,16 @@ afterAll(async () => {
   await hub[Symbol.asyncDispose]();
   index[Symbol.dispose]();
 });
+
+/** A cast under each of the URLs, and a like of it. */
+function nestedUrlMessages(): SignedMessage[] {
+  return NESTED_URLS.flatMap((url) => {
+    const value = { text: `under ${url}`, parent: { $case: "parentUrl" as const, value: url } };
+    const body = { $case: "castAddBody" as const, value };
+    const under = signed(7, { type: WireType.MESSAGE_TYPE_CAST_ADD, body });
+    return [under, likeUrl(7, url)].map(({ bytes }) => expectOk(decodeMessage(bytes)));
+  });
+}
 
 type PageFields = { pageSize?: number; pageToken?: Uint8Array; reverse?: boolean };
 type List = (page: PageFields) => Promise<HubResult<MessagesResponse>>;
@@ -239,6 +255,31 @@ describe("each list has exactly its messages in order, whatever the page size, f
         );
     expect(rows).toBeGreaterThan(40);
   });
+});
+
+test("a list of a URL has nothing of a URL that begins with it, or that it begins with", async () => {
+  for (const url of NESTED_URLS) {
+    const casts = await walk((page) => hub.client.getCastsByParent({ parentUrl: url, ...page }), {});
+    expect(casts.map(({ data }) => data?.castAddBody?.text)).toEqual([`under ${url}`]);
+    const likes = await walk((page) => hub.client.getReactionsByTarget({ targetUrl: url, ...page }), {});
+    expect(likes.map(({ data }) => data?.reactionBody?.targetUrl)).toEqual([url]);
+  }
+});
+
+test("each message passes the official library's check of its hash and signature", async () => {
+  const refused: string[] = [];
+  let valid = 0;
+  for (const fid of FIDS) {
+    for (const message of await walk((page) => hub.client.getAllCastMessagesByFid({ fid, ...page }), {}))
+      (await validations.validateMessage(message)).match(
+        () => {
+          valid += 1;
+        },
+        ({ message }) => refused.push(message),
+      );
+  }
+  expect(refused).toEqual([]);
+  expect(valid).toBeGreaterThan(100);
 });
 
 test("each message has its data twice, and its hash is that of the bytes", async () => {
