@@ -1,4 +1,5 @@
 import type { Static } from "@sinclair/typebox";
+import type { AuditEntry } from "../audit/audit-store.ts";
 import type { CustodyOf } from "../auth/custody.ts";
 import { randomBase58 } from "../lib/random-base58.ts";
 import { ok, type Result } from "../lib/result.ts";
@@ -27,11 +28,22 @@ export interface ApiKeyWithText {
   readonly text: string;
 }
 
-/** Management of API keys by their owners. `fid` is the acting fid, `body` the JSON of the request. */
-export interface ApiKeyService extends Omit<OwnedService<ApiKey>, "rotateSecret"> {
-  create(fid: number, body: unknown): Promise<Result<ApiKeyWithText, Refusal>>;
-  update(fid: number, body: unknown): Promise<Result<ApiKey, Refusal>>;
-  rotateSecret(fid: number, body: unknown): Promise<Result<ApiKeyWithText, Refusal>>;
+/** Who asks for a change. */
+export interface ApiKeyActor {
+  readonly fid: number;
+  readonly requestId: string;
+  /** The client's address. */
+  readonly address: string;
+}
+
+/**
+ * Management of API keys by their owners. `fid` is the acting fid, `body` the JSON of the request. The audit log names each change.
+ */
+export interface ApiKeyService extends Pick<OwnedService<ApiKey>, "get" | "list"> {
+  create(actor: ApiKeyActor, body: unknown): Promise<Result<ApiKeyWithText, Refusal>>;
+  update(actor: ApiKeyActor, body: unknown): Promise<Result<ApiKey, Refusal>>;
+  delete(actor: ApiKeyActor, id: string): Promise<Result<undefined, Refusal>>;
+  rotateSecret(actor: ApiKeyActor, body: unknown): Promise<Result<ApiKeyWithText, Refusal>>;
   /** The usage of a key by day and route; both days are included and counted from 1970. */
   usage(
     fid: number,
@@ -59,8 +71,23 @@ export function createApiKeyService(options: {
   /** Resolves when no HTTP worker, here or on another node, uses what it knew of the keys before. */
   readonly forgetKnownKeys: () => Promise<void>;
 }): ApiKeyService {
-  const { store, settings, limits, serviceName, custodyOf, ownsApp, forgetKnownKeys } = options;
+  const { store, clock, settings, limits, serviceName, custodyOf, ownsApp, forgetKnownKeys } = options;
   const parts = createOwnedParts({ ...options, noun: "API key", idKey: "api_key_id" });
+
+  const auditOf =
+    (action: string, { fid, requestId, address }: ApiKeyActor) =>
+    (apiKeyId: string): AuditEntry => ({
+      atMs: clock.nowMs(),
+      ownerFid: fid,
+      action,
+      apiKeyId,
+      signerUuid: null,
+      userFid: null,
+      hash: null,
+      outcome: "ok",
+      requestId,
+      address,
+    });
 
   /** Returns a refusal for fields that are valid by themselves. */
   async function refusalFor(
@@ -89,7 +116,8 @@ export function createApiKeyService(options: {
     list: parts.list,
     inactiveReason: (key) => inactiveReason(key, custodyOf),
 
-    async create(fid, body) {
+    async create(actor, body) {
+      const { fid } = actor;
       const request = readCreate(body);
       if (!request.ok) return request;
       const refusal = await refusalFor(fid, request.value);
@@ -100,8 +128,9 @@ export function createApiKeyService(options: {
       const now = parts.now();
       const prefix = createKeyPrefix(serviceName);
       const text = createKeyText(prefix);
-      const created = await parts.create({
-        apiKeyId: randomBase58(ID_CHARS),
+      const apiKeyId = randomBase58(ID_CHARS);
+      const key = {
+        apiKeyId,
         ownerFid: fid,
         name,
         prefix,
@@ -116,25 +145,28 @@ export function createApiKeyService(options: {
         secrets: [keySecret(text, now)],
         createdAt: now,
         updatedAt: now,
-      });
+      };
+      const created = await parts.create(key, auditOf("api_key.create", actor)(apiKeyId));
       return created.ok ? ok({ key: created.value, text }) : created;
     },
 
-    async update(fid, body) {
-      const updated = await parts.update(fid, body, async () => {
+    async update(actor, body) {
+      const { fid } = actor;
+      const read = async (): Promise<Result<ApiKeyChanges, Refusal>> => {
         const request = readUpdate(body);
         if (!request.ok) return request;
         const refusal = await refusalFor(fid, request.value);
         if (!refusal.ok) return refusal;
         const custody = request.value.active === true ? custodyOf(fid) : undefined;
         return ok(changesOf(request.value, custody));
-      });
+      };
+      const updated = await parts.update(fid, body, read, auditOf("api_key.update", actor));
       if (updated.ok) await forgetKnownKeys();
       return updated;
     },
 
-    async delete(fid, id) {
-      const deleted = await parts.delete(fid, id);
+    async delete(actor, id) {
+      const deleted = await parts.delete(actor.fid, id, auditOf("api_key.delete", actor)(id));
       if (deleted.ok) await forgetKnownKeys();
       return deleted;
     },
@@ -144,7 +176,8 @@ export function createApiKeyService(options: {
       return key.ok ? ok(await store.usage(id, days)) : key;
     },
 
-    async rotateSecret(fid, body) {
+    async rotateSecret(actor, body) {
+      const { fid } = actor;
       const request = readRotate(body);
       if (!request.ok) return request;
       const { api_key_id: id, grace_secs: graceSecs = settings.graceSecs } = request.value;
@@ -156,6 +189,7 @@ export function createApiKeyService(options: {
       const rotated = await store.rotateSecret(
         { id, ownerFid: fid, nowSecs },
         { secret: keySecret(text, nowSecs), graceEndsAt: nowSecs + graceSecs, maxSecrets: MAX_LIVE_SECRETS },
+        auditOf("api_key.rotate_secret", actor)(id),
       );
       if (typeof rotated === "string") return refusalOf(rotated, { noun: "API key", cap: settings.cap });
       if (graceSecs === 0) await forgetKnownKeys();

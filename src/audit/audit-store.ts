@@ -3,7 +3,7 @@ export interface AuditEntry {
   readonly atMs: number;
   /** The fid whose log it is: the owner of the key that acted, or the signer of the operation. */
   readonly ownerFid: number;
-  /** What was done, such as `signer.create` or `write.cast`. */
+  /** What was done, such as `api_key.create`, `signer.create` or `write.cast`. */
   readonly action: string;
   readonly apiKeyId: string | null;
   readonly signerUuid: string | null;

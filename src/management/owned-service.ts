@@ -1,3 +1,4 @@
+import type { AuditEntry } from "../audit/audit-store.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { ownValue, readObject } from "./fields.ts";
@@ -31,12 +32,14 @@ export interface OwnedService<Item> {
 /** The shared operations, and helpers for creating and updating a record. */
 export interface OwnedParts<Item, Changes> extends OwnedService<Item> {
   readonly now: () => number;
-  create(item: Item): Promise<Result<Item, Refusal>>;
+  create(item: Item, audit?: AuditEntry): Promise<Result<Item, Refusal>>;
+  delete(fid: number, id: string, audit?: AuditEntry): Promise<Result<undefined, Refusal>>;
   /** Finds the record that a body names, validates the body with `read`, and changes the record. */
   update(
     fid: number,
     body: unknown,
     read: (item: Item) => Promise<Result<Changes, Refusal>>,
+    auditOf?: (id: string) => AuditEntry,
   ): Promise<Result<Item, Refusal>>;
 }
 
@@ -67,9 +70,9 @@ export function createOwnedParts<Item extends { readonly ownerFid: number }, Cha
     now,
     get,
     list: (fid) => store.listByOwner(fid, now()),
-    create: async (item) => toResult(await store.create(item, cap)),
+    create: async (item, audit) => toResult(await store.create(item, cap, audit)),
 
-    async update(fid, body, read) {
+    async update(fid, body, read, auditOf) {
       const fields = readObject(body, "request body");
       if (!fields.ok) return fields;
       const id = ownValue(fields.value, idKey);
@@ -79,10 +82,10 @@ export function createOwnedParts<Item extends { readonly ownerFid: number }, Cha
       const changes = await read(item.value);
       if (!changes.ok) return changes;
       // The record may have been deleted while its new URL was checked; the store checks again.
-      return toResult(await store.update(claim(fid, id), changes.value));
+      return toResult(await store.update(claim(fid, id), changes.value, auditOf?.(id)));
     },
 
-    delete: async (fid, id) => toResult(await store.delete(claim(fid, id))),
+    delete: async (fid, id, audit) => toResult(await store.delete(claim(fid, id), audit)),
 
     async rotateSecret(fid, id) {
       const rotating = claim(fid, id);

@@ -1,3 +1,4 @@
+import type { AuditEntry } from "../audit/audit-store.ts";
 import type { Rotation, Secret } from "../db/state/secret.ts";
 
 /** A record that belongs to an fid and has secrets. Times are unix seconds. */
@@ -21,19 +22,20 @@ export interface Claim {
 
 /**
  * Records that belong to an fid and have secrets. A record includes its unexpired secrets, oldest first. Every method is
- * atomic, also against concurrent calls of other processes. Times are unix seconds and come from the caller.
+ * atomic, also against concurrent calls of other processes. Times are unix seconds and come from the caller. A change adds `audit`
+ * to the audit log, if given, in its transaction; a refusal does not.
  */
 export interface OwnedStore<Item, Changes> {
   /** Adds a record, unless its owner already has `cap` of them. */
-  create(item: Item, cap: number): Promise<Item | StoreRefusal>;
+  create(item: Item, cap: number, audit?: AuditEntry): Promise<Item | StoreRefusal>;
   find(id: string, nowSecs: number): Promise<Item | undefined>;
   /** All records of an owner, oldest first. */
   listByOwner(ownerFid: number, nowSecs: number): Promise<Item[]>;
-  update(claim: Claim, changes: Changes): Promise<Item | StoreRefusal>;
+  update(claim: Claim, changes: Changes, audit?: AuditEntry): Promise<Item | StoreRefusal>;
   /** Deletes a record with its secrets. */
-  delete(claim: Claim): Promise<StoreRefusal | undefined>;
+  delete(claim: Claim, audit?: AuditEntry): Promise<StoreRefusal | undefined>;
   /**
    * Adds a secret. Secrets with a later expiry or none expire at `graceEndsAt`, and expired secrets are deleted. Refused while there are `maxSecrets` unexpired ones.
    */
-  rotateSecret(claim: Claim, rotation: Rotation): Promise<Item | StoreRefusal>;
+  rotateSecret(claim: Claim, rotation: Rotation, audit?: AuditEntry): Promise<Item | StoreRefusal>;
 }

@@ -170,3 +170,25 @@ test("a key stops with a transfer of its owner's fid, until the new custody addr
   await signed.call({ method: "PUT", path, body: { api_key_id, active: true }, ...byNew });
   expect(await readWith(secret)).toBe(200);
 });
+
+test("the audit log of the owner names each change of a key, with who asked for it", async () => {
+  const { api_key } = await created(fields, 4);
+  const id = api_key.api_key_id;
+  const body = { api_key_id: id };
+  const change = (method: "POST" | "PUT" | "DELETE", below: string, more: object = {}) =>
+    signed.call({ method, path: path + below, body: { ...body, ...more }, fid: 4 });
+  expect((await change("PUT", "", { name: "renamed" })).status).toBe(200);
+  expect((await change("POST", "/secret/rotate")).status).toBe(200);
+  expect((await change("PUT", "", { units_per_minute: 0 })).status).toBe(400);
+  expect((await change("DELETE", "")).status).toBe(200);
+  const { entries } = (await signed.call({ method: "GET", path: "/audit", fid: 4 })).body;
+  const ofKey = entries.filter((entry: { api_key_id: string }) => entry.api_key_id === id);
+  expect(ofKey.map(({ action }: { action: string }) => action)).toEqual([
+    "api_key.delete",
+    "api_key.rotate_secret",
+    "api_key.update",
+    "api_key.create",
+  ]);
+  expect(ofKey[0]).toMatchObject({ outcome: "ok", address: "127.0.0.1", signer_uuid: null });
+  expect(ofKey[0].request_id).not.toBe("");
+});

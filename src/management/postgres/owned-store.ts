@@ -1,3 +1,5 @@
+import type { AuditEntry } from "../../audit/audit-store.ts";
+import { insertAuditEntry } from "../../audit/postgres/audit-store.ts";
 import type { LockClass } from "../../db/postgres/locks.ts";
 import type { PgPool, PgQueries, PgTransaction } from "../../db/postgres/pool.ts";
 import { addSecret, deleteSecrets, rotate } from "../../db/postgres/secrets.ts";
@@ -148,45 +150,53 @@ export function createOwnedStore<Item extends OwnedRecord, Changes extends Parti
     return item ? work(item) : "not-found";
   }
 
+  async function record(tx: PgTransaction, audit: AuditEntry | undefined): Promise<void> {
+    if (audit) await insertAuditEntry(tx, audit);
+  }
+
   return {
     find: (id, nowSecs) => table.find(pool, id, nowSecs),
     listByOwner: (ownerFid, nowSecs) => table.listByOwner(pool, ownerFid, nowSecs),
 
-    create: (item, cap) =>
+    create: (item, cap, audit) =>
       write(async (tx) => {
         await tx.lock("owner", `${table.table}:${item.ownerFid}`);
         if ((await table.lock(tx, table.idOf(item))) === item.ownerFid) return item;
         if ((await table.countByOwner(tx, item.ownerFid)) >= cap) return "cap-reached";
         await table.insert(tx, item);
         for (const secret of item.secrets) await addSecret(tx, table.idOf(item), secret);
+        await record(tx, audit);
         return item;
       }),
 
-    update: (claim, changes) =>
+    update: (claim, changes, audit) =>
       write((tx) =>
         onOwn(tx, claim, async (item) => {
           await table.write(tx, { ...item, ...changes, updatedAt: claim.nowSecs });
+          await record(tx, audit);
           return (await table.find(tx, claim.id, claim.nowSecs)) ?? "not-found";
         }),
       ),
 
-    delete: (claim) =>
+    delete: (claim, audit) =>
       write(async (tx, isRepeated) => {
         const refusal = await onOwn(tx, claim, async () => {
           await table.delete(tx, claim.id, claim.nowSecs);
           await deleteSecrets(tx, claim.id);
+          await record(tx, audit);
           return undefined;
         });
         return isRepeated && refusal === "not-found" ? undefined : refusal;
       }),
 
-    rotateSecret: (claim, rotation) =>
+    rotateSecret: (claim, rotation, audit) =>
       write((tx) =>
         onOwn(tx, claim, async (item) => {
           const { id, nowSecs } = claim;
           const times = { nowSecs, sweepableSecs: clock.sweepableSecs() };
           if (!(await rotate(tx, id, times, rotation))) return "too-many-secrets";
           await table.write(tx, { ...item, updatedAt: nowSecs });
+          await record(tx, audit);
           return (await table.find(tx, id, nowSecs)) ?? "not-found";
         }),
       ),

@@ -1,3 +1,5 @@
+import type { AuditEntry } from "../../audit/audit-store.ts";
+import { insertAuditEntry } from "../../audit/sqlite/audit-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import type { Secret } from "../../db/state/secret.ts";
 import { addSecret, deleteSecrets, readSecrets, rotate } from "../../db/state/secrets.ts";
@@ -95,33 +97,41 @@ export function ownedWrites<Item extends OwnedRecord, Changes extends Partial<It
     return item.ownerFid === ownerFid ? work(item) : "not-owner";
   }
 
+  const record = (audit: AuditEntry | undefined) => {
+    if (audit) insertAuditEntry(db, audit);
+  };
+
   return {
-    create(item: Item, cap: number) {
+    create(item: Item, cap: number, audit) {
       if (table.countByOwner(db, item.ownerFid) >= cap) return "cap-reached";
       table.insert(db, item);
       for (const secret of item.secrets) addSecret(db, table.idOf(item), secret);
+      record(audit);
       return item;
     },
 
-    update: (claim, changes) =>
+    update: (claim, changes, audit) =>
       onOwn(claim, (item) => {
         table.write(db, { ...item, ...changes, updatedAt: claim.nowSecs });
+        record(audit);
         return read(db, table, claim.id, claim.nowSecs) ?? "not-found";
       }),
 
-    delete: (claim) =>
+    delete: (claim, audit) =>
       onOwn(claim, () => {
         table.delete(db, claim.id, claim.nowSecs);
         deleteSecrets(db, claim.id);
+        record(audit);
         return undefined;
       }),
 
-    rotateSecret: (claim, rotation) =>
+    rotateSecret: (claim, rotation, audit) =>
       onOwn(claim, (item) => {
         const { id, nowSecs } = claim;
         const times = { nowSecs, sweepableSecs: clock.sweepableSecs() };
         if (!rotate(db, id, times, rotation)) return "too-many-secrets";
         table.write(db, { ...item, updatedAt: nowSecs });
+        record(audit);
         return read(db, table, id, nowSecs) ?? "not-found";
       }),
   };

@@ -31,8 +31,8 @@ export function apiKeyRoutes(deps: { readonly auth: AuthDeps; readonly apiKeys: 
       response: ApiKeyWithSecretResponse,
       errors: ["tooManyRequests"],
     },
-    async ({ fid, body }) => {
-      const { key, text: secret } = unwrapOrThrow(await apiKeys.create(fid, body));
+    async ({ body, ...actor }) => {
+      const { key, text: secret } = unwrapOrThrow(await apiKeys.create(actor, body));
       return { api_key: present(key), secret };
     },
   );
@@ -83,7 +83,7 @@ export function apiKeyRoutes(deps: { readonly auth: AuthDeps; readonly apiKeys: 
       response: ApiKeyResponse,
       errors: ["forbidden", "notFound"],
     },
-    async ({ fid, body }) => ({ api_key: present(unwrapOrThrow(await apiKeys.update(fid, body))) }),
+    async ({ body, ...actor }) => ({ api_key: present(unwrapOrThrow(await apiKeys.update(actor, body))) }),
   );
 
   routes.add(
@@ -96,8 +96,8 @@ export function apiKeyRoutes(deps: { readonly auth: AuthDeps; readonly apiKeys: 
       response: Deleted,
       errors: ["forbidden", "notFound"],
     },
-    async ({ fid, query, rawBody }) => {
-      unwrapOrThrow(await apiKeys.delete(fid, idToDelete("api_key_id", query.api_key_id, rawBody)));
+    async ({ query, rawBody, ...actor }) => {
+      unwrapOrThrow(await apiKeys.delete(actor, idToDelete("api_key_id", query.api_key_id, rawBody)));
       return { deleted: true };
     },
   );
@@ -113,8 +113,8 @@ export function apiKeyRoutes(deps: { readonly auth: AuthDeps; readonly apiKeys: 
       response: ApiKeyWithSecretResponse,
       errors: ["forbidden", "notFound", "tooManyRequests"],
     },
-    async ({ fid, body }) => {
-      const { key, text: secret } = unwrapOrThrow(await apiKeys.rotateSecret(fid, body));
+    async ({ body, ...actor }) => {
+      const { key, text: secret } = unwrapOrThrow(await apiKeys.rotateSecret(actor, body));
       return { api_key: present(key), secret };
     },
   );
