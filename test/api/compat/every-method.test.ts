@@ -6,10 +6,9 @@ import { isAxiosError } from "axios";
 import { type Hex, toBytes } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { createSiweMessage } from "viem/siwe";
-import { demoKeys } from "../../../src/demo/keys.ts";
+import { importSignerOfPerson, keysOfPerson, postAsPerson } from "../../support/demo-calls.ts";
 import { startDemoNode } from "../../support/demo-node.ts";
 import { type RunningNode, tempDir } from "../../support/program.ts";
-import { signedHeaders } from "../../support/signing.ts";
 import { type DemoFacts, readDemoFacts } from "./demo-facts.ts";
 
 /**
@@ -33,39 +32,20 @@ beforeAll(async () => {
     args: ["--set", "api_keys.writes_per_minute=10000"],
   });
   facts = await readDemoFacts(node.url);
-  await callSigned("/frame/app", { name: "App", app_url: "https://93.184.216.34" });
+  await postAsPerson(node, FID, "/frame/app", { name: "App", app_url: "https://93.184.216.34" });
   const scopes = ["read", "write", "signers", "webhooks", "apps", "push"];
-  const { secret } = await callSigned("/api_key", { name: "every", scopes });
+  const { secret } = await postAsPerson(node, FID, "/api_key", { name: "every", scopes });
   // Methods that cost money there refuse to be called without the header of a wallet.
   const baseOptions = { headers: { "x-wallet-id": "w" } };
   client = new NeynarAPIClient(
     new Configuration({ apiKey: String(secret), basePath: node.url, baseOptions }),
   );
-  const [signer] = keysOf(FID).signers;
-  const imported = await callSigned("/managed_signer/import", { fid: FID, private_key: signer?.privateKey });
-  signerUuid = (imported.signer as { signer_uuid: string }).signer_uuid;
+  signerUuid = await importSignerOfPerson(node, { user: FID, owner: FID });
 }, 60_000);
 afterAll(async () => {
   await node.stop();
   dir[Symbol.dispose]();
 });
-
-function keysOf(fid: number) {
-  const keys = demoKeys(fid);
-  if (!keys) throw new Error(`fid ${fid} is not in the demo network`);
-  return keys;
-}
-
-async function callSigned(path: string, value: object): Promise<Record<string, unknown>> {
-  const body = JSON.stringify(value);
-  const signedAt = Math.floor(Date.now() / 1000);
-  const { custody } = keysOf(FID);
-  const wallet = { privateKey: toBytes(custody.privateKey), address: toBytes(custody.address) };
-  const headers = await signedHeaders({ method: "POST", path, fid: FID, signedAt, body, wallet });
-  const response = await fetch(`${node.url}/v2/svc${path}`, { method: "POST", headers, body });
-  expect([path, response.status]).toEqual([path, 200]);
-  return (await response.json()) as Record<string, unknown>;
-}
 
 /** The names of the parameters that each method requires, as the SDK's types declare them. */
 function requiredParameters(): ReadonlyMap<string, readonly string[]> {
@@ -161,7 +141,7 @@ const ownValues: Readonly<Record<string, () => Values | Promise<Values>>> = {
 };
 
 const nowSecs = () => Math.floor(Date.now() / 1000);
-const custodyOf = (fid: number) => privateKeyToAccount(keysOf(fid).custody.privateKey);
+const custodyOf = (fid: number) => privateKeyToAccount(keysOfPerson(fid).custody.privateKey);
 
 async function authAddress(): Promise<string> {
   const fids = Array.from({ length: 100 }, (_, at) => at + 1);
@@ -176,7 +156,7 @@ async function webhookId(): Promise<string> {
 }
 
 async function signedCast(): Promise<object> {
-  const [signer] = keysOf(FID).signers;
+  const [signer] = keysOfPerson(FID).signers;
   const made = await makeCastAdd(
     { text: "signed", embeds: [], embedsDeprecated: [], mentions: [], mentionsPositions: [], type: 0 },
     { fid: FID, network: 1 },

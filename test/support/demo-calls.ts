@@ -1,0 +1,38 @@
+import { expect } from "bun:test";
+import { toBytes } from "viem";
+import { type DemoKeys, demoKeys } from "../../src/demo/keys.ts";
+import { signedHeaders } from "./signing.ts";
+
+/** The keys of a person of the demo network. */
+export function keysOfPerson(fid: number): DemoKeys {
+  const keys = demoKeys(fid);
+  if (!keys) throw new Error(`fid ${fid} is not in the demo network`);
+  return keys;
+}
+
+/** Posts to a path under `/v2/svc` in the name of a person of the demo network; fails unless the response is 200. */
+export async function postAsPerson(
+  { url }: { readonly url: string },
+  fid: number,
+  path: string,
+  value: object,
+): Promise<Record<string, unknown>> {
+  const body = JSON.stringify(value);
+  const { custody } = keysOfPerson(fid);
+  const wallet = { privateKey: toBytes(custody.privateKey), address: toBytes(custody.address) };
+  const signedAt = Math.floor(Date.now() / 1000);
+  const headers = await signedHeaders({ method: "POST", path, fid, signedAt, body, wallet });
+  const response = await fetch(`${url}/v2/svc${path}`, { method: "POST", headers, body });
+  expect([path, response.status]).toEqual([path, 200]);
+  return (await response.json()) as Record<string, unknown>;
+}
+
+/** Has a node keep the first signer of `user`, for `owner`. Returns the uuid of the managed signer. */
+export async function importSignerOfPerson(
+  node: { readonly url: string },
+  { user, owner }: { readonly user: number; readonly owner: number },
+): Promise<string> {
+  const fields = { fid: user, private_key: keysOfPerson(user).signers[0]?.privateKey };
+  const { signer } = await postAsPerson(node, owner, "/managed_signer/import", fields);
+  return (signer as { signer_uuid: string }).signer_uuid;
+}
