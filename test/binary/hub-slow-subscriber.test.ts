@@ -92,7 +92,7 @@ class Paused {
   private constructor(client: HubRpcClient, stream: ClientReadableStream<HubEvent>) {
     this.#client = client;
     this.#stream = stream;
-    // The library takes everything into its memory while nobody has begun to read.
+    // The library takes everything into its memory until somebody reads.
     stream.on("data", (event: HubEvent) => this.#onEvent(event));
     stream.pause();
   }

@@ -293,6 +293,26 @@ test("an unchanged read is 304 for a client that has it", async () => {
   expect((await fetch(url, { headers: { "if-none-match": etag } })).status).toBe(304);
 });
 
+test("the metrics count each call by its path and status, and all paths that are not served as one", async () => {
+  const count = async (route: string, status: number) => {
+    const series = `svc_http_requests_total{method="GET",route="/v1${route}",status="${status}"} `;
+    const metrics = await (await fetch(`${api.url}/metrics`)).text();
+    const line = metrics.split("\n").find((one) => one.startsWith(series));
+    return Number(line?.slice(series.length) ?? 0);
+  };
+  const calls: [path: string, route: string, status: number][] = [
+    ["/castsByFid?fid=3&pageSize=3", "/castsByFid", 200],
+    ["/castsByFid?fid=none", "/castsByFid", 400],
+    ["/channelById?id=x", "/*", 501],
+    ["/no-such-path", "/*", 404],
+  ];
+  for (const [path, route, status] of calls) {
+    const before = await count(route, status);
+    expect((await fetch(`${api.url}/v1${path}`)).status).toBe(status);
+    expect([path, await count(route, status)]).toEqual([path, before + 1]);
+  }
+});
+
 test("headers and parameters of keyed clients change nothing", async () => {
   const plain = await (await fetch(`${api.url}/v1/castsByFid?fid=3`)).text();
   const keyed = await fetch(`${api.url}/v1/castsByFid?fid=3&api_key=x&unknown=1`, {
