@@ -12,6 +12,7 @@ import { benchHubEvents } from "./hub-events.ts";
 import { benchImport } from "./import.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchInside } from "./inside.ts";
+import { benchLimits } from "./limits.ts";
 import { benchMatch } from "./match.ts";
 import { benchMixed } from "./mixed.ts";
 import { benchNodeOnPostgres } from "./node-on-postgres.ts";
@@ -56,6 +57,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   send: benchSend,
   "send-postgres": benchSendPostgres,
   signed: benchSigned,
+  limits: benchLimits,
   writes: benchWrites,
   match: benchMatch,
   deliveries: benchDeliveries,

@@ -31,7 +31,7 @@ export async function benchWrites(): Promise<Figure[]> {
   const client = new Client(node.hubAddress, credentials.createInsecure());
   const nowSecs = unixNowSecs();
   await registerAll(client, nowSecs);
-  const key = await createKey(node.url, nowSecs);
+  const key = await createKey(node.url, nowSecs, ["write"]);
   const publish = async (messages: readonly Message[], idem?: string) => {
     let next = 0;
     const send = async () => {
@@ -82,8 +82,9 @@ export async function benchWrites(): Promise<Figure[]> {
   });
 }
 
-async function createKey(url: string, nowSecs: number): Promise<string> {
-  const body = JSON.stringify({ name: "bench", scopes: ["write"] });
+/** Creates an API key of fid 1, which `registerAll` has registered. */
+export async function createKey(url: string, nowSecs: number, scopes: readonly string[]): Promise<string> {
+  const body = JSON.stringify({ name: "bench", scopes });
   const headers = await signedHeaders({
     method: "POST",
     path: "/api_key",

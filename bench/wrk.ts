@@ -23,8 +23,9 @@ export async function runWrk(options: {
   readonly durationSecs: number;
   /** Makes each request distinct by appending `UNUSED` and a number. */
   readonly isUncached: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
 }): Promise<WrkRun> {
-  const { origin, paths, connections, durationSecs, isUncached } = options;
+  const { origin, paths, connections, durationSecs, isUncached, headers = {} } = options;
   const script = join(tmpdir(), `wrk-${process.pid}-${performance.now()}.lua`);
   const list = paths.map((path) => JSON.stringify(path)).join(",\n");
   await Bun.write(
@@ -38,7 +39,8 @@ end
 `,
   );
   try {
-    const flags = ["-t1", `-c${connections}`, `-d${durationSecs}s`, "-s", script, origin];
+    const sent = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
+    const flags = ["-t1", `-c${connections}`, `-d${durationSecs}s`, ...sent, "-s", script, origin];
     const wrk = Bun.spawn(["wrk", ...flags], { stdout: "pipe", stderr: "inherit" });
     const text = await new Response(wrk.stdout).text();
     if ((await wrk.exited) !== 0) throw new Error(`wrk failed: ${text}`);
