@@ -253,6 +253,8 @@ test("every method works or says why not, and 89 work by base URL and key alone"
   for (const [name, { status = 0, message }] of Object.entries(refused)) {
     expect([name, message]).toEqual([name, expect.any(String)]);
     expect([name, [404, 501].includes(status)]).toEqual([name, true]);
+    // A 501 says why.
+    expect([name, message]).not.toEqual([name, "not implemented"]);
   }
   expect(works).toHaveLength(89);
 }, 60_000);
