@@ -1,21 +1,21 @@
-/** Waiting writes of one fid. */
+/** Waiting writes of one line. */
 const MAX_WAITING = 64;
 
-/** Runs the writes of each fid one after the other. Those of different fids do not wait for each other. */
+/** Runs the writes of each line, such as that of a user, one after the other. Those of different lines do not wait for each other. */
 export class FidOrder {
-  readonly #tails = new Map<number, { readonly done: Promise<unknown>; waiting: number }>();
+  readonly #tails = new Map<string, { readonly done: Promise<unknown>; waiting: number }>();
 
   /**
-   * Runs a task after the earlier ones of its fid.
+   * Runs a task after the earlier ones of its line.
    *
    * @returns undefined, without having run it, when too many wait or the wait takes longer than `maxWaitMs`.
    */
-  async run<T>(fid: number, maxWaitMs: number, task: () => Promise<T>): Promise<T | undefined> {
-    const before = this.#tails.get(fid);
+  async run<T>(line: string, maxWaitMs: number, task: () => Promise<T>): Promise<T | undefined> {
+    const before = this.#tails.get(line);
     if (before && before.waiting >= MAX_WAITING) return undefined;
     const done = Promise.withResolvers<void>();
     const tail = { done: done.promise, waiting: (before?.waiting ?? 0) + 1 };
-    this.#tails.set(fid, tail);
+    this.#tails.set(line, tail);
     try {
       // A task that gives up still waits before those behind it start.
       if (before && !(await isWithin(before.done, maxWaitMs))) {
@@ -30,8 +30,8 @@ export class FidOrder {
       throw cause;
     } finally {
       void done.promise.then(() => {
-        const last = this.#tails.get(fid);
-        if (last === tail) this.#tails.delete(fid);
+        const last = this.#tails.get(line);
+        if (last === tail) this.#tails.delete(line);
         else if (last) last.waiting -= 1;
       });
     }

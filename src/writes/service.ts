@@ -103,6 +103,7 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
         await waitFor(underWay.get(nameOf(key)));
         continue;
       }
+      if (isPaused()) return no(PAUSED);
       if (waitedMs > MAX_WAIT_BEFORE_ATTEMPT_MS) return no(IN_PROGRESS);
       const first = key && underWay.get(nameOf(key));
       if (first) {
@@ -130,7 +131,7 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
       limits = charged.limits;
       return charged.admitted;
     };
-    const sent = await order.run(user.value, MAX_ORDER_WAIT_MS, () =>
+    const sent = await order.run(lineOf(call, user.value), MAX_ORDER_WAIT_MS, () =>
       signAndSend(call, key, user.value, admit),
     );
     if (!sent) return no(TOO_MANY_OF_FID);
@@ -216,7 +217,6 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
   return {
     async submit(call) {
       if (isStopping) return no(STOPPING);
-      if (isPaused()) return no(PAUSED);
       if (counters.underWay >= MAX_UNDER_WAY) return no(TOO_MANY);
       counters.underWay += 1;
       try {
@@ -271,6 +271,14 @@ async function admitted(
 
 function pending({ hash, data: { fid, type } }: SignedMessage): MessageOutcome {
   return { hash: hash.toHex(), fid, type, state: "pending" };
+}
+
+/**
+ * The line in which a write of a user waits. Messages that are signed already wait in one of their sender: anybody can forge them, or
+ * send those that the user has published, and must not hold up the user's writes with that. Their time does not depend on the order.
+ */
+function lineOf({ content, owner }: WriteCall, fid: number): string {
+  return content !== "stored" && "signed" in content ? `${fid} from ${owner.fid}` : `${fid}`;
 }
 
 function keyOf({ owner, signerUuid, route, idem }: WriteCall): CallKey | undefined {

@@ -139,6 +139,18 @@ describe("writes of a node that follows none", () => {
     });
   });
 
+  test("a paused node still says what became of a write that it has taken", async () => {
+    await using node = await startTestWrites();
+    await node.submit([cast("hello")], idem("a"));
+    node.pause(true);
+    expect(await node.submit([cast("hello")], idem("a"))).toMatchObject({
+      ok: true,
+      replayed: true,
+      outcomes: [{ state: "merged" }],
+    });
+    expect(await node.submit([cast("other")], idem("b"))).toMatchObject({ refusal: { status: 503 } });
+  });
+
   test("a paused node refuses writes and keeps the queue", async () => {
     await using node = await startTestWrites();
     node.pause(true);
@@ -313,6 +325,22 @@ describe("writes of a node that follows another", () => {
     expect(await node.submit([cast("fast", 2)])).toMatchObject({ ok: true, outcomes: [{ state: "merged" }] });
     expect(performance.now() - startedMs).toBeLessThan(1_000);
     expect(await first).toMatchObject({ ok: true, outcomes: [{ state: "queued" }] });
+  });
+
+  test("messages that others send for a fid hold up no write of another owner", async () => {
+    await using upstream = await startScriptedUpstream();
+    await using node = await startTestWrites({ upstream, timeoutMs: 2_000 });
+    follow(upstream, node.node);
+    upstream.answer = () => "silence";
+    const stranger = { fid: 4, apiKeyId: "another key" };
+    const forged = Array.from({ length: 65 }, (_, n) =>
+      node.submit([cast(`forged ${n}`)], { owner: stranger }),
+    );
+    await until(async () => upstream.received.length === 1);
+    upstream.answer = () => "ok";
+    expect(await node.submit([cast("mine")])).toMatchObject({ ok: true, outcomes: [{ state: "merged" }] });
+    expect(await forged.at(-1)).toMatchObject({ ok: false, refusal: { status: 503 } });
+    await Promise.all(forged);
   });
 
   test("after a crash the stored bytes are submitted at once", async () => {
