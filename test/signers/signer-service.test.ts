@@ -170,6 +170,10 @@ describe("managed signers", () => {
       "x",
       "https://a b",
       " https://x",
+      "ms-msdt:/id",
+      "search-ms:query=x",
+      "shell:startup",
+      "feed:javascript:alert(1)",
     ])
       expect(expectErr(await register(fixture, signer, { redirectUrl })).kind).toBe("badRequest");
     for (const redirectUrl of ["https://app.example/back?x=1", "myapp://back"])
