@@ -332,7 +332,7 @@ describe("writes of a node that follows another", () => {
     await using node = await startTestWrites({ upstream, timeoutMs: 2_000 });
     follow(upstream, node.node);
     upstream.answer = () => "silence";
-    const stranger = { fid: 4, apiKeyId: "another key" };
+    const stranger = { ...OWNER, fid: 4, apiKeyId: "another key" };
     const forged = Array.from({ length: 65 }, (_, n) =>
       node.submit([cast(`forged ${n}`)], { owner: stranger }),
     );
