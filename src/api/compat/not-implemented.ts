@@ -9,12 +9,14 @@ const OWN_KEYS =
 const ACTIONS = "not implemented: the protocol has no actions of one app in another";
 const STORAGE = "not implemented: storage is rented on chain, with a funded wallet";
 const PAYMENTS = "not implemented: this service takes no payments";
+const AUTH_ADDRESS_KEYS = "not implemented: auth addresses are added on chain, by their user";
 const HOST_EVENTS = "not implemented: the client app that hosts a mini app signs its events itself";
 
 /** Additional writes of the hosted API's clients; they are rejected like the others. */
 // biome-ignore format: one route a line
 const routes: readonly UnimplementedRoute[] = [
   { method: "POST", path: "/user", operationId: "registerAccount", message: REGISTRATION, summary: "Register an account", tags: ["Users"] },
+  { method: "POST", path: "/auth_address/developer_managed/signed_key", operationId: "registerAuthAddressSignedKey", message: AUTH_ADDRESS_KEYS, summary: "Register a signed key of an auth address", tags: ["Signers"] },
   { method: "POST", path: "/action", operationId: "publishAction", message: ACTIONS, summary: "Post a frame action", tags: ["Mini apps"] },
   { method: "POST", path: "/storage/buy", operationId: "buyStorage", message: STORAGE, summary: "Buy storage for a user", tags: ["Storage"] },
   { method: "POST", path: "/frame/transaction/pay", operationId: "createPayment", message: PAYMENTS, summary: "Create a payment page", tags: ["Mini apps"] },
