@@ -104,6 +104,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
 
   test("status, metrics and `svc nodes` show both, one of which runs maintenance", async () => {
     await until(async () => (await statusOf(a)).nodes.alive === 2, "a knows of b");
+    await until(async () => (await statusOf(a)).nodes.maintenance !== null, "one runs maintenance");
     const [ofA, ofB] = await Promise.all([statusOf(a), statusOf(b)]);
     expect(ofA.state).toMatchObject({ kind: "postgres", reachable: true, reason: null, fenced: false });
     expect([ofA.nodes.slot, ofB.nodes.slot].sort()).toEqual([0, 1]);
