@@ -82,7 +82,8 @@ export function resolveStart(
   }
   if (oldest.seq > 0 && from.unixSecs < retainedFrom) return gone(undefined);
   const seq = db.snapshot(() => firstEventFrom(db, from.unixSecs));
-  return beginsAt(seq === undefined ? undefined : { ...oldest, seq: seq - 1 });
+  // An event that is added or synced meanwhile belongs to the stream, so it does not begin at a later end.
+  return beginsAt(seq === undefined ? head : { ...oldest, seq: seq - 1 });
 }
 
 /**

@@ -130,10 +130,15 @@ test(
       const got = new Set(reader.texts);
       return texts.every((text) => got.has(text));
     };
-    const isComplete = () =>
-      all.every((reader) => has(reader, [...acknowledged])) &&
-      has(ofOne, wanted.one()) &&
-      has(ofText, wanted.text());
+    // Also casts that nobody acknowledged are there: all readers get the same ones.
+    const isComplete = () => {
+      const texts = all[0]?.texts ?? [];
+      return (
+        all.every((reader) => has(reader, [...acknowledged, ...texts])) &&
+        has(ofOne, [...wanted.one(), ...texts.filter((text) => text.startsWith("2 "))]) &&
+        has(ofText, [...wanted.text(), ...texts.filter((text) => text.endsWith("7"))])
+      );
+    };
     await run(4, isComplete, (node) => node.stop(), false);
 
     for (const reader of readers) {
