@@ -1,6 +1,7 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { lendsOf } from "../db/index/project/lends.ts";
 import { statement } from "../db/index/statement.ts";
+import { hasVerification, isPro, isRegistered } from "../db/index/user-facts.ts";
 import { invalid, type Rejection } from "../protocol/rejection.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { mayLend, purchasedUnits } from "../protocol/storage.ts";
@@ -26,21 +27,9 @@ export interface AdmitContext {
   readonly signers?: SignerCache;
 }
 
-const fidExists = statement<{ one: number }, [fid: number]>(
-  "admit.fid-exists",
-  "SELECT 1 AS one FROM fids WHERE fid = ?",
-);
-const proUntil = statement<{ expiresAt: number }, [fid: number]>(
-  "admit.pro-until",
-  "SELECT expires_at AS expiresAt FROM pro_tiers WHERE fid = ?",
-);
 const proofOwner = statement<{ fid: number }, [name: string]>(
   "admit.proof-owner",
   "SELECT fid FROM username_proofs WHERE name = ?",
-);
-const hasVerification = statement<{ one: number }, [fid: number, address: Uint8Array]>(
-  "admit.has-verification",
-  "SELECT 1 AS one FROM verifications WHERE fid = ? AND address = ?",
 );
 
 /**
@@ -53,7 +42,7 @@ export function admitAuthor(context: AdmitContext, message: SignedMessage): Reje
   const { data, signer } = message;
   const isKeyOperation = data.body?.$case === "keyAddBody" || data.body?.$case === "keyRemoveBody";
   if (!isKeyOperation && context.signers?.isActive(data.fid, signer)) return undefined;
-  if (!db.get(fidExists, data.fid)) return invalid(`fid ${data.fid} is not registered`);
+  if (!isRegistered(db, data.fid)) return invalid(`fid ${data.fid} is not registered`);
   if (data.body?.$case === "keyAddBody") return admitKeyAdd(context, message, data.body.value);
   if (data.body?.$case === "keyRemoveBody") return admitKeyRemove(context, message, data.body.value);
   if (isActiveOnChainKey(db, data.fid, signer)) {
@@ -81,7 +70,7 @@ export function admitByRegistry(context: AdmitContext, message: SignedMessage): 
   if (data.body?.$case === "keyAddBody") return verifyKeyAddCustody(db, data);
   if (data.body?.$case === "keyRemoveBody") return verifyKeyRemoveCustody(db, data, data.body.value);
   const proReason = needsPro(message);
-  return proReason && !isPro(context, data.fid) ? invalid(proReason) : undefined;
+  return proReason && !isPro(context.db, data.fid, context.nowSecs) ? invalid(proReason) : undefined;
 }
 
 /** The checks of `admit` that follow those of the registry and read names, verifications, rents and lends. */
@@ -91,14 +80,10 @@ export function admitByMessages(context: AdmitContext, { data }: SignedMessage):
   if (name !== undefined && db.get(proofOwner, name)?.fid !== data.fid)
     return invalid("username has no live proof of this fid");
   const address = requiredVerifiedAddress(data);
-  if (address && !db.get(hasVerification, data.fid, address.address))
+  if (address && !hasVerification(db, data.fid, address.address))
     return invalid("primary address is not verified by this fid");
   if (data.body?.$case === "lendStorageBody") return admitLend(context, data.fid, data.body.value);
   return undefined;
-}
-
-function isPro(context: AdmitContext, fid: number): boolean {
-  return (context.db.get(proUntil, fid)?.expiresAt ?? 0) > context.nowSecs;
 }
 
 function admitLend(context: AdmitContext, fid: number, body: LendStorageBody): Rejection | undefined {

@@ -42,8 +42,12 @@ export interface WriteSigners {
     ownerFid: number,
     types: readonly number[],
   ): Promise<Result<number, WriteRefusal>>;
-  /** Signs data for the signer, which it checks itself. */
-  sign(signerUuid: string, ownerFid: number, data: MessageData): Promise<Result<SignedMessage, WriteRefusal>>;
+  /** Signs the messages of one write, in order. It checks the signer itself. */
+  sign(
+    signerUuid: string,
+    ownerFid: number,
+    messages: readonly MessageData[],
+  ): Promise<Result<readonly SignedMessage[], WriteRefusal>>;
 }
 
 /** Charges the limits for so many messages, before they are signed. */
@@ -192,9 +196,13 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
       admit,
     );
     if (!timed.ok) return timed;
+    const unsigned = timed.value.flatMap((one) => (one.kind === "data" ? one.data : []));
+    const signed = unsigned.length === 0 ? ok([]) : await signers.sign(signerUuid, owner.fid, unsigned);
+    if (!signed.ok) return signed;
     const outcomes: MessageOutcome[] = [];
     const messages: Positioned[] = [];
     const timedInOrder = timed.value.values();
+    const signedInOrder = signed.value.values();
     for (const [position, body] of bodies.entries()) {
       const one = body && timedInOrder.next().value;
       const type = body?.type ?? 0;
@@ -206,10 +214,10 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
         outcomes.push({ hash: one.hash.toHex(), fid, type, state: "unchanged" });
         continue;
       }
-      const message = await signers.sign(signerUuid, owner.fid, one.data);
-      if (!message.ok) return message;
-      messages.push({ position, message: message.value });
-      outcomes.push(pending(message.value));
+      const message = signedInOrder.next().value;
+      if (!message) throw new Error("a message of the write was not signed");
+      messages.push({ position, message });
+      outcomes.push(pending(message));
     }
     return ok({ outcomes, messages });
   }

@@ -31,7 +31,7 @@ const caller: ApiKeyCaller = {
   writesPerMinute: 1,
 };
 
-test("a route that requires a key has the caller whom the gate admitted, and no one without a gate", async () => {
+test("a route that requires a key has the caller that the gate admitted, and none without a gate", async () => {
   await using keyless = runHttp({ plugins: [writeRoute()] });
   const refused = await fetch(keyless.api("/write"), { method: "POST" });
   expect([refused.status, refused.headers.get("x-error-code")]).toEqual([401, "invalid_key"]);

@@ -25,8 +25,8 @@ const signers: WriteSigners = {
   async userOf(signerUuid) {
     return signerUuid === SIGNER ? ok(FID) : err(refusal(404, "unknown_signer", "no such signer"));
   },
-  async sign(_uuid, _owner, data: MessageData) {
-    return ok(buildMessage(data, key));
+  async sign(_uuid, _owner, messages: readonly MessageData[]) {
+    return ok(messages.map((data) => buildMessage(data, key)));
   },
 };
 

@@ -179,7 +179,7 @@ export function approveRoutes({ thread, namesOf, linkBase, staleReason, demo }: 
         if (!demo) throw new ApiError("notFound", "unknown route");
         const { fid } = readDemo(rawBody(context.request));
         const custody = await demo.custodyOf(fid);
-        if (!custody) throw new ApiError("notFound", `fid ${fid} is nobody of the demo network`);
+        if (!custody) throw new ApiError("notFound", `fid ${fid} is not a user of the demo network`);
         const prepared = await prepare(context.params.token, custody);
         const { nonce, deadline } = prepared.keyAdd.message;
         const signed = await demo.sign(fid, prepared);

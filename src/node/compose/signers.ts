@@ -97,7 +97,7 @@ function demoPeople(): NonNullable<ApproveDeps["demo"]> {
     },
     async sign(fid, { keyAdd, keyRequest }) {
       const custody = await keysOf(fid);
-      if (!custody) throw new Error(`fid ${fid} is nobody of the demo network`);
+      if (!custody) throw new Error(`fid ${fid} is not a user of the demo network`);
       const { privateKeyToAccount } = await import("viem/accounts");
       const account = privateKeyToAccount(custody.privateKey);
       // The types of the library ask for integers as bigint, where wallets take text.

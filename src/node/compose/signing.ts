@@ -106,11 +106,16 @@ export function startNodeSigning(deps: {
         if (!signer.ok) return err(REFUSALS[signer.error]);
         return types.every(signer.value.permits) ? ok(signer.value.fid) : err(REFUSALS["out-of-scope"]);
       },
-      async sign(signerUuid, ownerFid, data) {
+      async sign(signerUuid, ownerFid, messages) {
         const signer = await find(signerUuid, ownerFid);
         if (!signer.ok) return err(REFUSALS[signer.error]);
-        const signed = signer.value.sign(data);
-        return signed.ok ? signed : err(REFUSALS[signed.error]);
+        const all: SignedMessage[] = [];
+        for (const data of messages) {
+          const signed = signer.value.sign(data);
+          if (!signed.ok) return err(REFUSALS[signed.error]);
+          all.push(signed.value);
+        }
+        return ok(all);
       },
     },
     stop: () => stopping.abort(),

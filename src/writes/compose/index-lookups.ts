@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { findOtherMessage } from "../../db/index/project/other-messages.ts";
-import { statement } from "../../db/index/statement.ts";
+import { hasVerification, isPro, isRegistered } from "../../db/index/user-facts.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
 import { Kind, Store } from "../../protocol/merge-rules.ts";
 import { bytesOf, castByHash } from "../../read/hydrate/cast-ids.ts";
@@ -11,19 +11,6 @@ import { resolveChannelIds } from "../../read/queries/channels/channels.ts";
 import { usernameProof } from "../../read/queries/users/username-proof.ts";
 import type { ComposeCastLookups } from "./cast.ts";
 import type { ProfileLookups } from "./profile.ts";
-
-const fidExists = statement<{ one: number }, [fid: number]>(
-  "writes.fid-exists",
-  "SELECT 1 AS one FROM fids WHERE fid = ?",
-);
-const proUntil = statement<{ expiresAt: number }, [fid: number]>(
-  "writes.pro-until",
-  "SELECT expires_at AS expiresAt FROM pro_tiers WHERE fid = ?",
-);
-const verificationOf = statement<{ one: number }, [fid: number, address: Uint8Array]>(
-  "writes.verification-of",
-  "SELECT 1 AS one FROM verifications WHERE fid = ? AND address = ?",
-);
 
 /** What casts and reactions are composed with, from the index. */
 export function castLookups(db: IndexDatabase): ComposeCastLookups {
@@ -49,16 +36,12 @@ export function castLookups(db: IndexDatabase): ComposeCastLookups {
 export function profileLookups(db: IndexDatabase, fid: number, nowSecs: number): ProfileLookups {
   return {
     fidOfName: (name) => usernameProof(db, name)?.fid,
-    hasVerification: (address) => db.get(verificationOf, fid, address) !== undefined,
-    isPro: () => (db.get(proUntil, fid)?.expiresAt ?? 0) > nowSecs,
+    hasVerification: (address) => hasVerification(db, fid, address),
+    isPro: () => isPro(db, fid, nowSecs),
   };
 }
 
 /** Whether an fid has deleted a cast with this hash. */
 export function hasRemovedCast(db: IndexDatabase, fid: number, hash: Uint8Array): boolean {
   return findOtherMessage(db, fid, Store.Casts, hash)?.kind === Kind.Remove;
-}
-
-export function isRegistered(db: IndexDatabase, fid: number): boolean {
-  return db.get(fidExists, fid) !== undefined;
 }

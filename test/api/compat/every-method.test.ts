@@ -9,6 +9,7 @@ import { createSiweMessage } from "viem/siwe";
 import { importSignerOfPerson, keysOfPerson, postAsPerson } from "../../support/demo-calls.ts";
 import { startDemoNode } from "../../support/demo-node.ts";
 import { type RunningNode, tempDir } from "../../support/program.ts";
+import { verificationClaim } from "../../support/verification-claim.ts";
 import { type DemoFacts, readDemoFacts } from "./demo-facts.ts";
 
 /**
@@ -123,8 +124,8 @@ const ownValues: Readonly<Record<string, () => Values | Promise<Values>>> = {
     targetHash: (await client.publishCast({ signerUuid, text: "to be deleted" })).cast.hash,
   }),
   updateUser: () => ({ bio: "every method" }),
-  publishVerification: verificationClaim,
-  deleteVerification: verificationClaim,
+  publishVerification: () => verificationClaim(FID),
+  deleteVerification: () => verificationClaim(FID),
   publishMessageToFarcaster: async () => ({ body: await signedCast() }),
   registerSignedKey: keyRequest,
   // The SDK's types and its code disagree about the names.
@@ -163,29 +164,6 @@ async function signedCast(): Promise<object> {
     new NobleEd25519Signer(toBytes(signer?.privateKey ?? "0x")),
   );
   return Message.toJSON(made._unsafeUnwrap()) as object;
-}
-
-async function verificationClaim(): Promise<Values> {
-  const wallet = privateKeyToAccount(`0x${"37".repeat(32)}`);
-  const blockHash: Hex = `0x${"0b".repeat(32)}`;
-  const ethSignature = await wallet.signTypedData({
-    domain: {
-      name: "Farcaster Verify Ethereum Address",
-      version: "2.0.0",
-      salt: "0xf2d857f4a3edcb9b78b4d503bfe733db1e3f6cdc2b7971ee739626c97e86a558",
-    },
-    types: {
-      VerificationClaim: [
-        { name: "fid", type: "uint256" },
-        { name: "address", type: "address" },
-        { name: "blockHash", type: "bytes32" },
-        { name: "network", type: "uint8" },
-      ],
-    },
-    primaryType: "VerificationClaim",
-    message: { fid: BigInt(FID), address: wallet.address, blockHash, network: 1 },
-  });
-  return { address: wallet.address, blockHash, ethSignature };
 }
 
 async function keyRequest(): Promise<Values> {

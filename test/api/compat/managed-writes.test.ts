@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ReactionType } from "@neynar/nodejs-sdk/build/api/index.js";
 import fc from "fast-check";
-import { privateKeyToAccount } from "viem/accounts";
 import { IS_LONG } from "../../support/long.ts";
 import { accountRecords, accountSigner } from "../../support/node.ts";
 import { startSignedApi } from "../../support/signed-api.ts";
+import { verificationClaim } from "../../support/verification-claim.ts";
 import { sdkClient, sdkError } from "./sdk.ts";
 
 const OWNER = 3;
@@ -256,29 +256,10 @@ describe("a profile", () => {
   });
 
   test("an address is verified by its claim, and no longer", async () => {
-    const wallet = privateKeyToAccount(`0x${"37".repeat(32)}`);
-    const blockHash = `0x${"0b".repeat(32)}` as const;
-    const ethSignature = await wallet.signTypedData({
-      domain: {
-        name: "Farcaster Verify Ethereum Address",
-        version: "2.0.0",
-        salt: "0xf2d857f4a3edcb9b78b4d503bfe733db1e3f6cdc2b7971ee739626c97e86a558",
-      },
-      types: {
-        VerificationClaim: [
-          { name: "fid", type: "uint256" },
-          { name: "address", type: "address" },
-          { name: "blockHash", type: "bytes32" },
-          { name: "network", type: "uint8" },
-        ],
-      },
-      primaryType: "VerificationClaim",
-      message: { fid: BigInt(USER), address: wallet.address, blockHash, network: 1 },
-    });
-    const claim = { signerUuid, address: wallet.address, blockHash, ethSignature };
+    const claim = { signerUuid, ...(await verificationClaim(USER)) };
     await client.publishVerification(claim);
     const owners = async () =>
-      Object.values(await client.fetchBulkUsersByEthOrSolAddress({ addresses: [wallet.address] })).flat();
+      Object.values(await client.fetchBulkUsersByEthOrSolAddress({ addresses: [claim.address] })).flat();
     expect((await owners()).map(({ fid }) => fid)).toEqual([USER]);
     await client.deleteVerification(claim);
     await client.deleteVerification(claim);

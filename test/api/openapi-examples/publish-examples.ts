@@ -1,10 +1,10 @@
-import { privateKeyToAccount } from "viem/accounts";
 import { clientFidsOf } from "../../../src/demo/roster.ts";
 import type { Json } from "../../../src/http/openapi-document.ts";
 import type { OperationExample } from "../../../src/http/openapi-examples.ts";
 import { nowSecs } from "../../../src/runtime/clock.ts";
 import type { TestApi } from "../../support/api.ts";
 import { type Method, signedHeaders } from "../../support/signing.ts";
+import { verificationClaim } from "../../support/verification-claim.ts";
 import { keyring } from "./demo-api.ts";
 import { type DocumentedOperation, type ExampleRequest, exampleOf, send } from "./operations.ts";
 
@@ -46,7 +46,8 @@ export async function publishExamples(
   await call("publishBlock", { blocked_fid: BLOCKED_FID });
   await call("deleteBlock", { blocked_fid: BLOCKED_FID });
   await call("updateUser", { bio: "birds, mostly", location: { latitude: 52.52, longitude: 13.4 } });
-  const claim = await claimOf(USER_FID);
+  const { address, blockHash, ethSignature } = await verificationClaim(USER_FID);
+  const claim = { address, block_hash: blockHash, eth_signature: ethSignature };
   await call("addVerification", claim);
   await call("deleteVerification", claim);
   await call("markNotificationsSeen", { type: "likes" });
@@ -93,28 +94,4 @@ async function signed(api: TestApi, path: string, body: Json): Promise<unknown> 
     wallet: keyring.custody(OWNER_FID),
   });
   return (await send(api, { method: "post", path: `/v2/svc${path}` }, { headers, body })).body;
-}
-
-/** A claim of the protocol that an address belongs to a user. */
-async function claimOf(fid: number) {
-  const account = privateKeyToAccount(`0x${"37".repeat(32)}`);
-  const blockHash = `0x${"0b".repeat(32)}` as const;
-  const eth_signature = await account.signTypedData({
-    domain: {
-      name: "Farcaster Verify Ethereum Address",
-      version: "2.0.0",
-      salt: "0xf2d857f4a3edcb9b78b4d503bfe733db1e3f6cdc2b7971ee739626c97e86a558",
-    },
-    types: {
-      VerificationClaim: [
-        { name: "fid", type: "uint256" },
-        { name: "address", type: "address" },
-        { name: "blockHash", type: "bytes32" },
-        { name: "network", type: "uint8" },
-      ],
-    },
-    primaryType: "VerificationClaim",
-    message: { fid: BigInt(fid), address: account.address, blockHash, network: 1 },
-  });
-  return { address: account.address, block_hash: blockHash, eth_signature };
 }

@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
+import { isRegistered } from "../../../db/index/user-facts.ts";
 import { aliasOf } from "../../../http/operation.ts";
 import { mapOk, type Result } from "../../../lib/result.ts";
 import { ownValue } from "../../../management/fields.ts";
 import type { Refusal } from "../../../management/refusal.ts";
 import { MessageType } from "../../../protocol/wire/generated/message.ts";
-import { isRegistered } from "../../../writes/compose/index-lookups.ts";
 import { type LinkType, linkBody, readTargetFid, readTargetFids } from "../../../writes/compose/link.ts";
 import type { MessageOutcome } from "../../../writes/outcome.ts";
 import type { UnsignedBody } from "../../../writes/rpc.ts";
