@@ -21,7 +21,7 @@ export function helloFrame(
   return new Frame("hello", JSON.stringify(data), position);
 }
 
-/** Reports that events between two positions are gone. `from` is undefined for a start by time. */
+/** Reports that events between two positions are gone. `from` is undefined where the client has named none. */
 export function gapFrame(from: StreamPosition | undefined, to: StreamPosition): Frame {
   return new Frame("gap", JSON.stringify({ from: from ? cursorOf(from) : null, to: cursorOf(to) }), to);
 }

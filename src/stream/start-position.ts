@@ -12,7 +12,8 @@ const MAX_BLOCKS_AHEAD = 3600;
 export interface StreamStart {
   readonly from:
     | { readonly kind: "live" }
-    | { readonly kind: "cursor"; readonly position: StreamPosition }
+    /** The position is undefined for a text that no node issued: its events count as gone. */
+    | { readonly kind: "cursor"; readonly position: StreamPosition | undefined }
     /** The first event that was applied then or later, unix seconds. */
     | { readonly kind: "since"; readonly unixSecs: number };
   /** Whether a stream whose first events are gone begins with the oldest. Else it is refused. */
@@ -22,7 +23,7 @@ export interface StreamStart {
 export interface ResolvedStart {
   /** Undefined for a stream that begins with what comes. */
   readonly position: StreamPosition | undefined;
-  /** Events between these two positions are gone. `from` is undefined for a start by time. */
+  /** Events between these two positions are gone. `from` is undefined where the client has named none. */
   readonly gap: { readonly from: StreamPosition | undefined; readonly to: StreamPosition } | undefined;
   /** The position before the oldest event. */
   readonly oldest: StreamPosition;
@@ -73,12 +74,13 @@ export function resolveStart(
       : err({ oldest });
   if (from.kind === "live") return beginsAt(undefined);
   if (from.kind === "cursor") {
-    const { logId, seq } = from.position;
-    if (logId !== oldest.logId) {
-      const position = positionBehind(db, from.position.blocks, { oldest, head });
-      return position ? beginsAt(position, from.position.blocks) : gone(from.position);
+    const { position: wanted } = from;
+    if (wanted === undefined) return gone(undefined);
+    if (wanted.logId !== oldest.logId) {
+      const position = positionBehind(db, wanted.blocks, { oldest, head });
+      return position ? beginsAt(position, wanted.blocks) : gone(wanted);
     }
-    return seq >= oldest.seq && seq <= head.seq ? beginsAt(from.position) : gone(from.position);
+    return wanted.seq >= oldest.seq && wanted.seq <= head.seq ? beginsAt(wanted) : gone(wanted);
   }
   if (oldest.seq > 0 && from.unixSecs < retainedFrom) return gone(undefined);
   const seq = db.snapshot(() => firstEventFrom(db, from.unixSecs));

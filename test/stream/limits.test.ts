@@ -192,6 +192,27 @@ describe("a cursor whose events are gone", () => {
     }
   });
 
+  test("cannot be read: a Last-Event-ID that no node issued is a gap, which an EventSource survives", async () => {
+    start();
+    cast("there");
+    const cut = cursorAt(0).slice(0, -3);
+    for (const damaged of ["42", cut, "x".repeat(2000)]) {
+      const headers = { "last-event-id": damaged };
+      await using client = await SseClient.open(bench.url("kinds=cast.created"), { headers });
+      expect(client.response.status).toBe(200);
+      const hello = JSON.parse((await client.next())?.data ?? "");
+      expect(hello).toMatchObject({ resumed: false, cursor: hello.oldest_cursor });
+      const gap = await client.next();
+      expect([gap?.event, JSON.parse(gap?.data ?? "")]).toEqual([
+        "gap",
+        { from: null, to: hello.oldest_cursor },
+      ]);
+      expect((await client.events(1)).map(textIn)).toEqual(["there"]);
+      expect((await fetch(bench.url("gap=error"), { headers })).status).toBe(410);
+    }
+    expect((await fetch(bench.url("gap=skip&cursor=42"))).status).toBe(400);
+  });
+
   test("of the head of an empty log is good", async () => {
     start();
     cast("gone");

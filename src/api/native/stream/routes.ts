@@ -52,7 +52,8 @@ const startParams = {
   cursor: optional(
     text({
       maxChars: MAX_CURSOR_CHARS,
-      description: "The id of a frame, to go on behind it. The header `Last-Event-ID` does the same",
+      description:
+        "The id of a frame, to go on behind it. The header `Last-Event-ID` does the same, and counts where both are given",
     }),
   ),
   since: optional(
@@ -255,23 +256,26 @@ export function streamRoutes({ streams, unsent, maxIds }: StreamDeps): AnyElysia
     );
 }
 
-/** @throws ApiError `badRequest` for a cursor that no node issued */
+/**
+ * Reads where a stream begins. An EventSource repeats its URL when it connects again, so its `Last-Event-ID` is later than a `cursor` in the
+ * URL. It cannot change that header, and gives up for good on any status but 200: so a value that no node issued (cut short on the way,
+ * of another service) is a gap like one of another index.
+ *
+ * @throws ApiError `badRequest` for a parameter `cursor` that no node issued
+ */
 function startOf(
   { cursor, since, gap }: DecodedQuery<typeof startParams>,
   { headers }: Request,
 ): StreamStart {
+  const given = cursor === undefined ? undefined : positionOf(cursor);
+  if (cursor !== undefined && !given) throw badRequest("cursor is no cursor of a stream");
   const lastEventId = headers.get("last-event-id") ?? "";
-  if (cursor !== undefined) return { from: fromCursor(cursor, "cursor"), skipsGap: gap === "skip" };
+  const last = positionOf(lastEventId);
+  if (given && !last) return { from: { kind: "cursor", position: given }, skipsGap: gap === "skip" };
   const skipsGap = gap !== "error";
-  if (lastEventId !== "") return { from: fromCursor(lastEventId, "Last-Event-ID"), skipsGap };
+  if (lastEventId !== "") return { from: { kind: "cursor", position: last }, skipsGap };
   if (since !== undefined) return { from: { kind: "since", unixSecs: since }, skipsGap };
   return { from: { kind: "live" }, skipsGap };
-}
-
-function fromCursor(cursor: string, name: string): StreamStart["from"] {
-  const position = positionOf(cursor);
-  if (!position) throw badRequest(`${name} is no cursor of a stream`);
-  return { kind: "cursor", position };
 }
 
 const LIMIT_TEXTS: Readonly<Record<SlotRefusal, string>> = {
