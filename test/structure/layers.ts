@@ -6,6 +6,7 @@ export const LAYERS = [
   "main.ts",
   "cli",
   "node",
+  "console",
   "cluster",
   "api",
   "hub",

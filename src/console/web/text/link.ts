@@ -1,0 +1,44 @@
+import { hostText } from "./host-text.ts";
+
+const MAX_URL_CHARS = 2048;
+const MAX_REST_CHARS = 256;
+
+/** A link as it is shown: its host in bold, then the rest of the address. Never a title that somebody wrote. */
+export interface Link {
+  /** Absolute, `http:` or `https:`, without user name and password. */
+  readonly href: string;
+  readonly host: string;
+  /** Path, query and fragment, decoded where that cannot deceive, cut at 256 characters; "" for the root. */
+  readonly rest: string;
+}
+
+/** Reads a link; undefined for anything that is not an absolute `http` or `https` URL of at most 2,048 characters. */
+export function readLink(text: string): Link | undefined {
+  if (text.length > MAX_URL_CHARS || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if ((url.protocol !== "https:" && url.protocol !== "http:") || url.hostname === "") return undefined;
+  // "https://bank.example@evil.example/" names a host that it does not go to.
+  url.username = "";
+  url.password = "";
+  return { href: url.href, host: hostText(url.host), rest: restOf(url) };
+}
+
+function restOf({ pathname, search, hash }: URL): string {
+  const rest = `${pathname}${search}${hash}`;
+  if (rest === "/") return "";
+  return rest.length > MAX_REST_CHARS ? `${rest.slice(0, MAX_REST_CHARS)}…` : rest;
+}
+
+/** Returns a URL that an `img` may load: `https`, and not an SVG by its extension; undefined for any other. */
+export function imageUrl(text: string | null | undefined): string | undefined {
+  if (!text) return undefined;
+  const link = readLink(text);
+  if (!link?.href.startsWith("https:")) return undefined;
+  return /\.svgz?$/i.test(new URL(link.href).pathname) ? undefined : link.href;
+}
+
+/** Whether a URL looks like a picture by its extension, so that it is offered as one. */
+export function isPicture(text: string): boolean {
+  const url = imageUrl(text);
+  return url !== undefined && /\.(?:png|jpe?g|gif|webp|avif)$/i.test(new URL(url).pathname);
+}
