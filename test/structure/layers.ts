@@ -19,6 +19,7 @@ export const LAYERS = [
   "writes",
   "signers",
   "api-keys",
+  "sessions",
   "management",
   "audit",
   "demo",

@@ -131,10 +131,14 @@ export const endLease = pgStatement<unknown, [nodeId: string, boot: string]>(
   `UPDATE nodes SET ends_at_ms = ${NOW_MS} WHERE node_id = $1 AND boot = $2 AND ends_at_ms > ${NOW_MS}`,
 );
 
-/** Refuses every request that was signed before now. `windowSecs` is how long a request is valid. */
+/**
+ * Refuses every request that was signed before now, and ends the sessions, of which some may have been ended before. `windowSecs` is how
+ * long a request is valid.
+ */
 export const refuseSignedUntilNow = pgStatement<unknown, [windowSecs: number]>(
   "cluster.refuse-signed",
-  `UPDATE state_clock SET nonce_floor = greatest(nonce_floor, ${NOW_MS} / 1000 + $1::bigint) WHERE id = 1`,
+  `WITH ended AS (DELETE FROM sessions WHERE expires_at > 0)
+   UPDATE state_clock SET nonce_floor = greatest(nonce_floor, ${NOW_MS} / 1000 + $1::bigint) WHERE id = 1`,
 );
 
 /** Takes or renews a lease of work. No row: another boot has it. */

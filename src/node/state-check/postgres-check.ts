@@ -35,11 +35,12 @@ const RECOUNTS = [
   `UPDATE webhook_health h SET queued =
      (SELECT count(*) FROM deliveries d WHERE d.webhook = h.webhook AND d.state = 'queued')`,
 ];
-/** Claims, runs and leases of processes that ended before the copy was made. */
+/** Claims, runs and leases of processes that ended before the copy was made, and sessions, of which owners may have ended some since. */
 const ENDED = [
   "UPDATE deliveries SET lease_ends_at_ms = NULL, claimed_by = NULL WHERE lease_ends_at_ms IS NOT NULL",
   "UPDATE campaigns SET runner = NULL WHERE runner IS NOT NULL",
   "UPDATE queued_writes SET due_at_ms = 1, lease_ends_at_ms = NULL, claimed_by = NULL WHERE due_at_ms IS NOT NULL",
+  "DELETE FROM sessions",
   "DELETE FROM leases",
 ];
 

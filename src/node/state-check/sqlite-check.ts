@@ -14,11 +14,12 @@ const RECOUNTS = [
   `UPDATE webhook_health SET queued =
      (SELECT count(*) FROM deliveries d WHERE d.webhook = webhook_health.webhook AND d.state = 'queued')`,
 ];
-/** Claims and runs of processes that ended before the copy was made. */
+/** Claims and runs of processes that ended before the copy was made, and sessions, of which owners may have ended some since. */
 const ENDED = [
   "UPDATE deliveries SET lease_ends_at_ms = NULL, claimed_by = NULL WHERE lease_ends_at_ms IS NOT NULL",
   "UPDATE campaigns SET runner = NULL WHERE runner IS NOT NULL",
   "UPDATE queued_writes SET due_at_ms = 1, lease_ends_at_ms = NULL, claimed_by = NULL WHERE due_at_ms IS NOT NULL",
+  "DELETE FROM sessions",
 ];
 
 /** Returns what contradicts itself in state.db, as of one moment. The node may run. */

@@ -21,6 +21,7 @@ import { createPostgresLedger } from "../../push/store/postgres/notification-led
 import { orphanedTokenSweep } from "../../push/store/postgres/orphan-sweep.ts";
 import { tokenChangeSweep } from "../../push/store/postgres/token-limit.ts";
 import { createPostgresTokens } from "../../push/store/postgres/token-store.ts";
+import { createPostgresSessions, sessionSweep } from "../../sessions/postgres/session-store.ts";
 import { createPostgresOneTimeNonces, oneTimeNonceSweep } from "../../signers/postgres/one-time-nonces.ts";
 import { createPostgresSigners } from "../../signers/postgres/signer-store.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
@@ -64,6 +65,7 @@ export function createPostgresStores(pools: PgPools, options: PostgresStoresOpti
     signers: createPostgresSigners(pools.main),
     oneTimeNonces: createPostgresOneTimeNonces(pools.main),
     audit: createPostgresAudit(pools.main),
+    sessions: createPostgresSessions(pools.main),
     writes: createPostgresWrites(pools.main, options),
     seen: createPostgresSeen(pools.main),
     buckets: createPostgresBuckets(pools.main, clock),
@@ -90,6 +92,7 @@ export function createPostgresSweeps(
     ...createPostgresDeliverySweeps(pools, options),
     oneTimeNonceSweep(main, clock),
     auditSweep(main, clock),
+    sessionSweep(main, clock),
     ...createPostgresWriteSweeps(main, clock),
     seenSweep(main, clock),
     bucketSweep(main, clock),

@@ -12,6 +12,7 @@ import { campaignReads, campaignWrites, hasUnfinished } from "../../push/store/s
 import { ledgerWrites } from "../../push/store/sqlite/notification-ledger.ts";
 import { ledgerClient, type PackedLedger } from "../../push/store/sqlite/packed-ledger.ts";
 import { tokenReads, tokenWrites } from "../../push/store/sqlite/token-store.ts";
+import { sessionReads, sessionWrites } from "../../sessions/sqlite/session-store.ts";
 import { oneTimeNonceWrites } from "../../signers/sqlite/one-time-nonces.ts";
 import { signerReads, signerWrites } from "../../signers/sqlite/signer-store.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
@@ -61,6 +62,7 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
     signers: { ...signerReads(db), ...writes("signers") },
     oneTimeNonces: writes("oneTimeNonces"),
     audit: { ...auditReads(db), ...writes("audit") },
+    sessions: { ...sessionReads(db), ...writes("sessions") },
     seen: { ...seenReads(db), ...writes("seen") },
     buckets: writes("buckets"),
     writes: { ...signed, claim: async (max) => (hasQueuedWrite(db) ? signed.claim(max) : []) },
@@ -102,6 +104,7 @@ export function stateWrites(
     signers: signerWrites(db),
     oneTimeNonces: oneTimeNonceWrites(db),
     audit: auditWrites(db),
+    sessions: sessionWrites(db),
     writes: writeWrites(db, clock, node),
     seen: seenWrites(db),
     buckets: bucketWrites(db, clock),

@@ -7,6 +7,7 @@ import type { NodeLogStore } from "../../ingest/hub-log/node-log-store.ts";
 import type { CampaignStore } from "../../push/store/campaign-store.ts";
 import type { NotificationLedger } from "../../push/store/notification-ledger.ts";
 import type { TokenStore } from "../../push/store/token-store.ts";
+import type { SessionStore } from "../../sessions/session-store.ts";
 import type { OneTimeNonceStore } from "../../signers/one-time-nonces.ts";
 import type { SignerStore } from "../../signers/signer-store.ts";
 import type { DeliveryLog } from "../../webhooks/store/delivery-log.ts";
@@ -36,6 +37,7 @@ export interface StateStores {
   readonly signers: SignerStore;
   readonly oneTimeNonces: OneTimeNonceStore;
   readonly audit: AuditStore;
+  readonly sessions: SessionStore;
   readonly writes: WriteStore;
   readonly seen: SeenStore;
   readonly buckets: BucketStore;
@@ -61,6 +63,7 @@ export const writeMethods = {
   signers: ["create", "request", "submitting", "approve", "delete", "reseal"],
   oneTimeNonces: ["issue", "take"],
   audit: ["append"],
+  sessions: ["create", "end", "markUsed"],
   writes: ["begin", "settle", "forget", "claim", "markMerged", "endLeasesOfTheDead", "takeTimes"],
   seen: ["mark"],
   buckets: ["take"],

@@ -9,6 +9,7 @@ import { campaignProgressSweep, campaignSweep } from "../../push/store/sqlite/ca
 import { dedupeSweep } from "../../push/store/sqlite/notification-ledger.ts";
 import { orphanedTokenSweep } from "../../push/store/sqlite/orphan-sweep.ts";
 import { tokenChangeSweep } from "../../push/store/sqlite/token-limit.ts";
+import { sessionSweep } from "../../sessions/sqlite/session-store.ts";
 import { oneTimeNonceSweep } from "../../signers/sqlite/one-time-nonces.ts";
 import { deliverySweep, orphanedDeliverySweep } from "../../webhooks/store/sqlite/delivery-sweep.ts";
 import { webhookChangeSweep } from "../../webhooks/store/sqlite/webhook-changes.ts";
@@ -31,6 +32,7 @@ export const sweepNames = [
   "webhook_changes",
   "one_time_nonces",
   "audit",
+  "sessions",
   "write_calls",
   "queued_writes",
   "write_clocks",
@@ -55,6 +57,7 @@ export function sweepSteps(db: StateDatabase, clock: StateClock): Readonly<Recor
     webhook_changes: webhookChangeSweep(db, clock),
     one_time_nonces: oneTimeNonceSweep(db, clock),
     audit: auditSweep(db, clock),
+    sessions: sessionSweep(db, clock),
     ...writeSweeps(db, clock),
     seen_notifications: seenSweep(db, clock),
     rate_buckets: bucketSweep(db, clock),
