@@ -190,7 +190,11 @@ export const configSchema = section({
     }),
   }),
   chain: section({ l1_rpc_url: secretUrl() }),
-  auth: section({ signed_at_window_secs: integer(1, 3600) }),
+  auth: section({
+    signed_at_window_secs: integer(1, 3600),
+    sessions: flag(),
+    session_ttl_secs: integer(300, 43_200),
+  }),
   signers: section({
     enabled: flag(),
     encryption_key: masterKey("^([0-9a-fA-F]{64})?$", "empty or 64 hexadecimal digits"),
@@ -262,6 +266,17 @@ export const configSchema = section({
       rule: 'empty or a time of day in UTC such as "03:15"',
     }),
     index: flag(),
+  }),
+  console: section({
+    enabled: flag(),
+    manage: flag(),
+    operator: flag(),
+    operator_token: Type.String({
+      pattern: "^([\\x21-\\x7e]{32,256})?$",
+      secret: "text" satisfies SecretKind,
+      rule: "empty or 32 to 256 printable ASCII characters without spaces",
+    }),
+    images: Type.Union([Type.Literal("ask"), Type.Literal("off")], { rule: '"ask" or "off"' }),
   }),
   log: section({
     level: Type.Union(

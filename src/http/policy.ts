@@ -55,6 +55,11 @@ const opsDefault: RoutePolicy = { ...apiDefault, isApi: false };
 const approvalPrefix = "/approve/";
 const approvalDefault: RoutePolicy = { ...opsDefault, isShared: false };
 
+/** Pages of the node and what they call. */
+const consolePath = "/console";
+const consolePrefix = "/console/";
+const consoleDefault: RoutePolicy = { ...opsDefault, isShared: false };
+
 /** The paths of a hub. */
 const hubPrefix = "/v1/";
 const hubDefault: RoutePolicy = {
@@ -78,6 +83,7 @@ export function createPolicyLookup(basePaths: readonly string[]): (path: string)
   return (path) => {
     if (path.startsWith(hubPrefix)) return path === `${hubPrefix}submitBulkMessages` ? hubBulk : hubDefault;
     if (path.startsWith(approvalPrefix)) return approvalDefault;
+    if (path === consolePath || path.startsWith(consolePrefix)) return consoleDefault;
     for (const prefix of prefixes) {
       if (!path.startsWith(prefix)) continue;
       const within = path.slice(prefix.length - 1);

@@ -6,6 +6,7 @@ import {
   type Registry,
 } from "prom-client";
 import type { StaleReason } from "../auth/staleness.ts";
+import type { WebBuild } from "../console/web-build.ts";
 import { ApiError } from "../http/errors.ts";
 import type { MetricsPage, OpsProviders } from "../http/ops.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
@@ -31,6 +32,8 @@ export interface HttpWorkerRpc {
   metrics(): Promise<WorkerMetrics>;
   /** See `HttpServer`. Streams are ended, spread over the time. */
   drain(ms: number): void;
+  /** The files of the console, which the first worker loads for all. */
+  webBuild(): Promise<WebBuild>;
 }
 
 /**

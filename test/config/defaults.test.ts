@@ -53,6 +53,7 @@ test("the comment of a choice names every choice", () => {
   expect(choices.map(({ key }) => key)).toEqual([
     "http.proxy_header",
     "protocol.network",
+    "console.images",
     "log.level",
     "log.format",
   ]);

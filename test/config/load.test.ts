@@ -59,7 +59,7 @@ test("without any source the values are those that decisions section 11 names", 
     },
     protocol: { network: "mainnet" },
     chain: { l1_rpc_url: "" },
-    auth: { signed_at_window_secs: 300 },
+    auth: { signed_at_window_secs: 300, sessions: true, session_ttl_secs: 28_800 },
     signers: {
       enabled: true,
       encryption_key: "",
@@ -100,6 +100,7 @@ test("without any source the values are those that decisions section 11 names", 
     notifications: { aggregation_window_secs: 3600 },
     net: { allow_cidrs: [], allow_http: false },
     backup: { dir: "", keep: 7, at: "", index: false },
+    console: { enabled: true, manage: true, operator: true, operator_token: "", images: "ask" },
     log: { level: "info", format: "json" },
   });
 });

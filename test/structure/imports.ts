@@ -11,16 +11,20 @@ export interface Import {
   readonly isTypeOnly: boolean;
 }
 
-const transpiler = new Bun.Transpiler({ loader: "ts" });
+const transpilers = {
+  ts: new Bun.Transpiler({ loader: "ts" }),
+  tsx: new Bun.Transpiler({ loader: "tsx" }),
+};
 const SPECIFIER =
   /(?:^|\n)\s*(import|export)\s+(type\s+)?[^;"']*?from\s+"(\.[^"]+)"|import\(\s*"(\.[^"]+)"\s*\)/g;
 
 /** All imports between files of `src`, static and dynamic. Generated files are targets and never sources. */
 export async function importsOfSource(): Promise<Import[]> {
   const imports: Import[] = [];
-  for await (const file of new Bun.Glob("src/**/*.ts").scan(ROOT)) {
+  for await (const file of new Bun.Glob("src/**/*.{ts,tsx}").scan(ROOT)) {
     if (file.includes("/generated/")) continue;
     const source = await Bun.file(join(ROOT, file)).text();
+    const transpiler = file.endsWith(".tsx") ? transpilers.tsx : transpilers.ts;
     const runtime = new Set(transpiler.scanImports(source).map(({ path }) => path));
     for (const [, , typeKeyword, from, dynamic] of source.matchAll(SPECIFIER)) {
       const specifier = from ?? dynamic ?? "";

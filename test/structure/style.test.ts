@@ -13,7 +13,7 @@ const BANNED: Readonly<Record<string, RegExp>> = {
 
 test("src, test and bench have no enums, private keywords, default exports or barrels", async () => {
   const found: string[] = [];
-  for await (const path of new Bun.Glob("{src,test,bench}/**/*.ts").scan(ROOT)) {
+  for await (const path of new Bun.Glob("{src,test,bench}/**/*.{ts,tsx}").scan(ROOT)) {
     if (/\/generated\/|\/node_modules\/|\.d\.ts$/.test(path)) continue;
     const text = await Bun.file(join(ROOT, path)).text();
     for (const [what, pattern] of Object.entries(BANNED))

@@ -5,6 +5,7 @@ import type { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { neverStale } from "../../auth/staleness.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
 import type { Config } from "../../config/schema.ts";
+import type { WebBuild } from "../../console/web-build.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
@@ -24,6 +25,7 @@ import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import type { NodeOps } from "../node-ops.ts";
 import type { StateStores } from "../state/state-stores.ts";
 import type { WritesThread } from "./connect-writes.ts";
+import { createConsole } from "./console.ts";
 import { createNodeHubReads } from "./hub-reads.ts";
 import { startKeyGate } from "./key-gate.ts";
 import { createManagement } from "./management.ts";
@@ -48,6 +50,8 @@ export function createNodeHttp(deps: {
   readonly tokenKeys: readonly Uint8Array[];
   /** The URL that the interface listens on; undefined before it does. */
   readonly listeningUrl: () => string | undefined;
+  /** The files of the console. */
+  readonly loadWebBuild: () => Promise<WebBuild>;
   readonly stateNode: StateNode;
   readonly isPaused: (name: Pausable) => boolean;
   /** Shared by all HTTP workers. */
@@ -123,7 +127,7 @@ export function createNodeHttp(deps: {
       stream: { streams, unsent },
     }),
     ...hubInterface(config, db, deps.hub),
-    pages: [approveRoutes(signers.approve)],
+    pages: [approveRoutes(signers.approve), ...createConsole({ config, loadBuild: deps.loadWebBuild })],
     ops,
     unavailableReason: config.upstream.url === "" ? undefined : createBuildCheck(db),
     gate: keyGate.gate,

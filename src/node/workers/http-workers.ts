@@ -74,6 +74,8 @@ export function startHttpWorkers(
     },
   });
 
+  /** That of the first worker, once it has started. */
+  let firstChannels: WorkerChannels | undefined;
   const start = (port: number): WorkerHandle => {
     const { port1: opsPort, port2: node } = new MessageChannel();
     serveRpc<NodeOps>(opsPort, nodeOps);
@@ -89,6 +91,7 @@ export function startHttpWorkers(
       release: (slot) => streamSlots.release(slot),
     });
     const writesPort = writes.connect();
+    const firstWorker = firstChannels?.connect();
     const { link: state, transfer: statePorts } = connectState();
     const init: HttpWorkerInit = {
       config: { ...config, http: { ...config.http, port } },
@@ -106,6 +109,7 @@ export function startHttpWorkers(
       sharedLimits,
       unsent: unsent.shared,
       state,
+      firstWorker,
       sharesPort,
     };
     const worker = startWorker({
@@ -116,10 +120,12 @@ export function startHttpWorkers(
         ...[node, fanOutPort, deliveryPort, hubPort, writesPort, ingestPort, slotsPort],
         ...Object.values(matchingPorts),
         ...statePorts,
+        ...(firstWorker ? [firstWorker] : []),
       ],
       onCrash,
     });
     const channels = new WorkerChannels();
+    firstChannels ??= channels;
     const client = connectRpc<HttpWorkerRpc>(channels.connect());
     clients.push(client);
     stats.push(new PartStats(`http_${stats.length + 1}`, () => client.metrics()));

@@ -3,11 +3,13 @@ import { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { NodeSignals } from "../../cluster/node-signals.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
+import { loadBuild } from "../../console/load-build.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import type { SharedLimits } from "../../http/limits/request-limits.ts";
 import { UnsentBytes } from "../../http/unsent-bytes.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
+import { loadOnce } from "../../lib/load-once.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import type { FanOut } from "../../push/fan-out.ts";
 import { systemClock } from "../../runtime/clock.ts";
@@ -51,6 +53,8 @@ export interface HttpWorkerInit {
   readonly keyEpoch: SharedArrayBuffer;
   readonly sharedLimits: SharedLimits;
   readonly state: StateLink;
+  /** Connects to the first HTTP worker, which loads the files of the console for all; undefined for itself. */
+  readonly firstWorker: MessagePort | undefined;
   /** Whether other workers accept connections on the same port. */
   readonly sharesPort: boolean;
 }
@@ -79,6 +83,8 @@ runWorker<HttpWorkerInit>(async (init) => {
   });
   if (streams) registerStreamMetrics(metrics, () => streams.stats());
   let listeningUrl: string | undefined;
+  const firstWorker = init.firstWorker && connectRpc<HttpWorkerRpc>(init.firstWorker);
+  const loadWebBuild = firstWorker ? () => firstWorker.webBuild() : loadOnce(loadBuild);
   const http = createNodeHttp({
     common: { config, log, metrics, clock: systemClock },
     db,
@@ -91,6 +97,7 @@ runWorker<HttpWorkerInit>(async (init) => {
     tokenKeys: init.tokenKeys,
     listeningUrl: () => listeningUrl,
     ops: connectNodeOps(node),
+    loadWebBuild,
     stateNode: link.node,
     isPaused: (name) => signals.isPaused(name),
     unsent,
@@ -106,6 +113,7 @@ runWorker<HttpWorkerInit>(async (init) => {
     facts: { url, port },
     connect: (port) =>
       serveRpc<HttpWorkerRpc>(port, {
+        webBuild: loadWebBuild,
         metrics: () => metrics.registry.getMetricsAsJSON(),
         drain(ms) {
           http.drain();

@@ -1,0 +1,20 @@
+import { serviceNames } from "../config/names.ts";
+import type { Config } from "../config/schema.ts";
+import type { PageSettings } from "./web/page-settings.ts";
+
+/** Returns what the page has to know of the settings. None of it is secret. */
+export function pageSettingsOf(config: Pick<Config, "service" | "console" | "auth" | "http">): PageSettings {
+  const { segment, headerPrefix, domainName } = serviceNames(config.service.name);
+  const { images, manage, operator } = config.console;
+  return {
+    service: segment,
+    headerPrefix,
+    domain: domainName,
+    publicUrl: config.service.public_url,
+    images,
+    manage,
+    operator,
+    sessions: config.auth.sessions,
+    anonymous: config.http.anonymous,
+  };
+}

@@ -1,0 +1,19 @@
+/** What the page knows of the node's settings: the content of `<meta name="console-settings">`, as JSON. */
+export interface PageSettings {
+  /** `service.name`, as in `/v2/<name>`. */
+  readonly service: string;
+  /** The prefix of the service's own headers, as in `X-Svc-Fid`. */
+  readonly headerPrefix: string;
+  /** `name` of the EIP-712 domain; signed operations have the primary type `<domain>SignedOp`. */
+  readonly domain: string;
+  /** The URL under which users reach the node; empty where that is the page's own origin. */
+  readonly publicUrl: string;
+  /** Whether the page may offer to load images of other hosts. */
+  readonly images: "ask" | "off";
+  readonly manage: boolean;
+  readonly operator: boolean;
+  /** Whether owners may have sessions. */
+  readonly sessions: boolean;
+  /** Whether reads need no API key. */
+  readonly anonymous: boolean;
+}
