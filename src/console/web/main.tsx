@@ -1,17 +1,6 @@
 import { render } from "preact";
-import { LocationProvider, lazy, Route, Router } from "preact-iso";
-import { pages } from "./routes.ts";
+import { App } from "./shell/app.tsx";
 
-const routes = pages.map(({ path, load }) => (
-  <Route key={path} path={path} component={lazy(async () => (await load()).Page)} />
-));
-const app = document.getElementById("app");
-if (app) {
-  app.replaceChildren();
-  render(
-    <LocationProvider>
-      <Router>{routes}</Router>
-    </LocationProvider>,
-    app,
-  );
-}
+const root = document.getElementById("app");
+// The first render takes over the elements of the document, so nothing moves.
+if (root) render(<App />, root);

@@ -1,10 +1,175 @@
-export function Page() {
+import { get } from "../data/call.ts";
+import { formatCount, formatDuration, plural } from "../data/format.ts";
+import type { Cast } from "../data/objects.ts";
+import { type Pulse, usePulse } from "../data/pulse.ts";
+import { useQuery } from "../data/query.ts";
+import { Icon, type IconName } from "../icons.tsx";
+import { pageConfig } from "../page-config.ts";
+import { CallPanel } from "../parts/call-panel.tsx";
+import { CastRow } from "../parts/cast-row.tsx";
+import { Heading } from "../parts/page-head.tsx";
+import { Pill } from "../parts/pill.tsx";
+import { Region } from "../parts/region.tsx";
+import { Sparkline } from "../parts/sparkline.tsx";
+import { Live } from "./live.tsx";
+
+const trending = get("/feed/trending", { limit: 3 });
+
+function State({ pulse }: { pulse: Pulse | undefined }) {
   return (
-    <main>
-      <h1>A Farcaster node of your own</h1>
-      <p>
-        It answers under <code>/v2</code>; <a href="/docs">read the API</a>.
-      </p>
-    </main>
+    <div class="row wrap">
+      {pulse === undefined ? (
+        <Pill>asking the node</Pill>
+      ) : pulse.ready ? (
+        <Pill kind="ok" live>
+          Ready
+        </Pill>
+      ) : (
+        <Pill kind="warn">{pulse.reason ?? "not ready"}</Pill>
+      )}
+      {pulse && <Pill>{pulse.network} rules</Pill>}
+      {pageConfig.demo && <Pill kind="warn">demo network</Pill>}
+    </div>
+  );
+}
+
+function Lead({ pulse }: { pulse: Pulse | undefined }) {
+  const people = pulse?.counts["fids"];
+  const casts = pulse?.counts["casts"];
+  const counted =
+    people !== undefined && casts !== undefined
+      ? `${plural(people, "person", "people")} and ${plural(casts, "cast")} live in one file beside this program.`
+      : "People, casts and channels live in one file beside this program.";
+  return (
+    <p>
+      {counted}{" "}
+      {pageConfig.demo
+        ? "Browse them, copy the call behind any view, or borrow a demo person's wallet and send a push in two minutes."
+        : "Browse them, copy the call behind any view, and run your mini apps and webhooks from here."}
+    </p>
+  );
+}
+
+function Figure({ label, children }: { label: string; children: preact.ComponentChildren }) {
+  return (
+    <div class="stat">
+      <span class="dim s">{label}</span>
+      {children}
+    </div>
+  );
+}
+
+const COUNTS: readonly (readonly [key: string, label: string])[] = [
+  ["fids", "People"],
+  ["casts", "Casts"],
+  ["reactions", "Reactions"],
+  ["links", "Follows"],
+];
+
+function Now({ pulse }: { pulse: Pulse | undefined }) {
+  const merged = pulse?.history.merged ?? [];
+  return (
+    <section class="card" aria-label="Now">
+      <div class="pad stats">
+        {COUNTS.map(([key, label]) => (
+          <Figure label={label} key={key}>
+            <span class="num">{pulse ? formatCount(pulse.counts[key] ?? 0) : "–"}</span>
+          </Figure>
+        ))}
+        <Figure label="Median answer">
+          <span class="num">{pulse?.p50_ms == null ? "–" : formatDuration(pulse.p50_ms)}</span>
+        </Figure>
+        <Figure label="Messages merged">
+          <Sparkline
+            values={merged}
+            label={`The last ${merged.length} steps of ${pulse?.history.step_secs ?? 0} seconds`}
+          />
+        </Figure>
+      </div>
+    </section>
+  );
+}
+
+function Door({
+  href,
+  icon,
+  title,
+  children,
+}: {
+  href: string;
+  icon: IconName;
+  title: string;
+  children: string;
+}) {
+  return (
+    <a class="card door" href={href}>
+      <Icon name={icon} size={22} />
+      <h2>{title}</h2>
+      <p class="dim s">{children}</p>
+    </a>
+  );
+}
+
+/** The first page: what this is, whether it is ready, and three doors. */
+export function Page() {
+  const pulse = usePulse().data;
+  const casts = useQuery<{ casts: Cast[] }>(trending, { everyMs: 60_000 });
+  return (
+    <>
+      <section class="hero">
+        <State pulse={pulse} />
+        <Heading text="A Farcaster node of your own, already answering." />
+        <Lead pulse={pulse} />
+        <div class="row wrap">
+          {pageConfig.demo && pageConfig.manage && (
+            <a class="btn go" href="/console/manage?demo=1">
+              <Icon name="wallet" /> Try it as a demo person
+            </a>
+          )}
+          <a class={pageConfig.demo ? "btn" : "btn go"} href="/console">
+            Explore the network
+          </a>
+          <a class="btn quiet" href="/docs" target="_self">
+            Read the API →
+          </a>
+        </div>
+      </section>
+      <Now pulse={pulse} />
+      <div class="split">
+        <Region
+          title="Trending now"
+          call={trending}
+          query={casts}
+          aside={
+            <a class="s" href="/console">
+              All trending
+            </a>
+          }
+          isEmpty={({ casts }) => casts.length === 0}
+          empty="Nothing was cast in the last 24 hours."
+        >
+          {({ casts }) => casts.map((cast) => <CastRow cast={cast} key={cast.hash} />)}
+        </Region>
+        <div class="stack">
+          <CallPanel call={trending} />
+          <Live demo={pageConfig.demo} />
+        </div>
+      </div>
+      <section class="three">
+        <Door href="/console" icon="search" title="Explore">
+          People, threads, channels and search, each with the API call behind it.
+        </Door>
+        {pageConfig.manage && (
+          <Door href="/console/manage/apps" icon="bell" title="Send a push">
+            Register a mini app, see your audience grow, preview and send.
+          </Door>
+        )}
+        {pageConfig.manage && (
+          <Door href="/console/manage/webhooks" icon="webhook" title="Catch events">
+            Build a webhook filter by clicking and try it on the last 1,000 events.
+          </Door>
+        )}
+      </section>
+    </>
   );
 }

@@ -1,0 +1,47 @@
+import { useEffect, useState } from "preact/hooks";
+import { type EventStream, openEventStream, type StreamEvent } from "../data/event-stream.ts";
+import { Icon } from "../icons.tsx";
+import { EventLine } from "../parts/event-line.tsx";
+import { Pill } from "../parts/pill.tsx";
+
+const SHOWN = 5;
+
+/** The last events of the network as they happen. A node whose stream is off has no such card. */
+export function Live({ demo }: { demo: boolean }) {
+  const [events, setEvents] = useState<readonly StreamEvent[]>([]);
+  const [stream, setStream] = useState<EventStream>();
+  useEffect(() => {
+    const opened = openEventStream(
+      {},
+      { onEvent: (event) => setEvents((shown) => [event, ...shown].slice(0, SHOWN)) },
+    );
+    setStream(opened);
+    return () => opened.close();
+  }, []);
+  if (stream?.state === "failed") return null;
+  return (
+    <section class="card">
+      <header>
+        <Icon name="broadcast" size={18} />
+        <h2 class="grow">Live</h2>
+        <Pill kind="ok" live={stream?.state === "open"}>
+          {stream?.state === "open" ? "stream" : "connecting"}
+        </Pill>
+      </header>
+      {events.length === 0 ? (
+        <p class="empty s">
+          {demo
+            ? "Nothing moves in a demo network unasked. "
+            : "Connected. The next event of the network appears here. "}
+          <a href="/console/stream">Open the stream</a>
+        </p>
+      ) : (
+        <ul class="pad stack s">
+          {events.map((event) => (
+            <EventLine event={event} key={event.cursor} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,60 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { pageConfig } from "../page-config.ts";
+
+let isFirstPage = true;
+
+/** One step of the way to a page. Without `href` it is the page itself. */
+export interface Crumb {
+  readonly label: ComponentChildren;
+  readonly href?: string;
+}
+
+/** The h1 of a page, which gets the focus after a navigation, and the title of the tab. */
+export function Heading({ text, children }: { text: string; children?: ComponentChildren }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${text} · ${pageConfig.service}`;
+  }, [text]);
+  useEffect(() => {
+    if (!isFirstPage) heading.current?.focus({ preventScroll: true });
+    isFirstPage = false;
+  }, []);
+  return (
+    <h1 ref={heading} tabIndex={-1}>
+      {children ?? text}
+    </h1>
+  );
+}
+
+/** The top of a page: the way to it, its heading, and what can be done with all of it. */
+export function PageHead({
+  crumbs,
+  title,
+  heading,
+  children,
+}: {
+  crumbs?: readonly Crumb[];
+  title: string;
+  heading?: ComponentChildren;
+  children?: ComponentChildren;
+}) {
+  return (
+    <>
+      {crumbs && (
+        <nav class="crumbs" aria-label="Breadcrumb">
+          {crumbs.map(({ label, href }, at) => (
+            <span class="row tight" key={at}>
+              {at > 0 && <span aria-hidden="true">/</span>}
+              {href === undefined ? <span aria-current="page">{label}</span> : <a href={href}>{label}</a>}
+            </span>
+          ))}
+        </nav>
+      )}
+      <div class="head">
+        <Heading text={title}>{heading}</Heading>
+        {children}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,86 @@
+import { useEffect, useState } from "preact/hooks";
+import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
+import { Announcer } from "../parts/announcer.tsx";
+import { ApiKeyNotice } from "../parts/api-key-notice.tsx";
+import { pages } from "../routes.ts";
+import { Bar } from "./bar.tsx";
+import { Footer } from "./footer.tsx";
+import { HelpDialog } from "./help-dialog.tsx";
+import { NotFound } from "./not-found.tsx";
+import { startShortcuts } from "./shortcuts.ts";
+import { isOutdated, loadChunk } from "./stale-chunk.ts";
+
+const routes = pages.map(({ path, load }) => ({
+  path,
+  Component: lazy(async () => (await loadChunk(load)).Page),
+}));
+
+/** Whether all segments of the path can be decoded. */
+function isWellFormed(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function OutdatedNotice() {
+  if (!isOutdated.value) return null;
+  return (
+    <div class="notice" role="alert">
+      <span class="grow">The node was updated. This tab is of the version before it.</span>
+      <button type="button" class="btn" onClick={() => location.reload()}>
+        Reload
+      </button>
+    </div>
+  );
+}
+
+function Frame() {
+  const { path, route } = useLocation();
+  const [fault, setFault] = useState<Error>();
+  useEffect(() => startShortcuts(route), [route]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page begins without the fault of the last one
+  useEffect(() => setFault(undefined), [path]);
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <Bar />
+      <OutdatedNotice />
+      <ApiKeyNotice />
+      <main class="page" id="main">
+        {fault ? (
+          <p class="failure" role="alert">
+            <b>This page failed.</b> {fault.message}
+          </p>
+        ) : isWellFormed(path) ? (
+          <ErrorBoundary onError={setFault}>
+            <Router>
+              {routes.map(({ path: pattern, Component }) => (
+                <Route key={pattern} path={pattern} component={Component} />
+              ))}
+              <Route default component={NotFound} />
+            </Router>
+          </ErrorBoundary>
+        ) : (
+          <NotFound />
+        )}
+      </main>
+      <Footer />
+      <HelpDialog />
+      <Announcer />
+    </>
+  );
+}
+
+/** The whole page. */
+export function App() {
+  return (
+    <LocationProvider scope={/^\/(\?|$|console(\/|\?|$))/}>
+      <Frame />
+    </LocationProvider>
+  );
+}

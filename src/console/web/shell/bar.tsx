@@ -1,0 +1,44 @@
+import { useLocation } from "preact-iso";
+import { Icon } from "../icons.tsx";
+import { pageConfig } from "../page-config.ts";
+import type { Section } from "../routes.ts";
+import { SearchBox } from "./search-box.tsx";
+
+const SECTIONS: readonly { readonly section: Section; readonly href: string; readonly label: string }[] = [
+  { section: "explore", href: "/console", label: "Explore" },
+  { section: "stream", href: "/console/stream", label: "Stream" },
+  { section: "manage", href: "/console/manage", label: "Manage" },
+  { section: "status", href: "/console/status", label: "Status" },
+];
+
+function sectionOf(path: string): Section | undefined {
+  if (path.startsWith("/console/operator")) return "status";
+  const named = SECTIONS.find(({ href, section }) => section !== "explore" && path.startsWith(href));
+  if (named) return named.section;
+  return path.startsWith("/console") ? "explore" : undefined;
+}
+
+/** The header row of every page. */
+export function Bar() {
+  const { path } = useLocation();
+  const current = sectionOf(path);
+  const shown = SECTIONS.filter(({ section }) => section !== "manage" || pageConfig.manage);
+  return (
+    <header class="bar">
+      <a class="brand" href="/">
+        <Icon name="broadcast" size={22} /> {pageConfig.service}
+      </a>
+      <nav aria-label="Main">
+        {shown.map(({ section, href, label }) => (
+          <a href={href} key={section} aria-current={section === current ? "page" : undefined}>
+            {label}
+          </a>
+        ))}
+        <a href="/docs" target="_self" data-native>
+          API
+        </a>
+      </nav>
+      <SearchBox />
+    </header>
+  );
+}

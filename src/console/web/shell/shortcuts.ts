@@ -1,0 +1,111 @@
+import { signal } from "@preact/signals";
+import { refreshShown } from "../data/query.ts";
+import { shortcutsOn } from "./preferences.ts";
+
+export const isHelpOpen = signal(false);
+
+/** What the keys do, as the help tells it. */
+export const shortcutHelp: readonly (readonly [keys: string, what: string])[] = [
+  ["/ or Ctrl-K", "search"],
+  ["j and k", "next and previous row"],
+  ["Enter", "open the row"],
+  ["u", "up"],
+  ["c", "copy the call as curl"],
+  [".", "show the call"],
+  ["g then e, s, m, t", "explore, stream, manage, status"],
+  ["r", "refresh"],
+  ["?", "this help"],
+];
+
+const SECTIONS: Readonly<Record<string, string>> = {
+  e: "/console",
+  s: "/console/stream",
+  m: "/console/manage",
+  t: "/console/status",
+};
+const CHORD_MS = 1500;
+
+const rows = () => [...document.querySelectorAll<HTMLElement>("main [data-row]")];
+const focusedRow = () => document.activeElement?.closest<HTMLElement>("[data-row]") ?? undefined;
+
+function moveRow(by: number): void {
+  const all = rows();
+  const focused = focusedRow();
+  const at = focused ? all.indexOf(focused) + by : 0;
+  const row = all[Math.max(0, Math.min(all.length - 1, at))];
+  if (!row) return;
+  if (row.tabIndex < 0) row.tabIndex = -1;
+  row.focus();
+  row.scrollIntoView({ block: "nearest" });
+}
+
+/** The nearest thing with a call: the focused row, its region, else the page. */
+function callScopes(): ParentNode[] {
+  const row = focusedRow();
+  const region = document.activeElement?.closest<HTMLElement>(".region");
+  return [row, region, document.querySelector("main")].filter((scope) => scope != null);
+}
+
+const click = (selector: string, scopes: readonly ParentNode[] = [document]): void => {
+  for (const scope of scopes) {
+    const found = scope.querySelector<HTMLElement>(selector);
+    if (!found) continue;
+    found.click();
+    return;
+  }
+};
+
+function focusSearch(): void {
+  document.querySelector<HTMLInputElement>("header.bar input")?.focus();
+}
+
+const KEYS: Readonly<Record<string, () => void>> = {
+  "/": focusSearch,
+  j: () => moveRow(1),
+  k: () => moveRow(-1),
+  u: () => [...document.querySelectorAll<HTMLElement>("nav.crumbs a")].at(-1)?.click(),
+  c: () => {
+    if (!document.querySelector("main [data-call]")) click("[data-call-button]", callScopes());
+    requestAnimationFrame(() => click("[data-call] [data-copy]", callScopes()));
+  },
+  ".": () => click("[data-call-button]", callScopes()),
+  r: refreshShown,
+  "?": () => {
+    isHelpOpen.value = true;
+  },
+};
+
+const FIELDS = "input, textarea, select, [contenteditable], dialog";
+
+/** Listens for the shortcuts of the console. `navigate` goes to a path of this origin. */
+export function startShortcuts(navigate: (path: string) => void): () => void {
+  let chordUntilMs = 0;
+  function onKey(event: KeyboardEvent) {
+    const target = event.target as Element;
+    if (event.key === "k" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      return focusSearch();
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || !shortcutsOn.value || target.closest(FIELDS))
+      return;
+    const isChord = performance.now() < chordUntilMs;
+    chordUntilMs = 0;
+    const section = SECTIONS[event.key];
+    if (isChord && section !== undefined) return navigate(section);
+    if (event.key === "g") {
+      chordUntilMs = performance.now() + CHORD_MS;
+      return;
+    }
+    if (event.key === "Enter") {
+      // A link or button in the row has its own Enter.
+      if (target.matches("[data-row]")) click("a[data-open]", [target]);
+      return;
+    }
+    const run = KEYS[event.key];
+    if (!run) return;
+    event.preventDefault();
+    run();
+  }
+  document.addEventListener("keydown", onKey);
+  return () => document.removeEventListener("keydown", onKey);
+}
