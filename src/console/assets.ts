@@ -26,6 +26,8 @@ export interface LoadedAssets {
 const MANAGE = "/console/manage";
 const OPERATOR = "/console/operator";
 const SETTINGS_SLOT = 'name="console-settings" content=""';
+/** What only the first page has, so that it needs no script. */
+const LANDING = /<!--landing-->[\s\S]*<!--\/landing-->/;
 const DOCUMENT_BROTLI_QUALITY = 9;
 
 /**
@@ -38,6 +40,8 @@ export function createWebAssets(loadBuild: () => Promise<WebBuild>, settings: Pa
 function prepare(build: WebBuild, settings: PageSettings): LoadedAssets {
   const assets = new Map(build.assets.map((file) => [file.name, file]));
   const documents = new Map(build.documents.map((file) => [file.name, documentOf(file, settings)]));
+  const first = build.documents.find(({ name }) => name === "index.html");
+  if (first) documents.set("page.html", documentOf(withoutLanding(first), settings));
   const patterns = build.pagePaths
     .filter((path) => settings.manage || !isWithin(path, MANAGE))
     .filter((path) => settings.operator || !isWithin(path, OPERATOR))
@@ -61,6 +65,11 @@ function prepare(build: WebBuild, settings: PageSettings): LoadedAssets {
 }
 
 const isWithin = (path: string, parent: string) => path === parent || path.startsWith(`${parent}/`);
+
+function withoutLanding(file: WebFile): WebFile {
+  const html = new TextDecoder().decode(file.body).replace(LANDING, "");
+  return { ...file, body: new TextEncoder().encode(html) };
+}
 
 function documentOf(file: WebFile, settings: PageSettings): WebDocument {
   const filled = new TextDecoder()

@@ -1,13 +1,19 @@
 import { serviceNames } from "../config/names.ts";
 import type { Config } from "../config/schema.ts";
+import { version } from "../version.ts";
 import type { PageSettings } from "./web/page-settings.ts";
 
-/** Returns what the page has to know of the settings. None of it is secret. */
-export function pageSettingsOf(config: Pick<Config, "service" | "console" | "auth" | "http">): PageSettings {
+/** Returns what the page has to know of the node. None of it is secret. */
+export function pageSettingsOf(
+  config: Pick<Config, "service" | "console" | "auth" | "http">,
+  demo: boolean,
+): PageSettings {
   const { segment, headerPrefix, domainName } = serviceNames(config.service.name);
   const { images, manage, operator } = config.console;
   return {
     service: segment,
+    version,
+    demo,
     headerPrefix,
     domain: domainName,
     publicUrl: config.service.public_url,

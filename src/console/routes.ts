@@ -14,7 +14,8 @@ export interface ConsoleRoutesDeps {
 
 /** What is not a page, below `/console`. */
 const NOT_PAGES = /^\/console\/(a|api|op|demo)(\/|$)/;
-const PAGE = "index.html";
+const FIRST_PAGE = "index.html";
+const OTHER_PAGE = "page.html";
 const hidden = { detail: { hide: true } } as const;
 
 /** The documents of the console and the files that they need. */
@@ -52,7 +53,7 @@ export function consoleRoutes({ assets, enabled, images }: ConsoleRoutesDeps) {
   function respondWithPage(request: Request, loaded: LoadedAssets, path: string): Response {
     const withImages = images === "ask" && new URL(request.url).searchParams.get("images") === "1";
     const status = loaded.isPage(path.length > 1 ? path.replace(/\/$/, "") : path) ? 200 : 404;
-    return respondWithDocument(request, loaded.document(PAGE), {
+    return respondWithDocument(request, loaded.document(path === "/" ? FIRST_PAGE : OTHER_PAGE), {
       status,
       headers: documentHeaders(withImages),
     });

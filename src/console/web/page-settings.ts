@@ -2,6 +2,9 @@
 export interface PageSettings {
   /** `service.name`, as in `/v2/<name>`. */
   readonly service: string;
+  readonly version: string;
+  /** Whether the index is a demo network. */
+  readonly demo: boolean;
   /** The prefix of the service's own headers, as in `X-Svc-Fid`. */
   readonly headerPrefix: string;
   /** `name` of the EIP-712 domain; signed operations have the primary type `<domain>SignedOp`. */

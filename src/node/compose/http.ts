@@ -8,6 +8,7 @@ import type { Config } from "../../config/schema.ts";
 import type { WebBuild } from "../../console/web-build.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
+import { isDemo } from "../../db/index/identity.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
 import type { SharedLimits } from "../../http/limits/request-limits.ts";
 import { ResponseCache } from "../../http/response-cache.ts";
@@ -127,7 +128,10 @@ export function createNodeHttp(deps: {
       stream: { streams, unsent },
     }),
     ...hubInterface(config, db, deps.hub),
-    pages: [approveRoutes(signers.approve), ...createConsole({ config, loadBuild: deps.loadWebBuild })],
+    pages: [
+      approveRoutes(signers.approve),
+      ...createConsole({ config, demo: isDemo(deps.db), loadBuild: deps.loadWebBuild }),
+    ],
     ops,
     unavailableReason: config.upstream.url === "" ? undefined : createBuildCheck(db),
     gate: keyGate.gate,

@@ -34,8 +34,8 @@ function State({ pulse }: { pulse: Pulse | undefined }) {
 }
 
 function Lead({ pulse }: { pulse: Pulse | undefined }) {
-  const people = pulse?.counts["fids"];
-  const casts = pulse?.counts["casts"];
+  const people = pulse?.counts.fids;
+  const casts = pulse?.counts.casts;
   const counted =
     people !== undefined && casts !== undefined
       ? `${plural(people, "person", "people")} and ${plural(casts, "cast")} live in one file beside this program.`

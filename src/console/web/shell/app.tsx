@@ -41,7 +41,6 @@ function Frame() {
   const { path, route } = useLocation();
   const [fault, setFault] = useState<Error>();
   useEffect(() => startShortcuts(route), [route]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page begins without the fault of the last one
   useEffect(() => setFault(undefined), [path]);
   return (
     <>

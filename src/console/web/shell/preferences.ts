@@ -22,8 +22,8 @@ const storedTheme = stored("theme");
 
 export const theme = signal<Theme>(storedTheme === "light" || storedTheme === "dark" ? storedTheme : "auto");
 effect(() => {
-  if (theme.value === "auto") delete document.documentElement.dataset["theme"];
-  else document.documentElement.dataset["theme"] = theme.value;
+  if (theme.value === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme.value;
   if (theme.value !== (storedTheme ?? "auto") || storedTheme !== null) store("theme", theme.value);
 });
 

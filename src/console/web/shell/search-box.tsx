@@ -8,13 +8,13 @@ const TYPING_MS = 150;
 export function SearchBox() {
   const { path, query, route } = useLocation();
   const isSearchPage = path === "/console/search";
-  const [text, setText] = useState(query["q"] ?? "");
+  const [text, setText] = useState(query.q ?? "");
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
     if (!isSearchPage) setText("");
   }, [isSearchPage]);
   const go = (value: string, replace: boolean) => {
-    const kept = query["in"] === undefined ? "" : `&in=${encodeURIComponent(query["in"])}`;
+    const kept = query.in === undefined ? "" : `&in=${encodeURIComponent(query.in)}`;
     route(`/console/search?q=${encodeURIComponent(value)}${isSearchPage ? kept : ""}`, replace);
   };
   return (

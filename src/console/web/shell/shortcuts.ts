@@ -4,7 +4,7 @@ import { shortcutsOn } from "./preferences.ts";
 
 export const isHelpOpen = signal(false);
 
-/** What the keys do, as the help tells it. */
+/** What the keys do, as the help shows it. */
 export const shortcutHelp: readonly (readonly [keys: string, what: string])[] = [
   ["/ or Ctrl-K", "search"],
   ["j and k", "next and previous row"],

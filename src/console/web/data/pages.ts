@@ -1,0 +1,131 @@
+import { signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { atCursor, type Call } from "./call.ts";
+import { apiKey, RequestFailure, request } from "./request.ts";
+
+/** A list that grows by "Load more", a page of the API at a time. */
+export interface Pages<T> {
+  readonly items: readonly T[] | undefined;
+  readonly error: RequestFailure | undefined;
+  readonly loading: boolean;
+  readonly hasMore: boolean;
+  loadMore(): void;
+  /** Starts over with the first page; the old items stay until it has come. */
+  refresh(): void;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** The cursor of the next page. */
+  readonly next: string | null | undefined;
+}
+
+/** Lists that no component shows are kept up to this number: the way back finds them as long as they were. */
+const MAX_KEPT = 20;
+
+class PagedList<T> implements Pages<T> {
+  readonly #call: Call;
+  readonly #read: (body: never) => Page<T>;
+  readonly #send: typeof request;
+  readonly #items = signal<readonly T[] | undefined>(undefined);
+  readonly #error = signal<RequestFailure | undefined>(undefined);
+  readonly #loading = signal(false);
+  readonly #cursor = signal<string | null | undefined>(undefined);
+  #abort: AbortController | undefined;
+
+  constructor(call: Call, read: (body: never) => Page<T>, send: typeof request) {
+    this.#call = call;
+    this.#read = read;
+    this.#send = send;
+  }
+
+  get items() {
+    return this.#items.value;
+  }
+  get error() {
+    return this.#error.value;
+  }
+  get loading() {
+    return this.#loading.value;
+  }
+  get hasMore() {
+    return typeof this.#cursor.value === "string";
+  }
+
+  loadMore(): void {
+    const cursor = this.#cursor.peek();
+    if (typeof cursor === "string" && !this.#loading.peek())
+      void this.#load(atCursor(this.#call, cursor), this.#items.peek() ?? []);
+  }
+
+  refresh(): void {
+    this.leave();
+    void this.#load(this.#call, []);
+  }
+
+  leave(): void {
+    this.#abort?.abort();
+    this.#abort = undefined;
+    this.#loading.value = false;
+  }
+
+  async #load(call: Call, before: readonly T[]): Promise<void> {
+    const abort = new AbortController();
+    this.#abort = abort;
+    this.#loading.value = true;
+    try {
+      const { items, next } = this.#read(await this.#send<never>(call, { signal: abort.signal }));
+      if (this.#abort !== abort) return;
+      this.#error.value = undefined;
+      this.#items.value = [...before, ...items];
+      this.#cursor.value = next;
+    } catch (cause) {
+      if (this.#abort !== abort || abort.signal.aborted) return;
+      this.#error.value =
+        cause instanceof RequestFailure ? cause : new RequestFailure({ status: 0, message: String(cause) });
+    } finally {
+      if (this.#abort === abort) {
+        this.#abort = undefined;
+        this.#loading.value = false;
+      }
+    }
+  }
+}
+
+const lists = new Map<string, PagedList<unknown>>();
+
+function listOf<T>(call: Call, read: (body: never) => Page<T>, send: typeof request): PagedList<T> {
+  const key = `${call.op ?? ""} ${call.path}`;
+  const list = lists.get(key) ?? new PagedList<unknown>(call, read, send);
+  lists.delete(key);
+  lists.set(key, list);
+  const oldest = lists.keys().next().value;
+  if (lists.size > MAX_KEPT && oldest !== undefined) lists.delete(oldest);
+  return list as PagedList<T>;
+}
+
+const NOTHING: Pages<never> = {
+  items: undefined,
+  error: undefined,
+  loading: false,
+  hasMore: false,
+  loadMore: () => undefined,
+  refresh: () => undefined,
+};
+
+/** The list of `call`, whose pages `read` takes apart. A list that was loaded before is shown as it was. */
+export function usePages<T>(
+  call: Call | undefined,
+  // biome-ignore lint/suspicious/noExplicitAny: a response of the API; its type is the caller's to state
+  read: (body: any) => Page<T>,
+  send: typeof request = request,
+): Pages<T> {
+  const credential = apiKey.value;
+  const list = useMemo(() => call && listOf<T>(call, read, send), [call?.path, call?.op]);
+  useEffect(() => {
+    if (!list) return;
+    if (list.items === undefined || list.error) list.refresh();
+    return () => list.leave();
+  }, [list, credential]);
+  return list ?? (NOTHING as Pages<T>);
+}

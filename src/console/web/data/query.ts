@@ -1,0 +1,163 @@
+import { batch, type Signal, signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import type { Call } from "./call.ts";
+import { apiKey, RequestFailure, request } from "./request.ts";
+import { whileVisible } from "./visibility.ts";
+
+/** The response to a call as a component sees it. Reading it subscribes the component. */
+export interface Query<T> {
+  /** The last response; stays while a newer one is asked for and when that fails. */
+  readonly data: T | undefined;
+  readonly error: RequestFailure | undefined;
+  readonly loading: boolean;
+  /** When the last response arrived, in ms of `Date.now()`; 0 without one. */
+  readonly loadedAtMs: number;
+  refresh(): void;
+}
+
+export interface QueryOptions {
+  /** Asks again each so many ms while the tab is shown. */
+  readonly everyMs?: number | undefined;
+  /** How the call is made; a plain request by default. */
+  readonly send?: typeof request;
+}
+
+/** Responses that no component shows are kept up to this number, for the way back. */
+const MAX_KEPT = 60;
+
+class Entry<T> implements Query<T> {
+  readonly #call: Call;
+  readonly #send: typeof request;
+  readonly #data: Signal<T | undefined> = signal(undefined);
+  readonly #error = signal<RequestFailure | undefined>(undefined);
+  readonly #loading = signal(false);
+  #abort: AbortController | undefined;
+  #users = 0;
+  loadedAtMs = 0;
+
+  constructor(call: Call, send: typeof request) {
+    this.#call = call;
+    this.#send = send;
+  }
+
+  get data() {
+    return this.#data.value;
+  }
+  get error() {
+    return this.#error.value;
+  }
+  get loading() {
+    return this.#loading.value;
+  }
+
+  refresh(): void {
+    if (this.#abort) return;
+    const abort = new AbortController();
+    this.#abort = abort;
+    this.#loading.value = true;
+    this.#send<T>(this.#call, { signal: abort.signal })
+      .then(
+        (data) => this.#settle(abort, data, undefined),
+        (cause: unknown) => {
+          if (!abort.signal.aborted) this.#settle(abort, undefined, toFailure(cause));
+        },
+      )
+      .finally(() => {
+        if (this.#abort !== abort) return;
+        this.#abort = undefined;
+        this.#loading.value = false;
+      });
+  }
+
+  #settle(abort: AbortController, data: T | undefined, error: RequestFailure | undefined): void {
+    if (this.#abort !== abort) return;
+    batch(() => {
+      this.#error.value = error;
+      if (error) return;
+      this.#data.value = data;
+      this.loadedAtMs = Date.now();
+    });
+  }
+
+  acquire(): void {
+    this.#users++;
+    shown.add(this);
+  }
+
+  /** The last component that leaves aborts the request. */
+  release(): void {
+    this.#users--;
+    if (this.#users > 0) return;
+    shown.delete(this);
+    this.#abort?.abort();
+    this.#abort = undefined;
+    this.#loading.value = false;
+  }
+
+  get isShown() {
+    return this.#users > 0;
+  }
+}
+
+function toFailure(cause: unknown): RequestFailure {
+  if (cause instanceof RequestFailure) return cause;
+  return new RequestFailure({ status: 0, message: cause instanceof Error ? cause.message : String(cause) });
+}
+
+const shown = new Set<Entry<unknown>>();
+const entries = new Map<string, Entry<unknown>>();
+
+function entryOf<T>(call: Call, send: typeof request): Entry<T> {
+  const key = `${call.op ?? ""} ${call.method} ${call.path} ${call.body === undefined ? "" : JSON.stringify(call.body)}`;
+  const known = entries.get(key);
+  const entry = known ?? new Entry<unknown>(call, send);
+  // The order of the map is that of use: the first one is the oldest.
+  entries.delete(key);
+  entries.set(key, entry);
+  for (const [oldKey, old] of entries) {
+    if (entries.size <= MAX_KEPT) break;
+    if (!old.isShown && old !== entry) entries.delete(oldKey);
+  }
+  return entry as Entry<T>;
+}
+
+/** Forgets all responses, for instance those of another owner. */
+export function forgetResponses(): void {
+  for (const [key, entry] of entries) if (!entry.isShown) entries.delete(key);
+  refreshShown();
+}
+
+/** Asks for everything that the page shows again. */
+export function refreshShown(): void {
+  for (const entry of shown) entry.refresh();
+}
+
+const NOTHING: Query<never> = {
+  data: undefined,
+  error: undefined,
+  loading: false,
+  loadedAtMs: 0,
+  refresh: () => undefined,
+};
+
+/**
+ * The response to `call`, shared by all components that make the same one: asked for when the first appears, aborted when the last
+ * leaves. Without a call there is nothing to ask.
+ */
+export function useQuery<T>(call: Call | undefined, options: QueryOptions = {}): Query<T> {
+  const { everyMs, send = request } = options;
+  const key = call && `${call.op ?? ""} ${call.method} ${call.path} ${JSON.stringify(call.body) ?? ""}`;
+  const entry = useMemo(() => call && entryOf<T>(call, send), [key]);
+  const credential = apiKey.value;
+  useEffect(() => {
+    if (!entry) return;
+    entry.acquire();
+    entry.refresh();
+    const stop = everyMs === undefined ? undefined : whileVisible(everyMs, () => entry.refresh());
+    return () => {
+      stop?.();
+      entry.release();
+    };
+  }, [entry, everyMs, credential]);
+  return entry ?? (NOTHING as Query<T>);
+}
