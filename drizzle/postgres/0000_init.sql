@@ -83,6 +83,7 @@ CREATE TABLE "campaigns" (
 	"success_count" bigint NOT NULL,
 	"failure_count" bigint NOT NULL,
 	"not_attempted_count" bigint NOT NULL,
+	"audience_count" bigint,
 	"created_at" bigint NOT NULL,
 	"started_at" bigint,
 	"ended_at" bigint,
@@ -326,6 +327,25 @@ CREATE TABLE "one_time_nonces" (
 	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "audience_clients" (
+	"app_id" text COLLATE "C" NOT NULL,
+	"client_fid" bigint NOT NULL,
+	"host" text COLLATE "C" NOT NULL,
+	"state" text COLLATE "C" NOT NULL,
+	"slot" integer NOT NULL,
+	"count" bigint NOT NULL,
+	CONSTRAINT "audience_clients_app_id_client_fid_host_state_slot_pk" PRIMARY KEY("app_id","client_fid","host","state","slot")
+);
+--> statement-breakpoint
+CREATE TABLE "audience_days" (
+	"app_id" text COLLATE "C" NOT NULL,
+	"day" bigint NOT NULL,
+	"change" text COLLATE "C" NOT NULL,
+	"slot" integer NOT NULL,
+	"count" bigint NOT NULL,
+	CONSTRAINT "audience_days_app_id_day_change_slot_pk" PRIMARY KEY("app_id","day","change","slot")
+);
+--> statement-breakpoint
 CREATE TABLE "token_changes" (
 	"app_id" text COLLATE "C" NOT NULL,
 	"fid" bigint NOT NULL,
@@ -426,6 +446,7 @@ CREATE INDEX "managed_signers_by_owner" ON "managed_signers" USING btree ("owner
 CREATE INDEX "managed_signers_by_fid" ON "managed_signers" USING btree ("fid","seq") WHERE fid IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "managed_signers_by_key_id" ON "managed_signers" USING btree ("key_id","seq");--> statement-breakpoint
 CREATE INDEX "one_time_nonces_by_expiry" ON "one_time_nonces" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "audience_days_by_day" ON "audience_days" USING btree ("day");--> statement-breakpoint
 CREATE INDEX "token_changes_by_expiry" ON "token_changes" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "tokens_by_host" ON "tokens" USING btree ("app_id","host","fid","client_fid") WHERE enabled;--> statement-breakpoint
 CREATE INDEX "queued_writes_by_due" ON "queued_writes" USING btree ("due_at_ms") WHERE due_at_ms IS NOT NULL;--> statement-breakpoint

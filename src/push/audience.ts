@@ -13,6 +13,8 @@ export interface AudiencePage {
 
 /** Reads the tokens of an audience by client host. */
 export interface AudienceReader {
+  /** Counts the tokens before filters. They may change while the audience is read. */
+  count(): Promise<number>;
   hosts(): AsyncIterable<string>;
   /** Yields the tokens of a host in pages that are read on demand. */
   pagesOf(host: string): AsyncIterable<AudiencePage>;
@@ -51,8 +53,9 @@ export async function createAudienceReader(deps: {
   }
 
   if (targetFids.length > 0) {
-    const fidsByHost = await sortByHost(tokens, appId, targetFids);
+    const { fidsByHost, count } = await sortByHost(tokens, appId, targetFids);
     return {
+      count: async () => count,
       async *hosts() {
         yield* fidsByHost.keys();
       },
@@ -66,6 +69,7 @@ export async function createAudienceReader(deps: {
   }
 
   return {
+    count: () => tokens.countEnabled(appId),
     async *hosts() {
       let after = "";
       for (;;) {
@@ -91,10 +95,12 @@ async function sortByHost(
   tokens: TokenStore,
   appId: string,
   targetFids: readonly number[],
-): Promise<ReadonlyMap<string, readonly number[]>> {
+): Promise<{ readonly fidsByHost: ReadonlyMap<string, readonly number[]>; readonly count: number }> {
   const fidsByHost = new Map<string, number[]>();
+  let count = 0;
   for (const fids of chunks([...new Set(targetFids)])) {
     for (const { fid, details } of await tokens.listLiveOf(appId, fids)) {
+      count += 1;
       const known = fidsByHost.get(details.host);
       // Tokens are ordered by fid, so two of one fid are adjacent.
       if (!known) fidsByHost.set(details.host, [fid]);
@@ -102,7 +108,7 @@ async function sortByHost(
     }
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return fidsByHost;
+  return { fidsByHost, count };
 }
 
 function* chunks(fids: readonly number[]): Generator<readonly number[]> {

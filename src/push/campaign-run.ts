@@ -11,7 +11,7 @@ import {
 import { type Batch, Batcher } from "./batcher.ts";
 import type { FollowersAmong } from "./followers.ts";
 import { untilGranted } from "./send-permission.ts";
-import type { CampaignWork } from "./store/campaign-store.ts";
+import type { CampaignStore, CampaignWork } from "./store/campaign-store.ts";
 
 /** Client hosts of one campaign that are served concurrently. */
 const MAX_HOST_WORKERS = 32;
@@ -22,6 +22,7 @@ export interface RunDeps extends BatchSenderDeps {
   readonly clock: Clock;
   readonly apps: AppStore;
   readonly followersAmong: FollowersAmong;
+  readonly campaigns: Pick<CampaignStore, "setAudienceCount">;
 }
 
 /**
@@ -94,6 +95,11 @@ export async function runCampaign(
   }
 
   const reader = await createAudienceReader({ appId, audience, tokens, followersAmong });
+  const counted = reader
+    .count()
+    .then((tokens) => deps.campaigns.setAudienceCount(work, tokens))
+    // Only for those who watch the campaign.
+    .catch(() => undefined);
   const hosts = reader.hosts()[Symbol.asyncIterator]();
   // A bounded number of workers, so that many hosts need no memory; a host that is down is given up in the end.
   const runHostWorker = async () => {
@@ -103,7 +109,7 @@ export async function runCampaign(
   const workers = Array.from({ length: MAX_HOST_WORKERS }, () =>
     runHostWorker().catch((cause) => fault.abort(cause)),
   );
-  await Promise.all(workers);
+  await Promise.all([...workers, counted]);
   signals.stop.throwIfAborted();
   if (appDeleted.signal.aborted) return "aborted";
   fault.signal.throwIfAborted();

@@ -87,16 +87,21 @@ export function testApp(input: Partial<App> = {}): App {
   };
 }
 
-/** Inserts token rows directly, without the limit of events. */
+/** Inserts token rows directly, without the limit of events, and counts them for their apps. */
 export function insertTokens(state: StateDatabase, tokens: readonly TokenSpec[]): void {
   const insert = state.sqlite.query(
     `INSERT INTO tokens (app_id, fid, client_fid, url, host, token, enabled, last_event, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, 'miniapp_added', 1, 1)`,
   );
   state.transaction(() => {
+    state.sqlite.exec("DELETE FROM audience_clients");
     for (const { appId = APP_ID, fid, clientFid = 9152, url, token, enabled = true } of tokens) {
       insert.run(appId, fid, clientFid, url, new URL(url).host, token, enabled ? 1 : 0);
     }
+    state.sqlite.exec(
+      `INSERT INTO audience_clients SELECT app_id, client_fid, coalesce(host, ''), CASE WHEN token IS NULL THEN 'no_token'
+         WHEN enabled = 1 THEN 'enabled' ELSE 'disabled' END, count(*) FROM tokens GROUP BY 1, 2, 3, 4`,
+    );
   });
 }
 

@@ -5,6 +5,9 @@ import type { StateFinding } from "../state/verify.ts";
 
 const TOKEN_STATE = "CASE WHEN token IS NULL THEN 'no_token' WHEN enabled THEN 'enabled' ELSE 'disabled' END";
 
+/** The key by which a token is counted for its app. */
+const CLIENT_KEY = "app_id || ' ' || client_fid || ' ' || coalesce(host, '') || ' '";
+
 /** Rows of totals and counters that differ from the rows that they count. */
 const COUNTED: readonly { readonly what: string; readonly rows: string }[] = [
   {
@@ -22,6 +25,13 @@ const COUNTED: readonly { readonly what: string; readonly rows: string }[] = [
     ),
   },
   {
+    what: "counts of notification tokens by client that are not those of the tokens",
+    rows: differingTotals(
+      `(SELECT ${CLIENT_KEY} || state AS state, count FROM audience_clients) a`,
+      `SELECT ${CLIENT_KEY} || ${TOKEN_STATE} AS state, count(*) AS count FROM tokens GROUP BY 1`,
+    ),
+  },
+  {
     what: "webhooks whose count of queued deliveries is not that of the deliveries",
     rows: `webhook_health h JOIN webhooks w ON w.seq = h.webhook WHERE h.queued <>
            (SELECT count(*) FROM deliveries d WHERE d.webhook = h.webhook AND d.state = 'queued')`,
@@ -32,6 +42,9 @@ const RECOUNTS = [
   "INSERT INTO delivery_totals (state, slot, count) SELECT state, 0, count(*) FROM deliveries GROUP BY state",
   "DELETE FROM token_totals",
   `INSERT INTO token_totals (state, slot, count) SELECT ${TOKEN_STATE}, 0, count(*) FROM tokens GROUP BY 1`,
+  "DELETE FROM audience_clients",
+  `INSERT INTO audience_clients (app_id, client_fid, host, state, slot, count)
+   SELECT app_id, client_fid, coalesce(host, ''), ${TOKEN_STATE}, 0, count(*) FROM tokens GROUP BY 1, 2, 3, 4`,
   `UPDATE webhook_health h SET queued =
      (SELECT count(*) FROM deliveries d WHERE d.webhook = h.webhook AND d.state = 'queued')`,
 ];

@@ -11,6 +11,9 @@ const RECOUNTS = [
   "INSERT INTO delivery_totals (state, count) SELECT state, count(*) FROM deliveries GROUP BY state",
   "DELETE FROM token_totals",
   `INSERT INTO token_totals (state, count) SELECT ${TOKEN_STATE}, count(*) FROM tokens GROUP BY 1`,
+  "DELETE FROM audience_clients",
+  `INSERT INTO audience_clients (app_id, client_fid, host, state, count)
+   SELECT app_id, client_fid, coalesce(host, ''), ${TOKEN_STATE}, count(*) FROM tokens GROUP BY 1, 2, 3, 4`,
   `UPDATE webhook_health SET queued =
      (SELECT count(*) FROM deliveries d WHERE d.webhook = webhook_health.webhook AND d.state = 'queued')`,
 ];

@@ -226,6 +226,18 @@ export const COPIED_STATE: readonly CopiedTable[] = [
   },
   { name: "token_totals", key: ["state"], summed: "count", columns: [text("state"), number("count")] },
   {
+    name: "audience_clients",
+    key: ["app_id", "client_fid", "host", "state"],
+    summed: "count",
+    columns: [text("app_id"), number("client_fid"), text("host"), text("state"), number("count")],
+  },
+  {
+    name: "audience_days",
+    key: ["app_id", "day", "change"],
+    summed: "count",
+    columns: [text("app_id"), number("day"), text("change"), number("count")],
+  },
+  {
     name: "token_changes",
     key: ["app_id", "fid"],
     columns: [text("app_id"), number("fid"), numbers("changed_at"), number("expires_at")],
@@ -250,6 +262,7 @@ export const COPIED_STATE: readonly CopiedTable[] = [
       number("success_count"),
       number("failure_count"),
       number("not_attempted_count"),
+      number("audience_count"),
       number("created_at"),
       number("started_at"),
       number("ended_at"),

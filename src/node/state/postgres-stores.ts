@@ -19,6 +19,7 @@ import {
 import { LedgerWrites } from "../../push/store/postgres/ledger-writes.ts";
 import { createPostgresLedger } from "../../push/store/postgres/notification-ledger.ts";
 import { orphanedTokenSweep } from "../../push/store/postgres/orphan-sweep.ts";
+import { audienceClientSweep, audienceDaySweep } from "../../push/store/postgres/token-counts.ts";
 import { tokenChangeSweep } from "../../push/store/postgres/token-limit.ts";
 import { createPostgresTokens } from "../../push/store/postgres/token-store.ts";
 import { createPostgresSessions, sessionSweep } from "../../sessions/postgres/session-store.ts";
@@ -86,6 +87,8 @@ export function createPostgresSweeps(
     { name: "webhook_changes", step: webhookChangeSweep(main, clock) },
     tokenChangeSweep(main, clock),
     orphanedTokenSweep(main, node),
+    audienceDaySweep(main, clock),
+    audienceClientSweep(main),
     dedupeSweep(main, clock),
     campaignProgressSweep(main),
     campaignSweep(main, clock),

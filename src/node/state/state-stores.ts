@@ -55,7 +55,7 @@ export const writeMethods = {
   apiKeys: ["create", "update", "delete", "rotateSecret", "addUsage"],
   webhooks: ["create", "update", "delete", "rotateSecret"],
   tokens: ["apply", "countRefused", "deleteMatching"],
-  campaigns: ["create", "take", "release", "end"],
+  campaigns: ["create", "take", "setAudienceCount", "release", "end"],
   publications: ["publish", "deactivate"],
   queue: ["endLeasesOfTheDead", "claim", "settle", "unclaim", "release"],
   deliveryLog: ["replay", "replayRange", "queueTests"],

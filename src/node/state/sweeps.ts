@@ -8,6 +8,7 @@ import type { SweepStep } from "../../db/state/sweep.ts";
 import { campaignProgressSweep, campaignSweep } from "../../push/store/sqlite/campaign-sweep.ts";
 import { dedupeSweep } from "../../push/store/sqlite/notification-ledger.ts";
 import { orphanedTokenSweep } from "../../push/store/sqlite/orphan-sweep.ts";
+import { audienceDaySweep } from "../../push/store/sqlite/token-counts.ts";
 import { tokenChangeSweep } from "../../push/store/sqlite/token-limit.ts";
 import { sessionSweep } from "../../sessions/sqlite/session-store.ts";
 import { oneTimeNonceSweep } from "../../signers/sqlite/one-time-nonces.ts";
@@ -24,6 +25,7 @@ export const sweepNames = [
   "api_key_usage",
   "token_changes",
   "orphaned_tokens",
+  "audience_days",
   "dedupe",
   "campaign_progress",
   "campaigns",
@@ -49,6 +51,7 @@ export function sweepSteps(db: StateDatabase, clock: StateClock): Readonly<Recor
     api_key_usage: usageSweep(db, clock),
     token_changes: tokenChangeSweep(db, clock),
     orphaned_tokens: orphanedTokenSweep(db),
+    audience_days: audienceDaySweep(db, clock),
     dedupe: dedupeSweep(db, clock),
     campaign_progress: campaignProgressSweep(db),
     campaigns: campaignSweep(db, clock),

@@ -10,6 +10,9 @@ export interface StateFinding {
 export const TOKEN_STATE =
   "CASE WHEN token IS NULL THEN 'no_token' WHEN enabled = 1 THEN 'enabled' ELSE 'disabled' END";
 
+/** The key by which a token is counted for its app. */
+const CLIENT_KEY = "app_id || ' ' || client_fid || ' ' || coalesce(host, '') || ' '";
+
 const LIVE_WEBHOOKS = "webhook IN (SELECT seq FROM webhooks)";
 
 /**
@@ -76,6 +79,13 @@ const INVARIANTS: readonly { readonly what: string; readonly rows: string }[] = 
     rows: differingTotals(
       "token_totals",
       `SELECT ${TOKEN_STATE} AS state, count(*) AS count FROM tokens GROUP BY 1`,
+    ),
+  },
+  {
+    what: "counts of notification tokens by client that are not those of the tokens",
+    rows: differingTotals(
+      `(SELECT ${CLIENT_KEY} || state AS state, count FROM audience_clients)`,
+      `SELECT ${CLIENT_KEY} || ${TOKEN_STATE} AS state, count(*) AS count FROM tokens GROUP BY 1`,
     ),
   },
   {

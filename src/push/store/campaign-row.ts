@@ -13,6 +13,7 @@ export interface CampaignRow {
   readonly success_count: number;
   readonly failure_count: number;
   readonly not_attempted_count: number;
+  readonly audience_count: number | null;
   readonly created_at: number;
   readonly started_at: number | null;
   readonly ended_at: number | null;
@@ -29,7 +30,7 @@ export interface WorkRow extends CampaignRow {
 }
 
 export const campaignColumns = `seq, campaign_id, app_id, notification_id, title, body, target_url, status, success_count,
-  failure_count, not_attempted_count, created_at, started_at, ended_at`;
+  failure_count, not_attempted_count, audience_count, created_at, started_at, ended_at`;
 
 export function toCampaign(row: CampaignRow): Campaign {
   return {
@@ -48,6 +49,7 @@ export function toCampaign(row: CampaignRow): Campaign {
       failure: row.failure_count,
       notAttempted: row.not_attempted_count,
     },
+    audienceCount: row.audience_count,
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,

@@ -39,6 +39,8 @@ export interface Campaign {
   readonly notification: Notification;
   readonly status: CampaignStatus;
   readonly counts: OutcomeCounts;
+  /** Tokens of its audience before filters; null until a run has counted them. */
+  readonly audienceCount: number | null;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
@@ -163,10 +165,13 @@ export interface CampaignStore {
    * lost. It resets the counts of tokens that an earlier run did not attempt, because the next run counts them again.
    */
   take(room: CampaignRoom, nowSecs: number): Promise<CampaignWork[]>;
+  /** Stores how many tokens the audience has before filters. Does nothing if the run is over. */
+  setAudienceCount(run: CampaignRun, tokens: number): Promise<void>;
   /** Gives a run up, so that any node may take its campaign after `delayMs`. Does nothing if the run is over. */
   release(run: CampaignRun, delayMs: number): Promise<void>;
   /**
-   * Ends the run and its campaign, if the database still has all that the run has written. A repeated call changes nothing.
+   * Ends the run and its campaign, if the database still has all that the run has written. A repeated call changes nothing. Once
+   * it is completed, its audience is what its counts add up to: tokens may have come and gone while it ran.
    *
    * @returns why nothing was changed otherwise; `take` returns a campaign of this node whose run was undone
    */

@@ -1,7 +1,7 @@
-import { stateOf } from "./token-counts.ts";
+import { type CountChange, type CountedRow, countRows } from "./token-counts.ts";
 import type { ImportedToken, ImportOutcome } from "./token-import.ts";
 import type { TokenRow } from "./token-row.ts";
-import type { TokenOrigin, TokenState } from "./token-store.ts";
+import type { TokenOrigin } from "./token-store.ts";
 
 /** The parts of a token row that an import decides on. Times are unix seconds. */
 export interface ImportRow {
@@ -111,6 +111,12 @@ export function toImportRow(row: TokenRow): ImportRow {
   };
 }
 
-export function stateOfImportRow({ enabled, token }: ImportRow): TokenState {
-  return stateOf({ enabled, has_token: token !== null });
+/** Returns the change of the counts by a decision on a token of the app. */
+export function countDecision(appId: string, { before, after }: ImportDecision): CountChange[] {
+  if (!after) return [];
+  return [...countRows(appId, before ? [counted(before)] : [], -1), ...countRows(appId, [counted(after)], 1)];
+}
+
+function counted({ clientFid, host, enabled, token }: ImportRow): CountedRow {
+  return { client_fid: clientFid, host, enabled, has_token: token !== null };
 }

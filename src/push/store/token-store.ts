@@ -79,6 +79,36 @@ export interface TokenPage {
   readonly max: number;
 }
 
+/** Why the number of an app's enabled tokens changed. */
+export type AudienceChange = "added" | "removed" | "disabled" | "invalidated";
+
+/** Number of an app's tokens of one client app and host. */
+export interface ClientTokens {
+  /** 0 for clients whose signing keys have no fid. */
+  readonly clientFid: number;
+  /** Null for users who added the app without notification details. */
+  readonly host: string | null;
+  readonly enabled: number;
+  readonly disabled: number;
+  readonly withoutToken: number;
+}
+
+/** Changes of the number of enabled tokens on a UTC day, counted from 1970. */
+export type DayChanges = { readonly day: number } & { readonly [change in AudienceChange]: number };
+
+/** The tokens of an app by client, and the stored changes of some days. */
+export interface AudienceCounts {
+  /** Those with the most tokens first. */
+  readonly clients: readonly ClientTokens[];
+  /** Of all clients, also those beyond the limit. */
+  readonly clientCount: number;
+  readonly enabled: number;
+  /** Ascending; days without changes are absent. */
+  readonly days: readonly DayChanges[];
+  /** The first day that was counted; null before the app's first token. */
+  readonly firstDay: number | null;
+}
+
 /**
  * The notification tokens. Every method is atomic, also against concurrent calls of other processes, and reads no more
  * than a page, however many rows an app has. Times are unix seconds and come from the caller.
@@ -111,6 +141,16 @@ export interface TokenStore {
   listHosts(appId: string, after: string, max: number): Promise<string[]>;
   /** Deletes the rows whose token is unchanged. Returns their number. */
   deleteMatching(tokens: readonly (TokenKey & { readonly token: string })[]): Promise<number>;
+  /**
+   * The counts of an app's tokens by client, at most `maxClients`, and its changes since `fromDay`. They are kept by the
+   * transactions that change the rows.
+   */
+  audience(
+    appId: string,
+    page: { readonly fromDay: number; readonly maxClients: number },
+  ): Promise<AudienceCounts>;
+  /** The number of an app's enabled tokens, by the same counts. */
+  countEnabled(appId: string): Promise<number>;
   /** Rows of all apps by state. */
   totals(): Promise<Readonly<Record<TokenState, number>>>;
 }

@@ -34,6 +34,7 @@ const FOUND = [
   { what: "webhooks whose count of queued deliveries is not that of the deliveries", rows: 1 },
   { what: "totals of deliveries that are not those of the deliveries", rows: 1 },
   { what: "totals of notification tokens that are not those of the tokens", rows: 1 },
+  { what: "counts of notification tokens by client that are not those of the tokens", rows: 1 },
 ];
 
 test("a restored state.db is corrected, ends leases, refuses earlier requests, and its index begins a new log", () => {

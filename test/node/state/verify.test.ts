@@ -79,7 +79,11 @@ test.each([
   ["UPDATE delivery_totals SET count = 7", "totals of deliveries that are not those of the deliveries"],
   ["DELETE FROM delivery_totals", "totals of deliveries that are not those of the deliveries"],
   ["UPDATE token_totals SET count = 0", "totals of notification tokens that are not those of the tokens"],
-  ["UPDATE tokens SET host = NULL", "notification tokens that are there in part"],
+  [
+    "UPDATE audience_clients SET count = 2",
+    "counts of notification tokens by client that are not those of the tokens",
+  ],
+  ["UPDATE tokens SET url = NULL", "notification tokens that are there in part"],
   ["DELETE FROM campaign_audiences", "campaigns under way without their audience"],
   ["DELETE FROM dedupe_keys", "campaigns under way without the key of their notification"],
   ["INSERT INTO campaign_retryable VALUES (99, 1)", "rows of campaign_retryable without their campaign"],

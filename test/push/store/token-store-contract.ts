@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { growthOf } from "../../../src/push/store/audience-growth.ts";
 import type {
   ChangeLimit,
+  ClientTokens,
   LiveToken,
   TokenEvent,
   TokenEventName,
@@ -31,6 +33,25 @@ function eventOf(name: TokenEventName, n: number | undefined): TokenEvent {
   if (name === "miniapp_added") return { name, details: n === undefined ? undefined : details(n) };
   if (name === "notifications_enabled") return { name, details: details(n ?? 0) };
   return { name };
+}
+
+/** Counts rows by client and host. */
+function clientsOf(rows: readonly TokenRecord[]): ClientTokens[] {
+  const groups = Map.groupBy(rows, ({ clientFid, details: held }) => `${clientFid} ${held?.host ?? ""}`);
+  return [...groups.values()].map((group) => {
+    const of = (state: string) => group.filter((row) => row.state === state).length;
+    return {
+      clientFid: group[0]?.clientFid ?? -1,
+      host: group[0]?.details?.host ?? null,
+      enabled: of("enabled"),
+      disabled: of("disabled"),
+      withoutToken: of("no_token"),
+    };
+  });
+}
+
+function byClient(clients: readonly ClientTokens[]) {
+  return new Map(clients.map((client) => [`${client.clientFid} ${client.host}`, client]));
 }
 
 /** The guarantees of every implementation of the token store. */
@@ -115,6 +136,19 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => P
               );
             }
           }
+          for (const appId of ["x", "y"]) {
+            const own = rows.filter((row) => row.appId === appId);
+            const audience = await store.audience(appId, { fromDay: 0, maxClients: 100 });
+            expect(audience.enabled).toBe(own.filter(({ state }) => state === "enabled").length);
+            expect(await store.countEnabled(appId)).toBe(audience.enabled);
+            expect(byClient(audience.clients)).toEqual(byClient(clientsOf(own)));
+            expect(audience.clientCount).toBe(audience.clients.length);
+            const growth = growthOf(audience, { fromDay: 0, today: 0 });
+            // What is enabled at the end is what the changes of all days add up to.
+            expect(growth.at(-1)?.enabled ?? 0).toBe(audience.enabled);
+            const net = growth.map((day) => day.added - day.removed - day.disabled - day.invalidated);
+            expect(net.reduce((sum, count) => sum + count, 0)).toBe(audience.enabled);
+          }
           const counted = (state: string) => rows.filter((row) => row.state === state).length;
           expect(await store.totals()).toEqual({
             enabled: counted("enabled"),
@@ -182,6 +216,61 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => P
         { appId: "x", fid: 5, clientFid: 309857, details: details(2) },
       ]);
       expect(await store.totals()).toEqual({ enabled: 1, disabled: 0, no_token: 0 });
+    });
+
+    describe("the audience", () => {
+      const DAY = 86_400;
+      const at = (day: number) => clock.setSecs(day * DAY + 5);
+      const report = (store: TokenStore, fid: number, clientFid: number, name: TokenEventName, n?: number) =>
+        store.apply(
+          { appId: "x", fid, clientFid, event: eventOf(name, n), nowSecs: clock.nowMs() / 1000 },
+          UNLIMITED,
+        );
+
+      test("counts by UTC day what became enabled, and why tokens are no longer enabled", async () => {
+        const { store } = await start("x", "other");
+        at(10);
+        for (const fid of [1, 2, 3, 4]) await report(store, fid, 9152, "miniapp_added", 0);
+        await report(store, 1, 309857, "miniapp_added", 2);
+        await report(store, 5, 9152, "miniapp_added");
+        await put(store, "other", 1, 0, 1);
+        at(11);
+        await report(store, 1, 9152, "notifications_disabled");
+        await report(store, 1, 9152, "notifications_disabled");
+        await report(store, 2, 9152, "miniapp_added");
+        // The same token again, or another one, is no change of the number.
+        await report(store, 3, 9152, "notifications_enabled", 4);
+        at(13);
+        await store.deleteMatching([{ appId: "x", fid: 3, clientFid: 9152, token: details(4).token }]);
+        await report(store, 1, 309857, "miniapp_removed");
+        await report(store, 4, 9152, "notifications_disabled");
+        await report(store, 4, 9152, "notifications_enabled", 0);
+        const audience = await store.audience("x", { fromDay: 0, maxClients: 10 });
+        expect(growthOf(audience, { fromDay: 0, today: 14 })).toEqual([
+          { day: 10, enabled: 5, added: 5, removed: 0, disabled: 0, invalidated: 0 },
+          { day: 11, enabled: 3, added: 0, removed: 0, disabled: 2, invalidated: 0 },
+          { day: 12, enabled: 3, added: 0, removed: 0, disabled: 0, invalidated: 0 },
+          { day: 13, enabled: 1, added: 1, removed: 1, disabled: 1, invalidated: 1 },
+          { day: 14, enabled: 1, added: 0, removed: 0, disabled: 0, invalidated: 0 },
+        ]);
+        expect(audience.clients).toEqual([
+          { clientFid: 9152, host: null, enabled: 0, disabled: 0, withoutToken: 2 },
+          { clientFid: 9152, host: "a.example", enabled: 1, disabled: 0, withoutToken: 0 },
+        ]);
+        const latest = await store.audience("x", { fromDay: 13, maxClients: 1 });
+        expect(growthOf(latest, { fromDay: 13, today: 14 }).map(({ enabled }) => enabled)).toEqual([1, 1]);
+        expect(latest.clients).toHaveLength(1);
+        expect(latest.clientCount).toBe(2);
+      });
+
+      test("an app without tokens has none, and its growth begins with its first token", async () => {
+        const { store } = await start("x");
+        const none = await store.audience("x", { fromDay: 0, maxClients: 10 });
+        expect(none).toEqual({ clients: [], clientCount: 0, enabled: 0, days: [], firstDay: null });
+        expect(growthOf(none, { fromDay: 5, today: 7 })).toEqual([
+          { day: 7, enabled: 0, added: 0, removed: 0, disabled: 0, invalidated: 0 },
+        ]);
+      });
     });
 
     describe("the limit", () => {

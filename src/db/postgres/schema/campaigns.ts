@@ -20,6 +20,8 @@ export const campaigns = pgTable(
     successCount: whole("success_count").notNull(),
     failureCount: whole("failure_count").notNull(),
     notAttemptedCount: whole("not_attempted_count").notNull(),
+    /** Tokens of its audience before filters; null until a run has counted them. */
+    audienceCount: whole("audience_count"),
     createdAt: whole("created_at").notNull(),
     startedAt: whole("started_at"),
     endedAt: whole("ended_at"),

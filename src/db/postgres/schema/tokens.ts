@@ -41,6 +41,42 @@ export const tokenTotals = pgTable(
 );
 
 /**
+ * The number of rows of `tokens` by client app, host (empty for rows without a token) and state, one row for each node slot.
+ * The sum over the slots is the number; maintenance deletes rows whose sum is 0.
+ */
+export const audienceClients = pgTable(
+  "audience_clients",
+  {
+    appId: text("app_id").notNull(),
+    clientFid: whole("client_fid").notNull(),
+    host: text("host").notNull(),
+    state: text("state").notNull(),
+    slot: integer("slot").notNull(),
+    count: whole("count").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.appId, t.clientFid, t.host, t.state, t.slot] })],
+);
+
+/**
+ * Changes of the number of an app's enabled tokens on a UTC day (`day` counts from 1970), by their kind, one row for each node
+ * slot. The first row of an app is of the first day that was counted.
+ */
+export const audienceDays = pgTable(
+  "audience_days",
+  {
+    appId: text("app_id").notNull(),
+    day: whole("day").notNull(),
+    change: text("change").notNull(),
+    slot: integer("slot").notNull(),
+    count: whole("count").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.appId, t.day, t.change, t.slot] }),
+    index("audience_days_by_day").on(t.day),
+  ],
+);
+
+/**
  * Recent changes of an app's tokens by events of a user, for the rate limit. `changed_at` has unix seconds, oldest first,
  * no more than the limit. The row is ignored from `expires_at` on.
  */

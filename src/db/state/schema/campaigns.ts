@@ -19,6 +19,8 @@ export const campaigns = sqliteTable(
     successCount: integer("success_count").notNull(),
     failureCount: integer("failure_count").notNull(),
     notAttemptedCount: integer("not_attempted_count").notNull(),
+    /** Tokens of its audience before filters; null until a run has counted them. */
+    audienceCount: integer("audience_count"),
     createdAt: integer("created_at").notNull(),
     startedAt: integer("started_at"),
     endedAt: integer("ended_at"),

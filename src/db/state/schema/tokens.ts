@@ -35,6 +35,37 @@ export const tokenTotals = sqliteTable("token_totals", {
 });
 
 /**
+ * The number of rows of `tokens` by client app, host (empty for rows without a token) and state, so that no query counts
+ * them. A number of 0 has no row.
+ */
+export const audienceClients = sqliteTable(
+  "audience_clients",
+  {
+    appId: text("app_id").notNull(),
+    clientFid: integer("client_fid").notNull(),
+    host: text().notNull(),
+    state: text().notNull(),
+    count: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.appId, t.clientFid, t.host, t.state] })],
+);
+
+/**
+ * Changes of the number of an app's enabled tokens on a UTC day (`day` counts from 1970), by their kind. The first row of an app
+ * is of the first day that was counted.
+ */
+export const audienceDays = sqliteTable(
+  "audience_days",
+  {
+    appId: text("app_id").notNull(),
+    day: integer().notNull(),
+    change: text().notNull(),
+    count: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.appId, t.day, t.change] }), index("audience_days_by_day").on(t.day)],
+);
+
+/**
  * Recent changes of an app's tokens by events of a user, for the rate limit. `changed_at` is a JSON array of unix seconds,
  * oldest first, no longer than the limit. The row is ignored from `expires_at` on.
  */

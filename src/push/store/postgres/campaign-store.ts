@@ -120,6 +120,11 @@ const startRuns = pgStatement<unknown, [bootId: string, nowSecs: number, seqs: r
      started_at = coalesce(started_at, $2), not_attempted_count = 0, ledger_writes = 0
    WHERE seq = ANY ($3::bigint[])`,
 );
+const setAudienceCount = pgStatement<unknown, [seq: number, epoch: number, bootId: string, tokens: number]>(
+  "campaigns.set-audience-count",
+  `UPDATE campaigns SET audience_count = $4
+   WHERE seq = $1 AND epoch = $2 AND runner = $3::uuid AND ended_at IS NULL`,
+);
 const releaseRun = pgStatement<unknown, [seq: number, epoch: number, bootId: string, notBeforeMs: number]>(
   "campaigns.release-run",
   `UPDATE campaigns SET runner = NULL, not_before_ms = $4
@@ -132,7 +137,9 @@ const endRun = pgStatement<
   "campaigns.end-run",
   `WITH ended AS (
      UPDATE campaigns SET status = CASE WHEN ended_at IS NULL THEN $4 ELSE status END,
-       ended_at = coalesce(ended_at, $5)
+       ended_at = coalesce(ended_at, $5),
+       audience_count = CASE WHEN $4 = 'completed'
+         THEN success_count + failure_count + not_attempted_count ELSE audience_count END
      WHERE seq = $1 AND epoch = $2 AND runner = $3::uuid
        AND (ended_at IS NOT NULL OR ledger_writes = $6) RETURNING seq
    ), gone AS (DELETE FROM campaign_audiences WHERE campaign = (SELECT seq FROM ended))
@@ -237,6 +244,10 @@ export function createPostgresCampaigns(
           return work ? [toWork({ ...row, ...work }, bootId, stateSecs(clock))] : [];
         });
       });
+    },
+
+    async setAudienceCount({ seq, epoch }, tokens) {
+      await main.run(setAudienceCount, seq, epoch, bootId, tokens);
     },
 
     async release(run, delayMs) {

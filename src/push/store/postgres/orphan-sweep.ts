@@ -2,8 +2,8 @@ import type { PgPool } from "../../../db/postgres/pool.ts";
 import { pgStatement } from "../../../db/postgres/statement.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";
 import type { Sweep } from "../../../db/state/sweep.ts";
-import { countStates, type StateRow } from "../token-counts.ts";
-import { addToTotals } from "./token-totals.ts";
+import { type CountedRow, countedColumns, countRows } from "../token-counts.ts";
+import { addToCounts } from "./token-counts.ts";
 
 /** One seek for each app that has tokens; DISTINCT would read all tokens. */
 const appsWithTokens = pgStatement<{ app_id: string; exists: boolean }, [after: string, max: number]>(
@@ -17,11 +17,11 @@ const appsWithTokens = pgStatement<{ app_id: string; exists: boolean }, [after: 
    SELECT app_id, EXISTS (SELECT 1 FROM apps a WHERE a.app_id = found.app_id) AS exists
    FROM found WHERE app_id IS NOT NULL LIMIT $2`,
 );
-const deleteOfApp = pgStatement<StateRow, [appId: string, max: number]>(
+const deleteOfApp = pgStatement<CountedRow, [appId: string, max: number]>(
   "tokens.delete-of-app",
   `DELETE FROM tokens WHERE ctid = ANY (ARRAY(SELECT ctid FROM tokens WHERE app_id = $1
      ORDER BY fid, client_fid LIMIT $2 FOR UPDATE SKIP LOCKED))
-   RETURNING enabled, token IS NOT NULL AS has_token`,
+   RETURNING ${countedColumns}`,
 );
 
 /** Apps that one step looks at. */
@@ -46,7 +46,7 @@ export function orphanedTokenSweep(db: PgPool, { slot }: Pick<StateNode, "slot">
       const { app_id } = orphan;
       const deleted = await db.transaction(async (tx) => {
         const gone = await tx.all(deleteOfApp, app_id, maxRows);
-        await addToTotals(tx, slot, countStates(gone, -1));
+        await addToCounts(tx, slot, countRows(app_id, gone, -1), []);
         return gone.length;
       });
       if (deleted < maxRows) position = app_id;

@@ -2,11 +2,12 @@ import type { PgTransaction } from "../../../db/postgres/pool.ts";
 import type { PgPools } from "../../../db/postgres/pools.ts";
 import { pgStatement } from "../../../db/postgres/statement.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";
-import { decideImport, type ImportRow, stateOfImportRow, toImportRow } from "../import-decision.ts";
+import { countDecision, decideImport, type ImportRow, toImportRow } from "../import-decision.ts";
+import { type CountChange, type DayCount, dayCounts } from "../token-counts.ts";
 import type { ImportedToken, ImportOutcome, TokenImport } from "../token-import.ts";
 import { type TokenRow, tokenColumns } from "../token-row.ts";
-import type { TokenOrigin, TokenState } from "../token-store.ts";
-import { addToTotals } from "./token-totals.ts";
+import type { TokenOrigin } from "../token-store.ts";
+import { addToCounts } from "./token-counts.ts";
 
 /** Events of the app wait for a page, so pages are short. */
 const PAGE_TOKENS = 500;
@@ -67,8 +68,14 @@ export function openPostgresTokenImport(
     return main.transaction(async (tx): Promise<ImportOutcome[]> => {
       await tx.lock("app", appId);
       const page = await readPage(tx, appId, tokens);
-      const counts: Record<TokenState, number> = { enabled: 0, disabled: 0, no_token: 0 };
-      const outcomes = tokens.map((token) => putOne(page, token, nowSecs, counts));
+      const changes: CountChange[] = [];
+      const days: DayCount[] = [];
+      const outcomes = tokens.map((token) => {
+        const { outcome, counted } = putOne(page, token, nowSecs);
+        changes.push(...counted);
+        days.push(...dayCounts(counted, "disabled", nowSecs));
+        return outcome;
+      });
       if (dryRun) return outcomes;
       const changed = [...page.values()].flat().filter(({ isChanged }) => isChanged);
       // First the stored rows: a row that gets the fid of its client leaves its place to one that is added.
@@ -79,7 +86,7 @@ export function openPostgresTokenImport(
       }
       const added = changed.filter((row) => row.storedClientFid === undefined);
       if (added.length > 0) await tx.run(insertRows, appId, ...columnsOf(added));
-      await addToTotals(tx, slot, counts);
+      await addToCounts(tx, slot, changes, days);
       return outcomes;
     });
   }
@@ -116,18 +123,16 @@ function putOne(
   page: ReadonlyMap<number, PageRow[]>,
   token: ImportedToken,
   nowSecs: number,
-  counts: Record<TokenState, number>,
-): ImportOutcome {
+): { readonly outcome: ImportOutcome; readonly counted: readonly CountChange[] } {
   const { fid } = token;
   const rows = page.get(fid) ?? [];
-  const { outcome, before, after } = decideImport(
+  const decision = decideImport(
     token,
     rows.map(({ row }) => row),
     nowSecs,
   );
-  if (!after) return outcome;
-  if (before) counts[stateOfImportRow(before)] -= 1;
-  counts[stateOfImportRow(after)] += 1;
+  const { outcome, before, after } = decision;
+  if (!after) return { outcome, counted: [] };
   const replaced = rows.find(({ row }) => row === before);
   if (replaced) {
     replaced.row = after;
@@ -135,7 +140,7 @@ function putOne(
   } else {
     rows.push({ fid, row: after, storedClientFid: undefined, isChanged: true });
   }
-  return outcome;
+  return { outcome, counted: countDecision(token.appId, decision) };
 }
 
 function columnsOf(rows: readonly PageRow[]): Columns {

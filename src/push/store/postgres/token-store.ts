@@ -3,7 +3,7 @@ import type { PgPools } from "../../../db/postgres/pools.ts";
 import { pgStatement } from "../../../db/postgres/statement.ts";
 import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";
-import { countStates, type StateCounts, type StateRow, sumOfCounts } from "../token-counts.ts";
+import { type CountChange, type CountedRow, countedColumns, countRows, dayCounts } from "../token-counts.ts";
 import {
   tokenColumns as columns,
   type LiveRow,
@@ -14,17 +14,17 @@ import {
 } from "../token-row.ts";
 import type { TokenChange, TokenDetails, TokenEventName, TokenPosition, TokenStore } from "../token-store.ts";
 import { disableImported, replaceImported } from "./imported-tokens.ts";
+import { addToCounts, countEnabled, readAudience, readTotals } from "./token-counts.ts";
 import { changesExhausted, countChange } from "./token-limit.ts";
-import { addToTotals, readTotals } from "./token-totals.ts";
 
 /** The app cannot be deleted before the end of the transaction. */
 const holdApp = pgStatement<{ one: number }, [appId: string]>(
   "tokens.hold-app",
   "SELECT 1 AS one FROM apps WHERE app_id = $1 FOR KEY SHARE",
 );
-const stateOfRow = pgStatement<StateRow, [appId: string, fid: number, clientFid: number]>(
+const countedRow = pgStatement<CountedRow, [appId: string, fid: number, clientFid: number]>(
   "tokens.state",
-  `SELECT enabled, token IS NOT NULL AS has_token FROM tokens
+  `SELECT ${countedColumns} FROM tokens
    WHERE app_id = $1 AND fid = $2 AND client_fid = $3 FOR UPDATE`,
 );
 const putToken = pgStatement<
@@ -55,12 +55,12 @@ const disableToken = pgStatement<
   `UPDATE tokens SET enabled = false, last_event = $4, updated_at = $5
    WHERE app_id = $1 AND fid = $2 AND client_fid = $3`,
 );
-const deleteOfFid = pgStatement<StateRow, [appId: string, fid: number]>(
+const deleteOfFid = pgStatement<CountedRow, [appId: string, fid: number]>(
   "tokens.delete-of-fid",
-  "DELETE FROM tokens WHERE app_id = $1 AND fid = $2 RETURNING enabled, token IS NOT NULL AS has_token",
+  `DELETE FROM tokens WHERE app_id = $1 AND fid = $2 RETURNING ${countedColumns}`,
 );
 const deleteMatching = pgStatement<
-  StateRow,
+  CountedRow & { readonly app_id: string },
   [
     appIds: readonly string[],
     fids: readonly number[],
@@ -73,7 +73,7 @@ const deleteMatching = pgStatement<
      AS gone (app_id, fid, client_fid, token)
    WHERE t.app_id = gone.app_id AND t.fid = gone.fid AND t.client_fid = gone.client_fid
      AND t.token = gone.token
-   RETURNING t.enabled, true AS has_token`,
+   RETURNING t.app_id, t.client_fid, t.host, t.enabled, true AS has_token`,
 );
 const pageOfApp = pgStatement<TokenRow, [appId: string, fid: number, clientFid: number, max: number]>(
   "tokens.page",
@@ -136,7 +136,9 @@ export function createPostgresTokens(
         const counted = await countChange(tx, change, limit, { changeId, nowSecs: stateSecs(clock) });
         if (counted === "repeated") return "applied";
         if (counted !== "counted") return counted;
-        await addToTotals(tx, slot, await applyEvent(tx, change));
+        const changes = await applyEvent(tx, change);
+        const loss = change.event.name === "miniapp_removed" ? "removed" : "disabled";
+        await addToCounts(tx, slot, changes, dayCounts(changes, loss, stateSecs(clock)));
         return "applied";
       });
     },
@@ -161,7 +163,8 @@ export function createPostgresTokens(
           tokens.map(({ clientFid }) => clientFid),
           tokens.map(({ token }) => token),
         );
-        await addToTotals(tx, slot, countStates(gone, -1));
+        const changes = gone.flatMap((row) => countRows(row.app_id, [row], -1));
+        await addToCounts(tx, slot, changes, dayCounts(changes, "invalidated", stateSecs(clock)));
         return gone.length;
       });
     },
@@ -171,7 +174,18 @@ export function createPostgresTokens(
 function tokenReads(
   db: PgPool,
   clock: StateClock,
-): Pick<TokenStore, "exhausted" | "list" | "listOf" | "listLive" | "listLiveOf" | "listHosts" | "totals"> {
+): Pick<
+  TokenStore,
+  | "exhausted"
+  | "list"
+  | "listOf"
+  | "listLive"
+  | "listLiveOf"
+  | "listHosts"
+  | "totals"
+  | "audience"
+  | "countEnabled"
+> {
   return {
     exhausted: (subject, limit) => changesExhausted(db, subject, limit, stateSecs(clock)),
 
@@ -193,11 +207,15 @@ function tokenReads(
       (await db.all(hostsOfApp, appId, after, max)).map(({ host }) => host),
 
     totals: () => readTotals(db),
+
+    audience: (appId, page) => readAudience(db, appId, page),
+
+    countEnabled: (appId) => countEnabled(db, appId),
   };
 }
 
-/** Changes the rows of a counted event. Returns the change of the totals. */
-async function applyEvent(tx: PgTransaction, change: TokenChange): Promise<StateCounts> {
+/** Changes the rows of a counted event. Returns the change of the counts. */
+async function applyEvent(tx: PgTransaction, change: TokenChange): Promise<CountChange[]> {
   const { event, appId, fid } = change;
   switch (event.name) {
     case "miniapp_added":
@@ -206,30 +224,31 @@ async function applyEvent(tx: PgTransaction, change: TokenChange): Promise<State
     case "notifications_disabled":
       return disable(tx, change);
     case "miniapp_removed":
-      return countStates(await tx.all(deleteOfFid, appId, fid), -1);
+      return countRows(appId, await tx.all(deleteOfFid, appId, fid), -1);
   }
 }
 
-async function disable(tx: PgTransaction, change: TokenChange): Promise<StateCounts> {
+async function disable(tx: PgTransaction, change: TokenChange): Promise<CountChange[]> {
   const { event, appId, fid, clientFid, nowSecs } = change;
-  const before = await tx.get(stateOfRow, appId, fid, clientFid);
+  const before = await tx.get(countedRow, appId, fid, clientFid);
   if (!before) return disableImported(tx, change);
   await tx.run(disableToken, appId, fid, clientFid, event.name, nowSecs);
-  return before.enabled ? { enabled: -1, disabled: 1 } : {};
+  return [...countRows(appId, [before], -1), ...countRows(appId, [{ ...before, enabled: false }], 1)];
 }
 
 async function put(
   tx: PgTransaction,
   change: TokenChange,
   details: TokenDetails | null,
-): Promise<StateCounts> {
+): Promise<CountChange[]> {
   const { event, appId, fid, clientFid, nowSecs } = change;
-  const before = await tx.get(stateOfRow, appId, fid, clientFid);
-  let imported: StateCounts = {};
+  const before = await tx.get(countedRow, appId, fid, clientFid);
+  let imported: CountChange[] = [];
   if (details && clientFid !== 0) imported = await replaceImported(tx, change, details.host);
   else if (!details && !before) imported = await disableImported(tx, change);
   const { url, host, token } = details ?? { url: null, host: null, token: null };
-  await tx.run(putToken, appId, fid, clientFid, url, host, token, details !== null, event.name, nowSecs);
-  const after: StateRow = { enabled: details !== null, has_token: details !== null };
-  return sumOfCounts(imported, countStates(before ? [before] : [], -1), countStates([after], 1));
+  const enabled = details !== null;
+  await tx.run(putToken, appId, fid, clientFid, url, host, token, enabled, event.name, nowSecs);
+  const after: CountedRow = { client_fid: clientFid, host, enabled, has_token: enabled };
+  return [...imported, ...countRows(appId, before ? [before] : [], -1), ...countRows(appId, [after], 1)];
 }

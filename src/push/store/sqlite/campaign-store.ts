@@ -72,6 +72,10 @@ const startRun = statement<unknown, [bootId: string, nowSecs: number, seq: numbe
      started_at = coalesce(started_at, ?), not_attempted_count = 0
    WHERE seq = ?`,
 );
+const setAudienceCount = statement<unknown, [tokens: number, seq: number, epoch: number, bootId: string]>(
+  "campaigns.set-audience-count",
+  `UPDATE campaigns SET audience_count = ? WHERE seq = ? AND epoch = ? AND runner = ? AND ended_at IS NULL`,
+);
 const releaseRun = statement<unknown, [notBeforeMs: number, seq: number, epoch: number, bootId: string]>(
   "campaigns.release-run",
   `UPDATE campaigns SET runner = NULL, not_before_ms = ?
@@ -82,8 +86,9 @@ const endRun = statement<
   [status: CampaignStatus, nowSecs: number, seq: number, epoch: number, bootId: string]
 >(
   "campaigns.end-run",
-  `UPDATE campaigns SET status = iif(ended_at IS NULL, ?, status), ended_at = coalesce(ended_at, ?)
-   WHERE seq = ? AND epoch = ? AND runner = ?`,
+  `UPDATE campaigns SET status = iif(ended_at IS NULL, ?1, status), ended_at = coalesce(ended_at, ?2),
+     audience_count = iif(?1 = 'completed', success_count + failure_count + not_attempted_count, audience_count)
+   WHERE seq = ?3 AND epoch = ?4 AND runner = ?5`,
 );
 const endedOf = statement<{ id: string }, [campaignIds: string]>(
   "campaigns.ended-of",
@@ -144,7 +149,7 @@ export function campaignWrites(
   db: StateDatabase,
   clock: StateClock,
   { bootId }: StateNode,
-): StoreWrites<CampaignStore, "create" | "take" | "release" | "end"> {
+): StoreWrites<CampaignStore, "create" | "take" | "setAudienceCount" | "release" | "end"> {
   return {
     create({ campaignId, appId, notification, audience, createdAt, ledgerSecs }, maxUnderWay) {
       if ((db.get(countUnderWay, appId)?.count ?? 0) >= maxUnderWay) return "too-many";
@@ -188,6 +193,10 @@ export function campaignWrites(
         after = page.at(-1)?.seq ?? after;
         if (page.length < TAKE_PAGE) return taken;
       }
+    },
+
+    setAudienceCount({ seq, epoch }, tokens) {
+      db.run(setAudienceCount, tokens, seq, epoch, bootId);
     },
 
     release({ seq, epoch }, delayMs) {

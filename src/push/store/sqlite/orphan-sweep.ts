@@ -1,19 +1,19 @@
 import type { StateDatabase } from "../../../db/state/database.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { SweepStep } from "../../../db/state/sweep.ts";
-import { countStates, type StateRow } from "../token-counts.ts";
+import { type CountedRow, countedColumns, countRows } from "../token-counts.ts";
+import { addToCounts } from "./token-counts.ts";
 import { appExists } from "./token-store.ts";
-import { addToTotals } from "./token-totals.ts";
 
 const nextApp = statement<{ app_id: string | null }, [after: string]>(
   "tokens.next-app",
   "SELECT min(app_id) AS app_id FROM tokens WHERE app_id > ?",
 );
-const deleteOfApp = statement<StateRow, [appId: string, max: number]>(
+const deleteOfApp = statement<CountedRow, [appId: string, max: number]>(
   "tokens.delete-of-app",
   `DELETE FROM tokens WHERE (app_id, fid, client_fid) IN
    (SELECT app_id, fid, client_fid FROM tokens WHERE app_id = ? ORDER BY fid, client_fid LIMIT ?)
-   RETURNING enabled, token IS NOT NULL AS has_token`,
+   RETURNING ${countedColumns}`,
 );
 
 /** Checking an app costs two seeks; this many of them make one short transaction. */
@@ -34,7 +34,7 @@ export function orphanedTokenSweep(db: StateDatabase): SweepStep {
       }
       if (!db.get(appExists, next.app_id)) {
         const gone = db.all(deleteOfApp, next.app_id, maxRows);
-        addToTotals(db, countStates(gone, -1));
+        addToCounts(db, countRows(next.app_id, gone, -1), []);
         if (gone.length < maxRows) position = next.app_id;
         return { deleted: gone.length, more: true };
       }

@@ -1,10 +1,11 @@
 import type { StateDatabase } from "../../../db/state/database.ts";
 import { statement } from "../../../db/state/statement.ts";
-import { decideImport, stateOfImportRow, toImportRow } from "../import-decision.ts";
+import { countDecision, decideImport, toImportRow } from "../import-decision.ts";
+import { type CountChange, type DayCount, dayCounts } from "../token-counts.ts";
 import type { ImportedToken, ImportOutcome, TokenImport } from "../token-import.ts";
 import { type TokenRow, tokenColumns } from "../token-row.ts";
-import type { TokenOrigin, TokenState } from "../token-store.ts";
-import { addToTotals } from "./token-totals.ts";
+import type { TokenOrigin } from "../token-store.ts";
+import { addToCounts } from "./token-counts.ts";
 
 const rowsOfFid = statement<TokenRow, [appId: string, fid: number]>(
   "tokens.of-fid",
@@ -53,9 +54,15 @@ export function openTokenImport(db: StateDatabase, options: { readonly dryRun: b
   const { dryRun } = options;
   if (dryRun) db.sqlite.exec("BEGIN IMMEDIATE");
   const putAll = (tokens: readonly ImportedToken[], nowSecs: number) => {
-    const counts: Record<TokenState, number> = { enabled: 0, disabled: 0, no_token: 0 };
-    const outcomes = tokens.map((token) => putOne(db, token, nowSecs, counts));
-    addToTotals(db, counts);
+    const changes: CountChange[] = [];
+    const days: DayCount[] = [];
+    const outcomes = tokens.map((token) => {
+      const { outcome, counted } = putOne(db, token, nowSecs);
+      changes.push(...counted);
+      days.push(...dayCounts(counted, "disabled", nowSecs));
+      return outcome;
+    });
+    addToCounts(db, changes, days);
     return outcomes;
   };
   return {
@@ -71,14 +78,12 @@ function putOne(
   db: StateDatabase,
   input: ImportedToken,
   nowSecs: number,
-  counts: Record<TokenState, number>,
-): ImportOutcome {
+): { readonly outcome: ImportOutcome; readonly counted: readonly CountChange[] } {
   const { appId, fid } = input;
   const rows = db.all(rowsOfFid, appId, fid).map(toImportRow);
-  const { outcome, before, after } = decideImport(input, rows, nowSecs);
-  if (!after) return outcome;
-  if (before) counts[stateOfImportRow(before)] -= 1;
-  counts[stateOfImportRow(after)] += 1;
+  const decision = decideImport(input, rows, nowSecs);
+  const { outcome, before, after } = decision;
+  if (!after) return { outcome, counted: [] };
   const { clientFid, url, host, token, lastEvent, createdAt, updatedAt } = after;
   const enabled = after.enabled ? 1 : 0;
   if (before) {
@@ -98,5 +103,5 @@ function putOne(
   } else {
     db.run(insertImported, appId, fid, clientFid, url, host, token, enabled, lastEvent, createdAt, updatedAt);
   }
-  return outcome;
+  return { outcome, counted: countDecision(appId, decision) };
 }

@@ -3,7 +3,7 @@ import { savedClockSecs } from "../../../db/state/saved-clock.ts";
 import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { StoreWrites } from "../../../db/state/store-writes.ts";
-import { countStates, type StateRow } from "../token-counts.ts";
+import { type CountChange, type CountedRow, countedColumns, countRows, dayCounts } from "../token-counts.ts";
 import {
   tokenColumns as columns,
   type LiveRow,
@@ -12,25 +12,18 @@ import {
   toLiveToken,
   toRecord,
 } from "../token-row.ts";
-import type {
-  TokenChange,
-  TokenDetails,
-  TokenEventName,
-  TokenPosition,
-  TokenState,
-  TokenStore,
-} from "../token-store.ts";
+import type { TokenChange, TokenDetails, TokenEventName, TokenPosition, TokenStore } from "../token-store.ts";
 import { disableImported, replaceImported } from "./imported-tokens.ts";
+import { addToCounts, countEnabled, readAudience, readTotals } from "./token-counts.ts";
 import { changesExhausted, countChange } from "./token-limit.ts";
-import { addToTotals, readTotals } from "./token-totals.ts";
 
 export const appExists = statement<{ one: number }, [appId: string]>(
   "tokens.app-exists",
   "SELECT 1 AS one FROM apps WHERE app_id = ?",
 );
-const stateOfRow = statement<StateRow, [appId: string, fid: number, clientFid: number]>(
+const countedRow = statement<CountedRow, [appId: string, fid: number, clientFid: number]>(
   "tokens.state",
-  `SELECT enabled, token IS NOT NULL AS has_token FROM tokens
+  `SELECT ${countedColumns} FROM tokens
    WHERE app_id = ? AND fid = ? AND client_fid = ?`,
 );
 const putToken = statement<
@@ -60,17 +53,17 @@ const disableToken = statement<
   `UPDATE tokens SET enabled = 0, last_event = ?, updated_at = ?
    WHERE app_id = ? AND fid = ? AND client_fid = ?`,
 );
-const deleteOfFid = statement<StateRow, [appId: string, fid: number]>(
+const deleteOfFid = statement<CountedRow, [appId: string, fid: number]>(
   "tokens.delete-of-fid",
-  "DELETE FROM tokens WHERE app_id = ? AND fid = ? RETURNING enabled, token IS NOT NULL AS has_token",
+  `DELETE FROM tokens WHERE app_id = ? AND fid = ? RETURNING ${countedColumns}`,
 );
 const deleteMatchingToken = statement<
-  StateRow,
+  CountedRow,
   [appId: string, fid: number, clientFid: number, token: string]
 >(
   "tokens.delete-held",
   `DELETE FROM tokens WHERE app_id = ? AND fid = ? AND client_fid = ? AND token = ?
-   RETURNING enabled, 1 AS has_token`,
+   RETURNING ${countedColumns}`,
 );
 const pageOfApp = statement<TokenRow, [appId: string, fid: number, clientFid: number, max: number]>(
   "tokens.page",
@@ -111,7 +104,18 @@ const START: TokenPosition = { fid: -1, clientFid: -1 };
 
 export function tokenReads(
   db: StateDatabase,
-): Pick<TokenStore, "exhausted" | "list" | "listOf" | "listLive" | "listLiveOf" | "listHosts" | "totals"> {
+): Pick<
+  TokenStore,
+  | "exhausted"
+  | "list"
+  | "listOf"
+  | "listLive"
+  | "listLiveOf"
+  | "listHosts"
+  | "totals"
+  | "audience"
+  | "countEnabled"
+> {
   return {
     exhausted: async (subject, limit) => {
       // The state's clock may be ahead of the machine's; if it is behind, the result is only more lenient.
@@ -146,6 +150,10 @@ export function tokenReads(
       }),
 
     totals: async () => readTotals(db),
+
+    audience: async (appId, page) => readAudience(db, appId, page),
+
+    countEnabled: async (appId) => countEnabled(db, appId),
   };
 }
 
@@ -158,7 +166,9 @@ export function tokenWrites(
       if (!db.get(appExists, change.appId)) return "not-found";
       const exhausted = countChange(db, { ...change, nowSecs: stateSecs(clock) }, limit);
       if (exhausted) return exhausted;
-      applyEvent(db, change);
+      const counted = applyEvent(db, change);
+      const loss = change.event.name === "miniapp_removed" ? "removed" : "disabled";
+      addToCounts(db, counted, dayCounts(counted, loss, stateSecs(clock)));
       return "applied";
     },
 
@@ -170,50 +180,45 @@ export function tokenWrites(
 
     deleteMatching(tokens) {
       const gone = tokens.flatMap(({ appId, fid, clientFid, token }) =>
-        db.all(deleteMatchingToken, appId, fid, clientFid, token),
+        countRows(appId, db.all(deleteMatchingToken, appId, fid, clientFid, token), -1),
       );
-      addToTotals(db, countStates(gone, -1));
+      addToCounts(db, gone, dayCounts(gone, "invalidated", stateSecs(clock)));
       return gone.length;
     },
   };
 }
 
-function applyEvent(db: StateDatabase, change: TokenChange): void {
+/** Changes the rows of a counted event. Returns the change of the counts. */
+function applyEvent(db: StateDatabase, change: TokenChange): CountChange[] {
   const { event, appId, fid } = change;
   switch (event.name) {
     case "miniapp_added":
     case "notifications_enabled":
-      put(db, change, event.details ?? null);
-      break;
+      return put(db, change, event.details ?? null);
     case "notifications_disabled":
-      disable(db, change);
-      break;
+      return disable(db, change);
     case "miniapp_removed":
-      addToTotals(db, countStates(db.all(deleteOfFid, appId, fid), -1));
-      break;
+      return countRows(appId, db.all(deleteOfFid, appId, fid), -1);
   }
 }
 
-function disable(db: StateDatabase, change: TokenChange): void {
+function disable(db: StateDatabase, change: TokenChange): CountChange[] {
   const { event, appId, fid, clientFid, nowSecs } = change;
-  const before = db.get(stateOfRow, appId, fid, clientFid);
-  if (!before) {
-    disableImported(db, change);
-    return;
-  }
+  const before = db.get(countedRow, appId, fid, clientFid);
+  if (!before) return disableImported(db, change);
   db.run(disableToken, event.name, nowSecs, appId, fid, clientFid);
-  if (before.enabled === 1) addToTotals(db, { enabled: -1, disabled: 1 });
+  return [...countRows(appId, [before], -1), ...countRows(appId, [{ ...before, enabled: 0 }], 1)];
 }
 
-function put(db: StateDatabase, change: TokenChange, details: TokenDetails | null): void {
+function put(db: StateDatabase, change: TokenChange, details: TokenDetails | null): CountChange[] {
   const { event, appId, fid, clientFid, nowSecs } = change;
-  const before = db.get(stateOfRow, appId, fid, clientFid);
-  if (details && clientFid !== 0) replaceImported(db, change, details.host);
-  else if (!details && !before) disableImported(db, change);
+  const before = db.get(countedRow, appId, fid, clientFid);
+  let imported: CountChange[] = [];
+  if (details && clientFid !== 0) imported = replaceImported(db, change, details.host);
+  else if (!details && !before) imported = disableImported(db, change);
   const { url, host, token } = details ?? { url: null, host: null, token: null };
   const enabled = details ? 1 : 0;
   db.run(putToken, appId, fid, clientFid, url, host, token, enabled, event.name, nowSecs);
-  const counts = before ? countStates([before], -1) : {};
-  const state: TokenState = details ? "enabled" : "no_token";
-  addToTotals(db, { ...counts, [state]: (counts[state] ?? 0) + 1 });
+  const after: CountedRow = { client_fid: clientFid, host, enabled, has_token: enabled };
+  return [...imported, ...countRows(appId, before ? [before] : [], -1), ...countRows(appId, [after], 1)];
 }

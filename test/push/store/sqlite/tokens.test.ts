@@ -80,7 +80,9 @@ test("the limit holds across processes, and the totals count the rows of both", 
 
 test("no statement of the token store and the sweeps scans or sorts a table", () => {
   using tokens = openTokens();
-  const own = [...declaredStatements()].filter(([name]) => /^(tokens|token-|nonces|secrets)/.test(name));
+  const own = [...declaredStatements()].filter(([name]) =>
+    /^(tokens|token-|audience-|nonces|secrets)/.test(name),
+  );
   const walks = own.flatMap(([name, { sql }]) =>
     tokens.db.sqlite
       .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`)
@@ -88,8 +90,10 @@ test("no statement of the token store and the sweeps scans or sorts a table", ()
       .map(({ detail }) => `${name}: ${detail}`)
       .filter((step) => /: (SCAN|USE TEMP B-TREE)|AUTOMATIC/.test(step)),
   );
-  // Three rows; one row that was found before; the lists in the arguments; the few live secrets of one holder.
+  // The clients of one app, and their sums; three rows; one row that was found before; the lists in the arguments; the few live secrets of one holder.
   expect(walks.sort()).toEqual([
+    "audience-clients.of-app: USE TEMP B-TREE FOR ORDER BY",
+    "audience-clients.sums: SCAN (subquery-1)",
     "secrets.live: SCAN json_each VIRTUAL TABLE INDEX 1:",
     "secrets.live: USE TEMP B-TREE FOR ORDER BY",
     "token-totals.read: SCAN token_totals",
