@@ -19,7 +19,7 @@ import { IS_LONG } from "../support/long.ts";
 import { makeSigner, makeWallet, signedCast } from "../support/messages.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 
-const KILLS = IS_LONG ? 20 : 2;
+const KILLS = IS_LONG ? 50 : 2;
 const BATCH = 50;
 const FIDS = [1, 2, 3];
 const CONFIRMED = 11;
