@@ -30,4 +30,6 @@ export interface HubRpc {
   /** Returns whether the channel to the upstream is ready within the time; true without an upstream. */
   isUpstreamReady(timeoutMs: number): Promise<boolean>;
   stats(): Promise<HubStats>;
+  /** Ends the streams of events, spread over the time. */
+  drain(ms: number): Promise<void>;
 }

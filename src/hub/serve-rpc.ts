@@ -6,7 +6,7 @@ import { internalFault, toServiceError } from "./grpc-errors.ts";
 import type { OwnMethods } from "./own-methods.ts";
 import type { HubReply, HubRpc, HubStats } from "./rpc.ts";
 
-interface HubRpcDeps extends Pick<HubRpc, "submitWrite" | "isUpstreamReady"> {
+interface HubRpcDeps extends Pick<HubRpc, "submitWrite" | "isUpstreamReady" | "drain"> {
   readonly onFault: (method: string, cause: unknown) => void;
   readonly stats: () => HubStats;
 }
@@ -14,7 +14,7 @@ interface HubRpcDeps extends Pick<HubRpc, "submitWrite" | "isUpstreamReady"> {
 /** Returns the methods of the hub's port, which are those of the gRPC service. */
 export function hubRpc(
   methods: OwnMethods,
-  { onFault, stats, submitWrite, isUpstreamReady }: HubRpcDeps,
+  { onFault, stats, submitWrite, isUpstreamReady, drain }: HubRpcDeps,
 ): HubRpc {
   const reply = async (name: keyof OwnMethods, request: Uint8Array = new Uint8Array()) => {
     try {
@@ -32,6 +32,7 @@ export function hubRpc(
     submitWrite,
     isUpstreamReady,
     stats: async () => stats(),
+    drain,
   };
 }
 

@@ -92,6 +92,7 @@ export function createHub(context: HubDeps): {
       submitWrite: (messages) =>
         upstream ? upstream.submits.submitWrite(messages) : mergeWrite(intake, messages, onFault),
       isUpstreamReady: async (timeoutMs) => (await upstream?.isReady(timeoutMs)) ?? true,
+      drain: async (ms) => subscribers?.drain(ms),
       stats: () => ({
         methods: calls.read(),
         events: reads && subscribers ? { subscribers: subscribers.stats(), log: hubLogStatus(db) } : null,

@@ -134,6 +134,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     indexPath(dataDir.path),
     ...(isLocal ? [statePath(dataDir.path)] : []),
   ]);
+  const hub = servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined;
   const { partMetrics, stateWatch, storageWatch, ...ops } = createNodeOps({
     common,
     db,
@@ -144,7 +145,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     state: isLocal ? connectRpc<StateWriterRpc>(channels.state.connect()) : undefined,
     postgres: state.postgres,
     matching: connectRpc<MatchRpc>(channels.matching.connect()),
-    hub: servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined,
+    hub,
     writes: hasWrites ? connectRpc<WritesRpc & SignerStatsRpc>(channels.writes.connect()) : undefined,
     upstream,
     streams: () => streamSlots.stats(),
@@ -208,7 +209,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     const { drain_delay_secs: delaySecs } = config.http;
     // A node with a fault does not serve on.
     if (exitCode !== EXIT_OK || delaySecs === 0) return;
-    await http.drain(delaySecs * 1000);
+    await Promise.all([http.drain(delaySecs * 1000), hub?.drain(delaySecs * 1000)]);
     await Bun.sleep(delaySecs * 1000);
   });
   isStarted = true;

@@ -47,7 +47,9 @@ type EndReason = "client" | "pruned" | "slow" | "stopped";
 export interface Subscribers {
   readonly subscribe: RawStreamMethod;
   stats(): SubscriberStats;
-  /** Ends all streams with UNAVAILABLE; each client resumes after the last event that it got. */
+  /** Accepts no stream from now on, and ends the open ones with UNAVAILABLE, spread over `ms`. Each client resumes at its last event. */
+  drain(ms: number): void;
+  /** Ends all streams. */
   stop(): void;
 }
 
@@ -63,6 +65,8 @@ interface Subscriber {
   seq: number;
   /** Why its stream ends, unless the client ends it. */
   endReason: EndReason;
+  /** Aborted when the node ends its stream. */
+  readonly stopping: AbortController;
 }
 
 /** What a subscriber reads, until the signal aborts. */
@@ -79,7 +83,7 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
   const gatherMs = () => Math.min(subscribers.size * GATHER_MS_A_SUBSCRIBER, MAX_GATHER_MS);
   const tail = new EventTail({ reads, awaitEvents: deps.awaitEvents, gatherMs });
   const ended: Record<EndReason, number> = { client: 0, pruned: 0, slow: 0, stopped: 0 };
-  const stopping = new AbortController();
+  let isClosed = false;
   let sentEvents = 0;
   let seqAtHeartbeat = 0;
   let heartbeats: Timer | undefined;
@@ -108,7 +112,7 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
     { filter, positions, signal }: EventQuery,
   ): AsyncGenerator<ResponseBatch> {
     try {
-      const either = AbortSignal.any([signal, stopping.signal]);
+      const either = AbortSignal.any([signal, subscriber.stopping.signal]);
       let isInHole = false;
       while (!either.aborted && !isInHole) {
         const batch: Uint8Array[] = [];
@@ -132,7 +136,7 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
         subscriber.endReason = "pruned";
         throw toServiceError(PRUNED);
       }
-      if (stopping.signal.aborted) {
+      if (subscriber.stopping.signal.aborted) {
         subscriber.endReason = "stopped";
         throw toServiceError(STOPPED);
       }
@@ -155,13 +159,18 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
       const start = reads.startEvents({ fromId: fromId ?? 0, shardIndex, isStrict });
       if (!start.ok) return start;
       const { shards, ranges } = start.value;
-      if (stopping.signal.aborted) return { ok: false, error: STOPPED };
+      if (isClosed) return { ok: false, error: STOPPED };
       const { bucket } = call.client;
       if (subscribers.size >= deps.maxSubscribers) return TOO_MANY;
       if ([...subscribers].filter((one) => one.bucket === bucket).length >= deps.maxPerAddress)
         return TOO_MANY_OF_ADDRESS;
       const seqBefore = fromId === undefined ? undefined : reads.seqBefore(shards, fromId);
-      const subscriber: Subscriber = { bucket, seq: seqBefore ?? lastSeq, endReason: "client" };
+      const subscriber: Subscriber = {
+        bucket,
+        seq: seqBefore ?? lastSeq,
+        endReason: "client",
+        stopping: new AbortController(),
+      };
       call.sendMetadata(startHeaders(start.value));
       const filter = { types, shards, fromId: fromId ?? 0, part: part.value };
       const positions = new ShardPositions(shards, ranges, fromId);
@@ -184,6 +193,15 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
       sentEvents,
       ended: { ...ended },
     }),
-    stop: () => stopping.abort(),
+    drain(ms) {
+      isClosed = true;
+      const open = [...subscribers];
+      for (const [at, { stopping }] of open.entries())
+        setTimeout(() => stopping.abort(), (ms * at) / open.length);
+    },
+    stop() {
+      isClosed = true;
+      for (const { stopping } of subscribers) stopping.abort();
+    },
   };
 }
