@@ -205,7 +205,7 @@ export function aliasOf<H extends { readonly detail: DocumentDecoration }>(
 
 export interface UnimplementedRoute
   extends Pick<OperationText, "operationId" | "summary" | "description" | "tags"> {
-  readonly method: "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   /** The canonical path, if this route is an alias. */
   readonly aliasOf?: string;

@@ -18,7 +18,7 @@ import { compatDialect } from "./dialect.ts";
 import { filterFeedRoutes } from "./feed-routes.ts";
 import { interactionRoutes } from "./interaction-routes.ts";
 import { lookupRoutes } from "./lookup-routes.ts";
-import { clientWriteRoutes, NOT_IMPLEMENTED_REASONS } from "./not-implemented.ts";
+import { clientOnlyRoutes, NOT_IMPLEMENTED_REASONS } from "./not-implemented.ts";
 import { notificationListRoutes } from "./notification-routes.ts";
 import { compatPushRoutes } from "./push-routes.ts";
 import { reactionListRoutes } from "./reaction-routes.ts";
@@ -69,6 +69,6 @@ export function compatPlugins({ source, management, push, signers, publish, writ
       reasons: NOT_IMPLEMENTED_REASONS,
       when: "Always. Neither the protocol nor this service has such an operation.",
     }),
-    clientWriteRoutes(),
+    clientOnlyRoutes(),
   ];
 }

@@ -24,6 +24,12 @@ const webhookId = (await owner.publishWebhook(hook)).webhook?.webhook_id ?? "";
 
 const embedded = { feedType: "filter", filterType: "embed_types", embedTypes: ["image"] } as never;
 
+const subscriptionCheck = {
+  addresses: [`0x${"1".repeat(40)}`],
+  contractAddress: `0x${"2".repeat(40)}`,
+  chainId: "8453",
+};
+
 const failures: readonly [status: number, what: string, call: () => Promise<unknown>][] = [
   [400, "a malformed hash", () => client.lookupCastByHashOrUrl({ identifier: "0x12", type: "hash" })],
   [400, "a garbled cursor", () => client.fetchUserFollowers({ fid: 3, cursor: "garbage" })],
@@ -32,10 +38,15 @@ const failures: readonly [status: number, what: string, call: () => Promise<unkn
   [401, "no signature", () => client.fetchWebhooks()],
   [403, "another's webhook", () => other.lookupWebhook({ webhookId })],
   [404, "an unknown name", () => client.lookupUserByUsername({ username: "nobody-has-this" })],
-  [404, "a path that the node has not", () => client.fetchTrendingFungibles({ network: "base" })],
+  [404, "a path that the node has not", () => client.fetchSubscriptionCheck(subscriptionCheck)],
   [413, "a body that is too large", () => owner.publishWebhook({ ...hook, name: "x".repeat(300_000) })],
   [429, "one webhook too many", () => owner.publishWebhook(hook)],
   [501, "a filter of feeds that needs fetched pages", () => client.fetchFeed(embedded)],
+  [
+    501,
+    "a read that no service but its vendor has",
+    () => client.fetchTrendingFungibles({ network: "base" }),
+  ],
   [501, "a write with a body", () => client.publishBans({ fids: [3] })],
   [401, "a write with a form and no body", () => client.createSigner()],
   [401, "a write without a valid key", () => client.publishCast({ signerUuid: "s", text: "hello" })],
