@@ -1,20 +1,31 @@
-import { nodeOrigin, pageConfig } from "../page-config.ts";
 import type { Call } from "./call.ts";
 import { sdkMethods } from "./sdk-methods.ts";
+
+/** What a snippet names of the node. */
+export interface Site {
+  /** `http://127.0.0.1:8080`. */
+  readonly origin: string;
+  /** Name of the program. */
+  readonly service: string;
+  /** Name of the EIP-712 domain of signed operations. */
+  readonly domain: string;
+  /** Of the headers of signed operations, as in `X-Svc-`. */
+  readonly headerPrefix: string;
+}
 
 export type SnippetLanguage = "curl" | "TypeScript" | "SDK" | "svc";
 
 /** The ways to make a call that can be copied, the first one the shortest. A call without a method of the SDK has no such way. */
-export function snippetsOf(call: Call): readonly { language: SnippetLanguage; text: string }[] {
+export function snippetsOf(call: Call, site: Site): readonly { language: SnippetLanguage; text: string }[] {
   if (call.op !== undefined)
     return [
-      ...(call.cli === undefined ? [] : [{ language: "svc" as const, text: svcCommand(call.cli) }]),
-      { language: "TypeScript", text: signedTypeScript(call, call.op) },
+      ...(call.cli === undefined ? [] : [{ language: "svc" as const, text: svcCommand(call.cli, site) }]),
+      { language: "TypeScript", text: signedTypeScript(call, call.op, site) },
     ];
-  const sdk = sdkSnippet(call);
+  const sdk = sdkSnippet(call, site);
   return [
-    { language: "curl", text: curl(call) },
-    { language: "TypeScript", text: typeScript(call) },
+    { language: "curl", text: curl(call, site) },
+    { language: "TypeScript", text: typeScript(call, site) },
     ...(sdk === undefined ? [] : [{ language: "SDK" as const, text: sdk }]),
   ];
 }
@@ -22,15 +33,15 @@ export function snippetsOf(call: Call): readonly { language: SnippetLanguage; te
 /** A word of a POSIX shell that stands for exactly this text. */
 export const shellQuote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-function curl(call: Call): string {
-  const url = shellQuote(`${nodeOrigin}${call.path}`);
+function curl(call: Call, { origin }: Site): string {
+  const url = shellQuote(`${origin}${call.path}`);
   if (call.body === undefined) return call.method === "GET" ? `curl ${url}` : `curl -X ${call.method} ${url}`;
   const method = call.method === "POST" ? "" : `-X ${call.method} `;
   return `curl ${method}${url} \\\n  --json ${shellQuote(JSON.stringify(call.body))}`;
 }
 
-function typeScript(call: Call): string {
-  const url = JSON.stringify(`${nodeOrigin}${call.path}`);
+function typeScript(call: Call, { origin }: Site): string {
+  const url = JSON.stringify(`${origin}${call.path}`);
   if (call.body === undefined && call.method === "GET")
     return `const response = await fetch(${url});\nconst body = await response.json();`;
   const init = [
@@ -45,36 +56,64 @@ function typeScript(call: Call): string {
   return `const response = await fetch(${url}, {\n${init.join("\n")}\n});\nconst body = await response.json();`;
 }
 
-function svcCommand(cli: string): string {
-  return `${pageConfig.service} ${cli} \\\n  --url ${nodeOrigin} --key-file custody.key`;
+function svcCommand(cli: string, { service, origin }: Site): string {
+  return `${service} ${cli} \\\n  --url ${origin} --fid $FID --key-file custody.key`;
 }
 
-/** Prints the very typed data that the node verifies; the account is that of the custody address. */
-function signedTypeScript(call: Call, op: string): string {
-  const prefix = pageConfig.service[0]?.toUpperCase() + pageConfig.service.slice(1);
-  const body = call.body === undefined ? '""' : `JSON.stringify(${JSON.stringify(call.body)})`;
-  const path = call.path.split("?")[0];
-  return `import { keccak256, toHex } from "viem";
+/** Signs as the node verifies it: the typed data of docs/apps-and-push.md. */
+function signedTypeScript(call: Call, op: string, { origin, domain, headerPrefix }: Site): string {
+  const body = call.body === undefined ? `""` : `JSON.stringify(${JSON.stringify(call.body)})`;
+  const sent = call.body === undefined ? "" : "\n  body,";
+  return `import { keccak256, stringToBytes, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
+const fid = Number(process.env.FID);
 const account = privateKeyToAccount(process.env.CUSTODY_KEY as \`0x\${string}\`);
 const body = ${body};
-const fid = Number(process.env.FID);
-const nonce = crypto.randomUUID();
 const signedAt = Math.floor(Date.now() / 1000);
-const requestHash = keccak256(toHex(\`${call.method} ${path}\\n\${body}\`));
-// The typed data of a signed request: docs/signed-requests.
-// op ${op}, header prefix X-${prefix}-`;
+const nonce = toHex(crypto.getRandomValues(new Uint8Array(32)));
+const signature = await account.signTypedData({
+  domain: { name: "${domain}", version: "1", chainId: 10 },
+  types: {
+    ${domain}SignedOp: [
+      { name: "op", type: "string" },
+      { name: "fid", type: "uint64" },
+      { name: "signedAt", type: "uint256" },
+      { name: "nonce", type: "bytes32" },
+      { name: "requestHash", type: "bytes32" },
+    ],
+  },
+  primaryType: "${domain}SignedOp",
+  message: {
+    op: ${JSON.stringify(op)},
+    fid: BigInt(fid),
+    signedAt: BigInt(signedAt),
+    nonce,
+    requestHash: keccak256(stringToBytes(body)),
+  },
+});
+const response = await fetch(${JSON.stringify(`${origin}${call.path}`)}, {
+  method: "${call.method}",${sent}
+  headers: {
+    "content-type": "application/json",
+    "${headerPrefix}Fid": \`\${fid}\`,
+    "${headerPrefix}Op": ${JSON.stringify(op)},
+    "${headerPrefix}Signed-At": \`\${signedAt}\`,
+    "${headerPrefix}Nonce": nonce,
+    "${headerPrefix}Signature": signature,
+  },
+});
+console.log(await response.json());`;
 }
 
-function sdkSnippet(call: Call): string | undefined {
+function sdkSnippet(call: Call, { origin }: Site): string | undefined {
   if (call.method !== "GET") return undefined;
   const [path = "", query = ""] = call.path.split("?");
   const route = path.replace(/^\/v2\/[^/]+/, "");
   const method = sdkMethods.find((candidate) => candidate.route === route);
   const params = method?.params(new URLSearchParams(query));
   if (!method || !params) return undefined;
-  const config = `{ apiKey: "NONE", basePath: ${JSON.stringify(nodeOrigin)} }`;
+  const config = `{ apiKey: "NONE", basePath: ${JSON.stringify(origin)} }`;
   return `import { Configuration, NeynarAPIClient } from "@neynar/nodejs-sdk";
 
 const client = new NeynarAPIClient(new Configuration(${config}));

@@ -4,6 +4,7 @@ import { formatBytes, formatDuration } from "../data/format.ts";
 import { type SnippetLanguage, snippetsOf } from "../data/snippets.ts";
 import { timingOf } from "../data/timing.ts";
 import { Icon } from "../icons.tsx";
+import { nodeOrigin, pageConfig } from "../page-config.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Tabs, tabPanelProps } from "./tabs.tsx";
 
@@ -32,11 +33,13 @@ function Measured({ path }: { path: string }) {
   );
 }
 
+const { service, domain, headerPrefix } = pageConfig;
+const site = { origin: nodeOrigin, service, domain, headerPrefix };
 let counter = 0;
 
 /** The call that made a view, to be copied: for the shell, for TypeScript, for the hosted API's SDK. */
 export function CallPanel({ call, title = "The call behind this view" }: { call: Call; title?: string }) {
-  const snippets = snippetsOf(call);
+  const snippets = snippetsOf(call, site);
   const [name] = useState(() => `call${counter++}`);
   const [language, setLanguage] = useState<SnippetLanguage>("curl");
   const selected = snippets.find((snippet) => snippet.language === language) ?? snippets[0];

@@ -1,0 +1,92 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import type { Call } from "../../../../src/console/web/data/call.ts";
+import {
+  type Site,
+  type SnippetLanguage,
+  shellQuote,
+  snippetsOf,
+} from "../../../../src/console/web/data/snippets.ts";
+import { toHex } from "../../../../src/protocol/validate/eth.ts";
+import { startSignedApi } from "../../../support/signed-api.ts";
+import { custodyWallet } from "../../../support/signing.ts";
+
+const signed = await startSignedApi();
+// The snippets sign at the time of the machine.
+signed.api.node.clock.setMs(Date.now());
+// Beside the project's packages, so that a snippet finds viem and the SDK.
+const folder = mkdtempSync(join(import.meta.dir, "../../../../node_modules/.snippets-"));
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await signed[Symbol.asyncDispose]();
+});
+
+const site: Site = { origin: signed.api.url, service: "svc", domain: "Svc", headerPrefix: "X-Svc-" };
+
+function snippet(call: Call, language: SnippetLanguage): string {
+  const found = snippetsOf(call, site).find((candidate) => candidate.language === language);
+  if (!found) throw new Error(`there is no ${language} for ${call.path}`);
+  return found.text;
+}
+
+async function run(command: string[], env: Record<string, string> = {}): Promise<string> {
+  const child = Bun.spawn(command, { env: { ...process.env, ...env }, stderr: "pipe" });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code !== 0) throw new Error(err);
+  return out;
+}
+
+async function runTypeScript(text: string, env: Record<string, string> = {}): Promise<string> {
+  const file = join(folder, `${crypto.randomUUID()}.ts`);
+  writeFileSync(file, text);
+  return await run([process.execPath, file], env);
+}
+
+const user: Call = { method: "GET", path: "/v2/svc/user?fid=3" };
+const bulk: Call = { method: "POST", path: "/v2/svc/webhook/preview", body: { text: `it's "here"\n$HOME` } };
+
+describe("the call behind a view", () => {
+  test("runs as curl", async () => {
+    expect(JSON.parse(await run(["sh", "-c", `${snippet(user, "curl")} -s`]))).toHaveProperty("user.fid", 3);
+  });
+
+  test("runs as TypeScript", async () => {
+    const out = await runTypeScript(`${snippet(user, "TypeScript")}\nconsole.log(JSON.stringify(body));`);
+    expect(JSON.parse(out)).toHaveProperty("user.fid", 3);
+  });
+
+  test("of a signed operation is TypeScript that signs as the node verifies", async () => {
+    const list: Call = { method: "GET", path: "/v2/svc/frame/app/list", op: "app.read", cli: "app list" };
+    const create: Call = {
+      method: "POST",
+      path: "/v2/svc/frame/app/",
+      op: "app.create",
+      body: { name: "Bread club", app_url: "https://example.com" },
+    };
+    const env = { FID: "3", CUSTODY_KEY: toHex(custodyWallet(3).privateKey) };
+    expect(await runTypeScript(snippet(create, "TypeScript"), env)).toContain("Bread club");
+    expect(await runTypeScript(snippet(list, "TypeScript"), env)).toContain("Bread club");
+    expect(snippet(list, "svc")).toStartWith("svc app list");
+    expect(snippetsOf(create, site).map(({ language }) => language)).toEqual(["TypeScript"]);
+  });
+
+  test("has its body as one word of the shell", async () => {
+    const text = snippet(bulk, "curl");
+    const echoed = await run(["sh", "-c", text.replace(/^curl/, `printf '%s\\n'`)]);
+    expect(echoed).toContain(JSON.stringify(bulk.body));
+  });
+});
+
+test("a quoted word is that word in a POSIX shell", async () => {
+  const words = fc
+    .sample(fc.string({ unit: "binary-ascii", maxLength: 60 }), 60)
+    .map((word) => word.replaceAll("\0", ""));
+  const script = words.map((word) => `printf '%s\\0' ${shellQuote(word)}`).join("\n");
+  expect((await run(["sh", "-c", script])).split("\0").slice(0, -1)).toEqual(words);
+});
