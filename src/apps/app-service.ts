@@ -6,7 +6,7 @@ import type { Refusal } from "../management/refusal.ts";
 import { schemaReader } from "../management/request-schema.ts";
 import { createSecret } from "../management/secrets.ts";
 import { checkUrlField } from "../management/url-field.ts";
-import type { UrlGuard } from "../net/guard.ts";
+import type { RegistrationGuard } from "../net/guard.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { createAppId } from "./app-id.ts";
 import { CreateAppRequest, UpdateAppRequest } from "./app-requests.ts";
@@ -23,7 +23,7 @@ const readUpdate = schemaReader(UpdateAppRequest);
 
 export function createAppService(options: {
   readonly store: AppStore;
-  readonly guard: UrlGuard;
+  readonly guard: RegistrationGuard;
   readonly clock: Clock;
   readonly settings: OwnedSettings;
 }): AppService {

@@ -3,6 +3,7 @@ import { listenFault } from "../net/listen-address.ts";
 import type { OperatorFetch } from "../net/operator-fetch.ts";
 import { sealEnvelope } from "./envelope.ts";
 import { createKeyring } from "./keys.ts";
+import { isPostedNotification, type PostedNotification } from "./notification.ts";
 import { clientFidsOf, isDemoFid } from "./roster.ts";
 
 /** The client's response to every notification. */
@@ -28,14 +29,6 @@ export interface DemoPushClient {
   stop(): Promise<void>;
 }
 
-interface Received {
-  readonly notificationId: string;
-  readonly title: string;
-  readonly body: string;
-  readonly targetUrl: string;
-  readonly tokens: readonly string[];
-}
-
 /** As every client, it shows a user the same notification once, however often it is posted. */
 export function startDemoPushClient(options: {
   readonly port: number;
@@ -46,7 +39,7 @@ export function startDemoPushClient(options: {
   const fidByToken = new Map<string, number>();
   const shown = new Set<string>();
 
-  function accept({ notificationId, title, body, targetUrl, tokens }: Received): Response {
+  function accept({ notificationId, title, body, targetUrl, tokens }: PostedNotification): Response {
     if (response === "unavailable") return new Response("unavailable", { status: 503 });
     const known = tokens.filter((token) => fidByToken.has(token));
     const unknown = tokens.filter((token) => !fidByToken.has(token));
@@ -63,7 +56,9 @@ export function startDemoPushClient(options: {
 
   const server = listen(port, async (request) => {
     const received: unknown = await request.json().catch(() => undefined);
-    return isReceived(received) ? accept(received) : new Response("not a notification", { status: 400 });
+    return isPostedNotification(received)
+      ? accept(received)
+      : new Response("not a notification", { status: 400 });
   });
   const url = `http://${server.hostname}:${server.port}/notify`;
 
@@ -102,11 +97,4 @@ function listen(port: number, handle: (request: Request) => Promise<Response>) {
   } catch (cause) {
     throw listenFault({ host: HOST, port, setting: "--client-port" }, cause);
   }
-}
-
-function isReceived(value: unknown): value is Received {
-  if (typeof value !== "object" || value === null) return false;
-  const { notificationId, title, body, targetUrl, tokens } = value as Record<string, unknown>;
-  const isText = [notificationId, title, body, targetUrl].every((field) => typeof field === "string");
-  return isText && Array.isArray(tokens) && tokens.every((token) => typeof token === "string");
 }

@@ -7,12 +7,15 @@ type NetSettings = Pick<Config["net"], "allow_cidrs" | "allow_http">;
 /** Creates the URL guard of the operator's settings. */
 export function createConfiguredGuard(
   { allow_cidrs, allow_http }: NetSettings,
-  options: Pick<UrlGuardOptions, "resolve" | "ownAddresses"> = {},
+  options: Pick<UrlGuardOptions, "resolve" | "ownAddresses" | "ownTargets"> = {},
 ): UrlGuard {
   return createUrlGuard({ ...options, allowCidrs: allow_cidrs, allowHttp: allow_http });
 }
 
 /** Creates the outbound client of the operator's settings. */
-export function createConfiguredClient(settings: NetSettings): OutboundClient {
-  return createOutboundClient({ guard: createConfiguredGuard(settings) });
+export function createConfiguredClient(
+  settings: NetSettings,
+  options: Pick<UrlGuardOptions, "ownTargets"> = {},
+): OutboundClient {
+  return createOutboundClient({ guard: createConfiguredGuard(settings, options) });
 }

@@ -5,6 +5,7 @@ import { type Err, err, ok, type Result } from "../lib/result.ts";
 import { type Address, classify, parseAddress } from "./address-class.ts";
 import { type AllowList, createAllowList } from "./allow-list.ts";
 import { createBoundedResolve } from "./bounded-resolve.ts";
+import { findOwnTarget, OWN_HOST, type OwnTarget } from "./own-target.ts";
 import type { Resolve } from "./resolve.ts";
 
 export const MAX_URL_CHARS = 2048;
@@ -57,6 +58,11 @@ export interface UrlGuard {
   check(url: string, requester?: string): Promise<Result<CheckedUrl, UrlRefusal>>;
 }
 
+/** Checks URLs that are stored and never called. */
+export interface RegistrationGuard {
+  check(url: string, requester?: string): Promise<Result<unknown, UrlRefusal>>;
+}
+
 export interface UrlGuardOptions {
   /** Non-public networks that may be called (`net.allow_cidrs`). */
   readonly allowCidrs: readonly string[];
@@ -67,6 +73,8 @@ export interface UrlGuardOptions {
   readonly dnsTimeoutMs?: number;
   /** Addresses of this machine in the form of RFC 5952. Default: those of its network interfaces. */
   readonly ownAddresses?: () => readonly string[];
+  /** What this process itself serves and may call. Default: nothing. No setting adds any. */
+  readonly ownTargets?: readonly OwnTarget[] | undefined;
 }
 
 /**
@@ -82,6 +90,7 @@ export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
   const resolve = options.resolve ?? createBoundedResolve();
   const dnsTimeoutMs = options.dnsTimeoutMs ?? DNS_TIMEOUT_MS;
   const ownAddresses = options.ownAddresses ?? recentInterfaceAddresses();
+  const ownTargets = options.ownTargets ?? [];
   const allows = createAllowList(options.allowCidrs);
   // Neither the parts of a URL nor the class of an address ever change; names are resolved at every check.
   const parsedUrls = new GenerationCache<string, ParsedUrl>(MAX_CACHED);
@@ -115,6 +124,8 @@ export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
 
   return {
     async check(text, requester) {
+      const own = findOwnTarget(text, ownTargets);
+      if (own) return ok(checkedUrl(own, [{ address: OWN_HOST, family: 4 }]));
       const parsed = parse(text);
       if (!parsed.ok) return parsed;
       const { url, host, literal } = parsed.value;
@@ -133,6 +144,19 @@ export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
       }
       const [first, ...others] = found;
       return first ? ok(checkedUrl(url, [first, ...others])) : unreachableName("dns");
+    },
+  };
+}
+
+/**
+ * Creates a guard for URLs that are never called: https URLs with a host under `suffix` (such as ".demo.example") pass although
+ * nobody has registered the name. It asks `guard` about all others.
+ */
+export function acceptingNamesUnder(suffix: string, guard: UrlGuard): RegistrationGuard {
+  return {
+    async check(text, requester) {
+      const url = parseUrl(text, false);
+      return url.ok && url.value.hostname.endsWith(suffix) ? url : guard.check(text, requester);
     },
   };
 }

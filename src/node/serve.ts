@@ -15,6 +15,7 @@ import type { IngestRpc } from "../ingest/rpc.ts";
 import { EXIT_OK, EXIT_RETRYABLE, UserError } from "../lib/failure.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
 import { checkListenAddress } from "../net/listen-address.ts";
+import type { OwnTarget } from "../net/own-target.ts";
 import { networkOf } from "../protocol/network.ts";
 import type { FanOut } from "../push/fan-out.ts";
 import type { Common } from "../runtime/common.ts";
@@ -27,6 +28,7 @@ import { createStreamSlots } from "../stream/slots.ts";
 import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
 import type { WritesRpc } from "../writes/rpc.ts";
+import { openNodeDemo } from "./compose/demo.ts";
 import { connectionCaps } from "./connection-caps.ts";
 import { migrateFormerIndex } from "./former-index.ts";
 import { createLiveness, type Liveness, NOT_LIVE } from "./liveness.ts";
@@ -104,7 +106,10 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     },
   });
   shutdown.add("state", () => state.stop());
+  /** What the node's own calls may reach on this machine: the receivers of a demo network, and nothing on any other node. */
+  const ownTargets: OwnTarget[] = [];
   const { channels, commits, connectState, start, crashed } = createNodeWorkers(common, {
+    ownTargets,
     stateNode: state.node,
     signals,
     pgStats: state.pgStats,
@@ -114,6 +119,18 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   const hasWrites = config.writes.enabled || config.signers.enabled;
   const servesHub = config.hub.port !== 0 || config.hub.reads || hasWrites;
   const stateStarted = isLocal ? start("state") : undefined;
+  const hasDemoConsole = isDemo(db) && config.console.enabled;
+  const demo = hasDemoConsole
+    ? await openNodeDemo({
+        common,
+        link: connectState().link,
+        hub: servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined,
+      })
+    : undefined;
+  if (demo) {
+    ownTargets.push(...demo.targets);
+    shutdown.add("demo", () => demo.stop());
+  }
 
   const upstream = watchUpstream(common, channels.upstream);
   liveness = createLiveness({ progress: upstream && (() => upstream.latest()), clock: common.clock });
@@ -175,6 +192,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     ingest: channels.ingest,
     matching: channels.matching,
     streamSlots,
+    demo,
     writes: channels.writes,
     tokenKeys: tokenKeysOf(masterKeysOf(config)),
     connectState,

@@ -5,16 +5,18 @@ import type { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { neverStale } from "../../auth/staleness.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
 import type { Config } from "../../config/schema.ts";
+import type { DemoDeskRpc } from "../../console/demo/desk.ts";
 import type { WebBuild } from "../../console/web-build.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { isDemo } from "../../db/index/identity.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
 import type { SharedLimits } from "../../http/limits/request-limits.ts";
 import { ResponseCache } from "../../http/response-cache.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "../../http/server.ts";
 import type { UnsentBytes } from "../../http/unsent-bytes.ts";
 import type { HubRpc } from "../../hub/rpc.ts";
+import type { RpcClient } from "../../lib/port-rpc.ts";
+import type { OwnTarget } from "../../net/own-target.ts";
 import type { FanOut } from "../../push/fan-out.ts";
 import { HydrationCache } from "../../read/hydrate/cache.ts";
 import type { Common } from "../../runtime/common.ts";
@@ -47,6 +49,10 @@ export function createNodeHttp(deps: {
   readonly hub: HubRpc;
   /** The thread of writes, which also has the private keys of users. */
   readonly writesThread: WritesThread;
+  /** Undefined without a demo network. */
+  readonly demo:
+    | { readonly desk: RpcClient<DemoDeskRpc>; readonly targets: readonly OwnTarget[] }
+    | undefined;
   /** What tokens of approval links are derived from; empty without a master key. */
   readonly tokenKeys: readonly Uint8Array[];
   /** The URL that the interface listens on; undefined before it does. */
@@ -83,8 +89,10 @@ export function createNodeHttp(deps: {
     streams,
     descriptors,
     stopping,
+    demo,
   } = deps;
   const { config, clock } = common;
+  const ownTargets = demo?.targets;
   // Only a node that follows an upstream can lag behind it.
   const staleReason = config.upstream.url === "" ? undefined : ops.staleReason;
   const management = createManagement({
@@ -95,6 +103,8 @@ export function createNodeHttp(deps: {
     staleReason,
     isPaused,
     keyEpoch,
+    ownTargets,
+    namesSuffix: demo && DEMO_NAMES,
   });
   const keyGate = startKeyGate({ common, store: state.apiKeys, management, keyEpoch, sharedLimits });
   const signers = createNodeSigners({
@@ -107,7 +117,7 @@ export function createNodeHttp(deps: {
     linkBase: linkBaseOf(config, deps.listeningUrl),
     staleReason: staleReason ?? neverStale,
   });
-  const server = createHttpServer({
+  const server: HttpServer = createHttpServer({
     common,
     version,
     nodeId: stateNode.nodeId,
@@ -124,13 +134,17 @@ export function createNodeHttp(deps: {
       audit: state.audit,
       publish: { storedWrites: state.writes, seen: state.seen, muteLinks: config.writes.mute_links },
       writes: config.writes.enabled ? deps.writesThread.writes : undefined,
-      push: createPush({ common, index: db, state, management, fanOut, stopping, isPaused }),
+      push: createPush({ common, index: db, state, management, fanOut, stopping, isPaused, ownTargets }),
       stream: { streams, unsent },
     }),
     ...hubInterface(config, db, deps.hub),
     pages: [
       approveRoutes(signers.approve),
-      ...createConsole({ config, demo: isDemo(deps.db), loadBuild: deps.loadWebBuild }),
+      ...createConsole({
+        config,
+        loadBuild: deps.loadWebBuild,
+        demo: demo && { desk: demo.desk, callNode: (request) => server.handle(request), stopping },
+      }),
     ],
     ops,
     unavailableReason: config.upstream.url === "" ? undefined : createBuildCheck(db),
@@ -147,6 +161,9 @@ export function createNodeHttp(deps: {
     },
   };
 }
+
+/** Apps of a demo network may have URLs under this name, which is reserved (RFC 2606). */
+const DEMO_NAMES = ".demo.example";
 
 /** The hub under `/v1`, and its further port, unless its reads are off. */
 function hubInterface(

@@ -10,7 +10,8 @@ import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { createConfiguredGuard } from "../../net/configured-client.ts";
-import type { UrlGuard } from "../../net/guard.ts";
+import { acceptingNamesUnder, type UrlGuard } from "../../net/guard.ts";
+import type { OwnTarget } from "../../net/own-target.ts";
 import type { Common } from "../../runtime/common.ts";
 import { createDeliveryService } from "../../webhooks/delivery-service.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
@@ -28,6 +29,10 @@ export function createManagement(options: {
   readonly keyEpoch?: KeyEpoch;
   /** Default: the guard of the settings in `net`. */
   readonly guard?: UrlGuard;
+  /** See `UrlGuardOptions`. Default: none. */
+  readonly ownTargets?: readonly OwnTarget[] | undefined;
+  /** Apps may have URLs under names with this suffix, which nobody resolves. Default: none. */
+  readonly namesSuffix?: string | undefined;
   /** Default: never stale. */
   readonly staleReason?: StaleReason;
   /** Default: nothing is paused. */
@@ -37,10 +42,11 @@ export function createManagement(options: {
   const { config, clock, log } = options.common;
   const { api_keys: apiKeys, apps, auth, net, service, webhooks } = config;
   const custodyOf = custodyFromIndex(index);
-  const guard = options.guard ?? createConfiguredGuard(net);
+  const guard = options.guard ?? createConfiguredGuard(net, { ownTargets: options.ownTargets });
+  const { namesSuffix } = options;
   const appService = createAppService({
     store: state.apps,
-    guard,
+    guard: namesSuffix === undefined ? guard : acceptingNamesUnder(namesSuffix, guard),
     clock,
     settings: { cap: apps.max_apps_per_owner, graceSecs: apps.secret_grace_period_secs },
   });

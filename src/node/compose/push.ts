@@ -7,6 +7,7 @@ import type { Pausable } from "../../cluster/switch-store.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { createConfiguredGuard } from "../../net/configured-client.ts";
 import type { UrlGuard } from "../../net/guard.ts";
+import type { OwnTarget } from "../../net/own-target.ts";
 import { createCampaignService } from "../../push/campaign-service.ts";
 import type { FanOut } from "../../push/fan-out.ts";
 import { createSendService } from "../../push/send-service.ts";
@@ -29,13 +30,15 @@ export function createPush(options: {
   readonly stopping?: AbortSignal;
   /** Default: the guard of the settings in `net`. */
   readonly guard?: UrlGuard;
+  /** See `UrlGuardOptions`. Default: none. */
+  readonly ownTargets?: readonly OwnTarget[] | undefined;
   /** Default: nothing is paused. */
   readonly isPaused?: (name: Pausable) => boolean;
 }): PushDeps {
   const { index, state, management, fanOut, isPaused = () => false } = options;
   const { config, clock, log, metrics } = options.common;
   const { net } = config;
-  const guard = options.guard ?? createConfiguredGuard(net);
+  const guard = options.guard ?? createConfiguredGuard(net, { ownTargets: options.ownTargets });
   const { tokens, apps, campaigns } = state;
   const count = registerTokenMetrics(metrics, tokens);
   return {

@@ -4,6 +4,8 @@ import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
+import { createConfiguredClient } from "../../net/configured-client.ts";
+import type { OwnTarget } from "../../net/own-target.ts";
 import { createLogger } from "../../runtime/logger.ts";
 import type { MatchRpc } from "../../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
@@ -21,13 +23,15 @@ export interface DeliveryWorkerInit {
   readonly state: StateLink;
   /** Connects to the thread that matches events against subscriptions. */
   readonly matching: MessagePort;
+  /** See `UrlGuardOptions`. */
+  readonly ownTargets: readonly OwnTarget[];
 }
 
 /** The time that receivers have left to respond after the process starts to shut down. */
 const STOP_GRACE_MS = 1_500;
 
 /** Publishes the events of the index as webhook deliveries and sends them. */
-runWorker<DeliveryWorkerInit>(async ({ config, commits, ingest, state: link, matching }) => {
+runWorker<DeliveryWorkerInit>(async ({ config, commits, ingest, state: link, matching, ownTargets }) => {
   const log = createLogger(config, {});
   const index = openIndexReader(indexPath(config.data.dir));
   index.commits = new CommitSequence(commits);
@@ -39,6 +43,7 @@ runWorker<DeliveryWorkerInit>(async ({ config, commits, ingest, state: link, mat
     state: state.stores,
     outbox: connectRpc<IngestRpc>(ingest),
     matching: connectRpc<MatchRpc>(matching),
+    client: createConfiguredClient(config.net, { ownTargets }),
   });
   return {
     connect: (port) => serveRpc<DeliveryNode>(port, delivery),

@@ -2,6 +2,8 @@ import { NodeSignals, sendPermissionOf } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { serveRpc } from "../../lib/port-rpc.ts";
+import { createConfiguredClient } from "../../net/configured-client.ts";
+import type { OwnTarget } from "../../net/own-target.ts";
 import type { FanOut } from "../../push/fan-out.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
@@ -13,13 +15,15 @@ import { runWorker } from "./worker-entry.ts";
 export interface FanOutWorkerInit {
   readonly config: Config;
   readonly state: StateLink;
+  /** See `UrlGuardOptions`. */
+  readonly ownTargets: readonly OwnTarget[];
 }
 
 /** The time that clients have left to respond after the process starts to shut down. */
 const STOP_GRACE_MS = 1_500;
 
 /** Runs notification campaigns, off the threads that serve reads. */
-runWorker<FanOutWorkerInit>(async ({ config, state: link }) => {
+runWorker<FanOutWorkerInit>(async ({ config, state: link, ownTargets }) => {
   const log = createLogger(config, {});
   const index = openIndexReader(indexPath(config.data.dir));
   const state = openStateStores({ config, part: "fanOut", link, log });
@@ -28,6 +32,7 @@ runWorker<FanOutWorkerInit>(async ({ config, state: link }) => {
     permission: sendPermissionOf(new NodeSignals(link.signals)),
     index,
     state: state.stores,
+    client: createConfiguredClient(config.net, { ownTargets }),
   });
   return {
     connect: (port) => serveRpc<FanOut>(port, fanOut),

@@ -2,6 +2,7 @@ import { Gauge } from "prom-client";
 import { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { httpWorkersOf } from "../../config/http-workers.ts";
 import type { Config } from "../../config/schema.ts";
+import type { DemoDesk, DemoDeskRpc } from "../../console/demo/desk.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { createSharedLimits } from "../../http/limits/request-limits.ts";
 import { UnsentBytes } from "../../http/unsent-bytes.ts";
@@ -47,6 +48,8 @@ export function startHttpWorkers(
     readonly ingest: WorkerChannels;
     readonly matching: WorkerChannels;
     readonly streamSlots: StreamSlots;
+    /** Undefined without a demo network. */
+    readonly demo: Pick<DemoDesk, "rpc" | "targets"> | undefined;
     readonly writes: WorkerChannels;
     /** What tokens of approval links are derived from; empty without a master key. */
     readonly tokenKeys: readonly Uint8Array[];
@@ -55,7 +58,7 @@ export function startHttpWorkers(
   },
 ): HttpWorkers {
   const { ops, metrics, partMetrics, commits, fanOut, delivery, hub, writes, connectState, onCrash } = deps;
-  const { ingest, matching, streamSlots } = deps;
+  const { ingest, matching, streamSlots, demo } = deps;
   const count = httpWorkersOf(config.http);
   const sharesPort = count > 1;
   const stats: PartStats<WorkerMetrics>[] = [];
@@ -92,6 +95,8 @@ export function startHttpWorkers(
     });
     const writesPort = writes.connect();
     const firstWorker = firstChannels?.connect();
+    const desk = demo && new MessageChannel();
+    if (demo && desk) serveRpc<DemoDeskRpc>(desk.port1, demo.rpc);
     const { link: state, transfer: statePorts } = connectState();
     const init: HttpWorkerInit = {
       config: { ...config, http: { ...config.http, port } },
@@ -102,6 +107,7 @@ export function startHttpWorkers(
       ingest: ingestPort,
       matching: matchingPorts,
       streamSlots: slotsPort,
+      demo: demo && desk && { desk: desk.port2, targets: demo.targets },
       writes: writesPort,
       tokenKeys: deps.tokenKeys,
       commits: commits.shared,
@@ -119,6 +125,7 @@ export function startHttpWorkers(
       transfer: [
         ...[node, fanOutPort, deliveryPort, hubPort, writesPort, ingestPort, slotsPort],
         ...Object.values(matchingPorts),
+        ...(desk ? [desk.port2] : []),
         ...statePorts,
         ...(firstWorker ? [firstWorker] : []),
       ],

@@ -3,6 +3,7 @@ import { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { NodeSignals } from "../../cluster/node-signals.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
+import type { DemoDeskRpc } from "../../console/demo/desk.ts";
 import { loadBuild } from "../../console/load-build.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
@@ -11,6 +12,7 @@ import { UnsentBytes } from "../../http/unsent-bytes.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
 import { loadOnce } from "../../lib/load-once.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
+import type { OwnTarget } from "../../net/own-target.ts";
 import type { FanOut } from "../../push/fan-out.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { processDescriptors } from "../../runtime/descriptors.ts";
@@ -41,6 +43,8 @@ export interface HttpWorkerInit {
   readonly matching: { readonly live: MessagePort; readonly replays: MessagePort };
   /** Connects to the count of streams on the main thread. */
   readonly streamSlots: MessagePort;
+  /** Connects to the thread that has the receivers of a demo network; undefined on any other node. */
+  readonly demo: { readonly desk: MessagePort; readonly targets: readonly OwnTarget[] } | undefined;
   /** Connects to the thread of writes. */
   readonly writes: MessagePort;
   /** What tokens of approval links are derived from; empty without a master key. */
@@ -94,6 +98,7 @@ runWorker<HttpWorkerInit>(async (init) => {
     delivery: connectRpc<DeliveryNode>(delivery),
     hub: connectHub(hub),
     writesThread: connectWrites(writes),
+    demo: init.demo && { desk: connectRpc<DemoDeskRpc>(init.demo.desk), targets: init.demo.targets },
     tokenKeys: init.tokenKeys,
     listeningUrl: () => listeningUrl,
     ops: connectNodeOps(node),

@@ -4,6 +4,7 @@ import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { PgStats } from "../../db/postgres/pool-stats.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
 import { EXIT_RETRYABLE } from "../../lib/failure.ts";
+import type { OwnTarget } from "../../net/own-target.ts";
 import type { Common } from "../../runtime/common.ts";
 import { withoutMasterKeys } from "../signers/master-keys.ts";
 import type { StateLink } from "../state/open-state.ts";
@@ -51,6 +52,8 @@ export interface NodeWorkers {
 
 /** What all threads know of the state. */
 interface NodeWorkersState {
+  /** Read when a worker starts. */
+  readonly ownTargets: readonly OwnTarget[];
   readonly stateNode: StateNode;
   readonly signals: NodeSignals;
   /** Undefined with state.db. */
@@ -60,7 +63,7 @@ interface NodeWorkersState {
 /** Registers all workers for the shutdown, and starts none. `config.data.dir` is absolute. */
 export function createNodeWorkers(
   { config, log, shutdown }: Common,
-  { stateNode, signals, pgStats }: NodeWorkersState,
+  { stateNode, signals, pgStats, ownTargets }: NodeWorkersState,
 ): NodeWorkers {
   const channels = Object.fromEntries(NAMES.map((name) => [name, new WorkerChannels()])) as Record<
     WorkerName,
@@ -87,7 +90,14 @@ export function createNodeWorkers(
     connectState,
     crashed,
     start(name) {
-      const { init, transfer } = initOf(name, { config, channels, commits, connectState, stateNode });
+      const { init, transfer } = initOf(name, {
+        config,
+        channels,
+        commits,
+        connectState,
+        stateNode,
+        ownTargets,
+      });
       const worker = startWorker({ name, url: workerUrls[name], init, transfer, onCrash: crashed(name) });
       running.set(name, worker);
       channels[name].attach(worker);
@@ -102,9 +112,10 @@ function initOf(
   deps: Pick<NodeWorkers, "channels" | "commits" | "connectState"> & {
     readonly config: Config;
     readonly stateNode: StateNode;
+    readonly ownTargets: readonly OwnTarget[];
   },
 ) {
-  const { channels, commits, connectState, stateNode } = deps;
+  const { channels, commits, connectState, stateNode, ownTargets } = deps;
   // Only the thread that signs has the master keys.
   const config = name === "writes" ? deps.config : withoutMasterKeys(deps.config);
   switch (name) {
@@ -119,16 +130,27 @@ function initOf(
     }
     case "matching":
       return { init: config, transfer: [] };
-    case "maintenance":
+    case "maintenance": {
+      const { link: state, transfer } = connectState();
+      const init: MaintenanceWorkerInit = { config, state };
+      return { init, transfer };
+    }
     case "fanOut": {
       const { link: state, transfer } = connectState();
-      const init: MaintenanceWorkerInit & FanOutWorkerInit = { config, state };
+      const init: FanOutWorkerInit = { config, state, ownTargets };
       return { init, transfer };
     }
     case "delivery": {
       const { link: state, transfer } = connectState();
       const [ingest, matching] = [channels.ingest.connect(), channels.matching.connect()];
-      const init: DeliveryWorkerInit = { config, commits: commits.shared, ingest, state, matching };
+      const init: DeliveryWorkerInit = {
+        config,
+        commits: commits.shared,
+        ingest,
+        state,
+        matching,
+        ownTargets,
+      };
       return { init, transfer: [ingest, matching, ...transfer] };
     }
     case "hub": {

@@ -1,0 +1,184 @@
+import type { Secret } from "../../db/state/secret.ts";
+import { randomBase58 } from "../../lib/random-base58.ts";
+import type { SetTimer } from "../../runtime/set-timer.ts";
+import { EventFeed, type FeedPage } from "./event-feed.ts";
+import { checkSignature, type SignatureCheck } from "./signature-check.ts";
+
+/** What a receiver of the demo answers every delivery with. `slow` answers when the sender no longer waits. */
+export const RECEIVER_ANSWERS = [200, 500, 410, "slow"] as const;
+export type ReceiverAnswer = (typeof RECEIVER_ANSWERS)[number];
+
+/** A delivery as a receiver of the demo has seen it. */
+export interface ReceivedDelivery {
+  readonly atMs: number;
+  readonly messageId: string | null;
+  readonly signature: SignatureCheck;
+  readonly answer: ReceiverAnswer;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Cut at MAX_SHOWN_CHARS. */
+  readonly body: string;
+  readonly isCut: boolean;
+}
+
+export interface DemoReceiver {
+  readonly id: string;
+  readonly url: string;
+  readonly answer: ReceiverAnswer;
+}
+
+/** Receivers for webhooks of the demo network. They keep the latest deliveries in memory, for the console. */
+export interface DemoReceivers {
+  /** @param ownerFid the owner of the webhooks that will call it */
+  create(ownerFid: number): DemoReceiver;
+  /** Returns the receiver of an id that `create` has made, also in an earlier run; undefined for any other text. */
+  find(id: string): DemoReceiver | undefined;
+  setAnswer(id: string, answer: ReceiverAnswer): DemoReceiver | undefined;
+  next(id: string, position: number, timeoutMs: number): Promise<FeedPage<ReceivedDelivery> | undefined>;
+  /** Takes a request of a sender. */
+  receive(id: string, request: Request): Promise<Response>;
+}
+
+export interface DemoReceiversDeps {
+  /** Ends with a slash; the ids come behind it. */
+  readonly baseUrl: string;
+  /** Unexpired secrets of the webhooks of an owner that call a URL. */
+  readonly secretsOf: (ownerFid: number, targetUrl: string) => Promise<readonly Secret[]>;
+  readonly signatureHeader: string;
+  readonly nowMs: () => number;
+  readonly setTimer: SetTimer;
+}
+
+const MAX_RECEIVERS = 100;
+const MAX_DELIVERIES = 40;
+/** Of all deliveries that are held. */
+export const MAX_HELD_CHARS = 4 * 1024 * 1024;
+const MAX_BODY_BYTES = 256 * 1024;
+export const MAX_SHOWN_CHARS = 16 * 1024;
+const MAX_HEADERS = 40;
+const MAX_HEADER_CHARS = 512;
+/** Longer than any sender waits. */
+const SLOW_MS = 120_000;
+const MAX_SLOW = 32;
+/** The owner is in the id, so that the webhooks of an earlier run reach a receiver, too. */
+const ID = /^([1-9][0-9]{0,8})-[1-9A-HJ-NP-Za-km-z]{12}$/;
+
+interface Held {
+  readonly ownerFid: number;
+  answer: ReceiverAnswer;
+  readonly feed: EventFeed<ReceivedDelivery>;
+}
+
+export function createDemoReceivers(deps: DemoReceiversDeps): DemoReceivers {
+  const { baseUrl, secretsOf, signatureHeader, nowMs, setTimer } = deps;
+  /** The least recently used first. */
+  const receivers = new Map<string, Held>();
+  let slow = 0;
+  let heldChars = 0;
+
+  function keep(feed: Held["feed"], delivery: ReceivedDelivery): void {
+    heldChars += sizeOf(delivery);
+    forget(feed.push(delivery));
+    // Those of the receivers that were not used for the longest time go first.
+    for (const { feed: oldest } of receivers.values()) {
+      while (heldChars > MAX_HELD_CHARS && oldest.size > 0) forget(oldest.dropOldest());
+    }
+  }
+  function forget(delivery: ReceivedDelivery | undefined): void {
+    if (delivery) heldChars -= sizeOf(delivery);
+  }
+
+  const view = (id: string, { answer }: Held): DemoReceiver => ({ id, url: baseUrl + id, answer });
+
+  function hold(id: string): Held | undefined {
+    const ownerFid = Number(ID.exec(id)?.[1]);
+    if (!ownerFid) return undefined;
+    const held = receivers.get(id) ?? { ownerFid, answer: 200, feed: new EventFeed(MAX_DELIVERIES) };
+    receivers.delete(id);
+    receivers.set(id, held);
+    const [oldest] = receivers.size > MAX_RECEIVERS ? receivers : [];
+    if (oldest) {
+      const [oldestId, { feed }] = oldest;
+      receivers.delete(oldestId);
+      while (feed.size > 0) forget(feed.dropOldest());
+    }
+    return held;
+  }
+
+  async function respond(answer: ReceiverAnswer, signal: AbortSignal): Promise<Response> {
+    if (answer !== "slow") return new Response(`answer ${answer}`, { status: answer });
+    if (slow >= MAX_SLOW) return new Response("too many slow answers", { status: 503 });
+    slow += 1;
+    await new Promise<void>((resolve) => {
+      const cancel = setTimer(SLOW_MS, resolve);
+      const stop = () => {
+        cancel();
+        resolve();
+      };
+      if (signal.aborted) stop();
+      else signal.addEventListener("abort", stop, { once: true });
+    });
+    slow -= 1;
+    return new Response("slow");
+  }
+
+  return {
+    create(ownerFid) {
+      const id = `${ownerFid}-${randomBase58(12)}`;
+      return view(id, hold(id) as Held);
+    },
+
+    find(id) {
+      const held = hold(id);
+      return held && view(id, held);
+    },
+
+    setAnswer(id, answer) {
+      const held = hold(id);
+      if (!held) return undefined;
+      held.answer = answer;
+      return view(id, held);
+    },
+
+    async next(id, position, timeoutMs) {
+      return hold(id)?.feed.next(position, timeoutMs, setTimer);
+    },
+
+    async receive(id, request) {
+      const ownerFid = hold(id)?.ownerFid;
+      if (ownerFid === undefined) return new Response("no such receiver", { status: 404 });
+      const body = new Uint8Array(await request.arrayBuffer());
+      const secrets = await secretsOf(ownerFid, baseUrl + id);
+      // Again: others may have pushed it out meanwhile.
+      const held = hold(id) as Held;
+      const { answer } = held;
+      const text = new TextDecoder().decode(body);
+      keep(held.feed, {
+        atMs: nowMs(),
+        messageId: request.headers.get("webhook-id")?.slice(0, MAX_HEADER_CHARS) ?? null,
+        signature: checkSignature({ headers: request.headers, body, secrets, signatureHeader }),
+        answer,
+        headers: shownHeaders(request.headers),
+        body: text.slice(0, MAX_SHOWN_CHARS),
+        isCut: text.length > MAX_SHOWN_CHARS,
+      });
+      return respond(answer, request.signal);
+    },
+  };
+}
+
+/** The largest body that a listener for receivers accepts. */
+export const MAX_RECEIVED_BYTES = MAX_BODY_BYTES;
+
+function sizeOf({ body, headers }: ReceivedDelivery): number {
+  return (
+    body.length +
+    Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 100)
+  );
+}
+
+function shownHeaders(headers: Headers): Record<string, string> {
+  const shown = [...headers].slice(0, MAX_HEADERS);
+  return Object.fromEntries(
+    shown.map(([name, value]) => [name.slice(0, MAX_HEADER_CHARS), value.slice(0, MAX_HEADER_CHARS)]),
+  );
+}

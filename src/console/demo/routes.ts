@@ -1,0 +1,150 @@
+import { Type } from "@sinclair/typebox";
+import { captureBody, jsonBodyDecoder, rawBody } from "../../http/body.ts";
+import { ApiError } from "../../http/errors.ts";
+import { exchangeOf } from "../../http/exchange.ts";
+import type { OwnOrigin } from "../../http/own-origin.ts";
+import type { RpcClient } from "../../lib/port-rpc.ts";
+import { privateRoutes } from "../private-routes.ts";
+import { addDemoApp, MAX_ADDED_PEOPLE } from "./add-app.ts";
+import type { DemoDeskRpc } from "./desk.ts";
+import type { FeedPage } from "./event-feed.ts";
+import { feedResponse } from "./feed-response.ts";
+import type { Buzz } from "./phones.ts";
+import { MAX_PULSE_RATE, MAX_PULSE_SECS } from "./pulse-limits.ts";
+import { RECEIVER_ANSWERS, type ReceivedDelivery } from "./receivers.ts";
+
+export interface DemoRoutesDeps {
+  readonly own: OwnOrigin;
+  readonly desk: RpcClient<DemoDeskRpc>;
+  /** The whole HTTP interface of this node, for what client apps would call. */
+  readonly callNode: (request: Request) => Response | Promise<Response>;
+  /** The path of the API, such as `/v2/svc`. */
+  readonly basePath: string;
+  /** Aborts when the process starts to shut down. */
+  readonly stopping: AbortSignal;
+}
+
+const Fid = Type.Integer({ minimum: 1, maximum: 999_999_999 });
+const AppId = Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{1,32}$" });
+const readAddApp = jsonBodyDecoder(
+  Type.Object({ app_id: AppId, people: Type.Integer({ minimum: 1, maximum: MAX_ADDED_PEOPLE }) }),
+);
+const readReceiver = jsonBodyDecoder(Type.Object({ fid: Fid }));
+const readAnswer = jsonBodyDecoder(Type.Object({ answer: Type.Unknown() }));
+const readPulse = jsonBodyDecoder(
+  Type.Object({
+    seconds: Type.Integer({ minimum: 1, maximum: MAX_PULSE_SECS }),
+    per_second: Type.Number({ minimum: 0.2, maximum: MAX_PULSE_RATE }),
+  }),
+);
+
+const hidden = { detail: { hide: true } } as const;
+const posted = { ...hidden, parse: captureBody } as const;
+
+/**
+ * What the console of a demo network can do beyond the API: lend the wallets of its people, have them add an app, receive pushes
+ * and webhooks, and have them do something. The keys are public, and a node without a demo network has none of these routes.
+ */
+export function demoRoutes({ own, desk, callNode, basePath, stopping }: DemoRoutesDeps) {
+  async function streamOf<Event>(
+    request: Request,
+    next: (position: number) => Promise<FeedPage<Event> | undefined>,
+    present: (event: Event) => object,
+  ): Promise<Response> {
+    if (!(await desk.openStream())) throw new ApiError("tooManyRequests", "too many pages watch the demo");
+    exchangeOf(request).setIdleTimeout(0);
+    return feedResponse(request, { next, present, stopping, onEnd: () => void desk.closeStream() });
+  }
+
+  return privateRoutes("/console/demo", own)
+    .get("/people", async () => Response.json({ people: await desk.people() }), hidden)
+    .get(
+      "/key",
+      async ({ request }) => {
+        const fid = Number(new URL(request.url).searchParams.get("fid"));
+        const keys = Number.isSafeInteger(fid) ? await desk.keys(fid) : undefined;
+        if (!keys) throw new ApiError("notFound", "fid is not a person of the demo network");
+        return Response.json(keys);
+      },
+      hidden,
+    )
+    .post(
+      "/add-app",
+      async ({ request }) => {
+        const { app_id, people } = readAddApp(rawBody(request));
+        const reports = await desk.envelopes(app_id, people);
+        return Response.json(
+          await addDemoApp({ reports, callNode, path: `${basePath}/frame/webhook/${app_id}` }),
+        );
+      },
+      posted,
+    )
+    .post(
+      "/receiver",
+      async ({ request }) => {
+        const { fid } = readReceiver(rawBody(request));
+        return Response.json(await desk.createReceiver(fid), { status: 201 });
+      },
+      posted,
+    )
+    .put(
+      "/receiver/:id",
+      async ({ request, params }) => {
+        const { answer } = readAnswer(rawBody(request));
+        const known = RECEIVER_ANSWERS.find((one) => one === answer);
+        if (known === undefined) throw new ApiError("badRequest", 'answer must be 200, 500, 410 or "slow"');
+        const receiver = await desk.setAnswer(params.id, known);
+        if (!receiver) throw noReceiver();
+        return Response.json(receiver);
+      },
+      posted,
+    )
+    .get(
+      "/receiver/:id",
+      async ({ request, params: { id } }) => {
+        if (!(await desk.findReceiver(id))) throw noReceiver();
+        return streamOf(request, (position) => desk.nextDeliveries(id, position), presentDelivery);
+      },
+      hidden,
+    )
+    .get(
+      "/inbox",
+      ({ request }) => streamOf(request, (position) => desk.nextBuzzes(position), presentBuzz),
+      hidden,
+    )
+    .post(
+      "/pulse",
+      async ({ request }) => {
+        const { seconds, per_second } = readPulse(rawBody(request));
+        const pulse = await desk.pulse(seconds, per_second);
+        if (!pulse) throw new ApiError("unavailable", "this node accepts no messages: its hub is off");
+        return Response.json(
+          { started: pulse.started, ends_at: Math.ceil(pulse.endsAtMs / 1000) },
+          { status: 202 },
+        );
+      },
+      posted,
+    );
+}
+
+function noReceiver(): ApiError {
+  return new ApiError("notFound", "no such receiver");
+}
+
+function presentDelivery({ atMs, messageId, isCut, ...rest }: ReceivedDelivery) {
+  return { at_ms: atMs, message_id: messageId, is_cut: isCut, ...rest };
+}
+
+function presentBuzz({ atMs, fid, clientFid, appId, notificationId, title, body, targetUrl, outcome }: Buzz) {
+  return {
+    at_ms: atMs,
+    fid,
+    client_fid: clientFid,
+    app_id: appId,
+    notification_id: notificationId,
+    title,
+    body,
+    target_url: targetUrl,
+    outcome,
+  };
+}
