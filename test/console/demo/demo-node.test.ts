@@ -78,7 +78,7 @@ describe("the demo's part of the console", () => {
 
   test("a webhook may call a receiver of the demo, which checks both signatures", async () => {
     const { body: receiver } = (await post("/receiver", { fid: 4 })) as { body: { id: string; url: string } };
-    await postAsPerson(node, 4, "/webhook", {
+    await postAsPerson(node, 4, "/webhook?owner_fid=4", {
       name: "all casts",
       url: receiver.url,
       subscription: { "cast.created": {} },
@@ -99,7 +99,7 @@ describe("the demo's part of the console", () => {
     expect(more.length).toBeGreaterThan(1);
   });
 
-  test("a receiver answers as it was told", async () => {
+  test("a receiver answers as it is set", async () => {
     const { body: receiver } = (await post("/receiver", { fid: 5 })) as { body: { id: string; url: string } };
     const put = (answer: unknown) =>
       demo(`/receiver/${receiver.id}`, { method: "PUT", body: JSON.stringify({ answer }) });
@@ -129,10 +129,18 @@ describe("the demo's part of the console", () => {
         privateKey: Uint8Array.fromHex(custody.privateKey.slice(2)),
         address: Uint8Array.fromHex(custody.address.slice(2)),
       };
-      const call = { method: "POST", path: "/webhook", fid: 6, body, wallet } as const;
+      const call = { method: "POST", path: "/webhook?owner_fid=6", fid: 6, body, wallet } as const;
       const headers = await signedHeaders({ ...call, signedAt: Math.floor(Date.now() / 1000) });
-      const response = await fetch(`${node.url}/v2/svc/webhook`, { method: "POST", headers, body });
-      expect([url, response.status]).toEqual([url, 400]);
+      const response = await fetch(`${node.url}/v2/svc/webhook?owner_fid=6`, {
+        method: "POST",
+        headers,
+        body,
+      });
+      expect([url, response.status, await response.text()]).toEqual([
+        url,
+        400,
+        expect.stringContaining('"url '),
+      ]);
     }
   });
 

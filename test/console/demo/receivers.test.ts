@@ -91,7 +91,7 @@ describe("a receiver of the demo", () => {
     expect([event?.signature, event?.isCut, event?.body.length]).toEqual(["missing", true, MAX_SHOWN_CHARS]);
   });
 
-  test("answers as it was told, and a slow answer waits until the sender has gone", async () => {
+  test("answers as it is set, and a slow answer waits until the sender has gone", async () => {
     const { receivers } = receiversWith();
     const { id } = receivers.create(3);
     const statusOf = async () => (await receivers.receive(id, delivery("{}", [OWN]))).status;
@@ -128,7 +128,7 @@ describe("a receiver of the demo", () => {
     }
     expect(held).toBeLessThanOrEqual(MAX_HELD_CHARS);
     expect(held).toBeGreaterThan(MAX_HELD_CHARS / 2);
-    // Pushed out by the others, so it begins anew.
+    // Pushed out by the others, so it is a new one.
     expect(receivers.find(first.id)?.answer).toBe(200);
   });
 });
