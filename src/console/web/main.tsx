@@ -1,6 +1,7 @@
 import { render } from "preact";
+import { restoreImageChoice } from "./data/images.ts";
 import { App } from "./shell/app.tsx";
 
 const root = document.getElementById("app");
 // The first render takes over the elements of the document, so nothing moves.
-if (root) render(<App />, root);
+if (root && !restoreImageChoice()) render(<App />, root);

@@ -21,4 +21,35 @@ export interface PageRoute {
 export const pages: readonly PageRoute[] = [
   { path: "/", title: "A Farcaster node", load: () => import("./landing/landing.tsx") },
   { path: "/console", title: "Explore", section: "explore", load: () => import("./explore/home.tsx") },
+  {
+    path: "/console/people/:who",
+    title: "Person",
+    section: "explore",
+    load: () => import("./explore/person.tsx"),
+  },
+  {
+    path: "/console/casts/:hash",
+    title: "Cast",
+    section: "explore",
+    load: () => import("./explore/cast.tsx"),
+  },
+  {
+    path: "/console/channels",
+    title: "Channels",
+    section: "explore",
+    load: () => import("./explore/channels.tsx"),
+  },
+  {
+    path: "/console/channels/:id",
+    title: "Channel",
+    section: "explore",
+    load: () => import("./explore/channel.tsx"),
+  },
+  {
+    path: "/console/search",
+    title: "Search",
+    section: "explore",
+    load: () => import("./explore/search.tsx"),
+  },
+  { path: "/console/stream", title: "Stream", section: "stream", load: () => import("./stream/stream.tsx") },
 ];

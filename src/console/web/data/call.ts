@@ -14,6 +14,8 @@ export interface Call {
   readonly op?: string;
   /** Of a signed operation: the arguments of the `svc` command that does the same. */
   readonly cli?: string;
+  /** The response never ends: events as they happen. */
+  readonly isStream?: boolean;
 }
 
 /** The query of a request, without undefined values; lists are separated by commas. */

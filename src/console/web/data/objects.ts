@@ -3,7 +3,7 @@ export interface User {
   readonly fid: number;
   readonly username: string;
   readonly display_name: string | null;
-  readonly custody_address: string;
+  readonly custody_address: string | null;
   readonly pfp_url: string | null;
   readonly registered_at: number;
   readonly profile: {
@@ -23,7 +23,7 @@ export interface User {
 export interface CastEmbed {
   readonly url?: string;
   readonly cast_id?: { readonly fid: number; readonly hash: string };
-  readonly cast?: Cast;
+  readonly cast?: Cast | null;
 }
 
 export interface Cast {

@@ -31,7 +31,8 @@ export class RequestFailure extends Error {
   }
 }
 
-async function failureOf(response: Response): Promise<RequestFailure> {
+/** Reads why the node refused a request. */
+export async function readFailure(response: Response): Promise<RequestFailure> {
   const body = (await response.json().catch(() => ({}))) as { message?: unknown; code?: unknown };
   const retryAfterSecs = Number(response.headers.get("retry-after") ?? Number.NaN);
   return new RequestFailure({
@@ -69,7 +70,7 @@ export async function request<T>(call: Call, options: RequestOptions = {}): Prom
     throw new RequestFailure({ status: 0, message: "the node does not answer" });
   }
   if (response.status === 401 && call.op === undefined) isApiKeyWanted.value = true;
-  if (!response.ok) throw await failureOf(response);
+  if (!response.ok) throw await readFailure(response);
   try {
     return (await response.json()) as T;
   } catch (cause) {

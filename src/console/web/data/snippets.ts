@@ -35,6 +35,7 @@ export const shellQuote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 function curl(call: Call, { origin }: Site): string {
   const url = shellQuote(`${origin}${call.path}`);
+  if (call.isStream) return `curl -N ${url}`;
   if (call.body === undefined) return call.method === "GET" ? `curl ${url}` : `curl -X ${call.method} ${url}`;
   const method = call.method === "POST" ? "" : `-X ${call.method} `;
   return `curl ${method}${url} \\\n  --json ${shellQuote(JSON.stringify(call.body))}`;
@@ -42,6 +43,9 @@ function curl(call: Call, { origin }: Site): string {
 
 function typeScript(call: Call, { origin }: Site): string {
   const url = JSON.stringify(`${origin}${call.path}`);
+  if (call.isStream)
+    return `const response = await fetch(${url});
+for await (const text of response.body!.pipeThrough(new TextDecoderStream())) console.log(text);`;
   if (call.body === undefined && call.method === "GET")
     return `const response = await fetch(${url});\nconst body = await response.json();`;
   const init = [

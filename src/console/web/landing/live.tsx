@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { get } from "../data/call.ts";
 import { type EventStream, openEventStream, type StreamEvent } from "../data/event-stream.ts";
 import { Icon } from "../icons.tsx";
 import { EventLine } from "../parts/event-line.tsx";
@@ -11,10 +12,9 @@ export function Live({ demo }: { demo: boolean }) {
   const [events, setEvents] = useState<readonly StreamEvent[]>([]);
   const [stream, setStream] = useState<EventStream>();
   useEffect(() => {
-    const opened = openEventStream(
-      {},
-      { onEvent: (event) => setEvents((shown) => [event, ...shown].slice(0, SHOWN)) },
-    );
+    const opened = openEventStream(get("/stream"), {
+      onEvent: (event) => setEvents((shown) => [event, ...shown].slice(0, SHOWN)),
+    });
     setStream(opened);
     return () => opened.close();
   }, []);

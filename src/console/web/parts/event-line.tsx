@@ -1,6 +1,8 @@
+import type { ComponentChildren } from "preact";
 import type { StreamEvent } from "../data/event-stream.ts";
 import type { Cast, User } from "../data/objects.ts";
-import { displayNameOf } from "../text/name.ts";
+import { castPage, channelPage, pageOfPerson, personPage } from "../text/client-urls.ts";
+import { displayNameOf, handleOf } from "../text/name.ts";
 import { UserName } from "../text/user-name.tsx";
 import { Face } from "./face.tsx";
 import { Time } from "./time.tsx";
@@ -12,78 +14,126 @@ interface EventData {
   readonly reaction_type?: string;
 }
 
+/** An event as a sentence, and the page that it leads to. `cast` is the cast whose text belongs below it. */
+interface Sentence {
+  readonly user: User;
+  readonly rest: ComponentChildren;
+  readonly page: string;
+  readonly cast?: Cast | undefined;
+}
+
 const Who = ({ user }: { user: User }) => (
-  <b>
+  <a class="name" href={pageOfPerson(user)} title={`${handleOf(user)} · fid ${user.fid}`}>
     <UserName name={displayNameOf(user)} />
-  </b>
+  </a>
 );
 
-/** Who did it, and the rest of the sentence. */
-function sentenceOf({ kind, data }: StreamEvent) {
-  if (kind.startsWith("cast.")) {
-    const cast = data as Cast;
-    const verb = kind === "cast.deleted" ? "deleted a cast" : cast.parent_hash === null ? "cast" : "replied";
+const Channel = ({ channel }: { channel: Cast["channel"] }) =>
+  channel && (
+    <>
+      {" "}
+      in{" "}
+      <a href={channelPage(channel.id)}>
+        /<UserName name={channel.name} />
+      </a>
+    </>
+  );
+
+function castSentence(kind: string, cast: Cast): Sentence {
+  const page = castPage(cast.hash);
+  const { author, channel, parent_author } = cast;
+  const isReply = cast.parent_hash !== null;
+  if (kind === "cast.deleted")
     return {
-      user: cast.author,
-      rest: (
-        <>
-          {verb}
-          {cast.channel && ` in /${cast.channel.id}`}
-        </>
-      ),
-      path: `/console/casts/${cast.hash}`,
+      user: author,
+      rest: isReply ? "deleted a reply" : "deleted a cast",
+      page: pageOfPerson(author),
+      cast,
     };
-  }
+  const rest =
+    isReply && parent_author.fid !== null ? (
+      <>
+        replied to{" "}
+        {parent_author.fid === author.fid ? (
+          "themselves"
+        ) : (
+          <a href={personPage(parent_author.fid)}>fid {parent_author.fid}</a>
+        )}
+        <Channel channel={channel} />
+      </>
+    ) : (
+      <>
+        cast
+        <Channel channel={channel} />
+      </>
+    );
+  return { user: author, rest, page, cast };
+}
+
+/** Says in a sentence what an event is. */
+function sentenceOf({ kind, data }: StreamEvent): Sentence {
+  if (kind.startsWith("cast.")) return castSentence(kind, data as Cast);
   if (kind.startsWith("user.")) {
     const user = data as User;
     return {
       user,
       rest: kind === "user.created" ? "joined" : "changed their profile",
-      path: `/console/people/${user.fid}`,
+      page: pageOfPerson(user),
     };
   }
   const { user, target_user, cast, reaction_type } = data as EventData;
-  if (kind.startsWith("follow."))
+  if (kind.startsWith("follow.")) {
+    const target = target_user ? <Who user={target_user} /> : "an fid that is not registered";
     return {
       user,
       rest: (
         <>
-          {kind === "follow.created" ? "followed " : "unfollowed "}
-          {target_user ? <Who user={target_user} /> : "somebody"}
+          {kind === "follow.created" ? "followed" : "unfollowed"} {target}
         </>
       ),
-      path: `/console/people/${target_user?.fid ?? user.fid}`,
+      page: pageOfPerson(target_user ?? user),
     };
-  const liked = reaction_type === "recast" ? "recast" : "liked";
-  const verb = kind === "reaction.deleted" ? `no longer ${liked}` : liked;
+  }
+  const verb = reaction_type === "recast" ? "recast" : "liked";
+  const object = cast ? (
+    <>
+      <a href={castPage(cast.hash)}>a cast</a> of <Who user={cast.author} />
+    </>
+  ) : (
+    "something that is not here"
+  );
   return {
     user,
     rest: (
       <>
-        {verb}{" "}
-        {cast ? (
-          <>
-            a cast of <Who user={cast.author} />
-          </>
-        ) : (
-          "something"
-        )}
+        {kind === "reaction.deleted" ? `no longer ${verb === "liked" ? "likes" : "recasts"}` : verb} {object}
       </>
     ),
-    path: cast ? `/console/casts/${cast.hash}` : `/console/people/${user.fid}`,
+    page: cast ? castPage(cast.hash) : pageOfPerson(user),
+    cast: cast ?? undefined,
   };
 }
 
-/** An event as a sentence. */
-export function EventLine({ event }: { event: StreamEvent }) {
-  const { user, rest, path } = sentenceOf(event);
+/** An event as a sentence in a row; with `withText` also the begin of the cast that it is about. */
+export function EventLine({ event, withText = false }: { event: StreamEvent; withText?: boolean }) {
+  const { user, rest, page, cast } = sentenceOf(event);
   return (
-    <li class="row" data-row tabIndex={-1}>
+    <li class="row event" data-row tabIndex={-1} data-kind={event.kind}>
       <Face user={user} size={1.75} />
-      <a class="grow plain" data-open href={path}>
-        <Who user={user} /> <span class="dim">{rest}</span>
+      <div class="grow">
+        <p class="sentence">
+          <Who user={user} /> <span class="dim">{rest}</span>
+        </p>
+        {withText && cast && cast.text !== "" && (
+          <p class="s dim lines">
+            <bdi class="user">{cast.text}</bdi>
+          </p>
+        )}
+      </div>
+      <a class="when" href={page} data-open>
+        <Time at={event.createdAt} />
+        <span class="skip">, open it</span>
       </a>
-      <Time at={event.createdAt} />
     </li>
   );
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { Icon } from "../icons.tsx";
+import { readEntry } from "../text/search-entry.ts";
 
 const TYPING_MS = 150;
 
@@ -24,7 +25,9 @@ export function SearchBox() {
         onSubmit={(event) => {
           event.preventDefault();
           clearTimeout(timer.current);
-          if (text.trim() !== "") go(`${text.trim()}`, isSearchPage);
+          const entry = readEntry(text);
+          if (entry.kind === "page") route(entry.page);
+          else if (entry.kind !== "empty") go(text.trim(), isSearchPage);
         }}
       >
         <Icon name="search" />

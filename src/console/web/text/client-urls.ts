@@ -64,3 +64,7 @@ export function searchPage(query: string, kind?: "people" | "casts" | "channels"
   if (kind) params.set("in", kind);
   return `/console/search?${params}`;
 }
+
+/** Returns the page of a person by name, or by fid if there is no name. */
+export const pageOfPerson = ({ fid, username }: { readonly fid: number; readonly username: string }) =>
+  personPage(username === "" || username.startsWith("!") ? fid : username);

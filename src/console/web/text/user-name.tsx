@@ -1,3 +1,4 @@
+import { pageOfPerson } from "./client-urls.ts";
 import { displayNameOf, handleOf, nameParts } from "./name.ts";
 
 interface Named {
@@ -6,34 +7,34 @@ interface Named {
   readonly display_name?: string | null;
 }
 
-/** A name that somebody chose, isolated from the text around it; characters that would be invisible are drawn. */
+/** A name that somebody chose, isolated from the text around it; characters that would be invisible are drawn as marks. */
 export function UserName({ name }: { name: string }) {
   return (
     <bdi class="user">
-      {nameParts(name).map((part) =>
+      {nameParts(name).map((part, at) =>
         "text" in part ? (
           part.text
         ) : (
-          <span class="mark" title={part.mark}>
-            ◌
-          </span>
+          <span class="mark" role="img" aria-label={part.mark} title={part.mark} key={at} />
         ),
       )}
     </bdi>
   );
 }
 
-/** A person in a row: displayed name as a link to their page, and the handle that tells two of the same name apart. */
-export function PersonName({ user }: { user: Named }) {
-  const path = user.username.startsWith("!") ? `${user.fid}` : encodeURIComponent(user.username);
+/**
+ * A person within a line: displayed name as a link to their page, and the handle, which is different for two people of the same
+ * name. With `isRow` Enter on the row opens the page.
+ */
+export function PersonName({ user, isRow = false }: { user: Named; isRow?: boolean }) {
+  const name = displayNameOf(user);
+  const handle = handleOf(user);
   return (
     <>
-      <a class="name" href={`/console/people/${path}`}>
-        <UserName name={displayNameOf(user)} />
+      <a class="name" href={pageOfPerson(user)} title={`fid ${user.fid}`} data-open={isRow || undefined}>
+        <UserName name={name} />
       </a>
-      <span class="dim s handle">
-        <UserName name={handleOf(user)} />
-      </span>
+      {name !== handle && <span class="dim s handle">{handle}</span>}
     </>
   );
 }

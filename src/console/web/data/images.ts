@@ -1,0 +1,51 @@
+import { areImagesLoaded, pageConfig } from "../page-config.ts";
+
+const KEY = "images";
+const PARAM = "images";
+
+function isChosen(): boolean {
+  try {
+    return localStorage.getItem(KEY) === "1";
+  } catch {
+    return false;
+  }
+}
+
+function choose(isOn: boolean): void {
+  try {
+    if (isOn) localStorage.setItem(KEY, "1");
+    else localStorage.removeItem(KEY);
+  } catch {
+    // A browser that stores nothing forgets the choice with the tab.
+  }
+}
+
+/** Returns this address with or without the parameter that allows images from other hosts. */
+function address(isOn: boolean): string {
+  const url = new URL(location.href);
+  if (isOn) url.searchParams.set(PARAM, "1");
+  else url.searchParams.delete(PARAM);
+  return url.href;
+}
+
+/** Whether images from other hosts may be offered and are not shown yet. */
+export const canLoadImages = pageConfig.images === "ask" && !areImagesLoaded;
+
+/** Loads this page again with images from other hosts, and remembers the choice. The document's policy decides what may load. */
+export function loadImages(): void {
+  choose(true);
+  location.assign(address(true));
+}
+
+/** Loads this page again without images from other hosts. */
+export function hideImages(): void {
+  choose(false);
+  location.assign(address(false));
+}
+
+/** Loads the document again with images where the visitor chose so before. Returns whether it does. */
+export function restoreImageChoice(): boolean {
+  if (!canLoadImages || !isChosen()) return false;
+  location.replace(address(true));
+  return true;
+}

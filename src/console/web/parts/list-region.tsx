@@ -1,0 +1,61 @@
+import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
+import type { Call } from "../data/call.ts";
+import { formatCount } from "../data/format.ts";
+import { useNewer } from "../data/newer.ts";
+import type { Page, Pages } from "../data/pages.ts";
+import { LoadMore, pagesAsQuery } from "./load-more.tsx";
+import { Region } from "./region.tsx";
+
+export interface ListRegionProps<T> {
+  readonly title: ComponentChildren;
+  readonly call: Call;
+  /** Takes a response apart; the same function as that of `pages`. */
+  // biome-ignore lint/suspicious/noExplicitAny: a response of the API; its type is the caller's to state
+  readonly read: (body: any) => Page<T>;
+  readonly pages: Pages<T>;
+  readonly keyOf: (item: T) => string | number;
+  readonly row: (item: T) => ComponentChildren;
+  readonly empty: ComponentChildren;
+  readonly aside?: ComponentChildren;
+  /** Counts what comes while the page is open, and offers it. */
+  readonly isLive?: boolean;
+  /** Shows the first page alone. */
+  readonly isExcerpt?: boolean;
+}
+
+/** A list of the API in a card: rows, "12 newer" above them, "Load more" below. */
+export function ListRegion<T>(props: ListRegionProps<T>) {
+  const { title, call, read, pages, keyOf, row, empty, aside, isLive = false, isExcerpt = false } = props;
+  const newer = useNewer(isLive ? call : undefined, read, pages, keyOf);
+  const top = useRef<HTMLDivElement>(null);
+  return (
+    <Region
+      title={title}
+      call={call}
+      query={pagesAsQuery(pages)}
+      aside={aside}
+      isEmpty={(items) => items.length === 0}
+      empty={empty}
+    >
+      {(items) => (
+        <div class="list" ref={top}>
+          {newer.count > 0 && (
+            <button
+              type="button"
+              class="btn go newer"
+              onClick={() => {
+                newer.show();
+                top.current?.closest("section")?.scrollIntoView({ block: "start" });
+              }}
+            >
+              {formatCount(newer.count)} newer
+            </button>
+          )}
+          {items.map(row)}
+          {!isExcerpt && <LoadMore pages={pages} />}
+        </div>
+      )}
+    </Region>
+  );
+}

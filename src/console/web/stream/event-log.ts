@@ -1,0 +1,61 @@
+import type { StreamEvent } from "../data/event-stream.ts";
+
+/** The rows that the page keeps. */
+export const MAX_ROWS = 300;
+const RATE_WINDOW_MS = 60_000;
+
+/** A row of the stream: an event, or a place where events are missing. */
+export type StreamRow =
+  | { readonly id: number; readonly event: StreamEvent }
+  | { readonly id: number; readonly gapAtMs: number };
+
+/** The last rows of a stream, newest first, and how many events came. Rows are added in groups, so that the page draws seldom. */
+export class EventLog {
+  #rows: readonly StreamRow[] = [];
+  #waiting: StreamRow[] = [];
+  #times: number[] = [];
+  #nextId = 0;
+  #total = 0;
+
+  get rows(): readonly StreamRow[] {
+    return this.#rows;
+  }
+
+  /** Events since the log was made. */
+  get total(): number {
+    return this.#total;
+  }
+
+  add(event: StreamEvent, nowMs: number): void {
+    this.#waiting.push({ id: this.#nextId++, event });
+    this.#total++;
+    this.#times.push(nowMs);
+    this.#dropWaiting();
+  }
+
+  addGap(nowMs: number): void {
+    this.#waiting.push({ id: this.#nextId++, gapAtMs: nowMs });
+    this.#dropWaiting();
+  }
+
+  /** Takes over what has come since the last call. Returns how many rows are new. */
+  flush(): number {
+    const added = this.#waiting.length;
+    if (added > 0) this.#rows = [...this.#waiting.reverse(), ...this.#rows].slice(0, MAX_ROWS);
+    this.#waiting = [];
+    return added;
+  }
+
+  /** Returns the events of the last minute. */
+  perMinute(nowMs: number): number {
+    const from = nowMs - RATE_WINDOW_MS;
+    const first = this.#times.findIndex((time) => time >= from);
+    this.#times = first < 0 ? [] : this.#times.slice(first);
+    return this.#times.length;
+  }
+
+  #dropWaiting(): void {
+    if (this.#waiting.length > MAX_ROWS) this.#waiting.shift();
+    if (this.#times.length > 200_000) this.#times.splice(0, 100_000);
+  }
+}

@@ -1,0 +1,149 @@
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { get } from "../data/call.ts";
+import type { User } from "../data/objects.ts";
+import { RequestFailure, request } from "../data/request.ts";
+import { Field } from "../parts/field.tsx";
+import {
+  EVENT_KINDS,
+  type EventKind,
+  FILTER_FIELDS,
+  type FilterField,
+  problemOf,
+  type StreamFilters,
+  splitValues,
+  writeFilters,
+} from "./filters.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+const HINTS: Readonly<Record<FilterField["values"], string>> = {
+  people: "fids or @names",
+  hashes: "0x and 40 hex digits",
+  urls: "one or more, with spaces between",
+  expression: "unanchored, (?i) ignores case",
+};
+
+const GROUPS = [...new Set(FILTER_FIELDS.map(({ group }) => group))];
+
+/** The filters of the stream. "Show" puts them into the URL. */
+export function FilterForm({ filters }: { filters: StreamFilters }) {
+  const { route } = useLocation();
+  const [kinds, setKinds] = useState<readonly EventKind[]>(filters.kinds);
+  const [match, setMatch] = useState(filters.match);
+  const [texts, setTexts] = useState<Texts>(() =>
+    Object.fromEntries(Object.entries(filters.values).map(([name, values]) => [name, values.join(" ")])),
+  );
+  const [problems, setProblems] = useState<Texts>({});
+  const [isBusy, setBusy] = useState(false);
+
+  async function submit(event: Event) {
+    event.preventDefault();
+    setBusy(true);
+    const read = await readTexts(texts);
+    setBusy(false);
+    setProblems(read.problems);
+    if (Object.keys(read.problems).length > 0) return;
+    const query = writeFilters({ kinds, match, values: read.values });
+    route(`/console/stream${query === "" ? "" : `?${query}`}`);
+  }
+
+  return (
+    <form class="stack" onSubmit={(event) => void submit(event)}>
+      <fieldset>
+        <legend>Kinds; none means all that have the filters</legend>
+        <div class="checks">
+          {EVENT_KINDS.map((kind) => (
+            <label class="row tight" key={kind}>
+              <input
+                type="checkbox"
+                checked={kinds.includes(kind)}
+                onChange={({ currentTarget }) =>
+                  setKinds(currentTarget.checked ? [...kinds, kind] : kinds.filter((one) => one !== kind))
+                }
+              />
+              {kind}
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      {GROUPS.map((group) => {
+        const fields = FILTER_FIELDS.filter((field) => field.group === group);
+        const isUsed = fields.some(({ name }) => (texts[name] ?? "") !== "");
+        return (
+          <details open={isUsed} key={group}>
+            <summary>{group}</summary>
+            <div class="stack">
+              {fields.map((field) => (
+                <Field
+                  label={field.label}
+                  name={field.name}
+                  value={texts[field.name] ?? ""}
+                  onInput={(text) => setTexts({ ...texts, [field.name]: text })}
+                  hint={HINTS[field.values]}
+                  problem={problems[field.name]}
+                  key={field.name}
+                />
+              ))}
+            </div>
+          </details>
+        );
+      })}
+      <fieldset class="row wrap">
+        <legend>Of these filters</legend>
+        {(["all", "any"] as const).map((value) => (
+          <label class="row tight" key={value}>
+            <input type="radio" name="match" checked={match === value} onChange={() => setMatch(value)} />
+            {value === "all" ? "all must match" : "any may match"}
+          </label>
+        ))}
+      </fieldset>
+      <div class="row wrap">
+        <button type="submit" class="btn go" disabled={isBusy}>
+          Show these
+        </button>
+        <a class="btn quiet" href="/console/stream">
+          Show all
+        </a>
+      </div>
+    </form>
+  );
+}
+
+interface ReadTexts {
+  readonly values: Record<string, readonly string[]>;
+  readonly problems: Record<string, string>;
+}
+
+/** Reads what was typed; names become fids by asking for them. */
+async function readTexts(texts: Texts): Promise<ReadTexts> {
+  const values: Record<string, readonly string[]> = {};
+  const problems: Record<string, string> = {};
+  for (const field of FILTER_FIELDS) {
+    const typed = splitValues(field, texts[field.name] ?? "");
+    const problem = typed.map((value) => problemOf(field, value)).find((one) => one !== undefined);
+    if (problem !== undefined) problems[field.name] = problem;
+    else if (typed.length > 0) {
+      try {
+        values[field.name] = field.values === "people" ? await Promise.all(typed.map(fidOf)) : typed;
+      } catch (cause) {
+        if (!(cause instanceof RequestFailure)) throw cause;
+        problems[field.name] = cause.message;
+      }
+    }
+  }
+  return { values, problems };
+}
+
+async function fidOf(text: string): Promise<string> {
+  if (!text.startsWith("@")) return text;
+  const username = text.slice(1).toLowerCase();
+  try {
+    const { user } = await request<{ user: User }>(get("/user/by-username", { username }));
+    return String(user.fid);
+  } catch (cause) {
+    if (cause instanceof RequestFailure && cause.status === 404)
+      throw new RequestFailure({ status: 404, message: `Nobody here is ${text}` });
+    throw cause;
+  }
+}

@@ -1,0 +1,124 @@
+/** The kinds of events of a stream. */
+export const EVENT_KINDS = [
+  "cast.created",
+  "cast.deleted",
+  "reaction.created",
+  "reaction.deleted",
+  "follow.created",
+  "follow.deleted",
+  "user.created",
+  "user.updated",
+] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+/** What the values of a filter are. People may be typed as `@name`; the API has fids. */
+type ValueKind = "people" | "hashes" | "urls" | "expression";
+
+export interface FilterField {
+  readonly name: string;
+  readonly label: string;
+  readonly values: ValueKind;
+  readonly group: "Who" | "Where" | "Says" | "Quotes" | "Target";
+}
+
+/** The filters of a stream, by the names of its parameters. */
+export const FILTER_FIELDS: readonly FilterField[] = [
+  { name: "author_fids", label: "People who act", values: "people", group: "Who" },
+  { name: "exclude_author_fids", label: "But not the casts of", values: "people", group: "Who" },
+  { name: "mentioned_fids", label: "Mentions", values: "people", group: "Who" },
+  { name: "text", label: "Text (RE2)", values: "expression", group: "Says" },
+  { name: "embeds", label: "Embedded URL (RE2)", values: "expression", group: "Says" },
+  { name: "parent_urls", label: "Parent URL", values: "urls", group: "Where" },
+  { name: "root_parent_urls", label: "Parent URL of the thread", values: "urls", group: "Where" },
+  { name: "parent_hashes", label: "Replies to casts", values: "hashes", group: "Where" },
+  { name: "parent_author_fids", label: "Replies to people", values: "people", group: "Where" },
+  { name: "embedded_cast_hashes", label: "Quotes casts", values: "hashes", group: "Quotes" },
+  { name: "embedded_cast_author_fids", label: "Quotes people", values: "people", group: "Quotes" },
+  { name: "target_fids", label: "Follows or reacts to people", values: "people", group: "Target" },
+  { name: "target_cast_hashes", label: "Reacts to casts", values: "hashes", group: "Target" },
+];
+
+/** A filter as its parameters have it: values of a list one by one, an expression alone. */
+export interface StreamFilters {
+  readonly kinds: readonly EventKind[];
+  readonly match: "all" | "any";
+  readonly values: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The most characters of a query that is read. */
+const MAX_QUERY_CHARS = 8192;
+
+/** Reads the filters of a query string, which are the parameters of `/stream`. Others are ignored. */
+export function readFilters(search: string): StreamFilters {
+  let match: "all" | "any" = "all";
+  const kinds: EventKind[] = [];
+  const values: Record<string, string[]> = {};
+  for (const pair of search.replace(/^\?/, "").slice(0, MAX_QUERY_CHARS).split("&")) {
+    const at = pair.indexOf("=");
+    if (at < 0) continue;
+    const name = decode(pair.slice(0, at));
+    const text = pair.slice(at + 1);
+    if (name === "match") match = text === "any" ? "any" : "all";
+    else if (name === "kinds")
+      kinds.push(...EVENT_KINDS.filter((kind) => text.split(",").map(decode).includes(kind)));
+    else {
+      const field = FILTER_FIELDS.find((one) => one.name === (name === "fids" ? "author_fids" : name));
+      if (!field) continue;
+      const items = field.values === "expression" ? [decode(text)] : text.split(",").map(decode);
+      const known = values[field.name] ?? [];
+      values[field.name] = [...new Set([...known, ...items.filter((item) => item !== "")])];
+      if (values[field.name]?.length === 0) delete values[field.name];
+    }
+  }
+  return { kinds: EVENT_KINDS.filter((kind) => kinds.includes(kind)), match, values };
+}
+
+/** Writes filters as a query string without `?`. A comma within a value is `%2C`, between values it is a comma. */
+export function writeFilters({ kinds, match, values }: StreamFilters): string {
+  const pairs: string[] = [];
+  if (kinds.length > 0) pairs.push(`kinds=${kinds.join(",")}`);
+  if (match === "any") pairs.push("match=any");
+  for (const { name } of FILTER_FIELDS) {
+    const items = values[name] ?? [];
+    if (items.length > 0) pairs.push(`${name}=${items.map(encodeURIComponent).join(",")}`);
+  }
+  return pairs.join("&");
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return text;
+  }
+}
+
+/** Splits what somebody typed into the values of a field. */
+export function splitValues({ values }: FilterField, text: string): string[] {
+  if (values === "expression") return text.trim() === "" ? [] : [text];
+  return text.split(values === "urls" ? /\s+/ : /[\s,]+/).filter((item) => item !== "");
+}
+
+/** Returns what is wrong with a value of a field; undefined for one that the node may accept. */
+export function problemOf({ values }: FilterField, value: string): string | undefined {
+  switch (values) {
+    case "people":
+      return /^(?:[1-9]\d{0,15}|@[a-z0-9][a-z0-9.-]{0,30})$/i.test(value)
+        ? undefined
+        : `${value} is no fid and no @name`;
+    case "hashes":
+      return /^0x[0-9a-f]{40}$/i.test(value) ? undefined : `${value} is not 0x and 40 hex digits`;
+    default:
+      return undefined;
+  }
+}
+
+/** Says in words what a stream shows. */
+export function describeFilters(filters: StreamFilters): string {
+  const fields = FILTER_FIELDS.filter(({ name }) => filters.values[name] !== undefined).map(({ label }) =>
+    label.toLowerCase(),
+  );
+  const kinds = filters.kinds.length === 0 ? "All events" : filters.kinds.join(", ");
+  if (fields.length === 0) return kinds;
+  return `${kinds}, filtered by ${fields.join(filters.match === "any" ? " or " : " and ")}`;
+}
