@@ -14,6 +14,8 @@ export interface GateDeps {
   readonly names: ServiceNames;
   /** `service.compat_prefixes`. */
   readonly compatPrefixes: readonly string[];
+  /** `auth.sessions`: without sessions their header is ignored. */
+  readonly sessions: boolean;
   /** `http.anonymous`. */
   readonly anonymousReads: boolean;
   readonly keys: KeyLookup;
@@ -26,6 +28,7 @@ export interface GateDeps {
 /** Headers that clients of the hosted API send their key in; older clients use the second. */
 const KEY_HEADERS = ["x-api-key", "api_key"] as const;
 const SIGNATURE_HEADERS = ["Fid", "Op", "Signed-At", "Nonce", "Signature"] as const;
+const SESSION_HEADER = "Session";
 /** Where an anonymous client counts by its address. Other routes verify a credential of their own. */
 const COUNTED_WITHOUT_KEY: ReadonlySet<Access["kind"]> = new Set(["read", "anonymousOrKey"]);
 /** What these scopes allow to the owner, a new custody address must be able to stop at once. */
@@ -41,14 +44,16 @@ export function keyTextOf(headers: Headers): string {
 }
 
 /**
- * Creates the gate of the HTTP interface. It decides which credential of a request counts: a signature, which its route verifies; else
+ * Creates the gate of the HTTP interface. It decides which credential of a request counts: a signature, also one by a session, which its route verifies; else
  * a key; else none. There is no fallback from one to the next. Keys count in the compat dialect, and everywhere while anonymous reads
  * are closed.
  */
 export function createGate(deps: GateDeps): Gate {
-  const { names, compatPrefixes, anonymousReads, keys, limits, usage, staleReason } = deps;
+  const { names, compatPrefixes, sessions, anonymousReads, keys, limits, usage, staleReason } = deps;
   const compatPaths = compatPrefixes.map((prefix) => `${basePathOf(prefix)}/`);
-  const signatureHeaders = SIGNATURE_HEADERS.map((name) => names.headerPrefix + name);
+  const signatureHeaders = [...SIGNATURE_HEADERS, ...(sessions ? [SESSION_HEADER] : [])].map(
+    (name) => names.headerPrefix + name,
+  );
   const isCompat = (path: string) => compatPaths.some((base) => path.startsWith(base));
   const isSigned = ({ headers }: Request) => signatureHeaders.some((name) => headers.has(name));
   const isKey = (text: string) => isMeantAsKey(text, names.segment);

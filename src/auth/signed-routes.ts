@@ -11,6 +11,9 @@ import { parseQueryString } from "../http/query-string.ts";
 import { type Access, OPEN } from "../http/route-terms.ts";
 import { hashBody } from "./body-hash.ts";
 import { type SignedOperation, type SignedOperationId, signedOperations } from "./op-table.ts";
+import type { Session } from "./sessions/session.ts";
+import { createVerifySession } from "./sessions/verify-session.ts";
+import { withoutSecrets } from "./sessions/without-secrets.ts";
 import { type AuthDeps, createVerify } from "./verify.ts";
 
 interface SignedRouteSpec<Q extends QueryParams> {
@@ -27,8 +30,8 @@ interface SignedRouteSpec<Q extends QueryParams> {
 }
 
 /**
- * A request with a valid signature of its fid's custody address and an unused nonce or, in the compat dialect, with an API key of the
- * fid.
+ * A request with a valid signature of its fid's custody address and an unused nonce, with one of the key of a session that may do it or,
+ * in the compat dialect, with an API key of the fid.
  */
 export interface SignedRequest<Q extends QueryParams> {
   readonly fid: number;
@@ -41,6 +44,8 @@ export interface SignedRequest<Q extends QueryParams> {
   readonly requestId: string;
   /** The client's address. */
   readonly address: string;
+  /** The `Origin` header, which a browser sends for a page of another origin and with every change. */
+  readonly origin: string | null;
 }
 
 /** A group of routes that accept signed requests only. */
@@ -69,49 +74,60 @@ interface HandlerContext {
  */
 export function createSignedRoutes(
   auth: AuthDeps,
-  group: { readonly name: string; readonly tag: string },
+  group: {
+    readonly name: string;
+    readonly tag: string;
+    /** Whether a setting has removed the routes; they stay in the document. */
+    readonly isOff?: boolean;
+  },
 ): SignedRoutes {
   const verify = createVerify(auth);
-  const verified = new WeakMap<Request, number>();
+  const verifySession = auth.sessions && createVerifySession(auth, auth.sessions);
+  const sessionHeader = `${auth.names.headerPrefix}Session`;
+  const verified = new WeakMap<Request, Verified>();
   const plugin = new Elysia({ name: group.name });
 
   return {
     plugin,
     add(id, spec, handle) {
-      const {
-        method,
-        path,
-        op,
-        maxBodyBytes = Number.POSITIVE_INFINITY,
-      }: SignedOperation = signedOperations[id];
+      const signedOperation: SignedOperation = signedOperations[id];
+      const { method, path, op, maxBodyBytes = Number.POSITIVE_INFINITY } = signedOperation;
       const captureBody = ({ request }: { readonly request: Request }) =>
         readBody(request, Math.min(maxBodyBytes, exchangeOf(request).policy.maxBodyBytes));
       const verifySignature = async ({ request }: { readonly request: Request }): Promise<void> => {
+        if (group.isOff) throw new ApiError("notFound");
+        const { method: sentMethod, url, headers } = request;
+        if (verifySession && headers.has(sessionHeader)) {
+          const signed = { method: sentMethod, url, headers, body: rawBody(request) };
+          const session = await verifySession({ ...signed, operation: signedOperation });
+          verified.set(request, { fid: session.ownerFid, session });
+          return;
+        }
         const caller = callerOf(request);
         if (caller.kind === "apiKey") {
           if (auth.isPaused()) throw pausedByOperator("signed operations");
           requireOwner(request, caller.ownerFid);
-          verified.set(request, caller.ownerFid);
+          verified.set(request, { fid: caller.ownerFid });
           return;
         }
-        verified.set(
-          request,
-          await verify({ headers: request.headers, bodyHash: () => hashBody(rawBody(request)), op }),
-        );
+        verified.set(request, {
+          fid: await verify({ headers, bodyHash: () => hashBody(rawBody(request)), op }),
+        });
       };
       const { body, errors = [], ...rest } = spec;
       const hook = operation<QueryParams | undefined, TSchema | undefined>({
         operationId: id,
         tags: [group.tag],
-        security: "signedOperation",
+        security: signedOperation.session ? "signedOperationOrSession" : "signedOperation",
         access: accessOf(op),
         ...rest,
-        // On every route, a signature for another operation is 400, and every request is 503 while the index lags.
-        errors: ["badRequest", "unavailable", "payloadTooLarge", ...errors],
+        // On every route, a signature for another operation is 400, a session that may not do it is 403, and every request is 503
+        // while the index lags.
+        errors: ["badRequest", "forbidden", "unavailable", "payloadTooLarge", ...errors],
         ...(body === undefined ? {} : { body: documentedOnly(body) }),
       });
       const handler = async ({ request, query, body, route }: HandlerContext): Promise<unknown> => {
-        const fid = verified.get(request);
+        const { fid, session } = verified.get(request) ?? {};
         if (fid === undefined) throw new Error(`${id} was reached without a verified signature`);
         const signed = {
           fid,
@@ -121,19 +137,27 @@ export function createSignedRoutes(
           prefix: route.split("/")[2] ?? "",
           requestId: exchangeOf(request).requestId,
           address: exchangeOf(request).client().address,
+          origin: request.headers.get("origin"),
         };
         const response = await handle(signed);
         if (method !== "GET") {
           const { requestId, caller } = exchangeOf(request);
           const key = caller.kind === "apiKey" ? { apiKeyPrefix: caller.prefix } : {};
-          auth.log.info({ op, fid, requestId, ...key }, "Executed a signed operation");
+          const by = session === undefined ? key : { sessionId: session.sessionId };
+          auth.log.info({ op, fid, requestId, ...by }, "Executed a signed operation");
         }
-        return response;
+        return session === undefined ? response : withoutSecrets(response);
       };
       const transform = hook.transform === undefined ? [verifySignature] : [verifySignature, hook.transform];
       plugin.route(method, path, handler, { ...hook, parse: captureBody, transform });
     },
   };
+}
+
+/** Who has signed a request. */
+interface Verified {
+  readonly fid: number;
+  readonly session?: Session;
 }
 
 /** The scopes of keys that may stand for the owner's signature, by the kind of record. No key manages keys. */

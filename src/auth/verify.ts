@@ -7,6 +7,7 @@ import type { Logger } from "../runtime/logger.ts";
 import type { CustodyOf } from "./custody.ts";
 import type { NonceStore } from "./nonce-store.ts";
 import { isWellFormedSignature, recoverSigner } from "./recover.ts";
+import type { SessionLookup } from "./sessions/session.ts";
 import { createSignedHeadersReader } from "./signed-headers.ts";
 import type { StaleReason } from "./staleness.ts";
 import { createSignedOpHasher } from "./typed-data.ts";
@@ -18,6 +19,8 @@ export interface AuthDeps {
   /** `auth.signed_at_window_secs`. */
   readonly windowSecs: number;
   readonly nonces: NonceStore;
+  /** Undefined where the operator has turned sessions off. */
+  readonly sessions: SessionLookup | undefined;
   readonly custodyOf: CustodyOf;
   /** While this returns a reason, a custody address in the index may be outdated. */
   readonly staleReason: StaleReason;

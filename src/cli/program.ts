@@ -20,6 +20,7 @@ import { registerOpenApi } from "./openapi.ts";
 import { flushOutput, printError } from "./output.ts";
 import { registerRestore } from "./restore.ts";
 import { registerServe } from "./serve.ts";
+import { registerSession } from "./session.ts";
 import { registerSign } from "./sign.ts";
 import { registerSigner } from "./signer.ts";
 import { registerSnapshot } from "./snapshot.ts";
@@ -49,6 +50,7 @@ const COMMANDS = [
   registerTokens,
   registerState,
   registerNodes,
+  registerSession,
   registerSigner,
   registerSign,
   registerOpenApi,

@@ -26,7 +26,7 @@ function errorResponses(): JsonObject {
   return Object.fromEntries(entries);
 }
 
-function securitySchemes({ headerPrefix, domainName, signedOpType }: ServiceNames): JsonObject {
+function securitySchemes({ headerPrefix, domainName, signedOpType, segment }: ServiceNames): JsonObject {
   const signed = (suffix: string, description: string): JsonObject => ({
     type: "apiKey",
     in: "header",
@@ -43,6 +43,13 @@ function securitySchemes({ headerPrefix, domainName, signedOpType }: ServiceName
       `0x and the 65 byte EIP-712 signature, by the fid's custody address, of \`${signedOpType}\` in the domain ` +
         `\`${domainName}\`, version 1, chain 10: op (string), fid (uint64), signedAt (uint256), nonce (bytes32), ` +
         "requestHash (bytes32, the keccak256 of the raw body)",
+    ),
+    session: signed("Session", "The id of a session, whose key signs in place of the custody address"),
+    sessionSignature: signed(
+      "Signature",
+      `0x and the 64 byte Ed25519 signature, by the key of the session, of these lines joined by LF: \`${segment}-session-v1\`, ` +
+        "the session's id, the method, the path with its query from `/v2/` on, op, signedAt, nonce in lower case, " +
+        "and the SHA-256 of the raw body in hex. Valid for 60 seconds",
     ),
     apiKey: {
       type: "apiKey",

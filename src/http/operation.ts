@@ -9,7 +9,7 @@ import type { RouteCache, RouteCacheHook } from "./route-cache.ts";
 import type { Access, RouteTermsHook } from "./route-terms.ts";
 
 /** How a request is authenticated. The values select security schemes of the OpenAPI document. */
-export type Security = "signedOperation" | "apiKey" | "signedEnvelope";
+export type Security = "signedOperation" | "signedOperationOrSession" | "apiKey" | "signedEnvelope";
 
 interface OperationText {
   /** Unique in the whole interface; generated clients name their methods after it. */
@@ -88,10 +88,16 @@ function documentedParameters(params: QueryParams): object[] {
   });
 }
 
-const schemeHeaders: Readonly<Record<Security, readonly string[]>> = {
-  signedOperation: ["signedFid", "signedOp", "signedAt", "signedNonce", "signedSignature"],
-  apiKey: ["apiKey"],
-  signedEnvelope: ["signedEnvelope"],
+const SIGNED = ["signedFid", "signedOp", "signedAt", "signedNonce"];
+/** The schemes of each way, of which a request needs one. */
+const schemeHeaders: Readonly<Record<Security, readonly (readonly string[])[]>> = {
+  signedOperation: [[...SIGNED, "signedSignature"]],
+  signedOperationOrSession: [
+    [...SIGNED, "signedSignature"],
+    ["session", ...SIGNED, "sessionSignature"],
+  ],
+  apiKey: [["apiKey"]],
+  signedEnvelope: [["signedEnvelope"]],
 };
 
 function isSchema(response: OperationSpec<undefined, undefined>["response"]): response is TSchema {
@@ -147,7 +153,11 @@ function documentation(
     tags: [...tags],
     ...(security === undefined
       ? {}
-      : { security: [Object.fromEntries(schemeHeaders[security].map((scheme) => [scheme, []]))] }),
+      : {
+          security: schemeHeaders[security].map((schemes) =>
+            Object.fromEntries(schemes.map((scheme) => [scheme, []])),
+          ),
+        }),
     ...(query === undefined ? {} : { parameters: documentedParameters(query) }),
     ...(body === undefined ? {} : { requestBody: { required: true, content: content(body) } }),
     responses: documentedResponses(spec),

@@ -30,6 +30,7 @@ test("hashes the body only after all checks of the headers have passed", async (
       spend: async ({ nonce }) => spent.add(Buffer.from(nonce).toString("hex")) !== undefined,
     },
     custodyOf: custodyFromIndex(signed.api.node.db),
+    sessions: undefined,
     isPaused: () => false,
     staleReason: async () => undefined,
     log: pino({ level: "silent" }),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { signedOperations } from "../../src/auth/op-table.ts";
 import { isObject } from "../../src/http/openapi-document.ts";
 import { signerEvent, transferEvent } from "../support/events.ts";
+import { IS_LONG } from "../support/long.ts";
 import { makeSigner, makeWallet } from "../support/messages.ts";
 import { type ApiResponse, type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
 import { custodyWallet, type Method, opByRequest } from "../support/signing.ts";
@@ -13,18 +14,28 @@ beforeAll(async () => {
     "webhooks.max_webhooks_per_owner=100",
     "api_keys.max_keys_per_owner=100",
     `signers.encryption_key=${"5a".repeat(32)}`,
+    // Check 26: the contract is the same without sessions.
+    `auth.sessions=${!IS_LONG}`,
   ];
   signed = await startSignedApi({ fids: [3, 4, 5, 6], settings });
 });
 afterAll(() => signed[Symbol.asyncDispose]());
 
-const requests = Object.entries(opByRequest).map(([request, op]) => {
-  const [method, path = ""] = request.split(" ");
-  return { method: method as Method, path, op };
-});
+const requests = Object.entries(opByRequest)
+  .filter(([request]) => !IS_LONG || !request.includes("/session"))
+  .map(([request, op]) => {
+    const [method, path = ""] = request.split(" ");
+    return { method: method as Method, path, op };
+  });
 
 const app = { name: "App", app_url: "https://app.example/" };
 const apiKey = { name: "Key", scopes: ["read"] };
+const session = {
+  public_key: `0x${"11".repeat(32)}`,
+  access: "read",
+  label: "Test",
+  origin: "https://node.example",
+};
 const webhook = { name: "Hook", url: "https://hook.example/", subscription: { cast_created: {} } };
 
 /** Creates an app, a campaign of it, a webhook and an API key of the fid, by the operations under test. */
@@ -86,6 +97,8 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
     : path.startsWith("/api_key")
       ? ["api_key_id", ids.apiKeyId, apiKey]
       : ["webhook_id", ids.webhookId, webhook];
+  if (path === "/session")
+    return method === "POST" ? { method, path, body: session } : { method, path: `${path}?all=true` };
   if (path.endsWith("/list") || path === "/audit") return { method, path };
   if (path === "/managed_signer/import") return { method, path, body: activeKey(3) };
   if (path === "/managed_signer/export") return { method, path, body: { signer_uuid: ids.signerUuid } };

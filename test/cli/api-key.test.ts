@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { nowSecs, systemClock } from "../../src/runtime/clock.ts";
 import { sdkClient, sdkError } from "../api/compat/sdk.ts";
-import { type ManagementNode, startManagementNode } from "./management-node.ts";
+import { newSessionKey } from "../support/sessions.ts";
+import { signedHeaders } from "../support/signing.ts";
+import { custodyKey, type ManagementNode, startManagementNode } from "./management-node.ts";
 
 const OWNER = 3;
 
@@ -70,4 +73,27 @@ test("a key is rotated, deactivated, activated and deleted", async () => {
   expect((await node.as(OWNER, ["api-key", "delete", id])).out).toBe(`deleted ${id}\n`);
   expect((await sdkError(read(second))).status).toBe(401);
   expect((await node.as(4, ["api-key", "get", id])).errors).toContain("404");
+});
+
+test("sessions are listed and ended, one or all", async () => {
+  const create = async (label: string) => {
+    const body = JSON.stringify(newSessionKey({ label }).body);
+    const wallet = { privateKey: Buffer.from(custodyKey(OWNER).slice(2), "hex"), address: new Uint8Array() };
+    const call = { method: "POST", path: "/session", body, fid: OWNER, wallet } as const;
+    const headers = await signedHeaders({ ...call, signedAt: nowSecs(systemClock) });
+    const response = await fetch(`${node.url}/v2/svc/session`, { method: "POST", body, headers });
+    return ((await response.json()) as { session: { session_id: string } }).session.session_id;
+  };
+  const [first] = [await create("Laptop"), await create("Phone"), await create("Tablet")];
+  const labels = async () =>
+    (
+      (await node.json(OWNER, ["session", "list"])) as unknown as { sessions: { label: string }[] }
+    ).sessions.map(({ label }) => label);
+  expect(await labels()).toEqual(["Tablet", "Phone", "Laptop"]);
+  expect((await node.as(OWNER, ["session", "end"])).errors).toContain("give either a session_id or --all");
+  expect(await node.as(OWNER, ["session", "end", first])).toMatchObject({ exitCode: 0, out: "ended\n" });
+  expect(await labels()).toEqual(["Tablet", "Phone"]);
+  expect((await node.as(OWNER, ["session", "end", first])).exitCode).not.toBe(0);
+  expect((await node.as(OWNER, ["session", "end", "--all"])).exitCode).toBe(0);
+  expect(await labels()).toEqual([]);
 });

@@ -112,9 +112,11 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     clock: node.clock,
   });
   const keyEpoch = new KeyEpoch();
+  let listeningUrl: string | undefined;
   const parts = {
     common,
     keyEpoch,
+    listeningUrl: () => listeningUrl,
     index: db,
     state: stores,
     guard: publicNamesGuard,
@@ -205,6 +207,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     cache: responses,
     gate: keyGate.gate,
   });
+  listeningUrl = http.url;
   const document = await documentOf(http.server, [options.compatPrefixes, settings, httpSettings]);
   return {
     node,

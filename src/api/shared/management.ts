@@ -8,6 +8,7 @@ import { ApiError } from "../../http/errors.ts";
 import type { Result } from "../../lib/result.ts";
 import { ownValue, readObject } from "../../management/fields.ts";
 import type { Refusal } from "../../management/refusal.ts";
+import type { SessionService } from "../../sessions/session-service.ts";
 import { standardSecret } from "../../webhooks/deliver/sign.ts";
 import type { DeliveryService } from "../../webhooks/delivery-service.ts";
 import type { WebhookService } from "../../webhooks/webhook-service.ts";
@@ -18,6 +19,7 @@ export interface ManagementDeps {
   readonly auth: AuthDeps;
   readonly apps: AppService;
   readonly apiKeys: ApiKeyService;
+  readonly sessions: SessionService;
   readonly webhooks: WebhookService;
   readonly deliveries: DeliveryService;
   readonly delivery: DeliverySettings;
@@ -60,11 +62,13 @@ export function idToDelete(key: string, inQuery: string | undefined, rawBody: Ui
 export const SendSecret = Type.Object(
   {
     uid: Type.String({ format: "uuid" }),
-    value: Type.String({ pattern: "^[0-9a-f]{64}$" }),
-    standard_secret: Type.String({
-      pattern: "^whsec_[A-Za-z0-9+/]{86}==$",
-      description: "The same secret in the format of Standard Webhooks libraries",
-    }),
+    value: nullable(Type.String({ pattern: "^[0-9a-f]{64}$", description: "Null in responses to sessions" })),
+    standard_secret: nullable(
+      Type.String({
+        pattern: "^whsec_[A-Za-z0-9+/]{86}==$",
+        description: "The same secret in the format of Standard Webhooks libraries",
+      }),
+    ),
     expires_at: nullable(UnixSecs("When the secret expires after a rotation")),
     created_at: UnixSecs("Creation"),
   },

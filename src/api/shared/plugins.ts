@@ -18,6 +18,7 @@ import { managedSignerOperations } from "../native/managed-signers/routes.ts";
 import { notificationRoutes } from "../native/notifications/routes.ts";
 import { reactionRoutes } from "../native/reactions/routes.ts";
 import { sendRoutes } from "../native/send/routes.ts";
+import { sessionRoutes } from "../native/sessions/routes.ts";
 import { signerRoutes } from "../native/signers/routes.ts";
 import { streamRoutes } from "../native/stream/routes.ts";
 import { tokenWebhookRoutes } from "../native/token-webhook/routes.ts";
@@ -74,6 +75,7 @@ function nativePlugins({ source, management, push, signers, audit, stream }: Api
     alwaysEmptyRoutes(reads),
     managedSignerOperations(management, signers),
     auditRoutes(management, audit),
+    sessionRoutes(management),
     notImplementedRoutes(),
   ];
 }

@@ -36,6 +36,7 @@ export function startKeyGate(options: {
   const gate = createGate({
     names,
     compatPrefixes: config.service.compat_prefixes,
+    sessions: config.auth.sessions,
     anonymousReads: config.http.anonymous,
     keys: createKeyLookup({ store, custodyOf, clock, limits: management.apiKeys.limits, epoch: keyEpoch }),
     limits,

@@ -9,10 +9,12 @@ import type { Pausable } from "../../cluster/switch-store.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
+import { createOwnOrigins } from "../../http/own-origins.ts";
 import { createConfiguredGuard } from "../../net/configured-client.ts";
 import { acceptingNamesUnder, type UrlGuard } from "../../net/guard.ts";
 import type { OwnTarget } from "../../net/own-target.ts";
 import type { Common } from "../../runtime/common.ts";
+import { createSessionService } from "../../sessions/session-service.ts";
 import { createDeliveryService } from "../../webhooks/delivery-service.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { createWebhookService } from "../../webhooks/webhook-service.ts";
@@ -22,11 +24,13 @@ import type { StateStores } from "../state/state-stores.ts";
 export function createManagement(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly index: IndexDatabase;
-  readonly state: Pick<StateStores, "nonces" | "apps" | "apiKeys" | "webhooks" | "deliveryLog">;
+  readonly state: Pick<StateStores, "nonces" | "apps" | "apiKeys" | "sessions" | "webhooks" | "deliveryLog">;
   /** Wakes the delivery engine for newly queued deliveries. Without it the engine finds them at its next poll. */
   readonly delivery?: Pick<DeliveryNode, "wake">;
   /** Shared with the gates of all HTTP workers. Default: one of its own. */
   readonly keyEpoch?: KeyEpoch;
+  /** The URL that the HTTP interface listens on; undefined before it does, and by default. */
+  readonly listeningUrl?: () => string | undefined;
   /** Default: the guard of the settings in `net`. */
   readonly guard?: UrlGuard;
   /** See `UrlGuardOptions`. Default: none. */
@@ -65,6 +69,7 @@ export function createManagement(options: {
       log: log.child({ subsystem: "management" }),
       windowSecs: auth.signed_at_window_secs,
       nonces: state.nonces,
+      sessions: auth.sessions ? state.sessions : undefined,
       custodyOf,
       staleReason: options.staleReason ?? neverStale,
       isPaused: () => options.isPaused?.("signed") ?? false,
@@ -79,6 +84,13 @@ export function createManagement(options: {
       custodyOf,
       ownsApp: async (fid, appId) => (await appService.get(fid, appId)).ok,
       forgetKnownKeys: createForgetKnownKeys(config, options.keyEpoch ?? new KeyEpoch()),
+    }),
+    sessions: createSessionService({
+      store: state.sessions,
+      clock,
+      custodyOf,
+      maxTtlSecs: auth.session_ttl_secs,
+      isOwnOrigin: createOwnOrigins(service.public_url, options.listeningUrl ?? (() => undefined)),
     }),
     webhooks: webhookService,
     deliveries: createDeliveryService({

@@ -108,6 +108,7 @@ export async function managedExamples(
   await webhookExamples(api, dialect, signed);
   if (dialect === "native") {
     await apiKeyExamples(signed);
+    await sessionExamples(signed);
     await managedSignerExamples(signed);
   } else {
     await signerExamples(api, call);
@@ -198,6 +199,23 @@ async function apiKeyExamples(
   await signed("updateApiKey", { body: { ...ofKey, scopes: ["read", "write", "webhooks"] } });
   await signed("rotateApiKeySecret", { body: { ...ofKey, grace_secs: 3600 } });
   await signed("deleteApiKey", { query: ofKey });
+}
+
+async function sessionExamples(
+  signed: (id: string, request?: ExampleRequest) => Promise<Json>,
+): Promise<void> {
+  const body = {
+    public_key: `0x${"5e".repeat(32)}`,
+    access: "operate",
+    ttl_secs: 28_800,
+    label: "Firefox on a laptop",
+    origin: "https://node.example",
+  };
+  const { session } = (await signed("createSession", { body })) as unknown as {
+    session: { session_id: string };
+  };
+  await signed("listSessions");
+  await signed("deleteSession", { query: { session_id: session.session_id } });
 }
 
 async function webhookExamples(

@@ -4,7 +4,7 @@ import { standardSecret } from "../../../src/webhooks/deliver/sign.ts";
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g;
 const MESSAGE_ID = /msg_[0-9a-f]{32}/g;
 const SECRET = /(?<=")[0-9a-f]{64}(?=")/g;
-const APP_ID = /(?<="(?:app|api_key)_id":")[A-Za-z0-9]{16}(?=")/g;
+const APP_ID = /(?<="(?:app|api_key|session)_id":")[A-Za-z0-9]{16}(?=")/g;
 const NEW_KEY = /(?<="public_key":"0x)[0-9a-f]{64}(?=")/g;
 const APPROVAL_TOKEN = /(?<=\/approve\/)[1-9A-HJ-NP-Za-km-z]{43,44}/g;
 const SIGNATURE = /(?<="0x)[0-9a-f]{130}(?=")/g;
