@@ -44,8 +44,7 @@ export interface SignedRequest<Q extends QueryParams> {
   readonly requestId: string;
   /** The client's address. */
   readonly address: string;
-  /** The `Origin` header, which a browser sends for a page of another origin and with every change. */
-  readonly origin: string | null;
+  readonly headers: Headers;
 }
 
 /** A group of routes that accept signed requests only. */
@@ -137,7 +136,7 @@ export function createSignedRoutes(
           prefix: route.split("/")[2] ?? "",
           requestId: exchangeOf(request).requestId,
           address: exchangeOf(request).client().address,
-          origin: request.headers.get("origin"),
+          headers: request.headers,
         };
         const response = await handle(signed);
         if (method !== "GET") {

@@ -64,6 +64,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "app update": ["app update APP_ID --fid 3 --key-file fid-3.key --name Rye --no-description"],
   "app delete": ["app delete APP_ID --fid 3 --key-file fid-3.key"],
   "app rotate": ["app rotate APP_ID --fid 3 --key-file fid-3.key"],
+  session: ["session list --fid 3 --key-file fid-3.key --url https://node.example"],
+  "session list": ["session list --fid 3 --key-file fid-3.key"],
+  "session end": [
+    "session end SESSION_ID --fid 3 --key-file fid-3.key",
+    "session end --all --fid 3 --key-file fid-3.key",
+  ],
   "api-key": [
     "api-key create --fid 3 --key-file fid-3.key --name backend --scopes read,write > backend.key",
     "api-key list --fid 3 --key-file fid-3.key --url https://node.example",

@@ -9,7 +9,7 @@ export interface OwnOrigin {
    * Whether a browser sent the request from a page of this node, or no browser did: programs name no origin. An origin
    * counts if it is that of `service.public_url`, or if it is the one that the request was sent to, by an own name.
    */
-  isOwnOrigin(request: Request): boolean;
+  isOwnOrigin(request: Pick<Request, "headers">): boolean;
 }
 
 export interface OwnOriginDeps {

@@ -1,7 +1,7 @@
 import type { AuditEntry } from "../audit/audit-store.ts";
 import type { CustodyOf } from "../auth/custody.ts";
 import type { Session } from "../auth/sessions/session.ts";
-import type { IsOwnOrigin } from "../http/own-origins.ts";
+import type { OwnOrigin } from "../http/own-origin.ts";
 import { randomBase58 } from "../lib/random-base58.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { badField, type Refusal, refused } from "../management/refusal.ts";
@@ -20,8 +20,8 @@ export interface SessionActor {
   readonly requestId: string;
   /** The client's address. */
   readonly address: string;
-  /** The `Origin` header; null outside of browsers. */
-  readonly origin: string | null;
+  /** Those of the request. */
+  readonly headers: Headers;
 }
 
 /** The sessions of an fid, for the owner of its custody address. The audit log names each change. */
@@ -40,9 +40,9 @@ export function createSessionService(deps: {
   readonly custodyOf: CustodyOf;
   /** `auth.session_ttl_secs`. */
   readonly maxTtlSecs: number;
-  readonly isOwnOrigin: IsOwnOrigin;
+  readonly ownOrigin: OwnOrigin;
 }): SessionService {
-  const { store, clock, custodyOf, maxTtlSecs, isOwnOrigin } = deps;
+  const { store, clock, custodyOf, maxTtlSecs, ownOrigin } = deps;
 
   const auditOf = (action: string, { fid, requestId, address }: SessionActor): AuditEntry => ({
     atMs: clock.nowMs(),
@@ -59,13 +59,14 @@ export function createSessionService(deps: {
 
   return {
     async create(actor, body) {
-      const { fid, origin: sentBy } = actor;
+      const { fid, headers } = actor;
       const request = readCreate(body);
       if (!request.ok) return request;
       const { public_key, access, ttl_secs: ttlSecs = maxTtlSecs, label, origin } = request.value;
       if (ttlSecs > maxTtlSecs) return badField(`ttl_secs must be at most ${maxTtlSecs}`);
       // A page elsewhere that has talked an owner into signing cannot send the request from a browser.
-      if (sentBy !== null && (sentBy !== origin || !isOwnOrigin(sentBy))) {
+      const sentBy = headers.get("origin");
+      if (!ownOrigin.isOwnOrigin(actor) || (sentBy !== null && sentBy !== origin)) {
         return refused(
           "forbidden",
           "a page may create a session only for itself, and only a page of this node",

@@ -112,11 +112,9 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     clock: node.clock,
   });
   const keyEpoch = new KeyEpoch();
-  let listeningUrl: string | undefined;
   const parts = {
     common,
     keyEpoch,
-    listeningUrl: () => listeningUrl,
     index: db,
     state: stores,
     guard: publicNamesGuard,
@@ -207,7 +205,6 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     cache: responses,
     gate: keyGate.gate,
   });
-  listeningUrl = http.url;
   const document = await documentOf(http.server, [options.compatPrefixes, settings, httpSettings]);
   return {
     node,

@@ -105,7 +105,6 @@ export function createNodeHttp(deps: {
     keyEpoch,
     ownTargets,
     namesSuffix: demo && DEMO_NAMES,
-    listeningUrl: deps.listeningUrl,
   });
   const keyGate = startKeyGate({ common, store: state.apiKeys, management, keyEpoch, sharedLimits });
   const signers = createNodeSigners({

@@ -9,7 +9,7 @@ import type { Pausable } from "../../cluster/switch-store.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { createOwnOrigins } from "../../http/own-origins.ts";
+import { createOwnOrigin } from "../../http/own-origin.ts";
 import { createConfiguredGuard } from "../../net/configured-client.ts";
 import { acceptingNamesUnder, type UrlGuard } from "../../net/guard.ts";
 import type { OwnTarget } from "../../net/own-target.ts";
@@ -29,8 +29,6 @@ export function createManagement(options: {
   readonly delivery?: Pick<DeliveryNode, "wake">;
   /** Shared with the gates of all HTTP workers. Default: one of its own. */
   readonly keyEpoch?: KeyEpoch;
-  /** The URL that the HTTP interface listens on; undefined before it does, and by default. */
-  readonly listeningUrl?: () => string | undefined;
   /** Default: the guard of the settings in `net`. */
   readonly guard?: UrlGuard;
   /** See `UrlGuardOptions`. Default: none. */
@@ -44,7 +42,7 @@ export function createManagement(options: {
 }): ManagementDeps {
   const { index, state } = options;
   const { config, clock, log } = options.common;
-  const { api_keys: apiKeys, apps, auth, net, service, webhooks } = config;
+  const { api_keys: apiKeys, apps, auth, http, net, service, webhooks } = config;
   const custodyOf = custodyFromIndex(index);
   const guard = options.guard ?? createConfiguredGuard(net, { ownTargets: options.ownTargets });
   const { namesSuffix } = options;
@@ -90,7 +88,7 @@ export function createManagement(options: {
       clock,
       custodyOf,
       maxTtlSecs: auth.session_ttl_secs,
-      isOwnOrigin: createOwnOrigins(service.public_url, options.listeningUrl ?? (() => undefined)),
+      ownOrigin: createOwnOrigin({ publicUrl: service.public_url, listenHost: http.host }),
     }),
     webhooks: webhookService,
     deliveries: createDeliveryService({
