@@ -115,7 +115,7 @@ function sdkSnippet(call: Call, { origin }: Site): string | undefined {
   const [path = "", query = ""] = call.path.split("?");
   const route = path.replace(/^\/v2\/[^/]+/, "");
   const method = sdkMethods.find((candidate) => candidate.route === route);
-  const params = method?.params(new URLSearchParams(query));
+  const params = method?.params(Object.fromEntries(new URLSearchParams(query)));
   if (!method || !params) return undefined;
   const config = `{ apiKey: "NONE", basePath: ${JSON.stringify(origin)} }`;
   return `import { Configuration, NeynarAPIClient } from "@neynar/nodejs-sdk";

@@ -59,7 +59,7 @@ const peopleTab = (id: string, label: string, path: string, empty: string) =>
 /** The tabs of a person's page, the first one is open at first. */
 export const personTabs: readonly PersonTab[] = [
   castTab("casts", "Casts", "/feed/user/casts", "No casts yet."),
-  castTab("replies", "Replies", "/feed/user/replies_and_recasts", "No replies and no recasts yet."),
+  castTab("replies", "Replies", "/feed/user/replies_and_recasts", "No replies yet."),
   tab({
     id: "popular",
     label: "Popular",
