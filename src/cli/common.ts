@@ -4,6 +4,7 @@ import { systemClock } from "../runtime/clock.ts";
 import type { Common } from "../runtime/common.ts";
 import { createLogger } from "../runtime/logger.ts";
 import { createMetrics } from "../runtime/metrics.ts";
+import type { KeepLine } from "../runtime/recent-lines.ts";
 import { createShutdown, handleSignals } from "../runtime/shutdown.ts";
 import type { CommandContext } from "./context.ts";
 
@@ -12,14 +13,25 @@ export function readConfig(context: CommandContext): LoadedConfig {
   return loadConfig(processInput(context.flags()));
 }
 
+interface CommonOptions {
+  /** Whether the process serves a node. A node logs its shutdown; other commands do not. */
+  readonly isNode?: boolean;
+  /** Gets the log lines of level warn and above. */
+  readonly keepLine?: KeepLine;
+  /** Default: the settings of this process. */
+  readonly loaded?: LoadedConfig;
+}
+
 /**
  * Creates the services that all parts of the process share. A command creates them once and passes them down.
  *
- * @param options.isNode whether the process serves a node. A node logs its shutdown; other commands do not.
  */
-export function createCommon(context: CommandContext, { isNode = false } = {}): Common {
-  const { config } = readConfig(context);
-  const log = createLogger(config);
+export function createCommon(
+  context: CommandContext,
+  { isNode = false, keepLine, loaded = readConfig(context) }: CommonOptions = {},
+): Common {
+  const { config } = loaded;
+  const log = createLogger(config, { keep: keepLine });
   const deadlineMs = config.service.shutdown_deadline_secs * 1000;
   return {
     config,

@@ -54,6 +54,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "config print": ["config print", "config print --json"],
   "config check": ["config check", "config check --config svc.toml"],
   "config defaults": ["config defaults > svc.toml"],
+  console: ["console", "console https://node.example"],
   app: [
     "app create --fid 3 --key-file fid-3.key --name Bread --app-url https://example.com",
     "app list --fid 3 --key-file fid-3.key --url https://node.example",

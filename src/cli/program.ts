@@ -6,6 +6,7 @@ import { registerApp } from "./app.ts";
 import { registerBackup } from "./backup.ts";
 import { registerChannels } from "./channels.ts";
 import { registerConfig } from "./config.ts";
+import { registerConsole } from "./console.ts";
 import { type CommandContext, collect, flagsOf } from "./context.ts";
 import { registerDatabaseTask } from "./database-task.ts";
 import { registerDemo } from "./demo.ts";
@@ -44,6 +45,7 @@ const COMMANDS = [
   registerSnapshot,
   registerChannels,
   registerConfig,
+  registerConsole,
   registerApp,
   registerWebhook,
   registerApiKey,

@@ -10,16 +10,20 @@ export function registerServe(program: Command, context: CommandContext): void {
     .option("--demo", "fill an empty data directory with a small signed network first")
     .option("--new-state", "start with an empty state.db although the index has data: the old state is lost")
     .action(async ({ demo = false, newState = false }: { demo?: boolean; newState?: boolean }) => {
-      const { createCommon, runService } = await import("./common.ts");
+      const { createCommon, readConfig, runService } = await import("./common.ts");
       const { serve } = await import("../node/serve.ts");
       const { serviceNames } = await import("../config/names.ts");
       const { indexPath } = await import("../db/index/database.ts");
       const { dropOldIndex } = await import("../db/index/upgrade/replace-file.ts");
       const { EXIT_OK } = await import("../lib/failure.ts");
-      const common = createCommon(context, { isNode: true });
+      const { RecentLines } = await import("../runtime/recent-lines.ts");
+      const loaded = readConfig(context);
+      const lines = new RecentLines();
+      const keepLine = (line: string) => lines.add("main", line);
+      const common = createCommon(context, { isNode: true, keepLine, loaded });
       let hasServed = false;
       context.exitCode = await runService(common, async () => {
-        const served = await serve(common, { demo, newState });
+        const served = await serve(common, { demo, newState, settingSources: loaded.sources, lines });
         hasServed = true;
         print(banner({ ...served, basePath: serviceNames(common.config.service.name).basePath }));
       });

@@ -7,6 +7,35 @@ export type ObserveResponse = (method: string, route: string, status: number, se
 
 const bucketBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** Paths of the API. What watches a node does not count as its work. */
+const apiPath = /^\/v[12]\//;
+
+/** Responses of the API, counted since the start. */
+export interface HttpFigures {
+  readonly requests: number;
+  /** Responses with 4xx and with 5xx. */
+  readonly clientErrors: number;
+  readonly serverErrors: number;
+  /** Upper bounds of the buckets. */
+  readonly boundsSecs: readonly number[];
+  /** Responses by duration, not cumulative; the last bucket counts those above every bound. */
+  readonly buckets: readonly number[];
+}
+
+/** Before the first response. */
+export const NO_RESPONSES: HttpFigures = {
+  requests: 0,
+  clientErrors: 0,
+  serverErrors: 0,
+  boundsSecs: bucketBounds,
+  buckets: new Array<number>(bucketBounds.length + 1).fill(0),
+};
+
+export interface HttpMetrics {
+  readonly observe: ObserveResponse;
+  figures(): HttpFigures;
+}
+
 /** A client chooses the method, so all but the usual ones share one label. */
 const labelledMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
@@ -50,7 +79,7 @@ function seriesOf({ method, route, buckets, sumSecs }: Tally): HistogramSeries {
  * are collected: prom-client hashes the labels at each observation, which took a tenth of the time of a small
  * request.
  */
-export function createHttpMetrics({ registry, prefix }: Metrics): ObserveResponse {
+export function createHttpMetrics({ registry, prefix }: Metrics): HttpMetrics {
   const tallies = new Map<string, Map<string, Tally>>();
   const all = () => [...tallies.values()].flatMap((byMethod) => [...byMethod.values()]);
 
@@ -75,13 +104,33 @@ export function createHttpMetrics({ registry, prefix }: Metrics): ObserveRespons
     read: () => all().map(seriesOf),
   });
 
-  return (method, route, status, seconds) => {
-    const tally = tallyOf(tallies, method, route);
-    tally.byStatus.set(status, (tally.byStatus.get(status) ?? 0) + 1);
-    tally.sumSecs += seconds;
-    let bucket = 0;
-    while (bucket < bucketBounds.length && seconds > (bucketBounds[bucket] ?? Number.POSITIVE_INFINITY))
-      bucket += 1;
-    tally.buckets[bucket] = (tally.buckets[bucket] ?? 0) + 1;
+  return {
+    observe(method, route, status, seconds) {
+      const tally = tallyOf(tallies, method, route);
+      tally.byStatus.set(status, (tally.byStatus.get(status) ?? 0) + 1);
+      tally.sumSecs += seconds;
+      let bucket = 0;
+      while (bucket < bucketBounds.length && seconds > (bucketBounds[bucket] ?? Number.POSITIVE_INFINITY))
+        bucket += 1;
+      tally.buckets[bucket] = (tally.buckets[bucket] ?? 0) + 1;
+    },
+    figures: () => figuresOf(all().filter(({ route }) => apiPath.test(route))),
+  };
+}
+
+function figuresOf(tallies: readonly Tally[]): HttpFigures {
+  const ofStatus = (from: number, below: number) => {
+    const counts = tallies.flatMap(({ byStatus }) => [...byStatus]);
+    return counts.reduce((sum, [status, count]) => (status >= from && status < below ? sum + count : sum), 0);
+  };
+  const buckets = new Array<number>(bucketBounds.length + 1).fill(0);
+  for (const tally of tallies)
+    for (const [at, count] of tally.buckets.entries()) buckets[at] = (buckets[at] ?? 0) + count;
+  return {
+    requests: ofStatus(0, 1000),
+    clientErrors: ofStatus(400, 500),
+    serverErrors: ofStatus(500, 600),
+    boundsSecs: bucketBounds,
+    buckets,
   };
 }

@@ -13,7 +13,7 @@ import { errorResponse } from "./error-response.ts";
 import { errorKinds } from "./errors.ts";
 import { exchangeOf, type TaggedBody } from "./exchange.ts";
 import { type Gate, keylessGate } from "./gate.ts";
-import { createHttpMetrics } from "./http-metrics.ts";
+import { createHttpMetrics, type HttpFigures } from "./http-metrics.ts";
 import { hubErrorOf } from "./hub-error.ts";
 import type { Price } from "./limits/prices.ts";
 import { Listener } from "./listener.ts";
@@ -68,6 +68,8 @@ export interface HttpServer {
   /** Handles a request as a listening server does. Without a connection its client is unknown. */
   readonly handle: (request: Request, connection?: Connection) => Response | Promise<Response>;
   readonly openApi: () => Promise<OpenApiDocument>;
+  /** What the API has responded so far. */
+  readonly figures: () => HttpFigures;
   /**
    * Starts accepting. Port 0 in the settings selects a free port. With `sharesPort` other listeners may use the same
    * port, and the kernel distributes the connections.
@@ -156,7 +158,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     .get("/openapi.json", ({ request }) => respondWithDocument(request), { detail: { hide: true } })
     .compile();
 
-  const observe = createHttpMetrics(metrics);
+  const httpMetrics = createHttpMetrics(metrics);
   const termsOf = createTermsOf(documented.routes, options.priceOf);
   const pipelineWith = (gate: Gate) =>
     createPipeline({
@@ -169,7 +171,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       commonHeaders,
       cache: options.cache,
       sender,
-      observe,
+      observe: httpMetrics.observe,
       log,
       unavailableReason: options.unavailableReason ?? (() => undefined),
       closesConnections: () => closesConnections,
@@ -217,6 +219,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return {
     handle,
     openApi,
+    figures: httpMetrics.figures,
 
     listen({ sharesPort = false } = {}) {
       const listenOn = (host: string, wanted: number, handler: typeof handle) =>

@@ -74,6 +74,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
   readonly partMetrics: readonly PartMetrics[];
   readonly stateWatch: StateWatch | undefined;
   readonly storageWatch: StorageWatch;
+  readonly stats: NodeStats;
 } {
   const {
     common,
@@ -135,6 +136,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     partMetrics,
     stateWatch,
     storageWatch,
+    stats,
     notReadyReason({ forState }) {
       if (shutdown.signal.aborted) return "the node is shutting down";
       if (!isStarted()) return "the node is starting";

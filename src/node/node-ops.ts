@@ -8,6 +8,7 @@ import {
 import type { StaleReason } from "../auth/staleness.ts";
 import type { WebBuild } from "../console/web-build.ts";
 import { ApiError } from "../http/errors.ts";
+import type { HttpFigures } from "../http/http-metrics.ts";
 import type { MetricsPage, OpsProviders } from "../http/ops.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
 import type { Metrics } from "../runtime/metrics.ts";
@@ -30,6 +31,8 @@ export type WorkerMetrics = MetricObjectWithValues<MetricValue<string>>[];
 /** The methods of an HTTP worker. */
 export interface HttpWorkerRpc {
   metrics(): Promise<WorkerMetrics>;
+  /** See `HttpServer`. */
+  figures(): HttpFigures;
   /** See `HttpServer`. Streams are ended, spread over the time. */
   drain(ms: number): void;
   /** The files of the console, which the first worker loads for all. */

@@ -8,6 +8,8 @@ import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/ide
 import { newestSnapshot } from "../db/index/rankings.ts";
 import { migratePostgres } from "../db/postgres/migrate.ts";
 import { openState, statePath } from "../db/state/database.ts";
+import type { HttpFigures } from "../http/http-metrics.ts";
+import { UnsentBytes } from "../http/unsent-bytes.ts";
 import type { HubRpc } from "../hub/rpc.ts";
 import { importedFiles } from "../import/resume.ts";
 import { areDeferred } from "../ingest/deferred-records.ts";
@@ -21,6 +23,7 @@ import type { FanOut } from "../push/fan-out.ts";
 import type { Common } from "../runtime/common.ts";
 import { openDataDir } from "../runtime/data-dir.ts";
 import { processDescriptors } from "../runtime/descriptors.ts";
+import type { RecentLines } from "../runtime/recent-lines.ts";
 import { watchForReplacement } from "../runtime/replacement.ts";
 import { tokenKeysOf } from "../signers/approval-token.ts";
 import type { SignerStatsRpc } from "../signers/signer-stats.ts";
@@ -30,10 +33,14 @@ import type { DeliveryNode } from "../webhooks/rpc.ts";
 import type { WritesRpc } from "../writes/rpc.ts";
 import { openNodeDemo } from "./compose/demo.ts";
 import { connectionCaps } from "./connection-caps.ts";
+import { createConsoleNode } from "./console/console-node.ts";
+import { operatorTokenOf, settingSourcesOf } from "./console/operator-settings.ts";
+import { createThreads } from "./console/threads.ts";
 import { migrateFormerIndex } from "./former-index.ts";
 import { createLiveness, type Liveness, NOT_LIVE } from "./liveness.ts";
 import { createNodeOps } from "./main-ops.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
+import type { PartStats } from "./part-stats.ts";
 import { masterKeysOf, withDemoKey, withoutMasterKeys } from "./signers/master-keys.ts";
 import { openMainState } from "./state/main-state.ts";
 import { postgresSettings } from "./state/postgres-settings.ts";
@@ -54,6 +61,10 @@ export interface Served {
 }
 
 export interface ServeOptions {
+  /** Where each setting comes from, by `section.name`. */
+  readonly settingSources: ReadonlyMap<string, string>;
+  /** Gets the log lines of level warn and above of all threads; has those of this one. */
+  readonly lines: RecentLines;
   /** Fills an empty index with the demo network. */
   readonly demo: boolean;
   /** Starts with an empty state although the index has data. */
@@ -93,6 +104,14 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     config = withDemoKey(config);
     common = { ...common, config };
   }
+  const operatorToken = operatorTokenOf(common);
+  if (operatorToken !== undefined) {
+    // The loggers of all threads remove it, too.
+    config = { ...config, console: { ...config.console, operator_token: operatorToken } };
+    common = { ...common, config };
+  }
+  const { lines } = options;
+  const threads = createThreads(lines);
   const signals = new NodeSignals();
   let liveness: Liveness | undefined;
   const state = await openMainState({
@@ -113,6 +132,8 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     stateNode: state.node,
     signals,
     pgStats: state.pgStats,
+    threads,
+    lines,
   });
   const isLocal = config.state.url === "";
   // Writes of the API go through its intake.
@@ -152,7 +173,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     ...(isLocal ? [statePath(dataDir.path)] : []),
   ]);
   const hub = servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined;
-  const { partMetrics, stateWatch, storageWatch, ...ops } = createNodeOps({
+  const { partMetrics, stateWatch, storageWatch, stats, ...ops } = createNodeOps({
     common,
     db,
     ingest: connectRpc<IngestRpc>(channels.ingest.connect()),
@@ -178,6 +199,27 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     },
   });
   shutdown.add("storage watch", scheduleStorageWatch(storageWatch));
+  const unsent = new UnsentBytes();
+  const httpFigures: PartStats<HttpFigures>[] = [];
+  const consoleNode = createConsoleNode({
+    common,
+    nodeId,
+    db,
+    ops,
+    stats,
+    http: httpFigures,
+    threads,
+    storageWatch,
+    upstream,
+    streams: () => streamSlots.stats(),
+    unsent,
+    descriptors: processDescriptors(),
+    pauses: state.pauses,
+    maintenance: connectRpc<MaintenanceRpc>(channels.maintenance.connect()),
+    lines,
+    settingSources: settingSourcesOf(base.config, options.settingSources),
+    operatorToken,
+  });
   // An index without a ranking gets one before the first request is served.
   const isRanked = newestSnapshot(db, "casts") !== undefined;
   if (!isRanked) await Promise.all([start("ingest"), start("ranking")]);
@@ -196,6 +238,11 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     writes: channels.writes,
     tokenKeys: tokenKeysOf(masterKeysOf(config)),
     connectState,
+    console: consoleNode.rpc,
+    figures: httpFigures,
+    threads,
+    lines,
+    unsent,
     onCrash: crashed("http"),
   });
   shutdown.add("HTTP workers", () => http.stop());
@@ -231,6 +278,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     await Bun.sleep(delaySecs * 1000);
   });
   isStarted = true;
+  if (config.console.enabled) shutdown.add("figures", consoleNode.schedule());
   return {
     httpUrl,
     hubAddress: hubPort === undefined ? undefined : `${config.hub.host}:${hubPort}`,

@@ -2,6 +2,7 @@ import { pino } from "pino";
 import type { Config } from "../config/schema.ts";
 import { secretTexts } from "../config/secrets.ts";
 import { prettyLine } from "./pretty-log.ts";
+import { isKeptLine, type KeepLine } from "./recent-lines.ts";
 import { redact } from "./redact.ts";
 
 /** Logs objects with a past-tense sentence, as in `log.info({ durationMs }, "Opened the index")`. */
@@ -25,10 +26,15 @@ const ERASE_TO_LINE_END = "\u001B[K";
  * Credentials are redacted: fields by name (`redact`), and the values of secret settings anywhere in a line.
  *
  * @param subsystem name in every line, as `log.child({ subsystem })` would add it.
+ * @param keep also gets the lines of level warn and above, always as JSON.
  */
 export function createLogger(
   config: Config,
-  { subsystem, destination = standardError() }: { subsystem?: string; destination?: LogDestination } = {},
+  {
+    subsystem,
+    destination = standardError(),
+    keep,
+  }: { subsystem?: string; destination?: LogDestination; keep?: KeepLine | undefined } = {},
 ): Logger {
   const pretty = config.log.format === "pretty";
   const onTerminal = pretty && process.stderr.isTTY === true;
@@ -49,6 +55,7 @@ export function createLogger(
       write(line: string) {
         let shown = line;
         for (const secret of secrets) shown = shown.replaceAll(secret, CENSOR);
+        if (keep && isKeptLine(shown)) keep(shown);
         destination.write(pretty ? lineStart + prettyLine(shown, colours) : shown);
       },
     },

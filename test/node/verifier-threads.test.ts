@@ -27,6 +27,7 @@ async function crashOf(verifierUrl: string): Promise<string> {
     url: workerUrls.upstream,
     init: { config, ingest: port2, verifierUrl },
     transfer: [port2],
+    keepLine: () => undefined,
     onCrash: crash.resolve,
   });
   const reason = await crash.promise;

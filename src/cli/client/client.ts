@@ -64,7 +64,12 @@ export function createManagementClient(options: ManagementClientOptions): Manage
   };
 }
 
-async function exchange(url: URL, init: RequestInit): Promise<{ status: number; text: string }> {
+/**
+ * Sends a request once and reads its whole response.
+ *
+ * @throws UserError when it is too long, RetryableError when there is none in time.
+ */
+export async function exchange(url: URL, init: RequestInit): Promise<{ status: number; text: string }> {
   try {
     // Following a redirect would send the signature to another host.
     const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -90,7 +95,7 @@ async function readUpToLimit(response: Response): Promise<string> {
 }
 
 /** The error message of a response, or the start of its text when it is not a node's. */
-function messageOf(response: unknown, text: string): string {
+export function messageOf(response: unknown, text: string): string {
   const hasMessage = typeof response === "object" && response !== null && "message" in response;
   const said =
     hasMessage && typeof response.message === "string" ? response.message : text.slice(0, MAX_SHOWN_CHARS);

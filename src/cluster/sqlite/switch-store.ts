@@ -1,5 +1,6 @@
 import type { StateDatabase } from "../../db/state/database.ts";
 import { statement } from "../../db/state/statement.ts";
+import type { StoreWrites } from "../../db/state/store-writes.ts";
 import { isPausable, type Pause, type SwitchStore } from "../switch-store.ts";
 
 interface Row {
@@ -23,21 +24,30 @@ const remove = statement<{ name: string }, [name: string]>(
   "DELETE FROM switches WHERE name = ? RETURNING name",
 );
 
+export function switchReads(db: StateDatabase): Pick<SwitchStore, "list"> {
+  return { list: async () => listPauses(db) };
+}
+
+/** The writes; the caller runs each in a transaction. */
+export function switchWrites(db: StateDatabase): StoreWrites<SwitchStore, "pause" | "resume"> {
+  return {
+    pause(names, { reason, pausedBy, pausedAt }) {
+      for (const name of names) db.run(insert, name, reason, pausedBy, pausedAt);
+    },
+    resume: (names) => names.filter((name) => db.all(remove, name).length > 0),
+  };
+}
+
 /**
  * Creates the switches over a connection. They are the one part of `state.db` that another process than the node writes: a
  * command, in a transaction of a few rows, for which the node's writer waits.
  */
 export function createSwitches(db: StateDatabase): SwitchStore {
+  const writes = switchWrites(db);
   return {
-    list: async () => listPauses(db),
-    async pause(names, { reason, pausedBy, pausedAt }) {
-      db.transaction(() => {
-        for (const name of names) db.run(insert, name, reason, pausedBy, pausedAt);
-      });
-    },
-    async resume(names) {
-      return db.transaction(() => names.filter((name) => db.all(remove, name).length > 0));
-    },
+    ...switchReads(db),
+    pause: async (names, by) => db.transaction(() => writes.pause(names, by)),
+    resume: async (names) => db.transaction(() => writes.resume(names)),
   };
 }
 

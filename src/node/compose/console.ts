@@ -1,12 +1,18 @@
 import type { AnyElysia } from "elysia";
+import type { SwitchStore } from "../../cluster/switch-store.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
 import { createWebAssets } from "../../console/assets.ts";
+import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import { type DemoRoutesDeps, demoRoutes } from "../../console/demo/routes.ts";
+import { operatorRoutes } from "../../console/operator/routes.ts";
 import { pageSettingsOf } from "../../console/page-settings.ts";
+import { pulseRoutes } from "../../console/pulse/routes.ts";
 import { consoleRoutes } from "../../console/routes.ts";
 import type { WebBuild } from "../../console/web-build.ts";
 import { createOwnOrigin } from "../../http/own-origin.ts";
+import type { RpcClient } from "../../lib/port-rpc.ts";
+import type { Clock } from "../../runtime/clock.ts";
 
 /** The console of one HTTP worker. */
 export interface ConsoleDeps {
@@ -15,16 +21,27 @@ export interface ConsoleDeps {
   readonly loadBuild: () => Promise<WebBuild>;
   /** Undefined without a demo network. */
   readonly demo: Pick<DemoRoutesDeps, "desk" | "callNode" | "stopping"> | undefined;
+  /** The main thread. */
+  readonly node: RpcClient<ConsoleRpc>;
+  readonly nodeId: string;
+  readonly switches: SwitchStore;
+  readonly clock: Clock;
 }
 
 /** Returns the routes of the pages and of what they call. */
-export function createConsole({ config, loadBuild, demo }: ConsoleDeps): readonly AnyElysia[] {
+export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
+  const { config, loadBuild, demo, node, nodeId, switches, clock } = deps;
   const assets = createWebAssets(loadBuild, pageSettingsOf(config, demo !== undefined));
-  const { enabled, images } = config.console;
+  const { enabled, images, operator } = config.console;
+  const pages = consoleRoutes({ assets, enabled, images });
+  if (!enabled) return [pages];
   const own = createOwnOrigin({ publicUrl: config.service.public_url, listenHost: config.http.host });
-  const { basePath } = serviceNames(config.service.name);
+  const names = serviceNames(config.service.name);
+  const isOpen = demo !== undefined;
   return [
-    consoleRoutes({ assets, enabled, images }),
-    ...(enabled && demo ? [demoRoutes({ ...demo, own, basePath })] : []),
+    pages,
+    pulseRoutes({ node, own }),
+    ...(operator ? [operatorRoutes({ node, switches, own, names, nodeId, isOpen, clock })] : []),
+    ...(demo ? [demoRoutes({ ...demo, own, basePath: names.basePath })] : []),
   ];
 }

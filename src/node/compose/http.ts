@@ -5,6 +5,7 @@ import type { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { neverStale } from "../../auth/staleness.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
 import type { Config } from "../../config/schema.ts";
+import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import type { DemoDeskRpc } from "../../console/demo/desk.ts";
 import type { WebBuild } from "../../console/web-build.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
@@ -59,6 +60,8 @@ export function createNodeHttp(deps: {
   readonly listeningUrl: () => string | undefined;
   /** The files of the console. */
   readonly loadWebBuild: () => Promise<WebBuild>;
+  /** What the main thread knows for the console. */
+  readonly console: RpcClient<ConsoleRpc>;
   readonly stateNode: StateNode;
   readonly isPaused: (name: Pausable) => boolean;
   /** Shared by all HTTP workers. */
@@ -144,6 +147,10 @@ export function createNodeHttp(deps: {
         config,
         loadBuild: deps.loadWebBuild,
         demo: demo && { desk: demo.desk, callNode: (request) => server.handle(request), stopping },
+        node: deps.console,
+        nodeId: stateNode.nodeId,
+        switches: state.switches,
+        clock,
       }),
     ],
     ops,

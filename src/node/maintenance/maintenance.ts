@@ -1,6 +1,9 @@
 import type { WorkLease } from "../../cluster/postgres/work-lease.ts";
+import type { OperatorRefusal } from "../../console/operator/operator-refusal.ts";
+import type { BackupsReport } from "../../console/operator/operator-rpc.ts";
 import type { Sweep } from "../../db/state/sweep.ts";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
+import type { Result } from "../../lib/result.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { BackupStats } from "../snapshot/backup-schedule.ts";
 
@@ -24,6 +27,9 @@ export interface MaintenanceRpc {
     /** Null when no backups are scheduled. */
     readonly backup: BackupStats | null;
   };
+  backups(): BackupsReport;
+  /** Starts a backup of the state. */
+  backUp(): Result<null, OperatorRefusal>;
 }
 
 export interface Maintenance {

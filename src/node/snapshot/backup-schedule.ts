@@ -5,7 +5,7 @@ import { RetryableError, reasonOf } from "../../lib/failure.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { type SetTimer, setTimer } from "../../runtime/set-timer.ts";
-import { type Backup, type BackupKind, backupsIn, makeBackup } from "./backup.ts";
+import { type Backup, type BackupKind, backupsIn } from "./backup.ts";
 import { incompleteReason } from "./describe-index.ts";
 
 /** Scheduled backups, for `/status` and metrics. */
@@ -36,8 +36,7 @@ export interface BackupScheduleDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly after?: SetTimer;
-  /** Default: `makeBackup` into `backup.dir`. */
-  readonly make?: (kind: BackupKind, signal: AbortSignal) => Promise<Backup>;
+  readonly make: (kind: BackupKind, signal: AbortSignal) => Promise<Backup>;
 }
 
 const DAY_MS = 86_400_000;
@@ -49,10 +48,9 @@ const RETRY_AFTER_MS = 600_000;
  * is repeated after ten minutes.
  */
 export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
-  const { config, clock, log, after = setTimer } = deps;
+  const { config, clock, log, make, after = setTimer } = deps;
   const root = resolve(config.backup.dir);
   const stopping = new AbortController();
-  const make = deps.make ?? ((kind, signal) => makeBackup({ config, root, kind, clock, signal }));
   const scheduled = scheduledKind(config);
   let lastMs: number | undefined;
   /** The time for which a backup was made; undefined before the directory was read. */

@@ -3,6 +3,7 @@ import { usageSweep } from "../../api-keys/postgres/usage.ts";
 import { createPostgresApps } from "../../apps/postgres/app-store.ts";
 import { auditSweep, createPostgresAudit } from "../../audit/postgres/audit-store.ts";
 import { createPostgresNonces, nonceSweep } from "../../auth/postgres/nonce-store.ts";
+import { createPostgresSwitches } from "../../cluster/postgres/switch-store.ts";
 import type { PgPools } from "../../db/postgres/pools.ts";
 import { secretSweep } from "../../db/postgres/secrets.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
@@ -70,6 +71,7 @@ export function createPostgresStores(pools: PgPools, options: PostgresStoresOpti
     writes: createPostgresWrites(pools.main, options),
     seen: createPostgresSeen(pools.main),
     buckets: createPostgresBuckets(pools.main, clock),
+    switches: createPostgresSwitches(pools.main),
   };
 }
 

@@ -2,6 +2,7 @@ import { apiKeyReads, apiKeyWrites } from "../../api-keys/sqlite/api-key-store.t
 import { appReads, appWrites } from "../../apps/sqlite/app-store.ts";
 import { auditReads, auditWrites } from "../../audit/sqlite/audit-store.ts";
 import { nonceReads, nonceWrites } from "../../auth/sqlite/nonce-store.ts";
+import { switchReads, switchWrites } from "../../cluster/sqlite/switch-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
@@ -65,6 +66,7 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
     sessions: { ...sessionReads(db), ...writes("sessions") },
     seen: { ...seenReads(db), ...writes("seen") },
     buckets: writes("buckets"),
+    switches: { ...switchReads(db), ...writes("switches") },
     writes: { ...signed, claim: async (max) => (hasQueuedWrite(db) ? signed.claim(max) : []) },
   };
 }
@@ -108,5 +110,6 @@ export function stateWrites(
     writes: writeWrites(db, clock, node),
     seen: seenWrites(db),
     buckets: bucketWrites(db, clock),
+    switches: switchWrites(db),
   };
 }

@@ -2,6 +2,7 @@ import type { ApiKeyStore } from "../../api-keys/api-key-store.ts";
 import type { AppStore } from "../../apps/app-store.ts";
 import type { AuditStore } from "../../audit/audit-store.ts";
 import type { NonceStore } from "../../auth/nonce-store.ts";
+import type { SwitchStore } from "../../cluster/switch-store.ts";
 import type { StoreWrites } from "../../db/state/store-writes.ts";
 import type { NodeLogStore } from "../../ingest/hub-log/node-log-store.ts";
 import type { CampaignStore } from "../../push/store/campaign-store.ts";
@@ -41,6 +42,7 @@ export interface StateStores {
   readonly writes: WriteStore;
   readonly seen: SeenStore;
   readonly buckets: BucketStore;
+  readonly switches: SwitchStore;
 }
 
 type StoreMethods = { readonly [S in WrittenStore]: readonly (keyof StateStores[S])[] };
@@ -67,6 +69,7 @@ export const writeMethods = {
   writes: ["begin", "settle", "forget", "claim", "markMerged", "endLeasesOfTheDead", "takeTimes"],
   seen: ["mark"],
   buckets: ["take"],
+  switches: ["pause", "resume"],
 } as const satisfies StoreMethods;
 
 /** A method of a store that writes. */

@@ -31,26 +31,28 @@ export interface DeliveryWorkerInit {
 const STOP_GRACE_MS = 1_500;
 
 /** Publishes the events of the index as webhook deliveries and sends them. */
-runWorker<DeliveryWorkerInit>(async ({ config, commits, ingest, state: link, matching, ownTargets }) => {
-  const log = createLogger(config, {});
-  const index = openIndexReader(indexPath(config.data.dir));
-  index.commits = new CommitSequence(commits);
-  const state = openStateStores({ config, part: "delivery", link, log });
-  const delivery = await startDelivery({
-    common: { config, clock: state.clock, log },
-    gate: deliveryGate(new NodeSignals(link.signals)),
-    index,
-    state: state.stores,
-    outbox: connectRpc<IngestRpc>(ingest),
-    matching: connectRpc<MatchRpc>(matching),
-    client: createConfiguredClient(config.net, { ownTargets }),
-  });
-  return {
-    connect: (port) => serveRpc<DeliveryNode>(port, delivery),
-    async stop() {
-      await delivery.stop(STOP_GRACE_MS);
-      await state[Symbol.asyncDispose]();
-      index[Symbol.dispose]();
-    },
-  };
-});
+runWorker<DeliveryWorkerInit>(
+  async ({ config, commits, ingest, state: link, matching, ownTargets }, { keepLine }) => {
+    const log = createLogger(config, { keep: keepLine });
+    const index = openIndexReader(indexPath(config.data.dir));
+    index.commits = new CommitSequence(commits);
+    const state = openStateStores({ config, part: "delivery", link, log });
+    const delivery = await startDelivery({
+      common: { config, clock: state.clock, log },
+      gate: deliveryGate(new NodeSignals(link.signals)),
+      index,
+      state: state.stores,
+      outbox: connectRpc<IngestRpc>(ingest),
+      matching: connectRpc<MatchRpc>(matching),
+      client: createConfiguredClient(config.net, { ownTargets }),
+    });
+    return {
+      connect: (port) => serveRpc<DeliveryNode>(port, delivery),
+      async stop() {
+        await delivery.stop(STOP_GRACE_MS);
+        await state[Symbol.asyncDispose]();
+        index[Symbol.dispose]();
+      },
+    };
+  },
+);

@@ -23,8 +23,8 @@ export interface FanOutWorkerInit {
 const STOP_GRACE_MS = 1_500;
 
 /** Runs notification campaigns, off the threads that serve reads. */
-runWorker<FanOutWorkerInit>(async ({ config, state: link, ownTargets }) => {
-  const log = createLogger(config, {});
+runWorker<FanOutWorkerInit>(async ({ config, state: link, ownTargets }, { keepLine }) => {
+  const log = createLogger(config, { keep: keepLine });
   const index = openIndexReader(indexPath(config.data.dir));
   const state = openStateStores({ config, part: "fanOut", link, log });
   const fanOut = createFanOut({

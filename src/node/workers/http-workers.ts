@@ -2,13 +2,17 @@ import { Gauge } from "prom-client";
 import { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { httpWorkersOf } from "../../config/http-workers.ts";
 import type { Config } from "../../config/schema.ts";
+import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import type { DemoDesk, DemoDeskRpc } from "../../console/demo/desk.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
+import type { HttpFigures } from "../../http/http-metrics.ts";
 import { createSharedLimits } from "../../http/limits/request-limits.ts";
-import { UnsentBytes } from "../../http/unsent-bytes.ts";
+import type { UnsentBytes } from "../../http/unsent-bytes.ts";
 import { connectRpc, type RpcClient, serveRpc } from "../../lib/port-rpc.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
+import type { RecentLines } from "../../runtime/recent-lines.ts";
 import type { StreamSlots } from "../../stream/slots.ts";
+import type { Threads } from "../console/threads.ts";
 import {
   createMetricsPage,
   type HttpWorkerRpc,
@@ -54,11 +58,19 @@ export function startHttpWorkers(
     /** What tokens of approval links are derived from; empty without a master key. */
     readonly tokenKeys: readonly Uint8Array[];
     readonly connectState: NodeWorkers["connectState"];
+    /** What the main thread knows for the console. */
+    readonly console: ConsoleRpc;
+    /** Gets the figures of each worker. */
+    readonly figures: PartStats<HttpFigures>[];
+    /** Gets each worker. */
+    readonly threads: Pick<Threads, "add">;
+    readonly lines: RecentLines;
+    readonly unsent: UnsentBytes;
     readonly onCrash: (message: string) => void;
   },
 ): HttpWorkers {
   const { ops, metrics, partMetrics, commits, fanOut, delivery, hub, writes, connectState, onCrash } = deps;
-  const { ingest, matching, streamSlots, demo } = deps;
+  const { ingest, matching, streamSlots, demo, threads, lines, unsent } = deps;
   const count = httpWorkersOf(config.http);
   const sharesPort = count > 1;
   const stats: PartStats<WorkerMetrics>[] = [];
@@ -67,7 +79,6 @@ export function startHttpWorkers(
 
   const keyEpoch = new KeyEpoch();
   const sharedLimits = createSharedLimits();
-  const unsent = new UnsentBytes();
   new Gauge({
     name: `${metrics.prefix}http_unsent_bytes`,
     help: `Response bytes that clients have not read yet; new large responses are refused above ${unsent.maxBytes}`,
@@ -82,6 +93,8 @@ export function startHttpWorkers(
   const start = (port: number): WorkerHandle => {
     const { port1: opsPort, port2: node } = new MessageChannel();
     serveRpc<NodeOps>(opsPort, nodeOps);
+    const { port1: consolePort, port2: consoleLink } = new MessageChannel();
+    serveRpc<ConsoleRpc>(consolePort, deps.console);
     const fanOutPort = fanOut.connect();
     const deliveryPort = delivery.connect();
     const hubPort = hub.connect();
@@ -101,6 +114,7 @@ export function startHttpWorkers(
     const init: HttpWorkerInit = {
       config: { ...config, http: { ...config.http, port } },
       node,
+      console: consoleLink,
       fanOut: fanOutPort,
       delivery: deliveryPort,
       hub: hubPort,
@@ -118,24 +132,28 @@ export function startHttpWorkers(
       firstWorker,
       sharesPort,
     };
+    const name = `http_${stats.length + 1}`;
     const worker = startWorker({
       name: "http",
       url: workerUrls.http,
       init,
       transfer: [
-        ...[node, fanOutPort, deliveryPort, hubPort, writesPort, ingestPort, slotsPort],
+        ...[node, consoleLink, fanOutPort, deliveryPort, hubPort, writesPort, ingestPort, slotsPort],
         ...Object.values(matchingPorts),
         ...(desk ? [desk.port2] : []),
         ...statePorts,
         ...(firstWorker ? [firstWorker] : []),
       ],
+      keepLine: (line) => lines.add(name, line),
       onCrash,
     });
+    threads.add(name, worker);
     const channels = new WorkerChannels();
     firstChannels ??= channels;
     const client = connectRpc<HttpWorkerRpc>(channels.connect());
     clients.push(client);
-    stats.push(new PartStats(`http_${stats.length + 1}`, () => client.metrics()));
+    stats.push(new PartStats(name, () => client.metrics()));
+    deps.figures.push(new PartStats(name, () => client.figures()));
     return channels.attach(worker);
   };
 

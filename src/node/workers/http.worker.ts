@@ -3,6 +3,7 @@ import { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { NodeSignals } from "../../cluster/node-signals.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
+import { connectConsole } from "../../console/console-rpc.ts";
 import type { DemoDeskRpc } from "../../console/demo/desk.ts";
 import { loadBuild } from "../../console/load-build.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
@@ -31,8 +32,9 @@ import { runWorker } from "./worker-entry.ts";
 /** The initial message of an HTTP worker. */
 export interface HttpWorkerInit {
   readonly config: Config;
-  /** Connects to the main thread, for the operator's endpoints. */
+  /** Connect to the main thread, for the operator's endpoints and for the console. */
   readonly node: MessagePort;
+  readonly console: MessagePort;
   readonly fanOut: MessagePort;
   readonly delivery: MessagePort;
   /** Connects to the hub's thread. */
@@ -64,10 +66,10 @@ export interface HttpWorkerInit {
 }
 
 /** Serves the HTTP interface. Any number of these workers share one port. Their shared state is in the state database. */
-runWorker<HttpWorkerInit>(async (init) => {
+runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
   const { config, commits, node, fanOut, delivery, hub, writes, state: link, sharesPort } = init;
   const signals = new NodeSignals(link.signals);
-  const log = createLogger(config, {});
+  const log = createLogger(config, { keep: keepLine });
   const metrics = { registry: new Registry(), prefix: serviceNames(config.service.name).metricPrefix };
   const db = openIndexReader(indexPath(config.data.dir));
   db.commits = new CommitSequence(commits);
@@ -103,6 +105,7 @@ runWorker<HttpWorkerInit>(async (init) => {
     listeningUrl: () => listeningUrl,
     ops: connectNodeOps(node),
     loadWebBuild,
+    console: connectConsole(init.console),
     stateNode: link.node,
     isPaused: (name) => signals.isPaused(name),
     unsent,
@@ -119,6 +122,7 @@ runWorker<HttpWorkerInit>(async (init) => {
     connect: (port) =>
       serveRpc<HttpWorkerRpc>(port, {
         webBuild: loadWebBuild,
+        figures: () => http.figures(),
         metrics: () => metrics.registry.getMetricsAsJSON(),
         drain(ms) {
           http.drain();

@@ -38,8 +38,8 @@ export interface HubWorkerInit {
 }
 
 /** Serves gRPC: decodes and validates messages and forwards them to the writer, off the threads of reads and merges. */
-runWorker<HubWorkerInit>(async ({ config, commits, ingest, upstream }) => {
-  const log = createLogger(config, { subsystem: "hub" });
+runWorker<HubWorkerInit>(async ({ config, commits, ingest, upstream }, { keepLine }) => {
+  const log = createLogger(config, { subsystem: "hub", keep: keepLine });
   const db = openIndexReader(indexPath(config.data.dir));
   db.commits = new CommitSequence(commits);
   const network = networkOf(config.protocol.network);

@@ -31,8 +31,8 @@ export interface IngestWorkerInit {
 }
 
 /** The one writer of the index. It merges the records that other workers validated. */
-runWorker<IngestWorkerInit>(async ({ config, commits, state: link }) => {
-  const log = createLogger(config, { subsystem: "ingest" });
+runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine }) => {
+  const log = createLogger(config, { subsystem: "ingest", keep: keepLine });
   const db = openIndexWriter(indexPath(config.data.dir));
   db.commits = new CommitSequence(commits);
   const deferred = createDeferredSync({

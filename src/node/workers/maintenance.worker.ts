@@ -11,6 +11,8 @@ import {
 } from "../maintenance/maintenance.ts";
 import { scheduleMaintenance } from "../maintenance/schedule.ts";
 import { startBackupSchedule } from "../snapshot/backup-schedule.ts";
+import { createBackups } from "../snapshot/backups.ts";
+import { createOperatorBackups } from "../snapshot/operator-backups.ts";
 import { openStateStores, type StateLink } from "../state/open-state.ts";
 import { runWorker } from "./worker-entry.ts";
 
@@ -21,8 +23,8 @@ export interface MaintenanceWorkerInit {
 }
 
 /** Deletes expired and orphaned rows from the state, and makes the scheduled backups. */
-runWorker<MaintenanceWorkerInit>(async ({ config, state: link }) => {
-  const log = createLogger(config, { subsystem: "maintenance" });
+runWorker<MaintenanceWorkerInit>(async ({ config, state: link }, { keepLine }) => {
+  const log = createLogger(config, { subsystem: "maintenance", keep: keepLine });
   const state = openStateStores({ config, part: "maintenance", link, log });
   const logFault = createFaultLog({ log, clock: systemClock });
   const maintenance = createMaintenance({
@@ -33,15 +35,21 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state: link }) => {
     onFault: (sweep, cause) => logFault(cause, { sweep }, "A sweep failed"),
   });
   const stop = scheduleMaintenance(maintenance);
-  const backups =
-    config.backup.at === "" ? undefined : startBackupSchedule({ config, clock: systemClock, log });
+  const backups = createBackups({ config, clock: systemClock });
+  const schedule =
+    config.backup.at === ""
+      ? undefined
+      : startBackupSchedule({ config, clock: systemClock, log, make: backups.make });
+  const byOperator = createOperatorBackups({ config, backups, schedule, log });
   return {
     connect: (port) =>
       serveRpc<MaintenanceRpc>(port, {
-        stats: () => ({ ...maintenance.stats(), backup: backups?.stats() ?? null }),
+        stats: () => ({ ...maintenance.stats(), backup: schedule?.stats() ?? null }),
+        backups: byOperator.report,
+        backUp: byOperator.start,
       }),
     async stop() {
-      await Promise.all([stop(), backups?.stop()]);
+      await Promise.all([stop(), schedule?.stop(), byOperator.stop()]);
       await state[Symbol.asyncDispose]();
     },
   };

@@ -6,6 +6,8 @@ import type { StateNode } from "../../db/state/state-node.ts";
 import { EXIT_RETRYABLE } from "../../lib/failure.ts";
 import type { OwnTarget } from "../../net/own-target.ts";
 import type { Common } from "../../runtime/common.ts";
+import type { RecentLines } from "../../runtime/recent-lines.ts";
+import type { Threads } from "../console/threads.ts";
 import { withoutMasterKeys } from "../signers/master-keys.ts";
 import type { StateLink } from "../state/open-state.ts";
 import { workerUrls } from "../worker-urls.ts";
@@ -58,12 +60,15 @@ interface NodeWorkersState {
   readonly signals: NodeSignals;
   /** Undefined with state.db. */
   readonly pgStats: PgStats | undefined;
+  /** Gets each worker. */
+  readonly threads: Pick<Threads, "add">;
+  readonly lines: RecentLines;
 }
 
 /** Registers all workers for the shutdown, and starts none. `config.data.dir` is absolute. */
 export function createNodeWorkers(
   { config, log, shutdown }: Common,
-  { stateNode, signals, pgStats, ownTargets }: NodeWorkersState,
+  { stateNode, signals, pgStats, ownTargets, threads, lines }: NodeWorkersState,
 ): NodeWorkers {
   const channels = Object.fromEntries(NAMES.map((name) => [name, new WorkerChannels()])) as Record<
     WorkerName,
@@ -98,8 +103,17 @@ export function createNodeWorkers(
         stateNode,
         ownTargets,
       });
-      const worker = startWorker({ name, url: workerUrls[name], init, transfer, onCrash: crashed(name) });
+      const thread = name === "fanOut" ? "fan_out" : name;
+      const worker = startWorker({
+        name,
+        url: workerUrls[name],
+        init,
+        transfer,
+        keepLine: (line) => lines.add(thread, line),
+        onCrash: crashed(name),
+      });
       running.set(name, worker);
+      threads.add(thread, worker);
       channels[name].attach(worker);
       return worker.ready;
     },

@@ -14,8 +14,8 @@ export interface RankingWorkerInit {
 }
 
 /** Ranks casts and channels in the background. It is ready when a ranking is stored. */
-runWorker<RankingWorkerInit>(async ({ config, ingest }) => {
-  const log = createLogger(config, { subsystem: "ranking" });
+runWorker<RankingWorkerInit>(async ({ config, ingest }, { keepLine }) => {
+  const log = createLogger(config, { subsystem: "ranking", keep: keepLine });
   const db = openIndexReader(indexPath(config.data.dir));
   const client = connectRpc<IngestRpc>(ingest);
   const rankings = await startRankingRefresh({

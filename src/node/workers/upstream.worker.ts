@@ -29,8 +29,8 @@ function endThread(reason: string): void {
 }
 
 /** Follows another node: fetches and streams its records, validates them and submits the changes to the writer. */
-runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }) => {
-  const log = createLogger(config, { subsystem: "upstream" });
+runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine }) => {
+  const log = createLogger(config, { subsystem: "upstream", keep: keepLine });
   const reader = openIndexReader(indexPath(config.data.dir));
   const client = connectRpc<IngestRpc>(ingest);
   const faults = createUpstreamFaultLog({ log, clock: systemClock });

@@ -1,14 +1,46 @@
+import { heapSize } from "bun:jsc";
+import { type LoopMonitor, startLoopMonitor } from "../../runtime/loop-monitor.ts";
+import { type KeepLine, limitedLines } from "../../runtime/recent-lines.ts";
+
 /** A message from the process to one of its workers. */
 export type ToWorker<Init> =
   | { readonly type: "start"; readonly init: Init }
   | { readonly type: "connect"; readonly port: MessagePort }
+  | { readonly type: "vitals" }
   | { readonly type: "stop" };
 
 /** A message from a worker to the process. */
 export type FromWorker =
   | { readonly type: "started"; readonly facts: Record<string, unknown> }
   | { readonly type: "failed"; readonly message: string }
+  | { readonly type: "vitals"; readonly vitals: ThreadVitals }
+  | { readonly type: "line"; readonly line: string }
   | { readonly type: "stopped" };
+
+/** How a thread fares. */
+export interface ThreadVitals {
+  /** How late its event loop was in the last minute. */
+  readonly loopP99Ms: number;
+  readonly loopMaxMs: number;
+  /** What its JavaScript objects took at the last garbage collection; null before the first. */
+  readonly heapBytes: number | null;
+}
+
+/** Returns a function that reads the vitals of this thread. They are measured from its first call on. */
+export function createVitals(): () => ThreadVitals {
+  let monitor: LoopMonitor | undefined;
+  return () => {
+    monitor ??= startLoopMonitor();
+    const { p99Ms, maxMs } = monitor.delays();
+    return { loopP99Ms: p99Ms, loopMaxMs: maxMs, heapBytes: heapSize() || null };
+  };
+}
+
+/** What a worker's body gets beside its initial message. */
+export interface WorkerContext {
+  /** Sends a line of the log to the process, for the operator. */
+  readonly keepLine: KeepLine;
+}
 
 /** A running worker. */
 export interface WorkerBody {
@@ -23,18 +55,22 @@ export interface WorkerBody {
 declare const self: Worker;
 
 /** Runs a worker: starts its body, reports success or failure, and stops it on request. */
-export function runWorker<Init>(start: (init: Init) => Promise<WorkerBody>): void {
+export function runWorker<Init>(start: (init: Init, context: WorkerContext) => Promise<WorkerBody>): void {
   const body = Promise.withResolvers<WorkerBody>();
   // `start` reports its own failure. Later messages that await the body need not report it again.
   body.promise.catch(() => undefined);
   const send = (message: FromWorker) => self.postMessage(message);
+  const keepLine = limitedLines((line) => send({ type: "line", line }));
+  const vitals = createVitals();
   self.onmessage = async (event: MessageEvent<ToWorker<Init>>) => {
     const message = event.data;
     try {
       if (message.type === "start") {
-        const started = await start(message.init);
+        const started = await start(message.init, { keepLine });
         body.resolve(started);
         send({ type: "started", facts: started.facts ?? {} });
+      } else if (message.type === "vitals") {
+        send({ type: "vitals", vitals: vitals() });
       } else if (message.type === "connect") {
         (await body.promise).connect?.(message.port);
       } else {

@@ -1,5 +1,6 @@
 import { RetryableError } from "../../lib/failure.ts";
-import type { FromWorker, ToWorker } from "./worker-entry.ts";
+import type { KeepLine } from "../../runtime/recent-lines.ts";
+import type { FromWorker, ThreadVitals, ToWorker } from "./worker-entry.ts";
 
 /** A worker that was started and may not be ready yet. */
 export interface WorkerHandle {
@@ -11,6 +12,8 @@ export interface WorkerHandle {
   readonly ready: Promise<Readonly<Record<string, unknown>>>;
   /** Sends the worker a port for requests of another thread. Requests wait until the worker is ready. */
   connect(port: MessagePort): void;
+  /** Asks how the worker fares. There is no answer while its event loop is busy. */
+  vitals(): Promise<ThreadVitals>;
   /** Lets the worker finish its accepted work. Resolves when it has released its resources. */
   stop(): Promise<void>;
 }
@@ -19,6 +22,7 @@ export interface WorkerHandle {
  * Starts a worker.
  *
  * @param init the initial message of its body; `transfer` lists the ports in it.
+ * @param keepLine gets the worker's log lines of level warn and above.
  * @param onCrash called when the worker fails after it was ready, unless it was stopped.
  */
 export function startWorker<Init>(options: {
@@ -26,14 +30,16 @@ export function startWorker<Init>(options: {
   url: string;
   init: Init;
   transfer?: MessagePort[];
+  keepLine: KeepLine;
   onCrash: (message: string) => void;
 }): WorkerHandle {
-  const { name, url, init, transfer = [], onCrash } = options;
+  const { name, url, init, transfer = [], keepLine, onCrash } = options;
   const worker = new Worker(url, { name });
   const send = (message: ToWorker<Init>, ports: MessagePort[] = []) => worker.postMessage(message, ports);
   const started = Promise.withResolvers<Readonly<Record<string, unknown>>>();
   const stopped = Promise.withResolvers<void>();
   let isReady = false;
+  let asked: PromiseWithResolvers<ThreadVitals>[] = [];
   const fail = (message: string) => {
     started.reject(new RetryableError(`${name} worker failed: ${message}`));
     // A worker that did not start has reported that, and has nothing to release.
@@ -49,6 +55,12 @@ export function startWorker<Init>(options: {
     const message = event.data;
     if (message.type === "failed") return fail(message.message);
     if (message.type === "stopped") return stopped.resolve();
+    if (message.type === "line") return keepLine(message.line);
+    if (message.type === "vitals") {
+      for (const { resolve } of asked) resolve(message.vitals);
+      asked = [];
+      return;
+    }
     isReady = true;
     started.resolve(message.facts);
   };
@@ -56,6 +68,12 @@ export function startWorker<Init>(options: {
   return {
     ready: started.promise,
     connect: (port) => send({ type: "connect", port }, [port]),
+    vitals() {
+      const answer = Promise.withResolvers<ThreadVitals>();
+      asked.push(answer);
+      send({ type: "vitals" });
+      return answer.promise;
+    },
     async stop() {
       send({ type: "stop" });
       try {

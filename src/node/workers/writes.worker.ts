@@ -25,8 +25,8 @@ export interface WritesWorkerInit {
 }
 
 /** Brings writes of the API into the network. It knows nothing of HTTP. */
-runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits }) => {
-  const log = createLogger(config, { subsystem: "writes" });
+runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits }, { keepLine }) => {
+  const log = createLogger(config, { subsystem: "writes", keep: keepLine });
   const db = openIndexReader(indexPath(config.data.dir));
   const state = openStateStores({ config, part: "writes", link, log });
   const signing = startNodeSigning({

@@ -1,0 +1,178 @@
+import { timingSafeEqual } from "node:crypto";
+import { isSignedBySession, type SessionMessage } from "../../auth/sessions/session-signature.ts";
+import { secretDigest } from "../../db/state/secret-digest.ts";
+import { randomBase58 } from "../../lib/random-base58.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import { createAttemptLimit } from "./attempt-limit.ts";
+import { type OperatorRefusal, refuse } from "./operator-refusal.ts";
+
+/** A code with which a page opens one session. */
+export interface IssuedCode {
+  readonly code: string;
+  readonly expires_in: number;
+}
+
+/** A session of the operator's page, which ends with the process. */
+export interface OperatorSession {
+  readonly session_id: string;
+  /** Unix seconds. */
+  readonly expires_at: number;
+  /** The node that has it. */
+  readonly node: string;
+}
+
+/** A request that a page has signed with the key of its session. */
+export interface OperatorRequest {
+  readonly message: SessionMessage;
+  readonly fid: number;
+  readonly signature: Uint8Array;
+  /** The operation of the requested method and path. */
+  readonly op: string;
+  /** Whether the request may count once only: it changes something. */
+  readonly isOnce: boolean;
+}
+
+/** Who may act as the operator. */
+export interface OperatorSessions {
+  /** @param client who counts wrong tokens */
+  issueCode(token: string, client: string): Result<IssuedCode, OperatorRefusal>;
+  /** A code counts once. */
+  open(code: string, publicKey: Uint8Array, client: string): Result<OperatorSession, OperatorRefusal>;
+  admit(request: OperatorRequest): Promise<Result<null, OperatorRefusal>>;
+  end(sessionId: string): void;
+}
+
+export interface OperatorSessionsDeps {
+  /** The secret of the operator; undefined where there is none, so that nothing can be unlocked. */
+  readonly token: string | undefined;
+  readonly nodeId: string;
+  readonly clock: Clock;
+  /** Default: the process's monotonic clock. */
+  readonly monotonicMs?: () => number;
+}
+
+const CODE_CHARS = 24;
+const CODE_TTL_MS = 60_000;
+const SESSION_ID_CHARS = 16;
+const SESSION_TTL_MS = 12 * 3_600_000;
+/** The oldest beyond these ends. */
+const MAX_CODES = 16;
+const MAX_SESSIONS = 16;
+const WINDOW_SECS = 60;
+/** More changes than an operator makes in two windows. */
+const MAX_NONCES = 1_000;
+const PUBLIC_KEY_BYTES = 32;
+
+interface Session {
+  readonly publicKey: Uint8Array;
+  readonly endsAtMs: number;
+  /** Nonces of changes, with the unix second from which on their time is refused anyway. */
+  readonly nonces: Map<string, number>;
+}
+
+/** Creates the codes and sessions of one process, in memory. */
+export function createOperatorSessions(deps: OperatorSessionsDeps): OperatorSessions {
+  const { token, nodeId, clock, monotonicMs = () => performance.now() } = deps;
+  const attempts = createAttemptLimit(monotonicMs);
+  /** Codes by their digests, so that the time of a look-up says nothing about them. */
+  const codes = new Map<string, number>();
+  const sessions = new Map<string, Session>();
+  const tokenDigest = token === undefined ? undefined : secretDigest(token);
+
+  const tooMany = (client: string) => {
+    const waitSecs = attempts.waitSecs(client);
+    return waitSecs === undefined
+      ? undefined
+      : refuse("tooManyRequests", "too many wrong codes or tokens: wait a minute", waitSecs);
+  };
+  const live = (sessionId: string) => {
+    const session = sessions.get(sessionId);
+    if (session === undefined || monotonicMs() < session.endsAtMs) return session;
+    sessions.delete(sessionId);
+    return undefined;
+  };
+
+  return {
+    issueCode(given, client) {
+      const limited = tooMany(client);
+      if (limited) return limited;
+      if (tokenDigest === undefined)
+        return refuse("unavailable", "this node could not write operator.token: its log says why");
+      if (!timingSafeEqual(secretDigest(given), tokenDigest)) {
+        attempts.countFailure(client);
+        return refuse("unauthorized", "the operator token is not that of this node");
+      }
+      const code = randomBase58(CODE_CHARS);
+      codes.set(keyOf(code), monotonicMs() + CODE_TTL_MS);
+      dropOldest(codes, MAX_CODES);
+      return ok({ code, expires_in: CODE_TTL_MS / 1000 });
+    },
+
+    open(code, publicKey, client) {
+      const limited = tooMany(client);
+      if (limited) return limited;
+      if (publicKey.length !== PUBLIC_KEY_BYTES) return refuse("badRequest", "public_key must have 32 bytes");
+      const endsAtMs = codes.get(keyOf(code));
+      codes.delete(keyOf(code));
+      if (endsAtMs === undefined || monotonicMs() >= endsAtMs) {
+        attempts.countFailure(client);
+        return refuse("unauthorized", "the code is wrong, was used, or is older than a minute");
+      }
+      const sessionId = randomBase58(SESSION_ID_CHARS);
+      sessions.set(sessionId, {
+        publicKey,
+        endsAtMs: monotonicMs() + SESSION_TTL_MS,
+        nonces: new Map(),
+      });
+      dropOldest(sessions, MAX_SESSIONS);
+      return ok({
+        session_id: sessionId,
+        expires_at: nowSecs(clock) + SESSION_TTL_MS / 1000,
+        node: nodeId,
+      });
+    },
+
+    async admit({ message, fid, signature, op, isOnce }) {
+      const now = nowSecs(clock);
+      if (Math.abs(now - message.signedAt) > WINDOW_SECS)
+        return refuse("unauthorized", `signed at more than ${WINDOW_SECS} seconds from the server's time`);
+      const session = live(message.sessionId);
+      // Behind a balancer another node may have it; the header of each response names the one that answered.
+      if (!session || fid !== 0)
+        return refuse("unauthorized", `node ${nodeId} has no such operator session, or it has ended`);
+      if (!(await isSignedBySession(session.publicKey, message, signature)))
+        return refuse("unauthorized", "signature is not valid");
+      if (message.op !== op) return refuse("badRequest", "signed op does not match the HTTP method/path");
+      return isOnce ? spendNonce(session, message, now) : ok(null);
+    },
+
+    end(sessionId) {
+      sessions.delete(sessionId);
+    },
+  };
+}
+
+function spendNonce(
+  { nonces }: Session,
+  { nonce, signedAt }: SessionMessage,
+  now: number,
+): Result<null, OperatorRefusal> {
+  for (const [spent, until] of nonces) if (until < now) nonces.delete(spent);
+  if (nonces.has(nonce)) return refuse("unauthorized", "nonce was used before");
+  if (nonces.size >= MAX_NONCES)
+    return err({ kind: "tooManyRequests", message: "too many changes: wait a minute", retryAfterSecs: 60 });
+  nonces.set(nonce, signedAt + WINDOW_SECS);
+  return ok(null);
+}
+
+function keyOf(code: string): string {
+  return secretDigest(code).toString("hex");
+}
+
+function dropOldest(map: Map<string, unknown>, max: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= max) return;
+    map.delete(key);
+  }
+}

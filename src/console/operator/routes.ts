@@ -1,0 +1,192 @@
+import { Type } from "@sinclair/typebox";
+import { createSessionHeadersReader } from "../../auth/sessions/session-headers.ts";
+import type { SwitchStore } from "../../cluster/switch-store.ts";
+import type { ServiceNames } from "../../config/names.ts";
+import { captureBody, jsonBodyDecoder, rawBody } from "../../http/body.ts";
+import { ApiError } from "../../http/errors.ts";
+import { exchangeOf } from "../../http/exchange.ts";
+import type { OwnOrigin } from "../../http/own-origin.ts";
+import { decodeQuery, integer, optional } from "../../http/params.ts";
+import { parseQueryString } from "../../http/query-string.ts";
+import type { RpcClient } from "../../lib/port-rpc.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import { privateRoutes } from "../private-routes.ts";
+import { pageSince } from "../pulse/series-page.ts";
+import { seriesQuery, stepOf } from "../pulse/series-query.ts";
+import { unwrapOperator } from "./operator-refusal.ts";
+import type { OperatorRpc } from "./operator-rpc.ts";
+
+/** What the signature of an operator's request names. */
+type OperatorOp = "console.read" | "console.backup" | "console.pause" | "console.resume" | "console.end";
+
+export interface OperatorRoutesDeps {
+  readonly node: RpcClient<OperatorRpc>;
+  readonly switches: SwitchStore;
+  readonly own: OwnOrigin;
+  readonly names: ServiceNames;
+  readonly nodeId: string;
+  /** Whether everybody may read: the demo network has nothing to hide. */
+  readonly isOpen: boolean;
+  readonly clock: Clock;
+}
+
+const BEARER = /^Bearer ([\x21-\x7e]{1,256})$/i;
+const MAX_REASON_CHARS = 200;
+
+const What = Type.Union([Type.Literal("sends"), Type.Literal("deliveries")]);
+const readSession = jsonBodyDecoder(
+  Type.Object({
+    code: Type.String({ minLength: 1, maxLength: 64 }),
+    public_key: Type.String({ pattern: "^0x[0-9a-f]{64}$" }),
+  }),
+);
+const readPause = jsonBodyDecoder(
+  Type.Object({
+    what: What,
+    reason: Type.String({ pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$", maxLength: MAX_REASON_CHARS }),
+  }),
+);
+const readResume = jsonBodyDecoder(Type.Object({ what: What }));
+const logQuery = { after: optional(integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), 0) };
+
+const hidden = { detail: { hide: true } } as const;
+const posted = { ...hidden, parse: captureBody } as const;
+
+/**
+ * What the operator's page asks. Each request is signed by the session that a code of `svc console` has opened; being on the
+ * machine proves nothing, because behind a proxy every visitor is.
+ */
+export function operatorRoutes(deps: OperatorRoutesDeps) {
+  const { node, switches, own, names, nodeId, isOpen, clock } = deps;
+  const readHeaders = createSessionHeadersReader(names);
+  const sessionHeader = `${names.headerPrefix}Session`;
+  const clientOf = (request: Request) => exchangeOf(request).client().bucket;
+
+  async function admit(request: Request, op: OperatorOp): Promise<{ readonly sessionId: string }> {
+    if (!request.headers.has(sessionHeader))
+      throw new ApiError(
+        "unauthorized",
+        `locked: \`${names.segment} console\` prints the link that opens this`,
+        {
+          code: "operator_locked",
+        },
+      );
+    const { fid, signature, ...headers } = readHeaders(request.headers);
+    const { pathname, search } = new URL(request.url);
+    unwrapOperator(
+      await node.admit({
+        message: {
+          service: names.segment,
+          ...headers,
+          method: request.method,
+          path: `${pathname}${search}`,
+          body: rawBody(request),
+        },
+        fid,
+        signature,
+        op,
+        isOnce: op !== "console.read",
+      }),
+    );
+    return headers;
+  }
+  const read =
+    <T>(answer: (request: Request) => T | Promise<T>) =>
+    async ({ request }: { readonly request: Request }) => {
+      if (!isOpen || request.headers.has(sessionHeader)) await admit(request, "console.read");
+      return answer(request);
+    };
+
+  return privateRoutes("/console/op", own)
+    .post(
+      "/code",
+      async ({ request }) => {
+        const token = BEARER.exec(request.headers.get("authorization") ?? "")?.[1];
+        if (token === undefined) throw new ApiError("unauthorized", "the operator token is missing");
+        return unwrapOperator(await node.issueCode(token, clientOf(request)));
+      },
+      posted,
+    )
+    .post(
+      "/session",
+      async ({ request }) => {
+        const { code, public_key: publicKey } = readSession(rawBody(request));
+        const key = Uint8Array.from(Buffer.from(publicKey.slice(2), "hex"));
+        return { session: unwrapOperator(await node.open(code, key, clientOf(request))) };
+      },
+      posted,
+    )
+    .delete(
+      "/session",
+      async ({ request }) => {
+        const { sessionId } = await admit(request, "console.end");
+        await node.end(sessionId);
+        return { ended: true };
+      },
+      posted,
+    )
+    .get(
+      "/series",
+      read(async (request) => {
+        const query = decodeQuery(seriesQuery.params, parseQueryString(request.url));
+        return pageSince(await node.series(stepOf(query)), query.since);
+      }),
+      hidden,
+    )
+    .get(
+      "/workers",
+      read(() => node.threads()),
+      hidden,
+    )
+    .get(
+      "/config",
+      read(async () => ({ settings: await node.settings() })),
+      hidden,
+    )
+    .get(
+      "/log",
+      read(async (request) => {
+        const { after } = decodeQuery(logQuery, parseQueryString(request.url));
+        return { lines: await node.log(after) };
+      }),
+      hidden,
+    )
+    .get(
+      "/backups",
+      read(() => node.backups()),
+      hidden,
+    )
+    .post(
+      "/backup",
+      async ({ request }) => {
+        await admit(request, "console.backup");
+        unwrapOperator(await node.backUp());
+        return { started: true };
+      },
+      posted,
+    )
+    .post(
+      "/pause",
+      async ({ request }) => {
+        await admit(request, "console.pause");
+        const { what, reason } = readPause(rawBody(request));
+        await switches.pause([what], {
+          reason,
+          pausedBy: `the console of ${nodeId}`,
+          pausedAt: nowSecs(clock),
+        });
+        return { paused: what };
+      },
+      posted,
+    )
+    .post(
+      "/resume",
+      async ({ request }) => {
+        await admit(request, "console.resume");
+        const { what } = readResume(rawBody(request));
+        const resumed = await switches.resume([what]);
+        return { resumed: resumed.includes(what) };
+      },
+      posted,
+    );
+}

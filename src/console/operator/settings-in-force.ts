@@ -1,0 +1,22 @@
+import type { Config } from "../../config/schema.ts";
+import { maskConfig } from "../../config/secrets.ts";
+
+/** A setting in force. */
+export interface SettingInForce {
+  /** `section.name`. */
+  readonly key: string;
+  /** Secrets are masked. */
+  readonly value: unknown;
+  /** `default`, a file, a variable of the environment, or a flag. */
+  readonly source: string;
+}
+
+/** The settings in force, in the order of the schema. */
+export function settingsInForce(config: Config, sources: ReadonlyMap<string, string>): SettingInForce[] {
+  return Object.entries(maskConfig(config)).flatMap(([section, values]) =>
+    Object.entries(values).map(([name, value]) => {
+      const key = `${section}.${name}`;
+      return { key, value, source: sources.get(key) ?? "default" };
+    }),
+  );
+}

@@ -1,0 +1,47 @@
+import type { SeriesPage } from "./series-page.ts";
+
+/** What anybody may know of the node at a glance. */
+export interface Pulse {
+  readonly version: string;
+  /** The id of the node that answers. */
+  readonly node: string;
+  readonly network: string;
+  readonly demo: boolean;
+  readonly uptime_secs: number;
+  readonly ready: boolean;
+  /** Why the node is not ready; null while it is. */
+  readonly reason: string | null;
+  /** Rows of the index by kind, as in `/status`. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** How far an index that follows another node has come; null for one that follows none. */
+  readonly following: Following | null;
+  readonly merged_per_second: number | null;
+  readonly requests_per_second: number | null;
+  /** Response times of the API in the last minute; null without responses. */
+  readonly p50_ms: number | null;
+  readonly p99_ms: number | null;
+  readonly history: {
+    readonly step_secs: number;
+    /** Merged records a second, the newest last; null where there is no sample. */
+    readonly merged: readonly (number | null)[];
+  };
+}
+
+export interface Following {
+  readonly phase: string;
+  readonly fids_done: number;
+  readonly fids_total: number;
+  /** The step of building the index, and how much of it is done; null while it is not built. */
+  readonly build: { readonly stage: string; readonly done_percent: number } | null;
+  readonly eta_secs: number | null;
+  /** How far the shard that is furthest behind is behind. */
+  readonly lag_secs: number | null;
+}
+
+/** The methods of the main thread for pages that anybody may open. */
+export interface PulseRpc {
+  /** Made at most once a second. */
+  pulse(): Promise<Pulse>;
+  /** The public history, made at most once a second. */
+  publicSeries(step: number): Promise<SeriesPage>;
+}

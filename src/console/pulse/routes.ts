@@ -1,0 +1,29 @@
+import type { OwnOrigin } from "../../http/own-origin.ts";
+import { decodeQuery } from "../../http/params.ts";
+import { parseQueryString } from "../../http/query-string.ts";
+import { oncePer } from "../../lib/once-per.ts";
+import type { RpcClient } from "../../lib/port-rpc.ts";
+import { privateRoutes } from "../private-routes.ts";
+import type { PulseRpc } from "./pulse.ts";
+import { pageSince } from "./series-page.ts";
+import { seriesQuery, stepOf } from "./series-query.ts";
+
+const hidden = { detail: { hide: true } } as const;
+const ONE_SECOND_MS = 1000;
+
+/** What the pages ask of the node that anybody may know. */
+export function pulseRoutes({ node, own }: { readonly node: RpcClient<PulseRpc>; readonly own: OwnOrigin }) {
+  const pulse = oncePer(ONE_SECOND_MS, () => node.pulse());
+  const fine = oncePer(ONE_SECOND_MS, () => node.publicSeries(5));
+  const coarse = oncePer(ONE_SECOND_MS, () => node.publicSeries(60));
+  return privateRoutes("/console/api", own)
+    .get("/pulse", () => pulse(), hidden)
+    .get(
+      "/series",
+      async ({ request }) => {
+        const query = decodeQuery(seriesQuery.params, parseQueryString(request.url));
+        return pageSince(await (stepOf(query) === 5 ? fine() : coarse()), query.since);
+      },
+      hidden,
+    );
+}

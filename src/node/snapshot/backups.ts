@@ -1,0 +1,114 @@
+import { statSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import type { Config } from "../../config/schema.ts";
+import type { BackupEntry } from "../../console/operator/operator-rpc.ts";
+import { reasonOf } from "../../lib/failure.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { type Backup, type BackupKind, backupsIn, makeBackup } from "./backup.ts";
+import { compressedFile, type SnapshotPart } from "./manifest.ts";
+
+/** The backups that a node makes: each after the one before. */
+export interface Backups {
+  /** @throws as `makeBackup` */
+  make(kind: BackupKind, signal: AbortSignal): Promise<Backup>;
+  /** The complete backups of the directory and the failed attempts of this process, newest first. */
+  list(): readonly BackupEntry[];
+  isUnderWay(): boolean;
+}
+
+interface Attempt {
+  readonly atMs: number;
+  readonly seconds: number;
+  /** Undefined for a failed one. */
+  readonly path: string | undefined;
+  readonly reason: string | null;
+}
+
+const MAX_ATTEMPTS = 50;
+const MAX_LISTED = 100;
+
+export function createBackups(deps: {
+  readonly config: Pick<Config, "data" | "protocol" | "upstream" | "backup">;
+  readonly clock: Clock;
+}): Backups {
+  const { config, clock } = deps;
+  const root = resolve(config.backup.dir);
+  const attempts: Attempt[] = [];
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+
+  async function make(kind: BackupKind, signal: AbortSignal): Promise<Backup> {
+    const atMs = clock.nowMs();
+    const startedMs = performance.now();
+    const result = await attempt(() => makeBackup({ config, root, kind, clock, signal }));
+    attempts.push({
+      atMs,
+      seconds: (performance.now() - startedMs) / 1000,
+      path: result.ok ? result.value.path : undefined,
+      reason: result.ok ? null : reasonOf(result.error),
+    });
+    if (attempts.length > MAX_ATTEMPTS) attempts.shift();
+    if (!result.ok) throw result.error;
+    return result.value;
+  }
+
+  return {
+    isUnderWay: () => waiting > 0,
+    make(kind, signal) {
+      waiting += 1;
+      const made = last.then(() => make(kind, signal));
+      last = made
+        .catch(() => undefined)
+        .finally(() => {
+          waiting -= 1;
+        });
+      return made;
+    },
+    list() {
+      const stored = backupsIn(root).map(
+        ({ path, kind, atMs }): BackupEntry => ({
+          file: basename(path),
+          kind,
+          at: Math.floor(atMs / 1000),
+          bytes: sizeOf(path, kind),
+          seconds: attempts.find((made) => made.path === path)?.seconds ?? null,
+          ok: true,
+          reason: null,
+        }),
+      );
+      const failed = attempts.flatMap(({ atMs, seconds, reason }): BackupEntry[] =>
+        reason === null
+          ? []
+          : [
+              {
+                file: null,
+                kind: null,
+                at: Math.floor(atMs / 1000),
+                bytes: null,
+                seconds,
+                ok: false,
+                reason,
+              },
+            ],
+      );
+      return [...stored, ...failed].sort((a, b) => b.at - a.at).slice(0, MAX_LISTED);
+    },
+  };
+}
+
+async function attempt<T>(work: () => Promise<T>): Promise<Result<T, unknown>> {
+  try {
+    return ok(await work());
+  } catch (cause) {
+    return err(cause);
+  }
+}
+
+function sizeOf(path: string, kind: BackupKind): number {
+  const parts: readonly SnapshotPart[] = kind === "whole" ? ["index", "state"] : [kind];
+  return parts.reduce<number>(
+    (sum, part) => sum + (statSync(compressedFile(path, part), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { settings } from "../../../src/config/schema.ts";
+import { settingsInForce } from "../../../src/console/operator/settings-in-force.ts";
+import { configWith } from "../../runtime/config.ts";
+
+const SECRETS = [
+  "state.url=postgres://owner:hidden-1@db.example:5432/svc?sslmode=verify-full",
+  "state.password=hidden-2",
+  "upstream.url=https://hub.example",
+  "upstream.username=reader",
+  "upstream.password=hidden-3",
+  "chain.l1_rpc_url=https://user:hidden-4@rpc.example/hidden-5?key=hidden-6",
+  `signers.encryption_key=${"5ec7e7".repeat(10)}ffff`,
+  `signers.previous_encryption_keys=${"dec7e7".repeat(10)}ffff`,
+  `console.operator_token=hidden-7-${"x".repeat(40)}`,
+];
+
+test("no secret of settings full of them is shown, and each setting has its source", () => {
+  const shown = settingsInForce(configWith(...SECRETS), new Map([["state.password", "SVC_STATE_PASSWORD"]]));
+  const text = JSON.stringify(shown);
+  for (const secret of ["hidden-", "5ec7e7", "dec7e7"]) expect(text).not.toContain(secret);
+  expect(shown.map(({ key }) => key)).toEqual(settings.map(({ key }) => key));
+  expect(shown.find(({ key }) => key === "state.password")).toEqual({
+    key: "state.password",
+    value: "***",
+    source: "SVC_STATE_PASSWORD",
+  });
+  // Each setting that is marked as secret was given one.
+  const masked = settings.filter(({ secret }) => secret).map(({ key }) => key);
+  const given = SECRETS.map((secret) => secret.split("=")[0] ?? "");
+  expect(given.filter((key) => key !== "upstream.username").toSorted()).toEqual(masked.toSorted());
+});

@@ -1,0 +1,47 @@
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { type SessionMessage, sessionMessage } from "../../src/auth/sessions/session-signature.ts";
+
+/** The key of an operator's page. */
+export interface PageKey {
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
+  sign(message: SessionMessage): Uint8Array;
+}
+
+export function createPageKey(): PageKey {
+  const { publicKey, privateKey }: { publicKey: KeyObject; privateKey: KeyObject } =
+    generateKeyPairSync("ed25519");
+  return {
+    publicKey: Uint8Array.from(Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url")),
+    sign: (message) => Uint8Array.from(sign(null, sessionMessage(message), privateKey)),
+  };
+}
+
+/** A request of the operator's page, before it is signed. */
+export interface PageRequest {
+  readonly method?: string;
+  /** As in `/console/op/workers`. */
+  readonly path: string;
+  readonly op: string;
+  readonly body?: string;
+}
+
+/** The headers of a request of the operator's page. */
+export function operatorHeaders(
+  key: PageKey,
+  sessionId: string,
+  { method = "GET", path, op, body = "" }: PageRequest,
+): Record<string, string> {
+  const signedAt = Math.floor(Date.now() / 1000);
+  const nonce = `0x${randomBytes(32).toString("hex")}`;
+  const message = { service: "svc", sessionId, method, path, op, signedAt, nonce };
+  const signature = key.sign({ ...message, body: new TextEncoder().encode(body) });
+  return {
+    "x-svc-session": sessionId,
+    "x-svc-fid": "0",
+    "x-svc-op": op,
+    "x-svc-signed-at": String(signedAt),
+    "x-svc-nonce": nonce,
+    "x-svc-signature": `0x${Buffer.from(signature).toString("hex")}`,
+  };
+}
