@@ -1,11 +1,13 @@
 /**
  * Compiles the program into one executable per target: `bun build.ts [target …] [--all] [--outdir <dir>]`.
  * Without a target it builds dist/svc for this machine; with targets it builds dist/svc-<target> for each.
- * The executable includes workers, migrations, default settings and the docs page.
+ * The executable includes workers, migrations, default settings, the docs page and the console.
  */
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
+import type { BunPlugin } from "bun";
 import { name, version } from "./package.json" with { type: "json" };
+import { embedPage } from "./src/console/embed.ts";
 
 /** Every platform that the toolchain compiles for. */
 const TARGETS = [
@@ -53,16 +55,18 @@ const define = {
   BUILD_DATE: JSON.stringify(new Date().toISOString()),
 };
 
-if (targets.length === 0) await compile(undefined, `${values.outdir}/${name}`);
-for (const target of targets) await compile(target, `${values.outdir}/${name}-${target}`);
+using page = await embedPage();
+if (targets.length === 0) await compile(undefined, `${values.outdir}/${name}`, page.plugin);
+for (const target of targets) await compile(target, `${values.outdir}/${name}-${target}`, page.plugin);
 
-async function compile(target: Target | undefined, outfile: string): Promise<void> {
+async function compile(target: Target | undefined, outfile: string, plugin: BunPlugin): Promise<void> {
   // The executable must not load files that happen to be in the working directory.
   const fromWorkingDirectory = { autoloadDotenv: false, autoloadBunfig: false } as const;
   const built = await Bun.build({
     entrypoints: ENTRYPOINTS,
     root: "src/node",
     define,
+    plugins: [plugin],
     // Keeps names, so that stack traces are readable.
     minify: { syntax: true, whitespace: true },
     sourcemap: "linked",

@@ -1,10 +1,10 @@
 import { loadOnce } from "../lib/load-once.ts";
 import { compressFile } from "./compress.ts";
 import type { PageSettings } from "./web/page-settings.ts";
-import type { WebBuild, WebFile } from "./web-build.ts";
+import type { CodedFile, WebBuild, WebFile } from "./web-build.ts";
 
 /** A document with the settings that the page needs. */
-export interface WebDocument extends WebFile {
+export interface WebDocument extends CodedFile {
   /** The start of its strong ETags, without quotes; each encoding adds its name. */
   readonly hash: string;
 }
@@ -17,7 +17,7 @@ export interface WebAssets {
 
 export interface LoadedAssets {
   document(name: string): WebDocument;
-  asset(name: string): WebFile | undefined;
+  asset(name: string): CodedFile | undefined;
   /** Whether the table of pages has a page with this path. */
   isPage(path: string): boolean;
 }

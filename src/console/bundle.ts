@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ASSET_PATH, type WebBuild, type WebFile } from "./web-build.ts";
+import { ASSET_PATH, LICENSES, type WebBuild, type WebFile } from "./web-build.ts";
 
 const WEB = join(import.meta.dir, "web");
+const MODULES = join(import.meta.dir, "../../node_modules");
 const DOCUMENTS = ["index.html"] as const;
 /** A file beside a document that it names. */
 const LOCAL_REFERENCE = /(?<=\b(?:href|src)=")\.\/([^"]+)(?=")/g;
@@ -11,13 +12,19 @@ const TYPES: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
   svg: "image/svg+xml",
+  txt: "text/plain; charset=utf-8",
 };
+
+/** The page as it is served, but not compressed. */
+export interface WebSources extends Omit<WebBuild, "assets"> {
+  readonly assets: readonly WebFile[];
+}
 
 /**
  * Bundles the page: scripts with their lazy chunks, the style sheet, and the documents that name them. Nothing is compressed.
  * @throws AggregateError with the faults of the sources
  */
-export async function bundleWeb(): Promise<WebBuild> {
+export async function bundleWeb(): Promise<WebSources> {
   const sources = new Map(DOCUMENTS.map((name) => [name, readFileSync(join(WEB, name), "utf8")]));
   const references = new Set(
     [...sources.values()].flatMap((html) => [...html.matchAll(LOCAL_REFERENCE)].map(([, path = ""]) => path)),
@@ -43,9 +50,10 @@ export async function bundleWeb(): Promise<WebBuild> {
     const complete = linked.replace("</head>", `${links.join("")}</head>`).replaceAll(/>\s+</g, ">\n<");
     return { name, contentType: "text/html; charset=utf-8", body: new TextEncoder().encode(complete) };
   });
+  const licenses = webFile(LICENSES, licensesOf(chunks.packages));
   return {
     documents,
-    assets: [...chunks.files, ...others.map(([, file]) => file)],
+    assets: [...chunks.files, ...others.map(([, file]) => file), licenses],
     pagePaths: await pagePaths(),
   };
 }
@@ -53,6 +61,8 @@ export async function bundleWeb(): Promise<WebBuild> {
 /** Returns the scripts and, for each entry, the chunks that it needs from the start. */
 async function bundleScripts(paths: readonly string[]): Promise<{
   readonly files: readonly WebFile[];
+  /** The packages that they contain. */
+  readonly packages: readonly string[];
   /** The name of the script of an entry. */
   readonly entries: ReadonlyMap<string, string>;
   importsOf(name: string): readonly string[];
@@ -67,9 +77,14 @@ async function bundleScripts(paths: readonly string[]): Promise<{
     publicPath: ASSET_PATH,
     naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]" },
     define: { "process.env.NODE_ENV": '"production"' },
+    metafile: true,
     throw: false,
   });
   if (!built.success) throw new AggregateError(built.logs, "cannot bundle the console");
+  const inputs = Object.keys(built.metafile?.inputs ?? {});
+  const packages = new Set(
+    inputs.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []),
+  );
   const transpiler = new Bun.Transpiler({ loader: "js" });
   const files: WebFile[] = [];
   const imports = new Map<string, readonly string[]>();
@@ -103,7 +118,7 @@ async function bundleScripts(paths: readonly string[]): Promise<{
       return [path, entry.path.slice(2)];
     }),
   );
-  return { files, entries, importsOf: (name) => [...reachable(name)] };
+  return { files, packages: [...packages].sort(), entries, importsOf: (name) => [...reachable(name)] };
 }
 
 /** Returns a style sheet with what it imports, or another file as it is. */
@@ -116,6 +131,16 @@ async function otherAsset(path: string): Promise<WebFile> {
   if (!built.success || !output) throw new AggregateError(built.logs, `cannot bundle ${path}`);
   const text = await output.text();
   return webFile(hashedName(path, text), text);
+}
+
+/** The notices of all that the page contains of others. */
+function licensesOf(packages: readonly string[]): string {
+  const notices = packages.map((name) => {
+    const text = readFileSync(join(MODULES, name, "LICENSE"), "utf8");
+    return `${name}\n\n${text.trim()}\n`;
+  });
+  notices.push(`Lucide (icons)\n\n${readFileSync(join(WEB, "icons.license.txt"), "utf8").trim()}\n`);
+  return notices.join(`\n${"-".repeat(80)}\n\n`);
 }
 
 function hashedName(path: string, content: string | Uint8Array): string {

@@ -1,4 +1,4 @@
-import type { WebFile } from "./web-build.ts";
+import type { CodedFile } from "./web-build.ts";
 
 export interface ChosenBytes {
   readonly bytes: Uint8Array;
@@ -7,11 +7,11 @@ export interface ChosenBytes {
 }
 
 /** Returns the smallest form of a file that a client accepts. */
-export function chooseBytes({ br, gzip, body }: WebFile, acceptEncoding: string | null): ChosenBytes {
+export function chooseBytes({ br, gzip, body }: CodedFile, acceptEncoding: string | null): ChosenBytes {
   const accepts = acceptedNames(acceptEncoding ?? "");
   if (br && accepts("br")) return { bytes: br, coding: "br" };
   if (gzip && accepts("gzip")) return { bytes: gzip, coding: "gzip" };
-  return { bytes: body, coding: undefined };
+  return { bytes: body ?? Bun.gunzipSync(gzip as Uint8Array<ArrayBuffer>), coding: undefined };
 }
 
 /** Whether `Accept` names `text/html` itself: what accepts anything gets the JSON of programs. */

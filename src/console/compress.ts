@@ -1,18 +1,23 @@
 import { brotliCompressSync, constants } from "node:zlib";
-import type { WebFile } from "./web-build.ts";
+import type { CodedFile, WebFile } from "./web-build.ts";
 
 /**
- * Returns a file with its compressed forms, as far as they are smaller.
- * @param brotliQuality undefined for none: the best one takes a millisecond per KB.
+ * Compresses a file.
+ * @param brotliQuality undefined for no Brotli: the best quality takes about a millisecond per KB.
  */
-export function compressFile(file: WebFile, brotliQuality: number | undefined): WebFile {
-  const body = file.body as Uint8Array<ArrayBuffer>;
-  const smaller = (bytes: Uint8Array) => (bytes.byteLength < body.byteLength ? bytes : undefined);
-  const gzip = smaller(Bun.gzipSync(body, { level: 9 }));
-  if (brotliQuality === undefined) return { ...file, gzip };
+export function compressFile(
+  { name, contentType, body }: WebFile,
+  brotliQuality: number | undefined,
+): CodedFile {
+  const bytes = body as Uint8Array<ArrayBuffer>;
+  const gzip = Bun.gzipSync(bytes, { level: 9 });
+  const file = { name, contentType };
+  if (gzip.byteLength >= body.byteLength) return { ...file, body, gzip: undefined, br: undefined };
+  if (brotliQuality === undefined) return { ...file, body: undefined, gzip, br: undefined };
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
     [constants.BROTLI_PARAM_SIZE_HINT]: body.byteLength,
   };
-  return { ...file, gzip, br: smaller(brotliCompressSync(body, { params })) };
+  const br = new Uint8Array(brotliCompressSync(body, { params }));
+  return { ...file, body: undefined, gzip, br: br.byteLength < gzip.byteLength ? br : undefined };
 }

@@ -1,7 +1,7 @@
 import { compressFile } from "./compress.ts";
 import type { WebBuild } from "./web-build.ts";
 
-/** Returns the page, bundled from its sources. The compiled program has another file in place of this one. */
+/** Returns the page, bundled from its sources. The compiled program has another file in place of this one (`embed.ts`). */
 export async function loadBuild(): Promise<WebBuild> {
   const { bundleWeb } = await import("./bundle.ts");
   const { assets, ...rest } = await bundleWeb();

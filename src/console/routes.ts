@@ -3,6 +3,7 @@ import { exchangeOf } from "../http/exchange.ts";
 import type { LoadedAssets, WebAssets, WebDocument } from "./assets.ts";
 import { acceptsHtml, chooseBytes } from "./choose-file.ts";
 import { documentHeaders } from "./document-headers.ts";
+import { LICENSES } from "./web-build.ts";
 
 export interface ConsoleRoutesDeps {
   readonly assets: WebAssets;
@@ -26,7 +27,7 @@ export function consoleRoutes({ assets, enabled, images }: ConsoleRoutesDeps) {
     const { bytes, coding } = chooseBytes(file, request.headers.get("accept-encoding"));
     const headers: Record<string, string> = {
       "content-type": file.contentType,
-      "cache-control": "public, max-age=31536000, immutable",
+      "cache-control": file.name === LICENSES ? "no-cache" : "public, max-age=31536000, immutable",
       "cross-origin-resource-policy": "same-origin",
       vary: "accept-encoding",
     };

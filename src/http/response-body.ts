@@ -70,7 +70,8 @@ export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Lo
   const collecting = new ConcurrencyLimit(COLLECTING);
   return {
     whole(request, body, head) {
-      if (body.byteLength <= UNCOUNTED_BYTES || request.method === "HEAD") return new Response(body, head);
+      if (body.byteLength <= UNCOUNTED_BYTES || request.method === "HEAD")
+        return new Response(body as Uint8Array<ArrayBuffer>, head);
       const reservation = new Reservation(unsent);
       if (!reservation.grow(body.byteLength)) throw tooMuchUnsent();
       let isSent = false;

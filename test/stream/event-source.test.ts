@@ -1,10 +1,10 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { EventSource } from "eventsource";
 import { markAllPublished } from "../../src/db/index/outbox.ts";
 import { createLogRetention } from "../../src/ingest/log-retention.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { nowSecs } from "../../src/runtime/clock.ts";
-import { browser } from "../support/browser.ts";
+import { HAS_BROWSER, sharedBrowser } from "../browser/support/shared.ts";
 import { type CuttingProxy, startCuttingProxy } from "../support/cutting-proxy.ts";
 import { rentEvent } from "../support/events.ts";
 import { IS_LONG } from "../support/long.ts";
@@ -52,8 +52,7 @@ async function openPackage(proxy: CuttingProxy, filter: Filter): Promise<Client>
 }
 
 async function openInBrowser(proxy: CuttingProxy, filter: Filter): Promise<Client> {
-  const page = await browser?.newPage();
-  if (!page) throw new Error("there is no browser");
+  const page = await (await sharedBrowser()).newPage();
   await page.goto(`${proxy.url}/health`);
   await page.evaluate(`
     globalThis.seen = [];
@@ -90,11 +89,9 @@ const soon = (bytes: Buffer) => {
   return bytes;
 };
 
-afterAll(() => browser?.close());
-
 describe.each([
   ["the package eventsource", openPackage, false],
-  ["a browser's EventSource", openInBrowser, !browser],
+  ["a browser's EventSource", openInBrowser, !HAS_BROWSER],
 ] as const)("%s behind a proxy that cuts", (_, open, isSkipped) => {
   test.skipIf(isSkipped)(
     "gets each matching event once, and a gap after a cut that is longer than retention",

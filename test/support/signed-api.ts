@@ -47,7 +47,10 @@ export async function startSignedApi(
   async function send(call: TestCall, headers: Readonly<Record<string, string>>): Promise<ApiResponse> {
     const { method, path } = call;
     const body = bytesOf(call);
-    const init = body === undefined ? { method, headers } : { method, headers, body };
+    const init =
+      body === undefined
+        ? { method, headers }
+        : { method, headers, body: body as string | Uint8Array<ArrayBuffer> };
     const response = await fetch(`${api.url}/v2/svc${path}`, init);
     const result = { status: response.status, body: await response.json() };
     const route = `/v2/svc${path.replace(/\?.*/, "").replace(/\/$/, "")}`;

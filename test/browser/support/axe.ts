@@ -1,0 +1,22 @@
+import { readFileSync } from "node:fs";
+import type { AxeResults, RunOptions } from "axe-core";
+import type { Page } from "playwright-core";
+
+const SOURCE = readFileSync(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir), "utf8");
+const OPTIONS: RunOptions = {
+  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
+  resultTypes: ["violations"],
+};
+
+/** Returns the violations of WCAG 2.2 AA on a page as it is now, one line for each element. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(SOURCE);
+  const { violations } = await page.evaluate(
+    // biome-ignore lint/suspicious/noExplicitAny: the script above defines it
+    (options) => (globalThis as any).axe.run(document, options) as Promise<AxeResults>,
+    OPTIONS,
+  );
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ target, failureSummary = "" }) => `${id} (${help}): ${target.join(" ")}\n${failureSummary}`),
+  );
+}
