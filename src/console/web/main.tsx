@@ -1,7 +1,11 @@
 import { render } from "preact";
 import { restoreImageChoice } from "./data/images.ts";
 import { App } from "./shell/app.tsx";
+import { startScrollMemory } from "./shell/scroll.ts";
 
 const root = document.getElementById("app");
 // The first render takes over the elements of the document, so nothing moves.
-if (root && !restoreImageChoice()) render(<App />, root);
+if (root && !restoreImageChoice()) {
+  render(<App />, root);
+  startScrollMemory();
+}

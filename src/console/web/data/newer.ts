@@ -45,6 +45,8 @@ export function useNewer<T>(
         // The next minute asks again; the list itself has a button for a failure.
       }
     };
+    // A list of an earlier visit is shown as it was.
+    if (pages.items && Date.now() - pages.loadedAtMs > EVERY_MS) void check();
     const stop = whileVisible(EVERY_MS, () => void check());
     return () => {
       stop();

@@ -9,6 +9,8 @@ export interface Pages<T> {
   readonly error: RequestFailure | undefined;
   readonly loading: boolean;
   readonly hasMore: boolean;
+  /** When the first page arrived, in ms of `Date.now()`. */
+  readonly loadedAtMs: number;
   loadMore(): void;
   /** Starts over with the first page; the old items stay until it has come. */
   refresh(): void;
@@ -23,6 +25,14 @@ export interface Page<T> {
 /** Lists that no component shows are kept up to this number: the way back finds them as long as they were. */
 const MAX_KEPT = 20;
 
+/** The lists that components show. */
+const shown = new Set<PagedList<unknown>>();
+
+/** Loads the first page of every list that the page shows again. */
+export function refreshLists(): void {
+  for (const list of shown) list.refresh();
+}
+
 class PagedList<T> implements Pages<T> {
   readonly #call: Call;
   readonly #read: (body: never) => Page<T>;
@@ -32,6 +42,7 @@ class PagedList<T> implements Pages<T> {
   readonly #loading = signal(false);
   readonly #cursor = signal<string | null | undefined>(undefined);
   #abort: AbortController | undefined;
+  loadedAtMs = 0;
 
   constructor(call: Call, read: (body: never) => Page<T>, send: typeof request) {
     this.#call = call;
@@ -76,6 +87,7 @@ class PagedList<T> implements Pages<T> {
     try {
       const { items, next } = this.#read(await this.#send<never>(call, { signal: abort.signal }));
       if (this.#abort !== abort) return;
+      if (before.length === 0) this.loadedAtMs = Date.now();
       this.#error.value = undefined;
       this.#items.value = [...before, ...items];
       this.#cursor.value = next;
@@ -109,6 +121,7 @@ const NOTHING: Pages<never> = {
   error: undefined,
   loading: false,
   hasMore: false,
+  loadedAtMs: 0,
   loadMore: () => undefined,
   refresh: () => undefined,
 };
@@ -124,8 +137,12 @@ export function usePages<T>(
   const list = useMemo(() => call && listOf<T>(call, read, send), [call?.path, call?.op]);
   useEffect(() => {
     if (!list) return;
+    shown.add(list as PagedList<unknown>);
     if (list.items === undefined || list.error) list.refresh();
-    return () => list.leave();
+    return () => {
+      shown.delete(list as PagedList<unknown>);
+      list.leave();
+    };
   }, [list, credential]);
   return list ?? (NOTHING as Pages<T>);
 }

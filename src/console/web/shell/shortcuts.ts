@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { refreshLists } from "../data/pages.ts";
 import { refreshShown } from "../data/query.ts";
 import { shortcutsOn } from "./preferences.ts";
 
@@ -65,11 +66,15 @@ const KEYS: Readonly<Record<string, () => void>> = {
   k: () => moveRow(-1),
   u: () => [...document.querySelectorAll<HTMLElement>("nav.crumbs a")].at(-1)?.click(),
   c: () => {
-    if (!document.querySelector("main [data-call]")) click("[data-call-button]", callScopes());
+    const [nearest] = callScopes();
+    if (nearest && !nearest.querySelector("[data-call]")) click("[data-call-button]", [nearest]);
     requestAnimationFrame(() => click("[data-call] [data-copy]", callScopes()));
   },
   ".": () => click("[data-call-button]", callScopes()),
-  r: refreshShown,
+  r: () => {
+    refreshShown();
+    refreshLists();
+  },
   "?": () => {
     isHelpOpen.value = true;
   },
