@@ -14,7 +14,8 @@ export async function readSseUntil<Body>(
   const decoder = new TextDecoder();
   let lastId = "";
   for await (const chunk of response.body ?? []) {
-    for (const { id, data } of parser.push(decoder.decode(chunk, { stream: true }))) {
+    for (const { id, event, data } of parser.push(decoder.decode(chunk, { stream: true }))) {
+      if (event === "hello") continue;
       bodies.push(JSON.parse(data));
       lastId = id;
     }

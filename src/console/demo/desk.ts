@@ -33,8 +33,8 @@ export interface DemoDeskRpc {
   createReceiver(ownerFid: number): DemoReceiver;
   findReceiver(id: string): DemoReceiver | undefined;
   setAnswer(id: string, answer: ReceiverAnswer): DemoReceiver | undefined;
-  /** Counts a stream of events. Returns false if there are too many. */
-  openStream(): boolean;
+  /** Counts a stream of events. Returns the id of this run's feeds; undefined if there are too many streams. */
+  openStream(): string | undefined;
   closeStream(): void;
   /** Waits for deliveries, at most FEED_WAIT_MS; undefined for an unknown receiver. */
   nextDeliveries(id: string, position: number): Promise<FeedPage<ReceivedDelivery> | undefined>;
@@ -119,6 +119,7 @@ export function openDemoDesk(deps: DemoDeskDeps): DemoDesk {
   const pulse = submit && createDemoPulse({ submit, network, nowMs, setTimer, onFault });
   const listeners = [receiverListener, ...clientListeners.map(({ listener }) => listener)];
   let people: readonly DemoPerson[] | undefined;
+  const feed = crypto.randomUUID();
   let streams = 0;
 
   return {
@@ -138,9 +139,9 @@ export function openDemoDesk(deps: DemoDeskDeps): DemoDesk {
       findReceiver: receivers.find,
       setAnswer: receivers.setAnswer,
       openStream() {
-        if (streams >= MAX_DEMO_STREAMS) return false;
+        if (streams >= MAX_DEMO_STREAMS) return undefined;
         streams += 1;
-        return true;
+        return feed;
       },
       closeStream() {
         streams -= 1;

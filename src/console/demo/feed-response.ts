@@ -24,6 +24,8 @@ export function feedResponse<Event>(
     /** Waits for the events behind a position; undefined at the end of the feed. */
     readonly next: (position: number) => Promise<FeedPage<Event> | undefined>;
     readonly present: (event: Event) => object;
+    /** Sent first. */
+    readonly hello: object;
     /** Aborts when the process starts to shut down. */
     readonly stopping: AbortSignal;
     /** Called once. */
@@ -45,7 +47,8 @@ export function feedResponse<Event>(
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
+        const hello = JSON.stringify(feed.hello);
+        controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\nevent: hello\ndata: ${hello}\n\n`));
       },
       async pull(controller) {
         const page = await Promise.race([feed.next(position), stopped.promise]).catch(() => undefined);

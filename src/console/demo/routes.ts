@@ -50,10 +50,13 @@ export function demoRoutes({ own, desk, callNode, basePath, stopping }: DemoRout
     request: Request,
     next: (position: number) => Promise<FeedPage<Event> | undefined>,
     present: (event: Event) => object,
+    opening: object = {},
   ): Promise<Response> {
-    if (!(await desk.openStream())) throw new ApiError("tooManyRequests", "too many pages watch the demo");
+    const feed = await desk.openStream();
+    if (feed === undefined) throw new ApiError("tooManyRequests", "too many pages watch the demo");
+    const hello = { feed, ...opening };
     exchangeOf(request).setIdleTimeout(0);
-    return feedResponse(request, { next, present, stopping, onEnd: () => void desk.closeStream() });
+    return feedResponse(request, { next, present, hello, stopping, onEnd: () => void desk.closeStream() });
   }
 
   return privateRoutes("/console/demo", own)
@@ -102,8 +105,10 @@ export function demoRoutes({ own, desk, callNode, basePath, stopping }: DemoRout
     .get(
       "/receiver/:id",
       async ({ request, params: { id } }) => {
-        if (!(await desk.findReceiver(id))) throw noReceiver();
-        return streamOf(request, (position) => desk.nextDeliveries(id, position), presentDelivery);
+        const receiver = await desk.findReceiver(id);
+        if (!receiver) throw noReceiver();
+        const next = (position: number) => desk.nextDeliveries(id, position);
+        return streamOf(request, next, presentDelivery, receiver);
       },
       hidden,
     )

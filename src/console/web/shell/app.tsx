@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
+import { DemoLayer } from "../demo/demo-layer.tsx";
 import { Announcer } from "../parts/announcer.tsx";
 import { ApiKeyNotice } from "../parts/api-key-notice.tsx";
 import { pages } from "../routes.ts";
@@ -50,6 +51,7 @@ function Frame() {
       <Bar />
       <OutdatedNotice />
       <ApiKeyNotice />
+      <DemoLayer />
       <main class="page" id="main">
         {fault ? (
           <p class="failure" role="alert">
