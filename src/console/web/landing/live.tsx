@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../data/call.ts";
 import { type EventStream, openEventStream, type StreamEvent } from "../data/event-stream.ts";
+import { MakeSomethingHappen } from "../demo/make-happen.tsx";
 import { Icon } from "../icons.tsx";
 import { EventLine } from "../parts/event-line.tsx";
 import { Pill } from "../parts/pill.tsx";
@@ -29,12 +30,15 @@ export function Live({ demo }: { demo: boolean }) {
         </Pill>
       </header>
       {events.length === 0 ? (
-        <p class="empty s">
-          {demo
-            ? "Nothing moves in a demo network unasked. "
-            : "Connected. The next event of the network appears here. "}
-          <a href="/console/stream">Open the stream</a>
-        </p>
+        <div class="empty s stack">
+          <p>
+            {demo
+              ? "Nothing moves in a demo network unasked. "
+              : "Connected. The next event of the network appears here. "}
+            <a href="/console/stream">Open the stream</a>
+          </p>
+          <MakeSomethingHappen />
+        </div>
       ) : (
         <ul class="pad stack s">
           {events.map((event) => (

@@ -127,6 +127,12 @@ function Stream({ query }: { query: string }) {
             <FilterForm filters={filters} />
           </div>
         </section>
+        {pageConfig.demo && (
+          <section class="card pad stack s">
+            <p class="dim">Nothing moves in a demo network unasked.</p>
+            <MakeSomethingHappen />
+          </section>
+        )}
       </div>
     </div>
   );
