@@ -18,7 +18,7 @@ export type DemoPrompt =
       readonly settle: (agrees: true | undefined) => void;
     };
 
-/** The name by which a page tells this wallet from others (EIP-6963). */
+/** The name by which a page recognises this wallet (EIP-6963). */
 export const DEMO_WALLET_RDNS = "example.demo.wallet";
 
 /** An error of a wallet, as EIP-1193 defines them. */

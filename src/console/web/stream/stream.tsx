@@ -3,6 +3,7 @@ import { useLocation } from "preact-iso";
 import { type EventStream, openEventStream } from "../data/event-stream.ts";
 import { formatAge, formatCount, formatExact, plural } from "../data/format.ts";
 import { nowMs } from "../data/now.ts";
+import { MakeSomethingHappen } from "../demo/make-happen.tsx";
 import { Icon } from "../icons.tsx";
 import { apiPrefix, pageConfig } from "../page-config.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
