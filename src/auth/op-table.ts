@@ -66,6 +66,9 @@ export const signedOperations = {
     ...idOnly,
     ...read,
   },
+  getWebhookDelivery: { method: "GET", path: "/webhook/delivery", op: "webhook.read", ...idOnly, ...read },
+  getWebhookStats: { method: "GET", path: "/webhook/stats", op: "webhook.read", ...idOnly, ...read },
+  previewWebhook: { method: "POST", path: "/webhook/preview", op: "webhook.read", ...read },
   replayWebhookDeliveries: {
     method: "POST",
     path: "/webhook/deliveries/replay",

@@ -104,6 +104,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "webhook deliveries": [
     "webhook deliveries WEBHOOK_ID --fid 3 --key-file fid-3.key --state failed --limit 100",
   ],
+  "webhook delivery": ["webhook delivery WEBHOOK_ID msg_1 --fid 3 --key-file fid-3.key"],
+  "webhook stats": ["webhook stats WEBHOOK_ID --fid 3 --key-file fid-3.key --hours 168"],
+  "webhook preview": [
+    "webhook preview --fid 3 --key-file fid-3.key --on cast.created --text '(?i)bread' --events 500",
+  ],
   "webhook replay": [
     "webhook replay WEBHOOK_ID --fid 3 --key-file fid-3.key --from 2026-05-01T12:00:00Z",
     "webhook replay WEBHOOK_ID --fid 3 --key-file fid-3.key --message-id msg_1",

@@ -4,10 +4,19 @@ import { printable } from "../lib/printable.ts";
 import type { CommandContext } from "./context.ts";
 import { callAndPrint } from "./management-command.ts";
 import { type CallOptions, withCallOptions } from "./management-options.ts";
-import { memberOf, recordsTable } from "./management-table.ts";
+import {
+  type SubscriptionOptions,
+  subscriptionOf,
+  withSubscriptionOptions,
+} from "./management-subscription.ts";
+import { memberOf, recordsTable, recordTable } from "./management-table.ts";
 
 interface ListOptions extends CallOptions {
   readonly state?: string;
+  readonly type?: string;
+  readonly from?: number;
+  readonly to?: number;
+  readonly test?: boolean;
   readonly limit: string;
   readonly cursor?: string;
 }
@@ -16,6 +25,14 @@ interface ReplayOptions extends CallOptions {
   readonly messageId?: string;
   readonly from?: number;
   readonly to?: number;
+}
+
+interface PreviewOptions extends CallOptions, SubscriptionOptions {
+  readonly events?: number;
+}
+
+interface StatsOptions extends CallOptions {
+  readonly hours?: number;
 }
 
 const DELIVERY_FIELDS = [
@@ -29,7 +46,7 @@ const DELIVERY_FIELDS = [
   "ended_at",
 ];
 
-/** Adds `deliveries`, `replay` and `test` to the command of webhooks. */
+/** Adds `deliveries`, `delivery`, `stats`, `preview`, `replay` and `test` to the command of webhooks. */
 export function addDeliveryCommands(webhook: Command, context: CommandContext): void {
   const onWebhook = (name: string, description: string) =>
     withCallOptions(webhook.command(name).description(description).argument("<webhook_id>"));
@@ -43,18 +60,46 @@ export function addDeliveryCommands(webhook: Command, context: CommandContext): 
         "dropped",
       ]),
     )
+    .option("--type <kind>", "only those of this kind of event, such as cast.created")
+    .option("--from <time>", "only those queued from this time on", parseTime)
+    .option("--to <time>", "only those queued until this time", parseTime)
+    .option("--test", "only those of tests")
+    .option("--no-test", "none of tests")
     .option("--limit <n>", "how many, at most 100", "20")
     .option("--cursor <cursor>", "continue after an earlier page")
     .action(async (id: string, options: ListOptions) => {
-      const { state, limit, cursor, ...call } = options;
-      const query = {
-        webhook_id: id,
-        limit,
-        ...(state === undefined ? {} : { state }),
-        ...(cursor === undefined ? {} : { cursor }),
-      };
+      const { state, type, from, to, test, limit, cursor, ...call } = options;
+      const query = textsOf({ webhook_id: id, state, type, from, to, test, limit, cursor });
       await callAndPrint(context, call, "listWebhookDeliveries", { query }, deliveriesTable);
     });
+
+  onWebhook("delivery", "show one delivery with its attempts and what is sent")
+    .argument("<message_id>")
+    .action(async (id: string, messageId: string, options: CallOptions) => {
+      const query = { webhook_id: id, message_id: messageId };
+      await callAndPrint(context, options, "getWebhookDelivery", { query }, deliveryText);
+    });
+
+  onWebhook("stats", "count what was delivered and what failed, with the durations of attempts")
+    .option("--hours <n>", "how far back, 1 to 168 (default: 24)", parseWhole)
+    .action(async (id: string, { hours, ...call }: StatsOptions) => {
+      const query = textsOf({ webhook_id: id, hours });
+      await callAndPrint(context, call, "getWebhookStats", { query }, statsTable);
+    });
+
+  withSubscriptionOptions(
+    withCallOptions(
+      webhook
+        .command("preview")
+        .description("try a subscription on the newest events of the node; sends nothing"),
+    ).option("--events <n>", "how many events, 1 to 1000 (default: 1000)", parseWhole),
+  ).action(async ({ events, ...options }: PreviewOptions) => {
+    const subscription = await subscriptionOf(options);
+    if (subscription === undefined)
+      throw new UserError("a subscription is required: --subscription <file.json>, or --on <kinds>");
+    const body = { subscription, events };
+    await callAndPrint(context, options, "previewWebhook", { body }, previewText);
+  });
 
   onWebhook("replay", "send one delivery again, or the failed ones of a period")
     .option("--message-id <id>", "this delivery")
@@ -85,6 +130,47 @@ export function addDeliveryCommands(webhook: Command, context: CommandContext): 
   );
 }
 
+/** The parameters of a query, without those that are left out. */
+function textsOf(values: Readonly<Record<string, string | number | boolean | undefined>>) {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+}
+
+/** Formats a delivery, its attempts, and the request. */
+function deliveryText(response: unknown): string {
+  const { attempts, ...delivery } = memberOf(response, "delivery") as Record<string, unknown>;
+  const request = memberOf(response, "request");
+  const fields = ["attempted_at", "status", "error", "duration_ms", "response"];
+  return [
+    recordTable(delivery, "masked"),
+    `attempts\n${recordsTable(attempts, fields, "masked")}`,
+    `headers\n${recordTable(memberOf(request, "headers"), "masked")}`,
+    `body\n${printable(String(memberOf(request, "body")))}\n`,
+  ].join("\n");
+}
+
+/** Formats the buckets that have attempts. */
+function statsTable(response: unknown): string {
+  const buckets = memberOf(response, "buckets");
+  const used = Array.isArray(buckets) ? buckets.filter((bucket) => memberOf(bucket, "p50_ms") !== null) : [];
+  const rows = used.map((bucket) => ({ ...bucket, from_at: memberOf(bucket, "at") }));
+  return recordsTable(rows, ["from_at", "delivered", "failed", "p50_ms", "p95_ms"], "masked");
+}
+
+/** Formats the counts of a preview, and a line for each sample. */
+function previewText(response: unknown): string {
+  const count = (name: string) => printable(String(memberOf(response, name)));
+  const fellTo = Object.entries((memberOf(response, "fell_to") ?? {}) as Record<string, unknown>);
+  const fell = fellTo.map(([field, events]) => ({ fell_to: field, events }));
+  const samples = memberOf(response, "samples");
+  const lines = Array.isArray(samples) ? samples.map((body) => `${printable(JSON.stringify(body))}\n`) : [];
+  return [
+    `${count("matched")} of the newest ${count("scanned")} events match\n`,
+    ...(fell.length > 0 ? [recordsTable(fell, ["fell_to", "events"], "masked")] : []),
+    ...lines,
+  ].join("");
+}
+
 /** Formats a page as a table, and the option for the next page. */
 function deliveriesTable(response: unknown): string {
   const deliveries = memberOf(response, "deliveries");
@@ -104,6 +190,11 @@ function toRow(delivery: unknown): Readonly<Record<string, unknown>> {
     attempts: made.length,
     last_response: memberOf(last, "status") ?? memberOf(last, "error"),
   };
+}
+
+function parseWhole(text: string): number {
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError("It is a whole number.");
+  return Number(text);
 }
 
 /** Parses unix seconds, or a time in ISO 8601 with its zone. */

@@ -30,7 +30,7 @@ interface WebhookFields extends CallOptions, SubscriptionOptions {
   readonly active?: boolean;
 }
 
-/** `webhook create|list|get|update|delete|rotate|deliveries|replay|test`: the webhooks of an fid, on any node. */
+/** `webhook create|list|get|update|delete|rotate|deliveries|delivery|stats|preview|replay|test`: the webhooks of an fid, on any node. */
 export function registerWebhook(program: Command, context: CommandContext): void {
   const webhook = program
     .command("webhook")

@@ -1,3 +1,4 @@
+import { Type } from "@sinclair/typebox";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { type Err, ok, type Result } from "../lib/result.ts";
 import { ownValue, readObject } from "../management/fields.ts";
@@ -6,11 +7,21 @@ import { badField, type Refusal, refusalOf, refused } from "../management/refusa
 import { schemaReader } from "../management/request-schema.ts";
 import type { EventKind } from "../protocol/event-kind.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
+import { MAX_PREVIEW_EVENTS, type Previews } from "./preview/previews.ts";
+import type { PreviewOutcome } from "./preview/scan.ts";
 import { createTestEvents } from "./publish/test-events.ts";
-import type { DeliveryLog, DeliveryPage, DeliveryPosition, LoggedDelivery } from "./store/delivery-log.ts";
+import { readSubscription } from "./read-subscription.ts";
+import { bucketsOf, STATS_STEP_SECS, type StatsBucket, statsStepOf } from "./store/attempt-stats.ts";
+import type {
+  DeliveryLog,
+  DeliveryPage,
+  DeliveryPosition,
+  DeliveryWithBody,
+  ListedDeliveries,
+} from "./store/delivery-log.ts";
 import { messageIdOf } from "./store/message-id.ts";
 import type { Webhook } from "./store/webhook-store.ts";
-import { ReplayRequest } from "./webhook-requests.ts";
+import { PreviewRequest, ReplayRequest } from "./webhook-requests.ts";
 import type { WebhookService } from "./webhook-service.ts";
 
 /** Limit of deliveries that one request replays. */
@@ -19,6 +30,8 @@ export const MAX_REPLAYS = 10_000;
 const REPLAYS_PER_STEP = 500;
 
 const readReplay = schemaReader(ReplayRequest);
+// `readSubscription` validates the subscription, because its kinds have two spellings.
+const readPreview = schemaReader(Type.Object({ ...PreviewRequest.properties, subscription: Type.Unknown() }));
 
 export interface ReplayOutcome {
   readonly replayed: number;
@@ -26,10 +39,24 @@ export interface ReplayOutcome {
   readonly more: boolean;
 }
 
+/** A delivery of a webhook with what is sent. */
+export interface FoundDelivery extends DeliveryWithBody {
+  readonly webhook: Webhook;
+}
+
+export interface WebhookStats {
+  readonly stepSecs: number;
+  readonly buckets: readonly StatsBucket[];
+}
+
 /** Deliveries of a webhook, for its owner. `fid` is the acting fid, `body` the JSON of the request. */
 export interface DeliveryService {
-  /** Newest first. */
-  list(fid: number, page: DeliveryPage): Promise<Result<LoggedDelivery[], Refusal>>;
+  list(fid: number, page: DeliveryPage): Promise<Result<ListedDeliveries, Refusal>>;
+  find(fid: number, webhookId: string, messageId: string): Promise<Result<FoundDelivery, Refusal>>;
+  /** Sums up the attempts of the last hours. */
+  stats(fid: number, webhookId: string, hours: number): Promise<Result<WebhookStats, Refusal>>;
+  /** Matches a subscription that need not be that of a webhook against the newest events of the node. */
+  preview(fid: number, body: unknown): Promise<Result<PreviewOutcome, Refusal>>;
   /** Queues one finished delivery again, or those that failed within a time range. */
   replay(fid: number, body: unknown): Promise<Result<ReplayOutcome, Refusal>>;
   /** Queues a test event of each subscribed kind. */
@@ -39,15 +66,16 @@ export interface DeliveryService {
   ): Promise<Result<readonly { readonly messageId: string; readonly kind: EventKind }[], Refusal>>;
 }
 
-export function createDeliveryService(parts: {
+export function createDeliveryService(deps: {
   readonly webhooks: WebhookService;
   readonly log: DeliveryLog;
   readonly index: IndexDatabase;
   readonly clock: Clock;
   /** Called with a webhook that got queued deliveries. */
   readonly wake: (webhookId: string) => Promise<void>;
+  readonly preview: Previews["preview"];
 }): DeliveryService {
-  const { webhooks, log, index, clock, wake } = parts;
+  const { webhooks, log, index, clock, wake } = deps;
 
   async function replayOne(claim: Claim, messageId: string): Promise<Result<ReplayOutcome, Refusal>> {
     const outcome = await log.replay(claim, messageId, clock.nowMs());
@@ -85,6 +113,36 @@ export function createDeliveryService(parts: {
       return webhook.ok ? ok(await log.list(page)) : webhook;
     },
 
+    async find(fid, webhookId, messageId) {
+      const webhook = await webhooks.get(fid, webhookId);
+      if (!webhook.ok) return webhook;
+      const found = await log.find(webhookId, messageId);
+      return found ? ok({ ...found, webhook: webhook.value }) : refusal("unknown");
+    },
+
+    async stats(fid, webhookId, hours) {
+      const webhook = await webhooks.get(fid, webhookId);
+      if (!webhook.ok) return webhook;
+      const stepSecs = stepSecsOf(hours);
+      const untilSecs = statsStepOf(nowSecs(clock), stepSecs);
+      const fromSecs = untilSecs - hours * 3600 + stepSecs;
+      const counted = await log.stats({ webhookId, fromSecs, stepSecs });
+      return ok({ stepSecs, buckets: bucketsOf(counted, { fromSecs, untilSecs, stepSecs }) });
+    },
+
+    async preview(fid, body) {
+      const request = readObject(body, "request body");
+      if (!request.ok) return request;
+      const fields = readPreview(request.value);
+      if (!fields.ok) return fields;
+      const { subscription: given, events = MAX_PREVIEW_EVENTS } = fields.value;
+      const subscription = readSubscription(given, "subscription");
+      if (!subscription.ok) return subscription;
+      const outcome = await deps.preview({ fid, subscription: subscription.value, events });
+      if (outcome.ok) return outcome;
+      return refused("tooManyRequests", outcome.error.reason, outcome.error.retryAfterSecs);
+    },
+
     async replay(fid, body) {
       const webhook = await findWebhook(fid, body);
       if (!webhook.ok) return webhook;
@@ -116,6 +174,12 @@ export function createDeliveryService(parts: {
       return ok(events.map(({ eventId, kind }) => ({ messageId: messageIdOf(eventId, id), kind })));
     },
   };
+}
+
+/** Steps so long that a plot has a few hundred of them at most. */
+function stepSecsOf(hours: number): number {
+  if (hours <= 12) return STATS_STEP_SECS;
+  return hours <= 48 ? 3 * STATS_STEP_SECS : 12 * STATS_STEP_SECS;
 }
 
 function refusal(outcome: StoreRefusal | "unknown" | "still-queued" | "inactive" | "full"): Err<Refusal> {

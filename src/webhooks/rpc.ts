@@ -1,5 +1,6 @@
 import type { DeliveryStats } from "./deliver/delivery-stats.ts";
 import type { SchedulerStats } from "./deliver/fair-scheduler.ts";
+import type { Previews } from "./preview/previews.ts";
 import type { PublisherStats } from "./publish/publisher.ts";
 import type { DeliveryState } from "./store/delivery-log.ts";
 
@@ -10,7 +11,7 @@ export interface DeliveryNodeStats extends DeliveryStats, SchedulerStats, Publis
 }
 
 /** The methods of the delivery worker. */
-export interface DeliveryNode {
+export interface DeliveryNode extends Previews {
   /** Notifies the engine of queued deliveries for a webhook, or of its reactivation. */
   wake(webhookId: string): Promise<void>;
   stats(): Promise<DeliveryNodeStats>;

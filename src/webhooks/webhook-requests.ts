@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { checked, Description, Name, Url } from "../management/request-schema.ts";
+import { MAX_PREVIEW_EVENTS } from "./preview/previews.ts";
 import { SubscriptionSchema } from "./subscription-schema.ts";
 
 /** Bodies of the requests of a webhook's owner. */
@@ -48,6 +49,21 @@ export const ReplayRequest = Type.Object(
     to: Type.Optional(Secs("And until then; now when left out")),
   },
   { $id: "ReplayWebhookDeliveriesRequest" },
+);
+
+export const PreviewRequest = Type.Object(
+  {
+    subscription: SubscriptionSchema,
+    events: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_PREVIEW_EVENTS,
+        default: MAX_PREVIEW_EVENTS,
+        description: "How many of the newest events",
+      }),
+    ),
+  },
+  { $id: "PreviewWebhookRequest" },
 );
 
 export const TestRequest = Type.Object({ webhook_id: Type.String() }, { $id: "TestWebhookRequest" });

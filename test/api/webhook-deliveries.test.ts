@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { MAX_REPLAYS } from "../../src/webhooks/delivery-service.ts";
 import type { Verdict } from "../../src/webhooks/store/delivery-queue.ts";
+import { accountRecords } from "../support/node.ts";
+import { cast } from "../support/records.ts";
 import { type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
 import { localStores } from "../support/state-stores.ts";
 
@@ -290,11 +292,163 @@ describe("a test", () => {
   });
 });
 
+describe("one delivery", () => {
+  const one = (messageId: string, fid = 3, webhookId = hook) =>
+    signed.call({
+      method: "GET",
+      path: `/webhook/delivery?webhook_id=${webhookId}&message_id=${messageId}`,
+      fid,
+    });
+
+  test("comes with the request, whose signatures are masked", async () => {
+    await publish(1);
+    const [queued] = await deliveries();
+    const headers = {
+      "content-type": "application/json",
+      "user-agent": expect.stringMatching(/^svc\/\d/),
+      "X-Svc-Signature": "***",
+      "webhook-id": queued.message_id,
+      "webhook-signature": "v1,***",
+    };
+    expect(await one(queued.message_id)).toEqual({
+      status: 200,
+      body: { delivery: queued, request: { headers, body: "{}" } },
+    });
+    await attempt({ kind: "retry", dueAtMs: nowMs() + 1_000 }, "<script>alert(1)</script>");
+    const { body } = await one(queued.message_id);
+    expect(body.delivery.attempts).toMatchObject([{ response: "<script>alert(1)</script>" }]);
+    expect(body.request.headers).toEqual({ ...headers, "webhook-timestamp": `${signed.nowSecs()}` });
+    const path = `/webhook?webhook_id=${hook}`;
+    const [secret] = (await signed.call({ method: "GET", path })).body.webhook.secrets;
+    expect(JSON.stringify(body)).not.toContain(secret.value);
+    await signed.call({ method: "POST", path: `/webhook/secret/rotate?webhook_id=${hook}` });
+    const rotated = (await one(queued.message_id)).body.request.headers["webhook-signature"];
+    expect(rotated).toBe("v1,*** v1,***");
+  });
+
+  test("is shown to the owner of its webhook alone", async () => {
+    await publish(1);
+    const [{ message_id: messageId }] = await deliveries();
+    const foreign = await createHook({ cast_created: {} }, 4);
+    expect(await one(messageId, 4)).toMatchObject({ status: 403 });
+    expect(await one(messageId, 4, foreign)).toMatchObject({ status: 404 });
+    expect(await one("msg_never")).toMatchObject({ status: 404 });
+    expect(await one(messageId, 3, crypto.randomUUID())).toMatchObject({ status: 404 });
+  });
+});
+
+describe("the filters of the list", () => {
+  test("select by type, time and test", async () => {
+    const startedAt = signed.nowSecs();
+    await publish(2);
+    signed.api.node.clock.advanceSecs(10);
+    await publish(1);
+    await ping({ webhook_id: hook });
+    const count = async (query: string) => (await deliveries(query)).length;
+    expect(await count("&type=cast.created")).toBe(4);
+    expect(await count("&type=follow.created")).toBe(0);
+    expect(await count("&test=true")).toBe(1);
+    expect(await count("&test=false")).toBe(3);
+    expect(await count(`&from=${startedAt + 1}`)).toBe(2);
+    expect(await count(`&to=${startedAt}&test=false&state=queued`)).toBe(2);
+    for (const bad of ["&type=cast", "&test=1", "&from=-1", "&to=soon"])
+      expect(await list(bad)).toMatchObject({ status: 400 });
+  });
+});
+
+describe("the stats", () => {
+  const stats = (query = "", fid = 3) =>
+    signed.call({ method: "GET", path: `/webhook/stats?webhook_id=${hook}${query}`, fid });
+
+  test("count what was delivered and what failed, with the durations of the attempts", async () => {
+    await publish(3);
+    await attempt({ kind: "delivered" });
+    await attempt({ kind: "failed" });
+    await attempt({ kind: "retry", dueAtMs: nowMs() + 1_000 });
+    const now = signed.nowSecs();
+    for (const [query, step, hours] of [
+      ["&hours=1", 300, 1],
+      ["", 900, 24],
+      ["&hours=168", 3600, 168],
+    ] as const) {
+      const { body } = await stats(query);
+      const at = now - (now % step);
+      expect([body.step_secs, body.buckets.length]).toEqual([step, (hours * 3600) / step]);
+      expect(body.buckets.at(-1)).toEqual({ at, delivered: 1, failed: 1, p50_ms: 12, p95_ms: 12 });
+      expect(body.buckets.at(0)).toEqual({
+        at: at - hours * 3600 + step,
+        delivered: 0,
+        failed: 0,
+        p50_ms: null,
+        p95_ms: null,
+      });
+    }
+  });
+
+  test("are shown to the owner alone, for a week at most", async () => {
+    expect(await stats("", 4)).toMatchObject({ status: 403 });
+    for (const bad of ["&hours=0", "&hours=169", "&hours=x"])
+      expect(await stats(bad)).toMatchObject({ status: 400 });
+  });
+});
+
+describe("a preview", () => {
+  const preview = (body: object, fid = 3) =>
+    signed.call({ method: "POST", path: "/webhook/preview", body, fid });
+
+  test("matches a subscription against the newest events", async () => {
+    const { node } = signed.api;
+    expect(node.ingestAll([...accountRecords(5), cast(5, "fresh bread")])).toEqual([
+      "ok",
+      "ok",
+      "ok",
+      "ok",
+      "ok",
+    ]);
+    const { status, body } = await preview({ subscription: { cast_created: { text: "(?i)BREAD" } } });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      matched: 1,
+      by_kind: { "cast.created": { scanned: 1, matched: 1 } },
+      samples: [{ type: "cast.created", data: { text: "fresh bread" } }],
+    });
+    expect(body.scanned).toBe(1 + (body.fell_to.type ?? 0));
+    const other = (await preview({ subscription: { "cast.created": { author_fids: [4] } }, events: 1 })).body;
+    expect(other).toMatchObject({ scanned: 1, matched: 0, fell_to: { author_fids: 1 }, samples: [] });
+  });
+
+  const bad: [string, object][] = [
+    ["missing field subscription", {}],
+    ["subscription must be an object", { subscription: [] }],
+    ["subscription must name at least one kind of event", { subscription: {} }],
+    [
+      "subscription.cast.created.text is not a valid RE2 regular expression",
+      { subscription: { "cast.created": { text: "(" } } },
+    ],
+    ["events must be an integer from 1 to 1000", { subscription: { "cast.created": {} }, events: 1001 }],
+  ];
+  test("of a bad subscription is refused with the name of the field", async () => {
+    for (const [message, body] of bad)
+      expect(await preview(body)).toEqual({ status: 400, body: { message } });
+  });
+
+  test("is refused with the time to wait after ten in a minute", async () => {
+    const subscription = { "cast.created": {} };
+    for (let n = 0; n < 10; n += 1) expect((await preview({ subscription })).status).toBe(200);
+    const call: TestCall = { method: "POST", path: "/webhook/preview", body: { subscription } };
+    expect(await signed.call(call)).toMatchObject({ status: 429 });
+    expect((await preview({ subscription }, 4)).status).toBe(200);
+  });
+});
+
 test("replays and tests require a signature", async () => {
   const calls: TestCall[] = [
     { method: "GET", path: `/webhook/deliveries?webhook_id=${hook}` },
     { method: "POST", path: "/webhook/deliveries/replay", body: { webhook_id: hook, from: 0 } },
     { method: "POST", path: "/webhook/test", body: { webhook_id: hook } },
+    { method: "GET", path: `/webhook/delivery?webhook_id=${hook}&message_id=m` },
+    { method: "GET", path: `/webhook/stats?webhook_id=${hook}` },
+    { method: "POST", path: "/webhook/preview", body: { subscription: { "cast.created": {} } } },
   ];
   for (const call of calls) expect(await signed.send(call, {})).toMatchObject({ status: 401 });
 });

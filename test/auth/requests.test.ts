@@ -51,11 +51,19 @@ async function resources(fid: number): Promise<Ids> {
     body: activeKey(fid),
     fid,
   });
+  const webhookId = createdHook.body.webhook.webhook_id;
+  const tested = await signed.call({
+    method: "POST",
+    path: "/webhook/test",
+    body: { webhook_id: webhookId },
+    fid,
+  });
   const createdKey = await signed.call({ method: "POST", path: "/api_key", body: apiKey, fid });
   return {
     appId,
     campaignId,
-    webhookId: createdHook.body.webhook.webhook_id,
+    webhookId,
+    messageId: tested.body.deliveries[0].message_id,
     apiKeyId: createdKey.body.api_key.api_key_id,
     signerUuid: imported.body.signer.signer_uuid,
   };
@@ -75,6 +83,7 @@ interface Ids {
   readonly appId: string;
   readonly campaignId: string;
   readonly webhookId: string;
+  readonly messageId: string;
   readonly apiKeyId: string;
   readonly signerUuid: string;
 }
@@ -105,6 +114,10 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
   if (path === "/managed_signer") return { method, path: `${path}?signer_uuid=${ids.signerUuid}` };
   if (path.endsWith("/campaign")) return { method, path: `${path}?campaign_id=${ids.campaignId}` };
   if (path === "/api_key/secret/rotate") return { method, path, body: { [key]: id } };
+  if (path === "/webhook/delivery")
+    return { method, path: `${path}?${key}=${id}&message_id=${ids.messageId}` };
+  if (path === "/webhook/preview")
+    return { method, path, body: { subscription: webhook.subscription, events: 1 } };
   if (path.endsWith("/rotate") || method === "GET" || method === "DELETE") {
     return { method, path: `${path}?${key}=${id}` };
   }

@@ -31,9 +31,11 @@ import { createHubReads, type HubReadDeps } from "../../src/read/hub/hub-reads.t
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import { tokenKeysOf } from "../../src/signers/approval-token.ts";
 import { maxQueuedOf } from "../../src/webhooks/deliver/queue-limits.ts";
+import { createPreviews } from "../../src/webhooks/preview/previews.ts";
 import { configWith } from "../runtime/config.ts";
 import { createState } from "./empty-databases.ts";
 import { directClients, type RunHttpOptions, runHttp } from "./http.ts";
+import { directMatching } from "./matching.ts";
 import { startTestNode, type TestNode } from "./node.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
 import { localStores } from "./state-stores.ts";
@@ -120,7 +122,9 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     guard: publicNamesGuard,
     staleReason: options.staleReason,
   };
-  const management = createManagement(parts);
+  const previews = createPreviews({ index: db, matching: directMatching(), clock: node.clock });
+  const delivery = { wake: async () => undefined, preview: previews.preview };
+  const management = createManagement({ ...parts, delivery });
   const fanOut = createFanOut({ common, index: db, state: stores, client, timings });
   registerSendMetrics(common.metrics, async () => fanOut.stats());
   const cache = new HydrationCache();

@@ -35,7 +35,7 @@ export interface DeliveryBench extends AsyncDisposable {
   queue(webhookIds: readonly string[], ...bodies: string[]): Promise<void>;
   /** Queues, and notifies the worker. */
   publish(webhookIds: readonly string[], ...bodies: string[]): Promise<void>;
-  list(webhookId: string): Promise<LoggedDelivery[]>;
+  list(webhookId: string): Promise<readonly LoggedDelivery[]>;
   /** Resolves when a webhook has this number of deliveries in a state. */
   settled(webhookId: string, count: number, state?: LoggedDelivery["state"]): Promise<void>;
 }
@@ -56,7 +56,8 @@ export function openDeliveryBench(...settings: string[]): DeliveryBench {
   let running: RunningDelivery | undefined;
   let events = 0;
 
-  const list = (webhookId: string) => log.list({ webhookId, state: undefined, after: undefined, max: 1000 });
+  const list = async (webhookId: string) =>
+    (await log.list({ webhookId, after: undefined, max: 1000 })).deliveries;
   const queue = async (webhookIds: readonly string[], ...bodies: string[]) => {
     const added = bodies.map(
       (body): QueuedEvent => ({
@@ -90,7 +91,7 @@ export function openDeliveryBench(...settings: string[]): DeliveryBench {
         index,
         state: stores,
         outbox: { awaitEvents: () => new Promise(() => undefined), markPublished: async () => undefined },
-        matching: startMatching(),
+        matching: { live: startMatching(), previews: startMatching() },
         client: options.client ?? loopbackClient(),
         after: time.after,
         random: () => 0.5,

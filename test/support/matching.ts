@@ -1,11 +1,19 @@
 import { connectRpc } from "../../src/lib/port-rpc.ts";
-import type { MatchBudget } from "../../src/webhooks/match/owner-budgets.ts";
-import { createMatchThread, type MatchRpc } from "../../src/webhooks/match/rpc.ts";
+import { createMatchService } from "../../src/webhooks/match/match-service.ts";
+import { type MatchBudget, OwnerBudgets } from "../../src/webhooks/match/owner-budgets.ts";
+import { createMatchThread, type MatchClient, type MatchRpc } from "../../src/webhooks/match/rpc.ts";
 
 export const UNLIMITED: MatchBudget = {
   minuteMs: Number.POSITIVE_INFINITY,
   eventMs: Number.POSITIVE_INFINITY,
 };
+
+/** Matching without a port, which would keep the process alive. */
+export function directMatching(): MatchClient {
+  const nowMs = () => performance.now();
+  const service = createMatchService(new OwnerBudgets(UNLIMITED, nowMs), nowMs);
+  return { update: async (update) => service.update(update), match: async (events) => service.match(events) };
+}
 
 /** A client of matching on the thread of the test, over the same port as between threads. */
 export function startMatching(budget = UNLIMITED, nowMs?: () => number): MatchRpc {

@@ -26,13 +26,14 @@ BEGIN
   FOR r IN
     WITH given AS MATERIALIZED (
       SELECT DISTINCT ON (s.seq, s.lease_ends_at_ms) s.seq, s.lease_ends_at_ms, s.verdict, s.state, s.due_at_ms, s.hold_until_ms,
-        s.ended_at_secs, s.at_ms, s.status, s.error, s.duration_ms, s.answer, s.at
+        s.ended_at_secs, s.at_ms, s.status, s.error, s.duration_ms, s.duration_class, s.counted_at_secs, s.answer, s.at
       FROM ROWS FROM (jsonb_to_recordset(p_settlements) AS (
         seq bigint, lease_ends_at_ms bigint, verdict text, state text, due_at_ms bigint, hold_until_ms bigint,
-        ended_at_secs bigint, at_ms bigint, status integer, error text, duration_ms bigint, answer text
+        ended_at_secs bigint, at_ms bigint, status integer, error text, duration_ms bigint, duration_class integer,
+        counted_at_secs bigint, answer text
       )) WITH ORDINALITY AS s(
         seq, lease_ends_at_ms, verdict, state, due_at_ms, hold_until_ms, ended_at_secs, at_ms, status, error, duration_ms,
-        answer, at
+        duration_class, counted_at_secs, answer, at
       )
       ORDER BY s.seq, s.lease_ends_at_ms, s.at
     ), settled AS (
@@ -42,10 +43,19 @@ BEGIN
       FROM given g
       WHERE d.seq = g.seq AND d.lease_ends_at_ms = g.lease_ends_at_ms AND d.claimed_by = p_boot
       RETURNING d.seq, d.webhook, g.verdict, g.hold_until_ms, g.ended_at_secs, g.at_ms, g.status, g.error, g.duration_ms,
-        g.answer, g.at
+        g.duration_class, g.counted_at_secs, g.answer, g.at
     ), logged AS (
       INSERT INTO delivery_attempts (delivery, at_ms, status, error, duration_ms, answer)
       SELECT l.seq, l.at_ms, l.status, l.error, l.duration_ms, l.answer FROM settled l ORDER BY l.at
+    ), counted AS (
+      INSERT INTO attempt_stats AS a (webhook, starts_at, duration_class, attempts, delivered, failed)
+      SELECT c.webhook, c.counted_at_secs, c.duration_class, count(*), count(*) FILTER (WHERE c.verdict = 'delivered'),
+        count(*) FILTER (WHERE c.verdict IN ('failed', 'gone'))
+      FROM settled c GROUP BY c.webhook, c.counted_at_secs, c.duration_class
+      ORDER BY c.webhook, c.counted_at_secs, c.duration_class
+      ON CONFLICT (webhook, starts_at, duration_class) DO UPDATE
+        SET attempts = a.attempts + excluded.attempts, delivered = a.delivered + excluded.delivered,
+          failed = a.failed + excluded.failed
     ), numbered AS (
       -- Successes in a row of one webhook share the update of its health.
       SELECT n.webhook, n.verdict, n.hold_until_ms, n.ended_at_secs, n.at,

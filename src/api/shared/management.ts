@@ -9,6 +9,7 @@ import type { Result } from "../../lib/result.ts";
 import { ownValue, readObject } from "../../management/fields.ts";
 import type { Refusal } from "../../management/refusal.ts";
 import type { SessionService } from "../../sessions/session-service.ts";
+import type { SenderSettings } from "../../webhooks/deliver/sent-headers.ts";
 import { standardSecret } from "../../webhooks/deliver/sign.ts";
 import type { DeliveryService } from "../../webhooks/delivery-service.ts";
 import type { WebhookService } from "../../webhooks/webhook-service.ts";
@@ -23,6 +24,8 @@ export interface ManagementDeps {
   readonly webhooks: WebhookService;
   readonly deliveries: DeliveryService;
   readonly delivery: DeliverySettings;
+  /** How deliveries introduce themselves. */
+  readonly sender: SenderSettings;
 }
 
 /** Settings of the deliveries of every webhook; shown in its record. */

@@ -1,4 +1,3 @@
-import { serviceNames } from "../../config/names.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { type Gate, OPEN_GATE } from "../../lib/gate.ts";
 import { valueWithin } from "../../lib/within.ts";
@@ -6,19 +5,20 @@ import type { OutboundClient } from "../../net/client.ts";
 import { createConfiguredClient } from "../../net/configured-client.ts";
 import type { Common } from "../../runtime/common.ts";
 import { type SetTimer, setTimer } from "../../runtime/set-timer.ts";
-import { version } from "../../version.ts";
 import { createCallReceiver } from "../../webhooks/deliver/call-receiver.ts";
 import { DeliveryCounters } from "../../webhooks/deliver/delivery-stats.ts";
 import { startDeliveryEngine } from "../../webhooks/deliver/engine.ts";
 import { callLimitOf, MAX_QUEUED } from "../../webhooks/deliver/queue-limits.ts";
 import { maxRetryDelayMs } from "../../webhooks/deliver/schedule.ts";
 import type { MatchClient } from "../../webhooks/match/rpc.ts";
+import { createPreviews } from "../../webhooks/preview/previews.ts";
 import type { OutboxClient } from "../../webhooks/publish/outbox-client.ts";
 import { startPublisher } from "../../webhooks/publish/publisher.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import type { DeliveryPublications } from "../../webhooks/store/delivery-publications.ts";
 import { CALLS_PER_WEBHOOK } from "../../webhooks/store/delivery-queue.ts";
 import type { StateStores } from "../state/state-stores.ts";
+import { senderOf } from "./sender.ts";
 
 const FAILURES = { failures: 100, runSecs: 86_400 };
 /** The time by which a lease outlasts the timeout of a call. */
@@ -45,7 +45,8 @@ export async function startDelivery(options: {
   readonly index: IndexDatabase;
   readonly state: Pick<StateStores, "queue" | "publications" | "deliveryLog">;
   readonly outbox: OutboxClient;
-  readonly matching: MatchClient;
+  /** Two clients of the matching thread that nobody else uses. */
+  readonly matching: { readonly live: MatchClient; readonly previews: MatchClient };
   /** Default: the outbound client of the settings in `net`. */
   readonly client?: OutboundClient;
   /** Closed while no delivery may be claimed. Default: never. */
@@ -55,7 +56,7 @@ export async function startDelivery(options: {
 }): Promise<RunningDelivery> {
   const { index, state, outbox, matching, after = setTimer, random = Math.random } = options;
   const { config, clock } = options.common;
-  const { net, webhooks, service } = config;
+  const { net, webhooks } = config;
   const log = options.common.log.child({ subsystem: "delivery" });
   const client = options.client ?? createConfiguredClient(net);
   const timeoutMs = webhooks.delivery_timeout_secs * 1000;
@@ -72,8 +73,7 @@ export async function startDelivery(options: {
       client,
       clock,
       timeoutMs,
-      userAgent: `${service.name}/${version}`,
-      signatureHeader: `${serviceNames(service.name).headerPrefix}Signature`,
+      sender: senderOf(config),
     }),
     gate: options.gate ?? OPEN_GATE,
     stats,
@@ -102,7 +102,7 @@ export async function startDelivery(options: {
     index,
     outbox,
     store,
-    matching,
+    matching: matching.live,
     hasRoom: async () => (await totals()).queued < MAX_QUEUED,
     onQueued: (webhookIds) => engine.wake(webhookIds),
     onDeactivated: () => stats.countDeactivated(),
@@ -111,7 +111,10 @@ export async function startDelivery(options: {
     setTimer: after,
   });
 
+  const previews = createPreviews({ index, matching: matching.previews, clock });
+
   return {
+    preview: previews.preview,
     wake: async (webhookId) => engine.wake([webhookId]),
     stats: async () => ({
       ...stats.stats(),

@@ -19,14 +19,15 @@ import { createDeliveryService } from "../../webhooks/delivery-service.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { createWebhookService } from "../../webhooks/webhook-service.ts";
 import type { StateStores } from "../state/state-stores.ts";
+import { senderOf } from "./sender.ts";
 
 /** Composes the signed management API from the index, the state and the settings. */
 export function createManagement(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly index: IndexDatabase;
   readonly state: Pick<StateStores, "nonces" | "apps" | "apiKeys" | "sessions" | "webhooks" | "deliveryLog">;
-  /** Wakes the delivery engine for newly queued deliveries. Without it the engine finds them at its next poll. */
-  readonly delivery?: Pick<DeliveryNode, "wake">;
+  /** The delivery worker. Without it the engine finds newly queued deliveries at its next poll, and there are no previews. */
+  readonly delivery?: Pick<DeliveryNode, "wake" | "preview">;
   /** Shared with the gates of all HTTP workers. Default: one of its own. */
   readonly keyEpoch?: KeyEpoch;
   /** Default: the guard of the settings in `net`. */
@@ -97,12 +98,17 @@ export function createManagement(options: {
       index,
       clock,
       wake,
+      preview: async (request) => {
+        if (!options.delivery) throw new Error("there is no delivery worker");
+        return options.delivery.preview(request);
+      },
     }),
     delivery: {
       timeoutSecs: webhooks.delivery_timeout_secs,
       rateLimit: webhooks.rate_limit,
       rateLimitSecs: webhooks.rate_limit_duration_secs,
     },
+    sender: senderOf(config),
   };
 }
 

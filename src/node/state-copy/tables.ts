@@ -203,6 +203,18 @@ export const COPIED_STATE: readonly CopiedTable[] = [
     columns: [number("webhook"), number("starts_at_ms"), number("count")],
   },
   {
+    name: "attempt_stats",
+    key: ["webhook", "starts_at", "duration_class"],
+    columns: [
+      number("webhook"),
+      number("starts_at"),
+      number("duration_class"),
+      number("attempts"),
+      number("delivered"),
+      number("failed"),
+    ],
+  },
+  {
     name: "delivery_totals",
     key: ["state"],
     summed: "count",

@@ -12,6 +12,7 @@ import { audienceDaySweep } from "../../push/store/sqlite/token-counts.ts";
 import { tokenChangeSweep } from "../../push/store/sqlite/token-limit.ts";
 import { sessionSweep } from "../../sessions/sqlite/session-store.ts";
 import { oneTimeNonceSweep } from "../../signers/sqlite/one-time-nonces.ts";
+import { attemptStatsSweep } from "../../webhooks/store/sqlite/attempt-stats.ts";
 import { deliverySweep, orphanedDeliverySweep } from "../../webhooks/store/sqlite/delivery-sweep.ts";
 import { webhookChangeSweep } from "../../webhooks/store/sqlite/webhook-changes.ts";
 import { bucketSweep } from "../../writes/limits/sqlite/bucket-store.ts";
@@ -32,6 +33,7 @@ export const sweepNames = [
   "deliveries",
   "orphaned_deliveries",
   "webhook_changes",
+  "attempt_stats",
   "one_time_nonces",
   "audit",
   "sessions",
@@ -58,6 +60,7 @@ export function sweepSteps(db: StateDatabase, clock: StateClock): Readonly<Recor
     deliveries: deliverySweep(db, clock),
     orphaned_deliveries: orphanedDeliverySweep(db),
     webhook_changes: webhookChangeSweep(db, clock),
+    attempt_stats: attemptStatsSweep(db, clock),
     one_time_nonces: oneTimeNonceSweep(db, clock),
     audit: auditSweep(db, clock),
     sessions: sessionSweep(db, clock),

@@ -21,8 +21,8 @@ export interface DeliveryWorkerInit {
   /** Connects to the writer of the index, which stores the events. */
   readonly ingest: MessagePort;
   readonly state: StateLink;
-  /** Connects to the thread that matches events against subscriptions. */
-  readonly matching: MessagePort;
+  /** Connect to the thread that matches events against subscriptions. */
+  readonly matching: { readonly live: MessagePort; readonly previews: MessagePort };
   /** See `UrlGuardOptions`. */
   readonly ownTargets: readonly OwnTarget[];
 }
@@ -43,7 +43,10 @@ runWorker<DeliveryWorkerInit>(
       index,
       state: state.stores,
       outbox: connectRpc<IngestRpc>(ingest),
-      matching: connectRpc<MatchRpc>(matching),
+      matching: {
+        live: connectRpc<MatchRpc>(matching.live),
+        previews: connectRpc<MatchRpc>(matching.previews),
+      },
       client: createConfiguredClient(config.net, { ownTargets }),
     });
     return {

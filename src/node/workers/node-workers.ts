@@ -156,7 +156,8 @@ function initOf(
     }
     case "delivery": {
       const { link: state, transfer } = connectState();
-      const [ingest, matching] = [channels.ingest.connect(), channels.matching.connect()];
+      const ingest = channels.ingest.connect();
+      const matching = { live: channels.matching.connect(), previews: channels.matching.connect() };
       const init: DeliveryWorkerInit = {
         config,
         commits: commits.shared,
@@ -165,7 +166,7 @@ function initOf(
         matching,
         ownTargets,
       };
-      return { init, transfer: [ingest, matching, ...transfer] };
+      return { init, transfer: [ingest, ...Object.values(matching), ...transfer] };
     }
     case "hub": {
       const ingest = channels.ingest.connect();

@@ -2,7 +2,8 @@ import type { OutboundClient, OutboundResult } from "../../net/client.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { ClaimedDelivery } from "../store/delivery-queue.ts";
 import { MAX_LOGGED_RESPONSE_BYTES } from "./classify-outcome.ts";
-import { COMPAT_SIGNATURE_HEADER, signedHeaders } from "./sign.ts";
+import { plainHeaders, type SenderSettings, signatureHeadersOf } from "./sent-headers.ts";
+import { signedHeaders } from "./sign.ts";
 
 /** Signs a delivery and sends it to its receiver. A receiver's misbehaviour never makes it throw. */
 export type CallReceiver = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<OutboundResult>;
@@ -13,13 +14,10 @@ export function createCallReceiver(parts: {
   readonly client: OutboundClient;
   readonly clock: Clock;
   readonly timeoutMs: number;
-  readonly userAgent: string;
-  /** Name of the service's own signature header. */
-  readonly signatureHeader: string;
+  readonly sender: SenderSettings;
 }): CallReceiver {
-  const { client, clock, timeoutMs, userAgent, signatureHeader } = parts;
+  const { client, clock, timeoutMs, sender } = parts;
   return async ({ messageId, body, ownerFid, targetUrl, compatPrefix, secrets }, signal) => {
-    const ownHeaders = compatPrefix === null ? [signatureHeader] : [signatureHeader, COMPAT_SIGNATURE_HEADER];
     // Encoded once for both signatures and the request.
     const bytes = encoder.encode(body);
     const content = { messageId, timestamp: nowSecs(clock), body: bytes };
@@ -28,9 +26,8 @@ export function createCallReceiver(parts: {
       requester: `fid:${ownerFid}`,
       method: "POST",
       headers: {
-        "content-type": "application/json",
-        "user-agent": userAgent,
-        ...signedHeaders(content, secrets, ownHeaders),
+        ...plainHeaders(sender),
+        ...signedHeaders(content, secrets, signatureHeadersOf(sender, compatPrefix)),
       },
       body: bytes,
       timeoutMs,

@@ -1,5 +1,6 @@
 import type { Claim, StoreRefusal } from "../../management/owned-store.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
+import type { AttemptStats, StatsRequest } from "./attempt-stats.ts";
 import type { QueuedEvent } from "./delivery-publications.ts";
 import type { Attempt } from "./delivery-queue.ts";
 
@@ -30,13 +31,35 @@ export interface LoggedDelivery {
 /** Position in a list of deliveries; a page starts after it. */
 export type DeliveryPosition = Pick<LoggedDelivery, "createdAt" | "seq">;
 
-export interface DeliveryPage {
+/** Which deliveries of a webhook a list has. A field that is left out selects all. */
+export interface DeliveryFilter {
+  readonly state?: DeliveryState | undefined;
+  readonly kind?: EventKind | undefined;
+  readonly isTest?: boolean | undefined;
+  /** Bounds of the time of creation, both included. */
+  readonly fromSecs?: number | undefined;
+  readonly toSecs?: number | undefined;
+}
+
+export interface DeliveryPage extends DeliveryFilter {
   readonly webhookId: string;
-  /** Undefined for all states. */
-  readonly state: DeliveryState | undefined;
-  /** Last delivery of the previous page; undefined for the first page. */
+  /** Where the previous page ended; undefined for the first page. */
   readonly after: DeliveryPosition | undefined;
   readonly max: number;
+}
+
+export interface ListedDeliveries {
+  /** Newest first. There may be fewer than wanted, even none, although more follow: a page looks at a bounded number of deliveries. */
+  readonly deliveries: readonly LoggedDelivery[];
+  /** Where the next page starts; undefined when there is none. */
+  readonly next: DeliveryPosition | undefined;
+}
+
+/** A delivery with what is sent. */
+export interface DeliveryWithBody {
+  readonly delivery: LoggedDelivery;
+  /** The JSON, byte for byte. */
+  readonly body: string;
 }
 
 /** Failed or dropped deliveries that were created within a time range, both ends included. */
@@ -57,8 +80,10 @@ export interface Replayed {
  * else unix seconds, and come from the caller.
  */
 export interface DeliveryLog {
-  /** Newest first. */
-  list(page: DeliveryPage): Promise<LoggedDelivery[]>;
+  list(page: DeliveryPage): Promise<ListedDeliveries>;
+  find(webhookId: string, messageId: string): Promise<DeliveryWithBody | undefined>;
+  /** Returns the attempts that ended from a time on, summed up by steps of `stepSecs`, a multiple of `STATS_STEP_SECS`. */
+  stats(request: StatsRequest): Promise<readonly AttemptStats[]>;
   /** Queues one finished delivery again, with as many attempts as a new one. */
   replay(
     claim: Claim,

@@ -241,6 +241,10 @@ async function webhookExamples(
   await signed("patchWebhook", { body: { webhook_id: webhookId, active: true } });
   const messageId = await deliverOnce(api, webhookId);
   await signed("listWebhookDeliveries", { query: { webhook_id: webhookId, limit: 1 } });
+  await signed("getWebhookDelivery", { query: { webhook_id: webhookId, message_id: messageId } });
+  await signed("getWebhookStats", { query: { webhook_id: webhookId, hours: 1 } });
+  const subscription = { [kind]: { text: "(?i)bread" }, "follow.created": { target_fids: [OWNER_FID] } };
+  await signed("previewWebhook", { body: { subscription, events: 100 } });
   await signed("replayWebhookDeliveries", { body: { webhook_id: webhookId, message_id: messageId } });
   await signed("testWebhook", { body: { webhook_id: webhookId } });
   await signed("rotateWebhookSecret", ofHook);

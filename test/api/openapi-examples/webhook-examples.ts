@@ -116,8 +116,7 @@ async function deliver({ node }: TestApi, messageId: string, body: string): Prom
     },
     clock: node.clock,
     timeoutMs: 1000,
-    userAgent: "example",
-    signatureHeader: "signature",
+    sender: { userAgent: "example", signatureHeader: "signature" },
   });
   const secret = { uid: "example", value: SECRET, createdAt: 1, expiresAt: null };
   await call(

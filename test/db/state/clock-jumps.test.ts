@@ -347,9 +347,8 @@ describe("a webhook delivery", () => {
     clock.jump(-8 * DAY);
     await passWithSweeps(10 * MINUTE);
     const { deliveryLog, webhooks } = stores;
-    expect(
-      await deliveryLog.list({ webhookId: HOOK, state: "failed", after: undefined, max: 9 }),
-    ).toHaveLength(4);
+    const failed = { webhookId: HOOK, state: "failed", after: undefined, max: 9 } as const;
+    expect((await deliveryLog.list(failed)).deliveries).toHaveLength(4);
     expect((await webhooks.find(HOOK, clock.nowSecs()))?.active).toBe(true);
   });
 });

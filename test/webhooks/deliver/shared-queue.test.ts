@@ -216,7 +216,7 @@ describe.skipIf(!HAS_POSTGRES)("three processes that deliver from one queue", ()
     expect(await state.log.totals()).toMatchObject({ queued: 1, failed: 0 });
     responses[1]?.resolve(new Response("ok"));
     await eventually(async () => (await state.log.totals()).delivered === 1);
-    const [delivery] = await state.log.list({ webhookId: hook, state: undefined, after: undefined, max: 9 });
+    const [delivery] = (await state.log.list({ webhookId: hook, after: undefined, max: 9 })).deliveries;
     expect(delivery?.attempts.map(({ status }) => status)).toEqual([200]);
   });
 });

@@ -153,8 +153,8 @@ function setupOf(fixture: DeliveryFixture, clock: ManualClock) {
     const [reason] = await by.settle([settlement], rule);
     return reason;
   };
-  const list = (webhookId: string, state?: LoggedDelivery["state"]) =>
-    log.list({ webhookId, state, after: undefined, max: 100 });
+  const list = async (webhookId: string, state?: LoggedDelivery["state"]) =>
+    (await log.list({ webhookId, state, after: undefined, max: 100 })).deliveries;
   const own = (webhookId: string, nowSecs = NOW) => ({ id: webhookId, ownerFid: 3, nowSecs });
   const sweep = async (sweepName: string, nowSecs: number) => {
     const found = fixture.sweeps.find((one) => one.name === sweepName);

@@ -2,23 +2,29 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { AnyElysia } from "elysia";
 import { createSignedRoutes } from "../../../auth/signed-routes.ts";
 import type { AuthDeps } from "../../../auth/verify.ts";
-import { choice, cursor, limit, optional, text } from "../../../http/params.ts";
+import { choice, cursor, integer, limit, optional, text } from "../../../http/params.ts";
 import type { EventKind } from "../../../protocol/event-kind.ts";
-import { cursorCodec, cutPage } from "../../../read/cursor.ts";
+import { cursorCodec } from "../../../read/cursor.ts";
+import { type SenderSettings, sentHeaders } from "../../../webhooks/deliver/sent-headers.ts";
 import { type DeliveryService, MAX_REPLAYS } from "../../../webhooks/delivery-service.ts";
+import { MAX_PREVIEWS_PER_MINUTE } from "../../../webhooks/preview/previews.ts";
+import type { PreviewOutcome } from "../../../webhooks/preview/scan.ts";
+import type { StatsBucket } from "../../../webhooks/store/attempt-stats.ts";
 import {
+  DELIVERY_RETENTION_SECS,
   type DeliveryState,
   deliveryStates,
   type LoggedDelivery,
 } from "../../../webhooks/store/delivery-log.ts";
 import type { Attempt } from "../../../webhooks/store/delivery-queue.ts";
 import { eventKinds } from "../../../webhooks/subscription-schema.ts";
-import { ReplayRequest, TestRequest } from "../../../webhooks/webhook-requests.ts";
+import { PreviewRequest, ReplayRequest, TestRequest } from "../../../webhooks/webhook-requests.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
 import { unwrapOrThrow } from "../../shared/management.ts";
 import { closed, Next, nullable, UnixSecs } from "../../shared/schemas.ts";
 
-const Kind = Type.Unsafe<EventKind>({ type: "string", enum: eventKinds.map(({ kind }) => kind) });
+const kinds = eventKinds.map(({ kind }) => kind);
+const Kind = Type.Unsafe<EventKind>({ type: "string", enum: kinds });
 const MessageId = Type.String({ description: "The `webhook-id` header that the receiver got" });
 
 const WebhookAttempt = Type.Object(
@@ -66,12 +72,73 @@ const TestResponse = Type.Object(
   closed,
 );
 
+const DeliveryResponse = Type.Object(
+  {
+    delivery: WebhookDelivery,
+    request: Type.Object(
+      {
+        headers: Type.Record(Type.String(), Type.String()),
+        body: Type.String({ description: "The JSON that is sent, byte for byte" }),
+      },
+      closed,
+    ),
+  },
+  closed,
+);
+
+const Count = Type.Integer({ minimum: 0 });
+const Milliseconds = (description: string) => nullable(Type.Integer({ minimum: 0, description }));
+const StatsResponse = Type.Object(
+  {
+    step_secs: Type.Integer({ description: "Length of a bucket" }),
+    buckets: Type.Array(
+      Type.Object(
+        {
+          at: UnixSecs("Start of the bucket"),
+          delivered: Type.Integer({ minimum: 0, description: "Deliveries that succeeded" }),
+          failed: Type.Integer({ minimum: 0, description: "Deliveries that were given up" }),
+          p50_ms: Milliseconds("Median duration of the attempts; null without any"),
+          p95_ms: Milliseconds("95th percentile of it"),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+
+const KindCounts = Type.Object({ scanned: Count, matched: Count }, closed);
+const PreviewResponse = Type.Object(
+  {
+    scanned: Type.Integer({ minimum: 0, description: "Events that were looked at" }),
+    from: nullable(UnixSecs("When the node applied the oldest of them")),
+    to: nullable(UnixSecs("When the node applied the newest of them")),
+    matched: Count,
+    by_kind: Type.Object(Object.fromEntries(kinds.map((kind) => [kind, Type.Optional(KindCounts)])), closed),
+    fell_to: Type.Record(Type.String(), Count, {
+      description:
+        "Events that did not match, by the first field of the filter that they do not meet; `type` are those of other kinds, `match` " +
+        "those that meet no field where any would do",
+    }),
+    samples: Type.Array(Type.Object({}, { additionalProperties: true }), {
+      maxItems: 10,
+      description: "The bodies of the newest matching events, as a delivery has them",
+    }),
+  },
+  closed,
+);
+
 const deliveryCursor = cursorCodec("webhook-deliveries", ["int", "int"]);
 
-/** `/webhook/deliveries` and `/webhook/test`: the deliveries of a webhook, for its owner. */
+const webhookId = text({ description: "The webhook's id" });
+const time = (description: string) =>
+  integer({ min: 0, max: Number.MAX_SAFE_INTEGER, description: `${description}, unix seconds` });
+
+/** `/webhook/deliveries`, `/webhook/preview` and their kin: the deliveries of a webhook, for its owner. */
 export function webhookDeliveryRoutes(deps: {
   readonly auth: AuthDeps;
   readonly deliveries: DeliveryService;
+  readonly sender: SenderSettings;
 }): AnyElysia {
   const { auth, deliveries } = deps;
   const routes = createSignedRoutes(auth, { name: "webhook-deliveries", tag: "Webhooks" });
@@ -81,10 +148,17 @@ export function webhookDeliveryRoutes(deps: {
     {
       summary: "Deliveries of a webhook",
       description:
-        "Newest first, each with its attempts. A delivery is retained for 7 days after it finished.",
+        "Newest first, each with its attempts. A delivery is retained for 7 days after it finished. With `type` or `test` a page can " +
+        "have fewer deliveries than `limit`, even none, although `next.cursor` leads to more.",
       query: {
-        webhook_id: text({ description: "The webhook's id" }),
+        webhook_id: webhookId,
         state: optional(choice(deliveryStates, { description: "Only deliveries in this state" })),
+        type: optional(choice(kinds, { description: "Only deliveries of this kind of event" })),
+        from: optional(time("Only deliveries that were queued then or later")),
+        to: optional(time("Only deliveries that were queued then or earlier")),
+        test: optional(
+          choice(["true", "false"], { description: "Only those of tests, or only those of events" }),
+        ),
         limit: limit(),
         cursor: cursor(),
       },
@@ -94,17 +168,83 @@ export function webhookDeliveryRoutes(deps: {
     async ({ fid, query }) => {
       const [createdAt, seq] = decodeCursor(deliveryCursor, query.cursor) ?? [];
       const after = createdAt === undefined || seq === undefined ? undefined : { createdAt, seq };
-      const found = unwrapOrThrow(
+      const page = unwrapOrThrow(
         await deliveries.list(fid, {
           webhookId: query.webhook_id,
           state: query.state,
+          kind: query.type,
+          fromSecs: query.from,
+          toSecs: query.to,
+          isTest: query.test === undefined ? undefined : query.test === "true",
           after,
-          max: query.limit + 1,
+          max: query.limit,
         }),
       );
-      const page = cutPage(found, query.limit, (last) => deliveryCursor.encode([last.createdAt, last.seq]));
-      return { deliveries: page.rows.map(presentDelivery), next: { cursor: page.cursor } };
+      const { next } = page;
+      return {
+        deliveries: page.deliveries.map(presentDelivery),
+        next: { cursor: next ? deliveryCursor.encode([next.createdAt, next.seq]) : null },
+      };
     },
+  );
+
+  routes.add(
+    "getWebhookDelivery",
+    {
+      summary: "One delivery of a webhook, with what is sent",
+      description:
+        "The body is that of every attempt, the headers are those of the last one. Signatures are masked.",
+      query: {
+        webhook_id: webhookId,
+        message_id: text({ description: "The `webhook-id` header that the receiver got" }),
+      },
+      response: DeliveryResponse,
+      errors: ["forbidden", "notFound"],
+    },
+    async ({ fid, query }) => {
+      const { delivery, body, webhook } = unwrapOrThrow(
+        await deliveries.find(fid, query.webhook_id, query.message_id),
+      );
+      const headers = sentHeaders({ delivery, webhook, sender: deps.sender });
+      return { delivery: presentDelivery(delivery), request: { headers, body } };
+    },
+  );
+
+  routes.add(
+    "getWebhookStats",
+    {
+      summary: "How the deliveries of a webhook went over time",
+      description:
+        "Steps of 5 minutes for up to 12 hours, of 15 minutes for up to 48, else of an hour. Durations are those of attempts, " +
+        "exact to a tenth.",
+      query: {
+        webhook_id: webhookId,
+        hours: optional(
+          integer({ min: 1, max: DELIVERY_RETENTION_SECS / 3600, description: "How far back" }),
+          24,
+        ),
+      },
+      response: StatsResponse,
+      errors: ["forbidden", "notFound"],
+    },
+    async ({ fid, query }) => {
+      const stats = unwrapOrThrow(await deliveries.stats(fid, query.webhook_id, query.hours));
+      return { step_secs: stats.stepSecs, buckets: stats.buckets.map(presentBucket) };
+    },
+  );
+
+  routes.add(
+    "previewWebhook",
+    {
+      summary: "Try a subscription on the newest events",
+      description:
+        "Matches a subscription against the events that the node still has, the newest first, as for deliveries; nothing is sent. " +
+        `An fid may ask ${MAX_PREVIEWS_PER_MINUTE} times a minute. A preview ends after 2 seconds with what it has seen until then.`,
+      body: PreviewRequest,
+      response: PreviewResponse,
+      errors: ["tooManyRequests"],
+    },
+    async ({ fid, body }) => presentPreview(unwrapOrThrow(await deliveries.preview(fid, body))),
   );
 
   routes.add(
@@ -139,6 +279,23 @@ export function webhookDeliveryRoutes(deps: {
   );
 
   return routes.plugin;
+}
+
+function presentBucket({ at, delivered, failed, p50Ms, p95Ms }: StatsBucket) {
+  return { at, delivered, failed, p50_ms: p50Ms, p95_ms: p95Ms };
+}
+
+function presentPreview(outcome: PreviewOutcome) {
+  const { scanned, fromSecs, toSecs, matched, byKind, fellTo, samples } = outcome;
+  return {
+    scanned,
+    from: fromSecs,
+    to: toSecs,
+    matched,
+    by_kind: byKind,
+    fell_to: fellTo,
+    samples: samples.map((body) => JSON.parse(body) as unknown),
+  };
 }
 
 function presentDelivery(delivery: LoggedDelivery): Static<typeof WebhookDelivery> {

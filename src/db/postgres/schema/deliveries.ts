@@ -50,6 +50,27 @@ export const deliveries = pgTable(
   ],
 );
 
+/**
+ * Attempts of a webhook by the step of time in which they ended and by the class of their duration, so that no query counts them.
+ * A writer has the lock of the webhook's queue.
+ */
+export const attemptStats = pgTable(
+  "attempt_stats",
+  {
+    webhook: whole("webhook").notNull(),
+    startsAt: whole("starts_at").notNull(),
+    durationClass: integer("duration_class").notNull(),
+    attempts: whole("attempts").notNull(),
+    /** Those after which the delivery was over. */
+    delivered: whole("delivered").notNull(),
+    failed: whole("failed").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.webhook, t.startsAt, t.durationClass] }),
+    index("attempt_stats_by_time").on(t.startsAt),
+  ],
+);
+
 /** Deliveries of all webhooks by state, one row for each node slot. The sum over the slots is the number. */
 export const deliveryTotals = pgTable(
   "delivery_totals",

@@ -63,6 +63,27 @@ export const deliveryAttempts = sqliteTable(
   (t) => [index("delivery_attempts_by_delivery").on(t.delivery)],
 );
 
+/**
+ * Attempts of a webhook by the step of time in which they ended and by the class of their duration, so that no query counts them
+ * (`src/webhooks/store/attempt-stats.ts`).
+ */
+export const attemptStats = sqliteTable(
+  "attempt_stats",
+  {
+    webhook: integer().notNull(),
+    startsAt: integer("starts_at").notNull(),
+    durationClass: integer("duration_class").notNull(),
+    attempts: integer().notNull(),
+    /** Those after which the delivery was over. */
+    delivered: integer().notNull(),
+    failed: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.webhook, t.startsAt, t.durationClass] }),
+    index("attempt_stats_by_time").on(t.startsAt),
+  ],
+);
+
 /** Deliveries of all webhooks by state, so that no query counts them. */
 export const deliveryTotals = sqliteTable("delivery_totals", {
   state: text().primaryKey(),

@@ -3,7 +3,13 @@ import type { PgPools } from "../../../db/postgres/pools.ts";
 import { pgStatement } from "../../../db/postgres/statement.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";
 import type { Claim, StoreRefusal } from "../../../management/owned-store.ts";
-import { type DeliveryLog, type DeliveryState, deliveryStates } from "../delivery-log.ts";
+import {
+  type DeliveryLog,
+  type DeliveryState,
+  deliveryStates,
+  type LoggedDelivery,
+} from "../delivery-log.ts";
+import { readPage } from "../delivery-page.ts";
 import type { QueueLimits } from "../delivery-publications.ts";
 import type { Attempt } from "../delivery-queue.ts";
 import {
@@ -15,6 +21,7 @@ import {
   toLogged,
 } from "../logged-rows.ts";
 import { messageIdOf } from "../message-id.ts";
+import { readAttemptStats } from "./attempt-stats.ts";
 import { addToDeliveryTotals, readDeliveryTotals, totalsSlot } from "./delivery-totals.ts";
 import { queueEvents, storedMessageIds } from "./queue-event.ts";
 
@@ -46,6 +53,13 @@ const newest = pgStatement<
      ) d
      JOIN delivery_events e ON e.seq = d.event
    WHERE w.webhook_id = $1 ORDER BY d.created_at DESC, d.seq DESC LIMIT $5`,
+);
+const withBody = pgStatement<LoggedRow & { body: string }, [messageId: string, webhookId: string]>(
+  "deliveries.with-body",
+  `SELECT d.seq, d.message_id, e.event_id, e.kind, e.is_test, d.state, d.created_at, d.due_at_ms, d.lease_ends_at_ms,
+     d.ended_at, e.body
+   FROM deliveries d JOIN delivery_events e ON e.seq = d.event JOIN webhooks w ON w.seq = d.webhook
+   WHERE d.message_id = $1 AND w.webhook_id = $2`,
 );
 const lastAttempts = pgStatement<AttemptRow & { delivery: number }, [deliveries: number[], max: number]>(
   "delivery-attempts.last",
@@ -137,18 +151,31 @@ export function createPostgresDeliveryLog(
     await addToDeliveryTotals(tx, slot, counts);
   }
 
+  async function withAttempts(rows: readonly LoggedRow[]): Promise<LoggedDelivery[]> {
+    if (rows.length === 0) return [];
+    const attempts = new Map<number, Attempt[]>(rows.map(({ seq }) => [seq, []]));
+    for (const row of await main.all(lastAttempts, [...attempts.keys()], MAX_SHOWN_ATTEMPTS))
+      attempts.get(row.delivery)?.push(toAttempt(row));
+    return rows.map((row) => toLogged(row, attempts.get(row.seq) ?? []));
+  }
+
   return {
-    async list({ webhookId, state, after, max }) {
+    async list(page) {
+      const { webhookId, state } = page;
       const states = state === undefined ? [...deliveryStates] : [state];
-      const createdBefore = after?.createdAt ?? Number.MAX_SAFE_INTEGER;
-      const seqBefore = after?.seq ?? Number.MAX_SAFE_INTEGER;
-      const rows = await main.all(newest, webhookId, states, createdBefore, seqBefore, max);
-      if (rows.length === 0) return [];
-      const attempts = new Map<number, Attempt[]>(rows.map(({ seq }) => [seq, []]));
-      for (const row of await main.all(lastAttempts, [...attempts.keys()], MAX_SHOWN_ATTEMPTS))
-        attempts.get(row.delivery)?.push(toAttempt(row));
-      return rows.map((row) => toLogged(row, attempts.get(row.seq) ?? []));
+      const { rows, next } = await readPage(page, ({ createdAt, seq }, max) =>
+        main.all(newest, webhookId, states, createdAt, seq, max),
+      );
+      return { deliveries: await withAttempts(rows), next };
     },
+
+    async find(webhookId, messageId) {
+      const row = await main.get(withBody, messageId, webhookId);
+      const [delivery] = row ? await withAttempts([row]) : [];
+      return row && delivery && { delivery, body: row.body };
+    },
+
+    stats: (request) => readAttemptStats(main, request),
 
     totals: () => readDeliveryTotals(main),
 

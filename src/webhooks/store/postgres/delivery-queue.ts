@@ -3,6 +3,7 @@ import { pgStatement } from "../../../db/postgres/statement.ts";
 import type { Secret } from "../../../db/state/secret.ts";
 import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";
+import { durationClassOf, statsStepOf } from "../attempt-stats.ts";
 import { failureRunReason, GONE } from "../deactivation-reason.ts";
 import {
   CALLS_PER_WEBHOOK,
@@ -256,6 +257,8 @@ function settlementJson(settlement: Settlement) {
     status: attempt.status,
     error: attempt.error,
     duration_ms: attempt.durationMs,
+    duration_class: durationClassOf(attempt.durationMs),
+    counted_at_secs: statsStepOf(attemptedAt),
     answer: storable(attempt.responseText),
   };
 }

@@ -5,6 +5,7 @@ import type { StateClock } from "../../../db/state/state-clock.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";
 import type { Sweep, Swept } from "../../../db/state/sweep.ts";
 import { DELIVERY_RETENTION_SECS, type DeliveryState } from "../delivery-log.ts";
+import { attemptStatsSweep } from "./attempt-stats.ts";
 import { addToDeliveryTotals, totalsSlot } from "./delivery-totals.ts";
 
 /**
@@ -87,6 +88,7 @@ export function createPostgresDeliverySweeps(
         }),
     },
     orphanSweep(main, slot),
+    attemptStatsSweep(main, clock),
     {
       name: "delivery_attempts",
       async step(maxRows) {

@@ -8,6 +8,7 @@ import {
   type DeliveryState,
   deliveryStates,
 } from "../delivery-log.ts";
+import { readPage } from "../delivery-page.ts";
 import type { QueueLimits } from "../delivery-publications.ts";
 import type { Attempt } from "../delivery-queue.ts";
 import {
@@ -18,6 +19,7 @@ import {
   toAttempt,
   toLogged,
 } from "../logged-rows.ts";
+import { readAttemptStats } from "./attempt-stats.ts";
 import { queueEvent } from "./delivery-publications.ts";
 import { addToDeliveryTotals, readDeliveryTotals } from "./delivery-totals.ts";
 
@@ -42,6 +44,13 @@ const newestOfState = statement<
      CROSS JOIN delivery_events e ON e.seq = d.event
    WHERE w.webhook_id = ?1 AND (d.created_at, d.seq) < (?3, ?4)
    ORDER BY d.created_at DESC, d.seq DESC LIMIT ?5`,
+);
+const withBody = statement<LoggedRow & { body: string }, [messageId: string, webhookId: string]>(
+  "deliveries.with-body",
+  `SELECT d.seq, d.message_id, e.event_id, e.kind, e.is_test, d.state, d.created_at, d.due_at_ms,
+     d.lease_ends_at_ms, d.ended_at, e.body
+   FROM deliveries d CROSS JOIN delivery_events e ON e.seq = d.event CROSS JOIN webhooks w ON w.seq = d.webhook
+   WHERE d.message_id = ?1 AND w.webhook_id = ?2`,
 );
 const lastAttempts = statement<AttemptRow, [delivery: number, max: number]>(
   "delivery-attempts.last",
@@ -75,18 +84,31 @@ const queuedOf = statement<{ queued: number }, [webhook: number]>(
   "SELECT queued FROM webhook_health WHERE webhook = ?",
 );
 
-export function deliveryLogReads(db: StateDatabase): Pick<DeliveryLog, "list" | "totals"> {
+export function deliveryLogReads(db: StateDatabase): Pick<DeliveryLog, "list" | "find" | "stats" | "totals"> {
   return {
-    list: async ({ webhookId, state, after, max }) =>
+    async list(page) {
+      const { webhookId, state } = page;
+      const { rows, next } = await readPage(page, async ({ createdAt, seq }, max) =>
+        db.snapshot(() =>
+          (state === undefined ? deliveryStates : [state])
+            .flatMap((one) => db.all(newestOfState, webhookId, one, createdAt, seq, max))
+            .sort((a, b) => b.created_at - a.created_at || b.seq - a.seq)
+            .slice(0, max),
+        ),
+      );
+      return db.snapshot(() => ({
+        deliveries: rows.map((row) => toLogged(row, attemptsOf(db, row.seq))),
+        next,
+      }));
+    },
+
+    find: async (webhookId, messageId) =>
       db.snapshot(() => {
-        const createdBefore = after?.createdAt ?? Number.MAX_SAFE_INTEGER;
-        const seqBefore = after?.seq ?? Number.MAX_SAFE_INTEGER;
-        return (state === undefined ? deliveryStates : [state])
-          .flatMap((one) => db.all(newestOfState, webhookId, one, createdBefore, seqBefore, max))
-          .sort((a, b) => b.created_at - a.created_at || b.seq - a.seq)
-          .slice(0, max)
-          .map((row) => toLogged(row, attemptsOf(db, row.seq)));
+        const row = db.get(withBody, messageId, webhookId);
+        return row && { delivery: toLogged(row, attemptsOf(db, row.seq)), body: row.body };
       }),
+
+    stats: async (request) => readAttemptStats(db, request),
 
     totals: async () => readDeliveryTotals(db),
   };

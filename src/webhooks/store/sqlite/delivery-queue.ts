@@ -3,8 +3,10 @@ import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { StoreWrites } from "../../../db/state/store-writes.ts";
+import { AttemptCounts } from "../attempt-stats.ts";
 import type { DeliveryQueue, DueWebhook, FailureRule, Settlement } from "../delivery-queue.ts";
 import { settledDelivery } from "../settled-delivery.ts";
+import { addAttemptCounts } from "./attempt-stats.ts";
 import { claimDelivery } from "./delivery-claim.ts";
 import { uncountCall } from "./delivery-rate.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
@@ -116,6 +118,7 @@ function settle(
   rule: FailureRule,
 ): (string | undefined)[] {
   const ended = { delivered: 0, failed: 0 };
+  const counts = new AttemptCounts();
   const successes = new Map<number, { count: number; lastSecs: number }>();
   const storeSuccesses = (webhook: number) => {
     const run = successes.get(webhook);
@@ -131,6 +134,7 @@ function settle(
     const webhook = db.get(settleLeased, state, dueAtMs, endedAt, seq, leaseEndsAtMs, bootId)?.webhook;
     if (webhook === undefined) return undefined;
     db.run(insertAttempt, seq, atMs, status, error, durationMs, responseText);
+    counts.add(webhook, settlement);
     if (state !== "queued") ended[state] += 1;
     let deactivated: string | undefined;
     if (verdict.kind === "delivered") {
@@ -150,6 +154,7 @@ function settle(
     return deactivated;
   });
   for (const webhook of successes.keys()) storeSuccesses(webhook);
+  addAttemptCounts(db, counts);
   addToDeliveryTotals(db, "queued", -(ended.delivered + ended.failed));
   addToDeliveryTotals(db, "delivered", ended.delivered);
   addToDeliveryTotals(db, "failed", ended.failed);

@@ -126,7 +126,8 @@ describe.skipIf(!HAS_POSTGRES)("after an answer that was lost behind the commit"
     await using state = await start();
     await state.publish();
     await state.settle({ kind: "failed" });
-    const [newest] = await state.log.list({ webhookId: HOOK, state: "failed", after: undefined, max: 1 });
+    const failed = { webhookId: HOOK, state: "failed", after: undefined, max: 1 } as const;
+    const [newest] = (await state.log.list(failed)).deliveries;
     expect(await state.losing(() => state.log.replay(own, newest?.messageId ?? "", NOW_MS))).toBe("queued");
     const range = { fromSecs: 0, toSecs: NOW };
     const page = { after: undefined, max: 2, nowMs: NOW_MS };

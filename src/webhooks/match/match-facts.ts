@@ -1,6 +1,6 @@
-import type { EventFacts } from "../webhooks/match/facts.ts";
-import type { MatchResult } from "../webhooks/match/match-service.ts";
-import type { MatchClient } from "../webhooks/match/rpc.ts";
+import type { EventFacts } from "./facts.ts";
+import type { MatchResult } from "./match-service.ts";
+import type { MatchClient } from "./rpc.ts";
 
 /** Matches events, at least the first one. One that cannot be matched has no receivers, so that it does not stop all others. */
 export async function matchFacts(matching: MatchClient, facts: readonly EventFacts[]): Promise<MatchResult> {

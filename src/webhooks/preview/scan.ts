@@ -1,0 +1,160 @@
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { eventRange, eventsAfter, type StoredOutboxEvent } from "../../db/index/outbox.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { EventKind } from "../../protocol/event-kind.ts";
+import { loadUsers } from "../../read/hydrate/users.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import type { EventFacts } from "../match/facts.ts";
+import { factsOf, fidsNamedIn } from "../match/facts-of.ts";
+import { matchFacts } from "../match/match-facts.ts";
+import type { SubscriptionRefusal } from "../match/match-service.ts";
+import type { MatchClient } from "../match/rpc.ts";
+import { type NodeEvent, readEvent } from "../publish/event.ts";
+import { buildBodies } from "../publish/payload.ts";
+import type { Subscription } from "../subscription.ts";
+import { probesOf } from "./probes.ts";
+
+/** Events that are read and matched at a time, so that deliveries get their turn in between. */
+const EVENTS_PER_SLICE = 50;
+const MAX_SAMPLES = 10;
+
+/** What a subscription would have delivered of the newest events of the log. Times are unix seconds, null without events. */
+export interface PreviewOutcome {
+  readonly scanned: number;
+  /** When the node applied the oldest and the newest of them. */
+  readonly fromSecs: number | null;
+  readonly toSecs: number | null;
+  readonly matched: number;
+  readonly byKind: Readonly<Partial<Record<EventKind, { scanned: number; matched: number }>>>;
+  /** The events that did not match, by the field that they fell to (`Probes.fellTo`). */
+  readonly fellTo: Readonly<Record<string, number>>;
+  /** Bodies of the newest matching events, as JSON texts. */
+  readonly samples: readonly string[];
+}
+
+export interface ScanDeps {
+  readonly index: IndexDatabase;
+  /** A client that only one scan at a time uses. */
+  readonly matching: MatchClient;
+  readonly clock: Clock;
+}
+
+export interface ScanRequest {
+  /** Whose budget of matching is charged. */
+  readonly ownerId: string;
+  readonly subscription: Subscription;
+  /** The number of events. */
+  readonly events: number;
+  /** Whether the time is over. The outcome is of the events before that. */
+  readonly isOver: () => boolean;
+}
+
+interface ScannedEvent {
+  readonly event: NodeEvent;
+  readonly facts: EventFacts;
+}
+
+/**
+ * Matches the newest events of the log against a subscription, the newest first, by the matcher of deliveries. The error is
+ * the reason why the matcher stopped.
+ */
+export async function scanEvents(
+  { index, matching, clock }: ScanDeps,
+  { ownerId, subscription, events, isOver }: ScanRequest,
+): Promise<Result<PreviewOutcome, string>> {
+  const probes = probesOf(subscription);
+  const tally = new Tally();
+  // The size of a subscription is bounded, and what the owner's webhooks use is counted for them.
+  const set = probes.subscriptions.map((probe) => ({ ...probe, ownerId, isSecond: true }));
+  await matching.update({ set, removed: [] });
+  try {
+    for (let { oldestSeq, headSeq: end } = eventRange(index); end >= oldestSeq; ) {
+      const size = Math.min(EVENTS_PER_SLICE, events - tally.scanned);
+      if (size === 0 || isOver()) break;
+      const after = Math.max(end - size, oldestSeq - 1);
+      const slice = readSlice(index, after, end);
+      end = after;
+      for (let from = 0; from < slice.length && !isOver(); ) {
+        const facts = slice.slice(from).map((one) => one.facts);
+        const { matches, refused } = await matchFacts(matching, facts);
+        const [refusal]: readonly (SubscriptionRefusal | undefined)[] = refused;
+        if (refusal) return err(refusal.reason);
+        for (const [at, ids] of matches.entries()) {
+          const one = slice[from + at];
+          if (one) tally.add(one.event, probes.fellTo(one.event.kind, new Set(ids)));
+        }
+        from += matches.length;
+      }
+    }
+  } finally {
+    await matching.update({ set: [], removed: set.map(({ id }) => id) });
+  }
+  const bodies = index.snapshot(() => buildBodies(index, tally.samples, nowSecs(clock)));
+  return ok(tally.outcome([...bodies.values()]));
+}
+
+/** Reads the events behind `after` up to `end`, the newest first, without those that deliveries pass over. */
+function readSlice(index: IndexDatabase, after: number, end: number): ScannedEvent[] {
+  return index.snapshot(() => {
+    const rows = eventsAfter(index, after, end - after).filter(({ seq }) => seq <= end);
+    const events = rows.toReversed().flatMap(readable);
+    const users = loadUsers(
+      index,
+      events.flatMap((event) => [actorOf(event), ...fidsNamedIn(event)]),
+    );
+    // An event about an fid without a registration has no body.
+    const known = events.filter((event) => users.has(actorOf(event)));
+    return known.map((event) => ({ event, facts: factsOf(event, users) }));
+  });
+}
+
+/** The publisher logs rows that this version of the node cannot read. */
+function readable(row: StoredOutboxEvent): NodeEvent[] {
+  try {
+    return [readEvent(row)];
+  } catch {
+    return [];
+  }
+}
+
+const actorOf = (event: NodeEvent): number => ("cast" in event ? event.cast.fid : event.fid);
+
+/** Counts the events of a scan. */
+class Tally {
+  scanned = 0;
+  readonly samples: NodeEvent[] = [];
+  #matched = 0;
+  #fromSecs: number | null = null;
+  #toSecs: number | null = null;
+  readonly #byKind: Partial<Record<EventKind, { scanned: number; matched: number }>> = {};
+  readonly #fellTo: Record<string, number> = {};
+
+  /** @param fellTo undefined for an event that matches. */
+  add(event: NodeEvent, fellTo: string | undefined): void {
+    this.scanned += 1;
+    this.#fromSecs = Math.min(this.#fromSecs ?? event.appliedAt, event.appliedAt);
+    this.#toSecs = Math.max(this.#toSecs ?? event.appliedAt, event.appliedAt);
+    this.#byKind[event.kind] ??= { scanned: 0, matched: 0 };
+    const ofKind = this.#byKind[event.kind];
+    if (ofKind) ofKind.scanned += 1;
+    if (fellTo !== undefined) {
+      this.#fellTo[fellTo] = (this.#fellTo[fellTo] ?? 0) + 1;
+      return;
+    }
+    this.#matched += 1;
+    if (ofKind) ofKind.matched += 1;
+    if (this.samples.length < MAX_SAMPLES) this.samples.push(event);
+  }
+
+  outcome(samples: readonly string[]): PreviewOutcome {
+    return {
+      scanned: this.scanned,
+      fromSecs: this.#fromSecs,
+      toSecs: this.#toSecs,
+      matched: this.#matched,
+      byKind: this.#byKind,
+      fellTo: this.#fellTo,
+      samples,
+    };
+  }
+}
