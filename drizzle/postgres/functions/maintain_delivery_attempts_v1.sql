@@ -24,8 +24,8 @@ BEGIN
       EXECUTE format('CREATE TABLE %I PARTITION OF delivery_attempts FOR VALUES FROM (%s) TO (%s)', v_name,
         v_day * day_ms, (v_day + 1) * day_ms);
     EXCEPTION
-      -- Such a row has come meanwhile.
-      WHEN check_violation THEN NULL;
+      -- Such a row, or another node's partition, has come meanwhile.
+      WHEN check_violation OR duplicate_table OR unique_violation THEN NULL;
     END;
   END LOOP;
   FOR v_name IN
