@@ -8,12 +8,13 @@ export function registerDemo(program: Command): void {
     .command("keys")
     .description("print the custody and signer keys of an fid of the demo network; they are public")
     .requiredOption("--fid <n>", "the fid", parseFid)
-    .action(async ({ fid }: { fid: number }) => {
+    .option("--custody", "print the custody key alone, as --key-file of other commands takes it")
+    .action(async ({ fid, custody = false }: { fid: number; custody?: boolean }) => {
       const { demoKeys } = await import("../demo/keys.ts");
       const { UserError } = await import("../lib/failure.ts");
       const keys = demoKeys(fid);
       if (!keys) throw new UserError(`the demo network has no fid ${fid}`);
-      print(`${JSON.stringify(keys, null, 2)}\n`);
+      print(`${custody ? keys.custody.privateKey : JSON.stringify(keys, null, 2)}\n`);
     });
 }
 

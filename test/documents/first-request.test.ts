@@ -101,7 +101,10 @@ test("the SDK publishes a cast by a signer that a person of the demo network app
     lines.push(...ended);
     if (lines.length !== 1 || ended.length === 0) continue;
     const approved = shell(lines[0] ?? "");
-    expect(approved.stdout.toString()).toMatch(/^approved, fid 5, message 0x[0-9a-f]{40}\n$/);
+    expect([approved.stdout.toString(), approved.stderr.toString()]).toEqual([
+      expect.stringMatching(/^approved, fid 5, message 0x[0-9a-f]{40}\n$/),
+      "",
+    ]);
   }
   expect([await running.exited, await new Response(running.stderr).text()]).toEqual([0, ""]);
   expect(lines.slice(1)).toEqual([documentExample("first cast output")]);

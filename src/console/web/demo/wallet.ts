@@ -19,7 +19,7 @@ export type DemoPrompt =
     };
 
 /** The name by which a page recognises this wallet (EIP-6963). */
-export const DEMO_WALLET_RDNS = "example.demo.wallet";
+export const DEMO_WALLET_RDNS = "console.demo";
 
 /** An error of a wallet, as EIP-1193 defines them. */
 class WalletError extends Error {
