@@ -26,6 +26,8 @@ interface SignedRouteSpec<Q extends QueryParams> {
    */
   readonly body?: TSchema;
   readonly response: TSchema;
+  /** Of a success. Default: 200. */
+  readonly status?: number;
   readonly errors?: readonly ErrorName[];
 }
 
@@ -64,6 +66,7 @@ interface HandlerContext {
   readonly body: unknown;
   /** Template of the whole path, for example `/v2/farcaster/webhook`. */
   readonly route: string;
+  readonly set: { status?: number | string };
 }
 
 /**
@@ -113,19 +116,20 @@ export function createSignedRoutes(
           fid: await verify({ headers, bodyHash: () => hashBody(rawBody(request)), op }),
         });
       };
-      const { body, errors = [], ...rest } = spec;
+      const { body, errors = [], status, response, ...rest } = spec;
       const hook = operation<QueryParams | undefined, TSchema | undefined>({
         operationId: id,
         tags: [group.tag],
         security: signedOperation.session ? "signedOperationOrSession" : "signedOperation",
         access: accessOf(op),
         ...rest,
+        response: status === undefined ? response : { [status]: response },
         // On every route, a signature for another operation is 400, a session that may not do it is 403, and every request is 503
         // while the index lags.
         errors: ["badRequest", "forbidden", "unavailable", "payloadTooLarge", ...errors],
         ...(body === undefined ? {} : { body: documentedOnly(body) }),
       });
-      const handler = async ({ request, query, body, route }: HandlerContext): Promise<unknown> => {
+      const handler = async ({ request, query, body, route, set }: HandlerContext): Promise<unknown> => {
         const { fid, session } = verified.get(request) ?? {};
         if (fid === undefined) throw new Error(`${id} was reached without a verified signature`);
         const signed = {
@@ -139,6 +143,7 @@ export function createSignedRoutes(
           headers: request.headers,
         };
         const response = await handle(signed);
+        if (status !== undefined) set.status = status;
         if (method !== "GET") {
           const { requestId, caller } = exchangeOf(request);
           const key = caller.kind === "apiKey" ? { apiKeyPrefix: caller.prefix } : {};

@@ -28,6 +28,7 @@ const messageOnly = (message: string) => ({ message });
 /** Paths relative to a prefix of the API; a row applies to its path and everything below. */
 const apiRows: readonly PolicyRow[] = [
   { path: "/api_key", maxBodyBytes: 32 * kib },
+  { path: "/frame/app/campaign", maxBodyBytes: 1024 * kib },
   { path: "/frame/app", maxBodyBytes: 32 * kib },
   {
     path: "/frame/webhook",

@@ -95,7 +95,43 @@ export const SendNotificationRequest = Type.Object(
   { $id: "SendNotificationRequest" },
 );
 
+const ofApp = {
+  app_id: Type.String({ description: "The app's id" }),
+  target_fids: Type.Optional(TargetFids),
+};
+const { exclude_fids, following_fid } = audienceFilters;
+
+/** A send by the app's owner. */
+export const SendCampaignRequest = Type.Object(
+  { ...ofApp, notification: SentNotification, exclude_fids, following_fid },
+  { $id: "SendCampaignRequest" },
+);
+
+/** The same body, of which an estimate needs the audience; by the `uuid` it knows who has the notification. */
+export const EstimateRequest = Type.Object(
+  { ...ofApp, notification: Type.Optional(SentNotification), exclude_fids, following_fid },
+  { $id: "EstimateCampaignRequest" },
+);
+
+const readEstimateBody = schemaReader(EstimateRequest);
 const readBody = schemaReader(SendNotificationRequest);
+
+/** What an estimate counts. */
+export interface EstimatedSend {
+  readonly audience: Audience;
+  /** Undefined for a notification that nobody can have. */
+  readonly uuid: string | undefined;
+}
+
+/** Reads the body of an estimate for the app at `appUrl`; a refusal names the field. */
+export function readEstimateRequest(body: unknown, appUrl: string): Result<EstimatedSend, Refusal> {
+  const read = readEstimateBody(body);
+  if (!read.ok) return read;
+  const { notification, app_id: _, ...audience } = read.value;
+  if (notification === undefined) return ok({ audience: audienceOf(audience), uuid: undefined });
+  const send = readSendRequest(body, appUrl);
+  return send.ok ? ok({ audience: send.value.audience, uuid: send.value.uuid }) : send;
+}
 
 /** Reads the body of a send for the app at `appUrl`; a refusal names the field. */
 export function readSendRequest(body: unknown, appUrl: string): Result<SendRequest, Refusal> {

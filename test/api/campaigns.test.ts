@@ -33,6 +33,8 @@ test("returns a campaign to its owner with its counts by client host and by reas
         success_count: 1,
         failure_count: 3,
         not_attempted_count: 1,
+        audience_count: 5,
+        tokens_per_second: null,
         created_at: now,
         started_at: now,
         completed_at: now,

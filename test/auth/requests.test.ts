@@ -88,12 +88,14 @@ interface Ids {
   readonly signerUuid: string;
 }
 
+const notification = { title: "T", body: "B", target_url: app.app_url };
+
 /** Sends a notification without recipients; returns the campaign's id. */
 async function send(appId: string, key: string): Promise<string> {
   const response = await fetch(`${signed.api.url}/v2/svc/frame/notifications/${appId}`, {
     method: "POST",
     headers: { "x-api-key": key },
-    body: JSON.stringify({ notification: { title: "T", body: "B", target_url: app.app_url } }),
+    body: JSON.stringify({ notification }),
   });
   const { campaign_id } = (await response.json()) as { campaign_id: string };
   return campaign_id;
@@ -112,6 +114,8 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
   if (path === "/managed_signer/import") return { method, path, body: activeKey(3) };
   if (path === "/managed_signer/export") return { method, path, body: { signer_uuid: ids.signerUuid } };
   if (path === "/managed_signer") return { method, path: `${path}?signer_uuid=${ids.signerUuid}` };
+  if (path.startsWith("/frame/app/campaign") && method === "POST")
+    return { method, path, body: { app_id: ids.appId, notification } };
   if (path.endsWith("/campaign")) return { method, path: `${path}?campaign_id=${ids.campaignId}` };
   if (path === "/api_key/secret/rotate") return { method, path, body: { [key]: id } };
   if (path === "/webhook/delivery")
@@ -125,6 +129,11 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
   if (path.endsWith("/test")) return { method, path, body: { [key]: id } };
   if (method !== "POST") return { method, path, body: { [key]: id, name: "Renamed" } };
   return { method, path: record === webhook ? `${path}?owner_fid=3` : path, body: record };
+}
+
+/** The status of a request that succeeds. */
+function successOf({ method, path }: { method: Method; path: string }): number {
+  return method === "POST" && path === "/frame/app/campaign" ? 202 : 200;
 }
 
 /** Fails unless the request is rejected like this and leaves no row, not even a nonce. */
@@ -165,7 +174,7 @@ describe.each(requests)("$method $path", (request) => {
       const call = { ...good(), path: `${route}${end}${query ? `?${query}` : ""}` };
       const headers = await signed.sign(call);
       const before = signed.rowCounts();
-      expect((await signed.send(call, headers)).status).toBe(200);
+      expect((await signed.send(call, headers)).status).toBe(successOf(request));
       expect(signed.rowCounts().nonces).toBe((before.nonces ?? 0) + 1);
       await expectRefused(() => signed.send(call, headers), 401, "nonce was used before");
       await signed.call({ method: "DELETE", path: `/frame/app?app_id=${ids.appId}` });
@@ -207,7 +216,7 @@ describe.each(requests)("$method $path", (request) => {
     }
     for (const signedAt of [now - 300, now + 300]) {
       ids = await resources(3);
-      expect((await signed.call({ ...good(), signedAt })).status).toBe(200);
+      expect((await signed.call({ ...good(), signedAt })).status).toBe(successOf(request));
       await signed.call({ method: "DELETE", path: `/frame/app?app_id=${ids.appId}` });
       await signed.call({ method: "DELETE", path: `/webhook?webhook_id=${ids.webhookId}` });
       await signed.call({ method: "DELETE", path: `/api_key?api_key_id=${ids.apiKeyId}` });

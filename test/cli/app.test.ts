@@ -141,6 +141,30 @@ test("creates, reads, lists, updates, rotates and deletes an app; tables show th
   expect(await node.json(OWNER, ["app", "delete", again.app_id])).toEqual({ deleted: true } as never);
 }, 30_000);
 
+test("shows an app's audience, estimates a send and sends; tables show the data of --json", async () => {
+  const { app_id: id } = await createApp(QUIET);
+  const audience = await node.as(QUIET, ["app", "audience", id, "--days", "7"]);
+  expect(audience).toMatchObject({ exitCode: 0, errors: "" });
+  expect(audience.out).toMatch(
+    /^total +0\n\nnone\n\nday +enabled +added +removed +disabled +invalidated\n\d{4}-\d\d-\d\d +0 +0 +0 +0 +0\n$/,
+  );
+  const filters = ["--target-fids", "1,2", "--exclude-fids", "2", "--following-fid", "5"];
+  const estimate = await node.as(QUIET, ["app", "estimate", id, ...filters]);
+  expect(estimate.out).toBe("tokens       0\nfids         0\nsent_before  0\n\nnone\n");
+  const text = ["--title", "Fresh bread", "--body", "The oven is hot.", "--target-url", ALLOWED_URL];
+  const sent = await node.as(QUIET, ["app", "send", id, ...text, ...filters]);
+  expect(sent.out).toMatch(/^campaign_id +[0-9a-f-]{36}\nstatus +queued\n$/);
+  expect(await node.json(QUIET, ["app", "send", id, ...text])).toMatchObject({ status: "queued" });
+  expect(await node.as(QUIET, ["app", "estimate", id, "--target-fids", ""])).toMatchObject({
+    exitCode: 1,
+    errors: "error: --target-fids has no fid; leave it out for all users\n",
+  });
+  expect(await node.as(OWNER, ["app", "send", id, ...text])).toEqual(
+    failed(403, "the app belongs to another fid"),
+  );
+  await node.as(QUIET, ["app", "delete", id]);
+}, 30_000);
+
 describe("exits with 1, status and message when the node rejects the request", () => {
   let app: AppJson;
   beforeAll(async () => {

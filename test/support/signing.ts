@@ -72,6 +72,9 @@ export const opByRequest: Readonly<Record<string, string>> = {
   "GET /frame/app/tokens": "app.read",
   "GET /frame/app/campaigns": "app.read",
   "GET /frame/app/campaign": "app.read",
+  "GET /frame/app/audience": "app.read",
+  "POST /frame/app/campaign": "app.send",
+  "POST /frame/app/campaign/estimate": "app.read",
   "POST /frame/app/secret/rotate": "app.rotate_secret",
 };
 

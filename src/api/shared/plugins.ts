@@ -2,6 +2,7 @@ import type { AnyElysia } from "elysia";
 import type { HttpServerOptions } from "../../http/server.ts";
 import { compatPlugins } from "../compat/plugins.ts";
 import { apiKeyRoutes } from "../native/api-keys/routes.ts";
+import { appAudienceRoutes } from "../native/apps/audience-routes.ts";
 import { appCampaignRoutes } from "../native/apps/campaign-routes.ts";
 import { appRoutes } from "../native/apps/routes.ts";
 import { appTokenRoutes } from "../native/apps/token-routes.ts";
@@ -67,6 +68,7 @@ function nativePlugins({ source, management, push, signers, audit, stream }: Api
     appRoutes(management),
     appTokenRoutes(push),
     appCampaignRoutes(push),
+    appAudienceRoutes(push),
     sendRoutes(push.sends),
     tokenWebhookRoutes(push.tokenWebhook),
     webhookRoutes(management),

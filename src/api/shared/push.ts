@@ -1,4 +1,5 @@
 import type { AuthDeps } from "../../auth/verify.ts";
+import type { AudienceService } from "../../push/audience-service.ts";
 import type { CampaignService } from "../../push/campaign-service.ts";
 import type { SendService } from "../../push/send-service.ts";
 import type { SenderView } from "../../push/sender-view.ts";
@@ -13,5 +14,6 @@ export interface PushDeps extends PushApps {
   readonly tokenWebhook: TokenWebhookDeps;
   readonly sends: SendService;
   readonly campaigns: CampaignService;
+  readonly audience: AudienceService;
   readonly senderView: SenderView;
 }

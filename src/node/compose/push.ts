@@ -8,8 +8,10 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { createConfiguredGuard } from "../../net/configured-client.ts";
 import type { UrlGuard } from "../../net/guard.ts";
 import type { OwnTarget } from "../../net/own-target.ts";
+import { createAudienceService } from "../../push/audience-service.ts";
 import { createCampaignService } from "../../push/campaign-service.ts";
 import type { FanOut } from "../../push/fan-out.ts";
+import { followersFromIndex } from "../../push/followers.ts";
 import { createSendService } from "../../push/send-service.ts";
 import { createSenderView } from "../../push/sender-view.ts";
 import { createTokenEvents } from "../../push/tokens/token-events.ts";
@@ -41,6 +43,14 @@ export function createPush(options: {
   const guard = options.guard ?? createConfiguredGuard(net, { ownTargets: options.ownTargets });
   const { tokens, apps, campaigns } = state;
   const count = registerTokenMetrics(metrics, tokens);
+  const sends = createSendService({
+    apps,
+    campaigns,
+    fanOut,
+    clock,
+    dedupeTtlSecs: config.send.dedupe_ttl_secs,
+    stopping: options.stopping ?? new AbortController().signal,
+  });
   return {
     auth: management.auth,
     tokens: createTokenService({ apps: management.apps, tokens }),
@@ -51,13 +61,14 @@ export function createPush(options: {
       events: createTokenEvents({ apps, tokens, guard, clock, log, count }),
       count,
     },
-    sends: createSendService({
-      apps,
+    sends,
+    audience: createAudienceService({
+      apps: management.apps,
+      tokens,
       campaigns,
-      fanOut,
+      followersAmong: followersFromIndex(index),
+      sends,
       clock,
-      dedupeTtlSecs: config.send.dedupe_ttl_secs,
-      stopping: options.stopping ?? new AbortController().signal,
     }),
     campaigns: createCampaignService({ apps: management.apps, campaigns }),
     appOfKey: createSendKeyLookup({ apps, clock }),

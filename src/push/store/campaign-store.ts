@@ -1,3 +1,5 @@
+import type { TokenPosition } from "./token-store.ts";
+
 /** A notification as clients get it. */
 export interface Notification {
   /** A client shows one notification of an id to a user. */
@@ -181,6 +183,11 @@ export interface CampaignStore {
   waiting(): Promise<WaitingCampaigns>;
   breakdown(campaignId: string, maxHosts: number): Promise<CampaignBreakdown>;
   totals(campaignId: string, maxClients: number): Promise<CampaignTotals>;
+  /** Returns which of the tokens, ordered by fid, got the notification; the others may be sent to. */
+  sentBefore<Token extends TokenPosition>(
+    notification: { readonly appId: string; readonly notificationId: string },
+    tokens: readonly Token[],
+  ): Promise<Token[]>;
   /** Returns fids above `after` with a rate-limited token, ascending. */
   retryableFids(campaignId: string, after: number, max: number): Promise<number[]>;
 }

@@ -53,6 +53,16 @@ export function groupByBlock<Token extends TokenPosition>(tokens: readonly Token
   return parts;
 }
 
+/** Returns the tokens of a group that stored `FidBlock`s contain. */
+export function tokensIn<Token extends TokenPosition>(
+  { tokens }: BlockTokens<Token>,
+  stored: readonly Uint8Array[],
+): Token[] {
+  if (stored.length === 0) return [];
+  const blocks = stored.map((fids) => new FidBlock(fids));
+  return tokens.filter(({ fid }) => blocks.some((block) => block.has(fid)));
+}
+
 /** The ledger of one block, for one campaign. It decides in memory; the store reads the rows and writes the changes. */
 export class LedgerBlock {
   readonly #campaign: number;

@@ -1,5 +1,12 @@
 import { stateOf } from "./token-counts.ts";
-import type { LiveToken, TokenDetails, TokenKey, TokenOrigin, TokenRecord } from "./token-store.ts";
+import type {
+  AudienceToken,
+  LiveToken,
+  TokenDetails,
+  TokenKey,
+  TokenOrigin,
+  TokenRecord,
+} from "./token-store.ts";
 
 /** A row of `tokens` with the columns of `tokenColumns`. */
 export interface TokenRow {
@@ -45,6 +52,17 @@ export interface LiveRow {
   readonly client_fid: number;
   readonly url: string;
   readonly token: string;
+}
+
+/** A row with what an estimate counts. */
+export interface AudienceRow {
+  readonly fid: number;
+  readonly client_fid: number;
+  readonly host: string | null;
+}
+
+export function toAudienceToken({ fid, client_fid, host }: AudienceRow): AudienceToken {
+  return { fid, clientFid: client_fid, host };
 }
 
 /** Columns that a send needs; the index by host covers all of them. */

@@ -50,6 +50,12 @@ export interface LiveToken extends TokenKey {
   readonly details: TokenDetails;
 }
 
+/** A row of an app with what an estimate counts. */
+export interface AudienceToken extends TokenPosition {
+  /** Null when the token is not enabled. */
+  readonly host: string | null;
+}
+
 /** A client's event about one of its users and one app. */
 export interface TokenChange extends TokenKey {
   readonly event: TokenEvent;
@@ -137,6 +143,8 @@ export interface TokenStore {
   listLive(page: TokenPage & { readonly host: string }): Promise<LiveToken[]>;
   /** The enabled tokens of some fids, by fid and client. */
   listLiveOf(appId: string, fids: readonly number[]): Promise<LiveToken[]>;
+  /** Rows in every state, by fid and client: cheaper than `list`. */
+  listAudience(page: TokenPage): Promise<AudienceToken[]>;
   /** The client hosts of an app's enabled tokens after `after` in byte order, at most `max`. */
   listHosts(appId: string, after: string, max: number): Promise<string[]>;
   /** Deletes the rows whose token is unchanged. Returns their number. */

@@ -88,6 +88,10 @@ export async function managedExamples(
     sends.push(["sendNotificationOfKey", { headers: apiKey, body: { ...body, notification: another } }]);
   }
   for (const [id, request] of sends) await call(id, request);
+  if (dialect === "native") {
+    await signed("getAppAudience", { query: { ...ofApp.query, days: 2 } });
+    await signed("estimateSend", { body: { app_id: appId, ...body } });
+  }
   if (dialect === "compat") {
     await call("listCampaignsOfKey", { query: { limit: 1 }, headers: apiKey });
     await call("listTokensOfKey", { query: { limit: 1 }, headers: apiKey });
@@ -96,6 +100,10 @@ export async function managedExamples(
   const sent = (examples.sendNotification?.responses["200"] ?? {}) as JsonObject;
   await signed("getAppCampaign", { query: { campaign_id: sent.campaign_id ?? null } });
   // These are last, because their campaigns continue after the response.
+  if (dialect === "native") {
+    const again = { ...notification, uuid: "c7d8e9f0-1a2b-4c3d-8e4f-5a6b7c8d9e0f" };
+    await signed("sendCampaign", { body: { app_id: appId, ...body, notification: again }, status: 202 });
+  }
   for (const [id, request] of sends) {
     const headers = { ...request.headers, prefer: "respond-async" };
     const queued = await send(api, operationOf(id), { ...request, headers, status: 202 });

@@ -15,6 +15,7 @@ import type {
   OutcomeKind,
 } from "../../../push/store/campaign-store.ts";
 import { cursorCodec, cutPage } from "../../../read/cursor.ts";
+import { nowSecs } from "../../../runtime/clock.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
 import { unwrapOrThrow } from "../../shared/management.ts";
 import { closed, Fid, Next, nullable, UnixSecs } from "../../shared/schemas.ts";
@@ -44,6 +45,13 @@ const notifications = {
     closed,
   ),
   ...counts,
+  audience_count: nullable(
+    Type.Integer({
+      minimum: 0,
+      description:
+        "Tokens that the counts add up to in the end: those of the audience before filters. Null until they are counted",
+    }),
+  ),
   created_at: UnixSecs("When it was accepted"),
   started_at: nullable(UnixSecs("When it started")),
   completed_at: nullable(UnixSecs("When it ended")),
@@ -59,6 +67,9 @@ const CampaignHost = Type.Object(
 const NotificationCampaignDetails = Type.Object(
   {
     ...notifications,
+    tokens_per_second: nullable(
+      Type.Number({ minimum: 0, description: "Average since it started; null unless it runs" }),
+    ),
     client_hosts: Type.Array(CampaignHost, {
       maxItems: MAX_SHOWN_HOSTS,
       description: `Counts by client host, the ${MAX_SHOWN_HOSTS} with the most tokens`,
@@ -112,9 +123,10 @@ export function appCampaignRoutes(deps: {
       response: CampaignResponse,
       errors: ["forbidden", "notFound"],
     },
-    async ({ fid, query }) => ({
-      campaign: presentDetails(unwrapOrThrow(await campaigns.get(fid, query.campaign_id.toLowerCase()))),
-    }),
+    async ({ fid, query }) => {
+      const campaign = unwrapOrThrow(await campaigns.get(fid, query.campaign_id.toLowerCase()));
+      return { campaign: presentDetails(campaign, nowSecs(auth.clock)) };
+    },
   );
 
   return routes.plugin;
@@ -130,17 +142,29 @@ function presentCampaign(campaign: Campaign): Static<typeof NotificationCampaign
     success_count: campaign.counts.success,
     failure_count: campaign.counts.failure,
     not_attempted_count: campaign.counts.notAttempted,
+    audience_count: campaign.audienceCount,
     created_at: campaign.createdAt,
     started_at: campaign.startedAt,
     completed_at: campaign.endedAt,
   };
 }
 
-function presentDetails(campaign: CampaignDetails): Static<typeof NotificationCampaignDetails> {
+function tokensPerSecond(campaign: Campaign, nowSecs: number): number | null {
+  const { status, counts, startedAt } = campaign;
+  if (status !== "running" || startedAt === null) return null;
+  const settled = counts.success + counts.failure + counts.notAttempted;
+  return Math.round((10 * settled) / Math.max(nowSecs - startedAt, 1)) / 10;
+}
+
+function presentDetails(
+  campaign: CampaignDetails,
+  nowSecs: number,
+): Static<typeof NotificationCampaignDetails> {
   const { byHost, byReason, hostCount } = campaign.breakdown;
   const hosts = Map.groupBy(byHost, ({ host }) => host);
   return {
     ...presentCampaign(campaign),
+    tokens_per_second: tokensPerSecond(campaign, nowSecs),
     client_hosts: [...hosts].map(([host, counts]) => presentHost(host, counts)),
     client_host_count: hostCount,
     errors: countsByReason(byReason, "failure"),

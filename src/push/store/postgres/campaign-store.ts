@@ -5,6 +5,7 @@ import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";
 import { type CampaignRow, campaignColumns, toCampaign, toWork, type WorkRow } from "../campaign-row.ts";
 import type { CampaignStatus, CampaignStore, RunLimits } from "../campaign-store.ts";
+import { groupByBlock, tokensIn } from "../ledger-block.ts";
 import { readBreakdown, readTotals, resetNotAttemptedCounts } from "./campaign-counts.ts";
 import type { LedgerWrites } from "./ledger-writes.ts";
 
@@ -165,6 +166,23 @@ const retryableFids = pgStatement<{ fid: number }, [campaignId: string, after: n
    WHERE campaign = (SELECT seq FROM campaigns WHERE campaign_id = $1) AND fid > $2 ORDER BY fid LIMIT $3`,
 );
 
+/** The product of clients and blocks: a page has few clients, and its fids are close together. */
+const sentOfBlocks = pgStatement<
+  { client_fid: number; block: number; fids: Uint8Array },
+  [
+    appId: string,
+    notificationId: string,
+    clientFids: readonly number[],
+    blocks: readonly number[],
+    nowSecs: number,
+  ]
+>(
+  "dedupe.sent-of-blocks",
+  `SELECT client_fid, block, fids FROM dedupe
+   WHERE key = (SELECT key FROM dedupe_keys WHERE app_id = $1 AND notification_id = $2)
+     AND client_fid = ANY ($3::bigint[]) AND block = ANY ($4::bigint[]) AND sent AND expires_at > $5`,
+);
+
 /**
  * Creates the campaign store of a node. Runs are those of its boot.
  *
@@ -179,7 +197,7 @@ export function createPostgresCampaigns(
   writes: LedgerWrites,
 ): CampaignStore {
   return {
-    ...campaignReads(main),
+    ...campaignReads(main, clock),
 
     create: (campaign, maxUnfinished) =>
       main.transaction(async (tx) => {
@@ -268,7 +286,11 @@ export function createPostgresCampaigns(
 
 function campaignReads(
   db: PgPool,
-): Pick<CampaignStore, "find" | "list" | "ended" | "waiting" | "breakdown" | "totals" | "retryableFids"> {
+  clock: StateClock,
+): Pick<
+  CampaignStore,
+  "find" | "list" | "ended" | "waiting" | "breakdown" | "totals" | "sentBefore" | "retryableFids"
+> {
   const find = async (campaignId: string) => (await db.get(seqOf, campaignId))?.seq ?? -1;
   return {
     async find(campaignId) {
@@ -288,6 +310,20 @@ function campaignReads(
     breakdown: async (campaignId, maxHosts) => readBreakdown(db, await find(campaignId), maxHosts),
 
     totals: async (campaignId, maxClients) => readTotals(db, await find(campaignId), maxClients),
+
+    async sentBefore({ appId, notificationId }, tokens) {
+      const groups = groupByBlock(tokens);
+      const clients = [...new Set(groups.map(({ clientFid }) => clientFid))];
+      const blocks = [...new Set(groups.map(({ block }) => block))];
+      const rows = await db.all(sentOfBlocks, appId, notificationId, clients, blocks, stateSecs(clock));
+      const stored = Map.groupBy(rows, (row) => `${row.client_fid} ${row.block}`);
+      return groups.flatMap((group) =>
+        tokensIn(
+          group,
+          (stored.get(`${group.clientFid} ${group.block}`) ?? []).map(({ fids }) => fids),
+        ),
+      );
+    },
 
     retryableFids: async (campaignId, after, max) =>
       (await db.all(retryableFids, campaignId, after, max)).map(({ fid }) => fid),

@@ -5,10 +5,12 @@ import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";
 import { type CountChange, type CountedRow, countedColumns, countRows, dayCounts } from "../token-counts.ts";
 import {
+  type AudienceRow,
   tokenColumns as columns,
   type LiveRow,
   liveColumns,
   type TokenRow,
+  toAudienceToken,
   toLiveToken,
   toRecord,
 } from "../token-row.ts";
@@ -98,6 +100,11 @@ const livePageOfHost = pgStatement<
    WHERE app_id = $1 AND host = $2 AND (fid, client_fid) > ($3, $4) AND enabled
    ORDER BY fid, client_fid LIMIT $5`,
 );
+const audiencePage = pgStatement<AudienceRow, [appId: string, fid: number, clientFid: number, max: number]>(
+  "tokens.audience-page",
+  `SELECT fid, client_fid, CASE WHEN enabled THEN host END AS host FROM tokens
+   WHERE app_id = $1 AND (fid, client_fid) > ($2, $3) ORDER BY fid, client_fid LIMIT $4`,
+);
 const liveOfFids = pgStatement<LiveRow & { host: string }, [appId: string, fids: readonly number[]]>(
   "tokens.live-of-fids",
   `SELECT ${liveColumns}, host FROM tokens
@@ -181,6 +188,7 @@ function tokenReads(
   | "listOf"
   | "listLive"
   | "listLiveOf"
+  | "listAudience"
   | "listHosts"
   | "totals"
   | "audience"
@@ -202,6 +210,9 @@ function tokenReads(
 
     listLiveOf: async (appId, fids) =>
       (await db.all(liveOfFids, appId, fids)).map((row) => toLiveToken(appId, row.host, row)),
+
+    listAudience: async ({ appId, after = START, max }) =>
+      (await db.all(audiencePage, appId, after.fid, after.clientFid, max)).map(toAudienceToken),
 
     listHosts: async (appId, after, max) =>
       (await db.all(hostsOfApp, appId, after, max)).map(({ host }) => host),

@@ -1,10 +1,12 @@
 import type { StateDatabase } from "../../../db/state/database.ts";
+import { savedClockSecs } from "../../../db/state/saved-clock.ts";
 import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { StoreWrites } from "../../../db/state/store-writes.ts";
 import { type CampaignRow, campaignColumns, toCampaign, toWork, type WorkRow } from "../campaign-row.ts";
 import type { CampaignStatus, CampaignStore, CampaignWork } from "../campaign-store.ts";
+import { groupByBlock, tokensIn } from "../ledger-block.ts";
 import { readBreakdown, readTotals, resetNotAttemptedCounts } from "./campaign-counts.ts";
 
 const countUnderWay = statement<{ count: number }, [appId: string]>(
@@ -106,11 +108,26 @@ const retryableFids = statement<{ fid: number }, [campaignId: string, after: num
    WHERE campaign = (SELECT seq FROM campaigns WHERE campaign_id = ?) AND fid > ? ORDER BY fid LIMIT ?`,
 );
 
+const keyOf = statement<{ key: number }, [appId: string, notificationId: string]>(
+  "dedupe-keys.find",
+  "SELECT key FROM dedupe_keys WHERE app_id = ? AND notification_id = ?",
+);
+const sentOfBlock = statement<
+  { fids: Uint8Array },
+  [key: number, clientFid: number, block: number, nowSecs: number]
+>(
+  "dedupe.sent-of-block",
+  `SELECT fids FROM dedupe WHERE key = ? AND client_fid = ? AND block = ? AND sent = 1 AND expires_at > ?`,
+);
+
 const TAKE_PAGE = 1000;
 
 export function campaignReads(
   db: StateDatabase,
-): Pick<CampaignStore, "find" | "list" | "ended" | "waiting" | "breakdown" | "totals" | "retryableFids"> {
+): Pick<
+  CampaignStore,
+  "find" | "list" | "ended" | "waiting" | "breakdown" | "totals" | "sentBefore" | "retryableFids"
+> {
   return {
     async find(campaignId) {
       const row = db.get(campaignById, campaignId);
@@ -131,6 +148,19 @@ export function campaignReads(
 
     totals: async (campaignId, maxClients) =>
       db.snapshot(() => readTotals(db, db.get(campaignById, campaignId)?.seq ?? -1, maxClients)),
+
+    sentBefore: async ({ appId, notificationId }, tokens) => {
+      const key = db.get(keyOf, appId, notificationId)?.key;
+      if (key === undefined) return [];
+      const nowSecs = savedClockSecs(db) ?? 0;
+      return groupByBlock(tokens).flatMap((group) => {
+        const rows = db.all(sentOfBlock, key, group.clientFid, group.block, nowSecs);
+        return tokensIn(
+          group,
+          rows.map(({ fids }) => fids),
+        );
+      });
+    },
 
     retryableFids: async (campaignId, after, max) =>
       db.all(retryableFids, campaignId, after, max).map(({ fid }) => fid),

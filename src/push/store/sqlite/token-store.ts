@@ -5,10 +5,12 @@ import { statement } from "../../../db/state/statement.ts";
 import type { StoreWrites } from "../../../db/state/store-writes.ts";
 import { type CountChange, type CountedRow, countedColumns, countRows, dayCounts } from "../token-counts.ts";
 import {
+  type AudienceRow,
   tokenColumns as columns,
   type LiveRow,
   liveColumns,
   type TokenRow,
+  toAudienceToken,
   toLiveToken,
   toRecord,
 } from "../token-row.ts";
@@ -89,6 +91,11 @@ const livePageOfHost = statement<
    WHERE app_id = ? AND host = ? AND (fid, client_fid) > (?, ?) AND enabled = 1
    ORDER BY fid, client_fid LIMIT ?`,
 );
+const audiencePage = statement<AudienceRow, [appId: string, fid: number, clientFid: number, max: number]>(
+  "tokens.audience-page",
+  `SELECT fid, client_fid, iif(enabled = 1, host, NULL) AS host FROM tokens
+   WHERE app_id = ? AND (fid, client_fid) > (?, ?) ORDER BY fid, client_fid LIMIT ?`,
+);
 const liveOfFids = statement<LiveRow & { host: string }, [appId: string, fids: string]>(
   "tokens.live-of-fids",
   `SELECT ${liveColumns}, host FROM tokens
@@ -111,6 +118,7 @@ export function tokenReads(
   | "listOf"
   | "listLive"
   | "listLiveOf"
+  | "listAudience"
   | "listHosts"
   | "totals"
   | "audience"
@@ -136,6 +144,9 @@ export function tokenReads(
 
     listLiveOf: async (appId, fids) =>
       db.all(liveOfFids, appId, JSON.stringify(fids)).map((row) => toLiveToken(appId, row.host, row)),
+
+    listAudience: async ({ appId, after = START, max }) =>
+      db.all(audiencePage, appId, after.fid, after.clientFid, max).map(toAudienceToken),
 
     listHosts: async (appId, after, max) =>
       db.snapshot(() => {

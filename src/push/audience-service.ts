@@ -1,0 +1,118 @@
+import type { AppService } from "../apps/app-service.ts";
+import { ok, type Result } from "../lib/result.ts";
+import { ownValue, readObject } from "../management/fields.ts";
+import { badField, type Refusal } from "../management/refusal.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
+import { type Estimate, type EstimateDeps, estimateSend } from "./estimate.ts";
+import { readEstimateRequest } from "./send-request.ts";
+import type { SendService, StartedCampaign } from "./send-service.ts";
+import { type AudienceDay, growthOf } from "./store/audience-growth.ts";
+import { dayOf } from "./store/token-counts.ts";
+import type { ClientTokens, TokenStore } from "./store/token-store.ts";
+
+/** Limit of clients of an audience: those with the most tokens. */
+export const MAX_SHOWN_CLIENTS = 100;
+/** An estimate that takes longer is given up. */
+const ESTIMATE_TIMEOUT_MS = 2_000;
+/** Estimates of this thread that wait for the one that runs. */
+const MAX_WAITING = 8;
+
+/** The tokens of an app, for its owner. */
+export interface AppAudience {
+  /** Enabled tokens. */
+  readonly total: number;
+  readonly clients: readonly ClientTokens[];
+  readonly clientCount: number;
+  /** Ascending. */
+  readonly days: readonly AudienceDay[];
+}
+
+/** Whom an app can reach, and sends by its owner. `fid` is the acting fid. */
+export interface AudienceService {
+  /** @param days how many days of growth, today included */
+  get(
+    fid: number,
+    page: { readonly appId: string; readonly days: number },
+  ): Promise<Result<AppAudience, Refusal>>;
+  /** Starts a campaign of the app that the body names. */
+  send(fid: number, body: unknown): Promise<Result<StartedCampaign, Refusal>>;
+  /** Counts whom that campaign would reach; `busy` when that takes too long. */
+  estimate(fid: number, body: unknown): Promise<Result<Estimate | "busy", Refusal>>;
+}
+
+export function createAudienceService(
+  deps: EstimateDeps & {
+    readonly apps: AppService;
+    readonly tokens: Pick<TokenStore, "audience">;
+    readonly sends: Pick<SendService, "start">;
+    readonly clock: Clock;
+    /** Default: 2 seconds. */
+    readonly estimateTimeoutMs?: number;
+  },
+): AudienceService {
+  const { apps, tokens, sends, clock, estimateTimeoutMs = ESTIMATE_TIMEOUT_MS } = deps;
+  const inTurn = createTurns(MAX_WAITING);
+
+  async function appOf(fid: number, body: unknown) {
+    const fields = readObject(body, "request body");
+    if (!fields.ok) return fields;
+    const appId = ownValue(fields.value, "app_id");
+    if (typeof appId !== "string" || appId === "") return badField("missing field app_id");
+    return apps.get(fid, appId);
+  }
+
+  return {
+    async get(fid, { appId, days }) {
+      const app = await apps.get(fid, appId);
+      if (!app.ok) return app;
+      const today = dayOf(nowSecs(clock));
+      const fromDay = today - days + 1;
+      const audience = await tokens.audience(appId, { fromDay, maxClients: MAX_SHOWN_CLIENTS });
+      return ok({
+        total: audience.enabled,
+        clients: audience.clients,
+        clientCount: audience.clientCount,
+        days: growthOf(audience, { fromDay, today }),
+      });
+    },
+
+    async send(fid, body) {
+      const app = await appOf(fid, body);
+      return app.ok ? sends.start(app.value, body) : app;
+    },
+
+    async estimate(fid, body) {
+      const app = await appOf(fid, body);
+      if (!app.ok) return app;
+      const request = readEstimateRequest(body, app.value.appUrl);
+      if (!request.ok) return request;
+      const signal = AbortSignal.timeout(estimateTimeoutMs);
+      try {
+        return ok(await inTurn(() => estimateSend(deps, app.value.appId, request.value, signal), signal));
+      } catch (cause) {
+        if (signal.aborted) return ok("busy");
+        throw cause;
+      }
+    },
+  };
+}
+
+/**
+ * Runs tasks one after the other, because each uses its thread for a while.
+ *
+ * @returns a function that rejects when the signal aborts before the turn comes, and resolves to `busy` when too many wait
+ */
+function createTurns(maxWaiting: number) {
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+  return async <T>(task: () => Promise<T>, signal: AbortSignal): Promise<T | "busy"> => {
+    if (waiting > maxWaiting) return "busy";
+    waiting += 1;
+    const run = last.then(() => {
+      signal.throwIfAborted();
+      return task();
+    });
+    last = run.catch(() => undefined).finally(() => (waiting -= 1));
+    return run;
+  };
+}

@@ -1,0 +1,114 @@
+import { setImmediate as turn } from "node:timers/promises";
+import type { FollowersAmong } from "./followers.ts";
+import type { EstimatedSend } from "./send-request.ts";
+import type { CampaignStore } from "./store/campaign-store.ts";
+import type { AudienceToken, TokenPosition, TokenStore } from "./store/token-store.ts";
+
+/** Tokens of one client that a send would reach. */
+export interface EstimatedClient {
+  /** 0 for clients whose signing keys have no fid. */
+  readonly clientFid: number;
+  readonly host: string;
+  readonly tokens: number;
+}
+
+/** What a send would reach now. */
+export interface Estimate {
+  /** Tokens that its filters leave. */
+  readonly tokens: number;
+  /** Users who have them. */
+  readonly fids: number;
+  /** Those with the most tokens first. */
+  readonly clients: readonly EstimatedClient[];
+  /** Tokens that have the notification already: a send leaves them out. */
+  readonly sentBefore: number;
+}
+
+export interface EstimateDeps {
+  readonly tokens: Pick<TokenStore, "listAudience" | "listLiveOf">;
+  readonly campaigns: Pick<CampaignStore, "sentBefore">;
+  readonly followersAmong: FollowersAmong;
+}
+
+/** Rows that are read at once. */
+const PAGE_TOKENS = 2000;
+/** Other requests of the thread have a turn between pages. */
+const MAX_CLIENTS = 100;
+
+type LiveAudienceToken = TokenPosition & { readonly host: string };
+
+/**
+ * Counts the audience of a send with its filters, in pages by fid.
+ *
+ * @param signal ends the count early
+ * @throws the signal's reason
+ */
+export async function estimateSend(
+  { tokens, campaigns, followersAmong }: EstimateDeps,
+  appId: string,
+  { audience, uuid }: EstimatedSend,
+  signal: AbortSignal,
+): Promise<Estimate> {
+  const excluded = new Set(audience.excludeFids);
+  const { followingFid } = audience;
+  const clients = new Map<string, { clientFid: number; host: string; tokens: number }>();
+  let total = 0;
+  let fids = 0;
+  let lastFid = -1;
+  let sentBefore = 0;
+
+  for await (const page of pagesOf(tokens, appId, audience.targetFids)) {
+    signal.throwIfAborted();
+    let selected = excluded.size === 0 ? page : page.filter(({ fid }) => !excluded.has(fid));
+    if (followingFid !== null) {
+      const followers = followersAmong(
+        selected.map(({ fid }) => fid),
+        followingFid,
+      );
+      selected = selected.filter(({ fid }) => followers.has(fid));
+    }
+    for (const { fid, clientFid, host } of selected) {
+      total += 1;
+      if (fid !== lastFid) fids += 1;
+      lastFid = fid;
+      const key = `${clientFid} ${host}`;
+      const client = clients.get(key);
+      if (client) client.tokens += 1;
+      else clients.set(key, { clientFid, host, tokens: 1 });
+    }
+    if (uuid !== undefined && selected.length > 0) {
+      sentBefore += (await campaigns.sentBefore({ appId, notificationId: uuid }, selected)).length;
+    }
+    await turn();
+  }
+  signal.throwIfAborted();
+  const largest = [...clients.values()].sort((a, b) => b.tokens - a.tokens || a.clientFid - b.clientFid);
+  return { tokens: total, fids, clients: largest.slice(0, MAX_CLIENTS), sentBefore };
+}
+
+/** Yields the enabled tokens of an audience before filters, by fid. */
+async function* pagesOf(
+  tokens: EstimateDeps["tokens"],
+  appId: string,
+  targetFids: readonly number[],
+): AsyncGenerator<LiveAudienceToken[]> {
+  if (targetFids.length > 0) {
+    const fids = Float64Array.from(new Set(targetFids)).sort();
+    for (let at = 0; at < fids.length; at += PAGE_TOKENS) {
+      const found = await tokens.listLiveOf(appId, [...fids.subarray(at, at + PAGE_TOKENS)]);
+      yield found.map(({ fid, clientFid, details }) => ({ fid, clientFid, host: details.host }));
+    }
+    return;
+  }
+  let after: TokenPosition | undefined;
+  for (;;) {
+    const page = await tokens.listAudience({ appId, after, max: PAGE_TOKENS });
+    yield page.filter(isLive);
+    if (page.length < PAGE_TOKENS) return;
+    after = page.at(-1);
+  }
+}
+
+function isLive(token: AudienceToken): token is LiveAudienceToken {
+  return token.host !== null;
+}
