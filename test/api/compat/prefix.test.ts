@@ -97,7 +97,7 @@ test("a compat prefix has exactly the native paths and those of the hosted API",
   const own = new Set(
     [...under("svc")].filter(
       (path) =>
-        !/ \/(?:api_key|managed_signer|audit|stream|frame\/app\/audience|frame\/app\/campaign\/estimate)\b/.test(
+        !/ \/(?:api_key|managed_signer|audit|session|stream|frame\/app\/audience|frame\/app\/campaign\/estimate)\b/.test(
           path,
         ) && path !== "post /frame/app/campaign",
     ),
