@@ -64,6 +64,12 @@ export const STATE_AWAY = refusal(
 export const PAUSED = refusal(503, "unavailable", "writes are paused by the operator", 60);
 export const QUEUE_FULL = refusal(503, "unavailable", "the write queue is full; try again", RETRY_SECS);
 export const TOO_MANY = refusal(503, "unavailable", "too many writes are under way; try again", RETRY_SECS);
+export const TOO_MANY_OF_OWNER = refusal(
+  429,
+  "rate_limited",
+  "too many writes of this owner are under way; try again",
+  RETRY_SECS,
+);
 export const TOO_MANY_OF_FID = refusal(
   503,
   "unavailable",

@@ -17,6 +17,7 @@ import {
   STOPPING,
   TOO_MANY,
   TOO_MANY_OF_FID,
+  TOO_MANY_OF_OWNER,
 } from "./refusals.ts";
 import type { UnsignedBody, WriteCall, WriteLimit, WriteReply } from "./rpc.ts";
 import type { CallKey, StoredCall, WriteStore } from "./store/write-store.ts";
@@ -24,8 +25,9 @@ import type { Timed } from "./timing.ts";
 import type { RecordWrite } from "./write-audit.ts";
 import type { WriteCounters } from "./write-stats.ts";
 
-/** Writes under way. */
+/** Writes under way, of all owners and of one. While the upstream hangs, no owner takes the places of the others. */
 const MAX_UNDER_WAY = 1_024;
+const MAX_UNDER_WAY_OF_OWNER = 256;
 /** How long a write waits for earlier ones of its user. */
 const MAX_ORDER_WAIT_MS = 5_000;
 /** How long a repetition waits for the first request, and how often it asks the state. */
@@ -91,6 +93,8 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
   const order = new FidOrder();
   /** Calls of this process by key, for those that repeat them. */
   const underWay = new Map<string, Promise<unknown>>();
+  /** The number of calls under way by owner. */
+  const ofOwners = new Map<number, number>();
   let isStopping = false;
   let idle: PromiseWithResolvers<void> | undefined;
 
@@ -222,11 +226,20 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
     return ok({ outcomes, messages });
   }
 
+  function count(owner: number, change: 1 | -1): void {
+    counters.underWay += change;
+    const left = (ofOwners.get(owner) ?? 0) + change;
+    if (left === 0) ofOwners.delete(owner);
+    else ofOwners.set(owner, left);
+  }
+
   return {
     async submit(call) {
       if (isStopping) return no(STOPPING);
       if (counters.underWay >= MAX_UNDER_WAY) return no(TOO_MANY);
-      counters.underWay += 1;
+      const owner = call.owner.fid;
+      if ((ofOwners.get(owner) ?? 0) >= MAX_UNDER_WAY_OF_OWNER) return no(TOO_MANY_OF_OWNER);
+      count(owner, 1);
       try {
         const reply = await submit(call);
         await record(call, reply);
@@ -237,7 +250,7 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
         log.error({ err: cause, requestId: call.requestId }, "A write failed");
         return no(FAILED);
       } finally {
-        counters.underWay -= 1;
+        count(owner, -1);
         if (counters.underWay === 0) idle?.resolve();
       }
     },

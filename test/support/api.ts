@@ -32,6 +32,7 @@ import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import { tokenKeysOf } from "../../src/signers/approval-token.ts";
 import { maxQueuedOf } from "../../src/webhooks/deliver/queue-limits.ts";
 import { createPreviews } from "../../src/webhooks/preview/previews.ts";
+import { createKeyLimit } from "../../src/writes/limits/write-limits.ts";
 import { configWith } from "../runtime/config.ts";
 import { createState } from "./empty-databases.ts";
 import { directClients, type RunHttpOptions, runHttp } from "./http.ts";
@@ -192,7 +193,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     stream: { streams: undefined, unsent: new UnsentBytes() },
     writes: nodeWrites.rpc,
   });
-  const v1 = hubPlugins({ reads, hub: hub.rpc });
+  const v1 = hubPlugins({ reads, hub: hub.rpc, chargeKey: createKeyLimit(stores.buckets) });
   const keyGate = startKeyGate({
     ...parts,
     store: stores.apiKeys,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { Message } from "../../src/protocol/wire/generated/message.ts";
 import { LEASE_MS } from "../../src/writes/store/write-store.ts";
 import { liveHashes } from "../support/live-messages.ts";
 import { until } from "../support/manual-time.ts";
@@ -163,6 +164,22 @@ describe("writes of a node that follows none", () => {
 });
 
 describe("writes of a node that follows another", () => {
+  test("one owner has a part of the writes under way, so that the upstream's silence to it stops no other", async () => {
+    await using upstream = await startScriptedUpstream();
+    await using node = await startTestWrites({ upstream, timeoutMs: 2000 });
+    const ofAnother = Message.decode(cast("of another")).hash.toHex();
+    upstream.answer = (hash) => (hash === ofAnother ? "ok" : "silence");
+    const messages = Array.from({ length: 300 }, (_, n) => cast(`cast ${n}`, 100 + n));
+    const replies = messages.map((message) => node.submit([message]));
+    const other = await node.submit([cast("of another")], { owner: { ...OWNER, fid: OWNER.fid + 1 } });
+    expect(other).toMatchObject({ ok: true });
+    const refused = (await Promise.all(replies)).filter((reply) => !reply.ok);
+    expect(refused).toHaveLength(300 - 256);
+    for (const reply of refused)
+      expect(reply).toMatchObject({ refusal: { status: 429, code: "rate_limited", retryAfterSecs: 5 } });
+    expect((await node.stats()).underWay).toBe(0);
+  });
+
   test("200 once the index has the message", async () => {
     await using upstream = await startScriptedUpstream();
     await using node = await startTestWrites({ upstream });

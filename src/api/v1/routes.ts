@@ -1,19 +1,14 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { ApiError } from "../../http/errors.ts";
 import { UNSERVED } from "../../hub/reads/unserved.ts";
-import type { HubRpc } from "../../hub/rpc.ts";
-import type { HubReads } from "../../read/hub/hub-reads.ts";
 import { accountRoutes } from "./account-routes.ts";
 import { eventRoutes } from "./event-routes.ts";
 import { messageRoutes } from "./message-routes.ts";
 import { refusalResponse } from "./responses.ts";
-import { submitRoutes } from "./submit-routes.ts";
+import { type SubmitDeps, submitRoutes } from "./submit-routes.ts";
 
 /** Dependencies of the routes under `/v1`. */
-export interface HubHttpDeps {
-  readonly reads: HubReads;
-  readonly hub: HubRpc;
-}
+export type HubHttpDeps = SubmitDeps;
 
 /** The paths that a hub has and this node does not serve, and why. */
 const REFUSED: readonly (readonly [path: RegExp, reason: string])[] = [
@@ -22,7 +17,8 @@ const REFUSED: readonly (readonly [path: RegExp, reason: string])[] = [
 ];
 
 /** Returns the routes under `/v1`, with paths relative to it. */
-export function hubPlugins({ reads, hub }: HubHttpDeps): AnyElysia[] {
+export function hubPlugins(deps: HubHttpDeps): AnyElysia[] {
+  const { reads } = deps;
   const refuse = ({ path }: { readonly path: string }) => {
     const reason = REFUSED.find(([refused]) => refused.test(path))?.[1];
     if (reason === undefined) throw new ApiError("notFound", "unknown route");
@@ -32,7 +28,7 @@ export function hubPlugins({ reads, hub }: HubHttpDeps): AnyElysia[] {
     messageRoutes(reads),
     accountRoutes(reads),
     eventRoutes(reads),
-    submitRoutes(hub, reads),
+    submitRoutes(deps),
     new Elysia({ name: "hub-unserved" }).all("/*", refuse, { detail: { hide: true } }),
   ];
 }

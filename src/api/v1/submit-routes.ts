@@ -1,16 +1,22 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type DocumentDecoration, Elysia } from "elysia";
 import { captureBody, rawBody } from "../../http/body.ts";
+import { exchangeOf } from "../../http/exchange.ts";
 import { badRequest } from "../../http/params.ts";
 import { type Access, READ, type RouteTermsHook } from "../../http/route-terms.ts";
+import { splitBulkRequest } from "../../hub/message-responses.ts";
 import type { HubRpc } from "../../hub/rpc.ts";
+import { SUBMISSION_LIMITS } from "../../hub/submission-check.ts";
 import {
+  type BulkMessageResponse,
   GetInfoResponse,
   SubmitBulkMessagesResponse,
   ValidationResponse,
 } from "../../protocol/wire/generated/hub.ts";
 import { Message } from "../../protocol/wire/generated/message.ts";
 import type { HubReads } from "../../read/hub/hub-reads.ts";
+import type { ChargeKey } from "../../writes/limits/write-limits.ts";
+import { chargeFurtherMessages, chargeMessages } from "../shared/write-limits.ts";
 import { infoJson } from "./chain-json.ts";
 import { hubRead } from "./hub-operation.ts";
 import { hex, messageJson } from "./message-json.ts";
@@ -20,13 +26,33 @@ import { closedObject, HubError, HubMessage, openObject } from "./schemas.ts";
 /** The types of a body of protobuf, with any parameters. */
 const CONTENT_TYPES = new Set(["application/octet-stream", "application/x-protobuf"]);
 
+/** Dependencies of the routes that submit. */
+export interface SubmitDeps {
+  readonly hub: HubRpc;
+  readonly reads: HubReads;
+  readonly chargeKey: ChargeKey;
+}
+
 /** The routes of submitting and validating messages, and of the node itself. The hub's thread does the work. */
-export function submitRoutes(hub: HubRpc, reads: HubReads) {
+export function submitRoutes({ hub, reads, chargeKey }: SubmitDeps) {
+  /** Charges a submit for its messages. */
+  async function charge(request: Request, messages: number): Promise<void> {
+    const exchange = exchangeOf(request);
+    chargeFurtherMessages(exchange, messages);
+    await chargeMessages(exchange, messages, chargeKey);
+  }
+
   return new Elysia({ name: "hub-submits" })
     .post(
       "/submitMessage",
-      async ({ request }): Promise<Shown> =>
-        showReply(await hub.submitMessage(bodyOf(request)), (bytes) => messageJson(Message.decode(bytes))),
+      async ({ request }): Promise<Shown> => {
+        const body = bodyOf(request);
+        await charge(request, 1);
+        return showReply(await hub.submitMessage(body), (bytes) => {
+          exchangeOf(request).writes += 1;
+          return messageJson(Message.decode(bytes));
+        });
+      },
       submit(
         "SubmitMessage",
         "Submits a message. 200 means what OK means over gRPC",
@@ -36,14 +62,17 @@ export function submitRoutes(hub: HubRpc, reads: HubReads) {
     )
     .post(
       "/submitBulkMessages",
-      async ({ request }): Promise<Shown> =>
-        showReply(await hub.submitBulkMessages(bodyOf(request)), (bytes) => ({
-          messages: SubmitBulkMessagesResponse.decode(bytes).messages.map(({ response }) => {
-            if (response?.$case !== "messageError") return messageJson(response?.value ?? NO_MESSAGE);
-            const { hash, errCode, message } = response.value;
-            return { hash: hex(hash), errCode, message };
-          }),
-        })),
+      async ({ request }): Promise<Shown> => {
+        const body = bodyOf(request);
+        const split = splitBulkRequest(body, SUBMISSION_LIMITS.messagesPerRequest);
+        await charge(request, split.ok ? split.value.length : 0);
+        return showReply(await hub.submitBulkMessages(body), (bytes) => {
+          const { messages } = SubmitBulkMessagesResponse.decode(bytes);
+          const isTaken = messages.filter(({ response }) => response?.$case === "message");
+          exchangeOf(request).writes += isTaken.length;
+          return { messages: messages.map(bulkResultJson) };
+        });
+      },
       submit(
         "SubmitBulkMessages",
         "Submits at most 1000 messages. The results are in the order of the request",
@@ -96,6 +125,12 @@ export function submitRoutes(hub: HubRpc, reads: HubReads) {
 }
 
 const NO_MESSAGE = Message.fromPartial({});
+
+function bulkResultJson({ response }: BulkMessageResponse): object {
+  if (response?.$case !== "messageError") return messageJson(response?.value ?? NO_MESSAGE);
+  const { hash, errCode, message } = response.value;
+  return { hash: hex(hash), errCode, message };
+}
 
 /** The body of a request, read within the limit of its path. */
 function bodyOf(request: Request): Uint8Array {

@@ -1,6 +1,6 @@
 import { approveRoutes } from "../../api/approve/routes.ts";
 import { apiPlugins } from "../../api/shared/plugins.ts";
-import { hubPlugins } from "../../api/v1/routes.ts";
+import { type HubHttpDeps, hubPlugins } from "../../api/v1/routes.ts";
 import type { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { neverStale } from "../../auth/staleness.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
@@ -26,6 +26,7 @@ import type { Streams } from "../../stream/streams.ts";
 import { createBuildCheck } from "../../upstream/build-check.ts";
 import { version } from "../../version.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
+import { createKeyLimit } from "../../writes/limits/write-limits.ts";
 import type { NodeOps } from "../node-ops.ts";
 import type { StateStores } from "../state/state-stores.ts";
 import type { WritesThread } from "./connect-writes.ts";
@@ -140,7 +141,7 @@ export function createNodeHttp(deps: {
       push: createPush({ common, index: db, state, management, fanOut, stopping, isPaused, ownTargets }),
       stream: { streams, unsent },
     }),
-    ...hubInterface(config, db, deps.hub),
+    ...hubInterface(config, db, { hub: deps.hub, chargeKey: createKeyLimit(state.buckets) }),
     pages: [
       approveRoutes(signers.approve),
       ...createConsole({
@@ -176,12 +177,12 @@ const DEMO_NAMES = ".demo.example";
 function hubInterface(
   config: Config,
   db: IndexDatabase,
-  hub: HubRpc,
+  submits: Pick<HubHttpDeps, "hub" | "chargeKey">,
 ): Pick<HttpServerOptions, "hubPlugins" | "hubAddress"> {
   const { reads, host, http_port: port } = config.hub;
   if (!reads) return {};
   return {
-    hubPlugins: hubPlugins({ reads: createNodeHubReads(db, config), hub }),
+    hubPlugins: hubPlugins({ ...submits, reads: createNodeHubReads(db, config) }),
     hubAddress: port === 0 ? undefined : { host, port },
   };
 }

@@ -18,6 +18,24 @@ export interface Charged {
 /** Charges a write of a user for its messages, before they are signed. */
 export type ChargeWrite = (call: WriteCall, fid: number, messages: number) => Promise<Charged>;
 
+/** Charges an API key for messages that no thread of this service signs, before they are submitted. */
+export type ChargeKey = (
+  key: { readonly apiKeyId: string; readonly writesPerMinute: number },
+  messages: number,
+) => Promise<Charged>;
+
+export function createKeyLimit(buckets: BucketStore): ChargeKey {
+  return async (key, messages) => {
+    const [state] = await buckets.take([keyCharge(key, messages)]);
+    if (!state) throw new Error("the bucket was not charged");
+    const limits: WriteLimit[] = [
+      { name: "writes", quota: key.writesPerMinute, windowSecs: 60, ...shown(state) },
+    ];
+    const retrySecs = Math.ceil(state.retryInMs / 1000);
+    return { limits, admitted: retrySecs === 0 ? ok(undefined) : err(tooMany("of this key", retrySecs)) };
+  };
+}
+
 /** @param fidMessagesPerHour `writes.fid_messages_per_hour` */
 export function createWriteLimits(
   buckets: BucketStore,
@@ -31,12 +49,7 @@ export function createWriteLimits(
     // Anybody can put any fid into bytes, so messages that come signed count for the fid within one owner only.
     const fidBucket = signerUuid === null ? `fid:${fid}:${owner.fid}` : `fid:${fid}`;
     const charges: BucketCharge[] = [
-      {
-        name: `key:${apiKeyId}`,
-        tokens: messages,
-        burst: writesPerMinute,
-        msPerToken: MS_PER_MINUTE / writesPerMinute,
-      },
+      keyCharge({ apiKeyId, writesPerMinute }, messages),
       {
         name: fidBucket,
         tokens: messages,
@@ -55,9 +68,21 @@ export function createWriteLimits(
     const retrySecs = Math.ceil(Math.max(ofKey.retryInMs, ofFid.retryInMs) / 1000);
     if (retrySecs === 0) return { limits, admitted: ok(undefined) };
     const whose = ofKey.retryInMs > 0 ? "of this key" : "of this user";
-    const message = `too many writes ${whose}; try again in ${retrySecs} s`;
-    return { limits, admitted: err(refusal(429, "rate_limited", message, retrySecs)) };
+    return { limits, admitted: err(tooMany(whose, retrySecs)) };
   };
+}
+
+function keyCharge({ apiKeyId, writesPerMinute }: Parameters<ChargeKey>[0], messages: number): BucketCharge {
+  return {
+    name: `key:${apiKeyId}`,
+    tokens: messages,
+    burst: writesPerMinute,
+    msPerToken: MS_PER_MINUTE / writesPerMinute,
+  };
+}
+
+function tooMany(whose: string, retrySecs: number): WriteRefusal {
+  return refusal(429, "rate_limited", `too many writes ${whose}; try again in ${retrySecs} s`, retrySecs);
 }
 
 function shown({ left, fullInMs }: { readonly left: number; readonly fullInMs: number }) {

@@ -1,4 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
+import { SubmitBulkMessagesRequest } from "../../../src/protocol/wire/generated/hub.ts";
+import { Message } from "../../../src/protocol/wire/generated/message.ts";
+import { signedCast } from "../../support/messages.ts";
 import { accountRecords, accountSigner } from "../../support/node.ts";
 import { startSignedApi } from "../../support/signed-api.ts";
 
@@ -89,4 +92,53 @@ test("the usage of a key counts its messages, and two units for each further mes
     usage.body.usage.find((row: { route: string }) => row.route === `/v2/farcaster${route}`);
   expect(counts("/user/follow")).toMatchObject({ requests: 2, units: 52, writes: 4, errors: 0 });
   expect(counts("/cast")).toMatchObject({ requests: 3, units: 60, writes: 1, errors: 1 });
+});
+
+test("submits under /v1 by a key take tokens, and count as its writes", async () => {
+  await using closed = await startSignedApi({
+    compatPrefixes: ["farcaster"],
+    settings: ["http.anonymous=false"],
+    fids: [OWNER],
+  });
+  closed.api.node.ingestAll(accountRecords(USER));
+  const body = { name: "k", scopes: ["write"], writes_per_minute: 4 };
+  const { api_key, secret } = (await closed.call({ method: "POST", path: "/api_key", body })).body;
+  const cast = (text: string) => signedCast(USER, text, accountSigner(USER));
+  const submit = async (path: string, bytes: Uint8Array) => {
+    const response = await fetch(`${closed.api.url}/v1${path}`, {
+      method: "POST",
+      headers: { "x-api-key": secret, "content-type": "application/octet-stream" },
+      body: bytes,
+    });
+    await response.body?.cancel();
+    return { status: response.status, limits: response.headers.get("ratelimit") ?? "" };
+  };
+  const bulk = (...messages: Uint8Array[]) =>
+    submit(
+      "/submitBulkMessages",
+      SubmitBulkMessagesRequest.encode({ messages: messages.map((one) => Message.decode(one)) }).finish(),
+    );
+  const one = await submit("/submitMessage", cast("one"));
+  expect(one.status).toBe(200);
+  expect(one.limits).toContain('"writes";r=3;');
+  expect((await submit("/submitMessage", signedCast(USER, "forged", accountSigner(OWNER)))).status).toBe(400);
+  const many = await bulk(cast("a"), cast("b"), cast("c"));
+  expect(many.status).toBe(429);
+  expect(many.limits).toContain('"writes";r=2;');
+  expect((await bulk(cast("a"), signedCast(USER, "b", accountSigner(OWNER)))).status).toBe(200);
+  await closed.api.flushUsage();
+  const path = `/api_key/usage?api_key_id=${api_key.api_key_id}`;
+  const { usage } = (await closed.call({ method: "GET", path })).body;
+  expect(
+    usage.map(({ route, requests, units, writes }: Record<string, unknown>) => [
+      route,
+      requests,
+      units,
+      writes,
+    ]),
+  ).toEqual([
+    // 20 each, and 2 for each further message; what the limit of messages refuses has cost its units.
+    ["/v1/submitBulkMessages", 2, 24 + 22, 1],
+    ["/v1/submitMessage", 2, 40, 1],
+  ]);
 });

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { rawBody } from "../../../http/body.ts";
-import { ApiError, type ErrorName, errorKinds } from "../../../http/errors.ts";
-import { type Exchange, exchangeOf, keyCallerOf } from "../../../http/exchange.ts";
-import type { MessageOutcome, WriteRefusal } from "../../../writes/outcome.ts";
-import type { WriteCall, WriteLimit, Writes } from "../../../writes/rpc.ts";
+import { ApiError } from "../../../http/errors.ts";
+import { exchangeOf, keyCallerOf } from "../../../http/exchange.ts";
+import type { MessageOutcome } from "../../../writes/outcome.ts";
+import type { WriteCall, Writes } from "../../../writes/rpc.ts";
 import type { WriteStore } from "../../../writes/store/write-store.ts";
+import { chargeFurtherMessages, errorOfWrite, showWriteLimits } from "../../shared/write-limits.ts";
 
 /** Dependencies of the routes that write. */
 export interface WriteRouteDeps {
@@ -24,8 +25,6 @@ export interface WriteContext {
 }
 
 const IDEM = /^[\x20-\x7e]{1,128}$/;
-/** The edge charges the first message. */
-const FURTHER_MESSAGE_UNITS = 2;
 /** The states of messages that count as written. */
 const WRITTEN: ReadonlySet<MessageOutcome["state"]> = new Set(["merged", "queued"]);
 /** The two segments of the prefix. */
@@ -49,7 +48,7 @@ export async function executeWrite(
   const exchange = exchangeOf(request);
   const { requestId, client } = exchange;
   const key = idemOf(request, write.bodyIdem);
-  exchange.charge(FURTHER_MESSAGE_UNITS * Math.max(0, messagesOf(write.content) - 1));
+  chargeFurtherMessages(exchange, messagesOf(write.content));
   // The followed node may take longer to respond than the idle timeout of a connection.
   server?.timeout(request, 0);
   const reply = await writes.submit({
@@ -61,8 +60,8 @@ export async function executeWrite(
     requestId,
     address: client().address,
   });
-  showLimits(exchange, reply.limits ?? []);
-  if (!reply.ok) throw errorOf(reply.refusal);
+  showWriteLimits(exchange, reply.limits ?? []);
+  if (!reply.ok) throw errorOfWrite(reply.refusal);
   const { outcomes, replayed } = reply;
   if (!replayed) exchange.writes += outcomes.filter(({ state }) => WRITTEN.has(state)).length;
   const isQueued = outcomes.some(({ state }) => state === "queued");
@@ -80,21 +79,6 @@ function messagesOf(content: WriteCall["content"]): number {
   if (content === "stored") return 0;
   return "signed" in content ? content.signed.length : content.bodies.filter((body) => body !== null).length;
 }
-
-/** Adds the limits of messages to the fields that show what the caller has left. */
-function showLimits(exchange: Exchange, limits: readonly WriteLimit[]): void {
-  for (const { name, quota, windowSecs, left, fullInSecs } of limits) {
-    const { policy, state } = exchange.limitHeaders ?? { policy: "", state: "" };
-    const policyItem = `"${name}";q=${quota};w=${windowSecs}`;
-    exchange.limitHeaders = {
-      // The edge shows the policy of keys that may write.
-      policy: policy.includes(policyItem) ? policy : joined(policy, policyItem),
-      state: joined(state, `"${name}";r=${left};t=${fullInSecs}`),
-    };
-  }
-}
-
-const joined = (items: string, item: string) => (items === "" ? item : `${items}, ${item}`);
 
 /** Whether an earlier request with the same idempotency key is stored. */
 export async function isStoredWrite(
@@ -136,16 +120,4 @@ function badIdem(name: string): ApiError {
 
 function digestOf(body: Uint8Array): Uint8Array {
   return new Uint8Array(createHash("sha256").update(body).digest());
-}
-
-const NAME_BY_STATUS = new Map(
-  Object.entries(errorKinds).map(([name, { status }]): [number, ErrorName] => [status, name as ErrorName]),
-);
-
-/** Returns the error of a refusal. */
-export function errorOf({ status, code, message, retryAfterSecs }: WriteRefusal): ApiError {
-  return new ApiError(NAME_BY_STATUS.get(status) ?? "internal", message, {
-    code,
-    ...(retryAfterSecs === undefined ? {} : { retryAfterSecs }),
-  });
 }
