@@ -1,9 +1,11 @@
 import type { Static } from "@sinclair/typebox";
-import type { AuditEntry } from "../audit/audit-store.ts";
+import type { AuditEntry, AuditStore } from "../audit/audit-store.ts";
+import { recordRefusal } from "../audit/refusals.ts";
 import type { CustodyOf } from "../auth/custody.ts";
 import { randomBase58 } from "../lib/random-base58.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { withoutUndefined } from "../lib/without-undefined.ts";
+import { ownValue, readObject } from "../management/fields.ts";
 import { createOwnedParts, type OwnedService, type OwnedSettings } from "../management/owned-service.ts";
 import { badField, type Refusal, refusalOf, refused } from "../management/refusal.ts";
 import { schemaReader } from "../management/request-schema.ts";
@@ -14,6 +16,7 @@ import { inactiveReason } from "./key-state.ts";
 import { createKeyPrefix, createKeyText, keySecret } from "./key-text.ts";
 
 const ID_CHARS = 16;
+const API_KEY_ID = /^[1-9A-HJ-NP-Za-km-z]{16}$/;
 const MAX_LIVE_SECRETS = 100;
 
 /** The operator's limits of a key. */
@@ -37,7 +40,8 @@ export interface ApiKeyActor {
 }
 
 /**
- * Management of API keys by their owners. `fid` is the acting fid, `body` the JSON of the request. The audit log names each change.
+ * Management of API keys by their owners. `fid` is the acting fid, `body` the JSON of the request. The audit log names each change,
+ * and each that was refused.
  */
 export interface ApiKeyService extends Pick<OwnedService<ApiKey>, "get" | "list"> {
   create(actor: ApiKeyActor, body: unknown): Promise<Result<ApiKeyWithText, Refusal>>;
@@ -61,6 +65,7 @@ const readRotate = schemaReader(RotateApiKeyRequest);
 
 export function createApiKeyService(options: {
   readonly store: ApiKeyStore;
+  readonly audit: Pick<AuditStore, "append">;
   readonly clock: Clock;
   readonly settings: OwnedSettings;
   readonly limits: KeyLimits;
@@ -71,12 +76,12 @@ export function createApiKeyService(options: {
   /** Resolves when no HTTP worker, here or on another node, uses what it knew of the keys before. */
   readonly forgetKnownKeys: () => Promise<void>;
 }): ApiKeyService {
-  const { store, clock, settings, limits, serviceName, custodyOf, ownsApp, forgetKnownKeys } = options;
+  const { store, audit, clock, settings, limits, serviceName, custodyOf, ownsApp, forgetKnownKeys } = options;
   const parts = createOwnedParts({ ...options, noun: "API key", idKey: "api_key_id" });
 
   const auditOf =
     (action: string, { fid, requestId, address }: ApiKeyActor) =>
-    (apiKeyId: string): AuditEntry => ({
+    (apiKeyId: string | null): AuditEntry => ({
       atMs: clock.nowMs(),
       ownerFid: fid,
       action,
@@ -88,6 +93,12 @@ export function createApiKeyService(options: {
       requestId,
       address,
     });
+
+  /** Records a refusal of an action; `id` is the text that the request names a key by. */
+  const recorded = <T>(action: string, actor: ApiKeyActor, id: unknown, result: Result<T, Refusal>) => {
+    const apiKeyId = typeof id === "string" && API_KEY_ID.test(id) ? id : null;
+    return recordRefusal(audit, auditOf(action, actor)(apiKeyId), result);
+  };
 
   /** Returns a refusal for fields that are valid by themselves. */
   async function refusalFor(
@@ -110,7 +121,7 @@ export function createApiKeyService(options: {
     return ok(undefined);
   }
 
-  return {
+  const service: ApiKeyService = {
     limits,
     get: parts.get,
     list: parts.list,
@@ -195,6 +206,20 @@ export function createApiKeyService(options: {
       if (graceSecs === 0) await forgetKnownKeys();
       return ok({ key: rotated, text });
     },
+  };
+  const idIn = (body: unknown) => {
+    const fields = readObject(body, "request body");
+    return fields.ok ? ownValue(fields.value, "api_key_id") : undefined;
+  };
+  return {
+    ...service,
+    create: async (actor, body) =>
+      recorded("api_key.create", actor, undefined, await service.create(actor, body)),
+    update: async (actor, body) =>
+      recorded("api_key.update", actor, idIn(body), await service.update(actor, body)),
+    delete: async (actor, id) => recorded("api_key.delete", actor, id, await service.delete(actor, id)),
+    rotateSecret: async (actor, body) =>
+      recorded("api_key.rotate_secret", actor, idIn(body), await service.rotateSecret(actor, body)),
   };
 }
 

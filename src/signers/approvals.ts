@@ -13,6 +13,7 @@ import {
   keyRequestTypedData,
   recoverKeyAdd,
 } from "./key-add.ts";
+import type { KeyFacts } from "./key-facts.ts";
 import type { KeyRegistry } from "./key-registry.ts";
 import { locked, refuse, type SignerRefusal } from "./refusal.ts";
 import { type KeyRequest, recoverKeyRequest } from "./signed-key-request.ts";
@@ -80,6 +81,7 @@ export interface ApprovalsDeps {
   readonly store: SignerStore;
   readonly states: SignerStates;
   readonly registry: KeyRegistry;
+  readonly facts: Pick<KeyFacts, "isTaken">;
   readonly custodyOf: CustodyOf;
   readonly vault: Vault | undefined;
   readonly network: FarcasterNetwork;
@@ -102,7 +104,7 @@ interface Pending {
 }
 
 export function createApprovals(deps: ApprovalsDeps): Approvals {
-  const { store, states, registry, custodyOf, vault, network, clock, keyTtlSecs, submit } = deps;
+  const { store, states, registry, facts, custodyOf, vault, network, clock, keyTtlSecs, submit } = deps;
   const calls = new Map<string, number[]>();
   const over = () =>
     refuse("gone", "this approval link is over; ask the app for a new one", { code: "gone" });
@@ -182,6 +184,15 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       const deadline = toFarcasterSecs(nowSecs(clock)) + SIGNATURE_VALID_SECS;
       const terms = termsOf(signer, fid, registry.userNonce(fid) + 1, deadline);
       const own = ownRequest(request, terms);
+      // Before anybody signs: anybody who has seen the public key can register it.
+      if (facts.isTaken(signer.publicKey, { fid, requestFid: own ? fid : request.appFid }))
+        return refuse(
+          "conflict",
+          "the key of this signer is registered otherwise; ask the app for a new signer",
+          {
+            code: "conflict",
+          },
+        );
       return ok({ fid, keyAdd: keyAddTypedData(terms), keyRequest: own && keyRequestTypedData(own) });
     },
 

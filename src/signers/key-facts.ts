@@ -19,6 +19,11 @@ export interface KeyFacts {
   of(fid: number, key: Uint8Array, nowSecs: number): KeyFact | undefined;
   /** The first user with this key at the request of an fid; undefined if none has it now. */
   requestedBy(requestFid: number, key: Uint8Array, nowSecs: number): KeyFact | undefined;
+  /**
+   * Whether the network would refuse the key for a user at the request of an fid: it is on chain for the user, or a gasless key of another
+   * user or another fid's request, expired or not.
+   */
+  isTaken(key: Uint8Array, by: { readonly fid: number; readonly requestFid: number }): boolean;
   /** Public keys of a user that are active, at most `limit`. */
   keysOf(fid: number, nowSecs: number, limit: number): Uint8Array[];
 }
@@ -47,6 +52,10 @@ const gasless = statement<KeyRow, [key: Uint8Array, nowSecs: number]>(
   `SELECT fid, request_fid AS requestFid, added_at AS addedAt, last_used_at + ttl_secs AS expiresAt
    FROM gasless_keys WHERE key = ? AND last_used_at + ttl_secs >= ?`,
 );
+const gaslessHolder = statement<{ fid: number; requestFid: number }, [key: Uint8Array]>(
+  "signers.gasless-key-holder",
+  "SELECT fid, request_fid AS requestFid FROM gasless_keys WHERE key = ?",
+);
 const onChainKeys = statement<{ key: Uint8Array }, [fid: number, limit: number]>(
   "signers.on-chain-keys-of-fid",
   `SELECT key FROM signers WHERE fid = ? AND ${active} LIMIT ?`,
@@ -72,6 +81,11 @@ export function keyFactsFromIndex(db: IndexDatabase): KeyFacts {
         (first, one) => (first && one && first.addedAt <= one.addedAt ? first : one),
         undefined,
       );
+    },
+    isTaken(key, { fid, requestFid }) {
+      const holder = db.get(gaslessHolder, key);
+      const isForeign = holder && (holder.fid !== fid || holder.requestFid !== requestFid);
+      return isForeign === true || db.get(onChain, fid, key) !== undefined;
     },
     keysOf: (fid, nowSecs, limit) =>
       [...db.all(gaslessKeys, fid, nowSecs, limit), ...db.all(onChainKeys, fid, limit)]

@@ -1,4 +1,5 @@
 import type { AuditEntry, AuditStore } from "../audit/audit-store.ts";
+import { recordRefusal } from "../audit/refusals.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { ed25519KeyFromSeed } from "../protocol/build-message.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
@@ -154,7 +155,7 @@ export function createSignerKeys(deps: SignerKeysDeps): SignerKeys {
     return result;
   }
 
-  return {
+  const keys: SignerKeys = {
     async create(actor, permissions) {
       if (!vault) return noMasterKey();
       return add(actor, vault.create, { permissions, approval: null, action: "signer.create" });
@@ -204,5 +205,23 @@ export function createSignerKeys(deps: SignerKeysDeps): SignerKeys {
         return (await store.delete(signerUuid, entries)) ? ok({ removal: hash }) : unknownSigner();
       });
     },
+  };
+
+  /** Records a refusal. A signer that is not the actor's is not named: it may not exist. */
+  const recorded = <T>(
+    action: string,
+    actor: SignerActor,
+    userFid: number | null,
+    result: Result<T, SignerRefusal>,
+  ) => recordRefusal(audit, entryOf(actor, { action, signerUuid: null, userFid }), result);
+  return {
+    create: async (actor, permissions) =>
+      recorded("signer.create", actor, null, await keys.create(actor, permissions)),
+    import: async (actor, seed, fid) =>
+      recorded("signer.import", actor, fid, await keys.import(actor, seed, fid)),
+    export: async (actor, signerUuid) =>
+      recorded("signer.export", actor, null, await keys.export(actor, signerUuid)),
+    delete: async (actor, signerUuid) =>
+      recorded("signer.delete", actor, null, await keys.delete(actor, signerUuid)),
   };
 }

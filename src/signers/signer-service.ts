@@ -1,7 +1,9 @@
-import type { AuditEntry } from "../audit/audit-store.ts";
+import type { AuditEntry, AuditStore } from "../audit/audit-store.ts";
+import { recordRefusal } from "../audit/refusals.ts";
 import type { CustodyOf } from "../auth/custody.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
 import { ok, type Result } from "../lib/result.ts";
+import type { MessageType } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { ApprovalTokens } from "./approval-token.ts";
 import type { KeyFacts } from "./key-facts.ts";
@@ -58,11 +60,14 @@ export interface SignerService {
     actor: SignerActor,
     page: SignerPage & { readonly fid: number | undefined },
   ): Promise<readonly SignerView[]>;
+  /** An approved signer of the actor for a user that may sign messages of a type. */
+  findWriter(actor: SignerActor, fid: number, type: MessageType): Promise<SignerView | undefined>;
   readonly keys: Pick<RpcClient<SignersRpc>, "importSigner" | "exportSigner" | "deleteSigner">;
 }
 
 export interface SignerServiceDeps {
   readonly store: SignerStore;
+  readonly audit: Pick<AuditStore, "append">;
   readonly nonces: OneTimeNonceStore;
   readonly states: SignerStates;
   readonly facts: KeyFacts;
@@ -76,14 +81,18 @@ export interface SignerServiceDeps {
   readonly thread: RpcClient<SignersRpc>;
 }
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MAX_REQUEST_SECS = 7 * 86_400;
 /** Signers of a sign-in that are listed. */
 const MAX_SIGNED_IN = 1000;
 /** Keys of a user that are looked up, because a signer of theirs may not have been seen approved yet. */
 const MAX_UNSEEN = 100;
+/** Of a user, the signers and then the keys that are looked through for one that may write. The network allows about as many keys. */
+const MAX_FIRST = 100;
+const MAX_KEYS = 1000;
 
 export function createSignerService(deps: SignerServiceDeps): SignerService {
-  const { store, nonces, states, facts, registry, custodyOf, clock, tokens, linkBase, thread } = deps;
+  const { store, audit, nonces, states, facts, registry, custodyOf, clock, tokens, linkBase, thread } = deps;
 
   function viewOf({ signer, state }: SeenSigner): SignerView {
     const { request } = signer;
@@ -111,6 +120,50 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
     return [...(await viewAll(listed, origin)), ...unseen];
   }
 
+  async function register(
+    actor: SignerActor,
+    request: RegisterRequest,
+  ): Promise<Result<SignerView, SignerRefusal>> {
+    const { signerUuid, appFid, deadline, signature, gaslessSignature, redirectUrl } = request;
+    if (!tokens) return noMasterKey();
+    if (!linkBase()) return refuse("notImplemented", "approval links need service.public_url");
+    const now = nowSecs(clock);
+    if (deadline <= now) return refuse("badRequest", "deadline must be in the future");
+    if (deadline > now + MAX_REQUEST_SECS) return refuse("badRequest", "deadline must be within 7 days");
+    if (redirectUrl !== undefined && !isRedirectUrl(redirectUrl))
+      return refuse("badRequest", "redirect_url must be an https URL or a URL of an app's own scheme");
+    const found = await store.find(signerUuid);
+    if (found?.ownerFid !== actor.ownerFid) return unknownSigner();
+    const { signer, state } = await states.see(found, actor);
+    if (state.status === "approved")
+      return refuse("conflict", "the signer is approved", { code: "conflict" });
+    const custody = custodyOf(appFid);
+    if (!custody) return refuse("notFound", `app_fid ${appFid} is not registered`);
+    const keyRequest = { requestFid: appFid, key: signer.publicKey, deadline };
+    const domain = domainOf(keyRequest, signature, custody);
+    if (!domain) return refuse("forbidden", "signature is not of the custody address of app_fid");
+    if (gaslessSignature) {
+      const by = recoverKeyRequest("gasless", keyRequest, gaslessSignature);
+      if (!by || Buffer.compare(by, custody) !== 0)
+        return refuse("forbidden", "gasless_signature is not of the custody address of app_fid");
+    }
+    const stored = await store.request(
+      { signerUuid, ownerFid: actor.ownerFid },
+      {
+        appFid,
+        signature,
+        gaslessSignature: gaslessSignature ?? (domain === "gasless" ? signature : null),
+        deadline,
+        redirectUrl: redirectUrl ?? null,
+        ...tokens.create(),
+      },
+      now,
+      registration(actor, signer, clock),
+    );
+    const registered = stored ? await store.find(signerUuid) : undefined;
+    return registered ? ok(await view(registered, actor)) : unknownSigner();
+  }
+
   return {
     async create(actor, permissions) {
       if (!tokens) return noMasterKey();
@@ -124,44 +177,9 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
     },
 
     async register(actor, request) {
-      const { signerUuid, appFid, deadline, signature, gaslessSignature, redirectUrl } = request;
-      if (!tokens) return noMasterKey();
-      if (!linkBase()) return refuse("notImplemented", "approval links need service.public_url");
-      const now = nowSecs(clock);
-      if (deadline <= now) return refuse("badRequest", "deadline must be in the future");
-      if (deadline > now + MAX_REQUEST_SECS) return refuse("badRequest", "deadline must be within 7 days");
-      if (redirectUrl !== undefined && !isRedirectUrl(redirectUrl))
-        return refuse("badRequest", "redirect_url must be an https URL or a URL of an app's own scheme");
-      const found = await store.find(signerUuid);
-      if (found?.ownerFid !== actor.ownerFid) return unknownSigner();
-      const { signer, state } = await states.see(found, actor);
-      if (state.status === "approved")
-        return refuse("conflict", "the signer is approved", { code: "conflict" });
-      const custody = custodyOf(appFid);
-      if (!custody) return refuse("notFound", `app_fid ${appFid} is not registered`);
-      const keyRequest = { requestFid: appFid, key: signer.publicKey, deadline };
-      const domain = domainOf(keyRequest, signature, custody);
-      if (!domain) return refuse("forbidden", "signature is not of the custody address of app_fid");
-      if (gaslessSignature) {
-        const by = recoverKeyRequest("gasless", keyRequest, gaslessSignature);
-        if (!by || Buffer.compare(by, custody) !== 0)
-          return refuse("forbidden", "gasless_signature is not of the custody address of app_fid");
-      }
-      const stored = await store.request(
-        { signerUuid, ownerFid: actor.ownerFid },
-        {
-          appFid,
-          signature,
-          gaslessSignature: gaslessSignature ?? (domain === "gasless" ? signature : null),
-          deadline,
-          redirectUrl: redirectUrl ?? null,
-          ...tokens.create(),
-        },
-        now,
-        registration(actor, signer, clock),
-      );
-      const registered = stored ? await store.find(signerUuid) : undefined;
-      return registered ? ok(await view(registered, actor)) : unknownSigner();
+      const signerUuid = UUID.test(request.signerUuid) ? request.signerUuid : null;
+      const entry = { ...registration(actor, request, clock), signerUuid };
+      return recordRefusal(audit, entry, await register(actor, request));
     },
 
     async listOfSignIn(actor, { message, signature }) {
@@ -200,11 +218,34 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
       return viewAll(signers, actor);
     },
 
+    async findWriter(actor, fid, type) {
+      const { ownerFid } = actor;
+      const mayWrite = async (signer: StoredSigner | undefined) => {
+        if (signer?.ownerFid !== ownerFid || !signer.permissions.includes(type)) return undefined;
+        const seen = await view(signer, actor);
+        return seen.state.status === "approved" && seen.state.fid === fid ? seen : undefined;
+      };
+      for (const signer of await store.listByOwnerAndFid(ownerFid, fid, { after: 0, limit: MAX_FIRST })) {
+        const found = await mayWrite(signer);
+        if (found) return found;
+      }
+      // Those that come first may all be revoked. The keys that the user has now are few.
+      for (const key of facts.keysOf(fid, nowSecs(clock), MAX_KEYS)) {
+        const found = await mayWrite(await store.findByKey(key));
+        if (found) return found;
+      }
+      return undefined;
+    },
+
     keys: thread,
   };
 }
 
-function registration(actor: SignerActor, { signerUuid }: StoredSigner, clock: Clock): AuditEntry {
+function registration(
+  actor: SignerActor,
+  { signerUuid }: Pick<StoredSigner, "signerUuid">,
+  clock: Clock,
+): AuditEntry {
   const { ownerFid, apiKeyId, requestId, address } = actor;
   const what = { action: "signer.request", signerUuid, userFid: null, hash: null, outcome: "ok" };
   return { atMs: clock.nowMs(), ownerFid, apiKeyId, ...what, requestId, address };

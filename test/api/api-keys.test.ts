@@ -171,7 +171,7 @@ test("a key stops with a transfer of its owner's fid, until the new custody addr
   expect(await readWith(secret)).toBe(200);
 });
 
-test("the audit log of the owner names each change of a key, with who asked for it", async () => {
+test("the audit log of the owner names each change of a key, refused ones too, with who asked for it", async () => {
   const { api_key } = await created(fields, 4);
   const id = api_key.api_key_id;
   const body = { api_key_id: id };
@@ -181,13 +181,22 @@ test("the audit log of the owner names each change of a key, with who asked for 
   expect((await change("POST", "/secret/rotate")).status).toBe(200);
   expect((await change("PUT", "", { units_per_minute: 0 })).status).toBe(400);
   expect((await change("DELETE", "")).status).toBe(200);
+  const foreign = { api_key_id: (await created(fields, 3)).api_key.api_key_id };
+  expect((await signed.call({ method: "DELETE", path, body: foreign, fid: 4 })).status).toBe(403);
+  expect((await signed.call({ method: "POST", path, body: { name: 1 }, fid: 4 })).status).toBe(400);
   const { entries } = (await signed.call({ method: "GET", path: "/audit", fid: 4 })).body;
   const ofKey = entries.filter((entry: { api_key_id: string }) => entry.api_key_id === id);
-  expect(ofKey.map(({ action }: { action: string }) => action)).toEqual([
-    "api_key.delete",
-    "api_key.rotate_secret",
-    "api_key.update",
-    "api_key.create",
+  const shown = ({ action, outcome }: { action: string; outcome: string }) => `${action} ${outcome}`;
+  expect(ofKey.map(shown)).toEqual([
+    "api_key.delete ok",
+    "api_key.update bad_request",
+    "api_key.rotate_secret ok",
+    "api_key.update ok",
+    "api_key.create ok",
+  ]);
+  expect(entries.slice(0, 2)).toMatchObject([
+    { action: "api_key.create", outcome: "bad_request", api_key_id: null },
+    { action: "api_key.delete", outcome: "forbidden", ...foreign },
   ]);
   expect(ofKey[0]).toMatchObject({ outcome: "ok", address: "127.0.0.1", signer_uuid: null });
   expect(ofKey[0].request_id).not.toBe("");

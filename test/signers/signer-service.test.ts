@@ -312,18 +312,85 @@ describe("managed signers", () => {
     const { node } = fixture;
     const signer = await createSigner(fixture);
     node.ingestEvent(chainAdd(4, signer.publicKey, 4));
-    node.ingestMessage(
-      gaslessKeyMessage({
-        fid: 9,
-        signer: { ...makeSigner("x"), publicKey: signer.publicKey },
-        requestFid: 9,
-        ttlSecs: 86_400,
-        nonce: 1,
-      }),
-    );
+    const key = { ...makeSigner("x"), publicKey: signer.publicKey };
+    const terms = { fid: 9, signer: key, requestFid: 9, ttlSecs: 86_400, nonce: 1 };
+    expect(node.ingestMessage(gaslessKeyMessage({ ...terms, envelope: makeSigner("x") }))).toBe("ok");
     expect(await statusOf(fixture, signer.signerUuid)).toEqual(["generated", null]);
     expectOk(await register(fixture, signer));
     expect(await statusOf(fixture, signer.signerUuid)).toEqual(["pending_approval", null]);
+  });
+
+  test("nobody is asked to sign for a key that the network would refuse them", async () => {
+    using fixture = openSigners();
+    const { node, thread } = fixture;
+    const { signer, token } = await pendingToken(fixture);
+    const onChain = await pendingToken(fixture);
+    const key = { ...makeSigner("x"), publicKey: signer.publicKey };
+    const terms = { fid: 4, signer: key, requestFid: 4, ttlSecs: 86_400, nonce: 1 };
+    expect(node.ingestMessage(gaslessKeyMessage({ ...terms, envelope: makeSigner("x") }))).toBe("ok");
+    expect(node.ingestEvent(chainAdd(9, onChain.signer.publicKey, 4))).toBe("ok");
+    for (const one of [token, onChain.token]) {
+      const refused = expectErr(await thread.prepareApproval(one, custodyOf(9).address));
+      expect(refused).toMatchObject({ kind: "conflict", message: expect.stringContaining("a new signer") });
+    }
+    expect(await statusOf(fixture, signer.signerUuid)).toEqual(["pending_approval", null]);
+  });
+
+  test("a signer that may write is found behind any number of revoked ones", async () => {
+    using fixture = openSigners({ maxSigners: 200 });
+    const { service, stores, clock } = fixture;
+    const at = nowSecs(clock);
+    const approval = { fid: 9, at, by: "import" as const, blocks: null };
+    const entry = {
+      ...origin,
+      atMs: 0,
+      ownerFid: OWNER,
+      action: "signer.import",
+      apiKeyId: null,
+      userFid: 9,
+    };
+    for (let n = 0; n < 120; n++) {
+      const signerUuid = crypto.randomUUID();
+      const key = {
+        publicKey: makeSigner(`revoked ${n}`).publicKey,
+        sealed: new Uint8Array(60),
+        keyId: "00",
+      };
+      const times = { createdAt: at, updatedAt: at, approval, request: null, submitted: null };
+      const signer = { signerUuid, ownerFid: OWNER, ...key, permissions: ALL, ...times };
+      const audit = { ...entry, signerUuid, hash: null, outcome: "ok" };
+      expect(await stores.signers.create(signer, 200, audit)).toBe("created");
+    }
+    expect(await service.findWriter(actor(), 9, MessageType.MESSAGE_TYPE_LINK_ADD)).toBeUndefined();
+    const { signer, token } = await pendingToken(fixture);
+    expectOk(await approve(fixture, token, 9));
+    const found = await service.findWriter(actor(), 9, MessageType.MESSAGE_TYPE_LINK_ADD);
+    expect(found?.signer.signerUuid).toBe(signer.signerUuid);
+    expect(await service.findWriter(actor(), 9, MessageType.MESSAGE_TYPE_KEY_ADD)).toBeUndefined();
+    expect(await service.findWriter(actor(4), 9, MessageType.MESSAGE_TYPE_LINK_ADD)).toBeUndefined();
+  });
+
+  test("the audit log of the actor tells which actions were refused, and why", async () => {
+    using fixture = openSigners({ maxSigners: 1, export: false });
+    const { service, stores } = fixture;
+    const signer = await createSigner(fixture);
+    expectErr(await service.create(actor(), ALL));
+    expectErr(await register(fixture, signer, { wallet: custodyOf(9) }));
+    expectErr(await register(fixture, { ...signer, ownerFid: 4 }));
+    expectErr(await service.keys.importSigner(actor(), new Uint8Array(32).fill(7), 9));
+    expectErr(await service.keys.deleteSigner(actor(4), signer.signerUuid));
+    // What the operator has turned off is no attempt.
+    expectErr(await service.keys.exportSigner(actor(), signer.signerUuid));
+    const page = { limit: 10, before: undefined };
+    const logOf = async (ownerFid: number) =>
+      (await stores.audit.list(ownerFid, page)).map(({ action, outcome }) => `${action} ${outcome}`);
+    expect(await logOf(OWNER)).toEqual([
+      "signer.import bad_request",
+      "signer.request forbidden",
+      "signer.create too_many_requests",
+      "signer.create ok",
+    ]);
+    expect(await logOf(4)).toEqual(["signer.delete unknown_signer", "signer.request unknown_signer"]);
   });
 
   test("the first user of a signer is its user for ever", async () => {
@@ -442,16 +509,19 @@ describe("managed signers", () => {
     expect(expectErr(await thread.deleteSigner(actor(4), imported.signerUuid)).kind).toBe("notFound");
     expect(expectOk(await thread.deleteSigner(actor(9), imported.signerUuid))).toEqual({ removal: null });
     const actions = (await stores.audit.list(OWNER, { limit: 20, before: undefined })).map(
-      ({ action }) => action,
+      ({ action, outcome }) => `${action} ${outcome}`,
     );
     expect(actions.toReversed()).toEqual([
-      "signer.create",
-      "signer.request",
-      "signer.approve",
-      "signer.export",
-      "signer.delete",
-      "signer.import",
-      "signer.delete",
+      "signer.create ok",
+      "signer.request ok",
+      "signer.approve ok",
+      "signer.export ok",
+      "signer.import conflict",
+      "signer.delete ok",
+      "signer.delete unknown_signer",
+      "signer.import bad_request",
+      "signer.import ok",
+      "signer.delete ok",
     ]);
   });
 

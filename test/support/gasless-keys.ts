@@ -64,6 +64,8 @@ export function gaslessKeyMessage(options: {
   /** Farcaster seconds. */
   readonly at?: number;
   readonly custody?: TestWallet;
+  /** The key that signs the message; the network wants no proof that the added one is the sender's. */
+  readonly envelope?: TestSigner;
 }): Uint8Array {
   const { fid, signer, requestFid, ttlSecs, nonce, scopes = [MessageType.MESSAGE_TYPE_CAST_ADD] } = options;
   const { at = DEFAULT_TIMESTAMP, custody = makeWallet(`custody ${fid}`) } = options;
@@ -81,7 +83,7 @@ export function gaslessKeyMessage(options: {
   const value = { ...body, custodySignature };
   return signMessage(
     { type: MessageType.MESSAGE_TYPE_KEY_ADD, fid, timestamp: at, body: { $case: "keyAddBody", value } },
-    signer,
+    options.envelope ?? signer,
   );
 }
 

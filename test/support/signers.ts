@@ -73,6 +73,7 @@ export function openSigners(options: { readonly maxSigners?: number; readonly ex
   const keys = createSignerKeys({ ...shared, audit: stores.audit, facts, network, settings, appliedBlocks });
   const approvals = createApprovals({
     ...shared,
+    facts,
     custodyOf: custodyFromIndex(db),
     network,
     keyTtlSecs: 86_400,
@@ -81,6 +82,7 @@ export function openSigners(options: { readonly maxSigners?: number; readonly ex
   const thread = signersRpc(keys, approvals) as unknown as RpcClient<SignersRpc>;
   const service = createSignerService({
     store: stores.signers,
+    audit: stores.audit,
     nonces: stores.oneTimeNonces,
     states,
     facts,

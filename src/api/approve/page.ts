@@ -60,7 +60,7 @@ export function approvalPage({ view, names, isDemo }: PageOptions): string {
       <section id="approval" data-status="${view.status}"${redirectUrl === null ? "" : ` data-redirect="${text(redirectUrl)}"`}>
         <noscript><p>This page needs JavaScript to talk to your wallet.</p></noscript>
         <div id="wallets"></div>
-        ${isDemo ? demoForm : ""}
+        ${isDemo ? demoForm(userFid) : ""}
         <div id="confirm" hidden>
           <p id="account"></p>
           <button id="sign" type="button">Sign</button>
@@ -82,9 +82,10 @@ export function closedPage(message: string): string {
   );
 }
 
-const demoForm = `<form id="demo">
+/** A signer that a user has approved before is for this user alone. */
+const demoForm = (userFid: number | null) => `<form id="demo">
           <p>This is a demo network. Sign as one of its people, whose keys are public, without a wallet.</p>
-          <label>Person, by fid <input name="fid" inputmode="numeric" pattern="[0-9]+" value="3" autocomplete="off" required></label>
+          <label>Person, by fid <input name="fid" inputmode="numeric" pattern="[0-9]+" value="${userFid ?? 3}"${userFid === null ? "" : " readonly"} autocomplete="off" required></label>
           <button type="submit">Sign as this person</button>
         </form>`;
 

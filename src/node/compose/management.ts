@@ -25,7 +25,10 @@ import { senderOf } from "./sender.ts";
 export function createManagement(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly index: IndexDatabase;
-  readonly state: Pick<StateStores, "nonces" | "apps" | "apiKeys" | "sessions" | "webhooks" | "deliveryLog">;
+  readonly state: Pick<
+    StateStores,
+    "nonces" | "apps" | "apiKeys" | "audit" | "sessions" | "webhooks" | "deliveryLog"
+  >;
   /** The delivery worker. Without it the engine finds newly queued deliveries at its next poll, and there are no previews. */
   readonly delivery?: Pick<DeliveryNode, "wake" | "preview">;
   /** Shared with the gates of all HTTP workers. Default: one of its own. */
@@ -76,6 +79,7 @@ export function createManagement(options: {
     apps: appService,
     apiKeys: createApiKeyService({
       store: state.apiKeys,
+      audit: state.audit,
       clock,
       settings: { cap: apiKeys.max_keys_per_owner, graceSecs: apiKeys.secret_grace_period_secs },
       limits: { unitsPerMinute: apiKeys.units_per_minute, writesPerMinute: apiKeys.writes_per_minute },

@@ -23,7 +23,7 @@ export interface NodeSignersDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly db: IndexDatabase;
-  readonly stores: Pick<StateStores, "signers" | "oneTimeNonces">;
+  readonly stores: Pick<StateStores, "signers" | "oneTimeNonces" | "audit">;
   /** The thread that has the vault; undefined where there is none. */
   readonly thread: RpcClient<SignersRpc> | undefined;
   /** Those of `tokenKeysOf`; empty without a master key. */
@@ -46,6 +46,7 @@ export function createNodeSigners(deps: NodeSignersDeps): {
   return {
     service: createSignerService({
       store,
+      audit: stores.audit,
       nonces: stores.oneTimeNonces,
       states,
       facts,

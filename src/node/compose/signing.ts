@@ -71,6 +71,7 @@ export function startNodeSigning(deps: {
   });
   const approvals = createApprovals({
     ...shared,
+    facts,
     custodyOf: custodyFromIndex(db),
     keyTtlSecs: config.signers.key_ttl_secs,
   });

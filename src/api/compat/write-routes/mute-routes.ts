@@ -13,15 +13,12 @@ import { done, OperationResponse, writeOperation } from "./schemas.ts";
 import type { WriteContext } from "./write.ts";
 
 export interface MuteRouteDeps extends ManagedWriteDeps {
-  readonly signers: Pick<SignerService, "lookup" | "list">;
+  readonly signers: Pick<SignerService, "lookup" | "findWriter">;
   /** `writes.mute_links`. */
   readonly muteLinks: boolean;
 }
 
 const MuteRequest = Type.Object({ fid: Fid, muted_fid: Fid });
-
-/** The signers of a user that are looked through for one that may write. */
-const MAX_SIGNERS = 100;
 
 /** Mutes as links of the protocol, which are public, where the operator allows them. They name a user instead of a signer. */
 export function muteRoutes(deps: MuteRouteDeps): AnyElysia {
@@ -40,15 +37,7 @@ export function muteRoutes(deps: MuteRouteDeps): AnyElysia {
 
   /** An approved signer of the caller for a user. */
   async function signerOf(request: Request, fid: number, type: MessageType): Promise<string> {
-    const actor = actorOf(request);
-    const views = await deps.signers.list(actor, { fid, after: 0, limit: MAX_SIGNERS });
-    const found = views.find(
-      ({ signer, state }) =>
-        signer.ownerFid === actor.ownerFid &&
-        state.status === "approved" &&
-        state.fid === fid &&
-        signer.permissions.includes(type),
-    );
+    const found = await deps.signers.findWriter(actorOf(request), fid, type);
     if (!found) {
       throw new ApiError("forbidden", "no approved signer of this owner may write this for fid", {
         code: "signer_not_approved",
