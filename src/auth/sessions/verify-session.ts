@@ -24,6 +24,7 @@ const WINDOW_SECS = 60;
 const USE_LAG_SECS = 60;
 
 const unauthorized = (message: string) => new ApiError("unauthorized", message);
+const ended = (message: string) => new ApiError("unauthorized", message, { code: "session_ended" });
 
 /**
  * Creates the verification of requests that the key of a session has signed. The checks run in the order of the contract. Each request
@@ -44,10 +45,10 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
       throw unauthorized(`signed at more than ${WINDOW_SECS} seconds from the server's time`);
     }
     const session = await sessions.find(sessionId, now);
-    if (!session || session.ownerFid !== fid) throw unauthorized("the session is unknown or has ended");
+    if (!session || session.ownerFid !== fid) throw ended("the session is unknown or has ended");
     const custody = custodyOf(fid);
     if (custody && Buffer.compare(custody, session.custody) !== 0) {
-      throw unauthorized("the session ended when the fid got another custody address");
+      throw ended("the session ended when the fid got another custody address");
     }
     const stale = await staleReason();
     if (stale !== undefined) throw new ApiError("unavailable", `signed operations have to wait: ${stale}`);

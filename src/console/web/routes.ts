@@ -51,5 +51,11 @@ export const pages: readonly PageRoute[] = [
     section: "explore",
     load: () => import("./explore/search.tsx"),
   },
+  {
+    path: "/console/manage",
+    title: "Manage",
+    section: "manage",
+    load: () => import("./manage/overview.tsx"),
+  },
   { path: "/console/stream", title: "Stream", section: "stream", load: () => import("./stream/stream.tsx") },
 ];

@@ -33,12 +33,12 @@ export class RequestFailure extends Error {
 
 /** Reads why the node refused a request. */
 export async function readFailure(response: Response): Promise<RequestFailure> {
-  const body = (await response.json().catch(() => ({}))) as { message?: unknown; code?: unknown };
+  const body = (await response.json().catch(() => ({}))) as { message?: unknown };
   const retryAfterSecs = Number(response.headers.get("retry-after") ?? Number.NaN);
   return new RequestFailure({
     status: response.status,
     message: typeof body.message === "string" ? body.message : `the node answered ${response.status}`,
-    code: typeof body.code === "string" ? body.code : undefined,
+    code: response.headers.get("x-error-code") ?? undefined,
     requestId: response.headers.get("x-request-id") ?? undefined,
     retryAfterMs: Number.isFinite(retryAfterSecs) ? retryAfterSecs * 1000 : undefined,
   });

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { DemoLayer } from "../demo/demo-layer.tsx";
+import { PendingSheet } from "../owner/owner-parts.tsx";
 import { Announcer } from "../parts/announcer.tsx";
 import { ApiKeyNotice } from "../parts/api-key-notice.tsx";
 import { pages } from "../routes.ts";
@@ -72,6 +73,7 @@ function Frame() {
       </main>
       <Footer />
       <HelpDialog />
+      <PendingSheet />
       <Announcer />
     </>
   );

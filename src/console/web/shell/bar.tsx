@@ -1,5 +1,6 @@
 import { useLocation } from "preact-iso";
 import { Icon } from "../icons.tsx";
+import { WalletButton } from "../owner/owner-parts.tsx";
 import { pageConfig } from "../page-config.ts";
 import type { Section } from "../routes.ts";
 import { SearchBox } from "./search-box.tsx";
@@ -39,6 +40,7 @@ export function Bar() {
         </a>
       </nav>
       <SearchBox />
+      <WalletButton />
     </header>
   );
 }

@@ -1,0 +1,56 @@
+import type { ComponentChildren } from "preact";
+import { useLocation } from "preact-iso";
+import type { Owner } from "../owner/owner.ts";
+import { OwnerOnly } from "../owner/owner-only.tsx";
+import { type Crumb, PageHead } from "../parts/page-head.tsx";
+
+const ENTRIES = [
+  { href: "/console/manage", label: "Overview" },
+  { href: "/console/manage/apps", label: "Mini apps" },
+  { href: "/console/manage/webhooks", label: "Webhooks" },
+  { href: "/console/manage/keys", label: "API keys" },
+  { href: "/console/manage/signers", label: "Signers" },
+  { href: "/console/manage/activity", label: "Activity" },
+] as const;
+
+/** The frame of every page of the owner: its heading, the pages beside it, and the way to connect for somebody else. */
+export function ManagePage({
+  title,
+  crumbs = [],
+  actions,
+  children,
+}: {
+  title: string;
+  /** Between "Manage" and the title. */
+  crumbs?: readonly Crumb[];
+  /** Beside the heading. */
+  actions?: ComponentChildren;
+  children: (owner: Owner) => ComponentChildren;
+}) {
+  const { path } = useLocation();
+  const isOverview = path.replace(/\/$/, "") === "/console/manage";
+  const way = [{ label: "Manage", href: "/console/manage" }, ...crumbs, { label: title }];
+  return (
+    <>
+      <PageHead title={title} {...(isOverview ? {} : { crumbs: way })}>
+        {actions}
+      </PageHead>
+      <div class="side">
+        <nav aria-label="Manage">
+          {ENTRIES.map(({ href, label }) => (
+            <a
+              href={href}
+              key={href}
+              aria-current={
+                (href === "/console/manage" ? isOverview : path.startsWith(href)) ? "page" : undefined
+              }
+            >
+              {label}
+            </a>
+          ))}
+        </nav>
+        <OwnerOnly>{children}</OwnerOnly>
+      </div>
+    </>
+  );
+}

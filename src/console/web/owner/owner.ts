@@ -1,0 +1,91 @@
+import { signal } from "@preact/signals";
+import { forgetResponses } from "../data/query.ts";
+import { pageConfig } from "../page-config.ts";
+import { forgetSession, readSession, type StoredSession } from "./session-keys.ts";
+import type { Wallet } from "./wallets.ts";
+
+/** A key of this browser that the custody address has let sign for a while. */
+export interface OwnerSession {
+  readonly id: string;
+  readonly access: "read" | "operate";
+  /** Unix seconds. */
+  readonly expiresAt: number;
+  readonly privateKey: CryptoKey;
+}
+
+/** Whom the page acts for. */
+export interface Owner {
+  readonly fid: number;
+  /** The custody address, in lower case. */
+  readonly address: string;
+  readonly walletId: string;
+  readonly walletName: string;
+  /** Whether the wallet signs as a person of the demo network: everybody has it. */
+  readonly isDemo: boolean;
+  /** Undefined where the browser does not have the wallet of the last visit any more. */
+  readonly wallet?: Wallet | undefined;
+  /** Undefined without one, and after it has ended. */
+  readonly session?: OwnerSession | undefined;
+}
+
+/** Whom the page acts for; undefined until somebody connects. */
+export const owner = signal<Owner | undefined>(undefined);
+/** Whether it is known yet who the owner of the last visit was. */
+export const isOwnerKnown = signal(false);
+/** Set when the session of the owner ended while the page was used. */
+export const hasSessionEnded = signal(false);
+
+/** Why there can be no session here, as a sentence; undefined where there can. */
+export function noSessionReason(): string | undefined {
+  if (!pageConfig.sessions) return "The operator of this node has turned sessions off.";
+  if (!isSecureContext)
+    return "This page came over plain http from another machine, so the browser has no keys to sign with.";
+  return undefined;
+}
+
+/** The fid of the last visit. Not a secret; the key is elsewhere. */
+const FID_KEY = "console.owner";
+
+export function setOwner(next: Owner | undefined): void {
+  const isOther = owner.peek()?.fid !== next?.fid;
+  owner.value = next;
+  hasSessionEnded.value = false;
+  if (next === undefined) localStorage.removeItem(FID_KEY);
+  else localStorage.setItem(FID_KEY, String(next.fid));
+  if (isOther) forgetResponses();
+}
+
+export const sessionOf = ({ sessionId, access, expiresAt, privateKey }: StoredSession): OwnerSession => ({
+  id: sessionId,
+  access,
+  expiresAt,
+  privateKey,
+});
+
+/** Forgets the session of the owner, which the node does not know any more. */
+export async function dropSession(): Promise<void> {
+  const current = owner.peek();
+  if (!current?.session) return;
+  owner.value = { ...current, session: undefined };
+  hasSessionEnded.value = true;
+  await forgetSession(current.fid);
+}
+
+let restoring: Promise<void> | undefined;
+
+/** Brings back the owner of the last visit, who needs no wallet while the session lasts. */
+export function restoreOwner(): Promise<void> {
+  restoring ??= restore().finally(() => {
+    isOwnerKnown.value = true;
+  });
+  return restoring;
+}
+
+async function restore(): Promise<void> {
+  const fid = Number(localStorage.getItem(FID_KEY));
+  if (!Number.isSafeInteger(fid) || fid < 1 || noSessionReason() !== undefined) return;
+  const stored = await readSession(fid);
+  if (!stored || owner.peek()) return;
+  const { address, walletId, walletName, isDemo } = stored;
+  setOwner({ fid, address, walletId, walletName, isDemo, session: sessionOf(stored) });
+}
