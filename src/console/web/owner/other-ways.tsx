@@ -16,8 +16,8 @@ export function OtherWays() {
           <h3>Try it as somebody else</h3>
           {demo ? (
             <p>
-              This node is a demo network. <a href="/console/demo">Borrow the wallet of one of its people</a>,
-              and everything below works for you, too.
+              This node is a demo network: “A demo person’s wallet” in the list lends you one of its people,
+              and everything here works for you, too.
             </p>
           ) : (
             <p>

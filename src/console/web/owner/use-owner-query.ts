@@ -48,8 +48,8 @@ export function useOwnerPages<T>(
 ): OwnerPages<T> {
   const { isAsking, ask } = useAsking();
   const pages = usePages<T>(isAsking ? call : undefined, read, send);
-  const { items, error, loading, hasMore } = pages;
+  const { items, error, loading, loadedAtMs, hasMore } = pages;
   const loadMore = () => pages.loadMore();
   const refresh = () => pages.refresh();
-  return { items, error, loading, hasMore, loadMore, refresh, costsPrompt: !isAsking, ask };
+  return { items, error, loading, loadedAtMs, hasMore, loadMore, refresh, costsPrompt: !isAsking, ask };
 }
