@@ -3,12 +3,13 @@ import type { AxeResults, RunOptions } from "axe-core";
 import type { Page } from "playwright-core";
 
 const SOURCE = readFileSync(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir), "utf8");
+const MAX_SHOWN = 3;
 const OPTIONS: RunOptions = {
   runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
   resultTypes: ["violations"],
 };
 
-/** Returns the violations of WCAG 2.2 AA on a page as it is now, one line for each element. */
+/** Returns the violations of WCAG 2.2 AA on a page as it is now, one entry for each rule. */
 export async function axeViolations(page: Page): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(SOURCE);
   const { violations } = await page.evaluate(
@@ -16,7 +17,12 @@ export async function axeViolations(page: Page): Promise<string[]> {
     (options) => (globalThis as any).axe.run(document, options) as Promise<AxeResults>,
     OPTIONS,
   );
-  return violations.flatMap(({ id, help, nodes }) =>
-    nodes.map(({ target, failureSummary = "" }) => `${id} (${help}): ${target.join(" ")}\n${failureSummary}`),
-  );
+  return violations.flatMap(({ id, help, nodes }) => {
+    const lines = nodes.map(({ target }) => target.join(" "));
+    const more = lines.length > MAX_SHOWN ? [`… ${lines.length} in all`] : [];
+    const [first] = nodes;
+    return [
+      `${id} (${help}): ${[...lines.slice(0, MAX_SHOWN), ...more].join(", ")}\n${first?.failureSummary ?? ""}`,
+    ];
+  });
 }

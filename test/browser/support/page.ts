@@ -86,6 +86,12 @@ export async function consolePage(options: ConsolePageOptions = {}): Promise<Con
   };
 }
 
+/** Waits until all regions of a page have their data. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator("h1").first().waitFor();
+  await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
+}
+
 const pathOf = (url: string) => (URL.canParse(url) ? new URL(url).pathname : "");
 
 /** Adds a policy to each document. The product does not enforce it, because wallets run in the page. */

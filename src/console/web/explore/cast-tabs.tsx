@@ -20,6 +20,7 @@ export function Quotes({ hash }: { hash: string }) {
       pages={pages}
       keyOf={castKey}
       row={(cast) => <CastRow cast={cast} key={cast.hash} />}
+      isCasts
       empty={<p>Nobody has quoted it.</p>}
       isLive
     />

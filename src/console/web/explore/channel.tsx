@@ -100,6 +100,7 @@ function ChannelCasts({ id }: { id: string }) {
       pages={pages}
       keyOf={castKey}
       row={(cast) => <CastRow cast={cast} key={cast.hash} />}
+      isCasts
       empty={<p>Every cast in this channel is gone.</p>}
       isLive
     />

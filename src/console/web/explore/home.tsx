@@ -44,6 +44,7 @@ export function Page() {
           pages={casts}
           keyOf={castKey}
           row={(cast) => <CastRow cast={cast} key={cast.hash} />}
+          isCasts
           empty={<NothingTrends />}
           isLive
         />

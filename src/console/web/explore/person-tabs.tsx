@@ -26,6 +26,7 @@ export interface PersonTab<T = unknown> {
   readonly read: (body: any) => Page<T>;
   readonly keyOf: (item: T) => string | number;
   readonly row: (item: T) => ComponentChildren;
+  readonly isCasts?: boolean;
   readonly empty: string;
   readonly isLive?: boolean;
 }
@@ -41,6 +42,7 @@ const castTab = (id: string, label: string, path: string, empty: string) =>
     read: castsOf,
     keyOf: castKey,
     row: (cast) => <CastRow cast={cast} key={cast.hash} />,
+    isCasts: true,
     empty,
     isLive: true,
   });
@@ -67,6 +69,7 @@ export const personTabs: readonly PersonTab[] = [
     read: castsOf,
     keyOf: castKey,
     row: (cast) => <CastRow cast={cast} key={cast.hash} />,
+    isCasts: true,
     empty: "No casts yet.",
   }),
   tab({
@@ -76,6 +79,7 @@ export const personTabs: readonly PersonTab[] = [
     read: reactionsOf,
     keyOf: ({ cast }) => cast.hash,
     row: ({ cast }) => <CastRow cast={cast} key={cast.hash} />,
+    isCasts: true,
     empty: "No likes yet, or the liked casts are gone.",
   }),
   peopleTab("followers", "Followers", "/user/followers", "Nobody follows yet."),

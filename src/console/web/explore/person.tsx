@@ -106,6 +106,7 @@ function TabList({ tab, fid }: { tab: PersonTab; fid: number }) {
       row={tab.row}
       empty={<p>{tab.empty}</p>}
       isLive={tab.isLive ?? false}
+      isCasts={tab.isCasts ?? false}
     />
   );
 }

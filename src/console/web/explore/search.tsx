@@ -179,6 +179,7 @@ function ResultList<T>(props: {
       read={read}
       pages={shown.current}
       isExcerpt={isOverview}
+      isCasts={kind === "casts"}
       keyOf={keyOf}
       row={row}
       aside={isOverview && pages.hasMore ? <a href={searchPage(q, kind)}>All {kind}</a> : undefined}

@@ -1,0 +1,34 @@
+import { pages } from "../../../src/console/web/routes.ts";
+
+/** A page of the table, with a path of the demo network that shows it. */
+export interface ExamplePage {
+  /** As in the table: `/console/casts/:hash`. */
+  readonly template: string;
+  readonly path: string;
+}
+
+/** Somebody and a channel that every demo network has. */
+const PERSON = "3";
+const CHANNEL = "coffee";
+
+/**
+ * Returns every page of the console with an example.
+ * @throws Error for a page with a parameter that has none: add it here.
+ */
+export async function examplePages(origin: string): Promise<ExamplePage[]> {
+  const response = await fetch(`${origin}/v2/svc/feed/trending?limit=1`);
+  const { casts } = (await response.json()) as { casts: readonly { hash: string }[] };
+  const examples: Readonly<Record<string, string | undefined>> = {
+    "/console/people/:who": PERSON,
+    "/console/casts/:hash": casts[0]?.hash,
+    "/console/channels/:id": CHANNEL,
+  };
+  return pages.map(({ path: template }) => ({
+    template,
+    path: template.replaceAll(/:\w+/g, (parameter) => {
+      const example = examples[template];
+      if (!example) throw new Error(`${template} needs an example of ${parameter}`);
+      return example;
+    }),
+  }));
+}
