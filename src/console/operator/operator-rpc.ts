@@ -3,76 +3,7 @@ import type { RecentLine } from "../../runtime/recent-lines.ts";
 import type { SeriesPage } from "../pulse/series-page.ts";
 import type { OperatorRefusal } from "./operator-refusal.ts";
 import type { OperatorSessions } from "./operator-sessions.ts";
-import type { SettingInForce } from "./settings-in-force.ts";
-
-/** A thread of the node. */
-export interface ThreadReport {
-  readonly name: string;
-  /** `silent`: it does not answer, because its event loop is busy. */
-  readonly state: "ok" | "silent";
-  readonly loop_p99_ms: number | null;
-  readonly loop_max_ms: number | null;
-  readonly heap_bytes: number | null;
-  readonly last_fault: { readonly at: string; readonly message: string } | null;
-}
-
-/** Something that has a bound, and how much of it is used. */
-export interface LimitReport {
-  readonly name: string;
-  readonly used: number;
-  readonly max: number;
-}
-
-/** The threads of a node, its files and what bounds it. */
-export interface ThreadsReport {
-  readonly node: string;
-  readonly uptime_secs: number;
-  readonly threads: readonly ThreadReport[];
-  readonly process: { readonly resident_bytes: number; readonly cpu_percent: number | null };
-  readonly disk: {
-    readonly free_bytes: number | null;
-    readonly total_bytes: number | null;
-    readonly index_bytes: number;
-    readonly index_wal_bytes: number;
-    /** Null with PostgreSQL. */
-    readonly state_bytes: number | null;
-    readonly state_wal_bytes: number | null;
-    /** Why the last write failed; null after a success. */
-    readonly write_fault: string | null;
-  };
-  readonly limits: readonly LimitReport[];
-  readonly switches: readonly {
-    readonly name: string;
-    readonly reason: string;
-    readonly paused_by: string;
-    readonly paused_at: number;
-  }[];
-}
-
-/** A backup, or a failed attempt to make one. */
-export interface BackupEntry {
-  /** The name of its directory; null for a failed one. */
-  readonly file: string | null;
-  readonly kind: "whole" | "state" | "index" | null;
-  /** When it was started, unix seconds. */
-  readonly at: number;
-  /** Compressed; null for a failed one. */
-  readonly bytes: number | null;
-  /** Null where another process made it. */
-  readonly seconds: number | null;
-  readonly ok: boolean;
-  readonly reason: string | null;
-}
-
-/** Backups, and whether the operator can make one. */
-export interface BackupsReport {
-  readonly backups: readonly BackupEntry[];
-  readonly under_way: boolean;
-  /** Why none can be made here; null while one can. */
-  readonly unavailable: string | null;
-  /** When the next scheduled one is due, unix seconds; null without a schedule. */
-  readonly next_at: number | null;
-}
+import type { BackupsReport, SettingInForce, ThreadsReport } from "./reports.ts";
 
 /** The methods of the main thread for the operator's page. */
 export interface OperatorRpc extends Pick<OperatorSessions, "issueCode" | "open" | "admit" | "end"> {

@@ -1,15 +1,6 @@
 import type { Config } from "../../config/schema.ts";
 import { maskConfig } from "../../config/secrets.ts";
-
-/** A setting in force. */
-export interface SettingInForce {
-  /** `section.name`. */
-  readonly key: string;
-  /** Secrets are masked. */
-  readonly value: unknown;
-  /** `default`, a file, a variable of the environment, or a flag. */
-  readonly source: string;
-}
+import type { SettingInForce } from "./reports.ts";
 
 /** The settings in force, in the order of the schema. */
 export function settingsInForce(config: Config, sources: ReadonlyMap<string, string>): SettingInForce[] {

@@ -22,7 +22,9 @@ export function pulseRoutes({ node, own }: { readonly node: RpcClient<PulseRpc>;
       "/series",
       async ({ request }) => {
         const query = decodeQuery(seriesQuery.params, parseQueryString(request.url));
-        return pageSince(await (stepOf(query) === 5 ? fine() : coarse()), query.since);
+        const [page, now] = await Promise.all([stepOf(query) === 5 ? fine() : coarse(), pulse()]);
+        // With the pulse, so that a page that shows both asks once.
+        return { ...pageSince(page, query.since), pulse: now };
       },
       hidden,
     );

@@ -58,4 +58,11 @@ export const pages: readonly PageRoute[] = [
     load: () => import("./manage/overview.tsx"),
   },
   { path: "/console/stream", title: "Stream", section: "stream", load: () => import("./stream/stream.tsx") },
+  { path: "/console/status", title: "Status", section: "status", load: () => import("./status/status.tsx") },
+  {
+    path: "/console/operator",
+    title: "Operator",
+    section: "status",
+    load: () => import("./operator/operator.tsx"),
+  },
 ];

@@ -1,7 +1,7 @@
 import type { Config } from "../../config/schema.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
-import type { ThreadsReport } from "../../console/operator/operator-rpc.ts";
 import { createOperatorSessions } from "../../console/operator/operator-sessions.ts";
+import type { ThreadsReport } from "../../console/operator/reports.ts";
 import { settingsInForce } from "../../console/operator/settings-in-force.ts";
 import { type HistoryStep, SAMPLE_SECS } from "../../console/pulse/history.ts";
 import type { Following, Pulse } from "../../console/pulse/pulse.ts";

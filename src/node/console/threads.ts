@@ -1,4 +1,4 @@
-import type { ThreadReport } from "../../console/operator/operator-rpc.ts";
+import type { ThreadReport } from "../../console/operator/reports.ts";
 import type { RecentLines } from "../../runtime/recent-lines.ts";
 import { PartStats } from "../part-stats.ts";
 import { createVitals, type ThreadVitals } from "../workers/worker-entry.ts";

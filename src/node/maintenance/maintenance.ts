@@ -1,6 +1,6 @@
 import type { WorkLease } from "../../cluster/postgres/work-lease.ts";
 import type { OperatorRefusal } from "../../console/operator/operator-refusal.ts";
-import type { BackupsReport } from "../../console/operator/operator-rpc.ts";
+import type { BackupsReport } from "../../console/operator/reports.ts";
 import type { Sweep } from "../../db/state/sweep.ts";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
 import type { Result } from "../../lib/result.ts";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { Config } from "../../config/schema.ts";
-import type { BackupEntry } from "../../console/operator/operator-rpc.ts";
+import type { BackupEntry } from "../../console/operator/reports.ts";
 import { reasonOf } from "../../lib/failure.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../runtime/clock.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/schema.ts";
 import { type OperatorRefusal, refuse } from "../../console/operator/operator-refusal.ts";
-import type { BackupsReport } from "../../console/operator/operator-rpc.ts";
+import type { BackupsReport } from "../../console/operator/reports.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";

@@ -67,7 +67,7 @@ const COUNTS: readonly (readonly [key: string, label: string])[] = [
 ];
 
 function Now({ pulse }: { pulse: Pulse | undefined }) {
-  const merged = pulse?.history.merged ?? [];
+  const merged = (pulse?.history.merged ?? []).map((value) => value ?? 0);
   return (
     <section class="card" aria-label="Now">
       <div class="pad stats">

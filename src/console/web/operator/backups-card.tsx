@@ -1,0 +1,96 @@
+import { useState } from "preact/hooks";
+import type { BackupsReport } from "../../operator/reports.ts";
+import { formatBytes, formatMoment } from "../data/format.ts";
+import { useQuery } from "../data/query.ts";
+import type { RequestFailure } from "../data/request.ts";
+import { DataTable } from "../parts/data-table.tsx";
+import { FailureBox } from "../parts/failure-box.tsx";
+import { Pill } from "../parts/pill.tsx";
+import { Region } from "../parts/region.tsx";
+import { Time } from "../parts/time.tsx";
+import { formatSecs } from "../status/figures.ts";
+import { operatorChange, operatorRead, operatorRequest } from "./session.ts";
+
+const EVERY_MS = 5_000;
+const KINDS = { whole: "index and state", state: "state", index: "index" } as const;
+
+/** The backups of the node, and the button that makes one. */
+export function BackupsCard({ mayChange }: { mayChange: boolean }) {
+  const query = useQuery<BackupsReport>(operatorRead("/backups"), {
+    send: operatorRequest,
+    everyMs: EVERY_MS,
+  });
+  const [failure, setFailure] = useState<RequestFailure>();
+  async function backUp() {
+    try {
+      await operatorRequest(operatorChange("backup"));
+      setFailure(undefined);
+      query.refresh();
+    } catch (cause) {
+      setFailure(cause as RequestFailure);
+    }
+  }
+  return (
+    <Region
+      title="Backups"
+      call={undefined}
+      query={query}
+      aside={
+        query.data && (
+          <button
+            type="button"
+            class="btn"
+            disabled={!mayChange || query.data.unavailable !== null || query.data.under_way}
+            onClick={backUp}
+          >
+            {query.data.under_way ? "A backup is under way" : "Back up now"}
+          </button>
+        )
+      }
+    >
+      {({ backups, unavailable, next_at: nextAt }) => (
+        <>
+          {failure && <FailureBox failure={failure} />}
+          <p class="pad s dim">
+            {unavailable ??
+              "A backup holds the state: apps, webhooks, keys, deliveries. It is read back after it was written. The index can be filled again."}
+            {nextAt !== null && ` The next scheduled one is at ${formatMoment(nextAt * 1000)}.`}
+          </p>
+          {backups.length > 0 && (
+            <DataTable
+              label="Backups"
+              rows={backups}
+              keyOf={({ file, at }) => file ?? `failed ${at}`}
+              columns={[
+                { title: "Started", cell: ({ at }) => <Time at={at} /> },
+                {
+                  title: "Outcome",
+                  cell: ({ ok, reason }) =>
+                    ok ? (
+                      <Pill kind="ok">verified</Pill>
+                    ) : (
+                      <>
+                        <Pill kind="bad">failed</Pill> <bdi>{reason}</bdi>
+                      </>
+                    ),
+                },
+                { title: "Directory", cell: ({ file }) => <span class="mono">{file ?? "–"}</span> },
+                { title: "Holds", cell: ({ kind }) => (kind === null ? "–" : KINDS[kind]) },
+                {
+                  title: "Size",
+                  isNumber: true,
+                  cell: ({ bytes }) => (bytes === null ? "–" : formatBytes(bytes)),
+                },
+                {
+                  title: "Took",
+                  isNumber: true,
+                  cell: ({ seconds }) => (seconds === null ? "–" : formatSecs(seconds)),
+                },
+              ]}
+            />
+          )}
+        </>
+      )}
+    </Region>
+  );
+}

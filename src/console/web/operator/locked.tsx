@@ -1,0 +1,61 @@
+import { nodeOrigin, pageConfig } from "../page-config.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { codeFailure } from "./session.ts";
+
+const COMMAND = `${pageConfig.service} console`;
+
+function Command({ text }: { text: string }) {
+  return (
+    <div class="api row command">
+      <pre class="grow">{text}</pre>
+      <CopyButton text={text} />
+    </div>
+  );
+}
+
+/** Says how the page is opened. */
+export function Locked({ isUnable }: { isUnable: boolean }) {
+  const failure = codeFailure.value;
+  return (
+    <section class="card">
+      <div class="pad stack measure">
+        <h2>This page is locked</h2>
+        {failure && (
+          <div class="failure" role="alert">
+            <p>
+              <b>The link did not open it.</b> {failure.message}
+            </p>
+          </div>
+        )}
+        {isUnable ? (
+          <p>
+            Your browser signs requests only on https or on the machine itself. Open this node by its https
+            address, or through a tunnel: <code>ssh -L 8080:localhost:8080 host</code>, then{" "}
+            <code>http://localhost:8080/console/operator</code>.
+          </p>
+        ) : (
+          <>
+            <p>
+              It shows the threads, the log, the settings and the backups of this node to the one who runs it.
+              On the machine of the node, as the user that runs it and with its settings (
+              <code>--config</code> or <code>--data-dir</code>), this prints a link that opens it once:
+            </p>
+            <Command text={COMMAND} />
+            <p>
+              From another machine, with <code>console.operator_token</code> set on both:
+            </p>
+            <Command text={`${COMMAND} ${nodeOrigin}`} />
+            <p class="s dim">
+              The link is valid for a minute, the session for 12 hours or until the node restarts. With
+              several nodes behind one address, open the address of the node itself: a session belongs to one
+              of them.
+            </p>
+          </>
+        )}
+        <p class="s">
+          <a href="/console/status">The status of the node</a> is open to everybody.
+        </p>
+      </div>
+    </section>
+  );
+}

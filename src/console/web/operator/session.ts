@@ -1,0 +1,117 @@
+import { signal } from "@preact/signals";
+import type { Call } from "../data/call.ts";
+import { RequestFailure, type RequestOptions, request } from "../data/request.ts";
+import { pageConfig } from "../page-config.ts";
+import {
+  canSign,
+  createSessionKey,
+  dropSession,
+  loadSession,
+  type StoredSession,
+  saveSession,
+  sessionHeaders,
+} from "./operator-key.ts";
+
+/**
+ * What this browser may do: `reading` on a demo network, where everybody may look; `open` with a session.
+ * `unable`: the browser signs nothing here, because the page came over plain http from another machine.
+ */
+export type Access = "asking" | "locked" | "unable" | "reading" | "open";
+
+interface Opened {
+  readonly session: { readonly session_id: string; readonly expires_at: number };
+}
+
+const OP_PATH = "/console/op";
+const UNAUTHORIZED = 401;
+const CODE = /^#code=([1-9A-HJ-NP-Za-km-z]{1,64})$/;
+
+export const access = signal<Access>("asking");
+/** Why the last code opened nothing. */
+export const codeFailure = signal<RequestFailure | undefined>(undefined);
+let session: StoredSession | undefined;
+
+/** Opens the page by the code in its address, else by the session that this browser has. */
+export async function enter(): Promise<void> {
+  const code = takeCode();
+  if (!canSign) {
+    access.value = lockedAs("unable");
+    return;
+  }
+  if (code !== undefined) await open(code);
+  session ??= await loadSession();
+  access.value = session ? "open" : lockedAs("locked");
+}
+
+/** A demo network shows the page to everybody. */
+const lockedAs = (state: "locked" | "unable"): Access => (pageConfig.demo ? "reading" : state);
+
+/** Takes the code out of the address and of the history. */
+function takeCode(): string | undefined {
+  const code = CODE.exec(location.hash)?.[1];
+  if (location.hash !== "") history.replaceState(history.state, "", location.pathname + location.search);
+  return code;
+}
+
+async function open(code: string): Promise<void> {
+  try {
+    const { key, publicKey } = await createSessionKey();
+    const opened = await request<Opened>({
+      method: "POST",
+      path: `${OP_PATH}/session`,
+      body: { code, public_key: publicKey },
+    });
+    const { session_id: sessionId, expires_at: expiresAt } = opened.session;
+    session = { sessionId, expiresAt, key };
+    codeFailure.value = undefined;
+    await saveSession(session);
+  } catch (cause) {
+    codeFailure.value =
+      cause instanceof RequestFailure
+        ? cause
+        : new RequestFailure({ status: 0, message: "this browser cannot make a key (Ed25519)" });
+  }
+}
+
+/** Makes a request of the operator: signed, or as it is on a demo network that is only read. */
+export async function operatorRequest<T>(call: Call, options: RequestOptions = {}): Promise<T> {
+  if (!session) return request<T>(call, options);
+  const used = session;
+  const body = call.body === undefined ? "" : JSON.stringify(call.body);
+  const headers = await sessionHeaders(used, call, body);
+  try {
+    return await request<T>(call, { ...options, headers, ...(body === "" ? {} : { rawBody: body }) });
+  } catch (cause) {
+    if (cause instanceof RequestFailure && cause.status === UNAUTHORIZED && session === used) {
+      session = undefined;
+      await dropSession();
+      access.value = lockedAs("locked");
+    }
+    throw cause;
+  }
+}
+
+/** Ends the session on the node and forgets its key. */
+export async function lock(): Promise<void> {
+  await operatorRequest({ method: "DELETE", path: `${OP_PATH}/session`, op: "console.end" }).catch(
+    () => undefined,
+  );
+  session = undefined;
+  await dropSession();
+  access.value = lockedAs("locked");
+}
+
+/** A read of the operator's part. */
+export const operatorRead = (path: string): Call => ({
+  method: "GET",
+  path: `${OP_PATH}${path}`,
+  op: "console.read",
+});
+
+/** A change by the operator. */
+export const operatorChange = (what: "backup" | "pause" | "resume", body: object = {}): Call => ({
+  method: "POST",
+  path: `${OP_PATH}/${what}`,
+  op: `console.${what}`,
+  body,
+});

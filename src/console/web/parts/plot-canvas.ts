@@ -1,0 +1,111 @@
+import UPlot from "uplot";
+import type { PlotSeries } from "./plot.tsx";
+
+/** A drawn plot. */
+export interface PlotCanvas {
+  update(t: readonly number[], series: readonly PlotSeries[]): void;
+  stop(): void;
+}
+
+const HEIGHT_PX = 160;
+const X_AXIS_PX = 30;
+const Y_AXIS_PX = 64;
+
+/** Plots on a page have one cursor. */
+const SYNC_KEY = "plots";
+
+const clockTime = (second?: "2-digit") =>
+  new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second, hourCycle: "h23" });
+const minuteText = clockTime();
+const secondText = clockTime("2-digit");
+const MINUTE_SECS = 60;
+
+/** Draws series over time into an element, as wide as it is, in the colours of the theme. */
+export function drawPlot(
+  root: HTMLElement,
+  options: {
+    readonly t: readonly number[];
+    readonly series: readonly PlotSeries[];
+    readonly format: (value: number) => string;
+    /** Gets the row under the cursor; undefined without one. */
+    readonly onRow: (row: number | undefined) => void;
+  },
+): PlotCanvas {
+  const { format, onRow } = options;
+  const probe = root.appendChild(document.createElement("i"));
+  probe.hidden = true;
+  /** A colour of the theme as the canvas knows it. */
+  const colour = (name: string) => {
+    probe.style.color = `var(${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const font = `12px ${getComputedStyle(root).fontFamily}`;
+  const plot = new UPlot(
+    {
+      width: root.clientWidth,
+      height: HEIGHT_PX,
+      legend: { show: false },
+      cursor: { sync: { key: SYNC_KEY }, y: false, drag: { x: false, y: false }, points: { size: 7 } },
+      scales: { y: { range: (_, min, max) => [Math.min(0, min), max > 0 ? max * 1.1 : 1] } },
+      axes: [
+        {
+          stroke: () => colour("--ink-2"),
+          font,
+          grid: { stroke: () => colour("--line"), width: 1 },
+          ticks: { show: false },
+          size: X_AXIS_PX,
+          values: (_, splits) => {
+            const [first = 0, second = MINUTE_SECS] = splits;
+            const text = second - first < MINUTE_SECS ? secondText : minuteText;
+            return splits.map((at) => text.format(at * 1000));
+          },
+        },
+        {
+          stroke: () => colour("--ink-2"),
+          font,
+          size: Y_AXIS_PX,
+          grid: { stroke: () => colour("--line"), width: 1 },
+          ticks: { show: false },
+          space: 36,
+          values: (_, splits) => splits.map(format),
+        },
+      ],
+      series: [
+        {},
+        ...options.series.map((_, at) => ({
+          stroke: () => colour(`--plot-${at + 1}`),
+          width: 1.75,
+          points: { show: false },
+        })),
+      ],
+      hooks: { setCursor: [({ cursor: { idx } }: UPlot) => onRow(idx ?? undefined)] },
+    },
+    dataOf(options.t, options.series),
+    root,
+  );
+
+  const resized = new ResizeObserver(() => {
+    if (root.clientWidth > 0) plot.setSize({ width: root.clientWidth, height: HEIGHT_PX });
+  });
+  resized.observe(root);
+  const redraw = () => plot.redraw(false);
+  const darkness = matchMedia("(prefers-color-scheme: dark)");
+  darkness.addEventListener("change", redraw);
+  const themed = new MutationObserver(redraw);
+  themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+
+  return {
+    update: (t, series) => plot.setData(dataOf(t, series)),
+    stop() {
+      resized.disconnect();
+      themed.disconnect();
+      darkness.removeEventListener("change", redraw);
+      plot.destroy();
+      probe.remove();
+    },
+  };
+}
+
+function dataOf(t: readonly number[], series: readonly PlotSeries[]): UPlot.AlignedData {
+  return [[...t], ...series.map(({ values }) => [...values])];
+}

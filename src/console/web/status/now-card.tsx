@@ -1,0 +1,130 @@
+import { useEffect, useState } from "preact/hooks";
+import { formatCount, plural } from "../data/format.ts";
+import type { Pulse } from "../data/pulse.ts";
+import type { RequestFailure } from "../data/request.ts";
+import { Pill } from "../parts/pill.tsx";
+import { formatMs, formatRate, formatSecs } from "./figures.ts";
+
+export interface Freshness {
+  readonly error: RequestFailure | undefined;
+  readonly loadedAtMs: number;
+  readonly nextAtMs: number;
+  refresh(): void;
+}
+
+/** The time by the second, while it is needed. */
+function useSeconds(isNeeded: boolean): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (!isNeeded) return;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, [isNeeded]);
+  return now;
+}
+
+/** Says that the node does not answer, how old the figures are, and when the page asks again. */
+export function StaleNotice({ history, hasFigures }: { history: Freshness; hasFigures: boolean }) {
+  const { error, loadedAtMs, nextAtMs } = history;
+  const now = useSeconds(error !== undefined);
+  if (!error) return null;
+  const waitSecs = Math.max(0, Math.ceil((nextAtMs - now) / 1000));
+  return (
+    <div class="failure" role="alert">
+      <p>
+        <b>{error.status === 0 ? "No answer" : error.status}</b> {error.message}.{" "}
+        {hasFigures && (
+          <span data-age>The figures below are {formatSecs((now - loadedAtMs) / 1000)} old. </span>
+        )}
+        <span class="dim">{waitSecs > 0 ? `The page asks again in ${waitSecs} s.` : "Asking again."}</span>
+      </p>
+      <p>
+        <button type="button" class="btn" onClick={() => history.refresh()}>
+          Ask now
+        </button>
+      </p>
+    </div>
+  );
+}
+
+function Stat({ label, value }: { label: string; value: string }) {
+  return (
+    <div class="stat">
+      <span class="dim s">{label}</span>
+      <span class="num">{value}</span>
+    </div>
+  );
+}
+
+const orDash = (value: number | null | undefined, format: (value: number) => string) =>
+  value === null || value === undefined ? "–" : format(value);
+
+/** How far an index that fills has come. */
+function Filling({ following }: { following: NonNullable<Pulse["following"]> }) {
+  const { phase, fids_done: done, fids_total: total, build, eta_secs: eta } = following;
+  if (phase === "live" || (total === 0 && !build)) return null;
+  const percent = build ? build.done_percent : Math.floor((done / Math.max(1, total)) * 100);
+  return (
+    <div class="stack">
+      <progress class="fill" max={100} value={percent} aria-label={`${percent} percent`} />
+      <p class="s dim">
+        {build
+          ? `Building the index: ${build.stage}, ${percent} %.`
+          : `${formatCount(done)} of ${plural(total, "person", "people")} are here.`}{" "}
+        {eta === null ? "" : `About ${formatSecs(eta)} to go. `}
+        You may close this page: the node goes on.
+      </p>
+    </div>
+  );
+}
+
+const COUNTS: readonly (readonly [key: string, label: string])[] = [
+  ["fids", "People"],
+  ["casts", "Casts"],
+  ["reactions", "Reactions"],
+  ["links", "Follows"],
+];
+
+/** The node at a glance: ready or why not, rates of the last seconds, counts. */
+export function NowCard({ pulse, isOld }: { pulse: Pulse; isOld: boolean }) {
+  return (
+    <section class={`card ${isOld ? "old" : ""}`} aria-label="Now">
+      <div class="pad stack">
+        <div class="row wrap">
+          {pulse.ready ? (
+            <Pill kind="ok" live={!isOld}>
+              Ready
+            </Pill>
+          ) : (
+            <Pill kind="warn">Not ready</Pill>
+          )}
+          <span class="grow">
+            {pulse.ready ? <span class="dim">It serves current data.</span> : pulse.reason}
+            {pulse.following?.phase === "live" && pulse.following.lag_secs !== null && (
+              <span class="dim">
+                {" "}
+                {formatSecs(pulse.following.lag_secs)} behind the node that it follows.
+              </span>
+            )}
+          </span>
+          <span class="dim s">
+            up {formatSecs(pulse.uptime_secs)} · version {pulse.version} · {pulse.network} rules
+          </span>
+        </div>
+        {pulse.following && <Filling following={pulse.following} />}
+        <div class="stats">
+          <Stat label="Requests a second" value={orDash(pulse.requests_per_second, formatRate)} />
+          <Stat label="Median answer" value={orDash(pulse.p50_ms, formatMs)} />
+          <Stat label="99th percentile" value={orDash(pulse.p99_ms, formatMs)} />
+          <Stat label="Merged a second" value={orDash(pulse.merged_per_second, formatRate)} />
+        </div>
+        <div class="stats">
+          {COUNTS.map(([key, label]) => (
+            <Stat label={label} value={formatCount(pulse.counts[key] ?? 0)} key={key} />
+          ))}
+        </div>
+      </div>
+    </section>
+  );
+}
