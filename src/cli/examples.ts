@@ -143,6 +143,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "demo keys": ["demo keys --fid 3"],
   "demo-client": ["demo-client --app-id APP_ID --fids 4,5,6", "demo-client --answer rate-limited"],
   listen: ["listen --secret SECRET", "listen --port 9200 --secret-file secrets --answer 503"],
+  completion: ["completion bash > /etc/bash_completion.d/svc", "completion fish | source"],
+  manpage: ["manpage > /usr/local/share/man/man1/svc.1"],
   version: ["version", "version --json"],
 };
 

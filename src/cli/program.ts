@@ -5,6 +5,7 @@ import { registerApiKey } from "./api-key.ts";
 import { registerApp } from "./app.ts";
 import { registerBackup } from "./backup.ts";
 import { registerChannels } from "./channels.ts";
+import { registerCompletion } from "./completion.ts";
 import { registerConfig } from "./config.ts";
 import { registerConsole } from "./console.ts";
 import { type CommandContext, collect, flagsOf } from "./context.ts";
@@ -60,6 +61,7 @@ const COMMANDS = [
   registerDemo,
   registerDemoClient,
   registerListen,
+  registerCompletion,
   registerVersion,
   registerDatabaseTask,
 ];

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "bun:test";
+import { createProgram } from "../../src/cli/program.ts";
+import { bashCompletion } from "../../src/cli/shell/bash-completion.ts";
+import { allCommands, commandTree } from "../../src/cli/shell/command-tree.ts";
+import { fishCompletion } from "../../src/cli/shell/fish-completion.ts";
+import { zshCompletion } from "../../src/cli/shell/zsh-completion.ts";
+import { run } from "./run.ts";
+
+const tree = commandTree(createProgram().program);
+const bash = bashCompletion("svc", tree);
+
+/** Lets a real bash complete the last word. */
+function complete(...words: string[]): string[] {
+  const script = `${bash}
+COMP_WORDS=(svc "$@"); COMP_CWORD=$#; _svc; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout, stderr, exitCode } = Bun.spawnSync(["bash", "-c", script, "bash", ...words]);
+  expect({ exitCode, errors: stderr.toString() }).toEqual({ exitCode: 0, errors: "" });
+  return stdout.toString().split("\n").filter(Boolean);
+}
+
+describe("the completion of bash", () => {
+  test("completes commands, and those of a group", () => {
+    expect(complete("ser")).toEqual(["serve"]);
+    expect(complete("app", "cr")).toEqual(["create"]);
+    expect(complete("--data-dir", "/tmp", "webhook", "rep")).toEqual(["replay"]);
+  });
+
+  test("completes options of the command and of the program", () => {
+    expect(complete("serve", "--de")).toEqual(["--demo"]);
+    expect(complete("app", "create", "--app-u")).toEqual(["--app-url"]);
+    expect(complete("app", "create", "--data")).toEqual(["--data-dir"]);
+  });
+
+  test("completes choices and files, and nothing for a free value", () => {
+    expect(complete("--log-format", "pre")).toEqual([]);
+    expect(complete("completion", "f")).toEqual(["fish"]);
+    expect(complete("app", "list", "--key-file", "package.js")).toEqual(["package.json"]);
+    expect(complete("app", "list", "--fid", "")).toEqual([]);
+  });
+
+  test("never evaluates what somebody typed", () => {
+    expect(complete("$(touch /tmp/never)", "`id`", "")).not.toContain("uid=0");
+  });
+});
+
+test("every shell has every command, and no hidden one", () => {
+  const scripts = { bash, zsh: zshCompletion("svc", tree), fish: fishCompletion("svc", tree) };
+  for (const text of Object.values(scripts)) {
+    for (const { path } of allCommands(tree).slice(1)) expect(text).toContain(path.at(-1) ?? "");
+    expect(text).not.toContain("database-task");
+  }
+});
+
+test.each(["zsh", "fish"])(
+  "the script of %s has no syntax error, where that shell is installed",
+  async (shell) => {
+    const path = Bun.which(shell);
+    if (path === null) return;
+    const script = (await run(["completion", shell])).out;
+    const child = Bun.spawn([path, "-n"], { stdin: new Blob([script]), stderr: "pipe" });
+    expect(await new Response(child.stderr).text()).toBe("");
+  },
+);
+
+const fish = Bun.which("fish");
+test.skipIf(fish === null)("fish completes commands and options", async () => {
+  const script = (await run(["completion", "fish"])).out;
+  const asked = 'complete -C "svc --data-dir /tmp app cr"; complete -C "svc app create --app-u"';
+  const child = Bun.spawn([fish ?? "", "--no-config"], {
+    stdin: new Blob([`${script}\n${asked}\n`]),
+    stdout: "pipe",
+  });
+  expect((await new Response(child.stdout).text()).split("\n")).toEqual([
+    "create\tregister a mini app",
+    "--app-url\tcanonical https URL of the mini app",
+    "",
+  ]);
+});
+
+describe("the manual page", () => {
+  const groff = Bun.which("groff");
+  test("has every command with its options", async () => {
+    const { out, exitCode } = await run(["manpage", "--date", "2026-11-22"]);
+    expect(exitCode).toBe(0);
+    for (const { path, options } of allCommands(tree).slice(1)) {
+      expect(out).toContain(`.SS "svc ${path.join(" ").replaceAll("-", "\\-")}`);
+      for (const { flags } of options) expect(out).toContain(flags.replaceAll("-", "\\-"));
+    }
+  });
+
+  test.skipIf(groff === null)("is set by groff without a warning", async () => {
+    const { out } = await run(["manpage"]);
+    const child = Bun.spawn([groff ?? "", "-ww", "-man", "-Tutf8"], {
+      stdin: new Blob([out]),
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [text, errors] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    expect(errors).toBe("");
+    expect(text).toContain("svc webhook replay");
+  });
+});
