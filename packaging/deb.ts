@@ -1,0 +1,64 @@
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { description } from "../package.json" with { type: "json" };
+import { version } from "../src/version.ts";
+import { stageDebian, stageIn } from "./stage-files.ts";
+
+export type DebianArchitecture = "amd64" | "arm64";
+
+/**
+ * Builds `svc_<version>_<architecture>.deb` in a folder with dpkg-deb. Files belong to root.
+ * @throws Error without dpkg-deb, or where it fails
+ */
+export async function buildDeb(options: {
+  readonly binary: string;
+  readonly architecture: DebianArchitecture;
+  readonly outdir: string;
+  readonly date: string;
+  /** Uncompressed packages are for tests. */
+  readonly compressed?: boolean;
+  /** Of the package; that of the program by default. */
+  readonly packageVersion?: string;
+}): Promise<string> {
+  const { binary, architecture, outdir, date, compressed = true, packageVersion = version } = options;
+  const root = mkdtempSync(join(tmpdir(), "svc-deb-"));
+  try {
+    chmodSync(root, 0o755);
+    await stageDebian(stageIn(root), binary, date);
+    const control = join(root, "DEBIAN");
+    mkdirSync(control);
+    for (const script of ["postinst", "prerm", "postrm"]) {
+      cpSync(join(import.meta.dir, "debian", script), join(control, script));
+      chmodSync(join(control, script), 0o755);
+    }
+    writeFileSync(join(control, "conffiles"), "/etc/svc/svc.toml\n");
+    writeFileSync(join(control, "control"), controlFile(architecture, packageVersion, Bun.file(binary).size));
+    const file = join(outdir, `svc_${packageVersion}_${architecture}.deb`);
+    const compression = compressed ? ["-Zxz", "-z1"] : ["-Znone"];
+    const built = Bun.spawnSync(["dpkg-deb", "--root-owner-group", ...compression, "--build", root, file], {
+      stderr: "pipe",
+    });
+    if (!built.success) throw new Error(`dpkg-deb failed: ${built.stderr.toString()}`);
+    return file;
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+function controlFile(architecture: DebianArchitecture, packageVersion: string, bytes: number): string {
+  const fields: Readonly<Record<string, string>> = {
+    Package: "svc",
+    Version: packageVersion,
+    Architecture: architecture,
+    Maintainer: "svc maintainers <maintainers@svc.invalid>",
+    "Installed-Size": `${Math.ceil(bytes / 1024)}`,
+    Depends: "libc6 (>= 2.31), adduser, init-system-helpers (>= 1.52)",
+    Section: "net",
+    Priority: "optional",
+    Description: `${description}\n One executable with everything inside. It runs as the user svc, keeps its data in /var/lib/svc and\n reads /etc/svc/svc.toml.`,
+  };
+  return `${Object.entries(fields)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join("\n")}\n`;
+}

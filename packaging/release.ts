@@ -1,0 +1,95 @@
+/**
+ * Makes all files of a release: `bun packaging/release.ts [--targets linux-x64,…] [--outdir dist/release] [--download-url <url>]`.
+ * For each target an archive with the program, its unit, completions and manual page; Debian packages for linux; SHA256SUMS; the
+ * bill of materials; and `install.sh`, which downloads from `--download-url` (default: the folder that it is in is named by
+ * SVC_DOWNLOAD_URL).
+ */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { version } from "../src/version.ts";
+import { buildDeb, type DebianArchitecture } from "./deb.ts";
+import { createSbom } from "./sbom.ts";
+import { stageArchive, stageIn } from "./stage-files.ts";
+
+const ROOT = join(import.meta.dir, "..");
+const TARGETS = [
+  "linux-x64",
+  "linux-x64-musl",
+  "linux-arm64",
+  "linux-arm64-musl",
+  "darwin-x64",
+  "darwin-arm64",
+];
+const DEBIAN: Readonly<Record<string, DebianArchitecture>> = { "linux-x64": "amd64", "linux-arm64": "arm64" };
+
+const { values } = parseArgs({
+  options: {
+    targets: { type: "string", default: TARGETS.join(",") },
+    outdir: { type: "string", default: "dist/release" },
+    "download-url": { type: "string", default: "" },
+    /** Programs that were built before, as `svc-<target>`; without it they are built. */
+    binaries: { type: "string" },
+    /** Of the release, for what is generated (ISO 8601); now by default. */
+    date: { type: "string", default: new Date().toISOString() },
+  },
+});
+const targets = values.targets.split(",").filter(Boolean);
+const outdir = resolve(values.outdir);
+const day = values.date.slice(0, 10);
+mkdirSync(outdir, { recursive: true });
+
+const binaries = values.binaries ?? mkdtempSync(join(tmpdir(), "svc-binaries-"));
+try {
+  if (values.binaries === undefined) run(["bun", "build.ts", ...targets, "--outdir", binaries]);
+  for (const target of targets) {
+    const binary = join(binaries, `svc-${target}`);
+    await archive(target, binary);
+    const architecture = DEBIAN[target];
+    if (architecture) await buildDeb({ binary, architecture, outdir, date: day });
+  }
+} finally {
+  if (values.binaries === undefined) rmSync(binaries, { recursive: true, force: true });
+}
+const sbom = await createSbom({ timestamp: values.date });
+writeFileSync(join(outdir, `svc-${version}.cdx.json`), `${JSON.stringify(sbom, null, 2)}\n`);
+const installer = await Bun.file(join(import.meta.dir, "install.sh")).text();
+writeFileSync(
+  join(outdir, "install.sh"),
+  installer
+    .replace('DOWNLOAD_URL=""', `DOWNLOAD_URL="${values["download-url"]}"`)
+    .replace('VERSION=""', `VERSION="${version}"`),
+  { mode: 0o755 },
+);
+await writeSums();
+process.stdout.write(`${readdirSync(outdir).sort().join("\n")}\n`);
+
+/** Writes `svc-<version>-<target>.tar.gz`, whose one folder has the same name. */
+async function archive(target: string, binary: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "svc-archive-"));
+  const name = `svc-${version}-${target}`;
+  try {
+    await stageArchive(stageIn(join(folder, name)), binary, day);
+    run(["tar", "--owner=0", "--group=0", "-C", folder, "-czf", join(outdir, `${name}.tar.gz`), name]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Writes the checksums of all other files, in the form that `sha256sum -c` reads. */
+async function writeSums(): Promise<void> {
+  const names = readdirSync(outdir).filter((name) => name !== "SHA256SUMS");
+  const lines = await Promise.all(
+    names.sort().map(async (name) => {
+      const hash = new Bun.CryptoHasher("sha256").update(await Bun.file(join(outdir, name)).bytes());
+      return `${hash.digest("hex")}  ${name}\n`;
+    }),
+  );
+  writeFileSync(join(outdir, "SHA256SUMS"), lines.join(""));
+}
+
+function run(command: string[]): void {
+  const { success } = Bun.spawnSync(command, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"] });
+  if (!success) throw new Error(`${command.join(" ")} failed`);
+}

@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { description, license, name } from "../package.json" with { type: "json" };
+import { version } from "../src/version.ts";
+
+const ROOT = join(import.meta.dir, "..");
+
+/** A package of the lock file: `[name@version, registry, { dependencies… }, integrity]`. */
+type LockedPackage = readonly [id: string, registry: string, info: LockedInfo, integrity?: string];
+
+interface LockedInfo {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly optionalPeers?: readonly string[];
+}
+
+interface LockFile {
+  readonly workspaces: Readonly<Record<string, { readonly dependencies?: Readonly<Record<string, string>> }>>;
+  readonly packages: Readonly<Record<string, LockedPackage>>;
+}
+
+/**
+ * The bill of materials of a release as CycloneDX 1.6 JSON: the packages that the program is built from, as the lock file pins
+ * them, and Bun, which is inside the executable. Packages that only tests and builds use are not in it.
+ */
+export async function createSbom(options: { readonly timestamp: string }): Promise<object> {
+  const lock = Bun.JSONC.parse(await Bun.file(join(ROOT, "bun.lock")).text()) as LockFile;
+  const components = shippedPackages(lock).map(([key, locked]) => componentOf(key, locked));
+  const bun = {
+    type: "platform",
+    "bom-ref": `pkg:github/oven-sh/bun@${Bun.version}`,
+    name: "bun",
+    version: Bun.version,
+    purl: `pkg:github/oven-sh/bun@${Bun.version}`,
+    licenses: [{ license: { id: "MIT" } }],
+  };
+  const serial = createHash("sha256")
+    .update(JSON.stringify([version, components]))
+    .digest("hex");
+  return {
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    serialNumber: `urn:uuid:${serial.slice(0, 8)}-${serial.slice(8, 12)}-4${serial.slice(13, 16)}-8${serial.slice(17, 20)}-${serial.slice(20, 32)}`,
+    version: 1,
+    metadata: {
+      timestamp: options.timestamp,
+      component: {
+        type: "application",
+        "bom-ref": `${name}@${version}`,
+        name,
+        version,
+        description,
+        licenses: [{ license: { id: license } }],
+      },
+    },
+    components: [...components, bun],
+  };
+}
+
+/** The packages that are reached from the dependencies of the program, without those for development. */
+function shippedPackages(lock: LockFile): [string, LockedPackage][] {
+  const found = new Map<string, LockedPackage>();
+  const visit = (dependency: string, from: string): void => {
+    const key = resolve(lock, dependency, from);
+    const locked = key === undefined ? undefined : lock.packages[key];
+    if (key === undefined || !locked || found.has(key)) return;
+    found.set(key, locked);
+    const { dependencies, optionalDependencies, peerDependencies, optionalPeers = [] } = locked[2];
+    const peers = Object.keys(peerDependencies ?? {}).filter((peer) => !optionalPeers.includes(peer));
+    for (const next of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers])
+      visit(next, key);
+  };
+  for (const dependency of Object.keys(lock.workspaces[""]?.dependencies ?? {})) visit(dependency, "");
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** The key of a dependency as a package sees it: its own copy first, then those of the packages around it. */
+function resolve(lock: LockFile, dependency: string, from: string): string | undefined {
+  for (let scope = from; scope !== ""; scope = parentOf(lock, scope)) {
+    const own = `${scope}/${dependency}`;
+    if (own in lock.packages) return own;
+  }
+  return dependency in lock.packages ? dependency : undefined;
+}
+
+function parentOf(lock: LockFile, key: string): string {
+  for (let at = key.lastIndexOf("/"); at > 0; at = key.lastIndexOf("/", at - 1)) {
+    const parent = key.slice(0, at);
+    if (parent in lock.packages) return parent;
+  }
+  return "";
+}
+
+function componentOf(key: string, [id, , , integrity]: LockedPackage) {
+  const at = id.lastIndexOf("@");
+  const packageName = id.slice(0, at);
+  const packageVersion = id.slice(at + 1);
+  const purl = `pkg:npm/${packageName.replace(/^@/, "%40")}@${packageVersion}`;
+  return {
+    type: "library",
+    "bom-ref": key === packageName ? purl : `${purl}#${key}`,
+    name: packageName,
+    version: packageVersion,
+    purl,
+    ...(integrity?.startsWith("sha512-")
+      ? { hashes: [{ alg: "SHA-512", content: Buffer.from(integrity.slice(7), "base64").toString("hex") }] }
+      : {}),
+    ...licensesOf(key),
+  };
+}
+
+/** The licence as the installed package states it; none where it is not installed (of another platform). */
+function licensesOf(key: string): { licenses?: object[] } {
+  const folder = key.replaceAll(/(?<=[^@/])\/(?=@?[^@/]+(?:\/|$))/g, (slash, offset: number) =>
+    key.slice(0, offset).includes("/") || !key.startsWith("@") ? "/node_modules/" : slash,
+  );
+  for (const path of [folder, key]) {
+    try {
+      const manifest = JSON.parse(readFileSync(join(ROOT, "node_modules", path, "package.json"), "utf8"));
+      if (typeof manifest.license !== "string") return {};
+      const isExpression = /\s|\(/.test(manifest.license);
+      return {
+        licenses: isExpression ? [{ expression: manifest.license }] : [{ license: { id: manifest.license } }],
+      };
+    } catch {
+      // Not installed under this path.
+    }
+  }
+  return {};
+}

@@ -1,0 +1,89 @@
+import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { examplesOf } from "../src/cli/examples.ts";
+import { createProgram } from "../src/cli/program.ts";
+import { bashCompletion } from "../src/cli/shell/bash-completion.ts";
+import { commandTree } from "../src/cli/shell/command-tree.ts";
+import { fishCompletion } from "../src/cli/shell/fish-completion.ts";
+import { manPage } from "../src/cli/shell/man-page.ts";
+import { zshCompletion } from "../src/cli/shell/zsh-completion.ts";
+import { programName, version } from "../src/version.ts";
+
+const ROOT = join(import.meta.dir, "..");
+
+/** Files that every package has beside the program. Paths are relative to the root of the checkout. */
+const LICENSE = "LICENSE";
+const CHANGELOG = "CHANGELOG.md";
+const UNIT = "packaging/svc.service";
+const SETTINGS = "packaging/svc.toml";
+
+/** Writes files below a folder, with their folders. */
+export interface Stage {
+  /** Writes a text or bytes to a path below the folder. */
+  write(path: string, content: string | Uint8Array, mode?: number): void;
+  /** Copies a file of this machine. */
+  copy(from: string, path: string, mode?: number): void;
+}
+
+export function stageIn(folder: string): Stage {
+  const target = (path: string) => {
+    const full = join(folder, path);
+    mkdirSync(dirname(full), { recursive: true, mode: 0o755 });
+    return full;
+  };
+  return {
+    write(path, content, mode = 0o644) {
+      writeFileSync(target(path), content);
+      chmodSync(target(path), mode);
+    },
+    copy(from, path, mode = 0o644) {
+      cpSync(from, target(path));
+      chmodSync(target(path), mode);
+    },
+  };
+}
+
+/** What is made from the commands of the program: completions and the manual page. `date` is the day of the release. */
+export function generatedFiles(date: string): { bash: string; zsh: string; fish: string; manPage: string } {
+  const root = commandTree(createProgram().program);
+  return {
+    bash: bashCompletion(programName, root),
+    zsh: zshCompletion(programName, root),
+    fish: fishCompletion(programName, root),
+    manPage: manPage({ program: programName, version, date, root, examplesOf }),
+  };
+}
+
+/** The unit of systemd for a program at this path. */
+export async function unitFor(programPath: string): Promise<string> {
+  return (await Bun.file(join(ROOT, UNIT)).text()).replaceAll("/usr/local/bin/svc", programPath);
+}
+
+/** Puts what an archive has beside the program into a folder. */
+export async function stageArchive(stage: Stage, binary: string, date: string): Promise<void> {
+  const generated = generatedFiles(date);
+  stage.copy(binary, programName, 0o755);
+  for (const file of [LICENSE, CHANGELOG]) stage.copy(join(ROOT, file), file);
+  stage.copy(join(ROOT, SETTINGS), "svc.toml");
+  stage.write("svc.service", await unitFor("/usr/local/bin/svc"));
+  stage.write("svc.1", generated.manPage);
+  stage.write("completions/svc.bash", generated.bash);
+  stage.write("completions/_svc", generated.zsh);
+  stage.write("completions/svc.fish", generated.fish);
+}
+
+/** Puts the file tree of the Debian package into a folder. */
+export async function stageDebian(stage: Stage, binary: string, date: string): Promise<void> {
+  const generated = generatedFiles(date);
+  const gzip = (text: string) => Bun.gzipSync(new TextEncoder().encode(text), { level: 9 });
+  stage.copy(binary, "usr/bin/svc", 0o755);
+  stage.write("usr/lib/systemd/system/svc.service", await unitFor("/usr/bin/svc"));
+  // It may hold passwords; the script of the package gives it to the group of the service.
+  stage.copy(join(ROOT, SETTINGS), "etc/svc/svc.toml", 0o640);
+  stage.write("usr/share/man/man1/svc.1.gz", gzip(generated.manPage));
+  stage.write("usr/share/bash-completion/completions/svc", generated.bash);
+  stage.write("usr/share/zsh/vendor-completions/_svc", generated.zsh);
+  stage.write("usr/share/fish/vendor_completions.d/svc.fish", generated.fish);
+  stage.copy(join(ROOT, LICENSE), "usr/share/doc/svc/copyright");
+  stage.write("usr/share/doc/svc/changelog.gz", gzip(await Bun.file(join(ROOT, CHANGELOG)).text()));
+}

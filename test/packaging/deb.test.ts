@@ -1,0 +1,90 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildDeb } from "../../packaging/deb.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { mayOverlay, runInOverlay } from "./overlay.ts";
+
+const canRun = Bun.which("dpkg-deb") !== null && (await mayOverlay());
+if (!canRun) console.warn("The Debian package is not tried: that needs dpkg and the right to mount.");
+
+const folder = mkdtempSync(join(tmpdir(), "svc-deb-test-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function packageOf(packageVersion: string): Promise<string> {
+  return await buildDeb({
+    binary: compiledProgram[0] ?? "",
+    architecture: process.arch === "arm64" ? "arm64" : "amd64",
+    outdir: folder,
+    date: "2026-11-22",
+    compressed: false,
+    packageVersion,
+  });
+}
+
+/** As systemd would start it, on a port of its own: as the user of the unit, with the settings of the package. */
+const SERVE = `
+as_svc="setpriv --reuid svc --regid svc --clear-groups env SVC_HUB_PORT=0 SVC_HTTP_PORT=0"
+start() {
+  cd /
+  $as_svc /usr/bin/svc migrate > /dev/null
+  $as_svc /usr/bin/svc serve > /tmp/svc.out 2> /tmp/svc.log & pid=$!
+  for i in $(seq 100); do
+    url=$(sed -n 's/^API *\\(http:.*\\)$/\\1/p' /tmp/svc.out)
+    if [ -n "$url" ]; then break; fi
+    sleep 0.1
+  done
+  base=\${url%/v2/svc}
+  /usr/bin/svc healthcheck "$base" > /dev/null && echo "ready"
+}
+stop() { kill -TERM $pid; wait $pid; echo "stopped $?"; }
+`;
+
+describe.skipIf(!canRun)("the Debian package", () => {
+  test("installs, serves as its user, upgrades with data and settings kept, and is removed without the data", async () => {
+    const [first, second] = [await packageOf("0.0.1"), await packageOf("0.0.2")];
+    const { exitCode, out } = await runInOverlay(
+      `${SERVE}
+dpkg -i ${first} > /dev/null
+id -un svc
+stat -c '%U %a' /var/lib/svc; stat -c '%U %G %a' /etc/svc/svc.toml
+start; stop
+stat -c '%U' /var/lib/svc/index.db
+sed -i 's/^port = 8080/port = 9090/' /etc/svc/svc.toml
+dpkg -i ${second} > /dev/null
+grep '^port' /etc/svc/svc.toml
+dpkg-query -W -f '\${Version}\\n' svc
+start; stop
+man -w svc
+dpkg -r svc > /dev/null 2>&1
+ls /usr/bin/svc 2> /dev/null || echo "program gone"
+ls /etc/svc/svc.toml /var/lib/svc/state.db
+dpkg -P svc 2>&1 | grep 'The data stays'
+ls /etc/svc/svc.toml 2> /dev/null || echo "settings gone"
+ls /var/lib/svc/state.db`,
+      folder,
+    );
+    expect(out.split("\n").filter((line) => !/^(\(Reading|debconf|dpkg: |Created symlink)/.test(line))).toEqual([
+      "svc",
+      "svc 700",
+      "root svc 640",
+      "ready",
+      "stopped 0",
+      "svc",
+      "port = 9090",
+      "0.0.2",
+      "ready",
+      "stopped 0",
+      "/usr/share/man/man1/svc.1.gz",
+      "program gone",
+      "/etc/svc/svc.toml",
+      "/var/lib/svc/state.db",
+      "The data stays in /var/lib/svc. Delete that directory if nobody needs it.",
+      "settings gone",
+      "/var/lib/svc/state.db",
+      "",
+    ]);
+    expect(exitCode).toBe(0);
+  }, 120_000);
+});
