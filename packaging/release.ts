@@ -31,6 +31,7 @@ const { values } = parseArgs({
     "download-url": { type: "string", default: "" },
     /** Programs that were built before, as `svc-<target>`; without it they are built. */
     binaries: { type: "string" },
+    "no-packages": { type: "boolean", default: false },
     /** Of the release, for what is generated (ISO 8601); now by default. */
     date: { type: "string", default: new Date().toISOString() },
   },
@@ -47,7 +48,7 @@ try {
     const binary = join(binaries, `svc-${target}`);
     await archive(target, binary);
     const architecture = DEBIAN[target];
-    if (architecture) await buildDeb({ binary, architecture, outdir, date: day });
+    if (architecture && !values["no-packages"]) await buildDeb({ binary, architecture, outdir, date: day });
   }
 } finally {
   if (values.binaries === undefined) rmSync(binaries, { recursive: true, force: true });

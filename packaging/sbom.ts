@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { description, license, name } from "../package.json" with { type: "json" };
 import { version } from "../src/version.ts";
@@ -86,11 +86,8 @@ function resolve(lock: LockFile, dependency: string, from: string): string | und
 }
 
 function parentOf(lock: LockFile, key: string): string {
-  for (let at = key.lastIndexOf("/"); at > 0; at = key.lastIndexOf("/", at - 1)) {
-    const parent = key.slice(0, at);
-    if (parent in lock.packages) return parent;
-  }
-  return "";
+  const parent = packagesIn(key).slice(0, -1).join("/");
+  return parent === "" || parent in lock.packages ? parent : parentOf(lock, parent);
 }
 
 function componentOf(key: string, [id, , , integrity]: LockedPackage) {
@@ -111,22 +108,14 @@ function componentOf(key: string, [id, , , integrity]: LockedPackage) {
   };
 }
 
+/** The names in a key, as `ox/@noble/curves` has `ox` and `@noble/curves`: each is inside of the one before. */
+const packagesIn = (key: string) => key.match(/@[^/]+\/[^/]+|[^/]+/g) ?? [];
+
 /** The licence as the installed package states it; none where it is not installed (of another platform). */
 function licensesOf(key: string): { licenses?: object[] } {
-  const folder = key.replaceAll(/(?<=[^@/])\/(?=@?[^@/]+(?:\/|$))/g, (slash, offset: number) =>
-    key.slice(0, offset).includes("/") || !key.startsWith("@") ? "/node_modules/" : slash,
-  );
-  for (const path of [folder, key]) {
-    try {
-      const manifest = JSON.parse(readFileSync(join(ROOT, "node_modules", path, "package.json"), "utf8"));
-      if (typeof manifest.license !== "string") return {};
-      const isExpression = /\s|\(/.test(manifest.license);
-      return {
-        licenses: isExpression ? [{ expression: manifest.license }] : [{ license: { id: manifest.license } }],
-      };
-    } catch {
-      // Not installed under this path.
-    }
-  }
-  return {};
+  const file = join(ROOT, "node_modules", packagesIn(key).join("/node_modules/"), "package.json");
+  if (!existsSync(file)) return {};
+  const { license: stated } = JSON.parse(readFileSync(file, "utf8")) as { license?: unknown };
+  if (typeof stated !== "string") return {};
+  return { licenses: [/[\s(]/.test(stated) ? { expression: stated } : { license: { id: stated } }] };
 }

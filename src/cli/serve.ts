@@ -2,6 +2,12 @@ import type { Command } from "commander";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
 
+interface ServeOptions {
+  readonly demo?: boolean;
+  readonly newState?: boolean;
+  readonly migrate?: boolean;
+}
+
 /** `serve`: runs the whole node. */
 export function registerServe(program: Command, context: CommandContext): void {
   program
@@ -9,7 +15,8 @@ export function registerServe(program: Command, context: CommandContext): void {
     .description("run the node")
     .option("--demo", "fill an empty data directory with a small signed network first")
     .option("--new-state", "start with an empty state.db although the index has data: the old state is lost")
-    .action(async ({ demo = false, newState = false }: { demo?: boolean; newState?: boolean }) => {
+    .option("--migrate", "migrate an index of a former format first, as `svc migrate` does")
+    .action(async ({ demo = false, newState = false, migrate = false }: ServeOptions) => {
       const { createCommon, readConfig, runService } = await import("./common.ts");
       const { serve } = await import("../node/serve.ts");
       const { serviceNames } = await import("../config/names.ts");
@@ -23,7 +30,7 @@ export function registerServe(program: Command, context: CommandContext): void {
       const common = createCommon(context, { isNode: true, keepLine, loaded });
       let hasServed = false;
       context.exitCode = await runService(common, async () => {
-        const served = await serve(common, { demo, newState, settingSources: loaded.sources, lines });
+        const served = await serve(common, { demo, newState, migrate, settingSources: loaded.sources, lines });
         hasServed = true;
         print(banner({ ...served, basePath: serviceNames(common.config.service.name).basePath }));
       });

@@ -69,6 +69,8 @@ export interface ServeOptions {
   readonly demo: boolean;
   /** Starts with an empty state although the index has data. */
   readonly newState: boolean;
+  /** Migrates an index of a former format first, however large it is. */
+  readonly migrate: boolean;
 }
 
 /**
@@ -293,7 +295,7 @@ function unfinishedImport(files: readonly string[]): string {
 }
 
 /** Creates the databases or migrates them before the workers open them. */
-async function prepareDatabases(common: Common, { demo, newState }: ServeOptions): Promise<void> {
+async function prepareDatabases(common: Common, { demo, newState, migrate }: ServeOptions): Promise<void> {
   const { config, log, clock } = common;
   const startedMs = performance.now();
   const follows = config.upstream.url !== "";
@@ -305,7 +307,7 @@ async function prepareDatabases(common: Common, { demo, newState }: ServeOptions
   if (demo && postgres)
     throw new UserError("--demo is a node by itself, but state.url shares its state: remove one of them");
   if (postgres) await migratePostgres(postgres, { may: config.state.migrate });
-  await migrateFormerIndex(common, config.data.dir, { always: false });
+  await migrateFormerIndex(common, config.data.dir, { always: migrate });
   using db = openIndexWriter(indexPath(config.data.dir));
   claimNetwork(db, config.protocol.network);
   claimSource(db, { follows });

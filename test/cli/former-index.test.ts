@@ -81,6 +81,17 @@ describe("an index in the former format", () => {
     expect(existsSync(`${dir.path}.old`)).toBe(false);
   }, 60_000);
 
+  test("is migrated by serve --migrate", async () => {
+    using dir = formerDir();
+    const node = await startNode({
+      command: compiledProgram,
+      dataDir: dir.data,
+      serveFlags: ["--migrate", "--new-state"],
+    });
+    await node.stop();
+    expect(isFormer(dir.path)).toBe(false);
+  }, 60_000);
+
   test("is deleted by --drop-old", async () => {
     using dir = formerDir();
     expect((await dir.svc("migrate", "--new-state", "--drop-old")).exitCode).toBe(0);

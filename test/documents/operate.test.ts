@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { writeRecords } from "../../src/import/record-writer.ts";
 import { configWith } from "../runtime/config.ts";
@@ -60,12 +60,29 @@ test("the documented record of an import file matches the wire definition", asyn
   expect(squeezed(definitions)).toContain(squeezed(documentExample("import record")));
 });
 
-test.skipIf(isMissing("systemd-analyze"))("systemd accepts the unit", async () => {
-  using dir = tempDir();
+test("the documented systemd unit is that of the packages", async () => {
   const unit = documentExample("systemd unit");
-  expect(unit).toContain("/usr/local/bin/svc ");
-  await Bun.write(join(dir.path, "svc.service"), unit.replace("/usr/local/bin/svc", process.execPath));
-  expect(refusalOf(["systemd-analyze", "verify", "./svc.service"], dir.path)).toBe("");
+  expect(`${unit}\n`).toBe(await Bun.file(join(ROOT, "packaging/svc.service")).text());
+});
+
+describe.skipIf(isMissing("systemd-analyze"))("systemd", () => {
+  async function unitIn(dir: string): Promise<void> {
+    const unit = await Bun.file(join(ROOT, "packaging/svc.service")).text();
+    await Bun.write(join(dir, "svc.service"), unit.replaceAll("/usr/local/bin/svc", process.execPath));
+  }
+
+  test("accepts the unit", async () => {
+    using dir = tempDir();
+    await unitIn(dir.path);
+    expect(refusalOf(["systemd-analyze", "--man=no", "verify", "./svc.service"], dir.path)).toBe("");
+  });
+
+  test("rates its exposure as low", async () => {
+    using dir = tempDir();
+    await unitIn(dir.path);
+    const rate = ["systemd-analyze", "security", "--offline=true", "--threshold=20", "./svc.service"];
+    expect(Bun.spawnSync(rate, { cwd: dir.path }).exitCode).toBe(0);
+  });
 });
 
 test.skipIf(isMissing("caddy"))("Caddy accepts the Caddyfile", async () => {

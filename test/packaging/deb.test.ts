@@ -65,7 +65,9 @@ ls /etc/svc/svc.toml 2> /dev/null || echo "settings gone"
 ls /var/lib/svc/state.db`,
       folder,
     );
-    expect(out.split("\n").filter((line) => !/^(\(Reading|debconf|dpkg: |Created symlink)/.test(line))).toEqual([
+    expect(
+      out.split("\n").filter((line) => !/^(\(Reading|debconf|dpkg: |Created symlink)/.test(line)),
+    ).toEqual([
       "svc",
       "svc 700",
       "root svc 640",

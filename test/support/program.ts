@@ -50,13 +50,15 @@ export async function startNode(options: {
   dataDir: string;
   args?: readonly string[];
   demo?: boolean;
+  /** Flags of `serve`. */
+  serveFlags?: readonly string[];
   env?: Readonly<Record<string, string>>;
 }): Promise<RunningNode> {
-  const { command, dataDir, args = [], demo = false, env = {} } = options;
+  const { command, dataDir, args = [], demo = false, serveFlags = [], env = {} } = options;
   const flags = ["--data-dir", dataDir, "--port", "0", "--set", "hub.port=-1", ...args];
   // Neither files in the working directory nor variables of this process affect the program.
   const cwd = tempDir();
-  const child = Bun.spawn([...command, ...flags, "serve", ...(demo ? ["--demo"] : [])], {
+  const child = Bun.spawn([...command, ...flags, "serve", ...(demo ? ["--demo"] : []), ...serveFlags], {
     cwd: cwd.path,
     env: { PATH: process.env.PATH ?? "", HOME: cwd.path, ...env },
     stdout: "pipe",

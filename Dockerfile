@@ -1,0 +1,30 @@
+# The node as an image of its own: the program, the C library, nothing else. It runs without a shell and without root.
+#
+#   docker build -t svc .
+#   docker run -p 127.0.0.1:8080:8080 -v svc:/data svc serve --demo
+#
+# For another platform: docker buildx build --platform linux/arm64 -t svc .
+FROM --platform=$BUILDPLATFORM node:22-bookworm-slim AS build
+ARG TARGETARCH
+WORKDIR /src
+COPY . .
+RUN npx --yes bun@1.4.5 install --frozen-lockfile --production \
+  && target="linux-$([ "$TARGETARCH" = amd64 ] && echo x64 || echo "$TARGETARCH")" \
+  && npx --yes bun@1.4.5 build.ts "$target" --outdir /out \
+  && mv "/out/svc-$target" /out/svc
+
+FROM debian:bookworm-slim AS root
+COPY packaging/image-root.sh /
+RUN /image-root.sh /root-of-image
+
+FROM scratch
+COPY --from=root /root-of-image /
+COPY --from=build /out/svc /usr/bin/svc
+USER 65532:65532
+ENV SVC_DATA_DIR=/data SVC_HTTP_HOST=0.0.0.0 SVC_HUB_HOST=0.0.0.0
+VOLUME /data
+EXPOSE 8080 3383
+HEALTHCHECK --interval=10s --timeout=5s --start-period=10m CMD ["/usr/bin/svc", "healthcheck"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["/usr/bin/svc"]
+CMD ["serve", "--migrate"]

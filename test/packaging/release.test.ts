@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+import { createSbom } from "../../packaging/sbom.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const target = `${process.platform}-${process.arch}`;
+const folder = mkdtempSync(join(tmpdir(), "svc-release-"));
+const release = join(folder, "release");
+const archive = `svc-${packageJson.version}-${target}.tar.gz`;
+
+beforeAll(async () => {
+  mkdirSync(join(folder, "binaries"));
+  cpSync(compiledProgram[0] ?? "", join(folder, "binaries", `svc-${target}`));
+  const args = [
+    "--targets",
+    target,
+    "--binaries",
+    join(folder, "binaries"),
+    "--outdir",
+    release,
+    "--no-packages",
+  ];
+  const made = Bun.spawn([process.execPath, "packaging/release.ts", ...args], { cwd: ROOT, stderr: "pipe" });
+  if ((await made.exited) !== 0) throw new Error(await new Response(made.stderr).text());
+}, 120_000);
+
+/** Where the installer downloads from. A test may change what a file says. */
+const replaced = new Map<string, string>();
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch({ url }) {
+    const name = new URL(url).pathname.slice(1);
+    return new Response(replaced.get(name) ?? Bun.file(join(release, name)));
+  },
+});
+afterAll(async () => {
+  await server.stop(true);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function install(
+  env: Record<string, string> = {},
+): Promise<{ exitCode: number; text: string; home: string }> {
+  const home = mkdtempSync(join(folder, "home-"));
+  const child = Bun.spawn(["sh", join(release, "install.sh")], {
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: home,
+      SVC_PREFIX: join(home, "local"),
+      SVC_DOWNLOAD_URL: `http://127.0.0.1:${server.port}`,
+      ...env,
+    },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, errors, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { exitCode, text: out + errors, home };
+}
+
+describe("the installer", () => {
+  test("installs the program, completions and the manual page, and runs again over itself", async () => {
+    const { exitCode, text, home } = await install();
+    expect(text).toContain(`Installed ${home}/local/bin/svc (${packageJson.version}).`);
+    expect(exitCode).toBe(0);
+    const { stdout } = Bun.spawnSync([join(home, "local/bin/svc"), "version"]);
+    expect(stdout.toString()).toStartWith(`svc ${packageJson.version}\n`);
+    for (const path of ["man/man1/svc.1", "bash-completion/completions/svc", "zsh/site-functions/_svc"])
+      expect(await Bun.file(join(home, "local/share", path)).exists()).toBe(true);
+    expect((await install({ SVC_PREFIX: join(home, "local") })).exitCode).toBe(0);
+  }, 60_000);
+
+  test("installs nothing whose checksum is wrong", async () => {
+    replaced.set(archive, "not the archive");
+    const { exitCode, text, home } = await install();
+    replaced.clear();
+    expect(text).toContain(`the checksum of ${archive} is wrong: nothing was installed`);
+    expect(exitCode).toBe(1);
+    expect(await Bun.file(join(home, "local/bin/svc")).exists()).toBe(false);
+  });
+
+  test("refuses a release without this machine's archive, a missing URL and one without TLS", async () => {
+    replaced.set("SHA256SUMS", "");
+    expect((await install()).text).toContain(`the release has no ${archive}`);
+    replaced.clear();
+    expect((await install({ SVC_DOWNLOAD_URL: "" })).text).toContain("set SVC_DOWNLOAD_URL");
+    expect((await install({ SVC_DOWNLOAD_URL: "http://example.com" })).text).toContain("insecure connection");
+  });
+});
+
+test("SHA256SUMS has the checksum of every other file", async () => {
+  const { stdout, success } = Bun.spawnSync(["sha256sum", "-c", "SHA256SUMS"], { cwd: release });
+  expect(success).toBe(true);
+  const listed = stdout
+    .toString()
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => line.replace(/: OK$/, ""));
+  expect([...listed, "SHA256SUMS"].sort()).toEqual([...new Bun.Glob("*").scanSync(release)].sort());
+});
+
+test("the archive has what an operator needs beside the program", () => {
+  const { stdout } = Bun.spawnSync(["tar", "-tzf", join(release, archive)]);
+  const names = stdout
+    .toString()
+    .split("\n")
+    .filter((name) => name !== "" && !name.endsWith("/"));
+  const prefix = `${archive.replace(".tar.gz", "")}/`;
+  expect(names.map((name) => name.slice(prefix.length)).sort()).toEqual([
+    "CHANGELOG.md",
+    "LICENSE",
+    "completions/_svc",
+    "completions/svc.bash",
+    "completions/svc.fish",
+    "svc",
+    "svc.1",
+    "svc.service",
+    "svc.toml",
+  ]);
+});
+
+describe("the bill of materials", () => {
+  test("names every package that the program ships, with its licence, and none of the tests", async () => {
+    const { components } = (await createSbom({ timestamp: "2026-11-22T00:00:00Z" })) as {
+      components: { name: string; version: string; purl: string; licenses?: unknown }[];
+    };
+    const names = components.map(({ name }) => name);
+    for (const [name, version] of Object.entries(packageJson.dependencies))
+      expect(components).toContainEqual(
+        expect.objectContaining({ name, version, licenses: expect.anything() }),
+      );
+    for (const name of ["@farcaster/hub-nodejs", "typescript", "playwright-core"])
+      expect(names).not.toContain(name);
+    expect(names).toContain("bun");
+    expect(components.filter(({ licenses }) => licenses === undefined)).toEqual([]);
+    expect(new Set(components.map((component) => JSON.stringify(component))).size).toBe(components.length);
+  });
+});
