@@ -8,7 +8,7 @@ interface Refused {
 }
 
 /**
- * Adds an entry for an action that was refused, so that the log tells what was tried, too. What the node cannot do now has none.
+ * Adds an entry for an action that was refused, so that the log shows what was tried, too. What the node cannot do now has none.
  *
  * @param entry of the action; its outcome is that of a success
  * @returns the result

@@ -30,7 +30,13 @@ export function registerServe(program: Command, context: CommandContext): void {
       const common = createCommon(context, { isNode: true, keepLine, loaded });
       let hasServed = false;
       context.exitCode = await runService(common, async () => {
-        const served = await serve(common, { demo, newState, migrate, settingSources: loaded.sources, lines });
+        const served = await serve(common, {
+          demo,
+          newState,
+          migrate,
+          settingSources: loaded.sources,
+          lines,
+        });
         hasServed = true;
         print(banner({ ...served, basePath: serviceNames(common.config.service.name).basePath }));
       });

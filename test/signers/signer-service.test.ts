@@ -370,7 +370,7 @@ describe("managed signers", () => {
     expect(await service.findWriter(actor(4), 9, MessageType.MESSAGE_TYPE_LINK_ADD)).toBeUndefined();
   });
 
-  test("the audit log of the actor tells which actions were refused, and why", async () => {
+  test("the audit log of the actor shows which actions were refused, and why", async () => {
     using fixture = openSigners({ maxSigners: 1, export: false });
     const { service, stores } = fixture;
     const signer = await createSigner(fixture);

@@ -1,6 +1,6 @@
 import { formatCount, formatDuration } from "../data/format.ts";
 
-/** Where a node waits: each line is a figure of the history, told in words. */
+/** Where a node waits: each line is a figure of the history, in words. */
 export interface QueueFigure {
   readonly name: string;
   readonly label: string;
