@@ -5,7 +5,7 @@ import { usePages } from "../data/pages.ts";
 import { useQuery } from "../data/query.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
 import { ListRegion } from "../parts/list-region.tsx";
-import { PageHead } from "../parts/page-head.tsx";
+import { Crumbs, PageHead } from "../parts/page-head.tsx";
 import { PersonRow } from "../parts/person.tsx";
 import { Region } from "../parts/region.tsx";
 import { Tabs, tabPanelProps } from "../parts/tabs.tsx";
@@ -54,42 +54,45 @@ function KnownPerson({ user }: { user: User }) {
   const mutuals = useQuery<{ users: readonly User[] }>(mutualCall);
   const tabPath = (id: string) => (id === personTabs[0]?.id ? path : `${path}?tab=${id}`);
   return (
-    <div class="split">
-      <div class="stack">
-        <Profile user={user}>
-          <Tabs
-            label="Profile"
-            name="person"
-            tabs={personTabs}
-            selected={selected.id}
-            onSelect={(id) => route(tabPath(id))}
-          />
-        </Profile>
-        <div {...tabPanelProps("person", selected.id)}>
-          <TabList tab={selected} fid={fid} key={selected.id} />
+    <>
+      <Crumbs crumbs={[{ label: "Explore", href: "/console" }, { label: handleOf(user) }]} />
+      <div class="split">
+        <div class="stack">
+          <Profile user={user}>
+            <Tabs
+              label="Profile"
+              name="person"
+              tabs={personTabs}
+              selected={selected.id}
+              onSelect={(id) => route(tabPath(id))}
+            />
+          </Profile>
+          <div {...tabPanelProps("person", selected.id)}>
+            <TabList tab={selected} fid={fid} key={selected.id} />
+          </div>
+        </div>
+        <div class="stack">
+          <CallPanel call={selected.call(fid)} key={selected.id} />
+          <StorageCard fid={fid} />
+          <Region
+            title="Mutual follows"
+            call={mutualCall}
+            query={mutuals}
+            aside={<a href={tabPath("mutuals")}>All</a>}
+            isEmpty={(body) => body.users.length === 0}
+            empty={<p>Nobody whom this person follows follows back.</p>}
+          >
+            {(body) => (
+              <ul class="rows">
+                {body.users.map((friend) => (
+                  <PersonRow user={friend} key={friend.fid} />
+                ))}
+              </ul>
+            )}
+          </Region>
         </div>
       </div>
-      <div class="stack">
-        <CallPanel call={selected.call(fid)} key={selected.id} />
-        <StorageCard fid={fid} />
-        <Region
-          title="Mutual follows"
-          call={mutualCall}
-          query={mutuals}
-          aside={<a href={tabPath("mutuals")}>All</a>}
-          isEmpty={(body) => body.users.length === 0}
-          empty={<p>Nobody whom this person follows follows back.</p>}
-        >
-          {(body) => (
-            <ul class="rows">
-              {body.users.map((friend) => (
-                <PersonRow user={friend} key={friend.fid} />
-              ))}
-            </ul>
-          )}
-        </Region>
-      </div>
-    </div>
+    </>
   );
 }
 

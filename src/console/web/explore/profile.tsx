@@ -67,11 +67,6 @@ export function Profile({ user, children }: { user: User; children: ComponentChi
   return (
     <section class="card profile">
       <div class="pad stack">
-        <nav class="crumbs" aria-label="Breadcrumb">
-          <a href="/console">Explore</a>
-          <span aria-hidden="true">/</span>
-          <span aria-current="page">{handleOf(user)}</span>
-        </nav>
         <div class="row id">
           <Face user={user} size={4.5} />
           <div class="grow stack">

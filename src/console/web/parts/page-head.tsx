@@ -27,6 +27,20 @@ export function Heading({ text, children }: { text: string; children?: Component
   );
 }
 
+/** The way to a page. */
+export function Crumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
+  return (
+    <nav class="crumbs" aria-label="Breadcrumb">
+      {crumbs.map(({ label, href }, at) => (
+        <span class="row tight" key={at}>
+          {at > 0 && <span aria-hidden="true">/</span>}
+          {href === undefined ? <span aria-current="page">{label}</span> : <a href={href}>{label}</a>}
+        </span>
+      ))}
+    </nav>
+  );
+}
+
 /** The top of a page: the way to it, its heading, and what can be done with all of it. */
 export function PageHead({
   crumbs,
@@ -41,16 +55,7 @@ export function PageHead({
 }) {
   return (
     <>
-      {crumbs && (
-        <nav class="crumbs" aria-label="Breadcrumb">
-          {crumbs.map(({ label, href }, at) => (
-            <span class="row tight" key={at}>
-              {at > 0 && <span aria-hidden="true">/</span>}
-              {href === undefined ? <span aria-current="page">{label}</span> : <a href={href}>{label}</a>}
-            </span>
-          ))}
-        </nav>
-      )}
+      {crumbs && <Crumbs crumbs={crumbs} />}
       <div class="head">
         <Heading text={title}>{heading}</Heading>
         {children}

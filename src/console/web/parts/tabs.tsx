@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 
 export interface Tab<Id extends string> {
   readonly id: Id;
@@ -23,6 +23,15 @@ export function Tabs<Id extends string>({
   tabClass?: string;
 }) {
   const list = useRef<HTMLDivElement>(null);
+  // The tabs may be wider than the page.
+  useEffect(() => {
+    const tab = list.current?.querySelector<HTMLElement>("[aria-selected=true]");
+    if (!list.current || !tab) return;
+    const left = tab.offsetLeft - list.current.offsetLeft;
+    const { scrollLeft, clientWidth } = list.current;
+    if (left < scrollLeft || left + tab.offsetWidth > scrollLeft + clientWidth)
+      list.current.scrollLeft = left - 16;
+  }, [selected]);
   function move(event: KeyboardEvent) {
     const at = tabs.findIndex(({ id }) => id === selected);
     const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: tabs.length - 1 }[event.key];
