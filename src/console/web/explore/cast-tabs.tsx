@@ -19,8 +19,7 @@ export function Quotes({ hash }: { hash: string }) {
       read={castsOf}
       pages={pages}
       keyOf={castKey}
-      row={(cast) => <CastRow cast={cast} key={cast.hash} />}
-      isCasts
+      row={(cast) => <CastRow cast={cast} />}
       empty={<p>Nobody has quoted it.</p>}
       isLive
     />
@@ -37,7 +36,7 @@ export function LikedBy({ hash }: { hash: string }) {
       read={reactionsOf}
       pages={pages}
       keyOf={({ user }) => user.fid}
-      row={({ user }) => <PersonRow user={user} withBio key={user.fid} />}
+      row={({ user }) => <PersonRow user={user} withBio />}
       empty={<p>Nobody has liked it.</p>}
       isLive
     />

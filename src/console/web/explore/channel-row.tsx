@@ -7,7 +7,7 @@ import { UserText } from "../text/user-text.tsx";
 /** A channel as a row of a list. The id of some channels is a URL, which is their name as well. */
 export function ChannelRow({ channel }: { channel: Channel }) {
   return (
-    <li class="row person" data-row tabIndex={-1} data-id={channel.id}>
+    <div class="row person" data-row tabIndex={-1} data-id={channel.id}>
       <div class="grow">
         <div class="who">
           <a class="name" data-open href={channelPage(channel.id)}>
@@ -26,6 +26,6 @@ export function ChannelRow({ channel }: { channel: Channel }) {
         )}
       </div>
       <span class="dim s">{plural(channel.member_count, "member")}</span>
-    </li>
+    </div>
   );
 }

@@ -99,8 +99,7 @@ function ChannelCasts({ id }: { id: string }) {
       read={castsOf}
       pages={pages}
       keyOf={castKey}
-      row={(cast) => <CastRow cast={cast} key={cast.hash} />}
-      isCasts
+      row={(cast) => <CastRow cast={cast} />}
       empty={<p>Every cast in this channel is gone.</p>}
       isLive
     />
@@ -117,7 +116,7 @@ function Members({ id }: { id: string }) {
       read={usersOf}
       pages={pages}
       keyOf={userKey}
-      row={(user) => <PersonRow user={user} withBio key={user.fid} />}
+      row={(user) => <PersonRow user={user} withBio />}
       empty={<p>Nobody is a member.</p>}
     />
   );
@@ -156,7 +155,9 @@ function About({ channel }: { channel: FullChannel }) {
         <>
           <h3>Lead</h3>
           <ul class="rows">
-            <PersonRow user={lead} />
+            <li>
+              <PersonRow user={lead} />
+            </li>
           </ul>
         </>
       )}

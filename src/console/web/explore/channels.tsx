@@ -58,7 +58,7 @@ export function Page() {
             read={channelsOf}
             pages={pages}
             keyOf={channelKey}
-            row={(channel) => <ChannelRow channel={channel} key={channel.id} />}
+            row={(channel) => <ChannelRow channel={channel} />}
             empty={
               q === "" ? (
                 <p>No channel yet. One begins with the first cast in it.</p>

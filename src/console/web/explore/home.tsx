@@ -43,8 +43,7 @@ export function Page() {
           read={castsOf}
           pages={casts}
           keyOf={castKey}
-          row={(cast) => <CastRow cast={cast} key={cast.hash} />}
-          isCasts
+          row={(cast) => <CastRow cast={cast} />}
           empty={<NothingTrends />}
           isLive
         />
@@ -66,7 +65,9 @@ export function Page() {
             {(body) => (
               <ul class="rows">
                 {body.channels.map((channel) => (
-                  <ChannelRow channel={channel} key={channel.id} />
+                  <li key={channel.id}>
+                    <ChannelRow channel={channel} />
+                  </li>
                 ))}
               </ul>
             )}
@@ -81,7 +82,9 @@ export function Page() {
             {(items) => (
               <ul class="rows">
                 {authorsByFollowers(items, PEOPLE).map((user) => (
-                  <PersonRow user={user} key={user.fid} />
+                  <li key={user.fid}>
+                    <PersonRow user={user} />
+                  </li>
                 ))}
               </ul>
             )}

@@ -41,7 +41,9 @@ export function NoPerson({ who, call }: { who: string; call: Call }) {
               </header>
               <ul class="rows">
                 {nearest.map((user) => (
-                  <PersonRow user={user} withBio key={user.fid} />
+                  <li key={user.fid}>
+                    <PersonRow user={user} withBio />
+                  </li>
                 ))}
               </ul>
             </section>

@@ -26,7 +26,6 @@ export interface PersonTab<T = unknown> {
   readonly read: (body: any) => Page<T>;
   readonly keyOf: (item: T) => string | number;
   readonly row: (item: T) => ComponentChildren;
-  readonly isCasts?: boolean;
   readonly empty: string;
   readonly isLive?: boolean;
 }
@@ -41,8 +40,7 @@ const castTab = (id: string, label: string, path: string, empty: string) =>
     call: (fid) => get(path, { fid, limit }),
     read: castsOf,
     keyOf: castKey,
-    row: (cast) => <CastRow cast={cast} key={cast.hash} />,
-    isCasts: true,
+    row: (cast) => <CastRow cast={cast} />,
     empty,
     isLive: true,
   });
@@ -54,7 +52,7 @@ const peopleTab = (id: string, label: string, path: string, empty: string) =>
     call: (fid) => get(path, { fid, limit }),
     read: usersOf,
     keyOf: userKey,
-    row: (user) => <PersonRow user={user} withBio key={user.fid} />,
+    row: (user) => <PersonRow user={user} withBio />,
     empty,
   });
 
@@ -68,8 +66,7 @@ export const personTabs: readonly PersonTab[] = [
     call: (fid) => get("/feed/user/popular", { fid }),
     read: castsOf,
     keyOf: castKey,
-    row: (cast) => <CastRow cast={cast} key={cast.hash} />,
-    isCasts: true,
+    row: (cast) => <CastRow cast={cast} />,
     empty: "No casts yet.",
   }),
   tab({
@@ -78,8 +75,7 @@ export const personTabs: readonly PersonTab[] = [
     call: (fid) => get("/reaction/user", { fid, type: "likes", limit }),
     read: reactionsOf,
     keyOf: ({ cast }) => cast.hash,
-    row: ({ cast }) => <CastRow cast={cast} key={cast.hash} />,
-    isCasts: true,
+    row: ({ cast }) => <CastRow cast={cast} />,
     empty: "No likes yet, or the liked casts are gone.",
   }),
   peopleTab("followers", "Followers", "/user/followers", "Nobody follows yet."),
@@ -91,7 +87,7 @@ export const personTabs: readonly PersonTab[] = [
     call: (fid) => get("/user/channels", { fid, limit }),
     read: channelsOf,
     keyOf: channelKey,
-    row: (channel) => <ChannelRow channel={channel} key={channel.id} />,
+    row: (channel) => <ChannelRow channel={channel} />,
     empty: "No casts in a channel yet.",
   }),
   tab({
@@ -100,7 +96,7 @@ export const personTabs: readonly PersonTab[] = [
     call: (fid) => get("/notifications", { fid, limit }),
     read: notificationsOf,
     keyOf: notificationKey,
-    row: (entry) => <NotificationRow entry={entry} key={notificationKey(entry)} />,
+    row: (entry) => <NotificationRow entry={entry} />,
     empty: "No mentions, replies, reactions or new followers.",
     isLive: true,
   }),
@@ -110,7 +106,7 @@ export const personTabs: readonly PersonTab[] = [
     call: (fid) => get("/signer", { fid, limit: 100 }),
     read: signerEventsOf,
     keyOf: eventKey,
-    row: (event) => <SignerRow event={event} key={eventKey(event)} />,
+    row: (event) => <SignerRow event={event} />,
     empty:
       "No key was ever added on chain, so this person's casts are signed by keys added otherwise, or there are none.",
   }),
@@ -120,7 +116,7 @@ export const personTabs: readonly PersonTab[] = [
     call: (fid) => get("/onchain/id_registry_event", { fid, limit: 100 }),
     read: idRegistryEventsOf,
     keyOf: eventKey,
-    row: (event) => <IdRegistryRow event={event} key={eventKey(event)} />,
+    row: (event) => <IdRegistryRow event={event} />,
     empty: "No event of the registry.",
   }),
 ];

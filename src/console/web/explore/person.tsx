@@ -85,7 +85,9 @@ function KnownPerson({ user }: { user: User }) {
             {(body) => (
               <ul class="rows">
                 {body.users.map((friend) => (
-                  <PersonRow user={friend} key={friend.fid} />
+                  <li key={friend.fid}>
+                    <PersonRow user={friend} />
+                  </li>
                 ))}
               </ul>
             )}
@@ -109,7 +111,6 @@ function TabList({ tab, fid }: { tab: PersonTab; fid: number }) {
       row={tab.row}
       empty={<p>{tab.empty}</p>}
       isLive={tab.isLive ?? false}
-      isCasts={tab.isCasts ?? false}
     />
   );
 }

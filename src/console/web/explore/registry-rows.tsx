@@ -46,7 +46,7 @@ const SIGNER_EVENTS: Readonly<Record<string, readonly ["ok" | "bad" | "warn", st
 export function SignerRow({ event }: { event: SignerEvent }) {
   const [kind, word] = SIGNER_EVENTS[event.event_type] ?? ["warn", event.event_type];
   return (
-    <li class="row person wrap" data-row tabIndex={-1}>
+    <div class="row person wrap" data-row tabIndex={-1}>
       <Pill kind={kind}>{word}</Pill>
       <span class="mono grow" title={event.signer_key}>
         {shortHex(event.signer_key)}
@@ -54,7 +54,7 @@ export function SignerRow({ event }: { event: SignerEvent }) {
       <span class="dim s">block {event.block_number}</span>
       <Time at={event.block_timestamp} />
       <CopyButton text={event.signer_key} />
-    </li>
+    </div>
   );
 }
 
@@ -68,12 +68,12 @@ function sentenceOf({ event_type, from, to, recovery_address }: IdRegistryEvent)
 /** An event of the registry of fids, as a sentence. */
 export function IdRegistryRow({ event }: { event: IdRegistryEvent }) {
   return (
-    <li class="row person wrap" data-row tabIndex={-1}>
+    <div class="row person wrap" data-row tabIndex={-1}>
       <span class="grow" title={[event.from, event.to, event.recovery_address].filter(Boolean).join(" ")}>
         {sentenceOf(event)}
       </span>
       <span class="dim s">block {event.block_number}</span>
       <Time at={event.block_timestamp} />
-    </li>
+    </div>
   );
 }

@@ -112,7 +112,9 @@ function Direct({ entry, isArrival }: { entry: SearchEntry; isArrival: boolean }
       </header>
       <ul class="rows">
         {resolved.people.map((user) => (
-          <PersonRow user={user} withBio key={user.fid} />
+          <li key={user.fid}>
+            <PersonRow user={user} withBio />
+          </li>
         ))}
       </ul>
     </section>
@@ -129,7 +131,7 @@ function Results({ kind, q, isOverview }: { kind: Kind; q: string; isOverview: b
           {...shared}
           read={usersOf}
           keyOf={userKey}
-          row={(user: User) => <PersonRow user={user} withBio key={user.fid} />}
+          row={(user: User) => <PersonRow user={user} withBio />}
           empty="Nobody's name begins with this."
         />
       );
@@ -139,7 +141,7 @@ function Results({ kind, q, isOverview }: { kind: Kind; q: string; isOverview: b
           {...shared}
           read={castsOf}
           keyOf={castKey}
-          row={(cast: Cast) => <CastRow cast={cast} key={cast.hash} />}
+          row={(cast: Cast) => <CastRow cast={cast} />}
           empty="No cast has all of these words."
         />
       );
@@ -149,7 +151,7 @@ function Results({ kind, q, isOverview }: { kind: Kind; q: string; isOverview: b
           {...shared}
           read={channelsOf}
           keyOf={channelKey}
-          row={(channel: Channel) => <ChannelRow channel={channel} key={channel.id} />}
+          row={(channel: Channel) => <ChannelRow channel={channel} />}
           empty="No channel has this in its name."
         />
       );
@@ -179,7 +181,6 @@ function ResultList<T>(props: {
       read={read}
       pages={shown.current}
       isExcerpt={isOverview}
-      isCasts={kind === "casts"}
       keyOf={keyOf}
       row={row}
       aside={isOverview && pages.hasMore ? <a href={searchPage(q, kind)}>All {kind}</a> : undefined}

@@ -16,8 +16,6 @@ export interface ListRegionProps<T> {
   readonly pages: Pages<T>;
   readonly keyOf: (item: T) => string | number;
   readonly row: (item: T) => ComponentChildren;
-  /** Whether the rows are casts, which are articles; all others are list items. */
-  readonly isCasts?: boolean;
   readonly empty: ComponentChildren;
   readonly aside?: ComponentChildren;
   /** Counts what comes while the page is open, and offers it. */
@@ -29,7 +27,6 @@ export interface ListRegionProps<T> {
 /** A list of the API in a card: rows, "12 newer" above them, "Load more" below. */
 export function ListRegion<T>(props: ListRegionProps<T>) {
   const { title, call, read, pages, keyOf, row, empty, aside, isLive = false, isExcerpt = false } = props;
-  const { isCasts = false } = props;
   const newer = useNewer(isLive ? call : undefined, read, pages, keyOf);
   const top = useRef<HTMLDivElement>(null);
   return (
@@ -55,7 +52,11 @@ export function ListRegion<T>(props: ListRegionProps<T>) {
               {formatCount(newer.count)} newer
             </button>
           )}
-          {isCasts ? items.map(row) : <ul class="list">{items.map(row)}</ul>}
+          <ul class="rows">
+            {items.map((item) => (
+              <li key={keyOf(item)}>{row(item)}</li>
+            ))}
+          </ul>
           {!isExcerpt && <LoadMore pages={pages} />}
         </div>
       )}

@@ -7,7 +7,7 @@ import { Face } from "./face.tsx";
 export function PersonRow({ user, withBio = false }: { user: User; withBio?: boolean }) {
   const bio = user.profile.bio.text;
   return (
-    <li class="row person" data-row tabIndex={-1} data-fid={user.fid}>
+    <div class="row person" data-row tabIndex={-1} data-fid={user.fid}>
       <Face user={user} size={2.25} />
       <div class="grow">
         <div class="who">
@@ -19,6 +19,6 @@ export function PersonRow({ user, withBio = false }: { user: User; withBio?: boo
           </p>
         )}
       </div>
-    </li>
+    </div>
   );
 }

@@ -26,8 +26,10 @@ export function SearchBox() {
           event.preventDefault();
           clearTimeout(timer.current);
           const entry = readEntry(text);
-          if (entry.kind === "page") route(entry.page);
-          else if (entry.kind !== "empty") go(text.trim(), isSearchPage);
+          if (entry.kind === "page") {
+            setText("");
+            route(entry.page);
+          } else if (entry.kind !== "empty") go(text.trim(), isSearchPage);
         }}
       >
         <Icon name="search" />

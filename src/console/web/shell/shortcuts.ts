@@ -57,7 +57,7 @@ const click = (selector: string, scopes: readonly ParentNode[] = [document]): vo
 };
 
 function focusSearch(): void {
-  document.querySelector<HTMLInputElement>("header.bar input")?.focus();
+  document.querySelector<HTMLInputElement>("header.bar input")?.select();
 }
 
 const KEYS: Readonly<Record<string, () => void>> = {
