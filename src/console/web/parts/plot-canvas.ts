@@ -9,6 +9,7 @@ export interface PlotCanvas {
 
 const HEIGHT_PX = 160;
 const X_AXIS_PX = 30;
+const X_LABEL_PX = 80;
 const Y_AXIS_PX = 64;
 
 /** Plots on a page have one cursor. */
@@ -54,6 +55,7 @@ export function drawPlot(
           grid: { stroke: () => colour("--line"), width: 1 },
           ticks: { show: false },
           size: X_AXIS_PX,
+          space: X_LABEL_PX,
           values: (_, splits) => {
             const [first = 0, second = MINUTE_SECS] = splits;
             const text = second - first < MINUTE_SECS ? secondText : minuteText;

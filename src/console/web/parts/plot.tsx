@@ -55,7 +55,7 @@ export function Plot({ title, t, series, format }: PlotProps) {
   return (
     <figure class="plot">
       <figcaption>
-        <h3 class="grow">{title}</h3>
+        <h3>{title}</h3>
         <span class="row wrap s">
           {series.map(({ name, values }, index) => (
             <span class="row tight" key={name}>

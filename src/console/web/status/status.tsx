@@ -178,7 +178,6 @@ export function Page() {
             <section class={`card ${isOld ? "old" : ""}`}>
               <header>
                 <h2 class="grow">Over time</h2>
-                <span class="dim s">in memory of node {data.node}, empty after a restart</span>
               </header>
               <Plots columns={data} />
             </section>
@@ -193,6 +192,7 @@ export function Page() {
           !error && <Skeleton rows={3} height={10} />
         )}
         <p class="s dim">
+          {data && `The figures are those of node ${data.node}, in its memory since it started. `}
           Programs read the same from{" "}
           <a href="/status" target="_self">
             /status
