@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { BackupsReport } from "../../operator/reports.ts";
 import { formatBytes, formatMoment } from "../data/format.ts";
 import { useQuery } from "../data/query.ts";
@@ -12,14 +12,19 @@ import { formatSecs } from "../status/figures.ts";
 import { operatorChange, operatorRead, operatorRequest } from "./session.ts";
 
 const EVERY_MS = 5_000;
+/** While one is made. */
+const OFTEN_MS = 1_000;
 const KINDS = { whole: "index and state", state: "state", index: "index" } as const;
 
 /** The backups of the node, and the button that makes one. */
 export function BackupsCard({ mayChange }: { mayChange: boolean }) {
+  const [isWaiting, setWaiting] = useState(false);
   const query = useQuery<BackupsReport>(operatorRead("/backups"), {
     send: operatorRequest,
-    everyMs: EVERY_MS,
+    everyMs: isWaiting ? OFTEN_MS : EVERY_MS,
   });
+  const isUnderWay = query.data?.under_way ?? false;
+  useEffect(() => setWaiting(isUnderWay), [isUnderWay]);
   const [failure, setFailure] = useState<RequestFailure>();
   async function backUp() {
     try {

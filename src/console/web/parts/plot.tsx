@@ -65,7 +65,7 @@ export function Plot({ title, t, series, format }: PlotProps) {
             </span>
           ))}
         </span>
-        {row !== undefined && at !== undefined && <span class="dim xs">{formatExact(at * 1000)}</span>}
+        {at !== undefined && <span class="dim xs">{formatExact(at * 1000)}</span>}
       </figcaption>
       <div
         class={isDrawn === false ? "" : "canvas"}

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { axeViolations } from "./support/axe.ts";
+import { consoleTest } from "./support/console-test.ts";
+import { HAS_BROWSER } from "./support/shared.ts";
+
+/** A node that is no demo network, which these tests stop and start. */
+const dir = tempDir();
+const dataDir = join(dir.path, "data");
+const backups = join(dir.path, "backups");
+let node: RunningNode;
+const start = (port: number) =>
+  startNode({
+    command: compiledProgram,
+    dataDir,
+    args: ["--port", String(port), "--set", `backup.dir=${backups}`, "--set", "upstream.username=reader"],
+    env: { SVC_UPSTREAM_PASSWORD: "hidden-password" },
+  });
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  mkdirSync(backups);
+  node = await start(0);
+});
+afterAll(async () => {
+  if (HAS_BROWSER) await node[Symbol.asyncDispose]();
+  dir[Symbol.dispose]();
+});
+
+/** The link that `svc console` prints. */
+async function link(): Promise<string> {
+  const child = Bun.spawn([...compiledProgram, "--data-dir", dataDir, "console", node.url], {
+    env: { PATH: process.env.PATH ?? "", HOME: dir.path },
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  return (await new Response(child.stdout).text()).trim();
+}
+
+const figure = (page: Page, label: string) =>
+  page.locator(".stat", { hasText: label }).locator(".num").first().textContent();
+
+const noSidewaysScroll = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
+
+consoleTest(
+  "check 5: the counts of the landing and of the status page are those of /status",
+  async (open) => {
+    const { page, goto, origin } = await open();
+    await goto("/");
+    await page.getByText("Ready", { exact: true }).waitFor();
+    const { index } = (await (await fetch(`${origin}/status`)).json()) as {
+      index: { rows: Readonly<Record<string, number>> };
+    };
+    const counts = { People: "fids", Casts: "casts", Reactions: "reactions", Follows: "links" };
+    const shown = async () =>
+      Object.fromEntries(
+        await Promise.all(Object.keys(counts).map(async (label) => [label, await figure(page, label)])),
+      );
+    const grouped = (count: number | undefined) => new Intl.NumberFormat("en").format(count ?? 0);
+    const expected = Object.fromEntries(
+      Object.entries(counts).map(([label, key]) => [label, grouped(index.rows[key])]),
+    );
+    expect(await shown()).toEqual(expected);
+    await goto("/console/status");
+    await page.getByText("It serves current data.").waitFor();
+    expect(await shown()).toEqual(expected);
+  },
+);
+
+describe("the status page", () => {
+  consoleTest("draws plots with one cursor, and its range is in the URL", async (open) => {
+    const { page, goto, origin } = await open({ width: 390, theme: "dark" });
+    await goto("/console/status?range=6h");
+    await page.locator(".plot canvas").first().waitFor();
+    expect(await page.locator("nav[aria-label='Time range'] [aria-current]").textContent()).toBe("6 hours");
+    await page.getByRole("link", { name: "1 hour" }).click();
+    await page.waitForURL(`${origin}/console/status`);
+    await page.getByRole("link", { name: "24 hours" }).click();
+    await page.waitForURL(`${origin}/console/status?range=24h`);
+    expect(await noSidewaysScroll(page)).toBe(true);
+    expect(await axeViolations(page)).toEqual([]);
+  });
+
+  consoleTest("leaves tables of the values where plots cannot be drawn", async (open) => {
+    const { page, goto } = await open({ expects: [/plot-canvas/, /Failed to fetch dynamically/] });
+    // As in a browser whose language uPlot does not know.
+    await page.addInitScript(() => {
+      Object.defineProperty(navigator, "language", { value: "en-US@posix" });
+    });
+    await goto("/console/status");
+    await page.locator(".plot details[open] table").first().waitFor();
+    expect(await page.locator(".plot details[open]").count()).toBe(6);
+    expect(await page.locator(".plot canvas").count()).toBe(0);
+  });
+
+  consoleTest(
+    "check 6: figures are grey with their age while the node is gone, then live without a reload",
+    async (open) => {
+      const { page, goto } = await open({ origin: node.url });
+      await page.clock.install();
+      await goto("/console/status");
+      await page.getByText("It serves current data.").waitFor();
+      await page.evaluate(() => {
+        (globalThis as { isSame?: boolean }).isSame = true;
+      });
+      const port = Number(new URL(node.url).port);
+      await node.stop();
+      await page.clock.runFor(6_000);
+      await page.getByText(/The figures below are \d+ s old/).waitFor();
+      expect(await page.locator(".card.old").count()).toBe(3);
+      const { isOld } = await page.evaluate(() => {
+        const old = document.querySelector(".card.old");
+        return { isOld: old !== null && getComputedStyle(old).filter.includes("grayscale") };
+      });
+      expect(isOld).toBe(true);
+      // Each failure doubles the wait.
+      await page.clock.runFor(6_000);
+      await page.getByText(/asks again in (8|9|10) s/).waitFor();
+      node = await start(port);
+      await page.clock.runFor(11_000);
+      await page.getByText("It serves current data.").waitFor();
+      await page.locator(".card.old").first().waitFor({ state: "detached" });
+      expect(await page.evaluate(() => (globalThis as { isSame?: boolean }).isSame)).toBe(true);
+    },
+  );
+});
+
+describe("check 34: the operator's page", () => {
+  consoleTest("is locked without a link, and says which command prints one", async (open) => {
+    const { page, goto } = await open({ origin: node.url, width: 390 });
+    await goto("/console/operator");
+    await page.getByText("This page is locked").waitFor();
+    expect(await page.locator(".command pre").allTextContents()).toEqual([
+      "svc console",
+      `svc console ${node.url}`,
+    ]);
+    expect(await axeViolations(page)).toEqual([]);
+    await goto("/console/operator#code=wrong");
+    await page.reload();
+    await page.getByText("The link did not open it.").waitFor();
+  });
+
+  consoleTest(
+    "is opened by a link once, keeps the session over a reload, and shows no secret",
+    async (open) => {
+      const code = await link();
+      const { page } = await open({ origin: node.url });
+      await page.goto(code);
+      await page.getByRole("heading", { name: "Threads" }).waitFor();
+      expect(page.url()).toBe(`${node.url}/console/operator`);
+      await page.reload();
+      await page.getByRole("rowheader", { name: /^ingest/ }).waitFor();
+      await page.getByLabel("Find a setting").fill("upstream.password");
+      await page.getByText("SVC_UPSTREAM_PASSWORD").waitFor();
+      expect(await page.content()).not.toContain("hidden-password");
+      expect(new URL(page.url()).search).toBe("?setting=upstream.password");
+      expect(await noSidewaysScroll(page)).toBe(true);
+      expect(await axeViolations(page)).toEqual([]);
+
+      // Neither the history nor what the browser stores has the code or a key that could be read.
+      const stored = await page.evaluate(
+        () =>
+          new Promise<{ isExtractable: boolean; texts: string }>((resolve) => {
+            const opening = indexedDB.open("operator");
+            opening.onsuccess = () => {
+              const asked = opening.result.transaction("session").objectStore("session").getAll();
+              asked.onsuccess = () =>
+                resolve({
+                  isExtractable: (asked.result[0] as { key: CryptoKey }).key.extractable,
+                  texts: JSON.stringify([{ ...localStorage }, { ...sessionStorage }, asked.result]),
+                });
+            };
+          }),
+      );
+      expect(stored.isExtractable).toBe(false);
+      expect(stored.texts).not.toContain(code.split("=")[1] ?? "");
+
+      const second = await open({ origin: node.url });
+      await second.page.goto(code);
+      await second.page.getByText("The link did not open it.").waitFor();
+      await second.page.getByText("was used").waitFor();
+    },
+  );
+
+  consoleTest("backs up, pauses for everybody to see, resumes, and locks", async (open) => {
+    const { page } = await open({ origin: node.url, theme: "dark" });
+    await page.goto(await link());
+    await page.getByRole("button", { name: "Back up now" }).click();
+    await page.getByRole("cell", { name: "verified" }).waitFor();
+
+    await page.getByLabel("Reason, which everybody sees").last().fill("the receiver moves");
+    await page.getByRole("button", { name: "Pause deliveries" }).click();
+    await page.getByRole("button", { name: "Resume deliveries" }).waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    const visitor = await open({ origin: node.url });
+    await visitor.goto("/console/status");
+    await visitor.page.getByText("The operator has paused deliveries").waitFor();
+    await page.getByRole("button", { name: "Resume deliveries" }).click();
+    await page.getByRole("button", { name: "Pause deliveries" }).waitFor();
+
+    await page.getByRole("button", { name: "Lock" }).click();
+    await page.getByText("This page is locked").waitFor();
+    await page.reload();
+    await page.getByText("This page is locked").waitFor();
+  });
+
+  consoleTest("on a demo network everybody may look and nobody may change", async (open) => {
+    const { page, goto } = await open({ width: 390 });
+    await goto("/console/operator");
+    await page.getByText("everybody may look").waitFor();
+    await page.getByRole("heading", { name: "Threads" }).waitFor();
+    await page.getByText("This data directory holds the demo network").waitFor();
+    expect(await page.getByRole("button", { name: "Back up now" }).isDisabled()).toBe(true);
+    expect(await page.getByRole("button", { name: /^(Pause|Resume) / }).count()).toBe(0);
+    expect(await noSidewaysScroll(page)).toBe(true);
+  });
+});
