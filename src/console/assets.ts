@@ -17,6 +17,8 @@ export interface WebAssets {
 
 export interface LoadedAssets {
   document(name: string): WebDocument;
+  /** Returns the text of a document that is completed for each request. */
+  template(name: string): string;
   asset(name: string): CodedFile | undefined;
   /** Whether the table of pages has a page with this path. */
   isPage(path: string): boolean;
@@ -48,6 +50,11 @@ function prepare(build: WebBuild, settings: PageSettings): LoadedAssets {
     .map((path) => path.split("/"));
   return {
     asset: (name) => assets.get(name),
+    template(name) {
+      const file = build.documents.find((one) => one.name === name);
+      if (!file) throw new Error(`there is no document ${name}`);
+      return withSettings(file, settings);
+    },
     document(name) {
       const document = documents.get(name);
       if (!document) throw new Error(`there is no document ${name}`);
@@ -71,13 +78,15 @@ function withoutLanding(file: WebFile): WebFile {
   return { ...file, body: new TextEncoder().encode(html) };
 }
 
+function withSettings({ body }: WebFile, settings: PageSettings): string {
+  const value = Bun.escapeHTML(JSON.stringify(settings));
+  return new TextDecoder()
+    .decode(body)
+    .replace(SETTINGS_SLOT, () => SETTINGS_SLOT.replace('""', `"${value}"`));
+}
+
 function documentOf(file: WebFile, settings: PageSettings): WebDocument {
-  const filled = new TextDecoder()
-    .decode(file.body)
-    .replace(SETTINGS_SLOT, () =>
-      SETTINGS_SLOT.replace('""', `"${Bun.escapeHTML(JSON.stringify(settings))}"`),
-    );
-  const body = new TextEncoder().encode(filled);
+  const body = new TextEncoder().encode(withSettings(file, settings));
   const hash = new Bun.CryptoHasher("sha256").update(body).digest("base64url").slice(0, 20);
   return { ...compressFile({ ...file, body }, DOCUMENT_BROTLI_QUALITY), hash };
 }

@@ -4,7 +4,7 @@ import { ASSET_PATH, LICENSES, type WebBuild, type WebFile } from "./web-build.t
 
 const WEB = join(import.meta.dir, "web");
 const MODULES = join(import.meta.dir, "../../node_modules");
-const DOCUMENTS = ["index.html"] as const;
+const DOCUMENTS = ["index.html", "approve.html"] as const;
 /** A file beside a document that it names. */
 const LOCAL_REFERENCE = /(?<=\b(?:href|src)=")\.\/([^"]+)(?=")/g;
 

@@ -1,10 +1,14 @@
 import pino from "pino";
 import { Registry } from "prom-client";
-import { approveRoutes } from "../../src/api/approve/routes.ts";
 import { apiPlugins } from "../../src/api/shared/plugins.ts";
 import { hubPlugins } from "../../src/api/v1/routes.ts";
 import { KeyEpoch } from "../../src/api-keys/key-epoch.ts";
 import { neverStale, type StaleReason } from "../../src/auth/staleness.ts";
+import { approveRoutes } from "../../src/console/approve/routes.ts";
+import { createWebAssets } from "../../src/console/assets.ts";
+import { loadBuild } from "../../src/console/load-build.ts";
+import { pageSettingsOf } from "../../src/console/page-settings.ts";
+import { consoleRoutes } from "../../src/console/routes.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import type { StateDatabase } from "../../src/db/state/database.ts";
 import { createSharedLimits } from "../../src/http/limits/request-limits.ts";
@@ -200,10 +204,14 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     management,
     sharedLimits: createSharedLimits(),
   });
+  const assets = createWebAssets(loadBuild, pageSettingsOf(common.config, false));
   const http = runHttp({
     ...plugins,
     hubPlugins: v1,
-    pages: [approveRoutes(nodeSigners.approve)],
+    pages: [
+      approveRoutes({ ...nodeSigners.approve, assets }),
+      consoleRoutes({ assets, enabled: false, images: "off" }),
+    ],
     compatPrefixes: options.compatPrefixes,
     clock: node.clock,
     http: httpSettings,

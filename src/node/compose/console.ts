@@ -2,6 +2,7 @@ import type { AnyElysia } from "elysia";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
+import { type ApproveDeps, approveRoutes } from "../../console/approve/routes.ts";
 import { createWebAssets } from "../../console/assets.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import { type DemoRoutesDeps, demoRoutes } from "../../console/demo/routes.ts";
@@ -19,6 +20,7 @@ export interface ConsoleDeps {
   readonly config: Pick<Config, "service" | "console" | "auth" | "http">;
   /** Of the first HTTP worker, which bundles the sources for all, or of the executable. */
   readonly loadBuild: () => Promise<WebBuild>;
+  readonly approve: Omit<ApproveDeps, "assets">;
   /** Undefined without a demo network. */
   readonly demo: Pick<DemoRoutesDeps, "desk" | "callNode" | "stopping"> | undefined;
   /** The main thread. */
@@ -30,16 +32,17 @@ export interface ConsoleDeps {
 
 /** Returns the routes of the pages and of what they call. */
 export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
-  const { config, loadBuild, demo, node, nodeId, switches, clock } = deps;
+  const { config, loadBuild, approve, demo, node, nodeId, switches, clock } = deps;
   const assets = createWebAssets(loadBuild, pageSettingsOf(config, demo !== undefined));
   const { enabled, images, operator } = config.console;
-  const pages = consoleRoutes({ assets, enabled, images });
-  if (!enabled) return [pages];
+  // Users approve apps on a node without a console, too.
+  const pages = [approveRoutes({ ...approve, assets }), consoleRoutes({ assets, enabled, images })];
+  if (!enabled) return pages;
   const own = createOwnOrigin({ publicUrl: config.service.public_url, listenHost: config.http.host });
   const names = serviceNames(config.service.name);
   const isOpen = demo !== undefined;
   return [
-    pages,
+    ...pages,
     pulseRoutes({ node, own }),
     ...(operator ? [operatorRoutes({ node, switches, own, names, nodeId, isOpen, clock })] : []),
     ...(demo ? [demoRoutes({ ...demo, own, basePath: names.basePath })] : []),

@@ -1,4 +1,3 @@
-import { approveRoutes } from "../../api/approve/routes.ts";
 import { apiPlugins } from "../../api/shared/plugins.ts";
 import { type HubHttpDeps, hubPlugins } from "../../api/v1/routes.ts";
 import type { KeyEpoch } from "../../api-keys/key-epoch.ts";
@@ -142,18 +141,16 @@ export function createNodeHttp(deps: {
       stream: { streams, unsent },
     }),
     ...hubInterface(config, db, { hub: deps.hub, chargeKey: createKeyLimit(state.buckets) }),
-    pages: [
-      approveRoutes(signers.approve),
-      ...createConsole({
-        config,
-        loadBuild: deps.loadWebBuild,
-        demo: demo && { desk: demo.desk, callNode: (request) => server.handle(request), stopping },
-        node: deps.console,
-        nodeId: stateNode.nodeId,
-        switches: state.switches,
-        clock,
-      }),
-    ],
+    pages: createConsole({
+      config,
+      loadBuild: deps.loadWebBuild,
+      approve: signers.approve,
+      demo: demo && { desk: demo.desk, callNode: (request) => server.handle(request), stopping },
+      node: deps.console,
+      nodeId: stateNode.nodeId,
+      switches: state.switches,
+      clock,
+    }),
     ops,
     unavailableReason: config.upstream.url === "" ? undefined : createBuildCheck(db),
     gate: keyGate.gate,

@@ -1,8 +1,8 @@
-import type { ApproveDeps } from "../../api/approve/routes.ts";
 import { custodyFromIndex } from "../../auth/custody.ts";
 import type { StaleReason } from "../../auth/staleness.ts";
 import { isLoopbackHost } from "../../config/formats.ts";
 import type { Config } from "../../config/schema.ts";
+import type { ApproveDeps } from "../../console/approve/routes.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { isDemo } from "../../db/index/identity.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
@@ -35,7 +35,7 @@ export interface NodeSignersDeps {
 /** Composes managed signers as the HTTP interface uses them. */
 export function createNodeSigners(deps: NodeSignersDeps): {
   readonly service: SignerService;
-  readonly approve: ApproveDeps;
+  readonly approve: Omit<ApproveDeps, "assets">;
 } {
   const { config, clock, db, stores, tokenKeys, linkBase, staleReason } = deps;
   const thread = deps.thread ?? absentThread;

@@ -220,8 +220,8 @@ describe("the approval page", () => {
     const html = await response.text();
     expect(html).toContain(`fid ${APP}`);
     expect(html).not.toMatch(/<script(?![^>]*src=)/);
-    for (const [, path = ""] of html.matchAll(/(?:src|href)="([^"]+)"/g)) {
-      expect(path).toStartWith("/approve/assets/");
+    for (const [, path = ""] of html.matchAll(/(?:src|href)="(?!data:,)([^"]+)"/g)) {
+      expect(path).toStartWith("/console/a/");
       expect((await fetch(api.url + path)).status).toBe(200);
     }
   });

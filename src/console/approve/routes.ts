@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { unwrapSigner } from "../../api/shared/signers.ts";
 import type { StaleReason } from "../../auth/staleness.ts";
 import { captureBody, jsonBodyDecoder, rawBody } from "../../http/body.ts";
 import { ApiError } from "../../http/errors.ts";
@@ -10,10 +11,9 @@ import type { UserNames } from "../../read/queries/users/user-names.ts";
 import type { PreparedApproval } from "../../signers/approvals.ts";
 import type { SignersRpc } from "../../signers/rpc.ts";
 import type { RequestOrigin } from "../../signers/signer-states.ts";
-import { unwrapSigner } from "../shared/signers.ts";
-import script from "./page.client.js" with { type: "text" };
-import style from "./page.css" with { type: "text" };
-import { approvalPage, closedPage } from "./page.ts";
+import type { WebAssets } from "../assets.ts";
+import { documentHeaders } from "../document-headers.ts";
+import { approvalContent, closedContent } from "./page.ts";
 
 /** Signs as a person of the demo network, whose keys are public. */
 export type SignAsPerson = (
@@ -25,6 +25,8 @@ export type SignAsPerson = (
 }>;
 
 export interface ApproveDeps {
+  /** The document, and the script and style that it names. */
+  readonly assets: WebAssets;
   readonly thread: RpcClient<SignersRpc>;
   readonly namesOf: (fid: number) => UserNames;
   /** The URL that links are made of; undefined where it is not known. */
@@ -37,26 +39,10 @@ export interface ApproveDeps {
     | undefined;
 }
 
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src data:",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-].join("; ");
-
-const pageHeaders = (contentType: string) => ({
-  "content-type": contentType,
-  "cache-control": "no-store",
-  "content-security-policy": contentSecurityPolicy,
-  "cross-origin-opener-policy": "same-origin",
-  "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=()",
-  "referrer-policy": "no-referrer",
-  "x-frame-options": "DENY",
-});
+const DOCUMENT = "approve.html";
+const CONTENT_SLOT = "<!--approval-->";
+/** The link is a secret, and what it shows changes. */
+const HEADERS = { ...documentHeaders(false), "cache-control": "no-store" };
 
 const Signature = Type.String({ pattern: "^0x[0-9a-fA-F]{130}$" });
 const Fid = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
@@ -87,7 +73,7 @@ interface TokenContext {
  * The page on which a user approves a managed signer with the wallet of their custody address, and its requests. They are outside
  * of the API: other origins may not call them.
  */
-export function approveRoutes({ thread, namesOf, linkBase, staleReason, demo }: ApproveDeps) {
+export function approveRoutes({ assets, thread, namesOf, linkBase, staleReason, demo }: ApproveDeps) {
   /** A browser names the origin of a page; other programs name none. */
   function refuseForeignOrigin({ headers }: Request): void {
     const origin = headers.get("origin");
@@ -122,26 +108,22 @@ export function approveRoutes({ thread, namesOf, linkBase, staleReason, demo }: 
     return Response.json({ status, fid, hash: toHex(hash) }, { headers: { "cache-control": "no-store" } });
   };
 
-  const asset = (content: string, contentType: string) => () =>
-    new Response(content, {
-      headers: { ...pageHeaders(contentType), "cache-control": "public, max-age=3600" },
-    });
+  const respond = async (content: string, status: number) => {
+    const template = (await assets.load()).template(DOCUMENT);
+    return new Response(
+      template.replace(CONTENT_SLOT, () => content),
+      { status, headers: HEADERS },
+    );
+  };
 
   return new Elysia({ name: "approve" })
-    .get("/approve/assets/page.js", asset(script, "text/javascript; charset=utf-8"), hidden)
-    .get("/approve/assets/page.css", asset(style, "text/css; charset=utf-8"), hidden)
     .get(
       "/approve/:token",
       async ({ params }) => {
         const view = await thread.viewApproval(params.token);
-        const headers = pageHeaders("text/html; charset=utf-8");
-        if (!view.ok) {
-          const status = new ApiError(view.error.kind).status;
-          return new Response(closedPage(view.error.message), { status, headers });
-        }
+        if (!view.ok) return respond(closedContent(view.error.message), new ApiError(view.error.kind).status);
         const names = namesOf(view.value.appFid);
-        const page = approvalPage({ view: view.value, names, isDemo: demo !== undefined });
-        return new Response(page, { headers });
+        return respond(approvalContent({ view: view.value, names, isDemo: demo !== undefined }), 200);
       },
       hidden,
     )
