@@ -46,7 +46,7 @@ test.skipIf(isMissing("nginx"))("nginx accepts the balancer", async () => {
 });
 
 test("the composition has two nodes whose variables are settings", async () => {
-  const compose = Bun.YAML.parse(await Bun.file(join(ROOT, "compose.yaml")).text()) as {
+  const compose = Bun.YAML.parse(await Bun.file(join(ROOT, "compose.postgres.yaml")).text()) as {
     services: Record<string, { environment?: Record<string, string>; command?: string[] }>;
   };
   const nodes = Object.values(compose.services).filter(({ command }) => command?.includes("serve"));
