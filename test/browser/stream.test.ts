@@ -6,7 +6,7 @@ import { demoCast, submit } from "./support/submit.ts";
 const connected = (page: Page) => page.locator("main .pill", { hasText: "Connected" }).waitFor();
 const rowWith = (page: Page, text: string) => page.locator("main .events li", { hasText: text });
 
-/** Shows or hides the tab, as the browser tells the page. */
+/** Shows or hides the tab, as the browser reports it to the page. */
 async function setVisible(page: Page, isVisible: boolean): Promise<void> {
   await page.evaluate(
     (state) => {

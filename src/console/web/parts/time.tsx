@@ -4,7 +4,7 @@ import { nowMs } from "../data/now.ts";
 /** The clock of the page moves in steps, and that of the node may be ahead. */
 const SLACK_MS = 15_000;
 
-/** A time of the API in unix seconds, told by its age; the exact second on hover and focus. */
+/** A time of the API in unix seconds as its age; the exact second on hover and focus. */
 export function Time({ at }: { at: number }) {
   const ms = at * 1000;
   const aheadMs = ms - nowMs.value;
