@@ -65,4 +65,22 @@ export const pages: readonly PageRoute[] = [
     section: "status",
     load: () => import("./operator/operator.tsx"),
   },
+  {
+    path: "/console/manage/keys",
+    title: "API keys",
+    section: "manage",
+    load: () => import("./manage/keys/keys.tsx"),
+  },
+  {
+    path: "/console/manage/keys/:id",
+    title: "API key",
+    section: "manage",
+    load: () => import("./manage/keys/key.tsx"),
+  },
+  {
+    path: "/console/manage/signers",
+    title: "Signers",
+    section: "manage",
+    load: () => import("./manage/signers/signers.tsx"),
+  },
 ];

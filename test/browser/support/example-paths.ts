@@ -22,6 +22,8 @@ export async function examplePages(origin: string): Promise<ExamplePage[]> {
     "/console/people/:who": PERSON,
     "/console/casts/:hash": casts[0]?.hash,
     "/console/channels/:id": CHANNEL,
+    // The page of somebody who has not connected.
+    "/console/manage/keys/:id": "1111111111111111",
   };
   return pages.map(({ path: template }) => ({
     template,

@@ -50,7 +50,7 @@ function Pick({ prompt }: { prompt: Extract<DemoPrompt, { kind: "pick" }> }) {
           const user = { fid, username: username ?? `!${fid}`, display_name };
           return (
             <li key={fid}>
-              <button type="button" class="btn quiet person" onClick={() => prompt.settle(fid)}>
+              <button type="button" class="btn quiet wallet" onClick={() => prompt.settle(fid)}>
                 <Face user={user} size={2} />
                 <b>
                   <UserName name={displayNameOf(user)} />

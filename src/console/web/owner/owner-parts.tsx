@@ -1,17 +1,24 @@
-import { useEffect } from "preact/hooks";
-import { lazy } from "preact-iso";
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../icons.tsx";
 import { pageConfig } from "../page-config.ts";
 import { Face } from "../parts/face.tsx";
-import { pendingOperation } from "./operation.ts";
+import { loadChunk } from "../shell/stale-chunk.ts";
+import { type PendingOperation, pendingOperation } from "./operation.ts";
 import { owner, restoreOwner } from "./owner.ts";
-
-const LazySheet = lazy(async () => (await import("./operation-sheet.tsx")).OperationSheet);
 
 /** The sheet of the operation that waits for the wallet, over every page. */
 export function PendingSheet() {
+  const [Sheet, setSheet] = useState<ComponentType<{ pending: PendingOperation }>>();
   const pending = pendingOperation.value;
-  return pending ? <LazySheet pending={pending} /> : null;
+  useEffect(() => {
+    if (!pending || Sheet) return;
+    loadChunk(() => import("./operation-sheet.tsx")).then(
+      (chunk) => setSheet(() => chunk.OperationSheet),
+      (cause) => pending.reject(cause),
+    );
+  }, [pending, Sheet]);
+  return pending && Sheet ? <Sheet pending={pending} /> : null;
 }
 
 /** Whom the page acts for, or the way to connect. */
@@ -25,11 +32,12 @@ export function WalletButton() {
         <Icon name="wallet" /> <span>Connect</span>
       </a>
     );
+  const { fid, isDemo } = current;
   return (
-    <a class="btn quiet me" href="/console/manage" aria-label={`You are fid ${current.fid}`}>
-      <Face user={{ fid: current.fid, username: String(current.fid) }} size={1.75} />
-      <span>fid {current.fid}</span>
-      {current.isDemo && <span class="pill warn">demo</span>}
+    <a class="btn quiet me" href="/console/manage">
+      <b class="skip">You are fid {fid}</b>
+      <Face user={{ fid, username: String(fid), display_name: String(fid) }} size={1.75} />
+      <span aria-hidden="true">fid {fid}</span> {isDemo && <span class="pill warn">demo</span>}
     </a>
   );
 }

@@ -1,0 +1,181 @@
+import { useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import { formatCount } from "../../data/format.ts";
+import { nowMs } from "../../data/now.ts";
+import { type OwnerOperation, runOperation } from "../../owner/operation.ts";
+import { OwnerRegion } from "../../owner/owner-region.tsx";
+import { useOwnerQuery } from "../../owner/use-owner-query.ts";
+import { Time } from "../../parts/time.tsx";
+import { UserName } from "../../text/user-name.tsx";
+import { ManagePage } from "../manage-page.tsx";
+import {
+  type ApiKey,
+  activateOperation,
+  deleteOperation,
+  KEYS_PATH,
+  keyCall,
+  type NewSecret,
+  rotateOperation,
+} from "./api-key.ts";
+import { problemOf } from "./create-key.tsx";
+import { KeyState } from "./keys.tsx";
+import { SecretOnce } from "./secret-once.tsx";
+import { type Usage, usageCall } from "./usage.ts";
+import { UsageView } from "./usage-view.tsx";
+
+const EVERY_MS = 60_000;
+const DAY_SECS = 86_400;
+
+function Facts({ apiKey }: { apiKey: ApiKey }) {
+  const { name, prefix, scopes, app_id, units_per_minute, writes_per_minute } = apiKey;
+  const ends = apiKey.secrets.filter(({ expires_at }) => expires_at !== null);
+  return (
+    <dl class="pairs pad">
+      <dt>Name</dt>
+      <dd>
+        <UserName name={name} />
+      </dd>
+      <dt>Begins with</dt>
+      <dd>
+        <code>{prefix}…</code>
+      </dd>
+      <dt>It may</dt>
+      <dd>{scopes.join(", ")}</dd>
+      {app_id !== null && (
+        <>
+          <dt>For the app</dt>
+          <dd>
+            <a class="mono" href={`/console/manage/apps/${app_id}`}>
+              {app_id}
+            </a>
+          </dd>
+        </>
+      )}
+      <dt>At most</dt>
+      <dd>
+        {formatCount(units_per_minute)} units and {formatCount(writes_per_minute)} writes a minute
+      </dd>
+      <dt>Created</dt>
+      <dd>
+        <Time at={apiKey.created_at} />
+      </dd>
+      <dt>Last used</dt>
+      <dd>{apiKey.last_used_at === null ? "never" : <Time at={apiKey.last_used_at} />}</dd>
+      <dt>Ends</dt>
+      <dd>{apiKey.expires_at === null ? "never" : <Time at={apiKey.expires_at} />}</dd>
+      {ends.map(({ uid, expires_at }) => (
+        <>
+          <dt key={uid}>Earlier text</dt>
+          <dd key={`${uid} end`}>works until {expires_at !== null && <Time at={expires_at} />}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}
+
+function Acts({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: () => void }) {
+  const { route } = useLocation();
+  const [secret, setSecret] = useState<string>();
+  const [problem, setProblem] = useState<string>();
+  async function run<T>(operation: OwnerOperation, then: (response: T) => void) {
+    setProblem(undefined);
+    try {
+      then(await runOperation<T>(operation));
+    } catch (cause) {
+      setProblem(problemOf(cause));
+    }
+  }
+  const rotate = (graceSecs: number) =>
+    run<NewSecret>(rotateOperation(apiKey, graceSecs), (response) => {
+      setSecret(response.secret);
+      onChanged();
+    });
+  return (
+    <>
+      {secret !== undefined && <SecretOnce secret={secret} onDone={() => setSecret(undefined)} />}
+      <section class="card" aria-labelledby="key-acts">
+        <header>
+          <h2 class="grow" id="key-acts">
+            Change it
+          </h2>
+        </header>
+        <div class="pad stack">
+          <p class="s dim">
+            Rotate when the text may be known to others, or once in a while: put the new one where the key is
+            used, before the present one stops.
+          </p>
+          <div class="row wrap">
+            <button type="button" class="btn" onClick={() => rotate(DAY_SECS)}>
+              Rotate, the present text works a day
+            </button>
+            <button type="button" class="btn" onClick={() => rotate(0)}>
+              Rotate, it stops at once
+            </button>
+            {!apiKey.active && (
+              <button type="button" class="btn" onClick={() => run(activateOperation(apiKey), onChanged)}>
+                Activate
+              </button>
+            )}
+            <button
+              type="button"
+              class="btn bad"
+              onClick={() => run(deleteOperation(apiKey), () => route(KEYS_PATH))}
+            >
+              Delete
+            </button>
+          </div>
+          {problem !== undefined && (
+            <p class="problem s" role="alert">
+              {problem}
+            </p>
+          )}
+        </div>
+      </section>
+    </>
+  );
+}
+
+function Key({ id }: { id: string }) {
+  const call = keyCall(id);
+  const query = useOwnerQuery<{ api_key: ApiKey }>(call, { everyMs: EVERY_MS });
+  // The day changes while the page is open.
+  const now = nowMs.value;
+  const usage = usageCall(id, now);
+  const used = useOwnerQuery<Usage>(usage, { everyMs: EVERY_MS });
+  const key = query.data?.api_key;
+  return (
+    <>
+      <OwnerRegion
+        title="The key"
+        call={call}
+        query={query}
+        prompted={query}
+        aside={key && <KeyState apiKey={key} />}
+      >
+        {({ api_key }) => <Facts apiKey={api_key} />}
+      </OwnerRegion>
+      <OwnerRegion
+        title="Used for, in 30 days"
+        call={usage}
+        query={used}
+        prompted={used}
+        isEmpty={(data) => data.usage.length === 0}
+        empty="Nobody has used it in these 30 days. Uses of the API with a key appear here within ten seconds."
+      >
+        {(data) => <UsageView rows={data.usage} nowMs={now} />}
+      </OwnerRegion>
+      {key && <Acts apiKey={key} onChanged={() => query.refresh()} />}
+    </>
+  );
+}
+
+/** One API key: what it may, what it was used for, rotation and deletion. */
+export function Page() {
+  const { params } = useRoute();
+  const id = params.id ?? "";
+  return (
+    <ManagePage title="API key" crumbs={[{ label: "API keys", href: KEYS_PATH }]}>
+      {() => <Key id={id} key={id} />}
+    </ManagePage>
+  );
+}

@@ -1,0 +1,123 @@
+import { describe, expect } from "bun:test";
+import { privateKeyToAccount } from "viem/accounts";
+import { keysOfPerson } from "../support/demo-calls.ts";
+import { axeViolations } from "./support/axe.ts";
+import { consoleTest } from "./support/console-test.ts";
+import { becomeDemoPerson } from "./support/demo-person.ts";
+import type { ConsolePage } from "./support/page.ts";
+
+const KEY_OWNER = 20;
+const SIGNER_OWNER = 21;
+const SIGNER_USER = 22;
+
+/** Confirms the sheet of an operation; the wallet signs unasked. */
+async function confirm({ page }: ConsolePage): Promise<void> {
+  await page.getByRole("button", { name: "Sign in the wallet" }).click();
+}
+
+/** Creates a key on its page. Returns its text. */
+async function createKey(one: ConsolePage, name: string, scopes: readonly string[]): Promise<string> {
+  const { page, goto } = one;
+  await goto("/console/manage/keys");
+  await page.getByLabel("Name").fill(name);
+  for (const scope of scopes) await page.getByRole("checkbox", { name: new RegExp(`^${scope}`) }).check();
+  await page.getByRole("button", { name: "Sign and create" }).click();
+  await confirm(one);
+  const secret = page.locator("[data-secret]");
+  await secret.waitFor();
+  return (await secret.textContent())?.trim() ?? "";
+}
+
+const call = async (one: ConsolePage, key: string, path: string, body?: object) => {
+  const headers = { "x-api-key": key, "content-type": "application/json" };
+  const init = body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers };
+  return fetch(`${one.origin}/v2/farcaster${path}`, init);
+};
+
+describe("API keys", () => {
+  consoleTest("check 32: a key is shown once, used, rotated and deleted by its name", async (open) => {
+    const one = await open();
+    const { page } = one;
+    await becomeDemoPerson(one, KEY_OWNER);
+    const key = await createKey(one, "bot", []);
+    expect((await call(one, key, "/user/bulk?fids=3")).status).toBe(200);
+    await page.getByRole("button", { name: "I have stored it" }).click();
+    expect(await page.content()).not.toContain(key);
+    await page.getByRole("link", { name: "bot" }).click();
+    await page.getByRole("heading", { name: "Used for, in 30 days" }).waitFor();
+
+    await page.getByRole("button", { name: "Rotate, it stops at once" }).click();
+    await confirm(one);
+    await page.locator("[data-secret]").waitFor();
+    const rotated = ((await page.locator("[data-secret]").textContent()) ?? "").trim();
+    expect(
+      await Promise.all(
+        [key, rotated].map(async (text) => (await call(one, text, "/user/bulk?fids=3")).status),
+      ),
+    ).toEqual([401, 200]);
+    expect(await axeViolations(page)).toEqual([]);
+
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    const sign = page.getByRole("button", { name: "Sign in the wallet" });
+    expect(await sign.isDisabled()).toBe(true);
+    await page.getByRole("dialog").getByRole("textbox").fill("bot");
+    await sign.click();
+    await page.waitForURL("**/console/manage/keys");
+    await page.getByText("You have no key yet").waitFor();
+    expect((await call(one, rotated, "/user/bulk?fids=3")).status).toBe(401);
+    const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+    for (const text of [key, rotated]) expect(stored + page.url()).not.toContain(text);
+  });
+});
+
+describe("signers", () => {
+  consoleTest("check 32: a signer goes from pending to approved while the page is open", async (open) => {
+    const one = await open();
+    const { page, context, origin } = one;
+    await becomeDemoPerson(one, SIGNER_OWNER);
+    const key = await createKey(one, "app", ["signers"]);
+    const made = (await (await call(one, key, "/signer/", {})).json()) as {
+      signer_uuid: string;
+      public_key: `0x${string}`;
+    };
+    const deadline = Math.floor(Date.now() / 1000) + 3600;
+    const signature = await privateKeyToAccount(keysOfPerson(SIGNER_OWNER).custody.privateKey).signTypedData({
+      domain: { name: "Farcaster KeyAdd", version: "1", chainId: 1 },
+      types: {
+        SignedKeyRequest: [
+          { name: "requestFid", type: "uint256" },
+          { name: "key", type: "bytes" },
+          { name: "deadline", type: "uint256" },
+        ],
+      },
+      primaryType: "SignedKeyRequest",
+      message: { requestFid: BigInt(SIGNER_OWNER), key: made.public_key, deadline: BigInt(deadline) },
+    });
+    const registered = await call(one, key, "/signer/signed_key/", {
+      signer_uuid: made.signer_uuid,
+      app_fid: SIGNER_OWNER,
+      deadline,
+      signature,
+    });
+    const { signer_approval_url: url } = (await registered.json()) as { signer_approval_url: string };
+
+    await one.goto("/console/manage/signers");
+    await page.locator('[data-signer="pending_approval"]').waitFor();
+    expect(await page.getByRole("link", { name: url }).count()).toBe(1);
+    expect(await axeViolations(page)).toEqual([]);
+
+    const approval = await context.newPage();
+    await approval.goto(url.replace(/^https?:\/\/[^/]+/, origin));
+    await approval.locator("#demo input").fill(String(SIGNER_USER));
+    await approval.locator("#demo button").click();
+    await approval.getByText(`The app may act for fid ${SIGNER_USER}`).waitFor();
+    await approval.close();
+    await page.bringToFront();
+
+    await page.locator('[data-signer="approved"]').waitFor({ timeout: 10_000 });
+    await page.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("dialog").getByRole("textbox").fill(made.signer_uuid.slice(0, 8));
+    await confirm(one);
+    await page.getByText("None yet.").waitFor();
+  });
+});
