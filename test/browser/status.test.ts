@@ -142,7 +142,7 @@ describe("check 34: the operator's page", () => {
     expect(await axeViolations(page)).toEqual([]);
     await goto("/console/operator#code=wrong");
     await page.reload();
-    await page.getByText("The link did not open it.").waitFor();
+    await page.getByText("It did not open.").waitFor();
   });
 
   consoleTest(
@@ -182,7 +182,7 @@ describe("check 34: the operator's page", () => {
 
       const second = await open({ origin: node.url });
       await second.page.goto(code);
-      await second.page.getByText("The link did not open it.").waitFor();
+      await second.page.getByText("It did not open.").waitFor();
       await second.page.getByText("was used").waitFor();
     },
   );

@@ -20,8 +20,8 @@ import { version } from "../../version.ts";
 import type { MaintenanceRpc } from "../maintenance/maintenance.ts";
 import type { NodeOps } from "../node-ops.ts";
 import type { MainState } from "../state/main-state.ts";
-import { lagSecsOf, type UpstreamWatch } from "../upstream-watch.ts";
-import { countOf, createFigureReader, type FigureSources, fileSizes } from "./read-figures.ts";
+import type { UpstreamWatch } from "../upstream-watch.ts";
+import { countOf, createFigureReader, type FigureSources, fileSizes, knownLagSecs } from "./read-figures.ts";
 
 /** What the main thread knows for the pages of the console. */
 export interface ConsoleNode {
@@ -168,6 +168,6 @@ function followingOf(upstream: UpstreamWatch): Following {
       ? { stage: progress.build.stage, done_percent: Math.round(progress.build.done * 100) }
       : null,
     eta_secs: progress?.etaSecs === undefined ? null : Math.round(progress.etaSecs),
-    lag_secs: progress ? lagSecsOf(progress) : null,
+    lag_secs: knownLagSecs(progress) ?? null,
   };
 }

@@ -8,10 +8,11 @@ import { type HttpFigures, NO_RESPONSES } from "../../http/http-metrics.ts";
 import type { UnsentBytesView } from "../../http/unsent-bytes.ts";
 import type { Descriptors } from "../../runtime/descriptors.ts";
 import type { StreamSlotStats } from "../../stream/slots.ts";
+import type { UpstreamProgress } from "../../upstream/progress.ts";
 import type { PartStats } from "../part-stats.ts";
 import type { NodeStats } from "../status.ts";
 import type { StorageWatch } from "../storage-watch.ts";
-import { lagSecsOf, type UpstreamWatch } from "../upstream-watch.ts";
+import type { UpstreamWatch } from "../upstream-watch.ts";
 import { MAIN_THREAD, type Threads } from "./threads.ts";
 
 export interface FigureSources {
@@ -58,7 +59,7 @@ export function createFigureReader(sources: FigureSources): () => Promise<Readin
       campaigns: sends && sends.campaignsRunning + (sends.campaignsQueued ?? 0),
       writes_queued: writes?.queue?.count,
       streams: countOf(streams()),
-      upstream_lag_secs: upstream && lagSecsOf(upstream.latest()),
+      upstream_lag_secs: knownLagSecs(upstream?.latest()),
       resident_bytes: process.memoryUsage.rss(),
       open_files: descriptors?.open(),
       unsent_bytes: unsent.usedBytes,
@@ -77,6 +78,13 @@ export function createFigureReader(sources: FigureSources): () => Promise<Readin
       now: withValues(now),
     };
   };
+}
+
+/** How far the shard that is furthest behind is behind, in whole seconds; undefined until each has applied a block. */
+export function knownLagSecs(progress: UpstreamProgress | undefined): number | undefined {
+  const lags = progress?.shards.map(({ lagSecs }) => lagSecs ?? Number.NaN) ?? [];
+  const highest = Math.max(...lags);
+  return lags.length === 0 || Number.isNaN(highest) ? undefined : Math.round(highest);
 }
 
 /** The sizes of the databases and their write-ahead logs. */

@@ -20,7 +20,14 @@ beforeAll(async () => {
   node = await startNode({
     command: compiledProgram,
     dataDir,
-    args: ["--set", `backup.dir=${join(dir.path, "backups")}`, "--set", "http.workers=2"],
+    args: [
+      "--set",
+      `backup.dir=${join(dir.path, "backups")}`,
+      "--set",
+      "http.workers=2",
+      "--log-level",
+      "trace",
+    ],
     env: { SVC_CHAIN_L1_RPC_URL: `http://user:${PASSWORD}@rpc.example/path` },
   });
 });
@@ -46,8 +53,9 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
 const openWith = (code: string) =>
   post("/session", { code, public_key: `0x${Buffer.from(key.publicKey).toString("hex")}` });
 
-/** The session of all tests here. */
+/** The session of all tests here, and the code that opened it. */
 let session = "";
+let usedCode = "";
 async function call<T>(request: PageRequest, headers: Record<string, string> = {}): Promise<T> {
   const response = await fetch(`${node.url}${request.path}`, {
     method: request.method ?? "GET",
@@ -85,6 +93,7 @@ describe("check 34: the operator's page", () => {
     expect(code).toBe(0);
     const [, origin, secret = ""] = /^(\S+)\/console\/operator#code=(\w+)\n$/.exec(out) ?? [];
     expect(origin).toBe(node.url);
+    usedCode = secret;
     const opened = await openWith(secret);
     expect(opened.status).toBe(200);
     session = ((await opened.json()) as { session: { session_id: string } }).session.session_id;
@@ -138,7 +147,7 @@ describe("check 34: the operator's page", () => {
     });
     const { lines } = await read<{ lines: RecentLine[] }>("log?after=0");
     for (const text of [JSON.stringify(settings), JSON.stringify(lines), node.logs()])
-      for (const secret of [PASSWORD, token]) expect(text).not.toContain(secret);
+      for (const secret of [PASSWORD, token, usedCode]) expect(text).not.toContain(secret);
     expect(statSync(join(dataDir, "operator.token")).mode & 0o777).toBe(0o600);
   });
 

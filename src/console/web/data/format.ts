@@ -49,6 +49,16 @@ export function formatAge(atMs: number, nowMs: number): string {
 /** Day and minute in the visitor's zone. */
 export const formatMoment = (atMs: number) => dayAndTime.format(atMs);
 
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
+
+/** `14:49:21` in the visitor's zone. */
+export const formatClock = (atMs: number) => clock.format(atMs);
+
 /** The exact second: `2026-11-22 14:49:21 UTC`. */
 export const formatExact = (atMs: number) =>
   `${new Date(atMs).toISOString().slice(0, 19).replace("T", " ")} UTC`;

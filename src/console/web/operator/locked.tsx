@@ -1,6 +1,6 @@
 import { nodeOrigin, pageConfig } from "../page-config.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
-import { codeFailure } from "./session.ts";
+import { lockedBecause } from "./session.ts";
 
 const COMMAND = `${pageConfig.service} console`;
 
@@ -15,7 +15,7 @@ function Command({ text }: { text: string }) {
 
 /** Says how the page is opened. */
 export function Locked({ isUnable }: { isUnable: boolean }) {
-  const failure = codeFailure.value;
+  const failure = lockedBecause.value;
   return (
     <section class="card">
       <div class="pad stack measure">
@@ -23,7 +23,7 @@ export function Locked({ isUnable }: { isUnable: boolean }) {
         {failure && (
           <div class="failure" role="alert">
             <p>
-              <b>The link did not open it.</b> {failure.message}
+              <b>It did not open.</b> {failure.message}.
             </p>
           </div>
         )}

@@ -1,4 +1,5 @@
 import type { Call } from "../data/call.ts";
+import { createNonce, sessionText, toHex } from "../owner/signed-text.ts";
 import { pageConfig } from "../page-config.ts";
 
 /** The operator's session as this browser stores it. The key cannot be extracted: not by this page, either. */
@@ -20,8 +21,6 @@ const DATABASE = "operator";
 const STORE = "session";
 /** There is one. */
 const KEY = 0;
-const NONCE_BYTES = 32;
-const encoder = new TextEncoder();
 
 /** Whether the browser signs here: on https and on the loopback address. */
 export const canSign = window.isSecureContext && "subtle" in crypto;
@@ -29,33 +28,28 @@ export const canSign = window.isSecureContext && "subtle" in crypto;
 export async function createSessionKey(): Promise<SessionKey> {
   const pair = (await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"])) as CryptoKeyPair;
   const raw = await crypto.subtle.exportKey("raw", pair.publicKey);
-  return { key: pair.privateKey, publicKey: `0x${toHex(raw)}` };
+  return { key: pair.privateKey, publicKey: `0x${toHex(new Uint8Array(raw))}` };
 }
 
-/** The headers of a request that a session signs: method, path with query, operation, time, nonce and the hash of the body. */
+/** The headers of a request that the operator's session signs. */
 export async function sessionHeaders(
   { sessionId, key }: StoredSession,
   { method, path, op = "" }: Call,
   body = "",
 ): Promise<Record<string, string>> {
   const { service, headerPrefix } = pageConfig;
-  const signedAt = String(Math.floor(Date.now() / 1000));
-  const nonce = `0x${toHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)).buffer)}`;
-  const bodyHash = toHex(await crypto.subtle.digest("SHA-256", encoder.encode(body)));
-  const lines = [`${service}-session-v1`, sessionId, method, path, op, signedAt, nonce, bodyHash];
-  const signature = await crypto.subtle.sign("Ed25519", key, encoder.encode(lines.join("\n")));
+  const signedAt = Math.floor(Date.now() / 1000);
+  const nonce = createNonce();
+  const text = await sessionText({ service, sessionId, method, path, op, signedAt, nonce, body });
+  const signature = new Uint8Array(await crypto.subtle.sign("Ed25519", key, text));
   return {
     [`${headerPrefix}Session`]: sessionId,
     [`${headerPrefix}Fid`]: "0",
     [`${headerPrefix}Op`]: op,
-    [`${headerPrefix}Signed-At`]: signedAt,
+    [`${headerPrefix}Signed-At`]: String(signedAt),
     [`${headerPrefix}Nonce`]: nonce,
     [`${headerPrefix}Signature`]: `0x${toHex(signature)}`,
   };
-}
-
-function toHex(bytes: ArrayBuffer): string {
-  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** The stored session, unless it has passed; undefined also where the browser stores nothing. */

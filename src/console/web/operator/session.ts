@@ -27,8 +27,8 @@ const UNAUTHORIZED = 401;
 const CODE = /^#code=([1-9A-HJ-NP-Za-km-z]{1,64})$/;
 
 export const access = signal<Access>("asking");
-/** Why the last code opened nothing. */
-export const codeFailure = signal<RequestFailure | undefined>(undefined);
+/** Why the last code opened nothing, or why the session is over. */
+export const lockedBecause = signal<RequestFailure | undefined>(undefined);
 let session: StoredSession | undefined;
 
 /** Opens the page by the code in its address, else by the session that this browser has. */
@@ -63,10 +63,10 @@ async function open(code: string): Promise<void> {
     });
     const { session_id: sessionId, expires_at: expiresAt } = opened.session;
     session = { sessionId, expiresAt, key };
-    codeFailure.value = undefined;
+    lockedBecause.value = undefined;
     await saveSession(session);
   } catch (cause) {
-    codeFailure.value =
+    lockedBecause.value =
       cause instanceof RequestFailure
         ? cause
         : new RequestFailure({ status: 0, message: "this browser cannot make a key (Ed25519)" });
@@ -85,6 +85,7 @@ export async function operatorRequest<T>(call: Call, options: RequestOptions = {
     if (cause instanceof RequestFailure && cause.status === UNAUTHORIZED && session === used) {
       session = undefined;
       await dropSession();
+      lockedBecause.value = cause;
       access.value = lockedAs("locked");
     }
     throw cause;

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { formatExact } from "../data/format.ts";
+import { formatClock, formatExact } from "../data/format.ts";
 import type { PlotCanvas } from "./plot-canvas.ts";
 
 /** A curve of a plot. */
@@ -65,7 +65,11 @@ export function Plot({ title, t, series, format }: PlotProps) {
             </span>
           ))}
         </span>
-        {at !== undefined && <span class="dim xs">{formatExact(at * 1000)}</span>}
+        {at !== undefined && (
+          <time class="dim xs" dateTime={new Date(at * 1000).toISOString()} title={formatExact(at * 1000)}>
+            {formatClock(at * 1000)}
+          </time>
+        )}
       </figcaption>
       <div
         class={isDrawn === false ? "" : "canvas"}

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { formatCount, plural } from "../data/format.ts";
+import { formatCount } from "../data/format.ts";
 import type { Pulse } from "../data/pulse.ts";
 import type { RequestFailure } from "../data/request.ts";
 import { Pill } from "../parts/pill.tsx";
@@ -62,19 +62,13 @@ const orDash = (value: number | null | undefined, format: (value: number) => str
 
 /** How far an index that fills has come. */
 function Filling({ following }: { following: NonNullable<Pulse["following"]> }) {
-  const { phase, fids_done: done, fids_total: total, build, eta_secs: eta } = following;
+  const { phase, fids_done: done, fids_total: total, build } = following;
   if (phase === "live" || (total === 0 && !build)) return null;
   const percent = build ? build.done_percent : Math.floor((done / Math.max(1, total)) * 100);
   return (
     <div class="stack">
       <progress class="fill" max={100} value={percent} aria-label={`${percent} percent`} />
-      <p class="s dim">
-        {build
-          ? `Building the index: ${build.stage}, ${percent} %.`
-          : `${formatCount(done)} of ${plural(total, "person", "people")} are here.`}{" "}
-        {eta === null ? "" : `About ${formatSecs(eta)} to go. `}
-        You may close this page: the node goes on.
-      </p>
+      <p class="s dim">You may close this page: the node goes on.</p>
     </div>
   );
 }

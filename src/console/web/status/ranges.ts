@@ -1,8 +1,8 @@
 /** The times that the plots show, as in the URL. */
 export const RANGES = [
-  { id: "1h", label: "1 hour", secs: 3600, step: 5 },
-  { id: "6h", label: "6 hours", secs: 6 * 3600, step: 60 },
-  { id: "24h", label: "24 hours", secs: 24 * 3600, step: 60 },
+  { id: "1h", label: "1 hour", title: "Last hour", secs: 3600, step: 5 },
+  { id: "6h", label: "6 hours", title: "Last 6 hours", secs: 6 * 3600, step: 60 },
+  { id: "24h", label: "24 hours", title: "Last 24 hours", secs: 24 * 3600, step: 60 },
 ] as const;
 
 export type Range = (typeof RANGES)[number];

@@ -127,11 +127,11 @@ function Queues({ columns, range }: { columns: SeriesColumns; range: Range }) {
           cell: ({ name, format }) => <b>{format(latestOf(columns, name) ?? 0)}</b>,
         },
         {
-          title: `Last ${range.label}`,
+          title: range.title,
           cell: ({ name, label }) => (
             <Sparkline
               values={sparkValues(columns.series[name] ?? [])}
-              label={`${label}, the last ${range.label}`}
+              label={`${label}, ${range.title.toLowerCase()}`}
             />
           ),
         },
