@@ -108,8 +108,9 @@ describe("signers", () => {
 
     const approval = await context.newPage();
     await approval.goto(url.replace(/^https?:\/\/[^/]+/, origin));
-    await approval.locator("#demo input").fill(String(SIGNER_USER));
-    await approval.locator("#demo button").click();
+    const form = approval.locator("form");
+    await form.locator("input").fill(String(SIGNER_USER));
+    await form.getByRole("button").click();
     await approval.getByText(`The app may act for fid ${SIGNER_USER}`).waitFor();
     await approval.close();
     await page.bringToFront();

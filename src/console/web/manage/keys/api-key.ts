@@ -1,5 +1,6 @@
 import { get } from "../../data/call.ts";
 import { apiPrefix } from "../../page-config.ts";
+import { dayText, lastDays } from "./usage.ts";
 
 /** What a key may be used for, and what that means. */
 export const SCOPES = [
@@ -53,6 +54,17 @@ export const keyCall = (id: string) => ({
   op: "api_key.read",
   cli: `api-key get ${id}`,
 });
+
+/** The call of what a key was used for in the last 30 days. */
+export function usageCall(id: string, nowMs: number) {
+  const [from = ""] = lastDays(nowMs);
+  const to = dayText(nowMs);
+  return {
+    ...get("/api_key/usage", { api_key_id: id, from, to }),
+    op: "api_key.read",
+    cli: `api-key usage ${id} --from ${from} --to ${to}`,
+  } as const;
+}
 
 export const createOperation = (body: { readonly name: string; readonly scopes: readonly Scope[] }) => ({
   op: "api_key.create",

@@ -16,11 +16,12 @@ import {
   keyCall,
   type NewSecret,
   rotateOperation,
+  usageCall,
 } from "./api-key.ts";
 import { problemOf } from "./create-key.tsx";
 import { KeyState } from "./keys.tsx";
 import { SecretOnce } from "./secret-once.tsx";
-import { type Usage, usageCall } from "./usage.ts";
+import type { Usage } from "./usage.ts";
 import { UsageView } from "./usage-view.tsx";
 
 const EVERY_MS = 60_000;

@@ -1,5 +1,3 @@
-import { get } from "../../data/call.ts";
-
 /** What a key was used for on one UTC day, by the template of the route. */
 export interface UsageRow {
   readonly day: string;
@@ -20,21 +18,12 @@ export type Counts = Omit<UsageRow, "day" | "route">;
 export const USAGE_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-const dayText = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+/** The UTC day of a time, as the API writes it. */
+export const dayText = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /** The UTC days of the last 30, oldest first, as the API writes them. */
 export function lastDays(nowMs: number): string[] {
   return Array.from({ length: USAGE_DAYS }, (_, index) => dayText(nowMs - (USAGE_DAYS - 1 - index) * DAY_MS));
-}
-
-export function usageCall(id: string, nowMs: number) {
-  const [from = ""] = lastDays(nowMs);
-  const to = dayText(nowMs);
-  return {
-    ...get("/api_key/usage", { api_key_id: id, from, to }),
-    op: "api_key.read",
-    cli: `api-key usage ${id} --from ${from} --to ${to}`,
-  } as const;
 }
 
 const NONE: Counts = { requests: 0, units: 0, writes: 0, errors: 0, limited: 0 };
