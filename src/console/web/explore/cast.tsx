@@ -5,6 +5,7 @@ import { useQuery } from "../data/query.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
 import { CastRow } from "../parts/cast-row.tsx";
 import { LoadImages } from "../parts/load-images.tsx";
+import { NotReadyYet } from "../parts/node-state.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Region } from "../parts/region.tsx";
 import { Tabs, tabPanelProps } from "../parts/tabs.tsx";
@@ -119,12 +120,15 @@ function NoCast({ hash, isHash }: { hash: string; isHash: boolean }) {
         title={isHash ? "This cast is not here" : "This is not the hash of a cast"}
       />
       <div class="split">
-        <p class="measure">
-          {isHash
-            ? "It was removed, pruned, or this node has never seen it. "
-            : "A hash is 0x and 40 hexadecimal digits. "}
-          <span class="mono user">{hash.slice(0, 80)}</span>
-        </p>
+        <div class="stack">
+          <p class="measure">
+            {isHash
+              ? "It was removed, pruned, or this node has never seen it. "
+              : "A hash is 0x and 40 hexadecimal digits. "}
+            <span class="mono user">{hash.slice(0, 80)}</span>
+          </p>
+          <NotReadyYet />
+        </div>
         <CallPanel call={get("/cast", { identifier: hash })} />
       </div>
     </>

@@ -8,6 +8,7 @@ import { CallPanel } from "../parts/call-panel.tsx";
 import { CastRow } from "../parts/cast-row.tsx";
 import { ListRegion } from "../parts/list-region.tsx";
 import { LoadImages } from "../parts/load-images.tsx";
+import { NotReadyYet } from "../parts/node-state.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { PersonRow } from "../parts/person.tsx";
 import { Region } from "../parts/region.tsx";
@@ -170,6 +171,7 @@ function NoChannel({ id }: { id: string }) {
     <div class="split">
       <div class="stack measure">
         <p>There is no such channel here yet.</p>
+        <NotReadyYet />
         <p>
           A channel begins with the first cast whose parent URL is that of the channel, such as{" "}
           <span class="mono user">https://farcaster.xyz/~/channel/{id.slice(0, 64)}</span>. Nobody has to

@@ -7,6 +7,7 @@ import { CastRow } from "../parts/cast-row.tsx";
 import { ListRegion } from "../parts/list-region.tsx";
 import { LoadImages } from "../parts/load-images.tsx";
 import { pagesAsQuery } from "../parts/load-more.tsx";
+import { NothingCast } from "../parts/node-state.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { PersonRow } from "../parts/person.tsx";
 import { Region } from "../parts/region.tsx";
@@ -16,14 +17,6 @@ import { authorsByFollowers, castKey, castsOf } from "./lists.ts";
 
 const CHANNELS = 6;
 const PEOPLE = 6;
-
-function NothingTrends() {
-  return (
-    <p>
-      Nothing cast in 24 hours. The <a href="/console/channels">channels</a> have what was said before.
-    </p>
-  );
-}
 
 /** Explore: what trends, where, and who is read there. */
 export function Page() {
@@ -44,7 +37,7 @@ export function Page() {
           pages={casts}
           keyOf={castKey}
           row={(cast) => <CastRow cast={cast} />}
-          empty={<NothingTrends />}
+          empty={<NothingCast />}
           isLive
         />
         <div class="stack">

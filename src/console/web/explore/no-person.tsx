@@ -3,6 +3,7 @@ import { get } from "../data/call.ts";
 import type { User } from "../data/objects.ts";
 import { useQuery } from "../data/query.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
+import { NotReadyYet } from "../parts/node-state.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { PersonRow } from "../parts/person.tsx";
 import { plainName } from "../text/name.ts";
@@ -34,6 +35,7 @@ export function NoPerson({ who, call }: { who: string; call: Call }) {
               : "The name was never taken, was given up, or belongs to somebody whom this node does not follow."}{" "}
             <a href={`/console/search?q=${encodeURIComponent(who)}`}>Search for it</a>.
           </p>
+          <NotReadyYet />
           {nearest.length > 0 && (
             <section class="card">
               <header>

@@ -18,7 +18,7 @@ import { NotificationRow, notificationKey, notificationsOf } from "./notificatio
 import { eventKey, IdRegistryRow, idRegistryEventsOf, SignerRow, signerEventsOf } from "./registry-rows.tsx";
 
 /** A list of a person: its call, how its responses are read, and how a row looks. */
-export interface PersonTab<T = unknown> {
+export interface PersonTab<T extends object = object> {
   readonly id: string;
   readonly label: string;
   readonly call: (fid: number) => Call;
@@ -31,7 +31,7 @@ export interface PersonTab<T = unknown> {
 }
 
 const limit = PAGE_SIZE;
-const tab = <T,>(one: PersonTab<T>) => one as unknown as PersonTab;
+const tab = <T extends object>(one: PersonTab<T>) => one as unknown as PersonTab;
 
 const castTab = (id: string, label: string, path: string, empty: string) =>
   tab({

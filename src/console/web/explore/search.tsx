@@ -158,7 +158,7 @@ function Results({ kind, q, isOverview }: { kind: Kind; q: string; isOverview: b
   }
 }
 
-function ResultList<T>(props: {
+function ResultList<T extends object>(props: {
   call: Call;
   q: string;
   kind: Kind;

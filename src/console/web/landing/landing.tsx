@@ -7,6 +7,7 @@ import { Icon, type IconName } from "../icons.tsx";
 import { pageConfig } from "../page-config.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
 import { CastRow } from "../parts/cast-row.tsx";
+import { NothingCast } from "../parts/node-state.tsx";
 import { Heading } from "../parts/page-head.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { Region } from "../parts/region.tsx";
@@ -146,7 +147,7 @@ export function Page() {
             </a>
           }
           isEmpty={({ casts }) => casts.length === 0}
-          empty="Nothing was cast in the last 24 hours."
+          empty={<NothingCast />}
         >
           {({ casts }) => casts.map((cast) => <CastRow cast={cast} key={cast.hash} />)}
         </Region>

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useRef } from "preact/hooks";
 import type { Call } from "../data/call.ts";
 import { formatCount } from "../data/format.ts";
@@ -7,7 +7,7 @@ import type { Page, Pages } from "../data/pages.ts";
 import { LoadMore, pagesAsQuery } from "./load-more.tsx";
 import { Region } from "./region.tsx";
 
-export interface ListRegionProps<T> {
+export interface ListRegionProps<T extends object> {
   readonly title: ComponentChildren;
   readonly call: Call;
   /** Takes a response apart; the same function as that of `pages`. */
@@ -25,10 +25,11 @@ export interface ListRegionProps<T> {
 }
 
 /** A list of the API in a card: rows, "12 newer" above them, "Load more" below. */
-export function ListRegion<T>(props: ListRegionProps<T>) {
+export function ListRegion<T extends object>(props: ListRegionProps<T>) {
   const { title, call, read, pages, keyOf, row, empty, aside, isLive = false, isExcerpt = false } = props;
   const newer = useNewer(isLive ? call : undefined, read, pages, keyOf);
   const top = useRef<HTMLDivElement>(null);
+  const drawn = useRef(new WeakMap<object, VNode>());
   return (
     <Region
       title={title}
@@ -53,9 +54,14 @@ export function ListRegion<T>(props: ListRegionProps<T>) {
             </button>
           )}
           <ul class="rows">
-            {items.map((item) => (
-              <li key={keyOf(item)}>{row(item)}</li>
-            ))}
+            {items.map((item) => {
+              // A row that is the same object is not drawn again when the list grows.
+              const known = drawn.current.get(item);
+              if (known) return known;
+              const drawnRow = <li key={keyOf(item)}>{row(item)}</li>;
+              drawn.current.set(item, drawnRow);
+              return drawnRow;
+            })}
           </ul>
           {!isExcerpt && <LoadMore pages={pages} />}
         </div>
