@@ -1,7 +1,8 @@
 import { loadOnce } from "../lib/load-once.ts";
 import { compressFile } from "./compress.ts";
 import type { PageSettings } from "./web/page-settings.ts";
-import type { CodedFile, WebBuild, WebFile } from "./web-build.ts";
+import { ASSET_PATH, type CodedFile, type PageScripts, type WebBuild } from "./web-build.ts";
+import { webFile } from "./web-file.ts";
 
 /** A document with the settings that the page needs. */
 export interface WebDocument extends CodedFile {
@@ -16,20 +17,22 @@ export interface WebAssets {
 }
 
 export interface LoadedAssets {
-  document(name: string): WebDocument;
+  /** Returns the document for a path, and whether the table of pages has a page with it. */
+  page(path: string): { readonly document: WebDocument; readonly isKnown: boolean };
   /** Returns the text of a document that is completed for each request. */
   template(name: string): string;
   asset(name: string): CodedFile | undefined;
-  /** Whether the table of pages has a page with this path. */
-  isPage(path: string): boolean;
 }
 
 /** Sections that settings remove. */
 const MANAGE = "/console/manage";
 const OPERATOR = "/console/operator";
+const FIRST_PAGE = "/";
+const SHELL = "index.html";
 const SETTINGS_SLOT = 'name="console-settings" content=""';
 /** What only the first page has, so that it needs no script. */
 const LANDING = /<!--landing-->[\s\S]*<!--\/landing-->/;
+const HEAD_END = "</head>";
 const DOCUMENT_BROTLI_QUALITY = 9;
 
 /**
@@ -41,52 +44,48 @@ export function createWebAssets(loadBuild: () => Promise<WebBuild>, settings: Pa
 
 function prepare(build: WebBuild, settings: PageSettings): LoadedAssets {
   const assets = new Map(build.assets.map((file) => [file.name, file]));
-  const documents = new Map(build.documents.map((file) => [file.name, documentOf(file, settings)]));
-  const first = build.documents.find(({ name }) => name === "index.html");
-  if (first) documents.set("page.html", documentOf(withoutLanding(first), settings));
-  const patterns = build.pagePaths
-    .filter((path) => settings.manage || !isWithin(path, MANAGE))
-    .filter((path) => settings.operator || !isWithin(path, OPERATOR))
-    .map((path) => path.split("/"));
+  const pages = build.pages
+    .filter(({ path }) => settings.manage || !isWithin(path, MANAGE))
+    .filter(({ path }) => settings.operator || !isWithin(path, OPERATOR))
+    .map((page) => ({ ...page, segments: page.path.split("/") }));
+  /** By the path in the table; undefined for paths that have no page. */
+  const documents = new Map<string | undefined, WebDocument>();
+
+  function template(name: string): string {
+    const file = build.documents.find((one) => one.name === name);
+    if (!file) throw new Error(`there is no document ${name}`);
+    const value = Bun.escapeHTML(JSON.stringify(settings));
+    return new TextDecoder()
+      .decode(file.body)
+      .replace(SETTINGS_SLOT, () => SETTINGS_SLOT.replace('""', `"${value}"`));
+  }
+
+  function documentOf(page: PageScripts | undefined): WebDocument {
+    // The page asks for its scripts only once the first script runs.
+    const preloads = (page?.scripts ?? []).map(
+      (name) => `<link rel="modulepreload" href="${ASSET_PATH}${name}">`,
+    );
+    const html = template(SHELL).replace(HEAD_END, () => preloads.join("") + HEAD_END);
+    const file = webFile(SHELL, page?.path === FIRST_PAGE ? html : html.replace(LANDING, ""));
+    const hash = new Bun.CryptoHasher("sha256").update(file.body).digest("base64url").slice(0, 20);
+    return { ...compressFile(file, DOCUMENT_BROTLI_QUALITY), hash };
+  }
+
   return {
+    template,
     asset: (name) => assets.get(name),
-    template(name) {
-      const file = build.documents.find((one) => one.name === name);
-      if (!file) throw new Error(`there is no document ${name}`);
-      return withSettings(file, settings);
-    },
-    document(name) {
-      const document = documents.get(name);
-      if (!document) throw new Error(`there is no document ${name}`);
-      return document;
-    },
-    isPage(path) {
+    page(path) {
       const segments = path.split("/");
-      return patterns.some(
-        (pattern) =>
-          pattern.length === segments.length &&
-          pattern.every((part, at) => (part.startsWith(":") ? segments[at] !== "" : part === segments[at])),
-      );
+      const found = pages.find((page) => matches(page.segments, segments));
+      const document = documents.get(found?.path) ?? documentOf(found);
+      documents.set(found?.path, document);
+      return { document, isKnown: found !== undefined };
     },
   };
 }
 
 const isWithin = (path: string, parent: string) => path === parent || path.startsWith(`${parent}/`);
 
-function withoutLanding(file: WebFile): WebFile {
-  const html = new TextDecoder().decode(file.body).replace(LANDING, "");
-  return { ...file, body: new TextEncoder().encode(html) };
-}
-
-function withSettings({ body }: WebFile, settings: PageSettings): string {
-  const value = Bun.escapeHTML(JSON.stringify(settings));
-  return new TextDecoder()
-    .decode(body)
-    .replace(SETTINGS_SLOT, () => SETTINGS_SLOT.replace('""', `"${value}"`));
-}
-
-function documentOf(file: WebFile, settings: PageSettings): WebDocument {
-  const body = new TextEncoder().encode(withSettings(file, settings));
-  const hash = new Bun.CryptoHasher("sha256").update(body).digest("base64url").slice(0, 20);
-  return { ...compressFile({ ...file, body }, DOCUMENT_BROTLI_QUALITY), hash };
-}
+const matches = (pattern: readonly string[], segments: readonly string[]) =>
+  pattern.length === segments.length &&
+  pattern.every((part, at) => (part.startsWith(":") ? segments[at] !== "" : part === segments[at]));

@@ -15,8 +15,6 @@ export interface ConsoleRoutesDeps {
 
 /** What is not a page, below `/console`. */
 const NOT_PAGES = /^\/console\/(a|api|op|demo)(\/|$)/;
-const FIRST_PAGE = "index.html";
-const OTHER_PAGE = "page.html";
 const hidden = { detail: { hide: true } } as const;
 
 /** The documents of the console and the files that they need. */
@@ -53,11 +51,9 @@ export function consoleRoutes({ assets, enabled, images }: ConsoleRoutesDeps) {
 
   function respondWithPage(request: Request, loaded: LoadedAssets, path: string): Response {
     const withImages = images === "ask" && new URL(request.url).searchParams.get("images") === "1";
-    const status = loaded.isPage(path.length > 1 ? path.replace(/\/$/, "") : path) ? 200 : 404;
-    return respondWithDocument(request, loaded.document(path === "/" ? FIRST_PAGE : OTHER_PAGE), {
-      status,
-      headers: documentHeaders(withImages),
-    });
+    const { document, isKnown } = loaded.page(path.length > 1 ? path.replace(/\/$/, "") : path);
+    const headers = documentHeaders(withImages);
+    return respondWithDocument(request, document, { status: isKnown ? 200 : 404, headers });
   }
 
   const routes = new Elysia({ name: "console" }).get("/console/a/*", asset, hidden);
@@ -66,7 +62,7 @@ export function consoleRoutes({ assets, enabled, images }: ConsoleRoutesDeps) {
 }
 
 /** Responds with a document, or with 304 where the client has it. */
-export function respondWithDocument(
+function respondWithDocument(
   request: Request,
   document: WebDocument,
   { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },

@@ -21,8 +21,15 @@ export interface WebBuild {
   /** The HTML documents, which name the assets that they need. */
   readonly documents: readonly WebFile[];
   readonly assets: readonly CodedFile[];
-  /** The paths of all pages, as in `/console/people/:who`. */
-  readonly pagePaths: readonly string[];
+  readonly pages: readonly PageScripts[];
+}
+
+/** A page of the console. */
+export interface PageScripts {
+  /** As in `/console/people/:who`. */
+  readonly path: string;
+  /** The names of the scripts that it needs besides that of its document. */
+  readonly scripts: readonly string[];
 }
 
 /** Path of the assets. But for that of the licences, a name is never used for another content. */
