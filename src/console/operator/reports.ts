@@ -34,12 +34,15 @@ export interface ThreadsReport {
     readonly write_fault: string | null;
   };
   readonly limits: readonly LimitReport[];
-  readonly switches: readonly {
-    readonly name: string;
-    readonly reason: string;
-    readonly paused_by: string;
-    readonly paused_at: number;
-  }[];
+  readonly switches: readonly PauseReport[];
+}
+
+/** What is paused, why, by whom and since when (unix seconds). */
+export interface PauseReport {
+  readonly name: string;
+  readonly reason: string;
+  readonly paused_by: string;
+  readonly paused_at: number;
 }
 
 /** A backup, or a failed attempt to make one. */

@@ -11,10 +11,12 @@ import { parseQueryString } from "../../http/query-string.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import { privateRoutes } from "../private-routes.ts";
-import { pageSince } from "../pulse/series-page.ts";
+import { createCachedSeries } from "../pulse/cached-series.ts";
 import { seriesQuery, stepOf } from "../pulse/series-query.ts";
 import { unwrapOperator } from "./operator-refusal.ts";
 import type { OperatorRpc } from "./operator-rpc.ts";
+import { pauseReport } from "./pause-report.ts";
+import type { PauseReport } from "./reports.ts";
 
 /** What the signature of an operator's request names. */
 type OperatorOp = "console.read" | "console.backup" | "console.pause" | "console.resume" | "console.end";
@@ -60,6 +62,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
   const { node, switches, own, names, nodeId, isOpen, clock } = deps;
   const readHeaders = createSessionHeadersReader(names);
   const sessionHeader = `${names.headerPrefix}Session`;
+  const series = createCachedSeries((step, since) => node.series(step, since), clock);
   const clientOf = (request: Request) => exchangeOf(request).client().bucket;
 
   async function admit(request: Request, op: OperatorOp): Promise<{ readonly sessionId: string }> {
@@ -97,6 +100,11 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
       return answer(request);
     };
 
+  /** As stored; the threads obey within a second or two. */
+  const pausesNow = async (): Promise<{ readonly switches: readonly PauseReport[] }> => ({
+    switches: (await switches.list()).map(pauseReport),
+  });
+
   return privateRoutes("/console/op", own)
     .post(
       "/code",
@@ -129,7 +137,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
       "/series",
       read(async (request) => {
         const query = decodeQuery(seriesQuery.params, parseQueryString(request.url));
-        return pageSince(await node.series(stepOf(query)), query.since);
+        return series(stepOf(query), query.since);
       }),
       hidden,
     )
@@ -175,7 +183,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
           pausedBy: `the console of ${nodeId}`,
           pausedAt: nowSecs(clock),
         });
-        return { paused: what };
+        return pausesNow();
       },
       posted,
     )
@@ -184,8 +192,8 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
       async ({ request }) => {
         await admit(request, "console.resume");
         const { what } = readResume(rawBody(request));
-        const resumed = await switches.resume([what]);
-        return { resumed: resumed.includes(what) };
+        await switches.resume([what]);
+        return pausesNow();
       },
       posted,
     );

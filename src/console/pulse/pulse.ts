@@ -1,3 +1,4 @@
+import type { HistoryStep } from "./history.ts";
 import type { SeriesPage } from "./series-page.ts";
 
 /** What anybody may know of the node at a glance. */
@@ -42,6 +43,6 @@ export interface Following {
 export interface PulseRpc {
   /** Made at most once a second. */
   pulse(): Promise<Pulse>;
-  /** The public history, made at most once a second. */
-  publicSeries(step: number): Promise<SeriesPage>;
+  /** The rows of the public history after a time (unix seconds). */
+  publicSeries(step: HistoryStep, since: number): SeriesPage;
 }

@@ -3,28 +3,36 @@ import { decodeQuery } from "../../http/params.ts";
 import { parseQueryString } from "../../http/query-string.ts";
 import { oncePer } from "../../lib/once-per.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import { privateRoutes } from "../private-routes.ts";
+import { createCachedSeries } from "./cached-series.ts";
 import type { PulseRpc } from "./pulse.ts";
-import { pageSince } from "./series-page.ts";
 import { seriesQuery, stepOf } from "./series-query.ts";
 
 const hidden = { detail: { hide: true } } as const;
 const ONE_SECOND_MS = 1000;
 
 /** What the pages ask of the node that anybody may know. */
-export function pulseRoutes({ node, own }: { readonly node: RpcClient<PulseRpc>; readonly own: OwnOrigin }) {
+export function pulseRoutes({
+  node,
+  own,
+  clock,
+}: {
+  readonly node: RpcClient<PulseRpc>;
+  readonly own: OwnOrigin;
+  readonly clock: Clock;
+}) {
   const pulse = oncePer(ONE_SECOND_MS, () => node.pulse());
-  const fine = oncePer(ONE_SECOND_MS, () => node.publicSeries(5));
-  const coarse = oncePer(ONE_SECOND_MS, () => node.publicSeries(60));
+  const series = createCachedSeries((step, since) => node.publicSeries(step, since), clock);
   return privateRoutes("/console/api", own)
     .get("/pulse", () => pulse(), hidden)
     .get(
       "/series",
       async ({ request }) => {
         const query = decodeQuery(seriesQuery.params, parseQueryString(request.url));
-        const [page, now] = await Promise.all([stepOf(query) === 5 ? fine() : coarse(), pulse()]);
+        const [page, now] = await Promise.all([series(stepOf(query), query.since), pulse()]);
         // With the pulse, so that a page that shows both asks once.
-        return { ...pageSince(page, query.since), pulse: now };
+        return { ...page, pulse: now };
       },
       hidden,
     );

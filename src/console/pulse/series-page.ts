@@ -11,8 +11,6 @@ export interface SeriesPage {
   readonly series: Readonly<Record<string, readonly (number | null)[]>>;
 }
 
-const SIGNIFICANT_DIGITS = 6;
-
 /** The columns of some series. */
 export function seriesPage(
   rows: FigureRows,
@@ -37,8 +35,11 @@ export function pageSince(page: SeriesPage, since: number): SeriesPage {
   return { ...page, t: page.t.slice(from), series: Object.fromEntries(series) };
 }
 
+/** From here on figures have no decimals. */
+const WHOLE_FROM = 100_000;
+
 /** A figure with the digits that matter; null for none. */
 export function rounded(value: number | undefined): number | null {
   if (value === undefined || !Number.isFinite(value)) return null;
-  return Number(value.toPrecision(SIGNIFICANT_DIGITS));
+  return Math.abs(value) >= WHOLE_FROM ? Math.round(value) : Math.round(value * 1000) / 1000;
 }

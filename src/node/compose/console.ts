@@ -43,7 +43,7 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
   const isOpen = demo !== undefined;
   return [
     ...pages,
-    pulseRoutes({ node, own }),
+    pulseRoutes({ node, own, clock }),
     ...(operator ? [operatorRoutes({ node, switches, own, names, nodeId, isOpen, clock })] : []),
     ...(demo ? [demoRoutes({ ...demo, own, basePath: names.basePath })] : []),
   ];

@@ -1,6 +1,7 @@
 import type { Config } from "../../config/schema.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import { createOperatorSessions } from "../../console/operator/operator-sessions.ts";
+import { pauseReport } from "../../console/operator/pause-report.ts";
 import type { ThreadsReport } from "../../console/operator/reports.ts";
 import { settingsInForce } from "../../console/operator/settings-in-force.ts";
 import { type HistoryStep, SAMPLE_SECS } from "../../console/pulse/history.ts";
@@ -13,6 +14,7 @@ import { isDemo } from "../../db/index/identity.ts";
 import { readTotals } from "../../db/index/totals.ts";
 import { oncePer } from "../../lib/once-per.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
+import { nowSecs } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import { createLogThrottle } from "../../runtime/log-throttle.ts";
 import type { RecentLines } from "../../runtime/recent-lines.ts";
@@ -81,26 +83,22 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
   });
 
   function mergedHistory(): (number | null)[] {
-    const page = pageOf(["merged_per_second"], SAMPLE_SECS);
+    const since = nowSecs(clock) - HISTORY_POINTS * SAMPLE_SECS;
+    const page = pageOf(["merged_per_second"], SAMPLE_SECS, since);
     const merged = page.series.merged_per_second ?? [];
     const missing = new Array<null>(Math.max(0, HISTORY_POINTS - merged.length)).fill(null);
     return [...missing, ...merged.slice(-HISTORY_POINTS)];
   }
 
-  function pageOf(names: readonly SeriesName[], step: HistoryStep) {
-    return seriesPage(sampler.history.since(0, step), names, { node: nodeId, stepSecs: step });
+  function pageOf(names: readonly SeriesName[], step: HistoryStep, since: number) {
+    return seriesPage(sampler.history.since(since, step), names, { node: nodeId, stepSecs: step });
   }
-  const pagesOf = (names: readonly SeriesName[]) => {
-    const fine = oncePer(ONE_SECOND_MS, async () => pageOf(names, SAMPLE_SECS));
-    const coarse = oncePer(ONE_SECOND_MS, async () => pageOf(names, 60));
-    return (step: number) => (step === SAMPLE_SECS ? fine() : coarse());
-  };
 
   return {
     rpc: {
       pulse,
-      publicSeries: pagesOf(PUBLIC_NAMES),
-      series: pagesOf(SERIES_NAMES),
+      publicSeries: (step, since) => pageOf(PUBLIC_NAMES, step, since),
+      series: (step, since) => pageOf(SERIES_NAMES, step, since),
       issueCode: sessions.issueCode,
       open: sessions.open,
       admit: sessions.admit,
@@ -149,12 +147,7 @@ function resourcesOf(
         : []),
       { name: "unsent response bytes", used: unsent.usedBytes, max: unsent.maxBytes },
     ],
-    switches: pauses.latest().map(({ name, reason, pausedBy, pausedAt }) => ({
-      name,
-      reason,
-      paused_by: pausedBy,
-      paused_at: pausedAt,
-    })),
+    switches: pauses.latest().map(pauseReport),
   };
 }
 

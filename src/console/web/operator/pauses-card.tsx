@@ -1,5 +1,5 @@
-import { useState } from "preact/hooks";
-import type { ThreadsReport } from "../../operator/reports.ts";
+import { useEffect, useState } from "preact/hooks";
+import type { PauseReport, ThreadsReport } from "../../operator/reports.ts";
 import type { Query } from "../data/query.ts";
 import type { RequestFailure } from "../data/request.ts";
 import { FailureBox } from "../parts/failure-box.tsx";
@@ -10,7 +10,6 @@ import { Time } from "../parts/time.tsx";
 import { operatorChange, operatorRequest } from "./session.ts";
 
 type Pausable = "sends" | "deliveries";
-type Pause = ThreadsReport["switches"][number];
 
 const PAUSABLE: readonly { readonly what: Pausable; readonly label: string; readonly words: string }[] = [
   {
@@ -25,8 +24,8 @@ const PAUSABLE: readonly { readonly what: Pausable; readonly label: string; read
   },
 ];
 
-/** The node reads its pauses each second, and makes its report once a second. */
-const OBEYED_AFTER_MS = 2_100;
+/** The node reads its pauses each second, and makes its report once a second: an older one does not count. */
+const OBEYED_AFTER_MS = 2_500;
 
 function Row({
   entry: { what, label, words },
@@ -35,9 +34,9 @@ function Row({
   onDone,
 }: {
   entry: (typeof PAUSABLE)[number];
-  pause: Pause | undefined;
+  pause: PauseReport | undefined;
   mayChange: boolean;
-  onDone: () => void;
+  onDone: (switches: readonly PauseReport[]) => void;
 }) {
   const [reason, setReason] = useState("");
   const [isBusy, setBusy] = useState(false);
@@ -45,12 +44,12 @@ function Row({
   async function change() {
     setBusy(true);
     try {
-      await operatorRequest(
+      const { switches } = await operatorRequest<{ switches: readonly PauseReport[] }>(
         pause ? operatorChange("resume", { what }) : operatorChange("pause", { what, reason: reason.trim() }),
       );
       setFailure(undefined);
       setReason("");
-      setTimeout(onDone, OBEYED_AFTER_MS);
+      onDone(switches);
     } catch (cause) {
       setFailure(cause as RequestFailure);
     }
@@ -100,8 +99,18 @@ function Row({
 
 /** What the operator can pause, on all nodes of a state. */
 export function PausesCard({ query, mayChange }: { query: Query<ThreadsReport>; mayChange: boolean }) {
+  const [changed, setChanged] = useState<{ readonly switches: readonly PauseReport[] }>();
+  useEffect(() => {
+    if (!changed) return;
+    const timer = setTimeout(() => {
+      query.refresh();
+      setChanged(undefined);
+    }, OBEYED_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [changed]);
+  const latest = { data: changed ?? query.data, error: query.error, refresh: () => query.refresh() };
   return (
-    <Region title="Pause and resume" call={undefined} query={query}>
+    <Region title="Pause and resume" call={undefined} query={latest}>
       {({ switches }) => (
         <>
           {PAUSABLE.map((entry) => (
@@ -109,7 +118,7 @@ export function PausesCard({ query, mayChange }: { query: Query<ThreadsReport>; 
               entry={entry}
               pause={switches.find(({ name }) => name === entry.what)}
               mayChange={mayChange}
-              onDone={() => query.refresh()}
+              onDone={(next) => setChanged({ switches: next })}
               key={entry.what}
             />
           ))}
