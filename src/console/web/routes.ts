@@ -57,6 +57,12 @@ export const pages: readonly PageRoute[] = [
     section: "manage",
     load: () => import("./manage/overview.tsx"),
   },
+  {
+    path: "/console/manage/activity",
+    title: "Activity",
+    section: "manage",
+    load: () => import("./manage/activity.tsx"),
+  },
   { path: "/console/stream", title: "Stream", section: "stream", load: () => import("./stream/stream.tsx") },
   { path: "/console/status", title: "Status", section: "status", load: () => import("./status/status.tsx") },
   {

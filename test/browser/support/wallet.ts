@@ -13,6 +13,8 @@ export interface WalletOptions {
   readonly knownChains?: readonly number[];
   /** The methods that its user declines, until `declines` is changed. */
   readonly declines?: readonly string[];
+  /** Whether it tells the page of no change. */
+  readonly isSilent?: boolean;
   /** Whether it is `window.ethereum` and announces nothing. */
   readonly legacy?: boolean;
 }
@@ -75,7 +77,7 @@ export async function injectWallet(
     chainId: options.chainId ?? DEFAULT_CHAIN,
     async switchAccount(next) {
       account = next;
-      if (isConnected) await emit("accountsChanged", [next.address]);
+      if (isConnected && !options.isSilent) await emit("accountsChanged", [next.address]);
     },
     async switchChain(chainId) {
       wallet.chainId = chainId;

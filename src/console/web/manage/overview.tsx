@@ -37,6 +37,12 @@ const DOORS: readonly { href: string; icon: IconName; title: string; text: strin
     title: "Signers",
     text: "Keys by which your apps act for users.",
   },
+  {
+    href: "/console/manage/activity",
+    icon: "globe",
+    title: "Activity",
+    text: "What was done in your name, and the sessions that may act for you.",
+  },
 ];
 
 function Leave() {
@@ -102,7 +108,7 @@ export function Page() {
       {(current) => (
         <>
           <Who current={current} />
-          <div class="three">
+          <div class="split even doors">
             {DOORS.map(({ href, icon, title, text }) => (
               <a class="card door" href={href} key={href}>
                 <Icon name={icon} size={22} />

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { RequestFailure, request } from "../data/request.ts";
+import { request } from "../data/request.ts";
 import { shellQuote } from "../data/snippets.ts";
 import { nodeOrigin, pageConfig } from "../page-config.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
@@ -27,14 +27,14 @@ function prepare({ body }: OwnerOperation): Prepared {
 }
 
 async function perform(
-  operation: OwnerOperation,
+  { operation, fid }: PendingOperation,
   { body, nonce, requestHash }: Prepared,
   onSigned: () => void,
 ) {
   await attachWallet();
   const current = owner.peek();
-  if (!current) throw new OperationDeclined("Connect a wallet first. Nothing was sent.");
-  const { fid } = current;
+  if (!current || current.fid !== fid)
+    throw new OperationDeclined("The account in your wallet changed. Nothing was sent.");
   const { op, method, path } = operation;
   const signedAt = Math.floor(Date.now() / 1000);
   const signature = await signWithWallet(current, { op, fid, signedAt, nonce, requestHash });
@@ -114,7 +114,7 @@ function Sheet({ pending, current }: { pending: PendingOperation; current: Owner
     setProblem(undefined);
     setStep("wallet");
     try {
-      const response = await perform(operation, prepared, () => {
+      const response = await perform(pending, prepared, () => {
         // The wallet was faster than the person who closed the sheet: what was called off is not sent.
         if (!isOpen.current) throw new OperationDeclined("Called off.");
         setStep("sending");
@@ -174,8 +174,10 @@ function Sheet({ pending, current }: { pending: PendingOperation; current: Owner
 /** The sheet of the pending operation: what will happen, what the wallet will show, and what became of it. */
 export function OperationSheet({ pending }: { pending: PendingOperation }) {
   const current = owner.value;
+  const isSame = current?.fid === pending.fid;
   useEffect(() => {
-    if (!current) pending.reject(new RequestFailure({ status: 0, message: "connect a wallet first" }));
-  }, [current]);
-  return current ? <Sheet pending={pending} current={current} /> : null;
+    if (!isSame)
+      pending.reject(new OperationDeclined("The account in your wallet changed. Nothing was sent."));
+  }, [isSame]);
+  return isSame ? <Sheet pending={pending} current={current} /> : null;
 }

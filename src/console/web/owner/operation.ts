@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import type { Call } from "../data/call.ts";
+import { owner } from "./owner.ts";
 
 /** Something that only the custody address may do. */
 export interface OwnerOperation {
@@ -29,6 +30,8 @@ export class OperationDeclined extends Error {
 /** An operation whose sheet is open. */
 export interface PendingOperation {
   readonly operation: OwnerOperation;
+  /** Of the owner who began it. */
+  readonly fid: number;
   readonly resolve: (response: unknown) => void;
   readonly reject: (cause: unknown) => void;
 }
@@ -44,12 +47,16 @@ export const pendingOperation = signal<PendingOperation | undefined>(undefined);
 export function runOperation<T>(operation: OwnerOperation): Promise<T> {
   if (pendingOperation.peek())
     return Promise.reject(new OperationDeclined("Another confirmation is open. Nothing was sent."));
+  const fid = owner.peek()?.fid;
+  if (fid === undefined)
+    return Promise.reject(new OperationDeclined("Connect a wallet first. Nothing was sent."));
   return new Promise<T>((resolve, reject) => {
     const end = () => {
       pendingOperation.value = undefined;
     };
     pendingOperation.value = {
       operation,
+      fid,
       resolve(response) {
         end();
         resolve(response as T);

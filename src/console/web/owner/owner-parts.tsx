@@ -2,7 +2,6 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../icons.tsx";
 import { pageConfig } from "../page-config.ts";
-import { Face } from "../parts/face.tsx";
 import { loadChunk } from "../shell/stale-chunk.ts";
 import { type PendingOperation, pendingOperation } from "./operation.ts";
 import { owner, restoreOwner } from "./owner.ts";
@@ -34,10 +33,10 @@ export function WalletButton() {
     );
   const { fid, isDemo } = current;
   return (
-    <a class="btn quiet me" href="/console/manage">
-      <b class="skip">You are fid {fid}</b>
-      <Face user={{ fid, username: String(fid), display_name: String(fid) }} size={1.75} />
-      <span aria-hidden="true">fid {fid}</span> {isDemo && <span class="pill warn">demo</span>}
+    <a class="btn quiet me" href="/console/manage" aria-label={`You are fid ${fid}`}>
+      <span class="face" aria-hidden="true" style={{ "--h": String((fid * 47) % 360), "--d": "1.75rem" }} />
+      <span>fid {fid}</span>
+      {isDemo && <span class="pill warn">demo</span>}
     </a>
   );
 }

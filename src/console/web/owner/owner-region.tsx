@@ -1,9 +1,14 @@
 import { Region, type RegionProps } from "../parts/region.tsx";
+import { owner } from "./owner.ts";
 import type { Prompted } from "./use-owner-query.ts";
 
 /** A region of the owner's data. Without a session it stands for a button that costs a prompt of the wallet. */
 export function OwnerRegion<T>({ prompted, ...props }: RegionProps<T> & { readonly prompted: Prompted }) {
-  if (!prompted.costsPrompt) return <Region {...props} />;
+  const { query } = props;
+  // Without a session "Try again" is a prompt, which somebody has asked for by it.
+  const { data, error } = query;
+  const refresh = () => (owner.peek()?.session ? query.refresh() : prompted.ask());
+  if (!prompted.costsPrompt) return <Region {...props} query={{ data, error, refresh }} />;
   return (
     <section class="card region">
       <header>

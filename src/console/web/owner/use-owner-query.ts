@@ -1,13 +1,13 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type Page, type Pages, usePages } from "../data/pages.ts";
 import { type Query, type QueryOptions, useQuery } from "../data/query.ts";
-import type { RequestOptions } from "../data/request.ts";
+import { RequestFailure, type RequestOptions } from "../data/request.ts";
 import { owner } from "./owner.ts";
 import { type SignedCall, sessionRequest } from "./session-request.ts";
 
 /** A request of the owner that costs a prompt of the wallet while there is no session. */
 export interface Prompted {
-  /** Whether the wallet has to sign each request: nothing is asked for until somebody wants it. */
+  /** Whether nothing was asked for yet, because the wallet would have to sign it. */
   readonly costsPrompt: boolean;
   /** Asks the wallet, then the node. */
   ask(): void;
@@ -16,27 +16,57 @@ export interface Prompted {
 export type OwnerQuery<T> = Query<T> & Prompted;
 export type OwnerPages<T> = Pages<T> & Prompted;
 
-const send = <T>(call: SignedCall | object, options?: RequestOptions): Promise<T> =>
-  sessionRequest<T>(call as SignedCall, options);
+/** Calls that somebody has agreed to sign for: each once. Nothing that happens by itself ever opens a wallet. */
+const agreed = new Set<string>();
 
-/** Whether the page may ask now: a session signs, or the visitor has agreed to a prompt. */
-function useAsking(): { readonly isAsking: boolean; readonly hasSession: boolean; readonly ask: () => void } {
+async function send<T>(call: SignedCall | object, options?: RequestOptions): Promise<T> {
+  const signed = call as SignedCall;
+  if (!owner.peek()?.session && !agreed.delete(signed.path))
+    throw new RequestFailure({ status: 401, message: "Start a session, or sign for this once." });
+  return sessionRequest<T>(signed, options);
+}
+
+/** Whether the page may ask, and how: with a session it does by itself; what it showed then stays when the session ends. */
+function useAsking(call: SignedCall | undefined) {
   const [isAsked, setAsked] = useState(false);
-  const hasSession = owner.value?.session !== undefined;
-  const isAsking = owner.value !== undefined && (hasSession || isAsked);
-  return { isAsking, hasSession, ask: () => setAsked(true) };
+  const session = owner.value?.session?.id;
+  const hadSession = useRef(false);
+  if (session !== undefined) hadSession.current = true;
+  const isAsking = owner.value !== undefined && (hadSession.current || isAsked);
+  const agree = () => {
+    if (call) agreed.add(call.path);
+    setAsked(true);
+  };
+  return { isAsking, session, isAsked, agree };
+}
+
+/** Asks again when a session has begun. */
+function useSessionStart(session: string | undefined, refresh: () => void): void {
+  const before = useRef(session);
+  useEffect(() => {
+    const isNew = session !== undefined && before.current !== session;
+    before.current = session;
+    if (isNew) refresh();
+  }, [session]);
 }
 
 /**
  * The response to a signed read of the owner. The key of the session signs it. Without a session it is asked for by `ask`, at the cost of
- * a prompt, and not again by itself.
+ * a prompt, and never by itself: `refresh` does nothing then.
  */
 export function useOwnerQuery<T>(call: SignedCall | undefined, options: QueryOptions = {}): OwnerQuery<T> {
-  const { isAsking, hasSession, ask } = useAsking();
-  const everyMs = hasSession ? options.everyMs : undefined;
+  const { isAsking, session, isAsked, agree } = useAsking(call);
+  const everyMs = session === undefined ? undefined : options.everyMs;
   const query = useQuery<T>(isAsking ? call : undefined, { send, everyMs });
   const { data, error, loading, loadedAtMs } = query;
-  const refresh = () => query.refresh();
+  const refresh = () => {
+    if (owner.peek()?.session) query.refresh();
+  };
+  const ask = () => {
+    agree();
+    if (isAsked) query.refresh();
+  };
+  useSessionStart(session, refresh);
   return { data, error, loading, loadedAtMs, refresh, costsPrompt: !isAsking, ask };
 }
 
@@ -46,10 +76,17 @@ export function useOwnerPages<T>(
   // biome-ignore lint/suspicious/noExplicitAny: a response of the API; its type is the caller's to state
   read: (body: any) => Page<T>,
 ): OwnerPages<T> {
-  const { isAsking, ask } = useAsking();
+  const { isAsking, session, isAsked, agree } = useAsking(call);
   const pages = usePages<T>(isAsking ? call : undefined, read, send);
   const { items, error, loading, loadedAtMs, hasMore } = pages;
   const loadMore = () => pages.loadMore();
-  const refresh = () => pages.refresh();
+  const refresh = () => {
+    if (owner.peek()?.session) pages.refresh();
+  };
+  const ask = () => {
+    agree();
+    if (isAsked) pages.refresh();
+  };
+  useSessionStart(session, refresh);
   return { items, error, loading, loadedAtMs, hasMore, loadMore, refresh, costsPrompt: !isAsking, ask };
 }

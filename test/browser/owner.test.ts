@@ -1,0 +1,301 @@
+import { describe, expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { privateKeyToAccount } from "viem/accounts";
+import { axeViolations } from "./support/axe.ts";
+import { consoleTest } from "./support/console-test.ts";
+import type { ConsolePage } from "./support/page.ts";
+import { demoAccount, injectWallet, type TestWallet, type WalletOptions } from "./support/wallet.ts";
+
+const MANAGE = "/console/manage";
+const ACTIVITY = "/console/manage/activity";
+
+const connect = (page: Page) => page.getByRole("button", { name: "Test Wallet" }).click();
+const startSession = (page: Page) => page.getByRole("button", { name: /^Start a session/ }).click();
+const isReading = (page: Page) => page.getByText(/^This browser reads/).waitFor();
+
+/** Opens the overview with a wallet, connects it and starts a session: the first visit of an owner. */
+async function enter({ page, goto }: ConsolePage, fid: number, options?: WalletOptions): Promise<TestWallet> {
+  const wallet = await injectWallet(page, demoAccount(fid), options);
+  await goto(MANAGE);
+  await connect(page);
+  await startSession(page);
+  await isReading(page);
+  return wallet;
+}
+
+/** The requests of the native API that the page has made, by method and path, without reads of public data. */
+function requestsOf(page: Page): string[] {
+  const requests: string[] = [];
+  page.on("request", (request) => {
+    const { pathname } = new URL(request.url());
+    if (/^\/v2\/svc\/(session|audit|frame|webhook|api_key|managed_signer)/.test(pathname))
+      requests.push(`${request.method()} ${pathname}`);
+  });
+  return requests;
+}
+
+describe("connecting a wallet", () => {
+  consoleTest(
+    "check 17: two wallets and a legacy one are offered; without any, three other ways",
+    async (open) => {
+      const { page, goto } = await open();
+      const account = demoAccount(11);
+      for (const name of ["First", "Second"]) await injectWallet(page, account, { name });
+      await injectWallet(page, account, { legacy: true });
+      await goto(MANAGE);
+      const offered = page.locator(".btn.wallet");
+      await offered.nth(3).waitFor();
+      const names = (await offered.allInnerTexts()).filter((name) => !name.includes("demo"));
+      expect(names).toEqual(["First", "Second", "The wallet of this browser"]);
+      for (const way of [
+        "Try it as somebody else",
+        "Use the command line where your key is",
+        "My custody address is",
+      ])
+        await page.getByText(way).waitFor();
+    },
+  );
+
+  consoleTest(
+    "check 18: connecting and a session are two prompts; 30 reads cost none, and a reload keeps it",
+    async (open) => {
+      const one = await open();
+      const { page, goto } = one;
+      const wallet = await enter(one, 12);
+      expect(wallet.prompts).toEqual(["eth_requestAccounts", "SvcSignedOp"]);
+      const requests = requestsOf(page);
+      await goto(ACTIVITY);
+      await page.getByText("A session was started").waitFor();
+      while (requests.length < 30) await page.keyboard.press("r");
+      await page.reload();
+      await page.getByText("A session was started").waitFor();
+      expect(requests.length).toBeGreaterThanOrEqual(30);
+      expect(wallet.prompts).toHaveLength(2);
+    },
+  );
+
+  consoleTest("check 18: from another chain it is a third prompt", async (open) => {
+    const { page, goto } = await open();
+    const wallet = await injectWallet(page, demoAccount(13), { chainId: 1 });
+    await goto(MANAGE);
+    await connect(page);
+    await startSession(page);
+    await isReading(page);
+    expect(wallet.prompts).toEqual(["eth_requestAccounts", "wallet_switchEthereumChain", "SvcSignedOp"]);
+    expect(wallet.signed[0]?.message).toMatchObject({ op: "session.create", fid: 13 });
+  });
+});
+
+describe("check 19: what a wallet refuses is said in a sentence, and nothing is sent", () => {
+  const cases: [string, number, (wallet: TestWallet) => Promise<void> | void, RegExp][] = [
+    [
+      "the signature was declined",
+      14,
+      (wallet) => {
+        wallet.declines = ["eth_signTypedData_v4"];
+      },
+      /^You declined in the wallet\. Nothing was sent\.$/,
+    ],
+    [
+      "the change of the chain was declined",
+      15,
+      (wallet) => {
+        wallet.chainId = 1;
+        wallet.declines = ["wallet_switchEthereumChain"];
+      },
+      /^You declined in the wallet\. Nothing was sent\.$/,
+    ],
+  ];
+  for (const [what, fid, prepare, sentence] of cases)
+    consoleTest(what, async (open) => {
+      const { page, goto } = await open();
+      const requests = requestsOf(page);
+      const wallet = await injectWallet(page, demoAccount(fid));
+      await goto(MANAGE);
+      await connect(page);
+      await page.getByRole("button", { name: /^Start a session/ }).waitFor();
+      await prepare(wallet);
+      await startSession(page);
+      await page.getByRole("alert").filter({ hasText: sentence }).waitFor();
+      expect(requests).toEqual([]);
+      wallet.declines = [];
+      await page.getByRole("button", { name: "Try again" }).click();
+      await isReading(page);
+    });
+
+  consoleTest("the wallet does not know the chain", async (open) => {
+    const { page, goto } = await open();
+    const requests = requestsOf(page);
+    await injectWallet(page, demoAccount(16), { chainId: 1, knownChains: [1] });
+    await goto(MANAGE);
+    await connect(page);
+    await startSession(page);
+    await page.getByText(/does not know OP Mainnet .* Nothing was sent\.$/).waitFor();
+    expect(requests).toEqual([]);
+  });
+
+  consoleTest("the address has no fid", async (open) => {
+    const { page, goto } = await open();
+    await injectWallet(page, privateKeyToAccount(`0x${"77".repeat(32)}`));
+    await goto(MANAGE);
+    await connect(page);
+    await page
+      .getByText(/is not the custody address of any fid that this node knows\..*Nothing was sent\.$/)
+      .waitFor();
+  });
+
+  consoleTest("the connection was declined", async (open) => {
+    const { page, goto } = await open();
+    await injectWallet(page, demoAccount(16), { declines: ["eth_requestAccounts"] });
+    await goto(MANAGE);
+    await connect(page);
+    await page.getByText("You declined in the wallet. Nothing was sent.").waitFor();
+  });
+
+  consoleTest("the wallet has another account than the owner", async (open) => {
+    const one = await open();
+    const { page, goto } = one;
+    const wallet = await enter(one, 17, { isSilent: true });
+    await goto(ACTIVITY);
+    await wallet.switchAccount(demoAccount(18));
+    await page.getByRole("button", { name: "End all" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("requestHash").waitFor();
+    const requests = requestsOf(page);
+    await dialog.getByRole("button", { name: "Sign in the wallet" }).click();
+    await dialog.getByText(/but fid 17 belongs to .*Nothing was sent\.$/).waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    expect(requests).toEqual([]);
+  });
+
+  consoleTest("another account is chosen while a sheet is open, which closes", async (open) => {
+    const one = await open();
+    const { page, goto } = one;
+    const wallet = await enter(one, 18);
+    await goto(ACTIVITY);
+    await page.getByRole("button", { name: "End all" }).click();
+    await page.getByRole("dialog").waitFor();
+    const requests = requestsOf(page);
+    await wallet.switchAccount(demoAccount(26));
+    await page.getByText("this is fid 26 now").waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(requests).toEqual([]);
+  });
+});
+
+describe("changes in the wallet", () => {
+  consoleTest(
+    "another account is another fid, and the session of the first one waits for it",
+    async (open) => {
+      const one = await open();
+      const { page } = one;
+      const wallet = await enter(one, 19);
+      await wallet.switchAccount(demoAccount(20));
+      await page.getByText("this is fid 20 now").waitFor();
+      await page.getByRole("button", { name: /^Start a session/ }).waitFor();
+      await wallet.switchAccount(demoAccount(19));
+      await isReading(page);
+      expect(wallet.prompts).toHaveLength(2);
+    },
+  );
+});
+
+describe("the end of a session", () => {
+  consoleTest("check 22: ended elsewhere, the page asks again and keeps what it shows", async (open) => {
+    const one = await open();
+    const { page, goto } = one;
+    const wallet = await enter(one, 21);
+    await goto(ACTIVITY);
+    await page.getByText("A session was started").first().waitFor();
+    await page.getByRole("button", { name: "End all" }).click();
+    await page.getByRole("button", { name: "Sign in the wallet" }).click();
+    await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
+    await page.getByRole("button", { name: "Start a session again" }).click();
+    await page.getByText("A session was ended").waitFor();
+    expect(wallet.signed.map(({ message }) => message.op)).toEqual([
+      "session.create",
+      "session.delete",
+      "session.create",
+    ]);
+  });
+
+  consoleTest("leaving ends it on the node and deletes the key", async (open) => {
+    const one = await open();
+    const { page } = one;
+    await enter(one, 22);
+    const requests = requestsOf(page);
+    await page.getByRole("button", { name: "Leave" }).click();
+    await page.getByRole("heading", { name: "Connect your wallet" }).waitFor();
+    expect(requests).toEqual(["DELETE /v2/svc/session"]);
+    expect(await storedKeys(page)).toEqual([]);
+    await page.reload();
+    await page.getByRole("heading", { name: "Connect your wallet" }).waitFor();
+  });
+});
+
+interface StoredKey {
+  readonly fid: number;
+  readonly extractable: boolean;
+  readonly exported: string;
+}
+
+/** What the browser has of session keys. */
+function storedKeys(page: Page): Promise<StoredKey[]> {
+  return page.evaluate(
+    () =>
+      new Promise<StoredKey[]>((resolve, reject) => {
+        const opening = indexedDB.open("console", 1);
+        opening.onerror = () => reject(opening.error);
+        opening.onsuccess = () => {
+          const all = opening.result.transaction("sessions").objectStore("sessions").getAll();
+          all.onsuccess = async () => {
+            const keys = all.result.map(async ({ fid, privateKey }) => ({
+              fid,
+              extractable: privateKey.extractable,
+              exported: await crypto.subtle.exportKey("pkcs8", privateKey).then(
+                () => "exported",
+                (cause) => cause.name,
+              ),
+            }));
+            opening.result.close();
+            resolve(await Promise.all(keys));
+          };
+        };
+      }),
+  );
+}
+
+consoleTest(
+  "check 25: the browser holds the key as not extractable, and nothing else of it",
+  async (open) => {
+    const one = await open();
+    const { page, context } = one;
+    await enter(one, 23);
+    expect(await storedKeys(page)).toEqual([{ fid: 23, extractable: false, exported: "InvalidAccessError" }]);
+    const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+    expect(JSON.parse(stored)).toEqual([{ "console.owner": "23" }, expect.any(Object)]);
+    expect(await context.cookies()).toEqual([]);
+    expect(page.url()).not.toContain("session");
+  },
+);
+
+consoleTest("check 15: connecting, the session, the sheet and the activity, in both themes", async (open) => {
+  for (const theme of ["light", "dark"] as const) {
+    const { page, goto } = await open({ theme, width: theme === "light" ? 1280 : 390 });
+    await injectWallet(page, demoAccount(theme === "light" ? 24 : 25));
+    await goto(MANAGE);
+    await page.getByRole("button", { name: "Test Wallet" }).waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await connect(page);
+    await startSession(page);
+    await isReading(page);
+    expect(await axeViolations(page)).toEqual([]);
+    await goto(ACTIVITY);
+    await page.getByText("A session was started").waitFor();
+    await page.getByRole("button", { name: "End all" }).click();
+    await page.getByRole("dialog").waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    expect(await axeViolations(page)).toEqual([]);
+  }
+});
