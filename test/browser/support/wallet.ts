@@ -13,7 +13,7 @@ export interface WalletOptions {
   readonly knownChains?: readonly number[];
   /** The methods that its user declines, until `declines` is changed. */
   readonly declines?: readonly string[];
-  /** Whether it tells the page of no change. */
+  /** Whether it announces no change to the page. */
   readonly isSilent?: boolean;
   /** Whether it is `window.ethereum` and announces nothing. */
   readonly legacy?: boolean;

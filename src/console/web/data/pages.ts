@@ -106,8 +106,12 @@ class PagedList<T> implements Pages<T> {
 
 const lists = new Map<string, PagedList<unknown>>();
 
-function listOf<T>(call: Call, read: (body: never) => Page<T>, send: typeof request): PagedList<T> {
-  const key = `${call.op ?? ""} ${call.path}`;
+function listOf<T>(
+  key: string,
+  call: Call,
+  read: (body: never) => Page<T>,
+  send: typeof request,
+): PagedList<T> {
   const list = lists.get(key) ?? new PagedList<unknown>(call, read, send);
   lists.delete(key);
   lists.set(key, list);
@@ -131,10 +135,11 @@ export function usePages<T>(
   call: Call | undefined,
   // biome-ignore lint/suspicious/noExplicitAny: a response of the API; its type is the caller's to state
   read: (body: any) => Page<T>,
-  send: typeof request = request,
+  { send = request, scope = "" }: { readonly send?: typeof request; readonly scope?: string } = {},
 ): Pages<T> {
   const credential = apiKey.value;
-  const list = useMemo(() => call && listOf<T>(call, read, send), [call?.path, call?.op]);
+  const key = call && `${scope} ${call.op ?? ""} ${call.path}`;
+  const list = useMemo(() => call && key && listOf<T>(key, call, read, send), [key]) || undefined;
   useEffect(() => {
     if (!list) return;
     shown.add(list as PagedList<unknown>);

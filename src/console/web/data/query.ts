@@ -18,6 +18,8 @@ export interface Query<T> {
 export interface QueryOptions {
   /** Asks again each so many ms while the tab is shown. */
   readonly everyMs?: number | undefined;
+  /** Whose response it is, where the same call has different ones. */
+  readonly scope?: string | undefined;
   /** How the call is made; a plain request by default. */
   readonly send?: typeof request;
 }
@@ -107,8 +109,7 @@ function toFailure(cause: unknown): RequestFailure {
 const shown = new Set<Entry<unknown>>();
 const entries = new Map<string, Entry<unknown>>();
 
-function entryOf<T>(call: Call, send: typeof request): Entry<T> {
-  const key = `${call.op ?? ""} ${call.method} ${call.path} ${call.body === undefined ? "" : JSON.stringify(call.body)}`;
+function entryOf<T>(key: string, call: Call, send: typeof request): Entry<T> {
   const known = entries.get(key);
   const entry = known ?? new Entry<unknown>(call, send);
   // The order of the map is that of use: the first one is the oldest.
@@ -145,9 +146,10 @@ const NOTHING: Query<never> = {
  * leaves. Without a call there is nothing to ask.
  */
 export function useQuery<T>(call: Call | undefined, options: QueryOptions = {}): Query<T> {
-  const { everyMs, send = request } = options;
-  const key = call && `${call.op ?? ""} ${call.method} ${call.path} ${JSON.stringify(call.body) ?? ""}`;
-  const entry = useMemo(() => call && entryOf<T>(call, send), [key]);
+  const { everyMs, send = request, scope = "" } = options;
+  const key =
+    call && `${scope} ${call.op ?? ""} ${call.method} ${call.path} ${JSON.stringify(call.body) ?? ""}`;
+  const entry = useMemo(() => call && key && entryOf<T>(key, call, send), [key]) || undefined;
   const credential = apiKey.value;
   useEffect(() => {
     if (!entry) return;

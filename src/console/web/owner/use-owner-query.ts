@@ -37,10 +37,11 @@ function useAsking(call: SignedCall | undefined) {
     if (call) agreed.add(call.path);
     setAsked(true);
   };
-  return { isAsking, session, isAsked, agree };
+  // What one fid was shown is never shown to another one.
+  return { isAsking, session, isAsked, agree, scope: `fid ${owner.value?.fid}` };
 }
 
-/** Asks again when a session has begun. */
+/** Asks again after a session was started. */
 function useSessionStart(session: string | undefined, refresh: () => void): void {
   const before = useRef(session);
   useEffect(() => {
@@ -55,9 +56,9 @@ function useSessionStart(session: string | undefined, refresh: () => void): void
  * a prompt, and never by itself: `refresh` does nothing then.
  */
 export function useOwnerQuery<T>(call: SignedCall | undefined, options: QueryOptions = {}): OwnerQuery<T> {
-  const { isAsking, session, isAsked, agree } = useAsking(call);
+  const { isAsking, session, isAsked, agree, scope } = useAsking(call);
   const everyMs = session === undefined ? undefined : options.everyMs;
-  const query = useQuery<T>(isAsking ? call : undefined, { send, everyMs });
+  const query = useQuery<T>(isAsking ? call : undefined, { send, everyMs, scope });
   const { data, error, loading, loadedAtMs } = query;
   const refresh = () => {
     if (owner.peek()?.session) query.refresh();
@@ -76,8 +77,8 @@ export function useOwnerPages<T>(
   // biome-ignore lint/suspicious/noExplicitAny: a response of the API; its type is the caller's to state
   read: (body: any) => Page<T>,
 ): OwnerPages<T> {
-  const { isAsking, session, isAsked, agree } = useAsking(call);
-  const pages = usePages<T>(isAsking ? call : undefined, read, send);
+  const { isAsking, session, isAsked, agree, scope } = useAsking(call);
+  const pages = usePages<T>(isAsking ? call : undefined, read, { send, scope });
   const { items, error, loading, loadedAtMs, hasMore } = pages;
   const loadMore = () => pages.loadMore();
   const refresh = () => {
