@@ -8,6 +8,8 @@ export interface OwnListener {
   stop(): Promise<void>;
 }
 
+const BROWSER_HEADERS = ["origin", "sec-fetch-site", "sec-fetch-mode"];
+
 /**
  * Listens on the wanted port, or on a free one where it is taken.
  *
@@ -33,6 +35,9 @@ export function startOwnListener(options: {
         const { pathname } = new URL(request.url);
         if (request.method !== "POST" || !pathname.startsWith(pathPrefix))
           return new Response("not found", { status: 404 });
+        // A page of another origin may send a POST to this machine without asking; the node itself sends none of these.
+        if (BROWSER_HEADERS.some((name) => request.headers.has(name)))
+          return new Response("not for browsers", { status: 403 });
         return receive(pathname.slice(pathPrefix.length), request);
       },
       error: () => new Response("fault", { status: 500 }),

@@ -57,6 +57,7 @@ export interface DemoPhonesDeps {
 export const CLIENT_FIDS: readonly number[] = [MAIN_CLIENT_FID, SECOND_CLIENT_FID];
 
 const MAX_BUZZES = 400;
+const MAX_TEXT_CHARS = 2048;
 /** Notifications of which a client knows whom it has shown them. */
 const MAX_NOTIFICATIONS = 200;
 const MAX_TOKENS = 2_000;
@@ -108,7 +109,13 @@ export function createDemoPhones({ urlOf, nowMs, setTimer }: DemoPhonesDeps): De
         }),
 
     show(clientFid, { notificationId, title, body, targetUrl, tokens }) {
-      const shown = shownOf(clientFid, notificationId);
+      const shown = shownOf(clientFid, cut(notificationId));
+      const texts = {
+        notificationId: cut(notificationId),
+        title: cut(title),
+        body: cut(body),
+        targetUrl: cut(targetUrl),
+      };
       const successfulTokens: string[] = [];
       const invalidTokens: string[] = [];
       const rateLimitedTokens: string[] = [];
@@ -128,13 +135,18 @@ export function createDemoPhones({ urlOf, nowMs, setTimer }: DemoPhonesDeps): De
         if (!isLimited && shown.tokens.size < MAX_TOKENS) shown.tokens.add(token);
         (isLimited ? rateLimitedTokens : successfulTokens).push(token);
         const outcome = isLimited ? "rate-limited" : "shown";
-        feed.push({ atMs: nowMs(), ...user, clientFid, notificationId, title, body, targetUrl, outcome });
+        feed.push({ atMs: nowMs(), ...user, clientFid, ...texts, outcome });
       }
       return { result: { successfulTokens, invalidTokens, rateLimitedTokens } };
     },
 
     next: (position, timeoutMs) => feed.next(position, timeoutMs, setTimer),
   };
+}
+
+/** Longer than what a node sends; another program of this machine may send more. */
+function cut(text: string): string {
+  return text.slice(0, MAX_TEXT_CHARS);
 }
 
 function clientOf(fid: number): number {

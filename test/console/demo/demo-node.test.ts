@@ -104,6 +104,8 @@ describe("the demo's part of the console", () => {
     const put = (answer: unknown) =>
       demo(`/receiver/${receiver.id}`, { method: "PUT", body: JSON.stringify({ answer }) });
     expect((await put(410)).status).toBe(200);
+    const browser = { method: "POST", body: "{}", headers: { origin: "https://evil.example" } };
+    expect((await fetch(receiver.url, browser)).status).toBe(403);
     expect((await fetch(receiver.url, { method: "POST", body: "{}" })).status).toBe(410);
     for (const answer of [201, "fast", null, [200]]) expect((await put(answer)).status).toBe(400);
     expect((await demo("/receiver/5-nobody", { method: "PUT", body: '{"answer":200}' })).status).toBe(404);

@@ -44,6 +44,13 @@ export function ConnectPanel() {
   const [hasLooked, setLooked] = useState(false);
   useEffect(() => {
     discoverWallets();
+    // The landing page of a demo network leads here: its wallet asks at once whom to be.
+    const demo = offeredWallets().find(({ isDemo }) => isDemo);
+    if (demo && new URLSearchParams(location.search).has("demo")) {
+      // Once: after "Leave" nobody is asked again.
+      history.replaceState(history.state, "", location.pathname);
+      void choose(demo);
+    }
     const timer = setTimeout(() => setLooked(true), FIRST_LOOK_MS);
     return () => clearTimeout(timer);
   }, []);
