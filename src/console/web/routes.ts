@@ -63,6 +63,30 @@ export const pages: readonly PageRoute[] = [
     section: "manage",
     load: () => import("./manage/activity.tsx"),
   },
+  {
+    path: "/console/manage/apps",
+    title: "Mini apps",
+    section: "manage",
+    load: () => import("./manage/apps/apps.tsx"),
+  },
+  {
+    path: "/console/manage/apps/new",
+    title: "Register a mini app",
+    section: "manage",
+    load: () => import("./manage/apps/new-app.tsx"),
+  },
+  {
+    path: "/console/manage/apps/:id",
+    title: "Mini app",
+    section: "manage",
+    load: () => import("./manage/apps/app-page.tsx"),
+  },
+  {
+    path: "/console/manage/campaigns/:id",
+    title: "Campaign",
+    section: "manage",
+    load: () => import("./manage/campaigns/campaign-page.tsx"),
+  },
   { path: "/console/stream", title: "Stream", section: "stream", load: () => import("./stream/stream.tsx") },
   { path: "/console/status", title: "Status", section: "status", load: () => import("./status/status.tsx") },
   {

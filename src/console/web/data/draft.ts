@@ -49,3 +49,12 @@ export function useDraft<T>(
     },
   };
 }
+
+/** Leaves a draft for a form of another page of this tab. */
+export function leaveDraft(name: string, value: unknown): void {
+  try {
+    sessionStorage.setItem(`draft:${name}`, JSON.stringify(value));
+  } catch {
+    // A browser that stores nothing opens the form empty.
+  }
+}

@@ -1,10 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { plural } from "../data/format.ts";
 import { pageConfig } from "../page-config.ts";
+import { AppFace } from "../parts/app-face.tsx";
 import { Face } from "../parts/face.tsx";
+import { PhoneToast } from "../parts/notification-toast.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { Time } from "../parts/time.tsx";
-import { UserName } from "../text/user-name.tsx";
 import { followDemoFeed } from "./demo-feed.ts";
 
 /** A phone of a demo person that was to show a notification. */
@@ -28,9 +29,12 @@ const FACES = 40;
  */
 export function DemoPhones({
   appId,
+  appName,
   notificationId,
 }: {
   appId: string;
+  /** Its first letter is the icon. */
+  appName: string | undefined;
   notificationId?: string | undefined;
 }) {
   const [buzzes, setBuzzes] = useState<readonly Buzz[]>([]);
@@ -66,29 +70,18 @@ export function DemoPhones({
         </p>
       ) : (
         <div class="pad stack">
-          <div class="phone">
-            <span class="clock" aria-hidden="true">
-              {new Date(newest.at_ms).toISOString().slice(11, 16)}
-            </span>
-            <div class="toast">
-              <Face
-                user={{ fid: newest.fid, username: newest.title, display_name: newest.title }}
-                size={2.25}
-              />
-              <b>
-                <UserName name={newest.title} />
-              </b>
-              <Time at={newest.at_ms / 1000} />
-              <p>
-                <UserName name={newest.body} />
-              </p>
-            </div>
-          </div>
+          <PhoneToast
+            clock={new Date(newest.at_ms).toISOString().slice(11, 16)}
+            icon={<AppFace appId={appId} name={appName ?? newest.title} size={2.25} />}
+            title={newest.title}
+            body={newest.body}
+            when={<Time at={newest.at_ms / 1000} />}
+          />
           <ul class="row wrap tight" aria-label="People whose phone buzzed">
             {shown.slice(0, FACES).map(({ fid }) => (
               <li key={fid}>
                 <a href={`/console/people/${fid}`} title={`fid ${fid}`} aria-label={`fid ${fid}`}>
-                  <Face user={{ fid, username: String(fid) }} size={1.75} />
+                  <Face user={{ fid, username: String(fid), display_name: String(fid) }} size={1.75} />
                 </a>
               </li>
             ))}

@@ -1,0 +1,71 @@
+import { useState } from "preact/hooks";
+import { useDraft } from "../../data/draft.ts";
+import { UserName } from "../../text/user-name.tsx";
+import { ManagePage } from "../manage-page.tsx";
+import { OperationProblem, useOperations } from "../operation-state.tsx";
+import { APPS_PATH, type App, appPath } from "./app.ts";
+import { AppInputs, appFieldsOf, appProblems, emptyAppDraft } from "./app-fields.tsx";
+import { createOperation } from "./app-operations.ts";
+import { NewSecret } from "./new-secret.tsx";
+
+function Created({ app }: { app: App }) {
+  return (
+    <div class="stack">
+      <section class="card pad stack">
+        <p>
+          <b>
+            <UserName name={app.name} />
+          </b>{" "}
+          is registered. Its id is <code>{app.app_id}</code>.
+        </p>
+        <div>
+          <a class="btn go" href={appPath(app.app_id)}>
+            Go on to the app
+          </a>
+        </div>
+      </section>
+      <NewSecret secret={app.send_secrets.at(-1)?.value ?? undefined} />
+    </div>
+  );
+}
+
+function CreateForm() {
+  const draft = useDraft("new app", () => emptyAppDraft);
+  const operations = useOperations();
+  const [created, setCreated] = useState<App>();
+  if (created) return <Created app={created} />;
+  const isComplete = Object.keys(appProblems(draft.value)).length === 0;
+  async function create() {
+    const response = await operations.run<{ app: App }>(createOperation(appFieldsOf(draft.value)));
+    if (!response) return;
+    draft.discard();
+    setCreated(response.app);
+  }
+  return (
+    <form
+      class="card pad stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isComplete) void create();
+      }}
+    >
+      <AppInputs draft={draft.value} onChange={draft.set} />
+      <OperationProblem problem={operations.problem} />
+      <div class="row wrap">
+        <button type="submit" class="btn go" disabled={!isComplete || operations.isBusy}>
+          Sign and register
+        </button>
+        <span class="s dim">One prompt of your wallet.</span>
+      </div>
+    </form>
+  );
+}
+
+/** The form of a new mini app. */
+export function Page() {
+  return (
+    <ManagePage title="Register a mini app" crumbs={[{ label: "Mini apps", href: APPS_PATH }]}>
+      {() => <CreateForm />}
+    </ManagePage>
+  );
+}

@@ -1,0 +1,25 @@
+import { CopyButton } from "../../parts/copy-button.tsx";
+
+/** A send secret that the node has just shown. It is in memory alone: leaving the page forgets it. */
+export function NewSecret({ secret }: { secret: string | undefined }) {
+  if (secret === undefined) return null;
+  return (
+    <section class="card" aria-labelledby="new-secret">
+      <header>
+        <h2 class="grow" id="new-secret">
+          Send secret
+        </h2>
+        <CopyButton text={secret} quiet={false} />
+      </header>
+      <div class="pad stack">
+        <p>
+          Copy it now. This page forgets it when you leave; seeing it again costs one signature. A server
+          sends with it, the header is <code>x-api-key</code>. You yourself send from here without it.
+        </p>
+        <pre class="box" data-secret>
+          {secret}
+        </pre>
+      </div>
+    </section>
+  );
+}

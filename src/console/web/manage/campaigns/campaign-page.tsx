@@ -1,0 +1,100 @@
+import { useRef } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import { leaveDraft } from "../../data/draft.ts";
+import { DemoPhones } from "../../demo/phones.tsx";
+import { OwnerRegion } from "../../owner/owner-region.tsx";
+import { useOwnerQuery } from "../../owner/use-owner-query.ts";
+import { plainName } from "../../text/name.ts";
+import { APPS_PATH, type App, appCall, appPath } from "../apps/app.ts";
+import { NotificationPreview } from "../apps/notification-preview.tsx";
+import { draftName } from "../apps/send-draft.ts";
+import { ManagePage } from "../manage-page.tsx";
+import { type CampaignDetails, draftOf, isUnderWay, type Progress, progressOf } from "./campaign.ts";
+import { campaignCall } from "./campaign-calls.ts";
+import { CampaignState } from "./campaign-state.tsx";
+import { HostResults } from "./host-results.tsx";
+import { ProgressCard } from "./progress-card.tsx";
+import { RetryCard } from "./retry-card.tsx";
+
+const WATCH_MS = 1000;
+
+function useCampaign(campaignId: string) {
+  // The answer decides whether there is anything to wait for.
+  const everyMs = useRef<number | undefined>(WATCH_MS);
+  const query = useOwnerQuery<{ campaign: CampaignDetails }>(campaignCall(campaignId), {
+    everyMs: everyMs.current,
+  });
+  const campaign = query.data?.campaign;
+  everyMs.current = campaign && !isUnderWay(campaign) ? undefined : WATCH_MS;
+  return query;
+}
+
+function Campaign({ campaign, onSend }: { campaign: CampaignDetails; onSend: () => void }) {
+  const shown = useRef<Progress | undefined>(undefined);
+  shown.current = progressOf(campaign, shown.current);
+  const app = useOwnerQuery<{ app: App }>(appCall(campaign.app_id)).data?.app;
+  const { app_id, notification } = campaign;
+  return (
+    <div class="stack">
+      <ProgressCard campaign={campaign} progress={shown.current} />
+      <RetryCard campaign={campaign} onSend={onSend} />
+      <HostResults campaign={campaign} />
+      <div class="split even">
+        <NotificationPreview
+          appId={app_id}
+          appName={app?.name ?? notification.title}
+          title={notification.title}
+          body={notification.body}
+        />
+        <DemoPhones appId={app_id} appName={app?.name} notificationId={notification.uuid} />
+      </div>
+    </div>
+  );
+}
+
+function CampaignPage({ campaignId }: { campaignId: string }) {
+  const { route } = useLocation();
+  const query = useCampaign(campaignId);
+  const campaign = query.data?.campaign;
+  const title = campaign ? plainName(campaign.notification.title) : "Campaign";
+  function sendAgain(to: "everyone" | "retryable") {
+    if (!campaign) return;
+    leaveDraft(draftName(campaign.app_id), draftOf(campaign, to));
+    route(appPath(campaign.app_id, "send"));
+  }
+  const appCrumb = campaign && { label: "App", href: appPath(campaign.app_id, "campaigns") };
+  return (
+    <ManagePage
+      title={title}
+      crumbs={[{ label: "Mini apps", href: APPS_PATH }, ...(appCrumb ? [appCrumb] : [])]}
+      actions={
+        campaign && (
+          <>
+            <CampaignState campaign={campaign} />
+            <button type="button" class="btn" onClick={() => sendAgain("everyone")}>
+              Duplicate
+            </button>
+          </>
+        )
+      }
+    >
+      {() => (
+        <>
+          {(!campaign || query.error) && (
+            <OwnerRegion title="The campaign" call={campaignCall(campaignId)} query={query} prompted={query}>
+              {() => <p class="pad dim">Below are the last figures that the node gave.</p>}
+            </OwnerRegion>
+          )}
+          {campaign && <Campaign campaign={campaign} onSend={() => sendAgain("retryable")} />}
+        </>
+      )}
+    </ManagePage>
+  );
+}
+
+/** One campaign, also while it runs. */
+export function Page() {
+  const { params } = useRoute();
+  const campaignId = params.id ?? "";
+  return <CampaignPage campaignId={campaignId} key={campaignId} />;
+}
