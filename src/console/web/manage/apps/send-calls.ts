@@ -14,7 +14,7 @@ const notificationOf = ({ title, body, targetUrl, uuid }: SendDraft) => ({
 export function estimateCall(appId: string, draft: SendDraft, problems: SendProblems) {
   const audience = audienceOf(draft, problems);
   if (!audience) return undefined;
-  // The node tells who has the notification already only of one that it would send.
+  // The node knows who has the notification already only of one that it would send.
   const isSendable = Object.keys(problems).length === 0;
   const notification = draft.uuid !== undefined && isSendable ? { notification: notificationOf(draft) } : {};
   const { target_fids = [], exclude_fids = [], following_fid } = audience;
