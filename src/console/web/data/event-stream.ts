@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import { type ServerSentEvent, SseParser } from "../../../lib/sse-parser.ts";
 import type { Call } from "./call.ts";
-import { apiKey, RequestFailure, readFailure } from "./request.ts";
+import { apiKey, isApiKeyWanted, RequestFailure, readFailure } from "./request.ts";
 import { isVisible } from "./visibility.ts";
 
 /** An event of `/stream`: the body of a webhook's delivery. */
@@ -61,11 +61,12 @@ export function openEventStream(call: Call, handlers: EventStreamHandlers): Even
   }
 
   /** Reads until the connection ends. Throws `RequestFailure` if the node refuses. */
-  async function read(abort: AbortController): Promise<void> {
+  async function read(abort: AbortController, key: string | undefined): Promise<void> {
     const headers: Record<string, string> = { accept: "text/event-stream" };
     if (cursor !== "") headers["last-event-id"] = cursor;
-    if (apiKey.value !== undefined) headers["x-api-key"] = apiKey.value;
+    if (key !== undefined) headers["x-api-key"] = key;
     const response = await fetch(call.path, { headers, signal: abort.signal, cache: "no-store" });
+    if (response.status === 401) isApiKeyWanted.value = true;
     if (!response.ok || !response.body) throw await readFailure(response);
     state.value = "open";
     failure.value = undefined;
@@ -90,7 +91,7 @@ export function openEventStream(call: Call, handlers: EventStreamHandlers): Even
     }
   }
 
-  async function follow(stop: AbortSignal): Promise<void> {
+  async function follow(stop: AbortSignal, key: string | undefined): Promise<void> {
     while (!stop.aborted) {
       state.value = "connecting";
       const abort = new AbortController();
@@ -98,7 +99,7 @@ export function openEventStream(call: Call, handlers: EventStreamHandlers): Even
       stop.addEventListener("abort", onStop);
       let waitMs = backoffMs;
       try {
-        await read(abort);
+        await read(abort, key);
       } catch (cause) {
         if (stop.aborted) return;
         if (cause instanceof RequestFailure) {
@@ -122,7 +123,8 @@ export function openEventStream(call: Call, handlers: EventStreamHandlers): Even
       return;
     }
     const stop = new AbortController();
-    void follow(stop.signal);
+    // Another key connects again.
+    void follow(stop.signal, apiKey.value);
     return () => stop.abort();
   });
 
