@@ -11,6 +11,7 @@ import { NothingCast } from "../parts/node-state.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { PersonRow } from "../parts/person.tsx";
 import { Region } from "../parts/region.tsx";
+import { Skeleton } from "../parts/skeleton.tsx";
 import { ChannelRow } from "./channel-row.tsx";
 import { GoTo } from "./go-to.tsx";
 import { authorsByFollowers, castKey, castsOf } from "./lists.ts";
@@ -47,6 +48,7 @@ export function Page() {
             title="Channels"
             call={channelCall}
             query={channels}
+            skeleton={<Skeleton rows={CHANNELS} height={1.55} />}
             aside={<a href="/console/channels">All</a>}
             isEmpty={(body) => body.channels.length === 0}
             empty={

@@ -2,6 +2,7 @@ import { get } from "../data/call.ts";
 import { formatCount, plural } from "../data/format.ts";
 import { useQuery } from "../data/query.ts";
 import { Region } from "../parts/region.tsx";
+import { Skeleton } from "../parts/skeleton.tsx";
 
 interface StorageUsage {
   readonly units: readonly {
@@ -52,6 +53,7 @@ export function StorageCard({ fid }: { fid: number }) {
       title="Storage"
       call={call}
       query={usage}
+      skeleton={<Skeleton rows={7} height={2.25} />}
       aside={units === undefined ? undefined : <span class="dim s">{plural(units, "unit")}</span>}
     >
       {(body) => (

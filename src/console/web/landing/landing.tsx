@@ -19,6 +19,8 @@ const trending = get("/feed/trending", { limit: 3 });
 function State({ pulse }: { pulse: Pulse | undefined }) {
   return (
     <div class="row wrap">
+      {/* First, because what comes later must not move it. */}
+      {pageConfig.demo && <Pill kind="warn">demo network</Pill>}
       {pulse === undefined ? (
         <Pill>asking the node</Pill>
       ) : pulse.ready ? (
@@ -29,7 +31,6 @@ function State({ pulse }: { pulse: Pulse | undefined }) {
         <Pill kind="warn">{pulse.reason ?? "not ready"}</Pill>
       )}
       {pulse && <Pill>{pulse.network} rules</Pill>}
-      {pageConfig.demo && <Pill kind="warn">demo network</Pill>}
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { useNewer } from "../data/newer.ts";
 import type { Page, Pages } from "../data/pages.ts";
 import { LoadMore, pagesAsQuery } from "./load-more.tsx";
 import { Region } from "./region.tsx";
+import { Skeleton } from "./skeleton.tsx";
 
 export interface ListRegionProps<T extends object> {
   readonly title: ComponentChildren;
@@ -35,6 +36,7 @@ export function ListRegion<T extends object>(props: ListRegionProps<T>) {
       title={title}
       call={call}
       query={pagesAsQuery(pages)}
+      skeleton={<Skeleton rows={8} />}
       aside={aside}
       isEmpty={(items) => items.length === 0}
       empty={empty}
