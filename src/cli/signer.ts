@@ -184,7 +184,15 @@ async function rekeyState(context: CommandContext): Promise<void> {
     if (settings) {
       const { createPostgresSigners } = await import("../signers/postgres/signer-store.ts");
       const { onPostgresState } = await import("./postgres-state.ts");
-      return onPostgresState(settings, common, (pool) => run(createPostgresSigners(pool)));
+      const { nodesWithoutMasterKey } = await import("../cluster/postgres/reseal-lease.ts");
+      return onPostgresState(settings, common, async (pool) => {
+        const without = await nodesWithoutMasterKey(pool, vault.keyId);
+        if (without.length > 0)
+          throw new UserError(
+            `these nodes do not have the master key ${vault.keyId} and could no longer sign: ${without.join(", ")}`,
+          );
+        await run(createPostgresSigners(pool));
+      });
     }
     const { openDataDir } = await import("../runtime/data-dir.ts");
     const { openState, statePath } = await import("../db/state/database.ts");

@@ -1,4 +1,5 @@
 import type { Config } from "../config/schema.ts";
+import { readMasterKey } from "../signers/master-key.ts";
 
 /** Settings by key, as text. */
 export type SettingTexts = Readonly<Record<string, string>>;
@@ -39,6 +40,10 @@ const OF_ONE_PROCESS = new Set([
 /** The setting whose value nodes never change together: the records of a state belong to one network. */
 export const NETWORK_SETTING = "protocol.network";
 
+const SIGNERS_ENABLED = "signers.enabled";
+/** Not a setting: the keys themselves stay with the node. */
+const MASTER_KEY_IDS = "signers.master_key_ids";
+
 /** @param followed the followed fids; undefined for all. */
 export function comparedSettings(
   config: Config,
@@ -52,7 +57,10 @@ export function comparedSettings(
     "auth.signed_at_window_secs": String(config.auth.signed_at_window_secs),
     "send.dedupe_ttl_secs": String(config.send.dedupe_ttl_secs),
   };
-  const soft: Record<string, string> = { "signers.enabled": String(config.signers.enabled) };
+  const soft: Record<string, string> = {
+    [SIGNERS_ENABLED]: String(config.signers.enabled),
+    [MASTER_KEY_IDS]: masterKeyIds(config.signers).join(","),
+  };
   for (const section of SOFT_SECTIONS) {
     for (const [name, value] of Object.entries(config[section])) {
       const key = `${section}.${name}`;
@@ -60,6 +68,20 @@ export function comparedSettings(
     }
   }
   return { hard, soft };
+}
+
+/** The ids of the master keys that a node has for the keys of users. */
+function masterKeyIds({
+  enabled,
+  encryption_key: current,
+  previous_encryption_keys: previous,
+}: Config["signers"]): string[] {
+  return enabled && current !== "" ? [current, ...previous].map((text) => readMasterKey(text).keyId) : [];
+}
+
+/** Whether a node with these settings can open what is sealed under a master key, or opens nothing at all. */
+export function knowsMasterKey(soft: SettingTexts, keyId: string): boolean {
+  return soft[SIGNERS_ENABLED] === "false" || (soft[MASTER_KEY_IDS]?.split(",").includes(keyId) ?? false);
 }
 
 /** Names the keys whose values differ; a key that one side lacks does not: its release does not know it. */

@@ -3,11 +3,13 @@ import pino from "pino";
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import { createPauses } from "../../src/cluster/pauses.ts";
 import { type Membership, startMembership } from "../../src/cluster/postgres/membership.ts";
+import { createResealLease, nodesWithoutMasterKey } from "../../src/cluster/postgres/reseal-lease.ts";
 import { createPostgresSwitches } from "../../src/cluster/postgres/switch-store.ts";
 import { createWorkLease } from "../../src/cluster/postgres/work-lease.ts";
 import { comparedSettings } from "../../src/cluster/shared-settings.ts";
 import { RetryableError, UserError } from "../../src/lib/failure.ts";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
+import { readMasterKey } from "../../src/signers/master-key.ts";
 import { configWith } from "../runtime/config.ts";
 import { createDatabase, type PostgresDatabase } from "../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
@@ -268,6 +270,30 @@ describe.skipIf(!HAS_POSTGRES)("membership", () => {
     await until(async () => (await endOf()) !== before);
     await a.membership.leave();
     expect([await ofB?.hold(), await ofA?.hold()]).toEqual([true, false]);
+  });
+
+  test("keys of users are sealed again by one node, once every live node has the new master key", async () => {
+    await using database = await createDatabase();
+    await using cluster = clusterOn(database);
+    const [former, current] = ["11".repeat(32), "22".repeat(32)];
+    const rotated = [`signers.encryption_key=${current}`, `signers.previous_encryption_keys=${former}`];
+    const a = await cluster.join("a", { settings: rotated });
+    const b = await cluster.join("b", { settings: [`signers.encryption_key=${former}`] });
+    const c = await cluster.join("c", { settings: ["signers.enabled=false"] });
+    const { main } = database.pools();
+    const { keyId } = readMasterKey(current);
+    const leaseOf = ({ membership }: Started) => createResealLease(main, membership.node, keyId);
+    expect(await leaseOf(a).hold()).toBe(false);
+    expect(await nodesWithoutMasterKey(main, keyId)).toEqual(["b"]);
+    await b.membership.leave();
+    const again = await cluster.join("b", { settings: rotated });
+    expect([await leaseOf(a).hold(), await leaseOf(again).hold(), await leaseOf(c).hold()]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    await a.membership.leave();
+    expect(await leaseOf(again).hold()).toBe(true);
   });
 
   test("the clock of the state is that of the server", async () => {

@@ -13,7 +13,7 @@ import {
   type BeatRow,
   beatNode,
   endLease,
-  endWorkLease,
+  endWorkLeases,
   recordServer,
   refuseSignedUntilNow,
 } from "./node-rows.ts";
@@ -218,7 +218,7 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
       await beating;
       clearInterval(ticking);
       try {
-        await pool.run(endWorkLease, "maintenance", node.bootId);
+        await pool.run(endWorkLeases, node.bootId);
         await pool.run(endLease, node.nodeId, node.bootId);
       } catch (cause) {
         if (!(cause instanceof StateUnavailable)) throw cause;

@@ -148,9 +148,9 @@ export const takeWorkLease = pgStatement<{ name: string }, [name: string, boot: 
    ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, ends_at_ms = excluded.ends_at_ms
    WHERE l.holder = excluded.holder OR l.ends_at_ms <= ${NOW_MS} RETURNING name`,
 );
-export const endWorkLease = pgStatement<unknown, [name: string, boot: string]>(
+export const endWorkLeases = pgStatement<unknown, [boot: string]>(
   "leases.end",
-  `UPDATE leases SET ends_at_ms = ${NOW_MS} WHERE name = $1 AND holder = $2`,
+  `UPDATE leases SET ends_at_ms = ${NOW_MS} WHERE holder = $1`,
 );
 /** Deletes a node whose lease has ended. */
 export const removeEnded = pgStatement<unknown, [nodeId: string]>(

@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { custodyFromIndex } from "../../auth/custody.ts";
+import type { WorkLease } from "../../cluster/postgres/work-lease.ts";
 import type { Config } from "../../config/schema.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
+import { StateUnavailable } from "../../db/state/unavailable.ts";
 import { type ErrorName, errorKinds } from "../../http/errors.ts";
 import { err, ok } from "../../lib/result.ts";
 import { networkOf } from "../../protocol/network.ts";
@@ -16,13 +19,14 @@ import { createSignerKeys, type SignerActor } from "../../signers/signer-keys.ts
 import { createSignerStates } from "../../signers/signer-states.ts";
 import { readSignerStats, type SignerStatsRpc } from "../../signers/signer-stats.ts";
 import { createSigning, type SigningRefusal } from "../../signers/signing.ts";
-import { createVault } from "../../signers/vault.ts";
+import { createVault, type Vault } from "../../signers/vault.ts";
 import { UpstreamPositions } from "../../upstream/positions.ts";
 import type { WriteRefusal } from "../../writes/outcome.ts";
 import { refusal } from "../../writes/refusals.ts";
 import type { Writes } from "../../writes/rpc.ts";
 import type { WriteSigners } from "../../writes/service.ts";
 import { masterKeysOf } from "../signers/master-keys.ts";
+import type { OpenState } from "../state/open-state.ts";
 import type { StateStores } from "../state/state-stores.ts";
 
 /** Managed signers on the thread that has the vault. */
@@ -33,6 +37,8 @@ export interface NodeSigning {
   stop(): void;
 }
 
+const RESEAL_INTERVAL_MS = 10_000;
+
 /** Composes what needs the private keys of users. */
 export function startNodeSigning(deps: {
   readonly config: Config;
@@ -40,6 +46,8 @@ export function startNodeSigning(deps: {
   readonly log: Logger;
   readonly db: IndexDatabase;
   readonly stores: Pick<StateStores, "signers" | "audit">;
+  /** The lease of sealing again under a master key; undefined where no other node shares the state. */
+  readonly resealLease?: OpenState["resealLease"];
   /** Brings messages into the network. */
   readonly submit: Writes["submit"];
 }): NodeSigning {
@@ -76,19 +84,28 @@ export function startNodeSigning(deps: {
     keyTtlSecs: config.signers.key_ttl_secs,
   });
   const stopping = new AbortController();
-  if (vault) void rekeyInBackground();
+  if (vault) void rekeyInBackground(vault, deps.resealLease?.(vault.keyId));
 
-  /** Seals what is under a former master key again. In a cluster other nodes may not have the current one yet. */
-  async function rekeyInBackground(): Promise<void> {
-    if (!vault || config.state.url !== "") return;
+  /**
+   * Seals what is under a former master key again. Over PostgreSQL other nodes may not know the current one yet, or may go on making
+   * keys under the former one, so this is tried again until the node ends.
+   */
+  async function rekeyInBackground(vault: Vault, lease: WorkLease | undefined): Promise<void> {
+    const { signal } = stopping;
     const onDamaged = (signerUuid: string, cause: unknown) =>
       log.error({ signerUuid, err: cause }, "The key of a managed signer does not open");
-    try {
-      const count = await rekey({ store, vault, signal: stopping.signal, onDamaged });
-      if (count > 0) log.info({ count, keyId: vault.keyId }, "Sealed keys under the current master key");
-    } catch (err) {
-      if (!stopping.signal.aborted)
-        log.error({ err }, "Keys could not be sealed under the current master key");
+    for (;;) {
+      try {
+        const mayReseal = lease && { mayReseal: () => lease.hold() };
+        const count = await rekey({ store, vault, signal, onDamaged, ...mayReseal });
+        if (count > 0) log.info({ count, keyId: vault.keyId }, "Sealed keys under the current master key");
+      } catch (err) {
+        if (!signal.aborted && !(lease && err instanceof StateUnavailable))
+          log.error({ err }, "Keys could not be sealed under the current master key");
+      }
+      if (!lease) return;
+      await sleep(RESEAL_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
     }
   }
 

@@ -1,5 +1,6 @@
 import { NodeSignals } from "../../cluster/node-signals.ts";
 import { createOffsetClock } from "../../cluster/offset-clock.ts";
+import { createResealLease } from "../../cluster/postgres/reseal-lease.ts";
 import { createWorkLease, type WorkLease } from "../../cluster/postgres/work-lease.ts";
 import type { Config } from "../../config/schema.ts";
 import { stateConnections } from "../../config/state-connections.ts";
@@ -44,6 +45,8 @@ export interface OpenState extends AsyncDisposable {
   readonly sweeps: readonly Sweep[];
   /** Held by the one node that sweeps; undefined with state.db. */
   readonly maintenanceLease: WorkLease | undefined;
+  /** See `createResealLease`; undefined with state.db. */
+  readonly resealLease: ((keyId: string) => WorkLease) | undefined;
 }
 
 export interface OpenStateDeps {
@@ -68,6 +71,7 @@ function openInSqlite({ config, link }: OpenStateDeps): OpenState {
     clock: systemClock,
     sweeps: createStateSweeps(callWriter),
     maintenanceLease: undefined,
+    resealLease: undefined,
     [Symbol.asyncDispose]: async () => reader[Symbol.dispose](),
   };
 }
@@ -90,6 +94,7 @@ function openInPostgres(settings: PgSettings, deps: OpenStateDeps): OpenState {
     clock: options.clock,
     sweeps: createPostgresSweeps(pools, options),
     maintenanceLease: createWorkLease(pools.main, link.node, "maintenance"),
+    resealLease: (keyId) => createResealLease(pools.main, link.node, keyId),
     [Symbol.asyncDispose]: () => pools[Symbol.asyncDispose](),
   };
 }

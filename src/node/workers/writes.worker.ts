@@ -35,6 +35,7 @@ runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits }, { keep
     log,
     db,
     stores: state.stores,
+    resealLease: state.resealLease,
     submit: (call) => writes.rpc.submit(call),
   });
   const writes: NodeWrites = startNodeWrites({

@@ -21,7 +21,7 @@ import { createOwner } from "./owner.ts";
 import { createSender } from "./sender.ts";
 import { CLIENT_FID, createUsers } from "./user.ts";
 
-const OWNERS = [200, 201];
+export const OWNERS = [200, 201];
 export const AUTHORS = [210, 211, 212];
 const USERS = Array.from({ length: 60 }, (_, n) => 300 + n);
 const HOOKS = ["/one", "/two"];
