@@ -35,32 +35,50 @@ export function startUsageRecorder(deps: {
   readonly log: Logger;
 }): UsageRecorder {
   const { store, clock, log } = deps;
-  let counting = new Map<string, UsageRow & { readonly counts: Counting }>();
+  /** By key, then by route; of `countedDay`. */
+  let counting = new Map<string, Map<string, Counting>>();
+  let countedDay = 0;
+  /** Rows of former days. */
+  let ended: UsageRow[] = [];
+  let size = 0;
   let flushing: Promise<void> = Promise.resolve();
+
+  function rowsOfDay(): UsageRow[] {
+    return [...counting].flatMap(([apiKeyId, byRoute]) =>
+      [...byRoute].map(([route, counts]) => ({ apiKeyId, day: countedDay, route, counts })),
+    );
+  }
+
+  function startDay(day: number): void {
+    ended.push(...rowsOfDay());
+    counting = new Map();
+    countedDay = day;
+  }
 
   function record({ apiKeyId, route, units, writes, status }: KeyUse): void {
     const day = Math.floor(nowSecs(clock) / SECS_PER_DAY);
-    const name = `${apiKeyId} ${day} ${route}`;
-    let row = counting.get(name);
-    if (row === undefined) {
-      if (counting.size >= MAX_ROWS) return;
-      const counts = { requests: 0, units: 0, writes: 0, errors: 0, limited: 0 };
-      row = { apiKeyId, day, route, counts };
-      counting.set(name, row);
+    if (day !== countedDay) startDay(day);
+    let counts = counting.get(apiKeyId)?.get(route);
+    if (counts === undefined) {
+      if (size >= MAX_ROWS) return;
+      size += 1;
+      counts = { requests: 0, units: 0, writes: 0, errors: 0, limited: 0 };
+      const byRoute = counting.get(apiKeyId) ?? new Map<string, Counting>();
+      counting.set(apiKeyId, byRoute.set(route, counts));
     }
-    add(row.counts, {
-      requests: 1,
-      units,
-      writes,
-      errors: status >= 400 && status !== 429 ? 1 : 0,
-      limited: status === 429 ? 1 : 0,
-    });
+    counts.requests += 1;
+    counts.units += units;
+    counts.writes += writes;
+    if (status === 429) counts.limited += 1;
+    else if (status >= 400) counts.errors += 1;
   }
 
   async function flushOnce(): Promise<void> {
-    if (counting.size === 0) return;
-    const rows = [...counting.values()];
-    counting = new Map();
+    if (size === 0) return;
+    startDay(countedDay);
+    const rows = ended;
+    ended = [];
+    size = 0;
     try {
       await store.addUsage(rows, nowSecs(clock));
     } catch (cause) {
@@ -83,12 +101,4 @@ export function startUsageRecorder(deps: {
       return flush();
     },
   };
-}
-
-function add(sum: Counting, more: UsageCounts): void {
-  sum.requests += more.requests;
-  sum.units += more.units;
-  sum.writes += more.writes;
-  sum.errors += more.errors;
-  sum.limited += more.limited;
 }
