@@ -9,7 +9,7 @@ export interface LoopMonitor {
   stop(): void;
 }
 
-const INTERVAL_MS = 100;
+const INTERVAL_MS = 250;
 const SAMPLES = 60_000 / INTERVAL_MS;
 
 /** Measures the event loop of this thread by a timer: what keeps it busy makes the timer late. */
