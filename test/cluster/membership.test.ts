@@ -215,7 +215,7 @@ describe.skipIf(!HAS_POSTGRES)("membership", () => {
     }
   });
 
-  test("a state that went back to an earlier time is reported once, and refuses former requests", async () => {
+  test("a state that went back to an earlier time is reported once, refuses former requests and ends sessions", async () => {
     await using database = await createDatabase();
     await using cluster = clusterOn(database);
     const { membership, lost, logs } = await cluster.join("a");
@@ -223,8 +223,14 @@ describe.skipIf(!HAS_POSTGRES)("membership", () => {
     for (const [n, change] of ["UPDATE svc.nodes SET beat = 0", "DELETE FROM svc.nodes"].entries()) {
       await until(async () => Number((await database.query("SELECT beat FROM svc.nodes"))[0]?.beat ?? 0) > 3);
       await database.query("UPDATE svc.state_clock SET nonce_floor = 0");
+      await database.query(
+        `INSERT INTO svc.sessions (session_id, owner_fid, public_key, custody, access, label, origin, created_at, expires_at)
+         VALUES ('s', 1, 'k', 'c', 'read', 'l', 'https://a.example', 1, 9999999999)`,
+      );
       await database.query(change);
       await until(async () => (await floorOf(database)) > 0);
+      // Those that an owner had ended are back, and nobody knows which they are.
+      expect(await database.query("SELECT 1 FROM svc.sessions")).toHaveLength(0);
       const windowSecs = 300;
       expect(Math.abs((await floorOf(database)) - (Date.now() / 1000 + windowSecs))).toBeLessThan(5);
       await until(() => membership.stats().rollbacks === n + 1);

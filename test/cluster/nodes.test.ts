@@ -5,6 +5,8 @@ import { callSigned, signedRequest, startCluster, type TestCluster, until } from
 import { compiledProgram } from "../support/compiled-program.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
 import type { RunningNode } from "../support/program.ts";
+import { newSessionKey, sessionHeaders } from "../support/sessions.ts";
+import type { Method } from "../support/signing.ts";
 
 /** Two real nodes over one PostgreSQL, as their clients and their operator see them. */
 
@@ -51,6 +53,32 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     const responses = await Promise.all(Array.from({ length: 20 }, (_, n) => send(n % 2 === 0 ? a : b)));
     const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([200, ...Array<number>(19).fill(401)]);
+  });
+
+  test("a session that one creates signs on the other, an operation once in all, and ends on both at once", async () => {
+    const { privateKey, body } = newSessionKey();
+    const created = await callSigned(a, FID, "POST", "/session", body);
+    const { session_id: sessionId } = created.body.session as { session_id: string };
+    const bySession = (method: Method, path: string, sent?: object) => {
+      const signedAt = Math.floor(Date.now() / 1000);
+      const text = sent && { body: JSON.stringify(sent) };
+      const headers = sessionHeaders(
+        { sessionId, fid: FID, privateKey },
+        { method, path, signedAt, ...text },
+      );
+      return (node: RunningNode) =>
+        fetch(`${node.url}/v2/svc${path}`, { method, headers, keepalive: false, ...text });
+    };
+    const read = bySession("GET", "/frame/app/list");
+    expect([(await read(b)).status, (await read(a)).status]).toEqual([200, 200]);
+    const hook = { name: "Hook", url: "https://127.0.0.1/hook", subscription: { "cast.created": {} } };
+    const made = await callSigned(a, FID, "POST", `/webhook?owner_fid=${FID}`, hook);
+    const { webhook_id: id } = made.body.webhook as { webhook_id: string };
+    const operate = bySession("PATCH", "/webhook", { webhook_id: id, active: false });
+    const responses = await Promise.all(Array.from({ length: 10 }, (_, n) => operate(n % 2 === 0 ? a : b)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(401)]);
+    expect((await callSigned(a, FID, "DELETE", "/session?all=true")).status).toBe(200);
+    expect([(await read(b)).status, (await read(a)).status]).toEqual([401, 401]);
   });
 
   test("the same question has the same body and ETag, which one issues and the other confirms", async () => {

@@ -161,5 +161,7 @@ function prepare(
   using state = openState(file, { mayCreate: false });
   // A request that was signed before now may have been carried out after the copy was made.
   raiseNonceFloor(state, nowSecs(clock) + config.auth.signed_at_window_secs);
+  // Their owners may have ended some of them since.
+  state.sqlite.run("DELETE FROM sessions");
   state.checkpoint();
 }

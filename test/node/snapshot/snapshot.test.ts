@@ -72,13 +72,21 @@ describe("a snapshot of a node that runs", () => {
     expect(await waiting("whole", "d", ["index"])).toBe(0);
   });
 
-  test("refuses requests that were signed before the state was restored", async () => {
+  test("refuses requests that were signed before the state was restored, and ends sessions", async () => {
     using fixture = await openSnapshotNode();
-    const { create, restore, path } = fixture;
+    const { node, create, restore, path } = fixture;
+    {
+      using state = openState(statePath(node.dir));
+      state.sqlite.run(
+        `INSERT INTO sessions (session_id, owner_fid, public_key, custody, access, label, origin, created_at, expires_at)
+         VALUES ('s', 1, 'k', 'c', 'read', 'l', 'https://a.example', 1, 9999999999)`,
+      );
+    }
     await create("a", { parts: ["state"] });
     await restore("a", "b");
     using state = openState(statePath(path("b")));
     expect(nonceFloor(state)).toBe(1_750_000_000 + SIGNED_AT_WINDOW_SECS);
+    expect(state.sqlite.query("SELECT count(*) AS n FROM sessions").get()).toEqual({ n: 0 });
   });
 
   test("numbers the events of a log of its own", async () => {

@@ -14,7 +14,7 @@ const NOW_SECS = 1_750_000_000;
 const FLOOR = { nonceFloor: NOW_SECS + 300 };
 const BOOT = "00000000-0000-4000-8000-000000000001";
 
-/** Rows whose counters are wrong, a leased delivery and a campaign that runs. `flag` is how the database writes true. */
+/** Rows whose counters are wrong, a leased delivery, a campaign that runs and a session. `flag` is how the database writes true. */
 const rowsWith = (flag: string) => `
   INSERT INTO webhooks (webhook_id, owner_fid, title, target_url, active, subscription, created_at, updated_at)
     VALUES ('w', 1, 't', 'https://a.example', ${flag}, '{}', 1, 1);
@@ -29,7 +29,9 @@ const rowsWith = (flag: string) => `
   INSERT INTO campaigns (campaign_id, app_id, dedupe_key, notification_id, title, body, target_url, status, success_count,
       failure_count, not_attempted_count, created_at, runner, epoch, runs, not_before_ms)
     VALUES ('c', 'a', 1, 'n', 't', 'b', 'https://a.example', 'running', 0, 0, 0, 1, '${BOOT}', 1, 1, 0);
-  INSERT INTO campaign_audiences VALUES (1, '[]');`;
+  INSERT INTO campaign_audiences VALUES (1, '[]');
+  INSERT INTO sessions (session_id, owner_fid, public_key, custody, access, label, origin, created_at, expires_at)
+    VALUES ('s', 1, 'k', 'c', 'read', 'l', 'https://a.example', 1, 9999999999);`;
 const FOUND = [
   { what: "webhooks whose count of queued deliveries is not that of the deliveries", rows: 1 },
   { what: "totals of deliveries that are not those of the deliveries", rows: 1 },
@@ -51,8 +53,12 @@ test("a restored state.db is corrected, ends leases, refuses earlier requests, a
   using state = openState(statePath(dir.path));
   expect(nonceFloor(state)).toBe(FLOOR.nonceFloor);
   expect(
-    state.sqlite.query("SELECT claimed_by, (SELECT runner FROM campaigns) AS runner FROM deliveries").get(),
-  ).toEqual({ claimed_by: null, runner: null });
+    state.sqlite
+      .query(
+        "SELECT claimed_by, (SELECT runner FROM campaigns) AS runner, (SELECT count(*) FROM sessions) AS sessions FROM deliveries",
+      )
+      .get(),
+  ).toEqual({ claimed_by: null, runner: null, sessions: 0 });
   using index = openIndexWriter(indexPath(dir.path));
   expect(LOG_PROPERTIES.map((key) => readMeta(index, key))).toEqual(LOG_PROPERTIES.map(() => undefined));
 });
@@ -78,8 +84,9 @@ test.skipIf(!HAS_POSTGRES)(
     const [left] = await query(
       `SELECT (SELECT count(*) FROM deliveries WHERE claimed_by IS NOT NULL) AS claimed,
          (SELECT count(*) FROM campaigns WHERE runner IS NOT NULL) AS running,
+         (SELECT count(*) FROM sessions) AS sessions,
          (SELECT count(*) FROM leases) AS leases, (SELECT nonce_floor FROM state_clock) AS floor`,
     );
-    expect(Object.values(left ?? {}).map(Number)).toEqual([0, 0, 0, FLOOR.nonceFloor]);
+    expect(Object.values(left ?? {}).map(Number)).toEqual([0, 0, 0, 0, FLOOR.nonceFloor]);
   },
 );
