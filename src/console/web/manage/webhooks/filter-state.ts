@@ -1,0 +1,201 @@
+import {
+  EVENT_KINDS,
+  type EventKind,
+  FILTER_FIELDS,
+  type FilterField,
+  problemOf,
+  type StreamFilters,
+} from "../../stream/filters.ts";
+
+/**
+ * The state of the filter builder. A subscription has one filter for each kind of event; the builder has groups of kinds with the same
+ * filter, each a form. People who act are one field of the form, which the API calls `author_fids` of casts and `fids` of all others.
+ */
+
+/** Values of one field: of a list one by one, an expression alone. */
+export type FieldValues = Readonly<Record<string, readonly string[]>>;
+
+export interface FilterGroup {
+  readonly kinds: readonly EventKind[];
+  /** Undefined is `all`, as in a subscription that does not say. */
+  readonly match: "all" | "any" | undefined;
+  readonly values: FieldValues;
+}
+
+export type FilterState = readonly FilterGroup[];
+
+/** A subscription as the API has it. */
+export type Subscription = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** What is wrong with a field of a group; with `field` undefined, with its kinds. */
+export interface FilterProblem {
+  readonly group: number;
+  readonly field: string | undefined;
+  readonly message: string;
+}
+
+export const EMPTY_GROUP: FilterGroup = { kinds: [], match: undefined, values: {} };
+
+const FIELD_NAMES = FILTER_FIELDS.map(({ name }) => name);
+const ofCasts = FIELD_NAMES.filter((name) => name !== "target_fids" && name !== "target_cast_hashes");
+const FIELDS_OF: Readonly<Record<EventKind, readonly string[]>> = {
+  "cast.created": ofCasts,
+  "cast.deleted": ofCasts,
+  "follow.created": ["author_fids", "target_fids"],
+  "follow.deleted": ["author_fids", "target_fids"],
+  "reaction.created": ["author_fids", "target_fids", "target_cast_hashes"],
+  "reaction.deleted": ["author_fids", "target_fids", "target_cast_hashes"],
+  "user.created": [],
+  "user.updated": ["author_fids"],
+};
+
+const isEventKind = (kind: string): kind is EventKind => (EVENT_KINDS as readonly string[]).includes(kind);
+
+/** The name of a field of the form in the filter of a kind. */
+const apiName = (kind: EventKind, field: string): string =>
+  field === "author_fids" && !kind.startsWith("cast.") ? "fids" : field;
+
+/** The fields that a filter of all these kinds may have; of no kind, those of any. */
+export function fieldsOf(kinds: readonly EventKind[]): readonly FilterField[] {
+  return FILTER_FIELDS.filter(({ name }) => kinds.every((kind) => FIELDS_OF[kind].includes(name)));
+}
+
+/** Returns the subscription of a form, or what is wrong with the form. */
+export function toSubscription(
+  state: FilterState,
+): { readonly subscription: Subscription } | { readonly problems: readonly FilterProblem[] } {
+  const problems: FilterProblem[] = [];
+  const byKind = new Map<EventKind, Record<string, unknown>>();
+  for (const [group, { kinds, match, values }] of state.entries()) {
+    if (kinds.length === 0)
+      problems.push({ group, field: undefined, message: "Choose at least one kind of event" });
+    for (const field of FILTER_FIELDS) problems.push(...problemsOf(field, group, kinds, values));
+    for (const kind of kinds) {
+      if (byKind.has(kind))
+        problems.push({ group, field: undefined, message: `${kind} has another filter above` });
+      const filter: Record<string, unknown> = match === undefined ? {} : { match };
+      for (const [name, items] of Object.entries(values))
+        if (items.length > 0) filter[apiName(kind, name)] = valueOf(name, items);
+      byKind.set(kind, filter);
+    }
+  }
+  if (problems.length > 0) return { problems };
+  return { subscription: Object.fromEntries(byKind) as Subscription };
+}
+
+function problemsOf(
+  field: FilterField,
+  group: number,
+  kinds: readonly EventKind[],
+  values: FieldValues,
+): FilterProblem[] {
+  const items = values[field.name] ?? [];
+  const foreign =
+    items.length === 0 ? undefined : kinds.find((kind) => !FIELDS_OF[kind].includes(field.name));
+  if (foreign !== undefined) {
+    const message = `${foreign} has no such filter: clear it, or give ${foreign} a filter of its own`;
+    return [{ group, field: field.name, message }];
+  }
+  const message = items.map((item) => faultOf(field, item)).find((fault) => fault !== undefined);
+  return message === undefined ? [] : [{ group, field: field.name, message }];
+}
+
+/** Fid 0 is nobody, but no mistake. */
+const faultOf = (field: FilterField, item: string): string | undefined =>
+  field.values === "people" && /^\d{1,15}$/.test(item) ? undefined : problemOf(field, item);
+
+function valueOf(name: string, items: readonly string[]): unknown {
+  const kind = FILTER_FIELDS.find((field) => field.name === name)?.values;
+  if (kind === "expression") return items[0];
+  return kind === "people" ? items.map(Number) : items;
+}
+
+/** Reads a subscription, for instance what somebody typed as JSON. The error is a sentence. */
+export function fromSubscription(
+  value: unknown,
+): { readonly state: FilterState } | { readonly problem: string } {
+  if (!isRecord(value))
+    return { problem: "A subscription is an object: kinds of events, each with its filter." };
+  const groups = new Map<string, { kinds: EventKind[]; match: FilterGroup["match"]; values: FieldValues }>();
+  for (const [key, filter] of Object.entries(value)) {
+    const kind = isEventKind(key) ? key : key.replace("_", ".");
+    if (!isEventKind(kind)) return { problem: `${shortened(key)} is no kind of event.` };
+    const read = readFilter(kind, filter);
+    if ("problem" in read) return read;
+    const same = JSON.stringify([read.match ?? null, Object.entries(read.values).sort()]);
+    const group = groups.get(same) ?? { ...read, kinds: [] };
+    if ([...groups.values()].some(({ kinds }) => kinds.includes(kind)))
+      return { problem: `${kind} is there twice.` };
+    group.kinds.push(kind);
+    groups.set(same, group);
+  }
+  if (groups.size === 0) return { problem: "A subscription names at least one kind of event." };
+  return { state: [...groups.values()] };
+}
+
+type ReadFilter = { match: FilterGroup["match"]; values: FieldValues } | { problem: string };
+
+function readFilter(kind: EventKind, filter: unknown): ReadFilter {
+  if (!isRecord(filter)) return { problem: `${kind} needs an object, {} for all events of the kind.` };
+  const values: Record<string, readonly string[]> = {};
+  let match: FilterGroup["match"];
+  for (const [name, given] of Object.entries(filter)) {
+    if (name === "match") {
+      if (given !== "all" && given !== "any") return { problem: `${kind}.match is "all" or "any".` };
+      match = given;
+      continue;
+    }
+    const field = FIELDS_OF[kind].find((one) => apiName(kind, one) === name);
+    const known = FILTER_FIELDS.find((one) => one.name === field);
+    if (!known) return { problem: `${shortened(name)} is no filter of ${kind}.` };
+    const items = itemsOf(known, given);
+    if (!items) return { problem: `${kind}.${name} is not valid: ${EXPECTED[known.values]}.` };
+    if (items.length > 0) values[known.name] = items;
+  }
+  return { match, values };
+}
+
+const EXPECTED: Readonly<Record<FilterField["values"], string>> = {
+  people: "a list of fids",
+  hashes: "a list of cast hashes",
+  urls: "a list of URLs",
+  expression: "an RE2 expression as text",
+};
+
+function itemsOf({ values }: FilterField, given: unknown): readonly string[] | undefined {
+  if (values === "expression") return typeof given === "string" ? [given] : undefined;
+  if (!Array.isArray(given)) return undefined;
+  const items: readonly unknown[] = given;
+  if (values === "people")
+    return items.every((item) => Number.isSafeInteger(item) && Number(item) >= 0)
+      ? items.map(String)
+      : undefined;
+  const texts = items.filter((item) => typeof item === "string");
+  if (texts.length < items.length) return undefined;
+  return values === "hashes" ? texts.map((hash) => hash.toLowerCase()) : texts;
+}
+
+/** The form for the filters of a stream: its kinds, or all that have these filters. */
+export function fromStream({ kinds, match, values }: StreamFilters): FilterState {
+  const isPlain = Object.keys(values).length === 0;
+  const fitting = EVENT_KINDS.filter((kind) =>
+    Object.keys(values).every((name) => FIELDS_OF[kind].includes(name)),
+  );
+  const chosen = kinds.length > 0 ? kinds : isPlain ? (["cast.created"] as const) : fitting;
+  return [{ kinds: chosen, match: match === "any" ? "any" : undefined, values }];
+}
+
+/** Finds the field of a form that a refusal of the API names, as in `subscription.cast.created.text is not …`. */
+export function problemNamed(state: FilterState, message: string): FilterProblem | undefined {
+  const [, kind = "", name = "", words = ""] =
+    /^(?:every entry of )?subscription\.([a-z]+\.[a-z]+)\.(\w+) (.+)$/s.exec(message) ?? [];
+  if (!isEventKind(kind)) return undefined;
+  const group = state.findIndex(({ kinds }) => kinds.includes(kind));
+  const field = FIELD_NAMES.find((one) => apiName(kind, one) === name);
+  return group < 0 || field === undefined ? undefined : { group, field, message: words };
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const shortened = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text);
