@@ -112,5 +112,27 @@ export const pages: readonly PageRoute[] = [
     title: "Signers",
     section: "manage",
     load: () => import("./manage/signers/signers.tsx"),
+    path: "/console/manage/webhooks",
+    title: "Webhooks",
+    section: "manage",
+    load: () => import("./manage/webhooks/webhooks.tsx"),
+  },
+  {
+    path: "/console/manage/webhooks/new",
+    title: "New webhook",
+    section: "manage",
+    load: () => import("./manage/webhooks/new.tsx"),
+  },
+  {
+    path: "/console/manage/webhooks/:id",
+    title: "Webhook",
+    section: "manage",
+    load: () => import("./manage/webhooks/overview.tsx"),
+  },
+  {
+    path: "/console/manage/webhooks/:id/:message",
+    title: "Delivery",
+    section: "manage",
+    load: () => import("./manage/webhooks/delivery.tsx"),
   },
 ];

@@ -10,6 +10,8 @@ export interface ExamplePage {
 /** Somebody and a channel that every demo network has. */
 const PERSON = "3";
 const CHANNEL = "coffee";
+/** Pages of an owner offer to connect, whatever the record is. */
+const WEBHOOK = "081ca7f8-b831-485e-8b7e-e3fab61fb56f";
 
 /**
  * Returns every page of the console with an example.
@@ -26,6 +28,8 @@ export async function examplePages(origin: string): Promise<ExamplePage[]> {
     "/console/manage/keys/:id": "1111111111111111",
     "/console/manage/apps/:id": "1111111111111111",
     "/console/manage/campaigns/:id": "0b6d9d1e-4b7c-4a3f-9a51-1f6f0c7c2a10",
+    "/console/manage/webhooks/:id": WEBHOOK,
+    "/console/manage/webhooks/:id/:message": WEBHOOK,
   };
   return pages.map(({ path: template }) => ({
     template,

@@ -28,7 +28,10 @@ function JsonView({ state, onChange }: { state: FilterState; onChange: (state: F
     setProblem("problem" in read ? read.problem : undefined);
     if ("state" in read) onChange(read.state);
   }
-  const hint = text === undefined ? "The form has a problem. What is here replaces it." : "Changes here change the form.";
+  const hint =
+    text === undefined
+      ? "The form has a problem. What is here replaces it."
+      : "Changes here change the form.";
   return (
     <div class="field">
       <label for="subscription-json">Subscription as JSON</label>

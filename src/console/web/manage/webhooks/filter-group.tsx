@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Field } from "../../parts/field.tsx";
 import { EVENT_KINDS, FILTER_FIELDS, type FilterField, splitValues } from "../../stream/filters.ts";
 import { ChannelField, PeopleField } from "./chips.tsx";
-import { type FilterGroup as Group, fieldsOf } from "./filter-state.ts";
+import { fieldsOf, type FilterGroup as Group } from "./filter-state.ts";
 
 const HINTS = {
   hashes: "0x and 40 hex digits, with spaces between",

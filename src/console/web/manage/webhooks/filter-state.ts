@@ -75,7 +75,7 @@ export function toSubscription(
         problems.push({ group, field: undefined, message: `${kind} has another filter above` });
       const filter: Record<string, unknown> = match === undefined ? {} : { match };
       for (const [name, items] of Object.entries(values))
-        if (items.length > 0) filter[apiName(kind, name)] = valueOf(name, items);
+        if (items.length > 0) filter[apiName(kind, name)] = apiValueOf(name, items);
       byKind.set(kind, filter);
     }
   }
@@ -104,7 +104,7 @@ function problemsOf(
 const faultOf = (field: FilterField, item: string): string | undefined =>
   field.values === "people" && /^\d{1,15}$/.test(item) ? undefined : problemOf(field, item);
 
-function valueOf(name: string, items: readonly string[]): unknown {
+function apiValueOf(name: string, items: readonly string[]): unknown {
   const kind = FILTER_FIELDS.find((field) => field.name === name)?.values;
   if (kind === "expression") return items[0];
   return kind === "people" ? items.map(Number) : items;

@@ -84,9 +84,6 @@ export interface Preview {
 }
 
 const OP = "webhook.read";
-/** While something waits for a call, pages ask this often. */
-export const DUE_MS = 3_000;
-
 export const webhookPage = (id: string) => `/console/manage/webhooks/${encodeURIComponent(id)}`;
 export const deliveryPage = (id: string, messageId: string) =>
   `${webhookPage(id)}/${encodeURIComponent(messageId)}`;
@@ -140,3 +137,6 @@ export function lastAnswer({ attempts }: Delivery): string {
   if (!last) return "not tried yet";
   return last.status === null ? (last.error ?? "no answer").replaceAll("_", " ") : String(last.status);
 }
+
+/** Whether something waits for a call of the webhook. */
+export const isWaiting = ({ active, queued_deliveries }: Webhook): boolean => active && queued_deliveries > 0;

@@ -1,0 +1,114 @@
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { useDraft } from "../../data/draft.ts";
+import { refreshShown } from "../../data/query.ts";
+import { RequestFailure } from "../../data/request.ts";
+import { shellQuote } from "../../data/snippets.ts";
+import { runOperation } from "../../owner/operation.ts";
+import { apiPrefix } from "../../page-config.ts";
+import { FailureBox } from "../../parts/failure-box.tsx";
+import { readFilters } from "../../stream/filters.ts";
+import { ManagePage } from "../manage-page.tsx";
+import { fromStream } from "./filter-state.ts";
+import { Secrets } from "./secrets.tsx";
+import { useAction } from "./use-action.ts";
+import { type Webhook, webhookPage } from "./webhook.ts";
+import { checkDraft, type WebhookDraft, WebhookForm } from "./webhook-form.tsx";
+
+const CRUMBS = [{ label: "Webhooks", href: "/console/manage/webhooks" }];
+
+/** A new webhook: its filter, what that would have caught, its receiver. The query of the page is that of the stream. */
+export function Page() {
+  const { url } = useLocation();
+  const at = url.indexOf("?");
+  const search = at < 0 ? "" : url.slice(at);
+  return (
+    <ManagePage title="New webhook" crumbs={CRUMBS}>
+      {({ fid }) => <NewWebhook fid={fid} search={search} key={`${fid} ${search}`} />}
+    </ManagePage>
+  );
+}
+
+function NewWebhook({ fid, search }: { fid: number; search: string }) {
+  const draft = useDraft<WebhookDraft>(`webhook ${fid} ${search}`, () => ({
+    name: "",
+    url: "",
+    description: "",
+    filter: fromStream(readFilters(search)),
+  }));
+  const [refusal, setRefusal] = useState<string>();
+  const [created, setCreated] = useState<Webhook>();
+  const action = useAction();
+  const check = checkDraft(draft.value, refusal);
+  const { subscription } = check;
+  const { name, url, description } = draft.value;
+
+  const create = () =>
+    action.run(async () => {
+      try {
+        const { webhook } = await runOperation<{ webhook: Webhook }>({
+          op: "webhook.create",
+          method: "POST",
+          path: `${apiPrefix}/webhook?owner_fid=${fid}`,
+          body: { name, url, ...(description === "" ? {} : { description }), subscription },
+          title: "Create a webhook",
+          words: `The node will send events to ${url} for fid ${fid}, from now on, signed with a new secret.`,
+          cli: `webhook create --name ${shellQuote(name)} --target-url ${shellQuote(url)} --subscription subscription.json`,
+        });
+        draft.discard();
+        setCreated(webhook);
+        refreshShown();
+        return "The webhook is there.";
+      } catch (cause) {
+        if (cause instanceof RequestFailure && cause.status === 400) setRefusal(cause.message);
+        throw cause;
+      }
+    });
+
+  if (created) return <Created webhook={created} />;
+  return (
+    <WebhookForm
+      draft={draft.value}
+      check={check}
+      ownerFid={fid}
+      onChange={(next) => {
+        setRefusal(undefined);
+        draft.set(next);
+      }}
+      onRefusal={setRefusal}
+      onSubmit={() => void create()}
+    >
+      {action.failure && <FailureBox failure={action.failure} />}
+      {action.note !== undefined && <p role="status">{action.note}</p>}
+      <div class="row wrap">
+        <button type="submit" class="btn go" disabled={action.isBusy || subscription === undefined}>
+          Sign and create
+        </button>
+        <span class="s dim">One prompt of your wallet.</span>
+      </div>
+    </WebhookForm>
+  );
+}
+
+/** The secret is in memory until the page is left. */
+function Created({ webhook }: { webhook: Webhook }) {
+  return (
+    <section class="card" aria-label="The new webhook">
+      <header>
+        <h2>Copy its secret now</h2>
+      </header>
+      <div class="pad stack">
+        <p class="measure">
+          Your receiver verifies each request with it. This page forgets it when you leave; “Reveal” on the
+          page of the webhook shows it again, for one signature.
+        </p>
+        <Secrets secrets={webhook.secrets} />
+        <p>
+          <a class="btn go" href={webhookPage(webhook.webhook_id)}>
+            Go on to the webhook
+          </a>
+        </p>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,140 @@
+import { describe, expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { axeViolations } from "./support/axe.ts";
+import { consoleTest } from "./support/console-test.ts";
+import type { ConsolePage } from "./support/page.ts";
+import { demoAccount, injectWallet } from "./support/wallet.ts";
+
+const SHOTS = process.env.SHOTS;
+async function shot(page: Page, name: string) {
+  if (!SHOTS) return;
+  for (const [theme, width] of [["light", 1280], ["dark", 1280], ["light", 390], ["dark", 390]] as const) {
+    await page.emulateMedia({ colorScheme: theme });
+    await page.setViewportSize({ width, height: 900 });
+    await page.waitForTimeout(300);
+    await page.screenshot({ path: `${SHOTS}/${name}-${theme}-${width}.png`, fullPage: true });
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 1280, height: 900 });
+}
+
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+
+/** Opens a page of the owner with a wallet and a session. */
+async function enter({ page, goto }: ConsolePage, fid: number, path: string) {
+  const wallet = await injectWallet(page, demoAccount(fid));
+  await goto(path);
+  await page.getByRole("button", { name: "Test Wallet" }).click();
+  await button(page, "Start a session").click();
+  await page.getByText("One signature, then quiet").waitFor({ state: "detached" });
+  return wallet;
+}
+
+/** Has people of the demo act for a moment. */
+async function pulse(page: Page): Promise<void> {
+  const answer = await page.request.post("/console/demo/pulse", {
+    headers: { origin: new URL(page.url()).origin },
+    data: { seconds: 3, per_second: 5 },
+  });
+  expect(answer.status()).toBeLessThan(300);
+}
+
+describe("webhooks", () => {
+  consoleTest(
+    "check 29: filters are built as a form or as JSON, tried as they change, and a bad expression is marked in the words of the API",
+    async (open) => {
+      const one = await open();
+      const { page, goto } = one;
+      await enter(one, 21, "/console/manage/webhooks");
+      await page.getByText("None yet.").waitFor();
+      expect(await axeViolations(page)).toEqual([]);
+      await shot(page, "empty");
+      await pulse(page);
+      await goto("/console/stream?text=bread&author_fids=3,4");
+      await page.getByRole("link", { name: "Make this a webhook" }).click();
+      await page.getByText("@mirawren").waitFor();
+      expect(await page.getByLabel("Text (RE2)").inputValue()).toBe("bread");
+      await page.getByLabel("Text (RE2)").fill("(");
+      await page.getByText("is not a valid RE2 regular expression").first().waitFor();
+      const field = page.getByLabel("Text (RE2)");
+      expect(await field.getAttribute("aria-invalid")).toBe("true");
+      expect(await page.locator("#text-0-hint").innerText()).toBe("is not a valid RE2 regular expression");
+      await shot(page, "invalid");
+      await button(page, "JSON").click();
+      await page.getByLabel("Subscription as JSON").fill('{"cast.created": {}, "follow.created": {"fids": [5]}}');
+      await page.locator("[data-matched]").waitFor();
+      expect(await page.getByLabel("Text (RE2)").first().inputValue()).toBe("");
+      await page.getByText("Remove this filter").first().waitFor();
+      expect(await axeViolations(page)).toEqual([]);
+      await shot(page, "json");
+      await page.getByLabel("Subscription as JSON").fill('{"cast.made": {}}');
+      await page.getByText("cast.made is no kind of event.").waitFor();
+    },
+  );
+
+  consoleTest(
+    "check 31: answers of a receiver, attempts and the next try are shown; test and replay cost no prompt; a deactivated webhook says why",
+    async (open) => {
+      const one = await open();
+      const { page } = one;
+      const wallet = await enter(one, 22, "/console/manage/webhooks/new");
+      await button(page, "Use the demo receiver").click();
+      await page.getByLabel("Name").fill("Bread <b>talk</b>");
+      await button(page, "Sign and create").click();
+      await button(page, "Sign in the wallet").click();
+      await page.getByText("Copy its secret now").waitFor();
+      const secret = await page.locator("[data-secret] code").first().innerText();
+      expect(secret).toMatch(/^[0-9a-f]{64}$/);
+      await page.getByRole("link", { name: "Go on to the webhook" }).click();
+      const prompts = wallet.prompts.length;
+
+      await page.getByLabel("500, fails").check();
+      await button(page, "Send a test").click();
+      await page.getByText("1 test event queued.").waitFor();
+      await page.locator('li[data-state="queued"]').getByText("500, 2 attempts").waitFor();
+      await page.getByText("signature verified").first().waitFor();
+      await shot(page, "failing");
+      await page.locator("li[data-state] a.name").first().click();
+      await page.getByText("answered 500").nth(1).waitFor();
+      await page.getByText("next try").waitFor();
+      const headers = await page.getByLabel("Headers of the request").innerText();
+      expect(headers).toContain("X-Svc-Signature: ***");
+      expect(headers).not.toContain(secret);
+      expect(await axeViolations(page)).toEqual([]);
+      await shot(page, "delivery");
+      await page.goBack();
+      await page.getByLabel("410, gone").check();
+      await page.getByText("The node deactivated it").waitFor();
+      await page.getByText("the receiver answered 410 Gone").waitFor();
+      await shot(page, "deactivated");
+      expect(await axeViolations(page)).toEqual([]);
+      await page.getByLabel("200, taken").check();
+      await button(page, "Activate").click();
+      await page.getByText("The webhook is on.").waitFor();
+      await button(page, "Send failed ones again").click();
+      await page.getByText("1 delivery queued again.").waitFor();
+      await page.locator('li[data-state="delivered"]').waitFor();
+      expect(wallet.prompts).toHaveLength(prompts);
+
+      await page.getByRole("tab", { name: "Health" }).click();
+      await page.getByText("Time that the receiver takes").waitFor();
+      await shot(page, "health");
+      expect(await axeViolations(page)).toEqual([]);
+      await page.getByRole("tab", { name: "Settings" }).click();
+      expect(await page.locator("[data-secret] code").count()).toBe(0);
+      await shot(page, "settings");
+      expect(await axeViolations(page)).toEqual([]);
+      await button(page, "Reveal").click();
+      await button(page, "Sign in the wallet").click();
+      await page.locator("[data-secret] code").first().waitFor();
+      expect(await page.locator("[data-secret] code").first().innerText()).toBe(secret);
+      await button(page, "Delete this webhook").click();
+      const sign = button(page, "Sign in the wallet");
+      expect(await sign.isDisabled()).toBe(true);
+      await page.getByLabel("Type Bread <b>talk</b> to confirm").fill("Bread <b>talk</b>");
+      await sign.click();
+      await page.getByText("None yet.").waitFor();
+      expect(wallet.prompts).toHaveLength(prompts + 2);
+    },
+  );
+});
