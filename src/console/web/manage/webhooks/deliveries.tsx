@@ -51,7 +51,7 @@ const replayCall = (id: string): SignedCall => ({
 function Row({ webhookId, delivery }: { webhookId: string; delivery: Delivery }) {
   const { message_id, type, test, created_at, attempts, next_attempt_at } = delivery;
   return (
-    <li class="row wrap" data-row tabIndex={-1} data-state={delivery.state}>
+    <li class="row wrap record" data-row tabIndex={-1} data-state={delivery.state}>
       <StatePill delivery={delivery} />
       <div class="grow">
         <a class="name" href={deliveryPage(webhookId, message_id)} data-open>
@@ -174,7 +174,7 @@ export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplay
           </div>
           {action.failure && <FailureBox failure={action.failure} />}
           {action.note !== undefined && (
-            <p class="pad s" role="status">
+            <p class="s done" role="status">
               {action.note}
             </p>
           )}

@@ -43,7 +43,7 @@ function DeliveryPage({ id, messageId }: { id: string; messageId: string }) {
       {({ delivery, request }) => (
         <>
           <Summary id={id} delivery={delivery} onReplayed={() => found.refresh()} />
-          <h3 class="pad">Attempts</h3>
+          <h3 class="part">Attempts</h3>
           {delivery.attempts.length === 0 ? (
             <p class="empty">Not tried yet.</p>
           ) : (
@@ -57,7 +57,7 @@ function DeliveryPage({ id, messageId }: { id: string; messageId: string }) {
               ))}
             </ol>
           )}
-          <h3 class="pad">The request</h3>
+          <h3 class="part">The request</h3>
           <RawText
             text={Object.entries(request.headers)
               .map(([name, value]) => `${name}: ${value}`)
@@ -84,7 +84,7 @@ function AttemptRow({ attempt, number }: { attempt: Attempt; number: number }) {
   const { attempted_at, status, error, duration_ms, response } = attempt;
   const isTaken = status !== null && status >= 200 && status < 300;
   return (
-    <li>
+    <li class="record">
       <p class="row wrap">
         <span class="dim s">{number}.</span>
         <Pill kind={isTaken ? "ok" : "bad"}>
@@ -136,7 +136,7 @@ function Summary({ id, delivery, onReplayed }: { id: string; delivery: Delivery;
       </div>
       {action.failure && <FailureBox failure={action.failure} />}
       {action.note !== undefined && (
-        <p class="pad s" role="status">
+        <p class="s done" role="status">
           {action.note}
         </p>
       )}

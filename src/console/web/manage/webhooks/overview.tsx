@@ -171,7 +171,7 @@ function Head({ webhook, action, onDone }: { webhook: Webhook; action: Action; o
       </div>
       {action.failure && <FailureBox failure={action.failure} />}
       {action.note !== undefined && (
-        <p class="pad s" role="status">
+        <p class="s done" role="status">
           {action.note}
         </p>
       )}

@@ -43,6 +43,8 @@ function fellTo(preview: Preview): string {
   return ` ${texts.join(", ")}.`;
 }
 
+const MATCHES: Readonly<Record<number, string>> = { 0: "None matches.", 1: "1 matches." };
+
 function Result({ preview }: { preview: Preview }) {
   const { scanned, matched, samples, from } = preview;
   if (scanned === 0)
@@ -55,7 +57,7 @@ function Result({ preview }: { preview: Preview }) {
   return (
     <>
       <p class="pad" data-matched={matched}>
-        <b>{matched === 1 ? "1 matches." : `${formatCount(matched)} match.`}</b>
+        <b>{MATCHES[matched] ?? `${formatCount(matched)} match.`}</b>
         {fellTo(preview)}
         {from !== null && (
           <span class="dim">
@@ -154,10 +156,8 @@ export function PreviewBox({
       {failure && <FailureBox failure={failure} retry={() => void run()} />}
       {subscription === undefined ? (
         <p class="empty">The filter has a problem; it is marked at its field.</p>
-      ) : preview ? (
-        <div class={isBusy || failure ? "old" : ""}>
-          <Result preview={preview} />
-        </div>
+      ) : preview && !failure ? (
+        <Result preview={preview} />
       ) : (
         !failure && (
           <p class="empty">

@@ -190,7 +190,7 @@ function Danger({ webhook }: Pick<SettingsProps, "webhook">) {
       </div>
       {action.failure && <FailureBox failure={action.failure} />}
       {action.note !== undefined && (
-        <p class="pad s" role="status">
+        <p class="s done" role="status">
           {action.note}
         </p>
       )}

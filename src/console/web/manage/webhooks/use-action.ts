@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
 import { RequestFailure } from "../../data/request.ts";
 import { OperationDeclined } from "../../owner/operation.ts";
-import { announce } from "../../parts/announcer.tsx";
 
 /** An action of a button: what became of the last one, and whether one is under way. */
 export interface Action {
@@ -9,7 +8,7 @@ export interface Action {
   readonly failure: RequestFailure | undefined;
   /** A sentence: what was done, or why nothing was sent. */
   readonly note: string | undefined;
-  /** Does it; the sentence that `work` resolves with is shown and announced. */
+  /** Does it; the sentence that `work` resolves with is shown. */
   run(work: () => Promise<string | undefined>): Promise<void>;
 }
 
@@ -22,9 +21,7 @@ export function useAction(): Action {
     setFailure(undefined);
     setNote(undefined);
     try {
-      const done = await work();
-      setNote(done);
-      if (done !== undefined) announce(done);
+      setNote(await work());
     } catch (cause) {
       if (cause instanceof RequestFailure) setFailure(cause);
       else if (cause instanceof OperationDeclined) setNote(cause.message);

@@ -58,7 +58,7 @@ function WebhookList() {
 function Row({ webhook }: { webhook: Webhook }) {
   const { webhook_id, title, target_url, subscription, last_success_at, last_failure_at } = webhook;
   return (
-    <li class="row wrap" data-row tabIndex={-1}>
+    <li class="row wrap record" data-row tabIndex={-1}>
       <div class="grow">
         <p>
           <a class="name" href={webhookPage(webhook_id)} data-open>
