@@ -112,6 +112,8 @@ export const pages: readonly PageRoute[] = [
     title: "Signers",
     section: "manage",
     load: () => import("./manage/signers/signers.tsx"),
+  },
+  {
     path: "/console/manage/webhooks",
     title: "Webhooks",
     section: "manage",

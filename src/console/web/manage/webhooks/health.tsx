@@ -40,7 +40,7 @@ export function Health({ webhook }: { webhook: Webhook }) {
         query={stats}
         prompted={stats}
         aside={
-          <nav class="row tight kinds" aria-label="Time span">
+          <nav class="row tight spans" aria-label="Time span">
             {SPANS.map((span) => (
               <a
                 class="btn quiet"

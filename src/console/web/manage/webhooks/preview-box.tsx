@@ -14,9 +14,10 @@ import { FILTER_FIELDS } from "../../stream/filters.ts";
 import type { Subscription } from "./filter-state.ts";
 import type { Preview } from "./webhook.ts";
 
-/** The node allows ten a minute. */
-const MIN_GAP_MS = 6_200;
-const TYPING_MS = 1_000;
+/** The node allows ten a minute; the last one is left for the button. */
+const MAX_PER_MINUTE = 9;
+const MINUTE_MS = 60_000;
+const TYPING_MS = 700;
 
 const LABELS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(FILTER_FIELDS.map(({ name, label }) => [name, label])),
@@ -104,13 +105,14 @@ export function PreviewBox({
   const [failure, setFailure] = useState<RequestFailure>();
   const [isBusy, setBusy] = useState(false);
   const [isOpen, setOpen] = useState(false);
-  const lastMs = useRef(Number.NEGATIVE_INFINITY);
+  /** When the last tries were made. */
+  const triedMs = useRef<readonly number[]>([]);
   const text = subscription && JSON.stringify(subscription);
   const hasSession = owner.value?.session !== undefined;
 
   async function run(signal?: AbortSignal) {
     if (!subscription) return;
-    lastMs.current = performance.now();
+    triedMs.current = [...triedMs.current, performance.now()].slice(-MAX_PER_MINUTE);
     setBusy(true);
     try {
       const found = await sessionRequest<Preview>(callOf(subscription), signal ? { signal } : {});
@@ -129,7 +131,9 @@ export function PreviewBox({
   useEffect(() => {
     if (text === undefined || !hasSession) return;
     const abort = new AbortController();
-    const waitMs = Math.max(TYPING_MS, lastMs.current + MIN_GAP_MS - performance.now());
+    const [oldest = 0] = triedMs.current;
+    const mayAtMs = triedMs.current.length < MAX_PER_MINUTE ? 0 : oldest + MINUTE_MS;
+    const waitMs = Math.max(TYPING_MS, mayAtMs - performance.now());
     const timer = setTimeout(() => void run(abort.signal), preview || failure ? waitMs : 0);
     return () => {
       clearTimeout(timer);
