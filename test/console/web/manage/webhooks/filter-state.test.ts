@@ -6,10 +6,10 @@ import {
   fromSubscription,
   problemNamed,
   toSubscription,
-} from "../../../src/console/web/manage/webhooks/filter-state.ts";
-import { readFilters } from "../../../src/console/web/stream/filters.ts";
-import { eventKinds } from "../../../src/webhooks/subscription-schema.ts";
-import { someSubscription } from "../../support/subscriptions.ts";
+} from "../../../../../src/console/web/manage/webhooks/filter-state.ts";
+import { readFilters } from "../../../../../src/console/web/stream/filters.ts";
+import { eventKinds } from "../../../../../src/webhooks/subscription-schema.ts";
+import { someSubscription } from "../../../../support/subscriptions.ts";
 
 const stateOf = (value: unknown) => {
   const read = fromSubscription(value);
