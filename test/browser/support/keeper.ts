@@ -30,7 +30,7 @@ const CHROMIUM_FLAGS = [
 ];
 /** Of the demo node: what tests of many people at once need. */
 const NODE_SETTINGS = [
-  "http.workers=2",
+  "http.workers=4",
   "stream.max_connections_per_ip=1000",
   `signers.encryption_key=${"5a".repeat(32)}`,
 ];

@@ -44,10 +44,13 @@ function Lead({ pulse }: { pulse: Pulse | undefined }) {
       : "People, casts and channels live in one file beside this program.";
   return (
     <p>
-      {counted}{" "}
-      {pageConfig.demo
-        ? "Browse them, copy the call behind any view, or borrow a demo person's wallet and send a push in two minutes."
-        : "Browse them, copy the call behind any view, and run your mini apps and webhooks from here."}
+      {/* A count that has another length moves no other line. */}
+      <span class="sentence">{counted}</span>{" "}
+      <span class="sentence">
+        {pageConfig.demo
+          ? "Browse them, copy the call behind any view, or borrow a demo person's wallet and send a push in two minutes."
+          : "Browse them, copy the call behind any view, and run your mini apps and webhooks from here."}
+      </span>
     </p>
   );
 }

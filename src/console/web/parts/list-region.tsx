@@ -25,6 +25,10 @@ export interface ListRegionProps<T extends object> {
   readonly isExcerpt?: boolean;
 }
 
+/** Most lists are longer than the window. */
+const SKELETON_ROWS = 8;
+const SKELETON_ROW_REM = 6.5;
+
 /** A list of the API in a card: rows, "12 newer" above them, "Load more" below. */
 export function ListRegion<T extends object>(props: ListRegionProps<T>) {
   const { title, call, read, pages, keyOf, row, empty, aside, isLive = false, isExcerpt = false } = props;
@@ -38,6 +42,7 @@ export function ListRegion<T extends object>(props: ListRegionProps<T>) {
       query={pagesAsQuery(pages)}
       skeleton={<Skeleton rows={8} />}
       aside={aside}
+      skeleton={<Skeleton rows={SKELETON_ROWS} height={SKELETON_ROW_REM} />}
       isEmpty={(items) => items.length === 0}
       empty={empty}
     >
