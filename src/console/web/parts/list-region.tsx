@@ -40,7 +40,6 @@ export function ListRegion<T extends object>(props: ListRegionProps<T>) {
       title={title}
       call={call}
       query={pagesAsQuery(pages)}
-      skeleton={<Skeleton rows={8} />}
       aside={aside}
       skeleton={<Skeleton rows={SKELETON_ROWS} height={SKELETON_ROW_REM} />}
       isEmpty={(items) => items.length === 0}
