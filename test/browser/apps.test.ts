@@ -1,0 +1,146 @@
+import { describe, expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { axeViolations } from "./support/axe.ts";
+import { consoleTest } from "./support/console-test.ts";
+import type { ConsolePage } from "./support/page.ts";
+import { demoAccount, injectWallet, type TestWallet } from "./support/wallet.ts";
+
+const APP_OWNER = 40;
+const SENDER = 41;
+const SECRET = /\b[0-9a-f]{64}\b/;
+/** What a session and a visit of an owner cost. */
+const ENTERED = 2;
+
+async function enter({ page, goto }: ConsolePage, fid: number): Promise<TestWallet> {
+  const wallet = await injectWallet(page, demoAccount(fid));
+  await goto("/console/manage");
+  await page.getByRole("button", { name: "Test Wallet" }).click();
+  await page.getByRole("button", { name: "Start a session" }).click();
+  await page.getByText(/^This browser reads/).waitFor();
+  return wallet;
+}
+
+const sign = (page: Page) => page.getByRole("button", { name: "Sign in the wallet" }).click();
+
+/** Registers an app by its form. Returns the id and the secret that the page shows. */
+async function register({ page, goto }: ConsolePage, name: string) {
+  await goto("/console/manage/apps/new");
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("URL", { exact: true }).fill("https://bread.demo.example");
+  await page.getByRole("button", { name: "Sign and register" }).click();
+  await sign(page);
+  const secret = (await page.locator("[data-secret]").textContent())?.trim() ?? "";
+  const link = page.getByRole("link", { name: "Go on to the app" });
+  const appId = (await link.getAttribute("href"))?.split("/").at(-1) ?? "";
+  return { appId, secret };
+}
+
+/** The answers of the API to the page's requests about apps. */
+function answersOf(page: Page): string[] {
+  const answers: string[] = [];
+  page.on("response", async (response) => {
+    if (/\/v2\/svc\/frame\/app(\/list)?(\?|$)/.test(response.url()) && response.request().method() === "GET")
+      answers.push(await response.text().catch(() => ""));
+  });
+  return answers;
+}
+
+describe("a mini app", () => {
+  consoleTest(
+    "check 20: its secret is shown once, copied, and gone after leaving; sessions never see it; a reveal is one prompt",
+    async (open) => {
+      const one = await open();
+      const { page } = one;
+      const wallet = await enter(one, APP_OWNER);
+      const { appId, secret } = await register(one, "Bread club");
+      expect(secret).toMatch(SECRET);
+      await page.getByRole("button", { name: "Copy", exact: true }).click();
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret);
+      expect(wallet.prompts).toHaveLength(ENTERED + 1);
+
+      const answers = answersOf(page);
+      await page.getByRole("link", { name: "Go on to the app" }).click();
+      await page.getByRole("heading", { name: "Bread club" }).waitFor();
+      await page.goBack();
+      await page.getByRole("heading", { name: "Register a mini app" }).waitFor();
+      expect(await page.content()).not.toMatch(SECRET);
+      await one.goto(`/console/manage/apps/${appId}?tab=secrets`);
+      await page.locator("[data-secret-row]").waitFor();
+      expect(await page.content()).not.toMatch(SECRET);
+      expect(answers.length).toBeGreaterThan(1);
+      for (const answer of answers) {
+        expect(answer).toContain('"value":null');
+        expect(answer).not.toMatch(SECRET);
+      }
+      expect(wallet.prompts).toHaveLength(ENTERED + 1);
+
+      await page.getByRole("button", { name: "Reveal" }).click();
+      await sign(page);
+      await page.getByText(secret).waitFor();
+      expect(wallet.prompts).toHaveLength(ENTERED + 2);
+      wallet.declines = ["eth_signTypedData_v4"];
+      await page.getByRole("button", { name: "Rotate" }).click();
+      await sign(page);
+      await page.getByText(/You declined in the wallet. Nothing was sent/).waitFor();
+      await page.getByRole("button", { name: "Cancel" }).click();
+      wallet.declines = [];
+      await page.getByRole("button", { name: "Rotate" }).click();
+      await sign(page);
+      await page.locator("[data-secret-row]").nth(1).waitFor();
+      expect((await page.locator("[data-secret]").textContent())?.trim()).not.toBe(secret);
+      expect(await axeViolations(page)).toEqual([]);
+      const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+      expect(stored).not.toMatch(SECRET);
+
+      await page.getByRole("tab", { name: "Settings" }).click();
+      await page.getByRole("button", { name: "Delete the app" }).click();
+      const confirm = page.getByRole("button", { name: "Sign in the wallet" });
+      expect(await confirm.isDisabled()).toBe(true);
+      await page.getByLabel("Type Bread club to confirm").fill("Bread club");
+      await confirm.click();
+      await page.getByText("You have none yet.").waitFor();
+    },
+  );
+
+  consoleTest(
+    "check 27: the preview is what the phones show, the estimate what was sent, for one prompt",
+    async (open) => {
+      const one = await open();
+      const { page } = one;
+      const wallet = await enter(one, SENDER);
+      const { appId } = await register(one, "Bread club");
+      await one.goto(`/console/manage/apps/${appId}`);
+      await page.getByText(`/frame/webhook/${appId}`).waitFor();
+      await page.getByRole("button", { name: "Have 25 people add it" }).click();
+      await page.locator('[data-total="25"]').waitFor();
+      await page.getByRole("tab", { name: "Send" }).click();
+
+      const title = "🍞".repeat(32);
+      const body = "é".repeat(128);
+      await page.getByLabel("Title").fill(`${title}!`);
+      await page.getByText("1 too many: at most 32 characters.").waitFor();
+      await page.getByLabel("Title").fill(title);
+      await page.getByLabel("Text").fill(body);
+      expect(await page.locator("[data-count]").allInnerTexts()).toEqual(["32 of 32", "128 of 128"]);
+      const estimate = Number(await page.locator("[data-estimate]").getAttribute("data-estimate"));
+      const preview = await page.locator("[data-preview] [data-toast]").innerText();
+      expect(await axeViolations(page)).toEqual([]);
+
+      const before = wallet.prompts.length;
+      await page.getByRole("button", { name: "Sign and send to 25" }).click();
+      await page.getByRole("dialog").getByText("25 people (25 tokens)").waitFor();
+      await sign(page);
+      await page.getByText("Completed").waitFor();
+      expect(wallet.prompts).toHaveLength(before + 1);
+      const figures = await page.locator("[data-figure]").allInnerTexts();
+      expect(figures.reduce((sum, figure) => sum + Number(figure), 0)).toBe(estimate);
+
+      const phones = page.getByLabel("The phones of the demo").locator("[data-toast]");
+      await phones.waitFor();
+      const plain = (text: string) => text.split("\n").filter((line) => !/^(now|\d+ s)?$/.test(line));
+      expect(plain(await phones.innerText())).toEqual(plain(preview));
+      expect(plain(preview)).toEqual(["B", title, body]);
+      expect(await axeViolations(page)).toEqual([]);
+    },
+  );
+});
