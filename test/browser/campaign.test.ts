@@ -164,7 +164,7 @@ describe("a campaign", () => {
         [
           [
             `127.0.0.1:${client.port}`,
-            String(half - INVALID - LIMITED),
+            (half - INVALID - LIMITED).toLocaleString("en"),
             String(INVALID + LIMITED),
             "0",
             "invalid_token",
@@ -192,7 +192,7 @@ describe("a campaign", () => {
       expect(await page.getByLabel("Their fids").inputValue()).toBe(
         Array.from({ length: LIMITED }, (_, at) => INVALID + 1 + at).join(", "),
       );
-      await page.getByText("whoever has it does not get it twice").waitFor();
+      await page.getByText("people who have it do not get it twice").waitFor();
     },
   );
 });

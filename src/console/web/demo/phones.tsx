@@ -80,8 +80,9 @@ export function DemoPhones({
           <ul class="row wrap tight" aria-label="People whose phone buzzed">
             {shown.slice(0, FACES).map(({ fid }) => (
               <li key={fid}>
-                <a href={`/console/people/${fid}`} title={`fid ${fid}`} aria-label={`fid ${fid}`}>
+                <a href={`/console/people/${fid}`} title={`fid ${fid}`}>
                   <Face user={{ fid, username: String(fid), display_name: String(fid) }} size={1.75} />
+                  <span class="skip">fid {fid}</span>
                 </a>
               </li>
             ))}

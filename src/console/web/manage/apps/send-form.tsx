@@ -123,7 +123,7 @@ function Recipients({
       </details>
       {draft.uuid !== undefined && (
         <div class="stack tight s">
-          <span>This is a notification that was sent before: whoever has it does not get it twice.</span>
+          <span>This notification was sent before: people who have it do not get it twice.</span>
           <button type="button" class="btn quiet" onClick={() => change({ uuid: undefined })}>
             Make it a new one
           </button>
