@@ -204,6 +204,8 @@ describe("check 34: the operator's page", () => {
     const visitor = await open({ origin: node.url });
     await visitor.goto("/console/status");
     await visitor.page.getByText("The operator has paused deliveries").waitFor();
+    await visitor.goto("/console/manage");
+    await visitor.page.getByText("The operator has paused deliveries").waitFor();
     await page.getByRole("button", { name: "Resume deliveries" }).click();
     await page.getByRole("button", { name: "Pause deliveries" }).waitFor();
 

@@ -1,3 +1,4 @@
+import type { PauseReport } from "../operator/reports.ts";
 import type { HistoryStep } from "./history.ts";
 import type { SeriesPage } from "./series-page.ts";
 
@@ -12,6 +13,8 @@ export interface Pulse {
   readonly ready: boolean;
   /** Why the node is not ready; null while it is. */
   readonly reason: string | null;
+  /** What the operator has paused. */
+  readonly paused: readonly PauseReport[];
   /** Rows of the index by kind, as in `/status`. */
   readonly counts: Readonly<Record<string, number>>;
   /** How far an index that follows another node has come; null for one that follows none. */

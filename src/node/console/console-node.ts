@@ -72,6 +72,7 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
       uptime_secs: uptimeSecs(),
       ready: reason === undefined,
       reason: reason ?? null,
+      paused: deps.pauses.latest().map(pauseReport),
       counts: readTotals(db),
       following: upstream ? followingOf(upstream) : null,
       merged_per_second: rounded(merged_per_second),

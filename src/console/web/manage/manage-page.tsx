@@ -3,6 +3,7 @@ import { useLocation } from "preact-iso";
 import type { Owner } from "../owner/owner.ts";
 import { OwnerOnly } from "../owner/owner-only.tsx";
 import { type Crumb, PageHead } from "../parts/page-head.tsx";
+import { PausedNotice } from "../parts/paused-notice.tsx";
 
 const ENTRIES = [
   { href: "/console/manage", label: "Overview" },
@@ -35,6 +36,7 @@ export function ManagePage({
       <PageHead title={title} {...(isOverview ? {} : { crumbs: way })}>
         {actions}
       </PageHead>
+      <PausedNotice />
       <div class="side">
         <nav aria-label="Manage">
           {ENTRIES.map(({ href, label }) => (

@@ -122,9 +122,11 @@ export function Page() {
         )}
       </PageHead>
       {now === "reading" && (
-        <div class="notice">
-          This is a demo network, so everybody may look. To change something, open the page with{" "}
-          <code>{pageConfig.service} console</code>.
+        <div class="notice boxed">
+          <p>
+            This is a demo network, so everybody may look. To change something, open the page with{" "}
+            <code>{pageConfig.service} console</code>.
+          </p>
         </div>
       )}
       {now === "asking" && <Skeleton rows={3} height={8} />}

@@ -1,14 +1,12 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { Call } from "../data/call.ts";
-import { formatExact } from "../data/format.ts";
 import type { Pulse } from "../data/pulse.ts";
-import { useQuery } from "../data/query.ts";
 import { latestOf, type SeriesColumns } from "../data/series.ts";
 import { pageConfig } from "../page-config.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
 import { DataTable } from "../parts/data-table.tsx";
 import { PageHead } from "../parts/page-head.tsx";
+import { PausedNotices } from "../parts/paused-notice.tsx";
 import { Plot, type PlotSeries } from "../parts/plot.tsx";
 import { CallButton } from "../parts/region.tsx";
 import { Skeleton } from "../parts/skeleton.tsx";
@@ -21,20 +19,10 @@ import { seriesCall, useHistory } from "./use-history.ts";
 
 const PATH = "/console/status";
 const SERIES_PATH = "/console/api/series";
-const STATUS: Call = { method: "GET", path: "/status" };
-const STATUS_EVERY_MS = 60_000;
 const SPARK_POINTS = 60;
 
 interface Answer extends SeriesColumns {
   readonly pulse: Pulse;
-}
-
-interface NodeStatus {
-  readonly switches: readonly {
-    readonly name: string;
-    readonly reason: string;
-    readonly paused_at: number;
-  }[];
 }
 
 const curve = (columns: SeriesColumns, name: string, label: string): PlotSeries => ({
@@ -140,24 +128,11 @@ function Queues({ columns, range }: { columns: SeriesColumns; range: Range }) {
   );
 }
 
-function Paused({ status }: { status: NodeStatus | undefined }) {
-  return (
-    <>
-      {status?.switches.map(({ name, reason, paused_at: at }) => (
-        <div class="notice" role="status" key={name}>
-          <b>The operator has paused {name}</b> since {formatExact(at * 1000)}: <bdi>{reason}</bdi>
-        </div>
-      ))}
-    </>
-  );
-}
-
 /** The state of the node for everybody: ready or why not, rates, response times, errors and queues over time. */
 export function Page() {
   const { query } = useLocation();
   const range = rangeOf(query);
   const history = useHistory<Answer>(SERIES_PATH, range);
-  const status = useQuery<NodeStatus>(STATUS, { everyMs: STATUS_EVERY_MS });
   const [isOpen, setOpen] = useState(false);
   const { data, error } = history;
   const isOld = error !== undefined;
@@ -170,7 +145,7 @@ export function Page() {
       </PageHead>
       <div class="stack">
         <StaleNotice history={history} hasFigures={data !== undefined} />
-        <Paused status={status.data} />
+        {data && <PausedNotices paused={data.pulse.paused} />}
         {isOpen && <CallPanel call={call} />}
         {data ? (
           <>
