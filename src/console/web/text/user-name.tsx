@@ -34,7 +34,12 @@ export function PersonName({ user, isRow = false }: { user: Named; isRow?: boole
       <a class="name" href={pageOfPerson(user)} title={`fid ${user.fid}`} data-open={isRow || undefined}>
         <UserName name={name} />
       </a>
-      {name !== handle && <span class="dim s handle">{handle}</span>}
+      {name !== handle && (
+        <>
+          {" "}
+          <span class="dim s handle">{handle}</span>
+        </>
+      )}
     </>
   );
 }
