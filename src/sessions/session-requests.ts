@@ -1,14 +1,19 @@
 import { Type } from "@sinclair/typebox";
 import { SESSION_ACCESS, type SessionAccess } from "../auth/sessions/session.ts";
 import { checked, Text } from "../management/request-schema.ts";
+import { hasSmallOrder } from "../protocol/validate/ed25519.ts";
 
 const PUBLIC_KEY = /^0x[0-9a-fA-F]{64}$/;
 const MAX_ORIGIN_CHARS = 300;
 
 const PublicKey = checked<`0x${string}`>(
   { type: "string", pattern: PUBLIC_KEY.source, description: "The Ed25519 public key of the session" },
-  (value) =>
-    typeof value === "string" && PUBLIC_KEY.test(value) ? undefined : "must be 0x and 64 hexadecimal digits",
+  (value) => {
+    if (typeof value !== "string" || !PUBLIC_KEY.test(value)) return "must be 0x and 64 hexadecimal digits";
+    return hasSmallOrder(Buffer.from(value.slice(2), "hex"))
+      ? "is a key that anybody can sign for"
+      : undefined;
+  },
 );
 
 const Access = checked<SessionAccess>(

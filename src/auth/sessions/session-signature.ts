@@ -1,3 +1,5 @@
+import { verifyEd25519 } from "../../protocol/validate/ed25519.ts";
+
 /** What the key of a session signs: one request, with its query and body. */
 export interface SessionMessage {
   /** `service.name`. */
@@ -15,8 +17,6 @@ export interface SessionMessage {
 }
 
 const VERSION = "session-v1";
-const PUBLIC_KEY_BYTES = 32;
-const SIGNATURE_BYTES = 64;
 const encoder = new TextEncoder();
 
 /** The bytes that an Ed25519 key signs for a request: lines joined by LF, the last one the SHA-256 of the body in hexadecimal. */
@@ -28,20 +28,14 @@ export function sessionMessage(message: SessionMessage): Uint8Array<ArrayBuffer>
   );
 }
 
-/** Whether an Ed25519 key has signed a request. False also for a key or signature that is none. */
-export async function isSignedBySession(
+/**
+ * Whether an Ed25519 key has signed a request, as strictly as messages of the network are verified: with a key of small order, which
+ * accepts what anybody writes, nothing is signed. False also for a key or signature that is none.
+ */
+export function isSignedBySession(
   publicKey: Uint8Array,
   message: SessionMessage,
   signature: Uint8Array,
-): Promise<boolean> {
-  if (publicKey.length !== PUBLIC_KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;
-  try {
-    const key = await crypto.subtle.importKey("raw", Uint8Array.from(publicKey), "Ed25519", false, [
-      "verify",
-    ]);
-    return await crypto.subtle.verify("Ed25519", key, Uint8Array.from(signature), sessionMessage(message));
-  } catch {
-    // Not a point of the curve.
-    return false;
-  }
+): boolean {
+  return verifyEd25519(publicKey, sessionMessage(message), signature);
 }

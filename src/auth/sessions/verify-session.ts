@@ -22,6 +22,8 @@ export type VerifySession = (request: {
 const WINDOW_SECS = 60;
 /** How much the last use may lag. */
 const USE_LAG_SECS = 60;
+/** Sessions whose last mark is remembered. */
+const MAX_MARKED = 4_096;
 
 const unauthorized = (message: string) => new ApiError("unauthorized", message);
 const ended = (message: string) => new ApiError("unauthorized", message, { code: "session_ended" });
@@ -37,6 +39,17 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
   // Nonces of both kinds share a table, and the time until which it is complete.
   const nonceSecs = Math.max(deps.windowSecs, WINDOW_SECS);
 
+  const marked = new Map<string, number>();
+
+  /** Nobody waits for it, and a use that is not recorded is no fault. A state that does not answer gets no queue of marks. */
+  function markUsed({ sessionId, lastUsedAt }: Session, now: number): void {
+    const last = Math.max(lastUsedAt ?? 0, marked.get(sessionId) ?? 0);
+    if (now - last < USE_LAG_SECS) return;
+    if (marked.size >= MAX_MARKED) marked.clear();
+    marked.set(sessionId, now);
+    sessions.markUsed(sessionId, now).catch(() => undefined);
+  }
+
   return async ({ method, url, headers, body, operation }) => {
     if (isPaused()) throw pausedByOperator("signed operations");
     const { sessionId, fid, op, signedAt, nonce, signature } = readHeaders(headers);
@@ -45,7 +58,9 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
       throw unauthorized(`signed at more than ${WINDOW_SECS} seconds from the server's time`);
     }
     const session = await sessions.find(sessionId, now);
-    if (!session || session.ownerFid !== fid) throw ended("the session is unknown or has ended");
+    // One of the future was created while the clock was wrong, so nobody knows when its time is over.
+    if (!session || session.ownerFid !== fid || session.createdAt > now + WINDOW_SECS)
+      throw ended("the session is unknown or has ended");
     const custody = custodyOf(fid);
     if (custody && Buffer.compare(custody, session.custody) !== 0) {
       throw ended("the session ended when the fid got another custody address");
@@ -63,7 +78,7 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
       nonce,
       body,
     };
-    if (!(await isSignedBySession(session.publicKey, message, signature))) {
+    if (!isSignedBySession(session.publicKey, message, signature)) {
       throw unauthorized("signature is not by the key of the session");
     }
     if (op !== operation.op) {
@@ -77,10 +92,7 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
       const times = { nowSecs: now, validUntil: signedAt + nonceSecs, expiresAt: now + 2 * nonceSecs };
       if (!(await nonces.spend(spent, times))) throw unauthorized("nonce was used before");
     }
-    if (session.lastUsedAt === null || now - session.lastUsedAt >= USE_LAG_SECS) {
-      // Nobody waits for it, and a use that is not recorded is no fault.
-      sessions.markUsed(sessionId, now).catch(() => undefined);
-    }
+    markUsed(session, now);
     return session;
   };
 }

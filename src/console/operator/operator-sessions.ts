@@ -141,7 +141,7 @@ export function createOperatorSessions(deps: OperatorSessionsDeps): OperatorSess
       // Behind a balancer another node may have it; the header of each response names the one that answered.
       if (!session || fid !== 0)
         return refuse("unauthorized", `node ${nodeId} has no such operator session, or it has ended`);
-      if (!(await isSignedBySession(session.publicKey, message, signature)))
+      if (!isSignedBySession(session.publicKey, message, signature))
         return refuse("unauthorized", "signature is not valid");
       if (message.op !== op) return refuse("badRequest", "signed op does not match the HTTP method/path");
       return isOnce ? spendNonce(session, message, now) : ok(null);

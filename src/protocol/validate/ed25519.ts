@@ -38,8 +38,8 @@ export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signat
   }
 }
 
-/** Whether the point in the first 32 bytes is one of the eight that become zero when multiplied by 8. */
-function hasSmallOrder(point: Uint8Array): boolean {
+/** Whether the point in the first 32 bytes is one of the eight that become zero when multiplied by 8: a key that "signs" any message. */
+export function hasSmallOrder(point: Uint8Array): boolean {
   return SMALL_ORDER_Y.some((y) => {
     for (let index = 0; index < 31; index++) if (point[index] !== y[index]) return false;
     return ((point[31] ?? 0) & 0x7f) === y[31];

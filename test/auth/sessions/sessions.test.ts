@@ -250,6 +250,15 @@ describe("check 22: a session ends", () => {
     });
   });
 
+  test("when the clock goes back behind its creation: its time could last for ever", async () => {
+    const clock = signed.api.node.clock;
+    clock.advanceSecs(200);
+    const session = await createSession(signed, 6);
+    expect((await by(session, LIST)).status).toBe(200);
+    clock.advanceSecs(-200);
+    expect(await by(session, LIST)).toEqual(ENDED);
+  });
+
   test("when its owner ends it, or all of them", async () => {
     const [one, two] = [await createSession(signed, 6), await createSession(signed, 6)];
     const path = `/session?session_id=${one.sessionId}`;
@@ -337,6 +346,7 @@ describe("check 23: the creation of a session", () => {
 
   test.each([
     ["public_key", "0x00"],
+    ["public_key", `0x01${"00".repeat(31)}`],
     ["public_key", 5],
     ["access", "all"],
     ["ttl_secs", 28_801],
