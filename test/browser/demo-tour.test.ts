@@ -1,4 +1,6 @@
 import { describe, expect } from "bun:test";
+import type { Locator, Page } from "playwright-core";
+import { IS_LONG } from "../support/long.ts";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 
@@ -31,6 +33,83 @@ describe("the demo's wallet", () => {
       await page.getByText(/This browser reads/).waitFor();
       await banner.getByRole("button", { name: "Give it back" }).click();
       await banner.waitFor({ state: "detached" });
+    },
+  );
+});
+
+/** A tour ends in so long at the pace of a person. */
+const TOUR_MS = 120_000;
+/** In the long form, how long a person looks before a click, and takes for a character. */
+const LOOK_MS = 900;
+const TYPE_MS = 60;
+
+/** A visitor who looks before a click and types, in the long form. */
+function visitorOf(page: Page) {
+  const look = () => (IS_LONG ? page.waitForTimeout(LOOK_MS) : undefined);
+  return {
+    async click(target: Locator) {
+      await target.waitFor();
+      await look();
+      await target.click();
+    },
+    async type(target: Locator, text: string) {
+      await target.click();
+      await target.pressSequentially(text, { delay: IS_LONG ? TYPE_MS : 0 });
+    },
+  };
+}
+
+describe("the tour of a demo network", () => {
+  consoleTest(
+    "check 33: from the landing page to a push on 25 phones and a verified delivery, without a wallet",
+    async (open) => {
+      const { page, goto } = await open();
+      const { click, type } = visitorOf(page);
+      const button = (name: string | RegExp) => page.getByRole("button", { name });
+      const link = (name: string | RegExp) => page.getByRole("link", { name });
+      const startedAtMs = performance.now();
+
+      await goto("/");
+      await click(link("Try it as a demo person"));
+      await type(page.getByLabel("Find a person"), "petra");
+      await click(button(/Petra Rushlight/));
+      await click(button("Start a session"));
+      await click(page.getByLabel("Do not ask again in this visit"));
+      await click(page.getByRole("button", { name: "Sign", exact: true }));
+      await page.getByText(/This browser reads/).waitFor();
+
+      await click(
+        page
+          .getByRole("main")
+          .getByRole("link", { name: /Mini apps/ })
+          .last(),
+      );
+      await click(link(/Register/).first());
+      await type(page.getByLabel("Name", { exact: true }), "Bread club");
+      await type(page.getByLabel("URL", { exact: true }), "https://bread.demo.example/");
+      await click(button("Sign and register"));
+      await click(button("Sign in the wallet"));
+      await click(link("Go on to the app"));
+      await click(button("Have 25 people add it"));
+      await page.getByText("25 people added the app.").waitFor();
+      await click(page.getByRole("tab", { name: "Send" }));
+      await type(page.getByLabel("Title"), "Fresh bread");
+      await type(page.getByLabel("Text"), "The oven is hot");
+      await click(button(/Sign and send to 25/));
+      await click(button("Sign in the wallet"));
+      await page.locator('[data-buzzed="25"]').waitFor();
+
+      await click(page.getByRole("navigation", { name: "Manage" }).getByRole("link", { name: "Webhooks" }));
+      await click(link(/New webhook/).first());
+      await click(page.getByRole("checkbox", { name: "cast.created" }));
+      await click(button("Use the demo receiver"));
+      await type(page.getByLabel("Name", { exact: true }), "All casts");
+      await click(button("Make something happen"));
+      await click(button("Sign and create"));
+      await click(button("Sign in the wallet"));
+      await click(link("Go on to the webhook"));
+      await page.locator('[data-signature="valid"]').first().waitFor();
+      expect(performance.now() - startedAtMs).toBeLessThan(TOUR_MS);
     },
   );
 });
