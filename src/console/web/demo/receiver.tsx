@@ -5,6 +5,7 @@ import { pageConfig } from "../page-config.ts";
 import { Pill, type PillKind } from "../parts/pill.tsx";
 import { Time } from "../parts/time.tsx";
 import { followDemoFeed } from "./demo-feed.ts";
+import { MakeSomethingHappen } from "./make-happen.tsx";
 
 type Answer = 200 | 500 | 410 | "slow";
 
@@ -138,8 +139,9 @@ export function DemoReceiverPanel({ url }: { url: string }) {
             ))}
           </div>
         </fieldset>
+        <MakeSomethingHappen />
         {received.length === 0 ? (
-          <p class="s dim">Nothing has come yet. Send a test, or make something happen.</p>
+          <p class="s dim">Nothing has come yet. Send a test, or have the people of the demo do something.</p>
         ) : (
           received.map((delivery) => (
             <Delivery delivery={delivery} key={`${delivery.at_ms} ${delivery.message_id}`} />
