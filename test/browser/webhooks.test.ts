@@ -1,5 +1,6 @@
 import { describe, expect } from "bun:test";
 import type { Page } from "playwright-core";
+import { IS_LONG } from "../support/long.ts";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import type { ConsolePage } from "./support/page.ts";
@@ -24,6 +25,30 @@ async function pulse(page: Page): Promise<void> {
     data: { seconds: 3, per_second: 5 },
   });
   expect(answer.status()).toBeLessThan(300);
+}
+
+/** Shows a delivery whose receiver answered with a page of its own, and whose body is larger than what is shown. */
+async function seesHostileDelivery(page: Page): Promise<void> {
+  const hostile = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
+  const address = "**/webhook/delivery?*";
+  await page.route(address, async (route) => {
+    const response = await route.fetch();
+    const { delivery, request } = await response.json();
+    const attempts = [{ ...delivery.attempts[0], status: null, error: hostile, response: hostile }];
+    const headers = { ...request.headers, [hostile]: hostile };
+    const body = `${hostile}${"x".repeat(40_000)}`;
+    const json = { delivery: { ...delivery, attempts }, request: { headers, body } };
+    await route.fulfill({ response, json });
+  });
+  await page.reload();
+  const answer = page.getByLabel("Answer to attempt 1");
+  expect(await answer.textContent()).toBe(hostile);
+  expect(await page.getByLabel("Headers of the request").textContent()).toContain(`${hostile}: ${hostile}`);
+  const shown = page.getByLabel("Body of the request");
+  expect((await shown.textContent())?.length).toBe(16_385);
+  expect(await page.locator("main img, main script").count()).toBe(0);
+  expect(await page.title()).toContain("Delivery");
+  await page.unroute(address);
 }
 
 describe("webhooks", () => {
@@ -59,7 +84,7 @@ describe("webhooks", () => {
   );
 
   consoleTest(
-    "check 31: answers of a receiver, attempts and the next try are shown; test and replay cost no prompt; a deactivated webhook says why",
+    "checks 11, 31: answers of a receiver, attempts and the next try are shown; test and replay cost no prompt; a deactivated webhook says why",
     async (open) => {
       const one = await open({ reducedMotion: true });
       const { page } = one;
@@ -92,6 +117,7 @@ describe("webhooks", () => {
       expect(headers).toContain("X-Svc-Signature: ***");
       expect(headers).not.toContain(secret);
       expect(await axeViolations(page)).toEqual([]);
+      await seesHostileDelivery(page);
       await page.goBack();
       await page.getByLabel("410, gone").check();
       await button(page, "Send a test").click();
@@ -106,6 +132,15 @@ describe("webhooks", () => {
       await page.locator('li[data-state="delivered"]').first().waitFor();
       expect(wallet.prompts).toHaveLength(prompts);
 
+      // A receiver has 10 seconds.
+      if (IS_LONG) {
+        await page.getByLabel("too late").check();
+        await button(page, "Send a test").click();
+        await page
+          .locator("li[data-state]")
+          .getByText(/^timeout/)
+          .waitFor();
+      }
       await page.getByRole("tab", { name: "Health" }).click();
       await page.getByText("Time that the receiver takes").waitFor();
       expect(await axeViolations(page)).toEqual([]);

@@ -21,6 +21,12 @@ const minuteText = clockTime();
 const secondText = clockTime("2-digit");
 const MINUTE_SECS = 60;
 
+/** The values between two gaps, which a line does not show. */
+function lonePoints(values: ArrayLike<number | null | undefined>): number[] {
+  const isGap = (at: number) => (values[at] ?? null) === null;
+  return Array.from(values, (_, at) => at).filter((at) => !isGap(at) && isGap(at - 1) && isGap(at + 1));
+}
+
 /** Draws series over time into an element, as wide as it is, in the colours of the theme. */
 export function drawPlot(
   root: HTMLElement,
@@ -77,7 +83,7 @@ export function drawPlot(
         ...options.series.map((_, at) => ({
           stroke: () => colour(`--plot-${at + 1}`),
           width: 1.75,
-          points: { show: false },
+          points: { size: 4, filter: ({ data }: UPlot, series: number) => lonePoints(data[series] ?? []) },
         })),
       ],
       hooks: { setCursor: [({ cursor: { idx } }: UPlot) => onRow(idx ?? undefined)] },
