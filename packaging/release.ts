@@ -43,7 +43,7 @@ mkdirSync(outdir, { recursive: true });
 
 const binaries = values.binaries ?? mkdtempSync(join(tmpdir(), "svc-binaries-"));
 try {
-  if (values.binaries === undefined) run(["bun", "build.ts", ...targets, "--outdir", binaries]);
+  if (values.binaries === undefined) run([process.execPath, "build.ts", ...targets, "--outdir", binaries]);
   for (const target of targets) {
     const binary = join(binaries, `svc-${target}`);
     await archive(target, binary);
@@ -53,6 +53,7 @@ try {
 } finally {
   if (values.binaries === undefined) rmSync(binaries, { recursive: true, force: true });
 }
+clientPackage();
 const sbom = await createSbom({ timestamp: values.date });
 writeFileSync(join(outdir, `svc-${version}.cdx.json`), `${JSON.stringify(sbom, null, 2)}\n`);
 const installer = await Bun.file(join(import.meta.dir, "install.sh")).text();
@@ -73,6 +74,26 @@ async function archive(target: string, binary: string): Promise<void> {
   try {
     await stageArchive(stageIn(join(folder, name)), binary, day);
     run(["tar", "--owner=0", "--group=0", "-C", folder, "-czf", join(outdir, `${name}.tar.gz`), name]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Writes `svc-client-<version>.tgz`, which npm installs. */
+function clientPackage(): void {
+  const folder = mkdtempSync(join(tmpdir(), "svc-client-"));
+  try {
+    run([process.execPath, "client/build.ts", join(folder, "package")]);
+    run([
+      "tar",
+      "--owner=0",
+      "--group=0",
+      "-C",
+      folder,
+      "-czf",
+      join(outdir, `svc-client-${version}.tgz`),
+      "package",
+    ]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

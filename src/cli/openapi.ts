@@ -68,5 +68,7 @@ export function registerOpenApi(program: Command, context: CommandContext): void
         },
       });
       print(`${JSON.stringify(await server.openApi(), null, 2)}\n`);
+      // A slow reader of the output outlives the databases.
+      await fanOut.stop(0);
     });
 }

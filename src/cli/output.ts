@@ -1,18 +1,26 @@
 import { printableLines } from "../lib/printable.ts";
 
+/** Writes that the system has not taken yet: a pipe takes no more than its reader leaves room for. */
+const unwritten = new Set<Promise<void>>();
+
 /** Writes the result of a command to standard output. Escapes characters that a terminal interprets. */
 export function print(text: string): void {
-  process.stdout.write(printableLines(text));
+  write(process.stdout, text);
 }
 
 /** Writes a message to standard error. */
 export function printError(text: string): void {
-  process.stderr.write(printableLines(text));
+  write(process.stderr, text);
+}
+
+function write(stream: NodeJS.WriteStream, text: string): void {
+  // The callback also comes when the reader has gone.
+  const written = new Promise<void>((done) => stream.write(printableLines(text), () => done()));
+  unwritten.add(written);
+  void written.then(() => unwritten.delete(written));
 }
 
 /** Waits until all output is written, because an exiting process would truncate the output to a slow pipe. */
 export async function flushOutput(): Promise<void> {
-  await Promise.all(
-    [process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write("", done))),
-  );
+  await Promise.all(unwritten);
 }

@@ -1,0 +1,60 @@
+/**
+ * Builds the package of the client into `dist/client`, as npm packs it: `bun client/build.ts [outdir]`. One module without code of the
+ * platform, so it runs in Node, Bun, Deno, workers and browsers.
+ */
+import { mkdirSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { dependencies, devDependencies, license, version } from "../package.json" with { type: "json" };
+
+const ROOT = join(import.meta.dir, "..");
+const outdir = resolve(process.argv[2] ?? join(ROOT, "dist/client"));
+
+rmSync(outdir, { recursive: true, force: true });
+mkdirSync(outdir, { recursive: true });
+const built = await Bun.build({
+  entrypoints: [join(import.meta.dir, "src/index.ts")],
+  outdir,
+  target: "browser",
+  format: "esm",
+  external: ["openapi-fetch", "@noble/hashes"],
+});
+if (!built.success) throw new AggregateError(built.logs, "cannot build the client");
+const types = Bun.spawnSync(
+  [
+    ...[process.execPath, "x", "tsc", "--declaration", "--emitDeclarationOnly", "--noEmit", "false"],
+    ...[
+      "--target",
+      "esnext",
+      "--module",
+      "preserve",
+      "--moduleResolution",
+      "bundler",
+      "--strict",
+      "--skipLibCheck",
+    ],
+    ...[
+      "--allowImportingTsExtensions",
+      "--rewriteRelativeImportExtensions",
+      "--lib",
+      "esnext,dom,dom.iterable,dom.asynciterable",
+    ],
+    ...["--ignoreConfig", "--types", "", "--outDir", join(outdir, "types"), "client/src/index.ts"],
+  ],
+  { cwd: ROOT, stdout: "pipe" },
+);
+if (!types.success) throw new Error(`cannot write the types: ${types.stdout.toString()}`);
+const manifest = {
+  name: "svc",
+  version,
+  description: "A typed client of svc nodes: reads, signed operations, deliveries, the stream of events",
+  license,
+  type: "module",
+  exports: { "./client": { types: "./types/index.d.ts", default: "./index.js" } },
+  files: ["index.js", "types"],
+  dependencies: {
+    "@noble/hashes": dependencies["@noble/hashes"],
+    "openapi-fetch": devDependencies["openapi-fetch"],
+  },
+};
+await Bun.write(join(outdir, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+await Bun.write(join(outdir, "LICENSE"), Bun.file(join(ROOT, "LICENSE")));

@@ -1,0 +1,165 @@
+/** A frame of the stream of events. */
+export interface StreamEvent {
+  /** Resumes behind this event. */
+  readonly cursor: string;
+  /** As `cast.created`. */
+  readonly type: string;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  // biome-ignore lint/suspicious/noExplicitAny: its shape depends on the type
+  readonly data: any;
+}
+
+export interface StreamOptions {
+  /** `https://node.example`. */
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  /** The filters of a webhook, by kind of event; every event without it. */
+  readonly subscription?: Readonly<Record<string, object>>;
+  /** Where to resume: the cursor of the last event that was handled. */
+  readonly cursor?: string;
+  /** Or unix seconds to start at. */
+  readonly since?: number;
+  readonly signal?: AbortSignal;
+  /** Called when events between two frames are gone: the log of the node no longer has them. */
+  readonly onGap?: (gap: { readonly from: string | null; readonly to: string }) => void;
+  /** `service.name` of the node; `svc` by default. */
+  readonly service?: string;
+  readonly fetch?: typeof fetch;
+}
+
+/** The node refused the stream, and another try would be refused, too. */
+export class StreamRefused extends Error {
+  override readonly name = "StreamRefused";
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const FIRST_RETRY_MS = 500;
+const MAX_RETRY_MS = 30_000;
+/** The node sends something every 15 seconds. A connection that is silent for longer is dead. */
+const SILENCE_MS = 45_000;
+
+/**
+ * Follows the events of a node, each once, in order, for ever: a broken connection is resumed behind the last event. Ends when `signal`
+ * aborts. Store the cursor of what you have handled, and give it back after a restart.
+ * @throws StreamRefused for filters or keys that the node does not accept
+ */
+export async function* streamEvents(options: StreamOptions): AsyncGenerator<StreamEvent, void, void> {
+  const { baseUrl, service = "svc", signal, onGap } = options;
+  const send = options.fetch ?? fetch;
+  let cursor = options.cursor;
+  let since = options.since;
+  let waitMs = FIRST_RETRY_MS;
+  while (!signal?.aborted) {
+    const silence = new AbortController();
+    let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+    try {
+      const url = new URL(`/v2/${service}/stream`, baseUrl);
+      if (cursor !== undefined) url.searchParams.set("cursor", cursor);
+      else if (since !== undefined) url.searchParams.set("since", String(since));
+      url.searchParams.set("gap", "skip");
+      const response = await send(url, {
+        method: "POST",
+        headers: {
+          accept: "text/event-stream",
+          "content-type": "application/json",
+          ...(options.apiKey === undefined ? {} : { "x-api-key": options.apiKey }),
+        },
+        body: JSON.stringify({ subscription: options.subscription ?? ALL }),
+        signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
+      });
+      if (!response.ok || !response.body) await refuse(response);
+      for await (const frame of framesOf(response.body as ReadableStream<Uint8Array>)) {
+        clearTimeout(timer);
+        timer = setTimeout(() => silence.abort(), SILENCE_MS);
+        waitMs = FIRST_RETRY_MS;
+        if (frame.id !== undefined) {
+          cursor = frame.id;
+          since = undefined;
+        }
+        if (frame.event === "gap") onGap?.(JSON.parse(frame.data));
+        if (frame.event === undefined || frame.data === "" || CONTROL.has(frame.event)) continue;
+        const { created_at, type, data } = JSON.parse(frame.data);
+        yield { cursor: cursor ?? "", type, createdAt: created_at, data };
+      }
+    } catch (cause) {
+      if (signal?.aborted) return;
+      if (cause instanceof StreamRefused) throw cause;
+    } finally {
+      clearTimeout(timer);
+      silence.abort();
+    }
+    await pause(waitMs * (0.5 + Math.random() / 2), signal);
+    waitMs = Math.min(waitMs * 2, MAX_RETRY_MS);
+  }
+}
+
+const CONTROL = new Set(["hello", "gap", "error"]);
+const ALL = Object.fromEntries(
+  ["cast", "follow", "reaction"].flatMap((kind) => [
+    [`${kind}.created`, {}],
+    [`${kind}.deleted`, {}],
+  ]),
+);
+ALL["user.created"] = {};
+ALL["user.updated"] = {};
+
+/** Too many streams and outages pass; everything else does not. */
+async function refuse(response: Response): Promise<never> {
+  const body = (await response.json().catch(() => ({}))) as { message?: string };
+  const message = body.message ?? `the node answered ${response.status}`;
+  if (response.status === 429 || response.status >= 500) throw new Error(message);
+  throw new StreamRefused(response.status, message);
+}
+
+interface Frame {
+  readonly id: string | undefined;
+  readonly event: string | undefined;
+  readonly data: string;
+}
+
+/** Decodes server-sent events (the WHATWG's format, with line feeds as the node writes them). */
+async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Frame, void, void> {
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const frames = (rest + decoder.decode(value, { stream: true })).split("\n\n");
+      rest = frames.pop() ?? "";
+      for (const frame of frames) yield readFrame(frame);
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+function readFrame(text: string): Frame {
+  let id: string | undefined;
+  let event: string | undefined;
+  const data: string[] = [];
+  for (const line of text.split("\n")) {
+    const [, name = "", value = ""] = /^(\w+): ?(.*)$/s.exec(line) ?? [];
+    if (name === "id") id = value;
+    if (name === "event") event = value;
+    if (name === "data") data.push(value);
+  }
+  return { id, event, data: data.join("\n") };
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
