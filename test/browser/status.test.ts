@@ -73,6 +73,45 @@ consoleTest(
 );
 
 describe("the status page", () => {
+  consoleTest(
+    "asks once in 5 seconds, at once by the key for it, and never while the tab is hidden",
+    async (open) => {
+      const { page, goto } = await open();
+      await page.clock.install();
+      await goto("/console/status");
+      await page.locator(".plot canvas").first().waitFor();
+      let asked = 0;
+      page.on("request", (request) => {
+        if (/\/console\/api|\/status$/.test(request.url())) asked += 1;
+      });
+      const answered = () => page.waitForResponse(/\/console\/api\/series/);
+      for (let round = 1; round <= 3; round++) {
+        const answer = answered();
+        await page.clock.runFor(5_000);
+        await answer;
+        expect(asked).toBe(round);
+      }
+      const answer = answered();
+      await page.keyboard.press("r");
+      await answer;
+      const setHidden = (isHidden: boolean) =>
+        page.evaluate((hidden) => {
+          Object.defineProperty(document, "visibilityState", {
+            value: hidden ? "hidden" : "visible",
+            configurable: true,
+          });
+          document.dispatchEvent(new Event("visibilitychange"));
+        }, isHidden);
+      await setHidden(true);
+      asked = 0;
+      await page.clock.runFor(60_000);
+      expect(asked).toBe(0);
+      const shownAgain = answered();
+      await setHidden(false);
+      await shownAgain;
+    },
+  );
+
   consoleTest("draws plots with one cursor, and its range is in the URL", async (open) => {
     const { page, goto, origin } = await open({ width: 390, theme: "dark" });
     await goto("/console/status?range=6h");

@@ -106,7 +106,7 @@ function toFailure(cause: unknown): RequestFailure {
   return new RequestFailure({ status: 0, message: cause instanceof Error ? cause.message : String(cause) });
 }
 
-const shown = new Set<Entry<unknown>>();
+const shown = new Set<{ refresh(): void }>();
 const entries = new Map<string, Entry<unknown>>();
 
 function entryOf<T>(key: string, call: Call, send: typeof request): Entry<T> {
@@ -126,6 +126,12 @@ function entryOf<T>(key: string, call: Call, send: typeof request): Entry<T> {
 export function forgetResponses(): void {
   for (const [key, entry] of entries) if (!entry.isShown) entries.delete(key);
   refreshShown();
+}
+
+/** Adds what the page shows without a query, so that it is refreshed with the rest. Returns what takes it out again. */
+export function addShown(part: { refresh(): void }): () => void {
+  shown.add(part);
+  return () => shown.delete(part);
 }
 
 /** Asks for everything that the page shows again. */

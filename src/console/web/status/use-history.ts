@@ -2,6 +2,7 @@ import { type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Call } from "../data/call.ts";
 import { type Polling, pollWhileVisible } from "../data/polling.ts";
+import { addShown } from "../data/query.ts";
 import { RequestFailure, request } from "../data/request.ts";
 import { joinSeries, type SeriesColumns } from "../data/series.ts";
 import type { Range } from "./ranges.ts";
@@ -70,6 +71,7 @@ function createHistory<Answer extends SeriesColumns>(path: string, range: Range,
     }
   }
 
+  const refresh = () => polling?.now();
   return {
     get data() {
       return data.value;
@@ -83,7 +85,7 @@ function createHistory<Answer extends SeriesColumns>(path: string, range: Range,
     get nextAtMs() {
       return nextAtMs.value;
     },
-    refresh: () => polling?.now(),
+    refresh,
     start() {
       const leaving = new AbortController();
       polling = pollWhileVisible(() => load(leaving.signal), {
@@ -93,7 +95,9 @@ function createHistory<Answer extends SeriesColumns>(path: string, range: Range,
           nextAtMs.value = at;
         },
       });
+      const leave = addShown({ refresh });
       return () => {
+        leave();
         polling?.stop();
         leaving.abort();
       };
