@@ -14,9 +14,9 @@ export function growthOf(
   { fromDay, today }: { readonly fromDay: number; readonly today: number },
 ): AudienceDay[] {
   const changes = new Map(days.map((day) => [day.day, day]));
-  // The state's clock may be ahead of this machine's.
+  // The state's clock may be ahead of this machine's; the number of days stays as asked for.
   const last = Math.max(today, days.at(-1)?.day ?? today);
-  const first = Math.max(fromDay, Math.min(firstDay ?? last, last));
+  const first = Math.max(last - (today - fromDay), Math.min(firstDay ?? last, last));
   const growth: AudienceDay[] = [];
   let atEnd = enabled;
   for (let day = last; day >= first; day--) {

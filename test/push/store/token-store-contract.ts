@@ -263,6 +263,17 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => P
         expect(latest.clientCount).toBe(2);
       });
 
+      test("days of a clock that was ahead do not lengthen the growth", async () => {
+        const { store } = await start("x");
+        at(10_000);
+        await report(store, 1, 9152, "miniapp_added", 0);
+        const audience = await store.audience("x", { fromDay: 3, maxClients: 10 });
+        expect(growthOf(audience, { fromDay: 3, today: 5 }).map(({ day }) => day)).toEqual([10_000]);
+        await report(store, 2, 9152, "miniapp_added", 0);
+        const long = { ...audience, firstDay: 1 };
+        expect(growthOf(long, { fromDay: 3, today: 5 }).map(({ day }) => day)).toEqual([9998, 9999, 10_000]);
+      });
+
       test("an app without tokens has none, and its growth begins with its first token", async () => {
         const { store } = await start("x");
         const none = await store.audience("x", { fromDay: 0, maxClients: 10 });

@@ -50,11 +50,12 @@ export function useDraft<T>(
   };
 }
 
-/** Leaves a draft for a form of another page of this tab. */
-export function leaveDraft(name: string, value: unknown): void {
+/** Leaves a draft for a form of another page of this tab. Returns whether the browser kept it. */
+export function leaveDraft(name: string, value: unknown): boolean {
   try {
     sessionStorage.setItem(`draft:${name}`, JSON.stringify(value));
+    return true;
   } catch {
-    // A browser that stores nothing opens the form empty.
+    return false;
   }
 }

@@ -1,7 +1,10 @@
-/** The totals of tokens that are not those of the rows. */
+const STATE = "CASE WHEN token IS NULL THEN 'no_token' WHEN enabled THEN 'enabled' ELSE 'disabled' END";
+
+/** The totals of tokens, and their counts by app and client, that are not those of the rows. */
 export const WRONG_TOTALS = `
-  SELECT state, sum(count) AS difference FROM (
-    SELECT state, count FROM token_totals UNION ALL
-    SELECT CASE WHEN token IS NULL THEN 'no_token' WHEN enabled THEN 'enabled' ELSE 'disabled' END, -count(*)
-    FROM tokens GROUP BY 1
-  ) t GROUP BY state HAVING sum(count) <> 0`;
+  SELECT what, sum(count) AS difference FROM (
+    SELECT state AS what, count FROM token_totals
+    UNION ALL SELECT ${STATE}, -count(*) FROM tokens GROUP BY 1
+    UNION ALL SELECT concat_ws(' ', app_id, client_fid, host, state), count FROM audience_clients
+    UNION ALL SELECT concat_ws(' ', app_id, client_fid, coalesce(host, ''), ${STATE}), -count(*) FROM tokens GROUP BY 1
+  ) t GROUP BY what HAVING sum(count) <> 0`;

@@ -6,6 +6,9 @@ import "../../../../src/node/state/sweeps.ts";
 import "../../../../src/push/store/sqlite/token-import.ts";
 import { declaredStatements } from "../../../../src/db/state/statement.ts";
 import { verifyState } from "../../../../src/node/state/verify.ts";
+import { audienceDaySweep } from "../../../../src/push/store/sqlite/token-counts.ts";
+import { ManualClock } from "../../../support/clock.ts";
+import { steadyClock } from "../../../support/postgres/steady-clock.ts";
 import { tempDir } from "../../../support/program.ts";
 import { localStores } from "../../../support/state-stores.ts";
 import { tokenStoreContract } from "../token-store-contract.ts";
@@ -108,4 +111,23 @@ test("the tokens of one client host are found through their index", () => {
   const sql = declaredStatements().get("tokens.live-page-of-host")?.sql ?? "";
   const [plan] = tokens.db.sqlite.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();
   expect(plan?.detail).toContain("tokens_by_host");
+});
+
+test("a sweep deletes the days of growth that nobody can ask for, and no others", async () => {
+  const clock = new ManualClock(100);
+  using tokens = openTokens(clock);
+  await tokens.addApp("app");
+  const store = localStores(tokens.db, { clock }).tokens;
+  const DAY_SECS = 86_400;
+  for (const [at, day] of [10, 11, 410, 411].entries()) {
+    clock.setSecs(day * DAY_SECS);
+    const details = { url: "https://a.example/", host: "a.example", token: `t${at}` };
+    const event = { name: "miniapp_added", details } as const;
+    const change = { appId: "app", fid: at + 1, clientFid: 1, event, nowSecs: day * DAY_SECS };
+    await store.apply(change, { maxChanges: 100, windowSecs: 60 });
+  }
+  const step = audienceDaySweep(tokens.db, steadyClock(clock));
+  expect(step(10)).toEqual({ deleted: 1, more: false });
+  const { days, enabled } = await store.audience("app", { fromDay: 0, maxClients: 1 });
+  expect([days.map(({ day }) => day), enabled]).toEqual([[11, 410, 411], 4]);
 });

@@ -1,5 +1,6 @@
 import { shellQuote } from "../../data/snippets.ts";
 import { apiPrefix } from "../../page-config.ts";
+import { plainName } from "../../text/name.ts";
 import type { App } from "./app.ts";
 
 const path = `${apiPrefix}/frame/app`;
@@ -73,12 +74,15 @@ export const revealOperation = ({ app_id, name }: App) => ({
   cli: `app get ${app_id}`,
 });
 
+/** Whether what somebody sees of a name is what they would have to type. */
+const typeable = (name: string) => plainName(name) === name && !/^\s|\s$|\s\s/.test(name);
+
 export const deleteOperation = ({ app_id, name }: App) => ({
   op: "app.delete",
   method: "DELETE" as const,
   path: `${path}?app_id=${app_id}`,
   title: "Delete the app",
   words: `“${name}” is deleted with its tokens, campaigns and secrets. Nobody can undo this: users would have to add the app again.`,
-  typedName: name,
+  typedName: typeable(name) ? name : app_id,
   cli: `app delete ${app_id}`,
 });

@@ -32,17 +32,21 @@ function useSettled<T>(value: T, keyOf: (value: T) => string): T {
   return settled;
 }
 
+const bodyOf = (call: Call | undefined) => JSON.stringify(call?.body ?? null);
+
 export interface EstimateQuery {
   readonly call: (Call & { readonly op: string }) | undefined;
   readonly query: OwnerQuery<Estimate>;
+  /** Of the draft as it is now; undefined while it is counted. */
+  readonly current: Estimate | undefined;
 }
 
 /** Counts whom a draft would reach, while its filters can be read. */
 export function useEstimate(appId: string, draft: SendDraft, problems: SendProblems): EstimateQuery {
-  const call = useSettled(estimateCall(appId, draft, problems), (value) =>
-    JSON.stringify(value?.body ?? null),
-  );
-  return { call, query: useOwnerQuery<Estimate>(call) };
+  const wanted = estimateCall(appId, draft, problems);
+  const call = useSettled(wanted, bodyOf);
+  const query = useOwnerQuery<Estimate>(call);
+  return { call, query, current: bodyOf(call) === bodyOf(wanted) ? query.data : undefined };
 }
 
 function Clients({ clients }: Pick<Estimate, "clients">) {

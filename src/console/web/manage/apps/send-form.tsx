@@ -154,7 +154,7 @@ export function SendForm({ app }: { app: App }) {
   const isComplete = Object.keys(problems).length === 0;
 
   async function send() {
-    const operation = sendOperation(app_id, value, wordsOf(value.title, estimate.query.data));
+    const operation = sendOperation(app_id, value, wordsOf(value.title, estimate.current));
     const sent = await operations.run<{ campaign_id: string }>(operation);
     if (!sent) return;
     draft.discard();
@@ -178,9 +178,9 @@ export function SendForm({ app }: { app: App }) {
           <OperationProblem problem={operations.problem} />
           <div class="row wrap">
             <button type="submit" class="btn go" disabled={!isComplete || operations.isBusy}>
-              {estimate.query.data === undefined
+              {estimate.current === undefined
                 ? "Sign and send"
-                : `Sign and send to ${formatCount(estimate.query.data.fids)}`}
+                : `Sign and send to ${formatCount(estimate.current.fids)}`}
             </button>
             <span class="s dim">One prompt of your wallet. No secret is needed.</span>
           </div>

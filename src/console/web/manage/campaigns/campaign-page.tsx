@@ -4,6 +4,7 @@ import { leaveDraft } from "../../data/draft.ts";
 import { DemoPhones } from "../../demo/phones.tsx";
 import { OwnerRegion } from "../../owner/owner-region.tsx";
 import { useOwnerQuery } from "../../owner/use-owner-query.ts";
+import { announce } from "../../parts/announcer.tsx";
 import { plainName } from "../../text/name.ts";
 import { APPS_PATH, type App, appCall, appPath } from "../apps/app.ts";
 import { NotificationPreview } from "../apps/notification-preview.tsx";
@@ -59,7 +60,11 @@ function CampaignPage({ campaignId }: { campaignId: string }) {
   const title = campaign ? plainName(campaign.notification.title) : "Campaign";
   function sendAgain(to: "everyone" | "retryable") {
     if (!campaign) return;
-    leaveDraft(draftName(campaign.app_id), draftOf(campaign, to));
+    // Without its draft the form would be one to everybody.
+    if (!leaveDraft(draftName(campaign.app_id), draftOf(campaign, to)))
+      return announce(
+        "This browser cannot keep so long a list. Copy the fids, and send to a part of them at a time.",
+      );
     route(appPath(campaign.app_id, "send"));
   }
   const appCrumb = campaign && { label: "App", href: appPath(campaign.app_id, "campaigns") };
