@@ -2,6 +2,7 @@ import { nodeOrigin, pageConfig } from "../page-config.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { lockedBecause } from "./session.ts";
 
+const PORT = location.port === "" ? "80" : location.port;
 const COMMAND = `${pageConfig.service} console`;
 
 function Command({ text }: { text: string }) {
@@ -30,8 +31,9 @@ export function Locked({ isUnable }: { isUnable: boolean }) {
         {isUnable ? (
           <p>
             Your browser signs requests only on https or on the machine itself. Open this node by its https
-            address, or through a tunnel: <code>ssh -L 8080:localhost:8080 host</code>, then{" "}
-            <code>http://localhost:8080/console/operator</code>.
+            address, or through a tunnel:{" "}
+            <code>{`ssh -L ${PORT}:localhost:${PORT} ${location.hostname}`}</code>, then{" "}
+            <code>{`http://localhost:${PORT}/console/operator`}</code>.
           </p>
         ) : (
           <>
