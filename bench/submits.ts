@@ -6,7 +6,7 @@ import { OnChainEvent } from "../src/protocol/wire/generated/on-chain.ts";
 import { registerEvent, rentEvent, signerEvent } from "../test/support/events.ts";
 import { makeSigner, makeWallet, signedCast } from "../test/support/messages.ts";
 
-const FIDS = 100;
+export const FIDS = 100;
 export const MESSAGES_PER_CALL = 500;
 const CALLS_AT_ONCE = 4;
 

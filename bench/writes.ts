@@ -1,11 +1,11 @@
 import { Client, credentials } from "@grpc/grpc-js";
 import { Message } from "../src/protocol/wire/generated/message.ts";
-import { makeWallet } from "../test/support/messages.ts";
+import { makeSigner, makeWallet } from "../test/support/messages.ts";
 import { fromSources, startNode, tempDir } from "../test/support/program.ts";
 import { signedHeaders } from "../test/support/signing.ts";
 import type { Figure } from "./main.ts";
 import { median } from "./start.ts";
-import { callAll, makeMessages, registerAll, unixNowSecs } from "./submits.ts";
+import { callAll, FIDS, makeMessages, registerAll, unixNowSecs } from "./submits.ts";
 
 const ROUNDS = 5;
 const MESSAGES = 1_000;
@@ -15,7 +15,8 @@ const BASELINE = "SubmitMessage, unary";
 
 /**
  * Measures signed messages over HTTP, each answered when it is on disk, in turns with unary SubmitMessage over gRPC, on a node that
- * follows none: with an API key, and with an idempotency key, which is stored before and settled after the message.
+ * follows none: with an API key, and with an idempotency key, which is stored before and settled after the message. Then the same casts as
+ * `publishCast` of the SDK sends them, which managed signers sign.
  */
 export async function benchWrites(): Promise<Figure[]> {
   using dir = tempDir();
@@ -26,24 +27,24 @@ export async function benchWrites(): Promise<Figure[]> {
       ...["--set", "hub.admin=true", "--set", "http.workers=1"],
       ...["--set", "api_keys.writes_per_minute=1000000", "--set", "api_keys.units_per_minute=1000000000"],
       ...["--set", "writes.fid_messages_per_hour=1000000"],
+      ...["--set", `signers.encryption_key=${"5a".repeat(32)}`],
     ],
   });
   const client = new Client(node.hubAddress, credentials.createInsecure());
   const nowSecs = unixNowSecs();
   await registerAll(client, nowSecs);
   const key = await createKey(node.url, nowSecs, ["write"]);
-  const publish = async (messages: readonly Message[], idem?: string) => {
+  const signers = await importSigners(node.url, nowSecs);
+  /** Sends a request for each message, `AT_ONCE` of them concurrently. */
+  const postAll = async (messages: readonly Message[], requestOf: (at: number) => Post) => {
     let next = 0;
     const send = async () => {
       for (let at = next++; at < messages.length; at = next++) {
-        const response = await fetch(`${node.url}/v2/farcaster/message/`, {
+        const { path, headers, body } = requestOf(at);
+        const response = await fetch(`${node.url}/v2/farcaster${path}`, {
           method: "POST",
-          headers: {
-            "x-api-key": key,
-            "content-type": "application/octet-stream",
-            ...(idem === undefined ? {} : { "idempotency-key": `${idem} ${at}` }),
-          },
-          body: Buffer.from(Message.encode(messages[at] as Message).finish()),
+          headers: { "x-api-key": key, ...headers },
+          body,
         });
         if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
         await response.arrayBuffer();
@@ -51,6 +52,24 @@ export async function benchWrites(): Promise<Figure[]> {
     };
     await Promise.all(Array.from({ length: AT_ONCE }, send));
   };
+  const publish = (messages: readonly Message[], idem?: string) =>
+    postAll(messages, (at) => ({
+      path: "/message/",
+      headers: {
+        "content-type": "application/octet-stream",
+        ...(idem === undefined ? {} : { "idempotency-key": `${idem} ${at}` }),
+      },
+      body: Buffer.from(Message.encode(messages[at] as Message).finish()),
+    }));
+  const publishCasts = (messages: readonly Message[], run: string) =>
+    postAll(messages, (at) => {
+      const text = `Message ${at} of ${run}, with about as many words in it as people put into one on a usual day.`;
+      return {
+        path: "/cast/",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ signer_uuid: signers[at % FIDS], text }),
+      };
+    });
   const ways: Readonly<Record<string, (messages: readonly Message[], run: string) => Promise<void>>> = {
     [BASELINE]: (messages) =>
       callAll(client, {
@@ -60,6 +79,7 @@ export async function benchWrites(): Promise<Figure[]> {
       }),
     "POST /message": (messages) => publish(messages),
     "POST /message with Idempotency-Key": (messages, run) => publish(messages, run),
+    publishCast: publishCasts,
   };
   const rates: Record<string, number[]> = {};
   for (let round = 0; round <= ROUNDS; round += 1) {
@@ -82,19 +102,45 @@ export async function benchWrites(): Promise<Figure[]> {
   });
 }
 
+interface Post {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer<ArrayBuffer>;
+}
+
+/** Imports the keys of all fids as managed signers of fid 1. Returns them in the order of the fids. */
+async function importSigners(url: string, nowSecs: number): Promise<string[]> {
+  const signers: string[] = [];
+  for (let fid = 1; fid <= FIDS; fid++) {
+    const private_key = `0x${Buffer.from(makeSigner(`bench ${fid}`).privateKey).toString("hex")}`;
+    const body = { private_key, fid };
+    const response = (await postAsOwner(url, nowSecs, "/managed_signer/import", body)) as {
+      signer: { signer_uuid: string };
+    };
+    signers.push(response.signer.signer_uuid);
+  }
+  return signers;
+}
+
 /** Creates an API key of fid 1, which `registerAll` has registered. */
 export async function createKey(url: string, nowSecs: number, scopes: readonly string[]): Promise<string> {
-  const body = JSON.stringify({ name: "bench", scopes });
+  const { secret } = (await postAsOwner(url, nowSecs, "/api_key", { name: "bench", scopes })) as {
+    secret: string;
+  };
+  return secret;
+}
+
+async function postAsOwner(url: string, nowSecs: number, path: string, fields: object): Promise<unknown> {
+  const body = JSON.stringify(fields);
   const headers = await signedHeaders({
     method: "POST",
-    path: "/api_key",
+    path,
     body,
     fid: OWNER_FID,
     signedAt: nowSecs,
     wallet: makeWallet(`bench ${OWNER_FID}`),
   });
-  const response = await fetch(`${url}/v2/svc/api_key`, { method: "POST", headers, body });
-  const { secret } = (await response.json()) as { secret?: string };
-  if (!secret) throw new Error(`no API key: ${response.status}`);
-  return secret;
+  const response = await fetch(`${url}/v2/svc${path}`, { method: "POST", headers, body });
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response.json();
 }

@@ -8,6 +8,7 @@ export const UNUSED = "&unused=";
 /** The result of a run of wrk (Debian's package of that name). */
 export interface WrkRun {
   readonly requestsPerSec: number;
+  readonly requests: number;
   /** Responses other than 2xx and 3xx, and failed sockets. */
   readonly errors: number;
 }
@@ -47,6 +48,7 @@ end
     const figure = (pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? 0);
     const sockets = /connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(text)?.slice(1) ?? [];
     return {
+      requests: figure(/(\d+) requests in/),
       requestsPerSec: figure(/Requests\/sec:\s+([\d.]+)/),
       errors: figure(/Non-2xx or 3xx responses: (\d+)/) + sockets.reduce((sum, n) => sum + Number(n), 0),
     };
