@@ -29,6 +29,10 @@ const keysOf = statement<{ key: Uint8Array; requestFid: number }, [fid: number]>
   "gasless-keys.of-fid",
   "SELECT key, request_fid AS requestFid FROM gasless_keys WHERE fid = ?",
 );
+const nonceOf = statement<{ nonce: number }, [key: Uint8Array, fid: number]>(
+  "gasless-keys.nonce",
+  "SELECT nonce FROM gasless_keys WHERE key = ? AND fid = ?",
+);
 const putKey = statement<
   unknown,
   [
@@ -52,6 +56,11 @@ const deleteKey = statement<unknown, [key: Uint8Array, fid: number]>(
   "gasless-keys.delete",
   "DELETE FROM gasless_keys WHERE key = ? AND fid = ?",
 );
+/** The nonce of the KEY_ADD of a user's gasless key, 0 if it is not known; undefined without that key. */
+export function gaslessKeyNonce(db: IndexDatabase, key: Uint8Array, fid: number): number | undefined {
+  return db.get(nonceOf, key, fid)?.nonce;
+}
+
 const USE_STEP_SECS = 300;
 const touchKey = statement<unknown, [key: Uint8Array, fid: number, usedAt: number]>(
   "gasless-keys.touch",

@@ -3,10 +3,12 @@ import { type Rank, resolveConflict, slotOf } from "../protocol/merge-rules.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { findStored } from "./find-stored.ts";
+import { gaslessKeyNonce } from "./gasless-key-table.ts";
 import { isLastRemoval } from "./gasless-keys.ts";
 
 /**
- * Returns what the index knows of a valid message: it has it, or a message that replaces it, or neither.
+ * Returns what the index knows of a message that the network has accepted: it has it, or a message that replaces it, or neither. A node
+ * that follows another has keys without the messages that added or removed them.
  */
 export function presenceOf(
   db: IndexDatabase,
@@ -14,9 +16,16 @@ export function presenceOf(
   message: SignedMessage,
 ): "merged" | "superseded" | "absent" {
   const { data, hash } = message;
-  // A KEY_REMOVE leaves no message, only its hash.
-  if (data.body?.$case === "keyRemoveBody")
-    return isLastRemoval(db, data.body.value.key, hash) ? "merged" : "absent";
+  if (data.body?.$case === "keyRemoveBody") {
+    const { key } = data.body.value;
+    const isGone = gaslessKeyNonce(db, key, data.fid) === undefined;
+    return isGone || isLastRemoval(db, key, hash) ? "merged" : "absent";
+  }
+  if (data.body?.$case === "keyAddBody") {
+    const { key, nonce } = data.body.value;
+    const stored = gaslessKeyNonce(db, key, data.fid) ?? -1;
+    if (stored >= nonce) return stored === nonce ? "merged" : "superseded";
+  }
   const { store, slot, kind } = slotOf(message);
   const current = findStored(db, network, { fid: data.fid, store, slot });
   if (!current) return "absent";
