@@ -109,6 +109,14 @@ describe("the tour of a demo network", () => {
       await click(button("Make something happen"));
       await page.locator('[data-signature="valid"]').first().waitFor();
       expect(performance.now() - startedAtMs).toBeLessThan(TOUR_MS);
+
+      await page.locator("summary:has([data-signature])").first().click();
+      await page.setViewportSize({ width: 390, height: 900 });
+      const overflow = await page.evaluate(() => {
+        const { scrollWidth, clientWidth } = document.documentElement;
+        return Math.max(0, scrollWidth - clientWidth);
+      });
+      expect([overflow, await axeViolations(page)]).toEqual([0, []]);
     },
   );
 });

@@ -2,18 +2,22 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { pageConfig } from "../page-config.ts";
 import { loadChunk } from "../shell/stale-chunk.ts";
+import { displayNameOf } from "../text/name.ts";
+import { UserName } from "../text/user-name.tsx";
+import { demoUserOf, useDemoPeople } from "./people.ts";
 import { borrowedFid, demoPrompt, returnWallet } from "./wallet.ts";
 
 /** What a demo network adds to every page: whose wallet is borrowed, and what the wallet asks. */
 export function DemoLayer() {
   const [Prompt, setPrompt] = useState<ComponentType>();
+  const fid = borrowedFid.value;
+  const { people } = useDemoPeople(pageConfig.demo && fid !== undefined);
   const isAsking = demoPrompt.value !== undefined;
   useEffect(() => {
     if (isAsking && !Prompt)
       loadChunk(() => import("./prompt.tsx")).then((chunk) => setPrompt(() => chunk.DemoPromptSheet));
   }, [isAsking, Prompt]);
   if (!pageConfig.demo) return null;
-  const fid = borrowedFid.value;
   return (
     <>
       {fid !== undefined && (
@@ -21,7 +25,9 @@ export function DemoLayer() {
           <span class="grow">
             You have borrowed the wallet of{" "}
             <a href={`/console/people/${fid}`}>
-              <b>fid {fid}</b>
+              <b>
+                <UserName name={displayNameOf(demoUserOf(people, fid))} />
+              </b>
             </a>
             . Every wallet of this demo is everybody's: whoever opens this page can borrow it, too.
           </span>

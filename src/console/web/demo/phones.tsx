@@ -6,7 +6,9 @@ import { Face } from "../parts/face.tsx";
 import { PhoneToast } from "../parts/notification-toast.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { Time } from "../parts/time.tsx";
+import { handleOf } from "../text/name.ts";
 import { followDemoFeed } from "./demo-feed.ts";
+import { demoUserOf, useDemoPeople } from "./people.ts";
 
 /** A phone of a demo person that was to show a notification. */
 interface Buzz {
@@ -44,6 +46,7 @@ export function DemoPhones({
       onEvent: (buzz) => setBuzzes((earlier) => [buzz, ...earlier].slice(0, MAX_BUZZES)),
     });
   }, []);
+  const { people } = useDemoPeople(buzzes.length > 0);
   if (!pageConfig.demo) return null;
   const own = buzzes.filter(
     (buzz) =>
@@ -78,14 +81,17 @@ export function DemoPhones({
             when={<Time at={newest.at_ms / 1000} />}
           />
           <ul class="row wrap tight" aria-label="People whose phone buzzed">
-            {shown.slice(0, FACES).map(({ fid }) => (
-              <li key={fid}>
-                <a href={`/console/people/${fid}`} title={`fid ${fid}`}>
-                  <Face user={{ fid, username: String(fid), display_name: String(fid) }} size={1.75} />
-                  <span class="skip">fid {fid}</span>
-                </a>
-              </li>
-            ))}
+            {shown
+              .slice(0, FACES)
+              .map(({ fid }) => demoUserOf(people, fid))
+              .map((user) => (
+                <li key={user.fid}>
+                  <a href={`/console/people/${user.fid}`} title={handleOf(user)}>
+                    <Face user={user} size={1.75} />
+                    <span class="skip">{handleOf(user)}</span>
+                  </a>
+                </li>
+              ))}
             {shown.length > FACES && <li class="s dim">and {shown.length - FACES} more</li>}
           </ul>
           {late > 0 && (

@@ -1,5 +1,4 @@
 import { useState } from "preact/hooks";
-import { useQuery } from "../data/query.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Face } from "../parts/face.tsx";
 import { FailureBox } from "../parts/failure-box.tsx";
@@ -7,26 +6,20 @@ import { Field } from "../parts/field.tsx";
 import { Skeleton } from "../parts/skeleton.tsx";
 import { displayNameOf, handleOf } from "../text/name.ts";
 import { UserName } from "../text/user-name.tsx";
+import { useDemoPeople } from "./people.ts";
 import { type DemoPrompt, demoPrompt, signUnasked } from "./wallet.ts";
 
-interface Person {
-  readonly fid: number;
-  readonly username: string | null;
-  readonly display_name: string;
-}
-
-const PEOPLE = { method: "GET", path: "/console/demo/people" } as const;
 const SHOWN = 12;
 
 function Pick({ prompt }: { prompt: Extract<DemoPrompt, { kind: "pick" }> }) {
   const [wanted, setWanted] = useState("");
-  const query = useQuery<{ people: readonly Person[] }>(PEOPLE);
+  const { people: all, query } = useDemoPeople(true);
   const text = wanted.trim().toLowerCase().replace(/^@/, "");
-  const people = (query.data?.people ?? [])
+  const people = all
     // The first two are the client apps.
     .filter(({ fid }) => text !== "" || fid > 2)
     .filter((person) =>
-      [String(person.fid), person.username ?? "", person.display_name.toLowerCase()].some((part) =>
+      [String(person.fid), person.username, person.display_name.toLowerCase()].some((part) =>
         part.includes(text),
       ),
     );
@@ -46,23 +39,20 @@ function Pick({ prompt }: { prompt: Extract<DemoPrompt, { kind: "pick" }> }) {
       {query.error && <FailureBox failure={query.error} retry={() => query.refresh()} />}
       {query.data === undefined && !query.error && <Skeleton />}
       <ul class="stack tight" aria-label="People">
-        {people.slice(0, SHOWN).map(({ fid, username, display_name }) => {
-          const user = { fid, username: username ?? `!${fid}`, display_name };
-          return (
-            <li key={fid}>
-              <button type="button" class="btn quiet wallet" onClick={() => prompt.settle(fid)}>
-                <Face user={user} size={2} />
-                <b>
-                  <UserName name={displayNameOf(user)} />
-                </b>
-                <span class="dim">
-                  <UserName name={handleOf(user)} />
-                </span>
-                <span class="dim">fid {fid}</span>
-              </button>
-            </li>
-          );
-        })}
+        {people.slice(0, SHOWN).map((user) => (
+          <li key={user.fid}>
+            <button type="button" class="btn quiet wallet" onClick={() => prompt.settle(user.fid)}>
+              <Face user={user} size={2} />
+              <b>
+                <UserName name={displayNameOf(user)} />
+              </b>
+              <span class="dim">
+                <UserName name={handleOf(user)} />
+              </span>
+              <span class="dim">fid {user.fid}</span>
+            </button>
+          </li>
+        ))}
       </ul>
       {query.data && people.length === 0 && <p class="dim">Nobody of the demo has this name.</p>}
       {people.length > SHOWN && <p class="s dim">and {people.length - SHOWN} more</p>}

@@ -71,6 +71,20 @@ export function UseDemoReceiver({ ownerFid, onUrl }: { ownerFid: number; onUrl: 
   );
 }
 
+/** A request as it came over the wire, its body in lines. */
+function textOf({ headers, body, is_cut }: Received): string {
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return `${head.join("\n")}\n\n${is_cut ? `${body}\n…` : inLines(body)}`;
+}
+
+function inLines(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2);
+  } catch {
+    return json;
+  }
+}
+
 function Delivery({ delivery }: { delivery: Received }) {
   const [kind, words] = SIGNATURES[delivery.signature];
   return (
@@ -82,13 +96,9 @@ function Delivery({ delivery }: { delivery: Received }) {
         <span class="s grow">answered {delivery.answer === "slow" ? "too late" : delivery.answer}</span>
         <Time at={delivery.at_ms / 1000} />
       </summary>
-      <pre class="code">
-        {Object.entries(delivery.headers)
-          .map(([name, value]) => `${name}: ${value}`)
-          .join("\n")}
-        {"\n\n"}
-        {delivery.body}
-        {delivery.is_cut ? "\n…" : ""}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it */}
+      <pre class="box s" tabIndex={0}>
+        {textOf(delivery)}
       </pre>
     </details>
   );

@@ -33,10 +33,9 @@ export function WalletButton() {
     );
   const { fid, isDemo } = current;
   return (
-    <a class="btn quiet me" href="/console/manage" aria-label={`You are fid ${fid}`}>
+    <a class="btn quiet me" href="/console/manage" aria-label={`You are fid ${fid}${isDemo ? " demo" : ""}`}>
       <span class="face" aria-hidden="true" style={{ "--h": String((fid * 47) % 360), "--d": "1.75rem" }} />
-      <span>fid {fid}</span>
-      {isDemo && <span class="pill warn">demo</span>}
+      <span>fid {fid}</span> {isDemo && <span class="pill warn">demo</span>}
     </a>
   );
 }
