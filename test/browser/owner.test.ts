@@ -1,6 +1,8 @@
 import { describe, expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { privateKeyToAccount } from "viem/accounts";
+import { demoKeys } from "../../src/demo/keys.ts";
+import { signedHeaders } from "../support/signing.ts";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import type { ConsolePage } from "./support/page.ts";
@@ -21,6 +23,18 @@ async function enter({ page, goto }: ConsolePage, fid: number, options?: WalletO
   await startSession(page);
   await isReading(page);
   return wallet;
+}
+
+/** Ends the sessions of a person from elsewhere, as the command line does. */
+async function endAllSessions(origin: string, fid: number): Promise<void> {
+  const path = "/session?all=true";
+  const wallet = {
+    privateKey: Buffer.from(demoKeys(fid)?.custody.privateKey.slice(2) ?? "", "hex"),
+    address: new Uint8Array(),
+  };
+  const signedAt = Math.floor(Date.now() / 1000);
+  const headers = await signedHeaders({ method: "DELETE", path, fid, signedAt, wallet });
+  expect((await fetch(`${origin}/v2/svc${path}`, { method: "DELETE", headers })).status).toBe(200);
 }
 
 /** The requests of the native API that the page has made, by method and path, without reads of public data. */
@@ -87,41 +101,28 @@ describe("connecting a wallet", () => {
 });
 
 describe("check 19: what a wallet refuses is said in a sentence, and nothing is sent", () => {
-  const cases: [string, number, (wallet: TestWallet) => Promise<void> | void, RegExp][] = [
-    [
-      "the signature was declined",
-      14,
-      (wallet) => {
-        wallet.declines = ["eth_signTypedData_v4"];
-      },
-      /^You declined in the wallet\. Nothing was sent\.$/,
-    ],
-    [
-      "the change of the chain was declined",
-      15,
-      (wallet) => {
-        wallet.chainId = 1;
-        wallet.declines = ["wallet_switchEthereumChain"];
-      },
-      /^You declined in the wallet\. Nothing was sent\.$/,
-    ],
-  ];
-  for (const [what, fid, prepare, sentence] of cases)
-    consoleTest(what, async (open) => {
-      const { page, goto } = await open();
-      const requests = requestsOf(page);
-      const wallet = await injectWallet(page, demoAccount(fid));
-      await goto(MANAGE);
-      await connect(page);
-      await page.getByRole("button", { name: /^Start a session/ }).waitFor();
-      await prepare(wallet);
-      await startSession(page);
-      await page.getByRole("alert").filter({ hasText: sentence }).waitFor();
-      expect(requests).toEqual([]);
-      wallet.declines = [];
-      await page.getByRole("button", { name: "Try again" }).click();
-      await isReading(page);
+  const declined = /^You declined in the wallet\. Nothing was sent\.$/;
+
+  consoleTest("the change of the chain, then the signature was declined", async (open) => {
+    const { page, goto } = await open();
+    const requests = requestsOf(page);
+    const wallet = await injectWallet(page, demoAccount(14), {
+      chainId: 1,
+      declines: ["wallet_switchEthereumChain"],
     });
+    await goto(MANAGE);
+    await connect(page);
+    await startSession(page);
+    await page.getByRole("alert").filter({ hasText: declined }).waitFor();
+    wallet.declines = ["eth_signTypedData_v4"];
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("alert").filter({ hasText: declined }).waitFor();
+    expect(wallet.prompts).toHaveLength(4);
+    expect(requests).toEqual([]);
+    wallet.declines = [];
+    await page.getByRole("button", { name: "Try again" }).click();
+    await isReading(page);
+  });
 
   consoleTest("the wallet does not know the chain", async (open) => {
     const { page, goto } = await open();
@@ -134,20 +135,16 @@ describe("check 19: what a wallet refuses is said in a sentence, and nothing is 
     expect(requests).toEqual([]);
   });
 
-  consoleTest("the address has no fid", async (open) => {
+  consoleTest("the address has no fid, or the connection was declined", async (open) => {
     const { page, goto } = await open();
-    await injectWallet(page, privateKeyToAccount(`0x${"77".repeat(32)}`));
+    const stranger = privateKeyToAccount(`0x${"77".repeat(32)}`);
+    await injectWallet(page, stranger, { name: "Stranger" });
+    await injectWallet(page, demoAccount(16), { declines: ["eth_requestAccounts"] });
     await goto(MANAGE);
-    await connect(page);
+    await page.getByRole("button", { name: "Stranger" }).click();
     await page
       .getByText(/is not the custody address of any fid that this node knows\..*Nothing was sent\.$/)
       .waitFor();
-  });
-
-  consoleTest("the connection was declined", async (open) => {
-    const { page, goto } = await open();
-    await injectWallet(page, demoAccount(16), { declines: ["eth_requestAccounts"] });
-    await goto(MANAGE);
     await connect(page);
     await page.getByText("You declined in the wallet. Nothing was sent.").waitFor();
   });
@@ -181,6 +178,30 @@ describe("check 19: what a wallet refuses is said in a sentence, and nothing is 
     expect(await page.getByRole("dialog").count()).toBe(0);
     expect(requests).toEqual([]);
   });
+});
+
+describe("a page without WebCrypto, as one from another machine over plain http", () => {
+  consoleTest(
+    "has no session: it says why, and each look costs a signature that somebody asks for",
+    async (open) => {
+      const { page, goto } = await open();
+      await page.addInitScript(() => Object.defineProperty(globalThis, "isSecureContext", { value: false }));
+      const wallet = await injectWallet(page, demoAccount(28));
+      await goto(ACTIVITY);
+      await connect(page);
+      await page
+        .getByText(/came over plain http from another machine.*each request asks your wallet/)
+        .waitFor();
+      expect(wallet.prompts).toEqual(["eth_requestAccounts"]);
+      const requests = requestsOf(page);
+      await page.getByRole("button", { name: "Sign and show" }).click();
+      await page.getByText("Nothing yet.").waitFor();
+      await page.keyboard.press("r");
+      await page.keyboard.press("r");
+      expect(wallet.signed.map(({ message }) => message.op)).toEqual(["audit.read"]);
+      expect(requests).toEqual(["GET /v2/svc/audit"]);
+    },
+  );
 });
 
 describe("changes in the wallet", () => {
@@ -218,6 +239,25 @@ describe("the end of a session", () => {
       "session.create",
     ]);
   });
+
+  consoleTest(
+    "check 22: a form keeps its text when its session ends, and while a new one is started",
+    async (open) => {
+      const one = await open();
+      const { page, goto, origin } = one;
+      await enter(one, 27);
+      await goto("/console/manage/keys");
+      await page.getByLabel("Name").fill("A key for the bakery");
+      await endAllSessions(origin, 27);
+      await page.getByRole("heading", { name: "API keys" }).click();
+      await page.keyboard.press("r");
+      await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
+      expect(await page.getByLabel("Name").inputValue()).toBe("A key for the bakery");
+      await page.getByRole("button", { name: "Start a session again" }).click();
+      await page.getByRole("heading", { name: "Your session has ended" }).waitFor({ state: "detached" });
+      expect(await page.getByLabel("Name").inputValue()).toBe("A key for the bakery");
+    },
+  );
 
   consoleTest("leaving ends it on the node and deletes the key", async (open) => {
     const one = await open();

@@ -138,7 +138,7 @@ function Sessions() {
       {(data) => (
         <>
           {failure && <FailureBox failure={failure} />}
-          <ul class="rows">
+          <ul class="entries">
             {data.sessions.map((session) => (
               <SessionRow
                 key={session.session_id}
@@ -212,7 +212,7 @@ function Audit() {
     >
       {(entries) => (
         <>
-          <ul class="rows">
+          <ul class="entries">
             {entries.map((entry, at) => (
               <AuditRow entry={entry} key={`${entry.request_id} ${entry.action} ${at}`} />
             ))}

@@ -37,12 +37,6 @@ const DOORS: readonly { href: string; icon: IconName; title: string; text: strin
     title: "Signers",
     text: "Keys by which your apps act for users.",
   },
-  {
-    href: "/console/manage/activity",
-    icon: "globe",
-    title: "Activity",
-    text: "What was done in your name, and the sessions that may act for you.",
-  },
 ];
 
 function Leave() {
