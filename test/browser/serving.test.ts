@@ -244,3 +244,14 @@ consoleTest("a tab whose chunk is gone after an upgrade says so, and keeps what 
   await page.getByRole("heading", { level: 1 }).waitFor();
   expect(new URL(page.url()).pathname).toBe("/console/stream");
 });
+
+consoleTest("a page that is asked for while the node is down opens once it answers", async (open) => {
+  const { page, goto } = await open({ expects: [/console/, /dynamically imported/] });
+  await goto("/console");
+  await settled(page);
+  await page.route(/\/console(\/a\/stream-.*)?$/, (route) => route.abort("connectionrefused"));
+  await page.getByRole("navigation").first().getByRole("link", { name: "Stream" }).click();
+  await page.getByText("The node does not answer. The page opens once it does.").waitFor();
+  await page.unroute(/\/console(\/a\/stream-.*)?$/);
+  await page.getByRole("heading", { name: "Stream" }).waitFor();
+});

@@ -10,7 +10,7 @@ import { Footer } from "./footer.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { NotFound } from "./not-found.tsx";
 import { startShortcuts } from "./shortcuts.ts";
-import { isOutdated, loadChunk } from "./stale-chunk.ts";
+import { chunkFailure, loadChunk } from "./stale-chunk.ts";
 
 const routes = pages.map(({ path, load }) => ({
   path,
@@ -27,11 +27,15 @@ function isWellFormed(path: string): boolean {
   }
 }
 
-function OutdatedNotice() {
-  if (!isOutdated.value) return null;
+function ChunkNotice() {
+  if (chunkFailure.value === undefined) return null;
   return (
     <div class="notice" role="alert">
-      <span class="grow">The node was updated. This tab is of the version before it.</span>
+      <span class="grow">
+        {chunkFailure.value === "updated"
+          ? "The node was updated. This tab is of the version before it."
+          : "The node does not answer. The page opens once it does."}
+      </span>
       <button type="button" class="btn" onClick={() => location.reload()}>
         Reload
       </button>
@@ -50,7 +54,7 @@ function Frame() {
         Skip to content
       </a>
       <Bar />
-      <OutdatedNotice />
+      <ChunkNotice />
       <ApiKeyNotice />
       <DemoLayer />
       <main class="page" id="main">
