@@ -7,7 +7,7 @@ export const chunkFailure = signal<"updated" | "down" | undefined>(undefined);
 
 /**
  * Loads a page. When its chunk cannot be loaded it says why and never ends: the document stays as it is, because a browser does not
- * load a module again that failed. A node that was down is waited for, then the address is loaded anew.
+ * load a module again that failed. A node that was down is waited for, then the address is loaded again.
  */
 export async function loadChunk<T>(load: () => Promise<T>): Promise<T> {
   try {
