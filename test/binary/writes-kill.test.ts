@@ -115,6 +115,7 @@ test.skipIf(!IS_LONG)(
     const limits = [
       ...["--set", "writes.confirm_timeout_ms=500", "--set", "api_keys.writes_per_minute=1000000"],
       ...["--set", "writes.fid_messages_per_hour=1000000"],
+      ...["--set", "api_keys.units_per_minute=1000000000", "--set", "api_keys.burst_units=1000000000"],
       ...["--set", `signers.encryption_key=${"5a".repeat(32)}`],
     ];
     const startFollower = () =>
