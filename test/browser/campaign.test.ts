@@ -8,6 +8,7 @@ import { type RunningNode, tempDir } from "../support/program.ts";
 import { nested, type PushClient, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, testApp } from "../support/send.ts";
 import { localStores } from "../support/state-stores.ts";
+import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import type { ConsolePage } from "./support/page.ts";
 import { HAS_BROWSER } from "./support/shared.ts";
@@ -62,6 +63,9 @@ beforeAll(async () => {
   node = await startDemoNode({ dataDir, args });
   using state = openState(statePath(dataDir));
   await localStores(state).apps.create(testApp({ ownerFid: OWNER }), 10);
+  // Nobody sends to it: the token is not enabled.
+  const unused = `https://${"long".repeat(15)}.${"host".repeat(15)}.example/`;
+  insertTokens(state, [{ fid: 900_000, clientFid: 3, url: unused, token: "off", enabled: false }]);
   const nameOf = (fid: number) => (fid < INVALID ? "gone" : fid < INVALID + LIMITED ? "later" : "t");
   const half = TOKENS / 2;
   insertTokens(
@@ -193,6 +197,16 @@ describe("a campaign", () => {
         Array.from({ length: LIMITED }, (_, at) => INVALID + 1 + at).join(", "),
       );
       await page.getByText("people who have it do not get it twice").waitFor();
+
+      // Hosts are as long as others want them.
+      await one.goto(`/console/manage/apps/${APP_ID}`);
+      await page.locator("[data-total]").waitFor();
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 900 });
+        const room = await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+        expect([width, room]).toEqual([width, true]);
+      }
+      expect(await axeViolations(page)).toEqual([]);
     },
   );
 });

@@ -7,12 +7,17 @@ import { PausedNotice } from "../parts/paused-notice.tsx";
 
 const ENTRIES = [
   { href: "/console/manage", label: "Overview" },
-  { href: "/console/manage/apps", label: "Mini apps" },
+  { href: "/console/manage/apps", label: "Mini apps", also: "/console/manage/campaigns" },
   { href: "/console/manage/webhooks", label: "Webhooks" },
   { href: "/console/manage/keys", label: "API keys" },
   { href: "/console/manage/signers", label: "Signers" },
   { href: "/console/manage/activity", label: "Activity" },
-] as const;
+] as const satisfies readonly { href: string; label: string; also?: string }[];
+
+/** Whether a page is one of an entry's. */
+function isWithin(path: string, entry: { readonly href: string; readonly also?: string }): boolean {
+  return path.startsWith(entry.href) || (entry.also !== undefined && path.startsWith(entry.also));
+}
 
 /** The frame of every page of the owner: its heading, the pages beside it, and the way to connect for somebody else. */
 export function ManagePage({
@@ -39,15 +44,15 @@ export function ManagePage({
       <PausedNotice />
       <div class="side">
         <nav aria-label="Manage">
-          {ENTRIES.map(({ href, label }) => (
+          {ENTRIES.map((entry) => (
             <a
-              href={href}
-              key={href}
+              href={entry.href}
+              key={entry.href}
               aria-current={
-                (href === "/console/manage" ? isOverview : path.startsWith(href)) ? "page" : undefined
+                (entry.href === "/console/manage" ? isOverview : isWithin(path, entry)) ? "page" : undefined
               }
             >
-              {label}
+              {entry.label}
             </a>
           ))}
         </nav>

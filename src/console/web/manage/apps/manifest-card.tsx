@@ -18,7 +18,10 @@ export function ManifestCard({ appId, onAdded }: { appId: string; onAdded: () =>
           This line belongs into the <code>miniapp</code> object of <code>/.well-known/farcaster.json</code>{" "}
           on your site. Clients then tell this node who added the app.
         </p>
-        <pre class="box">{line}</pre>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, so a keyboard must reach it */}
+        <pre class="box" tabIndex={0}>
+          {line}
+        </pre>
         <AddDemoPeople appId={appId} onAdded={onAdded} />
       </div>
     </section>

@@ -16,7 +16,8 @@ export function NewSecret({ secret }: { secret: string | undefined }) {
           Copy it now. This page forgets it when you leave; seeing it again costs one signature. A server
           sends with it, the header is <code>x-api-key</code>. You yourself send from here without it.
         </p>
-        <pre class="box" data-secret>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, so a keyboard must reach it */}
+        <pre class="box" data-secret tabIndex={0}>
           {secret}
         </pre>
       </div>
