@@ -160,4 +160,46 @@ describe("webhooks", () => {
       expect(wallet.prompts).toHaveLength(prompts + 2);
     },
   );
+
+  consoleTest(
+    "without a session each look is a prompt; people and channels are found by name; what the node refuses stands at its field",
+    async (open) => {
+      const { page, goto } = await open({ reducedMotion: true });
+      const wallet = await injectWallet(page, demoAccount(26));
+      await goto("/console/manage/webhooks");
+      await page.getByRole("button", { name: "Test Wallet" }).click();
+      await button(page, "Sign and show").click();
+      await page.getByText("None yet.").waitFor();
+      expect(wallet.prompts).toEqual(["eth_requestAccounts", "SvcSignedOp"]);
+      await page.getByRole("link", { name: "New webhook" }).click();
+      const people = page.locator("#author_fids-0");
+      await people.fill("mira");
+      await button(page, "Add Mira Wren, @mirawren").waitFor();
+      await people.press("Enter");
+      await button(page, "Remove Mira Wren").waitFor();
+      await people.fill("4");
+      await people.press("Enter");
+      await button(page, "Remove Tove Alder").waitFor();
+      await page.getByText("Where", { exact: true }).click();
+      await page.locator("#parent_urls-0").fill("cof");
+      await page.getByRole("button", { name: "Add /coffee" }).click();
+      await button(page, "JSON").click();
+      const json = await page.getByLabel("Subscription as JSON").inputValue();
+      expect(JSON.parse(json)).toEqual({
+        "cast.created": { author_fids: [3, 4], parent_urls: [expect.stringContaining("coffee")] },
+      });
+      expect(wallet.prompts).toHaveLength(2);
+      await page.locator("#webhook-url").fill("https://127.0.0.1/in");
+      await page.locator("#webhook-name").fill("Coffee");
+      await button(page, "Sign and create").click();
+      await button(page, "Sign in the wallet").click();
+      await page.locator("#webhook-url-hint .problem").waitFor();
+      expect(await page.locator("#webhook-url-hint").textContent()).toContain("url must");
+      // The form keeps its text over a reload.
+      await page.reload();
+      await page.getByRole("button", { name: "Test Wallet" }).click();
+      await button(page, "Remove Mira Wren").waitFor();
+      expect(await page.locator("#webhook-name").inputValue()).toBe("Coffee");
+    },
+  );
 });
