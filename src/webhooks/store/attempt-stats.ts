@@ -1,6 +1,3 @@
-import type { Settlement } from "./delivery-queue.ts";
-import { settledDelivery } from "./settled-delivery.ts";
-
 /** Counts of attempts by time and by duration. Durations are counted in classes, so that percentiles need no list of attempts. */
 
 /** Length of the steps of time that attempts are counted in. */
@@ -49,34 +46,6 @@ export function durationClassOf(durationMs: number): number {
 /** The duration that stands for those of a class. */
 function durationOf(durationClass: number): number {
   return durationClass === 0 ? 1 : Math.round(2 ** ((durationClass - 0.5) / CLASSES_PER_DOUBLING));
-}
-
-/** The counts of a group of settlements. */
-export class AttemptCounts {
-  readonly #counts = new Map<string, { webhook: number } & { -readonly [K in keyof AttemptStats]: number }>();
-
-  add(webhook: number, settlement: Settlement): void {
-    const { attempt, verdict } = settlement;
-    const at = statsStepOf(settledDelivery(settlement).attemptedAt);
-    const durationClass = durationClassOf(attempt.durationMs);
-    const key = `${webhook} ${at} ${durationClass}`;
-    const counted = this.#counts.get(key) ?? {
-      webhook,
-      at,
-      duration_class: durationClass,
-      attempts: 0,
-      delivered: 0,
-      failed: 0,
-    };
-    this.#counts.set(key, counted);
-    counted.attempts += 1;
-    if (verdict.kind === "delivered") counted.delivered += 1;
-    else if (verdict.kind !== "retry") counted.failed += 1;
-  }
-
-  [Symbol.iterator](): Iterator<AttemptStats & { readonly webhook: number }> {
-    return this.#counts.values();
-  }
 }
 
 /** Returns the buckets from `fromSecs` up to the one of `untilSecs`, also those without attempts. */

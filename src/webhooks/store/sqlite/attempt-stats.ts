@@ -2,12 +2,8 @@ import type { StateDatabase } from "../../../db/state/database.ts";
 import type { StateClock } from "../../../db/state/state-clock.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { SweepStep } from "../../../db/state/sweep.ts";
-import {
-  type AttemptCounts,
-  type AttemptStats,
-  STATS_STEP_SECS,
-  type StatsRequest,
-} from "../attempt-stats.ts";
+import type { AttemptCounts } from "../attempt-counts.ts";
+import { type AttemptStats, STATS_STEP_SECS, type StatsRequest } from "../attempt-stats.ts";
 import { DELIVERY_RETENTION_SECS } from "../delivery-log.ts";
 
 const add = statement<

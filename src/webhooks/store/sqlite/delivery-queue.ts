@@ -3,7 +3,7 @@ import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { StoreWrites } from "../../../db/state/store-writes.ts";
-import { AttemptCounts } from "../attempt-stats.ts";
+import { AttemptCounts } from "../attempt-counts.ts";
 import type { DeliveryQueue, DueWebhook, FailureRule, Settlement } from "../delivery-queue.ts";
 import { settledDelivery } from "../settled-delivery.ts";
 import { addAttemptCounts } from "./attempt-stats.ts";
