@@ -4,6 +4,7 @@ import { pages } from "../../src/console/web/routes.ts";
 import { IS_LONG } from "../support/long.ts";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
+import { becomeDemoPerson } from "./support/demo-person.ts";
 import { examplePages } from "./support/example-paths.ts";
 import { settled } from "./support/page.ts";
 import { HAS_BROWSER, sharedNode } from "./support/shared.ts";
@@ -25,6 +26,20 @@ function sidewaysScroll(page: Page): Promise<string[]> {
 
 const examples = HAS_BROWSER ? await examplePages(await sharedNode()) : [];
 
+/** Returns what is wrong with an opened page in a theme and at all widths. */
+async function faultsOf(page: Page, themes: readonly ("light" | "dark")[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const theme of themes) {
+    await page.emulateMedia({ colorScheme: theme });
+    found.push(...(await axeViolations(page)).map((line) => `${theme}: ${line}`));
+  }
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    found.push(...(await sidewaysScroll(page)));
+  }
+  return found;
+}
+
 describe("every page", () => {
   // A page has its colours checked in both themes: at each start in one, in the long form in both.
   for (const [at, { path: template }] of pages.entries())
@@ -35,16 +50,8 @@ describe("every page", () => {
         const { page, goto } = await open({ reducedMotion: true });
         await goto(example?.path ?? "");
         await settled(page);
-        const found: string[] = [];
-        for (const theme of ["light", "dark"] as const) {
-          if (!IS_LONG && (theme === "dark") !== (at % 2 === 1)) continue;
-          await page.emulateMedia({ colorScheme: theme });
-          found.push(...(await axeViolations(page)).map((line) => `${theme}: ${line}`));
-        }
-        for (const width of WIDTHS) {
-          await page.setViewportSize({ width, height: 900 });
-          found.push(...(await sidewaysScroll(page)));
-        }
+        const themes = (["light", "dark"] as const).filter((_, one) => IS_LONG || one === at % 2);
+        const found = await faultsOf(page, themes);
         const outline = await page.evaluate(() => ({
           h1: [...document.querySelectorAll("h1")].filter((one) => one.checkVisibility()).length,
           main: document.querySelectorAll("main").length,
@@ -55,3 +62,24 @@ describe("every page", () => {
       },
     );
 });
+
+/** Whose pages are looked at; other tests have other people. */
+const OWNER = 60;
+const OWN_PAGES = pages.filter(({ path }) => path.startsWith("/console/manage") && !path.includes(":"));
+
+consoleTest(
+  "checks 15, 16: axe finds nothing on the pages of an owner, and nothing scrolls sideways",
+  async (open) => {
+    const one = await open({ reducedMotion: true });
+    await becomeDemoPerson(one, OWNER);
+    const found: string[] = [];
+    for (const [at, { path }] of OWN_PAGES.entries()) {
+      await one.page.setViewportSize({ width: 1280, height: 900 });
+      await one.goto(path);
+      await settled(one.page);
+      const themes = (["light", "dark"] as const).filter((_, theme) => IS_LONG || theme === at % 2);
+      found.push(...(await faultsOf(one.page, themes)).map((fault) => `${path}: ${fault}`));
+    }
+    expect(found).toEqual([]);
+  },
+);

@@ -50,9 +50,9 @@ export function CreateKey({ onCreated }: { onCreated: () => void }) {
         />
         <fieldset>
           <legend class="s">It may</legend>
-          <div class="stack tight">
+          <div class="checks column">
             {SCOPES.map(([scope, words]) => (
-              <label class="row s" key={scope}>
+              <label class="s" key={scope}>
                 <input
                   type="checkbox"
                   checked={scopes.includes(scope)}
