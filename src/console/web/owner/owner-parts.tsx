@@ -1,10 +1,14 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { usePeople } from "../data/people.ts";
 import { Icon } from "../icons.tsx";
 import { pageConfig } from "../page-config.ts";
+import { Face } from "../parts/face.tsx";
 import { loadChunk } from "../shell/stale-chunk.ts";
+import { displayNameOf, plainName } from "../text/name.ts";
+import { UserName } from "../text/user-name.tsx";
 import { type PendingOperation, pendingOperation } from "./operation.ts";
-import { owner, restoreOwner } from "./owner.ts";
+import { type Owner, owner, restoreOwner } from "./owner.ts";
 
 /** The sheet of the operation that waits for the wallet, over every page. */
 export function PendingSheet() {
@@ -31,11 +35,20 @@ export function WalletButton() {
         <Icon name="wallet" /> <span>Connect</span>
       </a>
     );
-  const { fid, isDemo } = current;
+  return <ActingAs owner={current} />;
+}
+
+function ActingAs({ owner: { fid, isDemo } }: { owner: Owner }) {
+  const user = usePeople([fid]).get(fid) ?? { fid, username: `!${fid}` };
+  const name = displayNameOf(user);
   return (
-    <a class="btn quiet me" href="/console/manage" aria-label={`You are fid ${fid}${isDemo ? " demo" : ""}`}>
-      <span class="face" aria-hidden="true" style={{ "--h": String((fid * 47) % 360), "--d": "1.75rem" }} />
-      <span>fid {fid}</span> {isDemo && <span class="pill warn">demo</span>}
+    <a class="btn quiet me" href="/console/manage" title={`fid ${fid}`}>
+      <Face user={user} size={1.75} />
+      <span class="skip">You are {plainName(name)}</span>
+      <span class="short" aria-hidden="true">
+        <UserName name={name} />
+      </span>
+      {isDemo && <span class="pill warn">demo</span>}
     </a>
   );
 }

@@ -30,9 +30,9 @@ function Track({ progress, isOver }: { progress: Progress; isOver: boolean }) {
       aria-valuemax={100}
       aria-label={`${now} percent of tokens settled`}
     >
-      <span class="f-ok" style={width(delivered)} />
-      <span class="f-bad" style={width(failed)} />
-      <span class="f-no" style={width(notAttempted)} />
+      {delivered > 0 && <span key="delivered" class="f-ok" style={width(delivered)} />}
+      {failed > 0 && <span key="failed" class="f-bad" style={width(failed)} />}
+      {notAttempted > 0 && <span key="not attempted" class="f-no" style={width(notAttempted)} />}
     </div>
   );
 }
