@@ -1,5 +1,5 @@
 import UPlot from "uplot";
-import type { PlotSeries } from "./plot.tsx";
+import type { PlotSeries } from "./plot-series.ts";
 
 /** A drawn plot. */
 export interface PlotCanvas {

@@ -1,12 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatClock, formatExact } from "../data/format.ts";
 import type { PlotCanvas } from "./plot-canvas.ts";
-
-/** A curve of a plot. */
-export interface PlotSeries {
-  readonly name: string;
-  readonly values: readonly (number | null)[];
-}
+import type { PlotSeries } from "./plot-series.ts";
 
 export interface PlotProps {
   readonly title: string;

@@ -1,0 +1,5 @@
+/** A curve of a plot. */
+export interface PlotSeries {
+  readonly name: string;
+  readonly values: readonly (number | null)[];
+}
