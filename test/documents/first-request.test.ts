@@ -61,7 +61,7 @@ test("every metric is documented, and every documented metric exists", async () 
   expect(documented("metrics")).toEqual(existing);
   expect(documented("metrics of a cluster")).toEqual(clusterNames.sort());
   for (const [name] of documentExample("alerts").matchAll(/\bsvc_\w+/g))
-    expect([...existing, ...clusterNames]).toContain(name);
+    expect([...existing, ...clusterNames]).toContain(name.replace(/_bucket$/, ""));
 });
 
 test("the documented commands write keys that only their owner can read", () => {
