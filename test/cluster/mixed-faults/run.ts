@@ -95,9 +95,12 @@ export async function runMixedFaults(options: MixedFaults): Promise<MixedFaultsR
      SELECT '${sending.appId}', n, 9152, 'http://127.0.0.1:${client.port}/', '127.0.0.1:${client.port}', 't' || n, true,
        'miniapp_added', 1, 1 FROM generate_series(1, ${tokens}) AS n`,
   );
-  // The rows of totals are those of events.
+  // These rows are counted by hand, in a slot that no node has; all others are counted by the events.
   await cluster.database.query(
-    `INSERT INTO svc.token_totals (state, slot, count) VALUES ('enabled', 63, ${tokens})`,
+    `INSERT INTO svc.token_totals (state, slot, count) VALUES ('enabled', 63, ${tokens});
+     INSERT INTO svc.audience_clients (app_id, client_fid, host, state, slot, count)
+     SELECT app_id, client_fid, host, 'enabled', 63, count(*) FROM svc.tokens WHERE app_id = '${sending.appId}'
+     GROUP BY app_id, client_fid, host`,
   );
   for (const hook of HOOKS) await addWebhook(fleet, `http://127.0.0.1:${receiver.port}${hook}`);
 

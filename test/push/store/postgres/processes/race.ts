@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { readPostgresUrl } from "../../../../../src/config/postgres-url.ts";
 import { openPgPools } from "../../../../../src/db/postgres/pools.ts";
 import { createSteadyClock } from "../../../../../src/db/state/state-clock.ts";
-import { createPostgresStores } from "../../../../../src/node/state/postgres-stores.ts";
+import { createPostgresStores, createPostgresSweeps } from "../../../../../src/node/state/postgres-stores.ts";
 import type { CampaignWork } from "../../../../../src/push/store/campaign-store.ts";
 import { openPostgresTokenImport } from "../../../../../src/push/store/postgres/token-import.ts";
 import { systemClock } from "../../../../../src/runtime/clock.ts";
@@ -16,6 +16,7 @@ export type Round =
   | { readonly kind: "send"; readonly work: CampaignWork; readonly tokens: number }
   | { readonly kind: "import"; readonly appId: string; readonly fids: number; readonly at: number }
   | { readonly kind: "report"; readonly appId: string; readonly fids: number; readonly at: number }
+  | { readonly kind: "sweep"; readonly times: number }
   | { readonly kind: "delete"; readonly appId: string };
 
 const [url = "", slot = "0", bootId = ""] = process.argv.slice(2);
@@ -28,11 +29,11 @@ const pools = openPgPools({
   log: pino({ level: "silent" }),
 });
 const node = { nodeId: `node-${slot}`, bootId, slot: Number(slot) };
-const stores = createPostgresStores(pools, {
-  node,
-  clock: createSteadyClock({ clock: systemClock }),
-  limits: { maxQueued: 1 },
-});
+const clock = createSteadyClock({ clock: systemClock });
+const stores = createPostgresStores(pools, { node, clock, limits: { maxQueued: 1 } });
+const countSweep = createPostgresSweeps(pools, { node, clock }).find(
+  ({ name }) => name === "audience_clients",
+);
 const { tokens, campaigns, ledger, apps } = stores;
 const hourly = { maxChanges: 60, windowSecs: 3_600 };
 const UNLIMITED = { maxChanges: 1_000_000, windowSecs: 1 };
@@ -140,6 +141,11 @@ async function run(round: Round): Promise<unknown> {
       };
       for (let n = 0; n < 200; n += 8) await Promise.all(Array.from({ length: 8 }, (_, k) => report(n + k)));
       return null;
+    }
+    case "sweep": {
+      let deleted = 0;
+      for (let n = 0; n < round.times; n++) deleted += (await countSweep?.step(10))?.deleted ?? 0;
+      return deleted;
     }
     case "delete":
       return apps.delete({ id: round.appId, ownerFid: 3, nowSecs: nowSecs() });
