@@ -16,6 +16,7 @@ import { benchLimits } from "./limits.ts";
 import { benchMatch } from "./match.ts";
 import { benchMixed } from "./mixed.ts";
 import { benchNodeOnPostgres } from "./node-on-postgres.ts";
+import { benchPrices } from "./prices.ts";
 import { benchReads } from "./reads.ts";
 import { benchReadsOfNodes } from "./reads-of-nodes.ts";
 import { benchSend } from "./send.ts";
@@ -51,6 +52,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   "hub-events": benchHubEvents,
   stream: benchStream,
   dialects: benchDialects,
+  prices: benchPrices,
   throughput: benchThroughput,
   growth: benchGrowth,
   mixed: benchMixed,

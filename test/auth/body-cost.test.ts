@@ -105,6 +105,7 @@ test("rejects bodies above 4 KB unread for operations on an id; operations with 
     "createWebhook",
     "updateWebhook",
     "patchWebhook",
+    "previewWebhook",
   ]);
   for (const [id, operation] of Object.entries(signedOperations)) {
     const { method, path } = operation;

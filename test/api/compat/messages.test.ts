@@ -1,16 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Message as CoreMessage } from "@farcaster/core";
+import * as core from "@farcaster/core";
+import { privateKeyToAccount } from "viem/accounts";
 import { liveHashes } from "../../support/live-messages.ts";
-import { signedCast } from "../../support/messages.ts";
+import { DEFAULT_TIMESTAMP, makeSigner, makeWallet, signedCast } from "../../support/messages.ts";
 import { accountRecords, accountSigner } from "../../support/node.ts";
 import { type ApiResponse, type SignedApi, startSignedApi } from "../../support/signed-api.ts";
 import { sdkClient } from "./sdk.ts";
 
+const CoreMessage = core.Message;
 const signed: SignedApi = await startSignedApi({ compatPrefixes: ["farcaster"] });
 const { url, node } = signed.api;
 afterAll(() => signed[Symbol.asyncDispose]());
 
 const FID = 71;
+
+function coreWallet({ privateKey }: { privateKey: Uint8Array }) {
+  return new core.ViemLocalEip712Signer(privateKeyToAccount(`0x${Buffer.from(privateKey).toString("hex")}`));
+}
+
 let key: string;
 let reader: string;
 
@@ -76,6 +83,29 @@ describe("POST /message", () => {
     expect(body.hash).toBe(`0x${hashOf(message)}`);
     expect(liveHashes(node.db)).toContain(hashOf(message));
     expect(liveHashes(node.db)).not.toContain(hashOf(cast("forged")));
+  });
+
+  test("takes a gasless key that the official library made, and what that key signs from then on", async () => {
+    const added = makeSigner("gasless by core");
+    // The library compares it with the machine's clock, the node with its own.
+    const deadline = 2 * DEFAULT_TIMESTAMP;
+    const body = await core.makeKeyAddBody(
+      {
+        fid: BigInt(FID),
+        key: added.publicKey,
+        scopes: [core.MessageType.CAST_ADD],
+        ttl: 86_400,
+        nonce: 1,
+        deadline,
+      },
+      coreWallet(makeWallet(`custody ${FID}`)),
+    );
+    const signer = new core.NobleEd25519Signer(added.privateKey);
+    const about = { fid: FID, network: core.FarcasterNetwork.MAINNET, timestamp: DEFAULT_TIMESTAMP };
+    const keyAdd = (await core.makeKeyAdd(body._unsafeUnwrap(), about, signer))._unsafeUnwrap();
+    const merged = { status: 200, body: { success: true, state: "merged" } };
+    expect(await publish(CoreMessage.toJSON(keyAdd) as object)).toMatchObject(merged);
+    expect(await publish(signedCast(FID, "by the gasless key", added))).toMatchObject(merged);
   });
 
   test("takes octets, and a message that is there already", async () => {
