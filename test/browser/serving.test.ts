@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { bundleWeb } from "../../src/console/bundle.ts";
 import { IS_LONG } from "../support/long.ts";
 import { consoleTest } from "./support/console-test.ts";
+import { becomeDemoPerson } from "./support/demo-person.ts";
 import { examplePages } from "./support/example-paths.ts";
 import { settled } from "./support/page.ts";
 import { sharedNode } from "./support/shared.ts";
@@ -232,18 +233,43 @@ describe("budgets", () => {
       });
 });
 
-consoleTest("a tab whose chunk is gone after an upgrade says so, and keeps what was typed", async (open) => {
-  const { page, goto } = await open({ expects: [/console\/a\//, /dynamically imported/] });
-  await goto("/console");
-  await settled(page);
-  await page.route("**/console/a/stream-*.js", (route) => route.fulfill({ status: 404, body: "{}" }));
-  await page.getByRole("navigation").first().getByRole("link", { name: "Stream" }).click();
-  await page.getByText("The node was updated").waitFor();
-  await page.unroute("**/console/a/stream-*.js");
-  await page.getByRole("button", { name: "Reload" }).click();
-  await page.getByRole("heading", { level: 1 }).waitFor();
-  expect(new URL(page.url()).pathname).toBe("/console/stream");
-});
+consoleTest(
+  "a tab whose chunk is gone after an upgrade says so, and is the new page after a reload",
+  async (open) => {
+    const { page, goto } = await open({ expects: [/console\/a\//, /dynamically imported/] });
+    await goto("/console");
+    await settled(page);
+    await page.route("**/console/a/stream-*.js", (route) => route.fulfill({ status: 404, body: "{}" }));
+    await page.getByRole("navigation").first().getByRole("link", { name: "Stream" }).click();
+    await page.getByText("The node was updated").waitFor();
+    await page.unroute("**/console/a/stream-*.js");
+    await page.getByRole("button", { name: "Reload" }).click();
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/console/stream");
+  },
+);
+
+consoleTest(
+  "a form of a tab whose chunks are gone after an upgrade keeps what was typed a moment ago",
+  async (open) => {
+    const one = await open({ expects: [/console\/a\//, /dynamically imported/] });
+    const { page, goto } = one;
+    await becomeDemoPerson(one, 26);
+    await goto("/console/manage/apps/new");
+    await page.getByLabel("URL").fill("https://bakery.example");
+    await page.route("**/console/a/*.js", (route) => route.fulfill({ status: 404, body: "{}" }));
+    await page.getByLabel("Name").fill("The bakery");
+    await page.getByRole("link", { name: "Stream" }).first().click();
+    await page.getByText("The node was updated").waitFor();
+    await page.unroute("**/console/a/*.js");
+    await page.getByRole("button", { name: "Reload" }).click();
+    await page.getByRole("heading", { name: "Stream" }).waitFor();
+    await page.goBack();
+    await page.getByRole("heading", { name: "Register a mini app" }).waitFor();
+    expect(await page.getByLabel("Name").inputValue()).toBe("The bakery");
+    expect(await page.getByLabel("URL").inputValue()).toBe("https://bakery.example");
+  },
+);
 
 consoleTest("a page that is asked for while the node is down opens once it answers", async (open) => {
   const { page, goto } = await open({ expects: [/console/, /dynamically imported/] });

@@ -138,7 +138,7 @@ describe("the status page", () => {
   });
 
   consoleTest(
-    "check 6: figures are grey with their age while the node is gone, then live without a reload",
+    "check 6: figures are grey with their age once the node was killed, then live without a reload",
     async (open) => {
       const { page, goto } = await open({ origin: node.url });
       await page.clock.install();
@@ -148,7 +148,7 @@ describe("the status page", () => {
         (globalThis as { isSame?: boolean }).isSame = true;
       });
       const port = Number(new URL(node.url).port);
-      await node.stop();
+      await node.kill();
       await page.clock.runFor(6_000);
       await page.getByText(/The figures below are \d+ s old/).waitFor();
       expect(await page.locator(".card.old").count()).toBe(3);

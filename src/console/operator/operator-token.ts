@@ -27,7 +27,7 @@ export function ensureOperatorToken(dataDir: string): string {
 /**
  * Returns the secret that a running node has written.
  *
- * @throws UserError when the file cannot be read
+ * @throws UserError when the file cannot be read or has no secret
  */
 export function readOperatorToken(dataDir: string): string {
   const path = join(dataDir, OPERATOR_TOKEN_FILE);
@@ -36,6 +36,8 @@ export function readOperatorToken(dataDir: string): string {
     throw new UserError(
       `${path} cannot be read: the node makes it at its start, for the user that runs it. For another node set console.operator_token`,
     );
+  if (!VALID.test(token))
+    throw new UserError(`${path} has no operator token. Restart the node: it makes a new one at its start`);
   return token;
 }
 

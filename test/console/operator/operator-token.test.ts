@@ -32,4 +32,8 @@ test("a token that others could read, or that is none, is replaced", () => {
 test("without a token the error says where it comes from", () => {
   using dir = tempDir();
   expect(() => readOperatorToken(dir.path)).toThrow(UserError);
+  for (const content of ["", "short\n"]) {
+    writeFileSync(join(dir.path, "operator.token"), content);
+    expect(() => readOperatorToken(dir.path)).toThrow("has no operator token. Restart the node");
+  }
 });
