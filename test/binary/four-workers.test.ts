@@ -7,6 +7,7 @@ import { startDemoNode } from "../support/demo-node.ts";
 import { IS_LONG } from "../support/long.ts";
 import { until } from "../support/manual-time.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { GASLESS_REQUEST_DOMAIN, signedKeyRequest } from "../support/signed-key-request.ts";
 import { signedHeaders } from "../support/signing.ts";
 import { parseLimitList } from "../support/structured-fields.ts";
 
@@ -125,18 +126,14 @@ describe("a node with four workers that follows another", () => {
     const pending = async () => {
       const signer = (await ask("/v2/farcaster/signer/", { secret, body: {} })).body;
       const deadline = Math.floor(Date.now() / 1000) + 3600;
-      const signature = await app.signTypedData({
-        domain: { name: "Farcaster KeyAdd", version: "1", chainId: 1 },
-        types: {
-          SignedKeyRequest: [
-            { name: "requestFid", type: "uint256" },
-            { name: "key", type: "bytes" },
-            { name: "deadline", type: "uint256" },
-          ],
-        },
-        primaryType: "SignedKeyRequest",
-        message: { requestFid: BigInt(OWNER), key: signer.public_key, deadline: BigInt(deadline) },
-      });
+      const signature = await app.signTypedData(
+        signedKeyRequest({
+          domain: GASLESS_REQUEST_DOMAIN,
+          requestFid: OWNER,
+          key: signer.public_key,
+          deadline,
+        }),
+      );
       const body = { signer_uuid: signer.signer_uuid, app_fid: OWNER, deadline, signature };
       const registered = (await ask("/v2/farcaster/signer/signed_key/", { secret, body })).body;
       return { uuid: signer.signer_uuid, path: new URL(registered.signer_approval_url).pathname };

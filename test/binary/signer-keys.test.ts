@@ -14,6 +14,7 @@ import { startDemoNode } from "../support/demo-node.ts";
 import { IS_LONG } from "../support/long.ts";
 import { until } from "../support/manual-time.ts";
 import { startNode, tempDir } from "../support/program.ts";
+import { GASLESS_REQUEST_DOMAIN, signedKeyRequest } from "../support/signed-key-request.ts";
 import { signedHeaders } from "../support/signing.ts";
 
 const SIGNERS = IS_LONG ? 1000 : 40;
@@ -69,22 +70,14 @@ function ownerOf(url: string, apiKey = "") {
 async function approve(owner: ReturnType<typeof ownerOf>, signer: Record<string, string>) {
   const deadline = nowSecs() + 3600;
   const account = privateKeyToAccount(`0x${Buffer.from(keyring.custody(APP).privateKey).toString("hex")}`);
-  const signature = await account.signTypedData({
-    domain: { name: "Farcaster KeyAdd", version: "1", chainId: 1 },
-    types: {
-      SignedKeyRequest: [
-        { name: "requestFid", type: "uint256" },
-        { name: "key", type: "bytes" },
-        { name: "deadline", type: "uint256" },
-      ],
-    },
-    primaryType: "SignedKeyRequest",
-    message: {
-      requestFid: BigInt(APP),
+  const signature = await account.signTypedData(
+    signedKeyRequest({
+      domain: GASLESS_REQUEST_DOMAIN,
+      requestFid: APP,
       key: signer.public_key as `0x${string}`,
-      deadline: BigInt(deadline),
-    },
-  });
+      deadline,
+    }),
+  );
   const { signer_uuid } = signer;
   const pending = await owner.post("/v2/farcaster/signer/signed_key/", {
     signer_uuid,

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { privateKeyToAccount } from "viem/accounts";
 import { sdkClient } from "../api/compat/sdk.ts";
 import { startSignedApi } from "../support/signed-api.ts";
+import { CHAIN_REQUEST_DOMAIN, signedKeyRequest } from "../support/signed-key-request.ts";
 import { custodyWallet } from "../support/signing.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { injectWallet, type WalletOptions } from "./support/wallet.ts";
@@ -31,23 +32,14 @@ const accountOf = (fid: number) =>
 async function pendingSigner() {
   const { signer_uuid: signerUuid, public_key } = await client.createSigner();
   const deadline = signed.nowSecs() + 3600;
-  const signature = await accountOf(APP).signTypedData({
-    domain: {
-      name: "Farcaster SignedKeyRequestValidator",
-      version: "1",
-      chainId: 10,
-      verifyingContract: "0x00000000fc700472606ed4fa22623acf62c60553",
-    },
-    types: {
-      SignedKeyRequest: [
-        { name: "requestFid", type: "uint256" },
-        { name: "key", type: "bytes" },
-        { name: "deadline", type: "uint256" },
-      ],
-    },
-    primaryType: "SignedKeyRequest",
-    message: { requestFid: BigInt(APP), key: public_key as `0x${string}`, deadline: BigInt(deadline) },
-  });
+  const signature = await accountOf(APP).signTypedData(
+    signedKeyRequest({
+      domain: CHAIN_REQUEST_DOMAIN,
+      requestFid: APP,
+      key: public_key as `0x${string}`,
+      deadline,
+    }),
+  );
   const redirectUrl = "https://app.example/done?a=1&b=2";
   const request = { signerUuid, appFid: APP, deadline, signature, redirectUrl };
   const { signer_approval_url } = await client.registerSignedKey(request);

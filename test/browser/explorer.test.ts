@@ -76,7 +76,7 @@ consoleTest(
       await page.keyboard.press("/");
       await page.keyboard.type(text);
       await page.keyboard.press("Enter");
-      await page.waitForURL((url) => url.pathname.startsWith(path), { timeout: 5000 });
+      await page.waitForURL((url) => url.pathname.startsWith(path));
       await page.locator("h1").waitFor();
       await page.locator("h1").click();
     }
@@ -135,7 +135,7 @@ consoleTest("the way back restores rows, tab and scroll position", async (open) 
   await page.getByRole("button", { name: "Load 25 more" }).click();
   await page.waitForFunction(() => document.querySelectorAll("main .list [data-fid]").length > 30);
   await page.locator("main .list [data-fid]").nth(30).scrollIntoViewIfNeeded();
-  await page.waitForTimeout(250);
+  await page.waitForFunction(() => scrollY > 0 && history.state?.scrollTop === Math.round(scrollY));
   const scrolled = await page.evaluate(() => scrollY);
   await page.locator("main .list [data-fid] a").nth(30).click();
   await page.waitForFunction(() => scrollY === 0);

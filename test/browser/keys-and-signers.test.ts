@@ -1,6 +1,7 @@
 import { describe, expect } from "bun:test";
 import { privateKeyToAccount } from "viem/accounts";
 import { keysOfPerson } from "../support/demo-calls.ts";
+import { GASLESS_REQUEST_DOMAIN, signedKeyRequest } from "../support/signed-key-request.ts";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { becomeDemoPerson } from "./support/demo-person.ts";
@@ -81,18 +82,14 @@ describe("signers", () => {
       public_key: `0x${string}`;
     };
     const deadline = Math.floor(Date.now() / 1000) + 3600;
-    const signature = await privateKeyToAccount(keysOfPerson(SIGNER_OWNER).custody.privateKey).signTypedData({
-      domain: { name: "Farcaster KeyAdd", version: "1", chainId: 1 },
-      types: {
-        SignedKeyRequest: [
-          { name: "requestFid", type: "uint256" },
-          { name: "key", type: "bytes" },
-          { name: "deadline", type: "uint256" },
-        ],
-      },
-      primaryType: "SignedKeyRequest",
-      message: { requestFid: BigInt(SIGNER_OWNER), key: made.public_key, deadline: BigInt(deadline) },
-    });
+    const signature = await privateKeyToAccount(keysOfPerson(SIGNER_OWNER).custody.privateKey).signTypedData(
+      signedKeyRequest({
+        domain: GASLESS_REQUEST_DOMAIN,
+        requestFid: SIGNER_OWNER,
+        key: made.public_key,
+        deadline,
+      }),
+    );
     const registered = await call(one, key, "/signer/signed_key/", {
       signer_uuid: made.signer_uuid,
       app_fid: SIGNER_OWNER,

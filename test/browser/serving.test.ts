@@ -112,8 +112,8 @@ describe("the compiled program", () => {
       expects: [/\/console/, /favicon/, /frame/i],
     });
     await goto("/");
-    await page.waitForTimeout(100);
     const frame = page.frames().find((one) => one !== page.mainFrame());
+    await frame?.waitForURL(/^chrome-error:/);
     expect(frame?.url()).toStartWith("chrome-error:");
   });
 

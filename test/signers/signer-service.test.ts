@@ -11,6 +11,11 @@ import { signerEvent, transferEvent } from "../support/events.ts";
 import { gaslessKeyMessage, requestMetadata } from "../support/gasless-keys.ts";
 import { makeSigner, makeWallet, signDigest, type TestWallet } from "../support/messages.ts";
 import { expectErr, expectOk } from "../support/result.ts";
+import {
+  CHAIN_REQUEST_DOMAIN,
+  GASLESS_REQUEST_DOMAIN,
+  signedKeyRequest,
+} from "../support/signed-key-request.ts";
 import { custodyOf, LINK_BASE, openSigners, signTypedData } from "../support/signers.ts";
 
 type Fixture = ReturnType<typeof openSigners>;
@@ -19,29 +24,10 @@ const OWNER = 3;
 const APP = 7;
 const origin = { requestId: "r", address: "127.0.0.1" };
 const actor = (ownerFid = OWNER) => ({ ownerFid, apiKeyId: "key", ...origin });
-const CHAIN_DOMAIN = {
-  name: "Farcaster SignedKeyRequestValidator",
-  version: "1",
-  chainId: 10,
-  verifyingContract: "0x00000000fc700472606ed4fa22623acf62c60553",
-};
-const GASLESS_DOMAIN = { name: "Farcaster KeyAdd", version: "1", chainId: 1 };
 const ALL = [1, 2, 3, 4, 5, 6, 7, 8, 11];
 
-function requestData(domain: object, requestFid: number, key: Uint8Array, deadline: number) {
-  return {
-    domain,
-    types: {
-      SignedKeyRequest: [
-        { name: "requestFid", type: "uint256" },
-        { name: "key", type: "bytes" },
-        { name: "deadline", type: "uint256" },
-      ],
-    },
-    primaryType: "SignedKeyRequest",
-    message: { requestFid: BigInt(requestFid), key: toHex(key), deadline: BigInt(deadline) },
-  };
-}
+const requestData = (domain: object, requestFid: number, key: Uint8Array, deadline: number) =>
+  signedKeyRequest({ domain, requestFid, key: toHex(key), deadline });
 
 async function createSigner({ service }: Fixture, ownerFid = OWNER) {
   return expectOk(await service.create(actor(ownerFid), ALL)).signer;
@@ -59,7 +45,7 @@ async function register(
     redirectUrl?: string;
   } = {},
 ) {
-  const { domain = CHAIN_DOMAIN, wallet = custodyOf(APP), redirectUrl } = options;
+  const { domain = CHAIN_REQUEST_DOMAIN, wallet = custodyOf(APP), redirectUrl } = options;
   const { deadline = nowSecs(fixture.clock) + 3600 } = options;
   const sign = (by: object) => signTypedData(requestData(by, APP, signer.publicKey, deadline), wallet);
   return fixture.service.register(actor(signer.ownerFid), {
@@ -67,7 +53,7 @@ async function register(
     appFid: APP,
     deadline,
     signature: sign(domain),
-    gaslessSignature: options.gasless ? sign(GASLESS_DOMAIN) : undefined,
+    gaslessSignature: options.gasless ? sign(GASLESS_REQUEST_DOMAIN) : undefined,
     redirectUrl,
   });
 }
@@ -129,8 +115,8 @@ describe("managed signers", () => {
   });
 
   test.each([
-    ["the chain's domain", CHAIN_DOMAIN],
-    ["the domain of gasless keys", GASLESS_DOMAIN],
+    ["the chain's domain", CHAIN_REQUEST_DOMAIN],
+    ["the domain of gasless keys", GASLESS_REQUEST_DOMAIN],
   ])(
     "a signature under %s makes a signer pending, with a link that ends at the deadline",
     async (_, domain) => {
@@ -150,9 +136,9 @@ describe("managed signers", () => {
     const signer = await createSigner(fixture);
     const now = nowSecs(clock);
     expect(expectErr(await register(fixture, signer, { wallet: custodyOf(9) })).kind).toBe("forbidden");
-    expect(expectErr(await register(fixture, signer, { domain: { ...CHAIN_DOMAIN, chainId: 1 } })).kind).toBe(
-      "forbidden",
-    );
+    expect(
+      expectErr(await register(fixture, signer, { domain: { ...CHAIN_REQUEST_DOMAIN, chainId: 1 } })).kind,
+    ).toBe("forbidden");
     expect(expectErr(await register(fixture, signer, { deadline: now })).kind).toBe("badRequest");
     expect(expectErr(await register(fixture, signer, { deadline: now + 7 * 86_400 + 1 })).kind).toBe(
       "badRequest",
@@ -549,7 +535,7 @@ describe("managed signers", () => {
   test("a request under one domain does not count under the other", () => {
     const key = makeSigner("k").publicKey;
     const request = { requestFid: APP, key, deadline: 5 };
-    const signature = signTypedData(requestData(CHAIN_DOMAIN, APP, key, 5), custodyOf(APP));
+    const signature = signTypedData(requestData(CHAIN_REQUEST_DOMAIN, APP, key, 5), custodyOf(APP));
     expect(recoverKeyRequest("chain", request, signature)).toEqual(custodyOf(APP).address);
     expect(recoverKeyRequest("gasless", request, signature)).not.toEqual(custodyOf(APP).address);
   });

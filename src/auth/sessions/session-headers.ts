@@ -1,6 +1,6 @@
 import type { ServiceNames } from "../../config/names.ts";
-import { ApiError } from "../../http/errors.ts";
 import { parseFid } from "../../http/params.ts";
+import { decodeOp, headerReader } from "../header-reader.ts";
 
 /** The headers of a request that the key of a session has signed. */
 export interface SessionHeaders {
@@ -16,8 +16,6 @@ export interface SessionHeaders {
   readonly signature: Uint8Array;
 }
 
-/** Longer than any operation name. */
-const MAX_OP_CHARS = 64;
 const SESSION_ID = /^[1-9A-HJ-NP-Za-km-z]{16}$/;
 /** Without leading zeros: the signature covers the text. */
 const UNIX_SECS = /^(0|[1-9][0-9]{0,14})$/;
@@ -26,21 +24,13 @@ const SIGNATURE = /^0x[0-9a-fA-F]{128}$/;
 
 /** Creates the reader of the headers with the service's prefix. It throws 401 if a header is missing or malformed. */
 export function createSessionHeadersReader(names: ServiceNames): (headers: Headers) => SessionHeaders {
-  function header<T>(suffix: string, decode: (text: string) => T | undefined) {
-    const name = names.headerPrefix + suffix;
-    return (headers: Headers): T => {
-      const text = headers.get(name);
-      if (text === null) throw new ApiError("unauthorized", `missing header ${name}`);
-      const decoded = decode(text);
-      if (decoded === undefined) throw new ApiError("unauthorized", `malformed header ${name}`);
-      return decoded;
-    };
-  }
+  const header = <T>(suffix: string, decode: (text: string) => T | undefined) =>
+    headerReader(names.headerPrefix + suffix, decode);
   const matching = (pattern: RegExp) => (text: string) => (pattern.test(text) ? text : undefined);
 
   const sessionId = header("Session", matching(SESSION_ID));
   const fid = header("Fid", (text) => (text === "0" ? 0 : parseFid(text)));
-  const op = header("Op", (text) => (text.length <= MAX_OP_CHARS ? text : undefined));
+  const op = header("Op", decodeOp);
   const signedAt = header("Signed-At", (text) => (UNIX_SECS.test(text) ? Number(text) : undefined));
   const nonce = header("Nonce", matching(NONCE));
   const signature = header("Signature", (text) =>

@@ -9,6 +9,7 @@ import { createSiweMessage } from "viem/siwe";
 import { importSignerOfPerson, keysOfPerson, postAsPerson } from "../../support/demo-calls.ts";
 import { startDemoNode } from "../../support/demo-node.ts";
 import { type RunningNode, tempDir } from "../../support/program.ts";
+import { GASLESS_REQUEST_DOMAIN, signedKeyRequest } from "../../support/signed-key-request.ts";
 import { verificationClaim } from "../../support/verification-claim.ts";
 import { type DemoFacts, readDemoFacts } from "./demo-facts.ts";
 
@@ -169,18 +170,14 @@ async function signedCast(): Promise<object> {
 async function keyRequest(): Promise<Values> {
   const signer = await client.createSigner();
   const deadline = nowSecs() + 3600;
-  const signature = await custodyOf(FID).signTypedData({
-    domain: { name: "Farcaster KeyAdd", version: "1", chainId: 1 },
-    types: {
-      SignedKeyRequest: [
-        { name: "requestFid", type: "uint256" },
-        { name: "key", type: "bytes" },
-        { name: "deadline", type: "uint256" },
-      ],
-    },
-    primaryType: "SignedKeyRequest",
-    message: { requestFid: BigInt(FID), key: signer.public_key as Hex, deadline: BigInt(deadline) },
-  });
+  const signature = await custodyOf(FID).signTypedData(
+    signedKeyRequest({
+      domain: GASLESS_REQUEST_DOMAIN,
+      requestFid: FID,
+      key: signer.public_key as Hex,
+      deadline,
+    }),
+  );
   return { signerUuid: signer.signer_uuid, appFid: FID, deadline, signature };
 }
 

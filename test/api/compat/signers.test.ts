@@ -6,6 +6,11 @@ import { registerEvent, signerEvent } from "../../support/events.ts";
 import { requestMetadata } from "../../support/gasless-keys.ts";
 import { makeWallet } from "../../support/messages.ts";
 import { startSignedApi } from "../../support/signed-api.ts";
+import {
+  CHAIN_REQUEST_DOMAIN,
+  GASLESS_REQUEST_DOMAIN,
+  signedKeyRequest,
+} from "../../support/signed-key-request.ts";
 import { custodyWallet } from "../../support/signing.ts";
 import { sdkClient, sdkError } from "./sdk.ts";
 
@@ -33,35 +38,22 @@ async function keyOf(scopes: readonly string[], fid = OWNER): Promise<string> {
 const client = sdkClient(api.url, { apiKey: await keyOf(["signers"]) });
 const stranger = sdkClient(api.url, { apiKey: await keyOf(["signers"], APP) });
 
-const CHAIN = {
-  name: "Farcaster SignedKeyRequestValidator",
-  version: "1",
-  chainId: 10,
-  verifyingContract: "0x00000000fc700472606ed4fa22623acf62c60553",
-} as const;
-const GASLESS = { name: "Farcaster KeyAdd", version: "1", chainId: 1 } as const;
-
 async function register(
   { signer_uuid, public_key }: { readonly signer_uuid: string; readonly public_key: string },
   options: {
-    domain?: typeof CHAIN | typeof GASLESS;
+    domain?: object;
     account?: ReturnType<typeof custody>;
     deadline?: number;
   } = {},
 ) {
-  const { domain = CHAIN, account = custody(APP), deadline = signed.nowSecs() + 3600 } = options;
-  const signature = await account.signTypedData({
-    domain,
-    types: {
-      SignedKeyRequest: [
-        { name: "requestFid", type: "uint256" },
-        { name: "key", type: "bytes" },
-        { name: "deadline", type: "uint256" },
-      ],
-    },
-    primaryType: "SignedKeyRequest",
-    message: { requestFid: BigInt(APP), key: public_key as `0x${string}`, deadline: BigInt(deadline) },
-  });
+  const {
+    domain = CHAIN_REQUEST_DOMAIN,
+    account = custody(APP),
+    deadline = signed.nowSecs() + 3600,
+  } = options;
+  const signature = await account.signTypedData(
+    signedKeyRequest({ domain, requestFid: APP, key: public_key as `0x${string}`, deadline }),
+  );
   return client.registerSignedKey({ signerUuid: signer_uuid, appFid: APP, deadline, signature });
 }
 
@@ -134,7 +126,7 @@ describe("the SDK's signers", () => {
 
   test("are registered under both domains, and not by others or for the past", async () => {
     const signer = await client.createSigner();
-    for (const domain of [CHAIN, GASLESS])
+    for (const domain of [CHAIN_REQUEST_DOMAIN, GASLESS_REQUEST_DOMAIN])
       expect(await register(signer, { domain })).toMatchObject({ status: "pending_approval" });
     expect(await sdkError(register(signer, { account: custody(USER) }))).toMatchObject({ status: 403 });
     expect(await sdkError(register(signer, { deadline: signed.nowSecs() - 1 }))).toMatchObject({

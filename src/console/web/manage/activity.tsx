@@ -1,17 +1,16 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { type Call, get } from "../data/call.ts";
 import { formatMoment, shortHex } from "../data/format.ts";
-import { RequestFailure } from "../data/request.ts";
-import { OperationDeclined, runOperation } from "../owner/operation.ts";
+import { runOperation } from "../owner/operation.ts";
 import { dropSession, noSessionReason, owner } from "../owner/owner.ts";
 import { OwnerRegion } from "../owner/owner-region.tsx";
 import { sessionRequest } from "../owner/session-request.ts";
 import { type OwnerPages, useOwnerPages, useOwnerQuery } from "../owner/use-owner-query.ts";
 import { apiPrefix } from "../page-config.ts";
-import { FailureBox } from "../parts/failure-box.tsx";
 import { LoadMore, pagesAsQuery } from "../parts/load-more.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { Time } from "../parts/time.tsx";
+import { Outcome, useAction } from "./action.tsx";
 import { auditWords } from "./audit-words.ts";
 import { ManagePage } from "./manage-page.tsx";
 
@@ -109,18 +108,14 @@ function SessionRow({
 
 function Sessions() {
   const sessions = useOwnerQuery<{ sessions: readonly Session[] }>(SESSIONS);
-  const [failure, setFailure] = useState<RequestFailure>();
+  const action = useAction();
   const current = owner.value?.session?.id;
-  async function end(work: () => Promise<unknown>) {
-    setFailure(undefined);
-    try {
+  const end = (work: () => Promise<unknown>) =>
+    action.run(async () => {
       await work();
       sessions.refresh();
-    } catch (cause) {
-      if (cause instanceof RequestFailure) setFailure(cause);
-      else if (!(cause instanceof OperationDeclined)) throw cause;
-    }
-  }
+      return undefined;
+    });
   return (
     <OwnerRegion
       title="Sessions"
@@ -137,7 +132,7 @@ function Sessions() {
     >
       {(data) => (
         <>
-          {failure && <FailureBox failure={failure} />}
+          <Outcome action={action} />
           <ul class="entries">
             {data.sessions.map((session) => (
               <SessionRow

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { useDraft } from "../../data/draft.ts";
 import { UserName } from "../../text/user-name.tsx";
+import { Outcome, useAction } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
-import { OperationProblem, useOperations } from "../operation-state.tsx";
 import { APPS_PATH, type App, appPath } from "./app.ts";
 import { AppInputs, appFieldsOf, appProblems, emptyAppDraft } from "./app-fields.tsx";
 import { createOperation } from "./app-operations.ts";
@@ -31,12 +31,12 @@ function Created({ app }: { app: App }) {
 
 function CreateForm() {
   const draft = useDraft("new app", () => emptyAppDraft);
-  const operations = useOperations();
+  const action = useAction();
   const [created, setCreated] = useState<App>();
   if (created) return <Created app={created} />;
   const isComplete = Object.keys(appProblems(draft.value)).length === 0;
   async function create() {
-    const response = await operations.run<{ app: App }>(createOperation(appFieldsOf(draft.value)));
+    const response = await action.operate<{ app: App }>(createOperation(appFieldsOf(draft.value)));
     if (!response) return;
     draft.discard();
     setCreated(response.app);
@@ -50,9 +50,9 @@ function CreateForm() {
       }}
     >
       <AppInputs draft={draft.value} onChange={draft.set} />
-      <OperationProblem problem={operations.problem} />
+      <Outcome action={action} />
       <div class="row wrap">
-        <button type="submit" class="btn go" disabled={!isComplete || operations.isBusy}>
+        <button type="submit" class="btn go" disabled={!isComplete || action.isBusy}>
           Sign and register
         </button>
         <span class="s dim">One prompt of your wallet.</span>

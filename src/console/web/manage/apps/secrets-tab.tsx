@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Time } from "../../parts/time.tsx";
-import { OperationProblem, useOperations } from "../operation-state.tsx";
+import { Outcome, useAction } from "../action.tsx";
 import type { App, SendSecret } from "./app.ts";
 import { revealOperation, rotateOperation } from "./app-operations.ts";
 import { NewSecret } from "./new-secret.tsx";
@@ -29,15 +29,15 @@ function SecretRow({ secret, value }: { secret: SendSecret; value: string | unde
 
 /** The send secrets of an app: seen again for one signature, rotated for another. */
 export function SecretsTab({ app, onChanged }: { app: App; onChanged: () => void }) {
-  const operations = useOperations();
+  const action = useAction();
   const [revealed, setRevealed] = useState<ReadonlyMap<string, string>>(new Map());
   const [fresh, setFresh] = useState<string>();
   async function reveal() {
-    const response = await operations.run<{ app: App }>(revealOperation(app));
+    const response = await action.operate<{ app: App }>(revealOperation(app));
     if (response) setRevealed(new Map(response.app.send_secrets.map(({ uid, value }) => [uid, value ?? ""])));
   }
   async function rotate() {
-    const response = await operations.run<{ app: App }>(rotateOperation(app));
+    const response = await action.operate<{ app: App }>(rotateOperation(app));
     if (!response) return;
     setFresh(response.app.send_secrets.at(-1)?.value ?? undefined);
     onChanged();
@@ -61,12 +61,12 @@ export function SecretsTab({ app, onChanged }: { app: App; onChanged: () => void
               <SecretRow secret={secret} value={revealed.get(secret.uid)} key={secret.uid} />
             ))}
           </ul>
-          <OperationProblem problem={operations.problem} />
+          <Outcome action={action} />
           <div class="row wrap">
-            <button type="button" class="btn" disabled={operations.isBusy} onClick={() => void reveal()}>
+            <button type="button" class="btn" disabled={action.isBusy} onClick={() => void reveal()}>
               Reveal
             </button>
-            <button type="button" class="btn" disabled={operations.isBusy} onClick={() => void rotate()}>
+            <button type="button" class="btn" disabled={action.isBusy} onClick={() => void rotate()}>
               Rotate
             </button>
             <span class="s dim">Each is one prompt of your wallet.</span>

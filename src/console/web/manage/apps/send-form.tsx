@@ -2,9 +2,9 @@ import { useLocation } from "preact-iso";
 import { useDraft } from "../../data/draft.ts";
 import { formatCount, plural } from "../../data/format.ts";
 import { Field } from "../../parts/field.tsx";
+import { Outcome, useAction } from "../action.tsx";
 import { campaignPath } from "../campaigns/campaign-calls.ts";
 import { readFidList } from "../fid-list.ts";
-import { OperationProblem, useOperations } from "../operation-state.tsx";
 import type { App } from "./app.ts";
 import { type Estimate, EstimateCard, useEstimate } from "./estimate-card.tsx";
 import { NotificationPreview } from "./notification-preview.tsx";
@@ -146,7 +146,7 @@ export function SendForm({ app }: { app: App }) {
   const { route } = useLocation();
   const { app_id, app_url, name } = app;
   const draft = useDraft<SendDraft>(draftName(app_id), () => emptyDraft(app_url));
-  const operations = useOperations();
+  const action = useAction();
   const { value } = draft;
   const problems = problemsOf(value, app_url);
   const estimate = useEstimate(app_id, value, problems);
@@ -155,7 +155,7 @@ export function SendForm({ app }: { app: App }) {
 
   async function send() {
     const operation = sendOperation(app_id, value, wordsOf(value.title, estimate.current));
-    const sent = await operations.run<{ campaign_id: string }>(operation);
+    const sent = await action.operate<{ campaign_id: string }>(operation);
     if (!sent) return;
     draft.discard();
     route(campaignPath(sent.campaign_id));
@@ -175,9 +175,9 @@ export function SendForm({ app }: { app: App }) {
         <div class="pad stack">
           <Message draft={value} problems={problems} change={change} />
           <Recipients draft={value} problems={problems} change={change} />
-          <OperationProblem problem={operations.problem} />
+          <Outcome action={action} />
           <div class="row wrap">
-            <button type="submit" class="btn go" disabled={!isComplete || operations.isBusy}>
+            <button type="submit" class="btn go" disabled={!isComplete || action.isBusy}>
               {estimate.current === undefined
                 ? "Sign and send"
                 : `Sign and send to ${formatCount(estimate.current.fids)}`}

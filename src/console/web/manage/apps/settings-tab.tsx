@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { announce } from "../../parts/announcer.tsx";
-import { OperationProblem, useOperations } from "../operation-state.tsx";
+import { Outcome, useAction } from "../action.tsx";
 import { APPS_PATH, type App } from "./app.ts";
 import { type AppDraft, AppInputs, appFieldsOf, appProblems } from "./app-fields.tsx";
 import { type AppFields, deleteOperation, updateOperation } from "./app-operations.ts";
@@ -25,9 +25,9 @@ function changesOf(app: App, draft: AppDraft): Partial<AppFields> {
 
 function Danger({ app }: { app: App }) {
   const { route } = useLocation();
-  const operations = useOperations();
+  const action = useAction();
   async function remove() {
-    if (!(await operations.run(deleteOperation(app)))) return;
+    if (!(await action.operate(deleteOperation(app)))) return;
     announce("The app is deleted");
     route(APPS_PATH);
   }
@@ -42,9 +42,9 @@ function Danger({ app }: { app: App }) {
         <p class="measure">
           Its tokens, campaigns and secrets go with it. Users would have to add the app again.
         </p>
-        <OperationProblem problem={operations.problem} />
+        <Outcome action={action} />
         <div>
-          <button type="button" class="btn bad" disabled={operations.isBusy} onClick={() => void remove()}>
+          <button type="button" class="btn bad" disabled={action.isBusy} onClick={() => void remove()}>
             Delete the app
           </button>
         </div>
@@ -56,11 +56,11 @@ function Danger({ app }: { app: App }) {
 /** What the owner may change of an app, and its end. */
 export function SettingsTab({ app, onChanged }: { app: App; onChanged: () => void }) {
   const [draft, setDraft] = useState(() => draftOf(app));
-  const operations = useOperations();
+  const action = useAction();
   const changes = changesOf(app, draft);
   const canSave = Object.keys(changes).length > 0 && Object.keys(appProblems(draft)).length === 0;
   async function save() {
-    if (!(await operations.run(updateOperation(app, changes)))) return;
+    if (!(await action.operate(updateOperation(app, changes)))) return;
     announce("Saved");
     onChanged();
   }
@@ -78,9 +78,9 @@ export function SettingsTab({ app, onChanged }: { app: App; onChanged: () => voi
         </header>
         <div class="pad stack">
           <AppInputs draft={draft} onChange={setDraft} />
-          <OperationProblem problem={operations.problem} />
+          <Outcome action={action} />
           <div>
-            <button type="submit" class="btn go" disabled={!canSave || operations.isBusy}>
+            <button type="submit" class="btn go" disabled={!canSave || action.isBusy}>
               Sign and save
             </button>
           </div>

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { OperationDeclined, runOperation } from "../../owner/operation.ts";
 import { Field } from "../../parts/field.tsx";
+import { Outcome, useAction } from "../action.tsx";
 import { createOperation, type NewSecret, SCOPES, type Scope } from "./api-key.ts";
 import { SecretOnce } from "./secret-once.tsx";
 
@@ -9,18 +9,15 @@ export function CreateKey({ onCreated }: { onCreated: () => void }) {
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<readonly Scope[]>(["read"]);
   const [created, setCreated] = useState<NewSecret>();
-  const [problem, setProblem] = useState<string>();
+  const action = useAction();
 
   async function create() {
-    setProblem(undefined);
-    try {
-      const ordered = SCOPES.map(([scope]) => scope).filter((scope) => scopes.includes(scope));
-      setCreated(await runOperation<NewSecret>(createOperation({ name: name.trim(), scopes: ordered })));
-      setName("");
-      onCreated();
-    } catch (cause) {
-      setProblem(problemOf(cause));
-    }
+    const ordered = SCOPES.map(([scope]) => scope).filter((scope) => scopes.includes(scope));
+    const response = await action.operate<NewSecret>(createOperation({ name: name.trim(), scopes: ordered }));
+    if (!response) return;
+    setCreated(response);
+    setName("");
+    onCreated();
   }
   const toggle = (scope: Scope, isOn: boolean) =>
     setScopes(isOn ? [...scopes, scope] : scopes.filter((other) => other !== scope));
@@ -66,23 +63,17 @@ export function CreateKey({ onCreated }: { onCreated: () => void }) {
           </div>
         </fieldset>
         <div class="row wrap">
-          <button type="submit" class="btn go" disabled={name.trim() === "" || scopes.length === 0}>
+          <button
+            type="submit"
+            class="btn go"
+            disabled={action.isBusy || name.trim() === "" || scopes.length === 0}
+          >
             Sign and create
           </button>
           <span class="s dim">One prompt of your wallet.</span>
         </div>
-        {problem !== undefined && (
-          <p class="problem s" role="alert">
-            {problem}
-          </p>
-        )}
+        <Outcome action={action} />
       </form>
     </section>
   );
-}
-
-/** What is said where an operation did not happen: the sentence of the wallet's side, or the node's words. */
-export function problemOf(cause: unknown): string {
-  if (cause instanceof OperationDeclined) return cause.message;
-  return cause instanceof Error ? cause.message : String(cause);
 }

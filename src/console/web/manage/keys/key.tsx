@@ -2,11 +2,11 @@ import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { formatCount } from "../../data/format.ts";
 import { nowMs } from "../../data/now.ts";
-import { type OwnerOperation, runOperation } from "../../owner/operation.ts";
 import { OwnerRegion } from "../../owner/owner-region.tsx";
 import { useOwnerQuery } from "../../owner/use-owner-query.ts";
 import { Time } from "../../parts/time.tsx";
 import { UserName } from "../../text/user-name.tsx";
+import { Outcome, useAction } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
 import {
   type ApiKey,
@@ -18,7 +18,6 @@ import {
   rotateOperation,
   usageCall,
 } from "./api-key.ts";
-import { problemOf } from "./create-key.tsx";
 import { KeyState } from "./keys.tsx";
 import { SecretOnce } from "./secret-once.tsx";
 import type { Usage } from "./usage.ts";
@@ -77,20 +76,19 @@ function Facts({ apiKey }: { apiKey: ApiKey }) {
 function Acts({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: () => void }) {
   const { route } = useLocation();
   const [secret, setSecret] = useState<string>();
-  const [problem, setProblem] = useState<string>();
-  async function run<T>(operation: OwnerOperation, then: (response: T) => void) {
-    setProblem(undefined);
-    try {
-      then(await runOperation<T>(operation));
-    } catch (cause) {
-      setProblem(problemOf(cause));
-    }
+  const action = useAction();
+  async function rotate(graceSecs: number) {
+    const response = await action.operate<NewSecret>(rotateOperation(apiKey, graceSecs));
+    if (!response) return;
+    setSecret(response.secret);
+    onChanged();
   }
-  const rotate = (graceSecs: number) =>
-    run<NewSecret>(rotateOperation(apiKey, graceSecs), (response) => {
-      setSecret(response.secret);
-      onChanged();
-    });
+  async function activate() {
+    if (await action.operate(activateOperation(apiKey))) onChanged();
+  }
+  async function remove() {
+    if (await action.operate(deleteOperation(apiKey))) route(KEYS_PATH);
+  }
   return (
     <>
       {secret !== undefined && <SecretOnce secret={secret} onDone={() => setSecret(undefined)} />}
@@ -106,30 +104,22 @@ function Acts({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: () => void }) 
             used, before the present one stops.
           </p>
           <div class="row wrap">
-            <button type="button" class="btn" onClick={() => rotate(DAY_SECS)}>
+            <button type="button" class="btn" disabled={action.isBusy} onClick={() => rotate(DAY_SECS)}>
               Rotate, the present text works a day
             </button>
-            <button type="button" class="btn" onClick={() => rotate(0)}>
+            <button type="button" class="btn" disabled={action.isBusy} onClick={() => rotate(0)}>
               Rotate, it stops at once
             </button>
             {!apiKey.active && (
-              <button type="button" class="btn" onClick={() => run(activateOperation(apiKey), onChanged)}>
+              <button type="button" class="btn" disabled={action.isBusy} onClick={activate}>
                 Activate
               </button>
             )}
-            <button
-              type="button"
-              class="btn bad"
-              onClick={() => run(deleteOperation(apiKey), () => route(KEYS_PATH))}
-            >
+            <button type="button" class="btn bad" disabled={action.isBusy} onClick={remove}>
               Delete
             </button>
           </div>
-          {problem !== undefined && (
-            <p class="problem s" role="alert">
-              {problem}
-            </p>
-          )}
+          <Outcome action={action} />
         </div>
       </section>
     </>

@@ -1,8 +1,7 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { shortHex } from "../../data/format.ts";
 import { useQuery } from "../../data/query.ts";
 import { whileVisible } from "../../data/visibility.ts";
-import { runOperation } from "../../owner/operation.ts";
 import { OwnerRegion } from "../../owner/owner-region.tsx";
 import { useOwnerPages } from "../../owner/use-owner-query.ts";
 import { pageConfig } from "../../page-config.ts";
@@ -10,7 +9,7 @@ import { CopyButton } from "../../parts/copy-button.tsx";
 import { LoadMore, pagesAsQuery } from "../../parts/load-more.tsx";
 import { Pill } from "../../parts/pill.tsx";
 import { Time } from "../../parts/time.tsx";
-import { problemOf } from "../keys/create-key.tsx";
+import { Outcome, useAction } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
 import {
   listCall,
@@ -41,17 +40,11 @@ function ApprovalLink({ url }: { url: string }) {
 }
 
 function Signer({ signer, onRemoved }: { signer: ManagedSigner; onRemoved: () => void }) {
-  const [problem, setProblem] = useState<string>();
+  const action = useAction();
   const [kind, word, meaning] = STATES[signer.status];
   const { fid, app_fid, approval_url, expires_at } = signer;
   async function remove() {
-    setProblem(undefined);
-    try {
-      await runOperation(removeOperation(signer));
-      onRemoved();
-    } catch (cause) {
-      setProblem(problemOf(cause));
-    }
+    if (await action.operate(removeOperation(signer))) onRemoved();
   }
   return (
     <li class="pad stack" data-row data-signer={signer.status} tabIndex={-1}>
@@ -69,7 +62,7 @@ function Signer({ signer, onRemoved }: { signer: ManagedSigner; onRemoved: () =>
           )}
         </span>
         <Time at={signer.created_at} />
-        <button type="button" class="btn bad" onClick={remove}>
+        <button type="button" class="btn bad" disabled={action.isBusy} onClick={remove}>
           Remove
         </button>
       </div>
@@ -99,11 +92,7 @@ function Signer({ signer, onRemoved }: { signer: ManagedSigner; onRemoved: () =>
           {shortHex(signer.public_key)}
         </dd>
       </dl>
-      {problem !== undefined && (
-        <p class="problem s" role="alert">
-          {problem}
-        </p>
-      )}
+      <Outcome action={action} />
     </li>
   );
 }

@@ -6,12 +6,11 @@ import { OwnerRegion } from "../../owner/owner-region.tsx";
 import { type SignedCall, sessionRequest } from "../../owner/session-request.ts";
 import { useOwnerPages } from "../../owner/use-owner-query.ts";
 import { apiPrefix } from "../../page-config.ts";
-import { FailureBox } from "../../parts/failure-box.tsx";
 import { LoadMore, pagesAsQuery } from "../../parts/load-more.tsx";
 import { Pill, type PillKind } from "../../parts/pill.tsx";
 import { Time } from "../../parts/time.tsx";
 import { EVENT_KINDS } from "../../stream/filters.ts";
-import { useAction } from "./use-action.ts";
+import { Outcome, useAction } from "../action.tsx";
 import { DUE_MS } from "./use-while-due.ts";
 import {
   DELIVERY_STATES,
@@ -172,12 +171,7 @@ export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplay
               onChange={(test) => choose({ test })}
             />
           </div>
-          {action.failure && <FailureBox failure={action.failure} />}
-          {action.note !== undefined && (
-            <p class="s done" role="status">
-              {action.note}
-            </p>
-          )}
+          <Outcome action={action} />
           {items.length === 0 && (
             <p class="empty">
               {pages.hasMore

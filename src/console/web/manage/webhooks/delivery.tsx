@@ -3,13 +3,12 @@ import { formatDuration, shortHex } from "../../data/format.ts";
 import { OwnerRegion } from "../../owner/owner-region.tsx";
 import { sessionRequest } from "../../owner/session-request.ts";
 import { apiPrefix } from "../../page-config.ts";
-import { FailureBox } from "../../parts/failure-box.tsx";
 import { Json, RawText } from "../../parts/json.tsx";
 import { Pill } from "../../parts/pill.tsx";
 import { Time } from "../../parts/time.tsx";
+import { Outcome, useAction } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
 import { StatePill } from "./deliveries.tsx";
-import { useAction } from "./use-action.ts";
 import { useWhileDue } from "./use-while-due.ts";
 import {
   type Attempt,
@@ -134,12 +133,7 @@ function Summary({ id, delivery, onReplayed }: { id: string; delivery: Delivery;
           </button>
         )}
       </div>
-      {action.failure && <FailureBox failure={action.failure} />}
-      {action.note !== undefined && (
-        <p class="s done" role="status">
-          {action.note}
-        </p>
-      )}
+      <Outcome action={action} />
     </>
   );
 }

@@ -6,12 +6,11 @@ import { RequestFailure } from "../../data/request.ts";
 import { shellQuote } from "../../data/snippets.ts";
 import { runOperation } from "../../owner/operation.ts";
 import { apiPrefix } from "../../page-config.ts";
-import { FailureBox } from "../../parts/failure-box.tsx";
 import { readFilters } from "../../stream/filters.ts";
+import { Outcome, useAction } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
 import { fromStream } from "./filter-state.ts";
 import { Secrets } from "./secrets.tsx";
-import { useAction } from "./use-action.ts";
 import { type Webhook, webhookPage } from "./webhook.ts";
 import { checkDraft, type WebhookDraft, WebhookForm } from "./webhook-form.tsx";
 
@@ -78,8 +77,7 @@ function NewWebhook({ fid, search }: { fid: number; search: string }) {
       onRefusal={setRefusal}
       onSubmit={() => void create()}
     >
-      {action.failure && <FailureBox failure={action.failure} />}
-      {action.note !== undefined && <p role="status">{action.note}</p>}
+      <Outcome action={action} />
       <div class="row wrap">
         <button type="submit" class="btn go" disabled={action.isBusy || subscription === undefined}>
           Sign and create

@@ -11,11 +11,11 @@ import { Tabs, tabPanelProps } from "../../parts/tabs.tsx";
 import { Time } from "../../parts/time.tsx";
 import { plainName } from "../../text/name.ts";
 import { UserText } from "../../text/user-text.tsx";
+import { type Action, Outcome, useAction } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { Health } from "./health.tsx";
 import { Settings } from "./settings.tsx";
-import { type Action, useAction } from "./use-action.ts";
 import { useWhileDue } from "./use-while-due.ts";
 import { isWaiting, type Webhook, webhookCall } from "./webhook.ts";
 import { HealthPill } from "./webhooks.tsx";
@@ -169,12 +169,7 @@ function Head({ webhook, action, onDone }: { webhook: Webhook; action: Action; o
           </>
         )}
       </div>
-      {action.failure && <FailureBox failure={action.failure} />}
-      {action.note !== undefined && (
-        <p class="s done" role="status">
-          {action.note}
-        </p>
-      )}
+      <Outcome action={action} />
     </section>
   );
 }

@@ -4,10 +4,9 @@ import { useDraft } from "../../data/draft.ts";
 import { RequestFailure } from "../../data/request.ts";
 import { type OwnerOperation, runOperation } from "../../owner/operation.ts";
 import { apiPrefix } from "../../page-config.ts";
-import { FailureBox } from "../../parts/failure-box.tsx";
+import { Outcome, useAction } from "../action.tsx";
 import { fromSubscription } from "./filter-state.ts";
 import { Secrets } from "./secrets.tsx";
-import { useAction } from "./use-action.ts";
 import { type Webhook, webhookCall } from "./webhook.ts";
 import { checkDraft, type WebhookDraft, WebhookForm } from "./webhook-form.tsx";
 
@@ -86,8 +85,7 @@ function Edit({ webhook, fid, onChanged }: SettingsProps) {
       onRefusal={setRefusal}
       onSubmit={() => void save()}
     >
-      {action.failure && <FailureBox failure={action.failure} />}
-      {action.note !== undefined && <p role="status">{action.note}</p>}
+      <Outcome action={action} />
       <div class="row wrap">
         <button
           type="submit"
@@ -151,12 +149,7 @@ function SecretCard({ webhook, onChanged }: Pick<SettingsProps, "webhook" | "onC
       </header>
       <div class="pad stack">
         <Secrets secrets={revealed?.secrets ?? webhook.secrets} />
-        {action.failure && <FailureBox failure={action.failure} />}
-        {action.note !== undefined && (
-          <p class="s" role="status">
-            {action.note}
-          </p>
-        )}
+        <Outcome action={action} />
       </div>
     </section>
   );
@@ -188,12 +181,7 @@ function Danger({ webhook }: Pick<SettingsProps, "webhook">) {
           Delete this webhook
         </button>
       </div>
-      {action.failure && <FailureBox failure={action.failure} />}
-      {action.note !== undefined && (
-        <p class="s done" role="status">
-          {action.note}
-        </p>
-      )}
+      <Outcome action={action} />
     </section>
   );
 }

@@ -1,0 +1,57 @@
+import { useState } from "preact/hooks";
+import { RequestFailure } from "../data/request.ts";
+import { OperationDeclined, type OwnerOperation, runOperation } from "../owner/operation.ts";
+import { FailureBox } from "../parts/failure-box.tsx";
+
+/** What the buttons of a form or card do: whether something is under way, and what became of the last one. */
+export interface Action {
+  readonly isBusy: boolean;
+  /** What the node refused. */
+  readonly failure: RequestFailure | undefined;
+  /** A sentence: what was done, or why nothing was sent. */
+  readonly note: string | undefined;
+  /** Does it; the sentence that `work` resolves with is shown. */
+  run(work: () => Promise<string | undefined>): Promise<void>;
+  /** Runs one operation. Resolves with the response; undefined when the owner declined or the node refused. */
+  operate<T>(operation: OwnerOperation): Promise<T | undefined>;
+}
+
+export function useAction(): Action {
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<RequestFailure>();
+  const [note, setNote] = useState<string>();
+  async function run(work: () => Promise<string | undefined>) {
+    setBusy(true);
+    setFailure(undefined);
+    setNote(undefined);
+    try {
+      setNote(await work());
+    } catch (cause) {
+      if (cause instanceof RequestFailure) setFailure(cause);
+      else if (cause instanceof OperationDeclined) setNote(cause.message);
+      else throw cause;
+    } finally {
+      setBusy(false);
+    }
+  }
+  async function operate<T>(operation: OwnerOperation) {
+    let response: T | undefined;
+    await run(async () => {
+      response = await runOperation<T>(operation);
+      return undefined;
+    });
+    return response;
+  }
+  return { isBusy, failure, note, run, operate };
+}
+
+/** What became of the last action. */
+export function Outcome({ action: { failure, note } }: { action: Pick<Action, "failure" | "note"> }) {
+  if (failure) return <FailureBox failure={failure} />;
+  if (note === undefined) return null;
+  return (
+    <p class="s done" role="status">
+      {note}
+    </p>
+  );
+}
