@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { keysOfPerson } from "../support/demo-calls.ts";
+import { IS_LONG } from "../support/long.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { type IdKind, idsIn, pageSnippets, runSnippets } from "./support/snippets.ts";
 import { demoCast, submit } from "./support/submit.ts";
@@ -27,10 +28,10 @@ consoleTest(
     const quoted = `/console/casts/${root.hash}`;
     const pages: readonly (readonly [path: string, kind: IdKind, list?: string])[] = [
       ["/console", "casts"],
-      ...["casts", "replies", "popular", "likes"].map(
+      ...(IS_LONG ? ["casts", "replies", "popular", "likes"] : ["replies"]).map(
         (tab) => [`/console/people/${FID}?tab=${tab}`, "casts"] as const,
       ),
-      ...["followers", "following", "mutuals"].map(
+      ...(IS_LONG ? ["followers", "following", "mutuals"] : ["mutuals"]).map(
         (tab) => [`/console/people/3?tab=${tab}`, "people"] as const,
       ),
       ["/console/people/3?tab=channels", "channels"],

@@ -2,6 +2,7 @@ import { describe, expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { privateKeyToAccount } from "viem/accounts";
 import { demoKeys } from "../../src/demo/keys.ts";
+import { IS_LONG } from "../support/long.ts";
 import { signedHeaders } from "../support/signing.ts";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
@@ -319,8 +320,9 @@ consoleTest(
   },
 );
 
-consoleTest("check 15: connecting, the session, the sheet and the activity, in both themes", async (open) => {
-  for (const theme of ["light", "dark"] as const) {
+// The pages behind it are checked with those of every owner.
+consoleTest("check 15: connecting and the sheet of an operation, in both themes", async (open) => {
+  for (const theme of IS_LONG ? (["light", "dark"] as const) : (["dark"] as const)) {
     const { page, goto } = await open({ theme, width: theme === "light" ? 1280 : 390 });
     await injectWallet(page, demoAccount(theme === "light" ? 24 : 25));
     await goto(MANAGE);
@@ -329,13 +331,10 @@ consoleTest("check 15: connecting, the session, the sheet and the activity, in b
     await connect(page);
     await startSession(page);
     await isReading(page);
-    expect(await axeViolations(page)).toEqual([]);
     await goto(ACTIVITY);
     await page.getByText("A session was started").waitFor();
     await page.getByRole("button", { name: "End all" }).click();
     await page.getByRole("dialog").waitFor();
-    expect(await axeViolations(page)).toEqual([]);
-    await page.getByRole("button", { name: "Cancel" }).click();
     expect(await axeViolations(page)).toEqual([]);
   }
 });

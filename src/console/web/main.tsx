@@ -1,9 +1,6 @@
 import { render } from "preact";
-
 import { restoreImageChoice } from "./data/images.ts";
-
 import { announceDemoWallet } from "./demo/wallet.ts";
-
 import { App } from "./shell/app.tsx";
 import { startScrollMemory } from "./shell/scroll.ts";
 

@@ -1,11 +1,15 @@
-import { test } from "bun:test";
+import { beforeAll, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type ConsolePage, type ConsolePageOptions, consolePage } from "./page.ts";
-import { HAS_BROWSER } from "./shared.ts";
+import { HAS_BROWSER, sharedBrowser, sharedNode } from "./shared.ts";
 
 /** Pages of failed tests. */
 const FAILURES = join(import.meta.dir, "../../../dist/browser-failures");
+
+const START_TIMEOUT_MS = 120_000;
+// The first test of a process would otherwise have to compile the program and start the node in its own time.
+if (HAS_BROWSER) beforeAll(() => Promise.all([sharedBrowser(), sharedNode()]), START_TIMEOUT_MS);
 
 /**
  * A test with pages of its own: `open` gives as many as it asks for. They are closed at the end, which fails where a page has

@@ -7,12 +7,17 @@ const ROOT = join(import.meta.dir, "../../..");
 /** The texts of the panel of a page, by the name of their tab. */
 export async function pageSnippets(page: Page): Promise<ReadonlyMap<string, string>> {
   const panel = page.locator("main .api").first();
-  const texts = new Map<string, string>();
-  for (const tab of await panel.getByRole("tab").all()) {
-    await tab.click();
-    texts.set((await tab.textContent()) ?? "", (await panel.locator("pre").textContent()) ?? "");
-  }
-  return texts;
+  const texts = await panel.evaluate(async (element) => {
+    const found: [string, string][] = [];
+    for (const tab of element.querySelectorAll<HTMLElement>('[role="tab"]')) {
+      tab.click();
+      do await new Promise(requestAnimationFrame);
+      while (tab.ariaSelected !== "true");
+      found.push([tab.textContent ?? "", element.querySelector("pre")?.textContent ?? ""]);
+    }
+    return found;
+  });
+  return new Map(texts);
 }
 
 /** Runs snippets as they were copied, TypeScript with the packages of this project. Returns what each has as its body. */

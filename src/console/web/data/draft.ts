@@ -1,6 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
-
-const SAVE_AFTER_MS = 300;
+import { useState } from "preact/hooks";
 
 function stored<T>(key: string): T | undefined {
   try {
@@ -20,27 +18,15 @@ export function useDraft<T>(
   initial: () => T,
 ): { readonly value: T; set(value: T): void; discard(): void } {
   const key = `draft:${name}`;
-  const [value, set] = useState<T>(() => stored<T>(key) ?? initial());
-  const [isTouched, setTouched] = useState(false);
-  useEffect(() => {
-    if (!isTouched) return;
-    const timer = setTimeout(() => {
-      try {
-        sessionStorage.setItem(key, JSON.stringify(value));
-      } catch {
-        // A browser that stores nothing forgets the draft with the page.
-      }
-    }, SAVE_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [key, value, isTouched]);
+  const [value, setValue] = useState<T>(() => stored<T>(key) ?? initial());
   return {
     value,
     set(next) {
-      setTouched(true);
-      set(next);
+      setValue(next);
+      // At once: a reload may follow.
+      store(key, next);
     },
     discard() {
-      setTouched(false);
       try {
         sessionStorage.removeItem(key);
       } catch {
@@ -51,9 +37,12 @@ export function useDraft<T>(
 }
 
 /** Leaves a draft for a form of another page of this tab. Returns whether the browser kept it. */
-export function leaveDraft(name: string, value: unknown): boolean {
+export const leaveDraft = (name: string, value: unknown) => store(`draft:${name}`, value);
+
+/** Returns whether the browser kept it; one that stores nothing forgets the draft with the page. */
+function store(key: string, value: unknown): boolean {
   try {
-    sessionStorage.setItem(`draft:${name}`, JSON.stringify(value));
+    sessionStorage.setItem(key, JSON.stringify(value));
     return true;
   } catch {
     return false;
