@@ -91,6 +91,17 @@ class Stream {
   }
 }
 
+/** By how much the counts of attempts and deliveries differ from the rows. */
+function attemptsIn(dataDir: string) {
+  using state = openState(statePath(dataDir));
+  return state.sqlite
+    .query(
+      `SELECT sum(attempts) - (SELECT count(*) FROM delivery_attempts) AS counted,
+         sum(delivered) - (SELECT count(*) FROM deliveries WHERE state = 'delivered') AS delivered FROM attempt_stats`,
+    )
+    .get();
+}
+
 /**
  * Returns how often each event was accepted, as `<path> <event>`. Fails when an event had several ids, or an id several
  * events.
@@ -145,6 +156,7 @@ test(`a node that is killed at ${KILLS} random moments delivers every event at l
   await allDelivered(last.url);
   expect(await last.stop()).toBe(0);
   expect(last.logs()).not.toContain('"level":"error"');
+  expect(attemptsIn(dataDir)).toEqual({ counted: 0, delivered: 0 });
   // An unconfirmed message may have been stored; then its event is delivered as well.
   for (const event of storedIn(dataDir)) stream.expected.add(event);
   const counts = countsOf(receiver);

@@ -64,6 +64,10 @@ describe.skipIf(!HAS_POSTGRES)("after an answer that was lost behind the commit"
       log: deliveryLog,
       webhooks,
       attempts: () => database.rows("delivery_attempts"),
+      counted: () =>
+        database.query(
+          "SELECT sum(attempts)::int AS attempts, sum(delivered)::int AS delivered FROM attempt_stats",
+        ),
       /** Runs a write whose first answer is lost. */
       async losing<T>(write: () => Promise<T>, tag = /^COMMIT/): Promise<T> {
         const lost = proxy.loseAnswer(tag);
@@ -98,6 +102,7 @@ describe.skipIf(!HAS_POSTGRES)("after an answer that was lost behind the commit"
     await state.losing(() => state.queue.settle(settlements, rule), /^SELECT/);
     expect(await state.log.totals()).toEqual({ queued: 0, delivered: 5, failed: 0, dropped: 0 });
     expect(await state.attempts()).toBe(5);
+    expect(await state.counted()).toEqual([{ attempts: 5, delivered: 5 }]);
   });
 
   test("a claim that got no answer is left to its lease, and the next deliveries are claimed", async () => {
