@@ -2,7 +2,8 @@ import type { FeedPage } from "./event-feed.ts";
 
 /** How long a client waits before it connects again. */
 const RETRY_MS = 2_000;
-const HEADERS = {
+/** Of every feed. */
+export const FEED_HEADERS = {
   "content-type": "text/event-stream",
   "cache-control": "no-store",
   "x-accel-buffering": "no",
@@ -73,5 +74,5 @@ export function feedResponse<Event>(
     },
     { highWaterMark: 0 },
   );
-  return new Response(body, { headers: HEADERS });
+  return new Response(body, { headers: FEED_HEADERS });
 }

@@ -8,7 +8,7 @@ import { privateRoutes } from "../private-routes.ts";
 import { addDemoApp, MAX_ADDED_PEOPLE } from "./add-app.ts";
 import type { DemoDeskRpc } from "./desk.ts";
 import type { FeedPage } from "./event-feed.ts";
-import { feedResponse } from "./feed-response.ts";
+import { FEED_HEADERS, feedResponse } from "./feed-response.ts";
 import type { Buzz } from "./phones.ts";
 import { MAX_PULSE_RATE, MAX_PULSE_SECS } from "./pulse-limits.ts";
 import { RECEIVER_ANSWERS, type ReceivedDelivery } from "./receivers.ts";
@@ -52,6 +52,7 @@ export function demoRoutes({ own, desk, callNode, basePath, stopping }: DemoRout
     present: (event: Event) => object,
     opening: object = {},
   ): Promise<Response> {
+    if (request.method === "HEAD") return new Response(null, { headers: FEED_HEADERS });
     const feed = await desk.openStream();
     if (feed === undefined) throw new ApiError("tooManyRequests", "too many pages watch the demo");
     const hello = { feed, ...opening };

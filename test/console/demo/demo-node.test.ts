@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { MAX_DEMO_STREAMS } from "../../../src/console/demo/desk.ts";
 import { demoKeys } from "../../../src/demo/keys.ts";
 import { compiledProgram } from "../../support/compiled-program.ts";
 import { keysOfPerson, postAsPerson } from "../../support/demo-calls.ts";
@@ -109,6 +110,20 @@ describe("the demo's part of the console", () => {
     expect((await fetch(receiver.url, { method: "POST", body: "{}" })).status).toBe(410);
     for (const answer of [201, "fast", null, [200]]) expect((await put(answer)).status).toBe(400);
     expect((await demo("/receiver/5-nobody", { method: "PUT", body: '{"answer":200}' })).status).toBe(404);
+  });
+
+  test("HEAD of a feed is answered at once and holds no place among the streams", async () => {
+    const { body: receiver } = (await post("/receiver", { fid: 7 })) as { body: { id: string } };
+    for (const path of ["/inbox", `/receiver/${receiver.id}`]) {
+      const heads = await Promise.all(
+        Array.from({ length: MAX_DEMO_STREAMS + 1 }, () =>
+          demo(path, { method: "HEAD", signal: AbortSignal.timeout(5_000) }),
+        ),
+      );
+      expect(new Set(heads.map(({ status }) => status))).toEqual(new Set([200]));
+      expect(heads[0]?.headers.get("content-type")).toBe("text/event-stream");
+    }
+    await readSseUntil(`${node.url}/console/demo/inbox`, () => true);
   });
 
   test("nothing else of this machine may be called or registered", async () => {
