@@ -15,7 +15,3 @@ export const apiPrefix = `/v2/${pageConfig.service}`;
 /** The origin of this node as the page shows it in snippets. */
 export const nodeOrigin =
   pageConfig.publicUrl === "" ? location.origin : pageConfig.publicUrl.replace(/\/$/, "");
-
-/** Whether this document may load images from other hosts. */
-export const areImagesLoaded =
-  pageConfig.images === "ask" && new URLSearchParams(location.search).get("images") === "1";

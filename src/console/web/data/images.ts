@@ -1,4 +1,4 @@
-import { areImagesLoaded, pageConfig } from "../page-config.ts";
+import { pageConfig } from "../page-config.ts";
 
 const KEY = "images";
 const PARAM = "images";
@@ -16,7 +16,7 @@ function choose(isOn: boolean): void {
     if (isOn) localStorage.setItem(KEY, "1");
     else localStorage.removeItem(KEY);
   } catch {
-    // A browser that stores nothing forgets the choice with the tab.
+    // A browser that stores nothing cannot choose.
   }
 }
 
@@ -28,13 +28,21 @@ function address(isOn: boolean): string {
   return url.href;
 }
 
+/**
+ * Whether images from other hosts are shown: the document may load them, and the visitor chose so in this browser. A link of somebody
+ * else can ask for the document, so that alone would tell those hosts the visitor's address.
+ */
+export const areImagesLoaded =
+  pageConfig.images === "ask" && new URLSearchParams(location.search).get(PARAM) === "1" && isChosen();
+
 /** Whether images from other hosts may be offered and are not shown yet. */
 export const canLoadImages = pageConfig.images === "ask" && !areImagesLoaded;
 
 /** Loads this page again with images from other hosts, and remembers the choice. The document's policy decides what may load. */
 export function loadImages(): void {
   choose(true);
-  location.assign(address(true));
+  if (address(true) === location.href) location.reload();
+  else location.assign(address(true));
 }
 
 /** Loads this page again without images from other hosts. */

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { areImagesLoaded } from "../page-config.ts";
+import { areImagesLoaded } from "../data/images.ts";
 import { imageUrl } from "../text/link.ts";
 import { displayNameOf, initialOf } from "../text/name.ts";
 

@@ -1,5 +1,4 @@
-import { canLoadImages, hideImages, loadImages } from "../data/images.ts";
-import { areImagesLoaded } from "../page-config.ts";
+import { areImagesLoaded, canLoadImages, hideImages, loadImages } from "../data/images.ts";
 
 /** The choice to load images, which other hosts have. Nothing where the node never offers them. */
 export function LoadImages() {
