@@ -33,7 +33,7 @@ test("returns each row to the owner with its state, its client and its last even
           client_fid: CLIENT_A,
           state: "disabled",
           url,
-          token: "🎈🎈🎈🎈🎈🎈🎈🎈",
+          token: "🎈🎈🎈🎈🎈",
           last_event: "notifications_disabled",
           created_at: start + 5,
           updated_at: start + 5,

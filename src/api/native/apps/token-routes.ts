@@ -23,7 +23,11 @@ const NotificationToken = Type.Object(
     }),
     state: Type.Unsafe<TokenRecord["state"]>({ type: "string", enum: [...tokenStates] }),
     url: nullable(Type.String({ description: "URL at which the client accepts notifications" })),
-    token: nullable(Type.String({ description: `The first ${SHOWN_TOKEN_CHARS} characters of the token` })),
+    token: nullable(
+      Type.String({
+        description: `The first ${SHOWN_TOKEN_CHARS} characters of the token; of a short one at most half`,
+      }),
+    ),
     last_event: Type.String({
       description:
         "The client's last event about this row; `imported` for a token imported from another service",
@@ -80,7 +84,8 @@ function presentToken(token: TokenRecord): Static<typeof NotificationToken> {
   };
 }
 
-/** Truncates at whole characters: half a surrogate pair is not valid text. */
+/** Never all of a token, however short it is. Truncates at whole characters: half a surrogate pair is not valid text. */
 function firstCharacters(token: string): string {
-  return [...token].slice(0, SHOWN_TOKEN_CHARS).join("");
+  const characters = [...token];
+  return characters.slice(0, Math.min(SHOWN_TOKEN_CHARS, Math.floor(characters.length / 2))).join("");
 }
