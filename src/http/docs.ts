@@ -58,6 +58,8 @@ function secured(body: Bun.BunFile | string, contentType: string, cacheControl: 
       "cache-control": cacheControl,
       "content-security-policy": contentSecurityPolicy,
       "referrer-policy": "no-referrer",
+      "x-frame-options": "DENY",
+      "cross-origin-opener-policy": "same-origin",
     },
   });
 }
