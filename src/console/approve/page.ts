@@ -1,6 +1,7 @@
 import type { UserNames } from "../../read/queries/users/user-names.ts";
 import type { ApprovalView } from "../../signers/approvals.ts";
 import { permissionsOf } from "../../signers/permissions.ts";
+import { initialOf, plainName } from "../web/text/name.ts";
 
 /** What each permission lets an app do, as its user reads it. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
@@ -36,8 +37,7 @@ interface PageOptions {
 export function approvalContent({ view, names, isDemo }: PageOptions): string {
   const { appFid, publicKey, scopes, ttlSecs, userFid, redirectUrl } = view;
   const { username, displayName } = names;
-  const claimed = displayName || username || "An app without a name";
-  const [initial = "?"] = claimed;
+  const claimed = plainName(displayName || username || "An app without a name");
   const allowed = permissionsOf(scopes).flatMap((name) => WORDS[name] ?? [name]);
   // A signer that a user has approved before is for this user alone.
   const demo = isDemo ? ` data-demo="${userFid ?? ""}"` : "";
@@ -45,8 +45,8 @@ export function approvalContent({ view, names, isDemo }: PageOptions): string {
   return `<h1>May this app act for you?</h1>
     <div class="card">
       <section class="pad app">
-        <span class="face" aria-hidden="true">${text(initial.toUpperCase())}</span>
-        <div><h2><bdi>${text(claimed)}</bdi></h2>
+        <span class="face" aria-hidden="true">${text(initialOf(claimed))}</span>
+        <div><h2><bdi class="user">${text(claimed)}</bdi></h2>
         <p class="dim s">${username ? `@${text(username)} &middot; ` : ""}fid ${appFid}</p></div>
         <p class="claim">The app chose this name itself. Nobody has checked it: go on only if you came here from the app.</p>
       </section>

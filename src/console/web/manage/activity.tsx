@@ -10,6 +10,8 @@ import { apiPrefix } from "../page-config.ts";
 import { LoadMore, pagesAsQuery } from "../parts/load-more.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { Time } from "../parts/time.tsx";
+import { plainName } from "../text/name.ts";
+import { UserName } from "../text/user-name.tsx";
 import { Outcome, useAction } from "./action.tsx";
 import { auditWords } from "./audit-words.ts";
 import { ManagePage } from "./manage-page.tsx";
@@ -58,7 +60,7 @@ async function endSession({ session_id: id, label }: Session): Promise<void> {
   await runOperation({
     ...call,
     title: "End a session",
-    words: `The session “${label}” ends at once, on every node. Whoever uses it has to sign again.`,
+    words: `The session “${plainName(label)}” ends at once, on every node. Whoever uses it has to sign again.`,
     cli: `session end ${id}`,
   });
 }
@@ -87,8 +89,8 @@ function SessionRow({
     <li class="row wrap">
       <div class="grow">
         <p class="row wrap tight">
-          <b class="user">
-            <bdi>{label}</bdi>
+          <b>
+            <UserName name={label} />
           </b>
           {isThisBrowser && <Pill kind="acc">this browser</Pill>}
         </p>
@@ -100,7 +102,7 @@ function SessionRow({
         </p>
       </div>
       <button type="button" class="btn" onClick={onEnd}>
-        End<span class="skip"> the session {label}</span>
+        End<span class="skip"> the session {plainName(label)}</span>
       </button>
     </li>
   );

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
+import { areImagesLoaded } from "../data/images.ts";
 import type { Cast, CastEmbed } from "../data/objects.ts";
 import { Icon } from "../icons.tsx";
-import { areImagesLoaded } from "../data/images.ts";
 import { CastText } from "../text/cast-text.tsx";
 import { castPage } from "../text/client-urls.ts";
 import { ForeignLink } from "../text/foreign-link.tsx";

@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { approvalContent } from "../../src/console/approve/page.ts";
+
+test("the name that an app chose shows what would be invisible, is cut and stays text", () => {
+  const content = approvalContent({
+    view: {
+      appFid: 4,
+      publicKey: new Uint8Array(32),
+      scopes: [],
+      ttlSecs: 86_400,
+      userFid: null,
+      redirectUrl: null,
+      status: "pending_approval",
+    } as never,
+    names: { username: null, displayName: `\u202e<script>\u200b${"x".repeat(200)}` } as never,
+    isDemo: false,
+  });
+  expect(content).toContain('<bdi class="user">\ufffd&lt;script&gt;\ufffdxxx');
+  expect(content).toContain("x…</bdi>");
+  expect(content).not.toMatch(/[\u202a-\u202e\u200b]|<script|x{65}/);
+});
