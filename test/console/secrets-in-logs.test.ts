@@ -117,10 +117,10 @@ test("check 25: no secret, code, key or signature of a console's day is in a log
   const { lines } = (await (await fetch(`${node.url}/console/op/log`)).json()) as { lines: unknown };
   const metrics = await (await fetch(`${node.url}/metrics`)).text();
   const status = await (await fetch(`${node.url}/status`)).text();
-  const told = JSON.stringify(lines) + metrics + status;
+  const answers = JSON.stringify(lines) + metrics + status;
   expect(
     Object.entries(secrets)
-      .filter(([, secret]) => told.includes(secret))
+      .filter(([, secret]) => answers.includes(secret))
       .map(([name]) => name),
   ).toEqual([]);
 
