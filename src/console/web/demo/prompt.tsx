@@ -43,13 +43,13 @@ function Pick({ prompt }: { prompt: Extract<DemoPrompt, { kind: "pick" }> }) {
           <li key={user.fid}>
             <button type="button" class="btn quiet wallet" onClick={() => prompt.settle(user.fid)}>
               <Face user={user} size={2} />
-              <b>
-                <UserName name={displayNameOf(user)} />
-              </b>
-              <span class="dim">
-                <UserName name={handleOf(user)} />
+              <span class="grow">
+                <UserName name={displayNameOf(user)} />{" "}
+                <span class="dim s handle">
+                  <UserName name={handleOf(user)} />
+                </span>
               </span>
-              <span class="dim">fid {user.fid}</span>
+              <span class="dim s">fid {user.fid}</span>
             </button>
           </li>
         ))}

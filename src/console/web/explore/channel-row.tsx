@@ -1,7 +1,7 @@
 import { plural } from "../data/format.ts";
 import type { Channel } from "../data/objects.ts";
 import { channelPage } from "../text/client-urls.ts";
-import { UserName } from "../text/user-name.tsx";
+import { ChannelName, UserName } from "../text/user-name.tsx";
 import { UserText } from "../text/user-text.tsx";
 
 /** A channel as a row of a list. The id of some channels is a URL, which is their name as well. */
@@ -11,7 +11,7 @@ export function ChannelRow({ channel }: { channel: Channel }) {
       <div class="grow">
         <div class="who">
           <a class="name" data-open href={channelPage(channel.id)}>
-            /<UserName name={channel.name} />
+            <ChannelName name={channel.name} />
           </a>
           {channel.name !== channel.id && (
             <span class="dim s handle">

@@ -13,8 +13,8 @@ import { PageHead } from "../parts/page-head.tsx";
 import { PersonRow } from "../parts/person.tsx";
 import { Region } from "../parts/region.tsx";
 import { Tabs, tabPanelProps } from "../parts/tabs.tsx";
-import { plainName } from "../text/name.ts";
-import { UserName } from "../text/user-name.tsx";
+import { channelPrefix, plainName } from "../text/name.ts";
+import { ChannelName, UserName } from "../text/user-name.tsx";
 import { UserText } from "../text/user-text.tsx";
 import { castKey, castsOf, PAGE_SIZE, userKey, usersOf } from "./lists.ts";
 
@@ -50,14 +50,10 @@ function ChannelPage({ id }: { id: string }) {
           { label: "Channels", href: "/console/channels" },
           { label: <UserName name={name} /> },
         ]}
-        title={`/${plainName(name)}`}
-        heading={
-          <>
-            /<UserName name={name} />
-          </>
-        }
+        title={`${channelPrefix(name)}${plainName(name)}`}
+        heading={<ChannelName name={name} />}
       >
-        <LoadImages />
+        {!isMissing && <LoadImages />}
       </PageHead>
       {isMissing ? (
         <NoChannel id={id} />

@@ -197,12 +197,13 @@ function Rules() {
       </header>
       <div class="pad stack s">
         <p>
-          <b>Casts</b> that have every word, in any order; the last word may be the begin of one. "Two words"
-          in quotes are a phrase. Neither other languages' forms of a word nor spelling mistakes are found.
+          <b>Casts</b> that have every word, in any order; the last word may be the beginning of one. "Two
+          words" in quotes are a phrase. Neither other languages' forms of a word nor spelling mistakes are
+          found.
         </p>
         <p>
-          <b>People</b> by the begin of a name or of a word in the displayed name. <b>Channels</b> by their
-          name.
+          <b>People</b> by the beginning of a name or of a word in the displayed name. <b>Channels</b> by
+          their name.
         </p>
         <p>A fid, @name, /channel, hash, address or a client's link opens its page.</p>
       </div>

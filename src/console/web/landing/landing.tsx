@@ -35,11 +35,21 @@ function State({ pulse }: { pulse: Pulse | undefined }) {
   );
 }
 
+/** What a visitor can do here, after "Browse them". */
+function leadOf({ manage, demo }: Pick<typeof pageConfig, "manage" | "demo">): string {
+  if (!manage) return " and copy the call behind any view.";
+  return demo
+    ? ", copy the call behind any view, or borrow a demo person's wallet and send a push in two minutes."
+    : ", copy the call behind any view, and run your mini apps and webhooks from here.";
+}
+
 function Lead({ pulse }: { pulse: Pulse | undefined }) {
   const people = pulse?.counts.fids;
   const casts = pulse?.counts.casts;
-  const counted =
-    people !== undefined && casts !== undefined
+  const isEmpty = people === 0 && casts === 0;
+  const counted = isEmpty
+    ? "Nobody is here yet: this node holds no people and no casts."
+    : people !== undefined && casts !== undefined
       ? `${plural(people, "person", "people")} and ${plural(casts, "cast")} live in one file beside this program.`
       : "People, casts and channels live in one file beside this program.";
   return (
@@ -47,9 +57,8 @@ function Lead({ pulse }: { pulse: Pulse | undefined }) {
       {/* A count that has another length moves no other line. */}
       <span class="sentence">{counted}</span>{" "}
       <span class="sentence">
-        {pageConfig.demo
-          ? "Browse them, copy the call behind any view, or borrow a demo person's wallet and send a push in two minutes."
-          : "Browse them, copy the call behind any view, and run your mini apps and webhooks from here."}
+        {isEmpty ? "Once they are, you can browse them" : "Browse them"}
+        {leadOf(pageConfig)}
       </span>
     </p>
   );

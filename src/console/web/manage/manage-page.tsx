@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Owner } from "../owner/owner.ts";
 import { OwnerOnly } from "../owner/owner-only.tsx";
@@ -13,6 +14,9 @@ const ENTRIES = [
   { href: "/console/manage/signers", label: "Signers" },
   { href: "/console/manage/activity", label: "Activity" },
 ] as const satisfies readonly { href: string; label: string; also?: string }[];
+
+/** What stays in sight of the entry before the current one. */
+const EDGE_PX = 48;
 
 /** Whether a page is one of an entry's. */
 function isWithin(path: string, entry: { readonly href: string; readonly also?: string }): boolean {
@@ -36,6 +40,12 @@ export function ManagePage({
   const { path } = useLocation();
   const isOverview = path.replace(/\/$/, "") === "/console/manage";
   const way = [{ label: "Manage", href: "/console/manage" }, ...crumbs, { label: title }];
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the row of entries is wider than the window.
+  useEffect(() => {
+    const entry = nav.current?.querySelector<HTMLElement>("[aria-current]");
+    if (nav.current && entry) nav.current.scrollLeft = entry.offsetLeft - nav.current.offsetLeft - EDGE_PX;
+  }, [path]);
   return (
     <>
       <PageHead title={title} {...(isOverview ? {} : { crumbs: way })}>
@@ -43,7 +53,7 @@ export function ManagePage({
       </PageHead>
       <PausedNotice />
       <div class="side">
-        <nav aria-label="Manage">
+        <nav aria-label="Manage" ref={nav}>
           {ENTRIES.map((entry) => (
             <a
               href={entry.href}

@@ -1,4 +1,6 @@
 import { useState } from "preact/hooks";
+import { refreshLists } from "../data/pages.ts";
+import { refreshShown } from "../data/query.ts";
 import { apiKey, isApiKeyWanted } from "../data/request.ts";
 
 /** Asks for an API key, which stays in memory. */
@@ -12,6 +14,8 @@ export function ApiKeyNotice() {
         event.preventDefault();
         apiKey.value = text.trim();
         isApiKeyWanted.value = false;
+        refreshShown();
+        refreshLists();
       }}
     >
       <label for="api-key" class="grow">

@@ -6,7 +6,7 @@ import type { Cast } from "../data/objects.ts";
 import { Icon, type IconName } from "../icons.tsx";
 import { CastText } from "../text/cast-text.tsx";
 import { castPage, channelPage } from "../text/client-urls.ts";
-import { PersonName, UserName } from "../text/user-name.tsx";
+import { ChannelName, PersonName } from "../text/user-name.tsx";
 import { CallPanel } from "./call-panel.tsx";
 import { Embeds } from "./embeds.tsx";
 import { Face } from "./face.tsx";
@@ -29,7 +29,7 @@ export function ChannelPill({ channel }: { channel: Cast["channel"] }) {
   return (
     <a class="pill acc channel" href={channelPage(channel.id)}>
       <span>
-        /<UserName name={channel.name} />
+        <ChannelName name={channel.name} />
       </span>
     </a>
   );

@@ -3,7 +3,7 @@ import type { StreamEvent } from "../data/event-stream.ts";
 import type { Cast, User } from "../data/objects.ts";
 import { castPage, channelPage, pageOfPerson, personPage } from "../text/client-urls.ts";
 import { displayNameOf, handleOf } from "../text/name.ts";
-import { UserName } from "../text/user-name.tsx";
+import { ChannelName, UserName } from "../text/user-name.tsx";
 import { Face } from "./face.tsx";
 import { Time } from "./time.tsx";
 
@@ -34,7 +34,7 @@ const Channel = ({ channel }: { channel: Cast["channel"] }) =>
       {" "}
       in{" "}
       <a href={channelPage(channel.id)}>
-        /<UserName name={channel.name} />
+        <ChannelName name={channel.name} />
       </a>
     </>
   );

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { DemoLayer } from "../demo/demo-layer.tsx";
 import { PendingSheet } from "../owner/owner-parts.tsx";
+import { pageConfig } from "../page-config.ts";
 import { Announcer } from "../parts/announcer.tsx";
 import { ApiKeyNotice } from "../parts/api-key-notice.tsx";
 import { pages } from "../routes.ts";
@@ -12,10 +13,15 @@ import { NotFound } from "./not-found.tsx";
 import { startShortcuts } from "./shortcuts.ts";
 import { chunkFailure, loadChunk } from "./stale-chunk.ts";
 
-const routes = pages.map(({ path, load }) => ({
-  path,
-  Component: lazy(async () => (await loadChunk(load)).Page),
-}));
+/** The pages that this node serves; of others it says 404. */
+const routes = pages
+  .filter(({ path }) => isServed(path))
+  .map(({ path, load }) => ({ path, Component: lazy(async () => (await loadChunk(load)).Page) }));
+
+function isServed(path: string): boolean {
+  if (path.startsWith("/console/manage")) return pageConfig.manage;
+  return path !== "/console/operator" || pageConfig.operator;
+}
 
 /** Whether all segments of the path can be decoded. */
 function isWellFormed(path: string): boolean {

@@ -51,7 +51,8 @@ export function FilterForm({ filters }: { filters: StreamFilters }) {
   return (
     <form class="stack" onSubmit={(event) => void submit(event)}>
       <fieldset>
-        <legend>Kinds; none means all that have the filters</legend>
+        <legend>Kinds of events</legend>
+        <p class="dim">Tick none for every kind that these filters apply to.</p>
         <div class="checks">
           {EVENT_KINDS.map((kind) => (
             <label class="row tight" key={kind}>
@@ -90,7 +91,7 @@ export function FilterForm({ filters }: { filters: StreamFilters }) {
         );
       })}
       <fieldset class="row wrap">
-        <legend>Of these filters</legend>
+        <legend>When there are several filters</legend>
         {(["all", "any"] as const).map((value) => (
           <label class="row tight" key={value}>
             <input type="radio" name="match" checked={match === value} onChange={() => setMatch(value)} />

@@ -97,6 +97,12 @@ function Stream({ query }: { query: string }) {
             <Icon name={isPaused ? "play" : "pause"} /> {isPaused ? "Go on" : "Pause"}
           </button>
         </header>
+        {pageConfig.demo && (
+          <div class="pad stack s">
+            <p class="dim">Nothing moves in a demo network unasked.</p>
+            <MakeSomethingHappen />
+          </div>
+        )}
         {stream?.failure && <FailureBox failure={stream.failure} retry={() => stream.resume()} />}
         <Silence rows={shown.rows} stream={stream} isPaused={isPaused} />
         <p class="skip" role="status" aria-live="polite">
@@ -128,12 +134,6 @@ function Stream({ query }: { query: string }) {
             <FilterForm filters={filters} />
           </div>
         </section>
-        {pageConfig.demo && (
-          <section class="card pad stack s">
-            <p class="dim">Nothing moves in a demo network unasked.</p>
-            <MakeSomethingHappen />
-          </section>
-        )}
       </div>
     </div>
   );

@@ -48,6 +48,9 @@ export function initialOf(name: string): string {
   return "·";
 }
 
+/** Returns what stands before the name of a channel: a slash, but nothing where that is a URL. */
+export const channelPrefix = (name: string): string => (name.includes("://") ? "" : "/");
+
 /** A user as far as names need it. `username` is `!<fid>` for an fid without a name. */
 interface Named {
   readonly fid: number;

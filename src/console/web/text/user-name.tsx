@@ -1,5 +1,5 @@
 import { pageOfPerson } from "./client-urls.ts";
-import { displayNameOf, handleOf, nameParts } from "./name.ts";
+import { channelPrefix, displayNameOf, handleOf, nameParts } from "./name.ts";
 
 interface Named {
   readonly fid: number;
@@ -19,6 +19,16 @@ export function UserName({ name }: { name: string }) {
         ),
       )}
     </bdi>
+  );
+}
+
+/** The name of a channel, behind its slash. */
+export function ChannelName({ name }: { name: string }) {
+  return (
+    <>
+      {channelPrefix(name)}
+      <UserName name={name} />
+    </>
   );
 }
 

@@ -110,11 +110,11 @@ export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplay
   const action = useAction();
   const isFirstPage = (pages.items?.length ?? 0) <= PAGE_SIZE;
   const isDue = isWaiting(webhook) && !pages.costsPrompt && isFirstPage;
-  const waiting = webhook.queued_deliveries;
-  // Also once more when the last one has been settled.
+  const { queued_deliveries: waiting, last_success_at, last_failure_at } = webhook;
+  // Also when one was settled between two looks at the webhook.
   useEffect(() => {
     if (pages.items !== undefined && isFirstPage && !pages.costsPrompt) pages.refresh();
-  }, [waiting]);
+  }, [waiting, last_success_at, last_failure_at]);
   useEffect(() => (isDue ? whileVisible(DUE_MS, () => pages.refresh()) : undefined), [isDue, call.path]);
   const choose = (change: DeliverySelection) => {
     const params = new URLSearchParams();

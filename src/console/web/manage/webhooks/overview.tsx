@@ -20,6 +20,9 @@ import { useWhileDue } from "./use-while-due.ts";
 import { isWaiting, type Webhook, webhookCall } from "./webhook.ts";
 import { HealthPill } from "./webhooks.tsx";
 
+/** How often the page asks while nothing waits: a receiver that is fast leaves nothing waiting. */
+const IDLE_MS = 5_000;
+
 const TABS = [
   { id: "deliveries", label: "Deliveries" },
   { id: "health", label: "Health" },
@@ -44,7 +47,7 @@ function WebhookPage({ id, fid, onTitle }: { id: string; fid: number; onTitle: (
   const query = useWhileDue<{ webhook: Webhook }>(
     webhookCall(id),
     ({ webhook }) => isWaiting(webhook),
-    15_000,
+    IDLE_MS,
   );
   const webhook = query.data?.webhook;
   const { path, query: params, route } = useLocation();

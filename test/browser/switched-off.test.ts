@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type DemoNode, startDemoNode } from "../support/demo-node.ts";
+import { consoleTest } from "./support/console-test.ts";
+import { settled } from "./support/page.ts";
+import { HAS_BROWSER } from "./support/shared.ts";
+
+const OFF = ["console.manage=false", "console.operator=false", "http.anonymous=false"];
+const dataDir = mkdtempSync(join(tmpdir(), "svc-switched-off-"));
+let node: DemoNode;
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  node = await startDemoNode({ dataDir, args: OFF.flatMap((setting) => ["--set", setting]) });
+});
+afterAll(async () => {
+  await node?.kill();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+describe("a node that serves only some of the console", () => {
+  consoleTest("has no page of an owner or the operator, and promises none", async (open) => {
+    const { page, goto } = await open({ origin: node.url, expects: [/status of 404/] });
+    for (const path of ["/console/manage", "/console/manage/webhooks/new", "/console/operator"]) {
+      const response = await goto(path);
+      expect([path, response?.status(), await page.locator("h1").textContent()]).toEqual([
+        path,
+        404,
+        "There is no such page",
+      ]);
+    }
+    await goto("/");
+    await page.getByText("copy the call behind any view.").waitFor();
+    expect(await page.getByText(/borrow a demo person/).count()).toBe(0);
+  });
+
+  consoleTest("asks for an API key once, and then reads everything that it was refused", async (open) => {
+    const { page, goto } = await open({ origin: node.url });
+    await page.route("**/v2/**", async (route) => {
+      // Any key will do: the test is about what the page asks again.
+      const hasKey = route.request().headers()["x-api-key"] === "pasted";
+      await (hasKey
+        ? route.fulfill({ json: { channels: [], casts: [], next: { cursor: null } } })
+        : route.continue());
+    });
+    await goto("/console");
+    await settled(page);
+    expect(await page.getByText("a valid API key is required").count()).toBeGreaterThan(1);
+    await page.getByLabel(/This node asks for an API key/).fill("pasted");
+    await page.getByRole("button", { name: "Use it" }).click();
+    await page.getByText("a valid API key is required").first().waitFor({ state: "detached" });
+    await page.waitForFunction(() => !document.body.textContent?.includes("a valid API key is required"));
+  });
+});
+
+describe("a browser without a clipboard, as over plain http", () => {
+  consoleTest("copies all the same, or says that it did not", async (open) => {
+    const { page, context, goto } = await open();
+    await page.addInitScript(() =>
+      Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true }),
+    );
+    await goto("/console/channels");
+    const copy = page.locator("[data-copy]").first();
+    await copy.click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    const other = await context.newPage();
+    await other.goto(page.url());
+    expect(await other.evaluate(() => navigator.clipboard.readText())).toMatch(/^curl .*channel\/all/);
+
+    await page.evaluate(() => Object.assign(document, { execCommand: () => false }));
+    await page.getByRole("button", { name: "Copy", exact: true }).first().click();
+    await page.getByRole("button", { name: "Not copied" }).waitFor();
+  });
+});
+
+describe("a narrow window", () => {
+  consoleTest("shows all of the navigation, and channels whose name is a URL in one line", async (open) => {
+    const { page, goto } = await open({ width: 390 });
+    await goto("/console/channels");
+    const api = await page
+      .getByRole("navigation", { name: "Main" })
+      .getByRole("link", { name: "API" })
+      .boundingBox();
+    expect((api?.x ?? 999) + (api?.width ?? 0)).toBeLessThanOrEqual(390);
+    const name = page.locator('[data-id^="chain://"] .name');
+    expect(await name.textContent()).toStartWith("chain://");
+    expect((await name.boundingBox())?.height).toBeLessThan(30);
+  });
+});
