@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type DemoNode, startDemoNode } from "../support/demo-node.ts";
+import { startDemoNode } from "../support/demo-node.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { settled } from "./support/page.ts";
 import { HAS_BROWSER } from "./support/shared.ts";
 
 const OFF = ["console.manage=false", "console.operator=false", "http.anonymous=false"];
 const dataDir = mkdtempSync(join(tmpdir(), "svc-switched-off-"));
-let node: DemoNode;
+let node: Awaited<ReturnType<typeof startDemoNode>>;
 
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
