@@ -18,29 +18,7 @@ export function useDraft<T>(
   initial: () => T,
 ): { readonly value: T; set(value: T): void; discard(): void } {
   const key = `draft:${name}`;
-<<<<<<< HEAD
   const [value, setValue] = useState<T>(() => stored<T>(key) ?? initial());
-=======
-  const [value, set] = useState<T>(() => stored<T>(key) ?? initial());
-  const [isTouched, setTouched] = useState(false);
-  useEffect(() => {
-    if (!isTouched) return;
-    const save = () => {
-      try {
-        sessionStorage.setItem(key, JSON.stringify(value));
-      } catch {
-        // A browser that stores nothing forgets the draft with the page.
-      }
-    };
-    const timer = setTimeout(save, SAVE_AFTER_MS);
-    // A reload may come sooner.
-    addEventListener("pagehide", save);
-    return () => {
-      clearTimeout(timer);
-      removeEventListener("pagehide", save);
-    };
-  }, [key, value, isTouched]);
->>>>>>> e9571d52 (console: save a draft when the page is hidden; name the fixes in the changelog)
   return {
     value,
     set(next) {
