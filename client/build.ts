@@ -51,6 +51,8 @@ const manifest = {
   type: "module",
   exports: { "./client": { types: "./types/index.d.ts", default: "./index.js" } },
   files: ["index.js", "types"],
+  sideEffects: false,
+  engines: { node: ">=20.3" },
   dependencies: {
     "@noble/hashes": dependencies["@noble/hashes"],
     "openapi-fetch": devDependencies["openapi-fetch"],

@@ -1,11 +1,14 @@
 import createFetchClient, { type Client, type Middleware } from "openapi-fetch";
 import type { paths } from "./api.generated.ts";
 import { operations } from "./operations.generated.ts";
+import { retryAfterMs } from "./retry-after.ts";
 import { type Signer, signOperation } from "./sign.ts";
 
 export interface ClientOptions {
-  /** `https://node.example`, without a path. */
+  /** `https://node.example`, with the path under which a proxy serves the node. */
   readonly baseUrl: string;
+  /** `service.name` of the node; `svc` by default. Paths are written as `/v2/svc/…` all the same. */
+  readonly service?: string;
   /** An API key of the node. */
   readonly apiKey?: string;
   /** Signs the requests that only custody may make: apps, webhooks, keys, signers. */
@@ -26,8 +29,7 @@ export class ApiFailure extends Error {
     super(message);
     this.status = response.status;
     this.requestId = response.headers.get("x-request-id");
-    const secs = Number(response.headers.get("retry-after") ?? Number.NaN);
-    this.retryAfterMs = Number.isFinite(secs) ? secs * 1000 : undefined;
+    this.retryAfterMs = retryAfterMs(response);
   }
 }
 
@@ -39,27 +41,41 @@ export type SvcClient = Client<paths>;
  * `const { data } = await client.GET("/v2/svc/user", { params: { query: { fid: 3 } } })`.
  */
 export function createClient(options: ClientOptions): SvcClient {
+  const { baseUrl, service = "svc" } = options;
   const client = createFetchClient<paths>({
-    baseUrl: options.baseUrl.replace(/\/$/, ""),
+    baseUrl: baseUrl.replace(/\/+$/, ""),
     ...(options.fetch ? { fetch: (request) => (options.fetch ?? fetch)(request) } : {}),
     ...(options.apiKey === undefined ? {} : { headers: { "x-api-key": options.apiKey } }),
   });
-  if (options.owner) client.use(signing(options.owner));
+  if (service !== "svc") client.use(renaming(baseUrl, service));
+  if (options.owner) client.use(signing(options.owner, service));
   client.use(throwing);
   return client;
 }
 
-/** Signs what only custody may do. The credential of a signed request is its signature, so an API key is left out of it. */
-function signing({ fid, signer }: NonNullable<ClientOptions["owner"]>): Middleware {
+/** Sends requests to the paths of a node with another `service.name`. */
+function renaming(baseUrl: string, service: string): Middleware {
   return {
-    async onRequest({ request }) {
-      const path = new URL(request.url).pathname.replace(/^\/v2\/svc/, "").replace(/\/$/, "");
+    onRequest({ request }) {
+      const url = new URL(request.url);
+      const below = new URL(baseUrl).pathname.replace(/\/+$/, "");
+      url.pathname = `${below}/v2/${service}${url.pathname.slice(`${below}/v2/svc`.length)}`;
+      return new Request(url.href, request);
+    },
+  };
+}
+
+/** Signs what only custody may do. The credential of a signed request is its signature, so an API key is left out of it. */
+function signing({ fid, signer }: NonNullable<ClientOptions["owner"]>, service: string): Middleware {
+  return {
+    async onRequest({ request, schemaPath }) {
+      const path = schemaPath.replace(/^\/v2\/svc/, "").replace(/\/$/, "");
       const op = operations[`${request.method} ${path}`];
       if (op === undefined) return undefined;
       const body = new Uint8Array(await request.clone().arrayBuffer());
       const headers = new Headers(request.headers);
       headers.delete("x-api-key");
-      for (const [name, value] of Object.entries(await signOperation({ signer, fid, op, body })))
+      for (const [name, value] of Object.entries(await signOperation({ signer, fid, op, body, service })))
         headers.set(name, value);
       return new Request(request, { headers });
     },

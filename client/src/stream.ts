@@ -1,3 +1,5 @@
+import { retryAfterMs } from "./retry-after.ts";
+
 /** A frame of the stream of events. */
 export interface StreamEvent {
   /** Resumes behind this event. */
@@ -11,7 +13,7 @@ export interface StreamEvent {
 }
 
 export interface StreamOptions {
-  /** `https://node.example`. */
+  /** `https://node.example`, with the path under which a proxy serves the node. */
   readonly baseUrl: string;
   readonly apiKey?: string;
   /** The filters of a webhook, by kind of event; every event without it. */
@@ -41,6 +43,7 @@ export class StreamRefused extends Error {
 
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
+const MAX_RETRY_AFTER_MS = 3_600_000;
 /** The node sends something every 15 seconds. A connection that is silent for longer is dead. */
 const SILENCE_MS = 45_000;
 
@@ -52,14 +55,18 @@ const SILENCE_MS = 45_000;
 export async function* streamEvents(options: StreamOptions): AsyncGenerator<StreamEvent, void, void> {
   const { baseUrl, service = "svc", signal, onGap } = options;
   const send = options.fetch ?? fetch;
+  // What is wrong with the options fails here, outside of what is tried again.
+  const endpoint = new URL(`${baseUrl.replace(/\/+$/, "")}/v2/${service}/stream`);
+  const body = JSON.stringify({ subscription: options.subscription ?? ALL });
   let cursor = options.cursor;
   let since = options.since;
   let waitMs = FIRST_RETRY_MS;
   while (!signal?.aborted) {
     const silence = new AbortController();
+    let notBeforeMs = 0;
     let timer = setTimeout(() => silence.abort(), SILENCE_MS);
     try {
-      const url = new URL(`/v2/${service}/stream`, baseUrl);
+      const url = new URL(endpoint);
       if (cursor !== undefined) url.searchParams.set("cursor", cursor);
       else if (since !== undefined) url.searchParams.set("since", String(since));
       url.searchParams.set("gap", "skip");
@@ -70,31 +77,36 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Stre
           "content-type": "application/json",
           ...(options.apiKey === undefined ? {} : { "x-api-key": options.apiKey }),
         },
-        body: JSON.stringify({ subscription: options.subscription ?? ALL }),
+        body,
         signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
       });
       if (!response.ok || !response.body) await refuse(response);
       for await (const frame of framesOf(response.body as ReadableStream<Uint8Array>)) {
+        // Time that the caller takes for an event is not silence of the node.
         clearTimeout(timer);
-        timer = setTimeout(() => silence.abort(), SILENCE_MS);
         waitMs = FIRST_RETRY_MS;
         if (frame.id !== undefined) {
           cursor = frame.id;
           since = undefined;
         }
-        if (frame.event === "gap") onGap?.(JSON.parse(frame.data));
-        if (frame.event === undefined || frame.data === "" || CONTROL.has(frame.event)) continue;
-        const { created_at, type, data } = JSON.parse(frame.data);
-        yield { cursor: cursor ?? "", type, createdAt: created_at, data };
+        if (frame.event === "gap" && onGap) callGapHandler(onGap, frame.data);
+        if (frame.event !== undefined && frame.data !== "" && !CONTROL.has(frame.event)) {
+          const { created_at, type, data } = JSON.parse(frame.data);
+          yield { cursor: cursor ?? "", type, createdAt: created_at, data };
+        }
+        if (signal?.aborted) return;
+        timer = setTimeout(() => silence.abort(), SILENCE_MS);
       }
     } catch (cause) {
       if (signal?.aborted) return;
       if (cause instanceof StreamRefused) throw cause;
+      if (cause instanceof CallerFailure) throw cause.cause;
+      if (cause instanceof TryLater) notBeforeMs = cause.afterMs;
     } finally {
       clearTimeout(timer);
       silence.abort();
     }
-    await pause(waitMs * (0.5 + Math.random() / 2), signal);
+    await pause(Math.max(notBeforeMs, waitMs * (0.5 + Math.random() / 2)), signal);
     waitMs = Math.min(waitMs * 2, MAX_RETRY_MS);
   }
 }
@@ -113,8 +125,31 @@ ALL["user.updated"] = {};
 async function refuse(response: Response): Promise<never> {
   const body = (await response.json().catch(() => ({}))) as { message?: string };
   const message = body.message ?? `the node answered ${response.status}`;
-  if (response.status === 429 || response.status >= 500) throw new Error(message);
+  if (response.status === 429 || response.status >= 500)
+    throw new TryLater(Math.min(retryAfterMs(response) ?? 0, MAX_RETRY_AFTER_MS));
   throw new StreamRefused(response.status, message);
+}
+
+/** A refusal that passes, and how long the node asks to wait. */
+class TryLater extends Error {
+  readonly afterMs: number;
+
+  constructor(afterMs: number) {
+    super("the node asks to try later");
+    this.afterMs = afterMs;
+  }
+}
+
+/** What the caller's own code threw. It is the caller's to handle, not a connection to resume. */
+class CallerFailure extends Error {}
+
+function callGapHandler(onGap: NonNullable<StreamOptions["onGap"]>, data: string): void {
+  const gap = JSON.parse(data);
+  try {
+    onGap(gap);
+  } catch (cause) {
+    throw new CallerFailure("onGap failed", { cause });
+  }
 }
 
 interface Frame {
@@ -156,10 +191,13 @@ function readFrame(text: string): Frame {
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener("abort", () => {
+    const end = () => {
       clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
       resolve();
-    });
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end);
+    if (signal?.aborted) end();
   });
 }

@@ -27,17 +27,21 @@ export interface VerifyOptions {
 }
 
 /**
- * Verifies a delivery by the scheme of Standard Webhooks: HMAC-SHA256 over id, time and body. `body` is what was received, byte for byte.
- * @throws DeliveryRefused
+ * Verifies a delivery by the scheme of Standard Webhooks: HMAC-SHA256 over id, time and body. `body` is what was received, byte for byte;
+ * `headers` may be those of a request of Node.
+ * @throws DeliveryRefused for whatever is not from the node
+ * @throws TypeError without a secret, or with one that has not the form of `standard_secret`
  */
 export async function verifyDelivery(
-  headers: Headers | Readonly<Record<string, string | undefined>>,
+  headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>,
   body: string | Uint8Array,
   { secret, toleranceSecs = 300, nowSecs = Date.now() / 1000 }: VerifyOptions,
 ): Promise<Delivery> {
+  const keys = (typeof secret === "string" ? [secret] : secret).map(keyOf);
+  if (keys.length === 0) throw new TypeError("there is no secret to verify deliveries with");
   const header = (name: string) => {
     const value = headers instanceof Headers ? headers.get(name) : headers[name];
-    if (!value) throw new DeliveryRefused(`the header ${name} is missing`);
+    if (typeof value !== "string" || value === "") throw new DeliveryRefused(`the header ${name} is missing`);
     return value;
   };
   const id = header("webhook-id");
@@ -48,25 +52,30 @@ export async function verifyDelivery(
   if (Math.abs(nowSecs - timestamp) > toleranceSecs)
     throw new DeliveryRefused("the delivery is too old, or from the future");
 
-  const text = typeof body === "string" ? body : new TextDecoder("utf-8", { fatal: true }).decode(body);
-  const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
-  for (const one of typeof secret === "string" ? [secret] : secret) {
-    const key = await crypto.subtle.importKey(
-      "raw",
-      fromBase64(one.replace(/^whsec_/, "")),
-      { name: "HMAC", hash: "SHA-256" },
-      false,
-      ["verify"],
-    );
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  const head = new TextEncoder().encode(`${id}.${header("webhook-timestamp")}.`);
+  const signed = new Uint8Array(head.length + bytes.length);
+  signed.set(head);
+  signed.set(bytes, head.length);
+  for (const raw of keys) {
+    const algorithm = { name: "HMAC", hash: "SHA-256" };
+    const key = await crypto.subtle.importKey("raw", raw, algorithm, false, ["verify"]);
     for (const signature of signatures) {
       const [version, value] = signature.split(",", 2);
       if (version !== "v1" || value === undefined) continue;
       // WebCrypto compares in constant time.
       if (await crypto.subtle.verify("HMAC", key, fromBase64(value), signed))
-        return { id, timestamp, event: JSON.parse(text) };
+        return { id, timestamp, event: JSON.parse(new TextDecoder().decode(bytes)) };
     }
   }
   throw new DeliveryRefused("no signature of the delivery is valid");
+}
+
+/** The key of a secret. An empty one would make every caller's signature valid. */
+function keyOf(secret: string): Uint8Array<ArrayBuffer> {
+  const key = fromBase64(secret.replace(/^whsec_/, ""));
+  if (key.length === 0) throw new TypeError("the secret is not the standard_secret of a webhook (whsec_…)");
+  return key;
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
