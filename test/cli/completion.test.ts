@@ -1,4 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createProgram } from "../../src/cli/program.ts";
 import { bashCompletion } from "../../src/cli/shell/bash-completion.ts";
 import { allCommands, commandTree } from "../../src/cli/shell/command-tree.ts";
@@ -36,6 +39,22 @@ describe("the completion of bash", () => {
     expect(complete("completion", "f")).toEqual(["fish"]);
     expect(complete("app", "list", "--key-file", "package.js")).toEqual(["package.json"]);
     expect(complete("app", "list", "--fid", "")).toEqual([]);
+  });
+
+  test("completes names of files with spaces and wildcards, and values after =", () => {
+    const dir = mkdtempSync(join(tmpdir(), "svc-completion-"));
+    try {
+      for (const name of ["a b.key", "a*.key"]) writeFileSync(join(dir, name), "");
+      const found = ["a b.key", "a*.key"].map((name) => join(dir, name));
+      for (const words of [["--key-file"], ["--key-file", "="]])
+        expect(complete("app", "list", ...words, `${dir}/a`).sort()).toEqual(found.sort());
+      expect(complete("import", `${dir}/a`).sort()).toEqual(found.sort());
+      expect(complete("demo-client", "--answer", "=", "rate")).toEqual(["rate-limited"]);
+      expect(complete("demo-client", "--answer", "=")).toContain("success");
+      expect(complete("--log-format", "=")).toEqual([]);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
   });
 
   test("never evaluates what somebody typed", () => {

@@ -23,29 +23,38 @@ export function bashCompletion(program: string, root: CommandEntry): string {
   const choices = withValue.flatMap(({ names, value }) =>
     value.kind === "words"
       ? [
-          `    ${names.join("|")}) COMPREPLY=($(compgen -W ${quote(value.words.join(" "))} -- "$current")); return ;;`,
+          `    ${names.join("|")}) mapfile -t COMPREPLY < <(compgen -W ${quote(value.words.join(" "))} -- "$current"); return ;;`,
         ]
       : [],
   );
   return `# bash completion for ${program}. Load it with: source <(${program} completion bash)
 _${program}() {
-  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} path="" words="" files="" index
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} path="" words="" files="" found index
   COMPREPLY=()
+  # Bash makes three words of --option=value.
+  if [ "$current" = "=" ]; then
+    current=""
+  elif [ "$previous" = "=" ]; then
+    previous=\${COMP_WORDS[COMP_CWORD-2]}
+  fi
   for ((index = 1; index < COMP_CWORD; index++)); do
     case "$path \${COMP_WORDS[index]}" in
       ${known.join("|")}) path="$path \${COMP_WORDS[index]}" ;;
     esac
   done
   case $previous in
-    ${namesOf("path").join("|")}) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    ${namesOf("path").join("|")}) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
 ${[...new Set(choices)].join("\n")}
     ${namesOf("any").join("|")}) return ;;
   esac
   case $path in
 ${cases.join("\n")}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
-  if [ -n "$files" ] && [[ $current != -* ]]; then COMPREPLY+=($(compgen -f -- "$current")); fi
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+  if [ -n "$files" ] && [[ $current != -* ]]; then
+    mapfile -t found < <(compgen -f -- "$current")
+    COMPREPLY+=("\${found[@]}")
+  fi
 }
 complete -o filenames -F _${program} ${program}
 `;
