@@ -6,6 +6,8 @@
 # Variables: SVC_DOWNLOAD_URL (where the files of the release are), SVC_VERSION (default: the one of this script's release),
 # SVC_PREFIX (default /usr/local as root, else ~/.local).
 set -eu
+# Other users and the service read what is installed, whatever the umask of the caller.
+umask 022
 
 DOWNLOAD_URL=""
 VERSION=""
@@ -21,14 +23,15 @@ need() {
 
 fetch() {
   case "$1" in
-    https://* | http://127.0.0.1:* | http://localhost:* | file://*) ;;
+    https://*) redirects="=https" ;;
+    http://127.0.0.1:* | http://localhost:* | file://*) redirects="=http,https" ;;
     *) fail "refuses to download over an insecure connection: $1" ;;
   esac
   if command -v curl > /dev/null; then
-    curl -fsSL --retry 3 -o "$2" "$1"
+    curl -fsSL --proto-redir "$redirects" --retry 3 -o "$2" "$1" || fail "cannot download $1"
   else
-    need wget
-    wget -qO "$2" "$1"
+    command -v wget > /dev/null || fail "it needs curl or wget"
+    wget -qO "$2" "$1" || fail "cannot download $1"
   fi
 }
 
@@ -44,7 +47,10 @@ target() {
     *) fail "there is no release for $(uname -m)" ;;
   esac
   libc=""
-  if [ "$system" = linux ] && ls /lib/ld-musl-* > /dev/null 2>&1; then libc=-musl; fi
+  # A system with glibc may have musl, too, but not the other libraries that a program for musl needs.
+  if [ "$system" = linux ] && ls /lib/ld-musl-* > /dev/null 2>&1 && ! getconf GNU_LIBC_VERSION > /dev/null 2>&1; then
+    libc=-musl
+  fi
   echo "$system-$machine$libc"
 }
 
@@ -78,12 +84,16 @@ main() {
   # A running program cannot be written to, but its name can be given to another file.
   cp "$from/svc" "$prefix/bin/svc.new"
   chmod 755 "$prefix/bin/svc.new"
+  # A program that does not start here must not replace one that does.
+  if ! "$prefix/bin/svc.new" version > /dev/null; then
+    rm -f "$prefix/bin/svc.new"
+    fail "the program does not start on this machine: nothing was installed"
+  fi
   mv -f "$prefix/bin/svc.new" "$prefix/bin/svc"
   cp "$from/svc.1" "$prefix/share/man/man1/svc.1"
   cp "$from/completions/svc.bash" "$prefix/share/bash-completion/completions/svc"
   cp "$from/completions/_svc" "$prefix/share/zsh/site-functions/_svc"
   cp "$from/completions/svc.fish" "$prefix/share/fish/vendor_completions.d/svc.fish"
-  "$prefix/bin/svc" version > /dev/null || fail "the program does not start on this machine"
   echo "Installed $prefix/bin/svc ($version)."
 
   if [ "$(id -u)" = 0 ] && [ "$prefix" = /usr/local ] && [ -d /run/systemd/system ]; then
@@ -92,9 +102,18 @@ main() {
     fi
     cp "$from/svc.service" /etc/systemd/system/svc.service
     mkdir -p /etc/svc
-    [ -e /etc/svc/svc.toml ] || cp "$from/svc.toml" /etc/svc/svc.toml
+    if [ ! -e /etc/svc/svc.toml ]; then
+      # It may hold passwords.
+      (umask 027 && cp "$from/svc.toml" /etc/svc/svc.toml)
+      chmod 640 /etc/svc/svc.toml
+      chgrp svc /etc/svc/svc.toml
+    fi
     systemctl daemon-reload
-    echo "Edit /etc/svc/svc.toml, then: systemctl enable --now svc"
+    if systemctl is-active --quiet svc; then
+      echo "The former release still runs. To change over: systemctl restart svc"
+    else
+      echo "Edit /etc/svc/svc.toml, then: systemctl enable --now svc"
+    fi
   else
     echo "Try it: $prefix/bin/svc serve --demo"
   fi

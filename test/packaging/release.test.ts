@@ -5,6 +5,7 @@ import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { createSbom } from "../../packaging/sbom.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
+import { mayOverlay, runInOverlay } from "./overlay.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const target = `${process.platform}-${process.arch}`;
@@ -29,7 +30,7 @@ beforeAll(async () => {
 }, 120_000);
 
 /** Where the installer downloads from. A test may change what a file says. */
-const replaced = new Map<string, string>();
+const replaced = new Map<string, string | Blob>();
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
@@ -87,6 +88,25 @@ describe("the installer", () => {
     expect(await Bun.file(join(home, "local/bin/svc")).exists()).toBe(false);
   });
 
+  test("keeps the installed program where the one of the release does not start", async () => {
+    const { home } = await install();
+    const name = archive.replace(".tar.gz", "");
+    const broken = join(folder, name);
+    mkdirSync(broken, { recursive: true });
+    await Bun.write(join(broken, "svc"), "#!/bin/sh\nexit 1\n");
+    Bun.spawnSync(["tar", "-C", folder, "-czf", join(folder, archive), name]);
+    const bytes = await Bun.file(join(folder, archive)).bytes();
+    const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+    replaced.set(archive, new Blob([bytes]));
+    replaced.set("SHA256SUMS", `${hash}  ${archive}\n`);
+    const { exitCode, text } = await install({ SVC_PREFIX: join(home, "local") });
+    replaced.clear();
+    expect(text).toContain("the program does not start on this machine: nothing was installed");
+    expect(exitCode).toBe(1);
+    expect(Bun.spawnSync([join(home, "local/bin/svc"), "version"]).exitCode).toBe(0);
+    expect([...new Bun.Glob("svc*").scanSync(join(home, "local/bin"))]).toEqual(["svc"]);
+  }, 60_000);
+
   test("refuses a release without this machine's archive, a missing URL and one without TLS", async () => {
     replaced.set("SHA256SUMS", "");
     expect((await install()).text).toContain(`the release has no ${archive}`);
@@ -95,6 +115,32 @@ describe("the installer", () => {
     expect((await install({ SVC_DOWNLOAD_URL: "http://example.com" })).text).toContain("insecure connection");
   });
 });
+
+test.skipIf(!(await mayOverlay()))(
+  "as root with a strict umask, it installs what the service and other users can read",
+  async () => {
+    const { out } = await runInOverlay(
+      `umask 077
+mkdir -p /run/systemd/system /opt/fake
+printf '#!/bin/sh\n[ "$1" != is-active ]\n' > /opt/fake/systemctl; chmod 755 /opt/fake/systemctl
+PATH=/opt/fake:$PATH SVC_DOWNLOAD_URL=file://${release} sh ${release}/install.sh | sed '/is not in PATH/d'
+stat -c '%U %G %a' /etc/svc/svc.toml
+stat -c '%a' /etc/systemd/system/svc.service /usr/local/share/man/man1/svc.1 /usr/local/share/fish
+cd /; setpriv --reuid svc --regid svc --clear-groups /usr/local/bin/svc config check`,
+      folder,
+    );
+    expect(out.trim().split("\n")).toEqual([
+      `Installed /usr/local/bin/svc (${packageJson.version}).`,
+      "Edit /etc/svc/svc.toml, then: systemctl enable --now svc",
+      "root svc 640",
+      "644",
+      "644",
+      "755",
+      "The settings are valid (/etc/svc/svc.toml).",
+    ]);
+  },
+  60_000,
+);
 
 test("SHA256SUMS has the checksum of every other file", async () => {
   const { stdout, success } = Bun.spawnSync(["sha256sum", "-c", "SHA256SUMS"], { cwd: release });
