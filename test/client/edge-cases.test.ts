@@ -14,7 +14,7 @@ import { keysOfPerson } from "../support/demo-calls.ts";
 
 const signer = privateKeyToAccount(keysOfPerson(3).custody.privateKey);
 
-/** A server that notes its requests and responds as it is told. */
+/** A server that notes its requests and responds with a script. */
 function scripted(respond: (request: Request, index: number) => Response | Promise<Response>) {
   const requests: { url: string; headers: Headers }[] = [];
   const server = Bun.serve({
