@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { openDeliveryBench, secretOf } from "../support/deliveries.ts";
 import { exampleEnv } from "../support/document-shell.ts";
-import { documentExample } from "../support/documents.ts";
+import { documentExample, ROOT } from "../support/documents.ts";
 import { tempDir } from "../support/program.ts";
 
 /** A receiver of docs/webhooks.md, and the commands that build and run it. */
@@ -89,6 +90,10 @@ for (const { language, tool, file, code, port, build, run } of receivers) {
       const url = /http\S+/.exec(await readLine())?.[0] ?? "";
       return { readLine, port: Number(new URL(url).port), [Symbol.dispose]: () => child.kill() };
     }
+
+    test("is the one of examples/webhook-receiver", async () => {
+      expect(await Bun.file(join(ROOT, "examples/webhook-receiver", file)).text()).toBe(`${code}\n`);
+    });
 
     test("accepts a genuine delivery", async () => {
       await using bench = openDeliveryBench();
