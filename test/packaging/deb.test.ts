@@ -28,8 +28,7 @@ const SERVE = `
 as_svc="setpriv --reuid svc --regid svc --clear-groups env SVC_HUB_PORT=0 SVC_HTTP_PORT=0"
 start() {
   cd /
-  $as_svc /usr/bin/svc migrate > /dev/null
-  $as_svc /usr/bin/svc serve > /tmp/svc.out 2> /tmp/svc.log & pid=$!
+  $as_svc /usr/bin/svc serve --migrate > /tmp/svc.out 2> /tmp/svc.log & pid=$!
   for i in $(seq 100); do
     url=$(sed -n 's/^API *\\(http:.*\\)$/\\1/p' /tmp/svc.out)
     if [ -n "$url" ]; then break; fi

@@ -195,7 +195,7 @@ function Audit() {
   }, [session]);
   return (
     <OwnerRegion
-      title="What was done"
+      title="Keys, signers and messages"
       call={AUDIT}
       query={pagesAsQuery(pages)}
       prompted={pages}

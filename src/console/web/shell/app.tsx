@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { DemoLayer } from "../demo/demo-layer.tsx";
 import { PendingSheet } from "../owner/owner-parts.tsx";
@@ -52,7 +52,10 @@ function ChunkNotice() {
 function Frame() {
   const { path, route } = useLocation();
   const [fault, setFault] = useState<Error>();
-  useEffect(() => startShortcuts(route), [route]);
+  // The function changes with each address; a chord may begin on one page and end on the next.
+  const navigate = useRef(route);
+  navigate.current = route;
+  useEffect(() => startShortcuts((to) => navigate.current(to)), []);
   useEffect(() => setFault(undefined), [path]);
   return (
     <>
