@@ -6,7 +6,7 @@ export interface FigureRows {
   readonly columns: readonly Float32Array[];
 }
 
-/** Rows of figures at a fixed distance, of which the newest are kept. Its memory is taken once. */
+/** Rows of figures at a fixed distance, of which it holds the newest. Its memory is taken once. */
 export class FigureRing {
   readonly #rows: number;
   readonly #stepSecs: number;

@@ -7,7 +7,7 @@ const MINUTE_SECS = 60;
 const FINE_ROWS = 3600 / SAMPLE_SECS;
 const COARSE_ROWS = 24 * 60;
 
-/** The distances at which the history is kept: samples for an hour, minutes for a day. */
+/** The distances at which the history is sampled: samples for an hour, minutes for a day. */
 export type HistoryStep = typeof SAMPLE_SECS | typeof MINUTE_SECS;
 
 /** The figures of the last day, in memory: a restart empties it. */

@@ -10,7 +10,7 @@ function stored<T>(key: string): T | undefined {
 }
 
 /**
- * The unsent content of a form, kept for the tab: it survives a reload and an update of the node. Never of a secret. `discard` forgets
+ * The unsent content of a form, stored for the tab: it survives a reload and an update of the node. Never of a secret. `discard` forgets
  * it, once it was sent.
  */
 export function useDraft<T>(
@@ -36,10 +36,10 @@ export function useDraft<T>(
   };
 }
 
-/** Leaves a draft for a form of another page of this tab. Returns whether the browser kept it. */
+/** Leaves a draft for a form of another page of this tab. Returns whether the browser stored it. */
 export const leaveDraft = (name: string, value: unknown) => store(`draft:${name}`, value);
 
-/** Returns whether the browser kept it; one that stores nothing forgets the draft with the page. */
+/** Returns whether the browser stored it; one that stores nothing forgets the draft with the page. */
 function store(key: string, value: unknown): boolean {
   try {
     sessionStorage.setItem(key, JSON.stringify(value));

@@ -22,7 +22,7 @@ export interface Page<T> {
   readonly next: string | null | undefined;
 }
 
-/** Lists that no component shows are kept up to this number: the way back finds them as long as they were. */
+/** Lists that no component shows stay in memory up to this number: the way back finds them as long as they were. */
 const MAX_KEPT = 20;
 
 /** The lists that components show. */

@@ -24,7 +24,7 @@ export interface QueryOptions {
   readonly send?: typeof request;
 }
 
-/** Responses that no component shows are kept up to this number, for the way back. */
+/** Responses that no component shows stay in memory up to this number, for the way back. */
 const MAX_KEPT = 60;
 
 class Entry<T> implements Query<T> {

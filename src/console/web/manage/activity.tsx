@@ -189,7 +189,7 @@ function AuditRow({ entry }: { entry: AuditEntry }) {
 function Audit() {
   const pages: OwnerPages<AuditEntry> = useOwnerPages(AUDIT, entriesOf);
   const session = owner.value?.session?.id;
-  // A list that is kept from before does not know what was done since.
+  // A list of an earlier visit does not know what was done since.
   useEffect(() => {
     if (session !== undefined && pages.items !== undefined) pages.refresh();
   }, [session]);
