@@ -12,6 +12,7 @@ import { type CommandContext, collect, flagsOf } from "./context.ts";
 import { registerDatabaseTask } from "./database-task.ts";
 import { registerDemo } from "./demo.ts";
 import { registerDemoClient } from "./demo-client.ts";
+import { registerDoctor } from "./doctor.ts";
 import { addExamples } from "./examples.ts";
 import { registerHealthcheck } from "./healthcheck.ts";
 import { registerImport } from "./import.ts";
@@ -37,6 +38,7 @@ import { registerWebhook } from "./webhook.ts";
 /** Registers the commands. Each imports its dependencies when it runs, so that help and version stay fast. */
 const COMMANDS = [
   registerServe,
+  registerDoctor,
   registerImport,
   registerMigrate,
   registerVerify,

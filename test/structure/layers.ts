@@ -5,6 +5,7 @@
 export const LAYERS = [
   "main.ts",
   "cli",
+  "setup",
   "node",
   "console",
   "cluster",

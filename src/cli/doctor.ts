@@ -1,0 +1,50 @@
+import type { Command } from "commander";
+import type { Finding, Level } from "../setup/doctor/finding.ts";
+import type { CommandContext } from "./context.ts";
+import { print } from "./output.ts";
+
+interface DoctorOptions {
+  readonly json?: boolean;
+}
+
+const MARKS: Readonly<Record<Level, string>> = { ok: "ok  ", warn: "warn", fail: "FAIL" };
+
+/** `doctor`: checks the settings, the machine and the followed node, before a start or beside a running node. */
+export function registerDoctor(program: Command, context: CommandContext): void {
+  program
+    .command("doctor")
+    .description(
+      "check the settings, this machine and the followed node, and say what to do; exit 1 when a check fails",
+    )
+    .option("--json", "print a JSON object")
+    .action(async (options: DoctorOptions) => await checkNode(context, options));
+}
+
+async function checkNode(context: CommandContext, { json = false }: DoctorOptions): Promise<void> {
+  const { readConfig } = await import("./common.ts");
+  const { ConfigError } = await import("../config/load.ts");
+  const { EXIT_OK, EXIT_USER } = await import("../lib/failure.ts");
+  const { examine } = await import("../setup/doctor/examine.ts");
+  const { settingsFindings } = await import("../setup/doctor/settings.ts");
+  let findings: readonly Finding[];
+  try {
+    findings = await examine(readConfig(context));
+  } catch (fault) {
+    if (!(fault instanceof ConfigError)) throw fault;
+    findings = settingsFindings(fault.problems);
+  }
+  const isFit = findings.every(({ level }) => level !== "fail");
+  print(json ? `${JSON.stringify({ ok: isFit, findings }, null, 2)}\n` : formatFindings(findings));
+  context.exitCode = isFit ? EXIT_OK : EXIT_USER;
+}
+
+function formatFindings(findings: readonly Finding[]): string {
+  const lines = findings.flatMap(({ check, level, text, advice }) => {
+    const line = `${MARKS[level]}  ${check}: ${text}`;
+    return advice === undefined ? [line] : [line, `      ${advice}`];
+  });
+  const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
+  const [warnings, failures] = [count("warn"), count("fail")];
+  lines.push("", `${findings.length} checks: ${failures} failed, ${warnings} with a warning`);
+  return `${lines.join("\n")}\n`;
+}

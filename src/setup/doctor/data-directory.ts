@@ -1,0 +1,143 @@
+import { accessSync, constants, mkdirSync, rmdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { reasonOf } from "../../lib/failure.ts";
+import { grouped } from "../../runtime/progress-line.ts";
+import type { Check } from "./checks.ts";
+import { type DiskSpeed, measureDisk } from "./disk-speed.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+import { type Place, placeOf } from "./place.ts";
+
+/**
+ * A submit, a signed request and a commit of the index each wait for a sync. One took 4.6 ms on the busy machine of
+ * bench/README.md, where the ingest thread merged 20 messages between two.
+ */
+const SLOW_SYNC_MS = 10;
+/** A backfill of 15,000 messages a second writes 968 bytes for each (bench/README.md). */
+const SLOW_BYTES_PER_SECOND = 15_000_000;
+/** A node that has filled its index grows, makes backups and needs room to migrate. */
+const FEW_BYTES = 1_000_000_000;
+/** What the measurement may take of the free space. */
+const PROBE_SHARE = 0.1;
+const MIN_PROBE_BYTES = 65_536;
+
+/** Whether the data directory can be used, is on a disk for a database, and how fast that is. */
+export const dataDirectoryCheck = (dataDir: string): Check => ({
+  name: "data directory",
+  run: async () => {
+    const place = placeOf(dataDir);
+    return [...writable(place), ...fileSystem(place), ...space(place), ...(await speed(place))];
+  },
+});
+
+function writable({ dir, exists, standsIn }: Place): Finding[] {
+  const check = "data directory";
+  try {
+    const found = statSync(standsIn);
+    if (!found.isDirectory())
+      return [fail(check, `${standsIn} is not a directory`, "Set data.dir to a directory, or move the file")];
+    accessSync(standsIn, constants.W_OK | constants.X_OK);
+    if (!exists) return [ok(check, `${dir} does not exist yet; the node creates it`)];
+    const owner = found.uid === process.geteuid?.() ? "" : `, which belongs to the user ${found.uid}`;
+    return [ok(check, `${dir}${owner} can be written`)];
+  } catch (cause) {
+    const advice = `Give it to the user of the node (chown), or name another one with --data-dir`;
+    return [fail(check, `${standsIn} cannot be written: ${reasonOf(cause)}`, advice)];
+  }
+}
+
+function fileSystem({ standsIn, fileSystem }: Place): Finding[] {
+  const check = "file system";
+  switch (fileSystem?.trouble) {
+    case undefined:
+      return [ok(check, `${standsIn} is on a disk of this machine`)];
+    case "remote":
+      return [
+        fail(
+          check,
+          `${standsIn} is on ${fileSystem.name}, where the locks of SQLite are not reliable`,
+          "Put data.dir on a local disk",
+        ),
+      ];
+    case "memory":
+      return [
+        warn(
+          check,
+          `${standsIn} is in memory (${fileSystem.name}) and lost when the machine stops`,
+          "Put data.dir on a disk",
+        ),
+      ];
+    case "container":
+      return [
+        warn(
+          check,
+          `${standsIn} is in the layer of a container (${fileSystem.name}) and is deleted with it`,
+          "Mount a volume at data.dir",
+        ),
+      ];
+  }
+}
+
+function space({ standsIn, freeBytes }: Place): Finding[] {
+  const check = "disk space";
+  if (freeBytes === undefined) return [];
+  const text = `${grouped(freeBytes / 1e6)} MB are free for ${standsIn}`;
+  if (freeBytes >= FEW_BYTES) return [ok(check, text)];
+  return [
+    warn(check, text, "Free space, or put data.dir on a larger disk: at a full disk the node refuses writes"),
+  ];
+}
+
+async function speed({ dir, exists, freeBytes = Number.POSITIVE_INFINITY }: Place): Promise<Finding[]> {
+  const check = "disk speed";
+  const maxBytes = Math.floor(freeBytes * PROBE_SHARE);
+  if (maxBytes < MIN_PROBE_BYTES)
+    return [fail(check, "cannot be measured: the disk is full", "Free space for the data directory")];
+  const created = exists ? [] : createDirectories(dir);
+  try {
+    return assess(await measureDisk(dir, maxBytes));
+  } catch (cause) {
+    return [
+      fail(check, `cannot be measured: ${reasonOf(cause)}`, "Correct what keeps files from being written"),
+    ];
+  } finally {
+    // Nothing of the check stays. A directory that is in use meanwhile is not empty.
+    for (const made of created.toReversed()) {
+      try {
+        rmdirSync(made);
+      } catch {
+        break;
+      }
+    }
+  }
+}
+
+function assess({ syncMs, bytesPerSecond }: DiskSpeed): Finding[] {
+  const check = "disk speed";
+  const text = `a sync takes ${syncMs.toFixed(1)} ms, ${grouped(bytesPerSecond / 1e6)} MB are written in a second`;
+  if (syncMs > SLOW_SYNC_MS) {
+    const advice = "Each submit and signed request waits for a sync. Use an SSD, best a local one";
+    return [warn(check, text, advice)];
+  }
+  if (bytesPerSecond < SLOW_BYTES_PER_SECOND) {
+    const advice = "Filling the index will take longer than estimated. Use an SSD, best a local one";
+    return [warn(check, text, advice)];
+  }
+  return [ok(check, text)];
+}
+
+/** Creates the missing directories of a path, and returns them from the outermost on. */
+function createDirectories(dir: string): string[] {
+  const missing: string[] = [];
+  for (let path = dir; statSync(path, { throwIfNoEntry: false }) === undefined; path = dirname(path))
+    missing.unshift(path);
+  const created: string[] = [];
+  try {
+    for (const path of missing) {
+      mkdirSync(path, { mode: 0o700 });
+      created.push(path);
+    }
+  } catch {
+    // The measurement reports it.
+  }
+  return created;
+}

@@ -1,0 +1,52 @@
+import { statfsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+
+/** Where the data directory is, or will be. */
+export interface Place {
+  /** Absolute. */
+  readonly dir: string;
+  readonly exists: boolean;
+  /** The directory, or the nearest one above it that exists. */
+  readonly standsIn: string;
+  /** Bytes that this user may still write there; undefined where the file system does not report it. */
+  readonly freeBytes: number | undefined;
+  /** Its kind, if that matters for a database. */
+  readonly fileSystem: FileSystem | undefined;
+}
+
+export interface FileSystem {
+  readonly name: string;
+  /** `remote`: the locks of SQLite do not work reliably; `lost`: the data does not outlive the machine or container. */
+  readonly trouble: "remote" | "memory" | "container";
+}
+
+/** By the number that statfs(2) reports on Linux. */
+const FILE_SYSTEMS: ReadonlyMap<number, FileSystem> = new Map([
+  [0x6969, { name: "NFS", trouble: "remote" }],
+  [0x517b, { name: "SMB", trouble: "remote" }],
+  [0xff534d42, { name: "CIFS", trouble: "remote" }],
+  [0xfe534d42, { name: "SMB 2", trouble: "remote" }],
+  [0x00c36400, { name: "Ceph", trouble: "remote" }],
+  [0x01021997, { name: "9P", trouble: "remote" }],
+  [0x47504653, { name: "GPFS", trouble: "remote" }],
+  [0x0bd00bd0, { name: "Lustre", trouble: "remote" }],
+  [0x01021994, { name: "tmpfs", trouble: "memory" }],
+  [0x858458f6, { name: "ramfs", trouble: "memory" }],
+  [0x794c7630, { name: "overlayfs", trouble: "container" }],
+]);
+
+/** @throws the error of the system when no directory above can be read. */
+export function placeOf(dataDir: string): Place {
+  const dir = resolve(dataDir);
+  let standsIn = dir;
+  while (statSync(standsIn, { throwIfNoEntry: false }) === undefined && dirname(standsIn) !== standsIn)
+    standsIn = dirname(standsIn);
+  const { type, bavail, bsize, blocks } = statfsSync(standsIn);
+  return {
+    dir,
+    exists: standsIn === dir,
+    standsIn,
+    freeBytes: blocks > 0 ? bavail * bsize : undefined,
+    fileSystem: process.platform === "linux" ? FILE_SYSTEMS.get(type) : undefined,
+  };
+}
