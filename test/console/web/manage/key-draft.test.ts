@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { ApiKey } from "../../../src/console/web/manage/keys/api-key.ts";
+import type { ApiKey } from "../../../../src/console/web/manage/keys/api-key.ts";
 import {
   draftOfKey,
   emptyKeyDraft,
   keyChanges,
   keyFieldsOf,
   keyProblems,
-} from "../../../src/console/web/manage/keys/key-draft.ts";
+} from "../../../../src/console/web/manage/keys/key-draft.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 const key: ApiKey = {
