@@ -4,12 +4,16 @@ import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
 
 interface DoctorOptions {
+  readonly sdk?: string;
   readonly json?: boolean;
 }
 
 const MARKS: Readonly<Record<Level, string>> = { ok: "ok  ", warn: "warn", fail: "FAIL" };
 
-/** `doctor`: checks the settings, the machine and the followed node, before a start or beside a running node. */
+/**
+ * `doctor`: checks the settings, the machine and the followed node, before a start or beside a running node. With `--sdk` it reads a
+ * repository instead.
+ */
 export function registerDoctor(program: Command, context: CommandContext): void {
   program
     .command("doctor")
@@ -17,7 +21,12 @@ export function registerDoctor(program: Command, context: CommandContext): void 
       "check the settings, this machine and the followed node, and say what to do; exit 1 when a check fails",
     )
     .option("--json", "print a JSON object")
-    .action(async (options: DoctorOptions) => await checkNode(context, options));
+    .option("--sdk <dir>", "read a repository's sources instead: what becomes of its calls of the hosted API")
+    .action(async (options: DoctorOptions) => {
+      if (options.sdk === undefined) return await checkNode(context, options);
+      const { reportSdkCalls } = await import("./sdk-report/command.ts");
+      await reportSdkCalls(context, options.sdk, options.json ?? false);
+    });
 }
 
 async function checkNode(context: CommandContext, { json = false }: DoctorOptions): Promise<void> {

@@ -13,7 +13,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "serve --data-dir /var/lib/svc --host 0.0.0.0",
     "serve --set upstream.url=http://host:3383",
   ],
-  doctor: ["doctor", "doctor --config /etc/svc/svc.toml --json"],
+  doctor: ["doctor", "doctor --config /etc/svc/svc.toml --json", "doctor --sdk src"],
   import: ["import records.bin --data-dir /var/lib/svc", "import --estimate records.bin"],
   migrate: ["migrate --data-dir /var/lib/svc", "migrate --verify"],
   verify: ["verify --sample 100", "verify --fid 3 --fid 194 --json"],

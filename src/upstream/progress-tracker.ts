@@ -82,7 +82,7 @@ export class ProgressTracker {
     this.#peerError = error;
   }
 
-  progress(): Omit<UpstreamProgress, "isConnected"> {
+  progress(): UpstreamProgress {
     this.#roll();
     return {
       phase: this.#phase,

@@ -13,7 +13,6 @@ import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import type { StateDatabase } from "../../src/db/state/database.ts";
 import { createSharedLimits } from "../../src/http/limits/request-limits.ts";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
-import { createOwnOrigin } from "../../src/http/own-origin.ts";
 import { ResponseCache } from "../../src/http/response-cache.ts";
 import type { HttpServer } from "../../src/http/server.ts";
 import { UnsentBytes } from "../../src/http/unsent-bytes.ts";
@@ -44,7 +43,6 @@ import { directClients, type RunHttpOptions, runHttp } from "./http.ts";
 import { directMatching } from "./matching.ts";
 import { startTestNode, type TestNode } from "./node.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
-import { LINK_BASE } from "./signers.ts";
 import { localStores } from "./state-stores.ts";
 
 const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
@@ -182,7 +180,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     stores,
     thread: signing.rpc,
     tokenKeys: tokenKeysOf(masterKeysOf(common.config)),
-    linkBase: () => LINK_BASE,
+    linkBase: () => "https://node.example",
     staleReason: options.staleReason ?? neverStale,
   });
   const plugins = apiPlugins({
@@ -206,19 +204,12 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     management,
     sharedLimits: createSharedLimits(),
   });
-  const assets = createWebAssets(
-    loadBuild,
-    pageSettingsOf(common.config, { isDemo: false, hasMasterKey: false }),
-  );
-  const own = createOwnOrigin({
-    publicUrl: LINK_BASE,
-    listenHost: common.config.http.host,
-  });
+  const assets = createWebAssets(loadBuild, pageSettingsOf(common.config, false));
   const http = runHttp({
     ...plugins,
     hubPlugins: v1,
     pages: [
-      approveRoutes({ ...nodeSigners.approve, assets, own }),
+      approveRoutes({ ...nodeSigners.approve, assets }),
       consoleRoutes({ assets, enabled: false, images: "off" }),
     ],
     compatPrefixes: options.compatPrefixes,

@@ -15,8 +15,6 @@ export type BackupKind = "whole" | "state" | "index";
 export interface StoredBackup {
   readonly path: string;
   readonly kind: BackupKind;
-  /** Whether the operator's page asked for it. */
-  readonly isManual: boolean;
   /** When it was started, unix ms. */
   readonly atMs: number;
 }
@@ -26,8 +24,6 @@ export interface BackupOptions {
   /** The directory of backups. */
   readonly root: string;
   readonly kind: BackupKind;
-  /** Whether the operator's page asks for it. Such backups displace each other alone. Default: no. */
-  readonly isManual?: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: SnapshotProgress) => void;
@@ -45,7 +41,7 @@ const PARTS: Readonly<Record<BackupKind, readonly SnapshotPart[]>> = {
   state: ["state"],
   index: ["index"],
 };
-const NAME = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z(?:-(state|index))?(-manual)?$/;
+const NAME = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z(?:-(state|index))?$/;
 
 /**
  * Makes a backup, reads it back, and then deletes the oldest ones of its kind beyond `backup.keep`. Nothing is deleted before the
@@ -54,8 +50,8 @@ const NAME = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z(?:-(state|index))?(-
  * @throws as `createSnapshot` and `verifySnapshot`.
  */
 export async function makeBackup(options: BackupOptions): Promise<Backup> {
-  const { config, root, kind, isManual = false, clock, signal, onProgress } = options;
-  const path = join(resolve(root), backupName(clock.nowMs(), { kind, isManual }));
+  const { config, root, kind, clock, signal, onProgress } = options;
+  const path = join(resolve(root), backupName(clock.nowMs(), kind));
   const progress = onProgress ? { onProgress } : {};
   await createSnapshot({
     dataDir: resolve(config.data.dir),
@@ -66,7 +62,7 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
     ...progress,
   });
   const manifest = await verifySnapshot({ dir: path, config, signal, ...progress });
-  return { path, manifest, deleted: rotate(root, { path, kind, isManual }, config.backup.keep) };
+  return { path, manifest, deleted: rotate(root, { path, kind }, config.backup.keep) };
 }
 
 /** The complete backups of a directory, newest first. Other files and directories in it are ignored. */
@@ -85,14 +81,12 @@ export function backupsIn(root: string): StoredBackup[] {
 /** Deletes old backups of a kind, and what killed processes left. Returns the paths of deleted backups. */
 function rotate(
   root: string,
-  made: Pick<StoredBackup, "path" | "kind" | "isManual">,
+  made: { readonly path: string; readonly kind: BackupKind },
   keep: number,
 ): string[] {
   const old = backupsIn(resolve(root))
     // After the clock was set back, the new one has the name of an old one.
-    .filter(
-      ({ kind, isManual, path }) => kind === made.kind && isManual === made.isManual && path !== made.path,
-    )
+    .filter(({ kind, path }) => kind === made.kind && path !== made.path)
     .slice(keep - 1)
     .map(({ path }) => path);
   for (const path of old) deleteSnapshot(path);
@@ -103,18 +97,14 @@ function rotate(
 }
 
 /** Such as `20261122T031500Z-state`. */
-function backupName(nowMs: number, { kind, isManual }: Pick<StoredBackup, "kind" | "isManual">): string {
+function backupName(nowMs: number, kind: BackupKind): string {
   const time = `${new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
-  return `${time}${kind === "whole" ? "" : `-${kind}`}${isManual ? "-manual" : ""}`;
+  return kind === "whole" ? time : `${time}-${kind}`;
 }
 
-function parseName(name: string): Pick<StoredBackup, "kind" | "isManual" | "atMs"> | undefined {
-  const [, year, month, day, hours, minutes, seconds, kind, manual] = NAME.exec(name) ?? [];
+function parseName(name: string): Pick<StoredBackup, "kind" | "atMs"> | undefined {
+  const [, year, month, day, hours, minutes, seconds, kind] = NAME.exec(name) ?? [];
   const atMs = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
   if (Number.isNaN(atMs)) return undefined;
-  return {
-    atMs,
-    kind: kind === "state" || kind === "index" ? kind : "whole",
-    isManual: manual !== undefined,
-  };
+  return { atMs, kind: kind === "state" || kind === "index" ? kind : "whole" };
 }

@@ -10,11 +10,8 @@ import { compressedFile, type SnapshotPart } from "./manifest.ts";
 
 /** The backups that a node makes: each after the one before. */
 export interface Backups {
-  /**
-   * @param isManual see `BackupOptions`.
-   * @throws as `makeBackup`
-   */
-  make(kind: BackupKind, signal: AbortSignal, isManual?: boolean): Promise<Backup>;
+  /** @throws as `makeBackup` */
+  make(kind: BackupKind, signal: AbortSignal): Promise<Backup>;
   /** The complete backups of the directory and the failed attempts of this process, newest first. */
   list(): readonly BackupEntry[];
   isUnderWay(): boolean;
@@ -41,10 +38,10 @@ export function createBackups(deps: {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
 
-  async function make(kind: BackupKind, signal: AbortSignal, isManual: boolean): Promise<Backup> {
+  async function make(kind: BackupKind, signal: AbortSignal): Promise<Backup> {
     const atMs = clock.nowMs();
     const startedMs = performance.now();
-    const result = await attempt(() => makeBackup({ config, root, kind, isManual, clock, signal }));
+    const result = await attempt(() => makeBackup({ config, root, kind, clock, signal }));
     attempts.push({
       atMs,
       seconds: (performance.now() - startedMs) / 1000,
@@ -58,9 +55,9 @@ export function createBackups(deps: {
 
   return {
     isUnderWay: () => waiting > 0,
-    make(kind, signal, isManual = false) {
+    make(kind, signal) {
       waiting += 1;
-      const made = last.then(() => make(kind, signal, isManual));
+      const made = last.then(() => make(kind, signal));
       last = made
         .catch(() => undefined)
         .finally(() => {

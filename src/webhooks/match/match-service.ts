@@ -14,8 +14,6 @@ export interface SubscriptionEntry {
   readonly subscription: Subscription;
   /** Whether the owner has the same subscription at another client, so that its expressions do not count twice. */
   readonly isSecond?: boolean;
-  /** Whether it is a preview, which the stats do not count. */
-  readonly isPreview?: boolean;
 }
 
 export interface SubscriptionUpdate {
@@ -60,7 +58,6 @@ export interface MatchService {
  */
 export function createMatchService(budgets: OwnerBudgets, nowMs: () => number): MatchService {
   const refused = new Map<string, string>();
-  const previews = new Set<string>();
   const matcher = createMatcher({
     nowMs,
     budgets,
@@ -87,11 +84,9 @@ export function createMatchService(budgets: OwnerBudgets, nowMs: () => number): 
       for (const id of removed) {
         matcher.delete(id);
         refused.delete(id);
-        previews.delete(id);
       }
-      for (const { id, subscription, ownerId, isSecond, isPreview } of set) {
-        if (isPreview) previews.add(id);
-        const reason = matcher.set(id, subscription, ownerId, { isSecond, isPreview });
+      for (const { id, subscription, ownerId, isSecond = false } of set) {
+        const reason = matcher.set(id, subscription, ownerId, isSecond);
         if (reason === undefined) refused.delete(id);
         else refused.set(id, reason);
       }
@@ -101,8 +96,7 @@ export function createMatchService(budgets: OwnerBudgets, nowMs: () => number): 
       const startMs = nowMs();
       try {
         const matches = matchSlice(events, startMs);
-        // Previews have a client of their own.
-        if (previews.size === 0) stats = { ...stats, events: stats.events + matches.length };
+        stats = { ...stats, events: stats.events + matches.length };
         return { matches, refused: [...refused].map(([id, reason]) => ({ id, reason })) };
       } finally {
         stats = { ...stats, busyMs: stats.busyMs + nowMs() - startMs };

@@ -15,16 +15,11 @@ export interface Matcher {
    * Adds or replaces a subscription.
    *
    * @param ownerId owner whose budget is charged. Default: the subscription's id.
-   * @param options as of `SubscriptionEntry`. Default: neither.
+   * @param isSecond whether the owner's expressions are counted elsewhere. Default: no.
    * @returns the reason if it is refused and so matches nothing: an invalid expression (another version may have accepted
    * it), or too many expressions of one owner.
    */
-  set(
-    id: string,
-    subscription: Subscription,
-    ownerId?: string,
-    options?: { readonly isSecond?: boolean | undefined; readonly isPreview?: boolean | undefined },
-  ): string | undefined;
+  set(id: string, subscription: Subscription, ownerId?: string, isSecond?: boolean): string | undefined;
   delete(id: string): void;
   /** Returns the subscriptions that match an event, each once, unordered. */
   match(facts: EventFacts): string[];
@@ -62,7 +57,7 @@ export function createMatcher(options: MatcherOptions = {}): Matcher {
   }
 
   return {
-    set(id, subscription, ownerId = id, { isSecond = false, isPreview = false } = {}) {
+    set(id, subscription, ownerId = id, isSecond = false) {
       remove(id);
       const read = readSubscriptionProgram(subscription);
       if (!read.ok) return read.error.reason;
@@ -71,7 +66,6 @@ export function createMatcher(options: MatcherOptions = {}): Matcher {
         id,
         ownerId,
         programSize: isSecond ? 0 : program.size,
-        isPreview,
         onOver: (reason) => onOver?.(id, reason),
       });
       if (!subscribed.ok) return subscribed.error;

@@ -36,7 +36,6 @@ export class Subscriber {
     readonly id: string,
     readonly account: OwnerAccount,
     readonly programSize: number,
-    readonly isPreview: boolean,
     readonly onOver: (reason: string) => void,
   ) {}
 }
@@ -91,7 +90,7 @@ export class OwnerBudgets {
     this.#nowMs = nowMs;
   }
 
-  /** Number of subscriptions that were stopped so far, without previews. */
+  /** Number of subscriptions that were stopped so far. */
   get overBudget(): number {
     return this.#over;
   }
@@ -105,15 +104,13 @@ export class OwnerBudgets {
     readonly id: string;
     readonly ownerId: string;
     readonly programSize: number;
-    /** Whether it is a preview, which `overBudget` does not count. Default: no. */
-    readonly isPreview?: boolean;
     readonly onOver: (reason: string) => void;
   }): Result<Subscriber, string> {
-    const { id, ownerId, programSize, isPreview = false, onOver } = input;
+    const { id, ownerId, programSize, onOver } = input;
     const account = this.#accountOf(ownerId);
     const sum = account.programSize + programSize;
     if (programSize > 0 && sum > MAX_OWNER_PROGRAM_SIZE) return err(ownerProgramFault(sum));
-    const subscriber = new Subscriber(id, account, programSize, isPreview, onOver);
+    const subscriber = new Subscriber(id, account, programSize, onOver);
     account.subscribers.add(subscriber);
     account.programSize = sum;
     return ok(subscriber);
@@ -160,7 +157,7 @@ export class OwnerBudgets {
     if (subscriber.isOverBudget) return;
     subscriber.isOverBudget = true;
     this.#exclude(subscriber);
-    if (!subscriber.isPreview) this.#over += 1;
+    this.#over += 1;
     subscriber.onOver(reason);
   }
 

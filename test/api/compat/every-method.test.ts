@@ -6,6 +6,10 @@ import { isAxiosError } from "axios";
 import { type Hex, toBytes } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { createSiweMessage } from "viem/siwe";
+import { supportOfMethod } from "../../../src/cli/sdk-report/request-support.ts";
+import { SDK_METHODS } from "../../../src/cli/sdk-report/sdk-methods.ts";
+import { configWith } from "../../runtime/config.ts";
+import { compatSupport } from "../../support/compat-support.ts";
 import { importSignerOfPerson, keysOfPerson, postAsPerson } from "../../support/demo-calls.ts";
 import { startDemoNode } from "../../support/demo-node.ts";
 import { type RunningNode, tempDir } from "../../support/program.ts";
@@ -214,6 +218,19 @@ async function outcomeOf(name: string, values: Values): Promise<Outcome> {
   }
 }
 
+/** The status that `doctor --sdk` expects of each method at a node with the settings of the demo. */
+async function expectedOutcomes(names: readonly string[]): Promise<Record<string, number>> {
+  const support = await compatSupport(configWith(`signers.encryption_key=${"ab".repeat(32)}`));
+  const statuses = { works: 200, needs: 200, empty: 200, not_implemented: 501, not_found: 404 } as const;
+  return Object.fromEntries(
+    names.map((name) => {
+      const found = supportOfMethod(support, name, SDK_METHODS[name] ?? "");
+      const lacksSetting = found?.needs.some(({ isSet }) => isSet === false) ?? false;
+      return [name, found === undefined ? 0 : lacksSetting ? 501 : statuses[found.verdict]];
+    }),
+  );
+}
+
 test("every method works or says why not, and 89 work by base URL and key alone", async () => {
   const common = commonValues();
   const works: string[] = [];
@@ -232,6 +249,9 @@ test("every method works or says why not, and 89 work by base URL and key alone"
     // A 501 says why.
     expect([name, message]).not.toEqual([name, "not implemented"]);
   }
+  expect(await expectedOutcomes(methods.map(([name]) => name))).toEqual(
+    Object.fromEntries(methods.map(([name]) => [name, refused[name]?.status ?? 200])),
+  );
   // Under the prefix of the API a method that exists nowhere is 501; 404 are other services of the vendor.
   const unknown = Object.values(refused).filter(({ status }) => status === 404);
   expect(unknown.filter(({ url }) => url.includes("/v2/farcaster/"))).toEqual([]);

@@ -59,4 +59,4 @@ export function writeOperation(spec: {
   return hook;
 }
 
-const WHEN_OFF = "Writes are turned off, or the node has no key for managed signers.";
+const WHEN_OFF = "Without `writes.enabled`, or without `signers.encryption_key`.";

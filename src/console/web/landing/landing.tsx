@@ -166,7 +166,7 @@ export function Page() {
         </Region>
         <div class="stack">
           <CallPanel call={trending} />
-          {pageConfig.stream && <Live demo={pageConfig.demo} />}
+          <Live demo={pageConfig.demo} />
         </div>
       </div>
       <section class="three">

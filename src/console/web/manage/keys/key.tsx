@@ -18,7 +18,6 @@ import {
   rotateOperation,
   usageCall,
 } from "./api-key.ts";
-import { KeySettings } from "./key-settings.tsx";
 import { KeyState } from "./keys.tsx";
 import { SecretOnce } from "./secret-once.tsx";
 import type { Usage } from "./usage.ts";
@@ -96,7 +95,7 @@ function Acts({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: () => void }) 
       <section class="card" aria-labelledby="key-acts">
         <header>
           <h2 class="grow" id="key-acts">
-            Rotate or delete it
+            Change it
           </h2>
         </header>
         <div class="pad stack">
@@ -156,7 +155,6 @@ function Key({ id }: { id: string }) {
       >
         {(data) => <UsageView rows={data.usage} nowMs={now} />}
       </OwnerRegion>
-      {key && <KeySettings apiKey={key} onChanged={() => query.refresh()} />}
       {key && <Acts apiKey={key} onChanged={() => query.refresh()} />}
     </>
   );

@@ -1,0 +1,126 @@
+import { programName } from "../../version.ts";
+import type { SourceFile } from "./source-files.ts";
+
+/** A line that has to change, or that the owner should know of. */
+export interface Change {
+  readonly what: string;
+  readonly todo: string;
+  readonly at: number;
+}
+
+const NODE = "<node>";
+
+interface Rule {
+  readonly pattern: RegExp;
+  /** Undefined if this place needs nothing. `after` is the text that follows. */
+  readonly change: (found: RegExpMatchArray, after: string) => Omit<Change, "at"> | undefined;
+}
+
+const HOSTS: Readonly<Record<string, string>> = {
+  "api.neynar.com": `the node: ${NODE}`,
+  "sdk-api.neynar.com": `the node: ${NODE}`,
+  "hub-api.neynar.com": `the node: ${NODE}, with the same paths under /v1`,
+  "snapchain-api.neynar.com": `the node: ${NODE}, with the same paths under /v1`,
+  "hub-grpc-api.neynar.com": "the gRPC port of the node (hub.port)",
+  "snapchain-grpc-api.neynar.com": "the gRPC port of the node (hub.port)",
+  "app.neynar.com":
+    "nothing takes its place: users sign in with a Farcaster client, or approve a signer at this node",
+};
+
+/** @param sdkMajor the SDK's version that package.json names; undefined if none does. */
+function rulesFor(sdkMajor: number | undefined): readonly Rule[] {
+  const base = sdkMajor === 2 ? `${NODE}/v2` : NODE;
+  return [
+    {
+      pattern: /https?:\/\/api\.neynar\.com\/f\/app\/[^"'`\s]*/g,
+      change: () => ({
+        what: "webhookUrl of a manifest",
+        todo: `${NODE}/v2/farcaster/frame/webhook/<app_id>, after \`${programName} tokens import\``,
+      }),
+    },
+    {
+      pattern: /\b(?:https?:\/\/)?((?:[a-z\d-]{1,40}\.)?neynar\.com)\b(?!\/f\/app)/g,
+      change: ([, host = ""]) => {
+        const todo = Object.hasOwn(HOSTS, host) ? HOSTS[host] : undefined;
+        return todo === undefined ? undefined : { what: host, todo };
+      },
+    },
+    {
+      pattern: /\bnew\s+Configuration\s*\(/g,
+      change: (_, after) =>
+        /\bbasePath\b/.test(argumentsOf(after))
+          ? undefined
+          : { what: "new Configuration without basePath", todo: `add basePath: "${base}"` },
+    },
+    {
+      pattern: /\bnew\s+NeynarAPIClient\s*\(/g,
+      change: (_, after) =>
+        sdkMajor !== 1 || /\bbasePath\b/.test(argumentsOf(after))
+          ? undefined
+          : { what: "new NeynarAPIClient without basePath", todo: `add { basePath: "${base}" }` },
+    },
+    {
+      pattern: /\b(NEYNAR_\w*(?:API_?KEY|SECRET)\w*)\b/g,
+      change: ([, name = ""]) => ({
+        what: name,
+        todo: name.includes("WEBHOOK")
+          ? "the secret of the webhook that this node gives"
+          : `a key of the node, by \`${programName} api-key create\``,
+      }),
+    },
+    {
+      pattern: /\bx-neynar-signature\b/gi,
+      change: () => ({
+        what: "X-Neynar-Signature",
+        todo: "stays: webhooks that are created by this API carry it; only the secret changes",
+      }),
+    },
+    {
+      pattern: /\bverifyAppKeyWithNeynar\b/g,
+      change: () => ({
+        what: "verifyAppKeyWithNeynar",
+        todo: `createVerifyAppKeyWithHub("${NODE}"), or let the node receive token events`,
+      }),
+    },
+    {
+      pattern: /["'](@neynar\/react(?:-native-signin)?)["']/g,
+      change: ([, name = ""]) => ({
+        what: name,
+        todo: "calls the vendor from the browser, with its sign-in page; this node has neither",
+      }),
+    },
+  ];
+}
+
+/** The arguments of a call whose parenthesis has just opened. */
+function argumentsOf(after: string): string {
+  let depth = 1;
+  for (let at = 0; at < after.length; at += 1) {
+    if (after[at] === "(") depth += 1;
+    if (after[at] === ")") depth -= 1;
+    if (depth === 0) return after.slice(0, at);
+  }
+  return after;
+}
+
+/** @param file with blank comments. */
+export function findChanges({ text }: SourceFile, sdkMajor: number | undefined): Change[] {
+  if (!/neynar/i.test(text)) return [];
+  return rulesFor(sdkMajor).flatMap(({ pattern, change }) =>
+    [...text.matchAll(pattern)].flatMap((found) => {
+      const end = found.index + found[0].length;
+      const made = change(found, text.slice(end, end + 1_000));
+      return made === undefined ? [] : [{ ...made, at: found.index }];
+    }),
+  );
+}
+
+/** The major version of the SDK that a package.json of the repository asks for. */
+export function sdkMajorOf(files: readonly SourceFile[]): number | undefined {
+  for (const { path, text } of files) {
+    if (!/(^|\/)package\.json$/.test(path)) continue;
+    const version = /"@neynar\/nodejs-sdk"\s*:\s*"[^"\d]{0,10}(\d{1,4})/.exec(text)?.[1];
+    if (version !== undefined) return Number(version);
+  }
+  return undefined;
+}

@@ -1,0 +1,146 @@
+import type { Config } from "../../config/schema.ts";
+import type { Scope } from "../../http/caller.ts";
+import { SCOPES } from "../../http/caller.ts";
+import { blankComments } from "./blank-comments.ts";
+import { findChanges, sdkMajorOf } from "./changes.ts";
+import { findClientNames, findMethodCalls, usesSdk } from "./method-calls.ts";
+import { findPathCalls, findPathNames } from "./path-calls.ts";
+import { type RequestSupport, type Support, supportOfMethod } from "./request-support.ts";
+import type { SourceFile, SourceFiles } from "./source-files.ts";
+
+/** A place of a source, with the line counted from 1. */
+export interface Place {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** A method or path that a repository calls, and what becomes of it. */
+export interface ReportedCall extends RequestSupport {
+  /** The name of the SDK's method, or the request. */
+  readonly call: string;
+  readonly places: readonly Place[];
+}
+
+/** A place where the reader has to look, because the source does not show what is called. */
+export interface UnclearCall {
+  readonly call: string;
+  readonly why: string;
+  readonly places: readonly Place[];
+}
+
+export interface ReportedChange {
+  readonly what: string;
+  readonly todo: string;
+  readonly places: readonly Place[];
+}
+
+export interface SdkReport {
+  /** Whether every call works here, once it has what it needs. */
+  readonly ok: boolean;
+  readonly folder: string;
+  readonly files: number;
+  readonly skipped: readonly string[];
+  readonly isCut: boolean;
+  /** The major version of the SDK that package.json asks for. */
+  readonly sdkMajor: number | undefined;
+  /** Whether the settings serve the hosted API's prefix. */
+  readonly isServed: boolean;
+  readonly calls: readonly ReportedCall[];
+  readonly unclear: readonly UnclearCall[];
+  readonly changes: readonly ReportedChange[];
+  /** The scopes that one key for all calls needs. */
+  readonly scopes: readonly Scope[];
+}
+
+/** Says what becomes of a repository's calls of the hosted API at a node with these settings. */
+export function createSdkReport(
+  folder: string,
+  sources: SourceFiles,
+  support: Support,
+  config: Config,
+): SdkReport {
+  const files = sources.files.map(({ path, text }) => ({ path, text: blankComments(path, text) }));
+  const calls = new Groups<RequestSupport & { readonly call: string }>();
+  const unclear = new Groups<{ readonly call: string; readonly why: string }>();
+  const changes = new Groups<{ readonly what: string; readonly todo: string }>();
+  const clients = usesSdk(files) ? findClientNames(files) : undefined;
+  const paths = findPathNames(files);
+  const sdkMajor = sdkMajorOf(files);
+
+  for (const file of files) {
+    const placeOf = createPlaceOf(file);
+    for (const { name, request, at, isCertain } of clients ? findMethodCalls(file, clients) : []) {
+      const found = supportOfMethod(support, name, request);
+      if (isCertain && found !== undefined)
+        calls.add({ ...found, call: name }, `${name} ${request}`, placeOf(at));
+      else
+        unclear.add(
+          { call: `.${name}()`, why: "the object was not seen to be the SDK's client" },
+          name,
+          placeOf(at),
+        );
+    }
+    for (const { method, path, at } of findPathCalls(file, paths)) {
+      const found = support.of(method, path);
+      if (found !== undefined) calls.add({ ...found, call: found.request }, found.request, placeOf(at));
+      else unclear.add({ call: path, why: "the path is made at run time" }, path, placeOf(at));
+    }
+    for (const { what, todo, at } of findChanges(file, sdkMajor))
+      changes.add({ what, todo }, what, placeOf(at));
+  }
+
+  const found = calls.list();
+  const needed = new Set(found.flatMap(({ verdict, scope }) => (WORKING.has(verdict) ? [scope] : [])));
+  const isServed = config.service.compat_prefixes.includes("farcaster");
+  return {
+    ok: isServed && found.every(({ verdict }) => WORKING.has(verdict)),
+    folder,
+    files: files.length,
+    skipped: sources.skipped,
+    isCut: sources.isCut,
+    sdkMajor,
+    isServed,
+    calls: found,
+    unclear: unclear.list(),
+    changes: changes.list(),
+    scopes: SCOPES.filter((scope) => needed.has(scope)),
+  };
+}
+
+const WORKING: ReadonlySet<RequestSupport["verdict"]> = new Set(["works", "needs", "empty"]);
+const MAX_GROUPS = 5_000;
+const MAX_PLACES = 1_000;
+
+/** Findings of the same kind, with their places. */
+class Groups<T> {
+  readonly #groups = new Map<string, { readonly value: T; readonly places: Place[] }>();
+
+  add(value: T, key: string, place: Place): void {
+    const group = this.#groups.get(key);
+    if (group !== undefined) {
+      const isKnown = group.places.some(({ file, line }) => file === place.file && line === place.line);
+      if (!isKnown && group.places.length < MAX_PLACES) group.places.push(place);
+    } else if (this.#groups.size < MAX_GROUPS) this.#groups.set(key, { value, places: [place] });
+  }
+
+  /** In the order of their names. */
+  list(): (T & { readonly places: readonly Place[] })[] {
+    const sorted = [...this.#groups].sort(([a], [b]) => (a < b ? -1 : 1));
+    return sorted.map(([, { value, places }]) => ({ ...value, places }));
+  }
+}
+
+function createPlaceOf({ path, text }: SourceFile): (at: number) => Place {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return (at) => {
+    let low = 0;
+    let high = starts.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((starts[middle] ?? 0) <= at) low = middle;
+      else high = middle;
+    }
+    return { file: path, line: low + 1 };
+  };
+}
