@@ -23,6 +23,7 @@ import { benchSend } from "./send.ts";
 import { benchSendPostgres } from "./send-postgres.ts";
 import { benchSigned } from "./signed.ts";
 import { benchSnapshot } from "./snapshot.ts";
+import { soakCommand } from "./soak/command.ts";
 import { benchStart } from "./start.ts";
 import { benchStateCopy } from "./state-copy.ts";
 import { benchStream } from "./stream.ts";
@@ -81,6 +82,8 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
     "snapshot",
   ],
 };
+
+if (process.argv[2] === "soak") process.exit(await soakCommand(process.argv.slice(3)));
 
 const selected = process.argv.slice(2).flatMap((name) => TOGETHER[name] ?? [name]);
 const unknown = selected.filter((name) => !(name in BENCHMARKS));

@@ -35,7 +35,7 @@ const LAST_CHUNK = "0\r\n\r\n";
  * One keep-alive connection, one request at a time. It allocates as little as possible, because garbage collections of the
  * generator would count as time of the server.
  */
-class Connection {
+export class Connection {
   readonly #socket: Bun.Socket<Connection>;
   readonly #onEnd: (connection: Connection, ok: boolean) => void;
   #missing = -1;
@@ -52,7 +52,7 @@ class Connection {
   }
 
   static async open(
-    { hostname, port }: LoadOptions,
+    { hostname, port }: Pick<LoadOptions, "hostname" | "port">,
     onEnd: (connection: Connection, ok: boolean) => void,
   ): Promise<Connection> {
     const opened = Promise.withResolvers<Connection>();
