@@ -1,6 +1,6 @@
 /**
- * Draws docs/images/console/*.webp, the pictures of the console, light and dark: `bun run docs:console [name …]`. It needs a Chromium
- * (`SVC_TEST_CHROMIUM`, an installed one, or the package of the tests). The node is a demo node of its own, in which a person makes
+ * Draws docs/images/console/*.webp, the pictures of the console, light and dark: `bun run docs:console [name …]`. It needs a Chromium,
+ * which it finds as the tests do (CONTRIBUTING.md). The node is a demo node of its own, in which a person makes
  * an app and notifies the people who added it.
  */
 import { mkdirSync } from "node:fs";

@@ -1,17 +1,24 @@
-/** Writes what is made from the panels: the dashboard, and the list of panels in docs/operate.md. `bun packaging/monitoring/write.ts` */
+/** Writes what is made from the panels and alerts: the dashboard, the rules, and their tables in docs/operate.md. `bun packaging/monitoring/write.ts` */
 import { join } from "node:path";
 import { grafanaDashboard } from "./dashboard.ts";
-import { panelTable } from "./panel-table.ts";
+import { rulesFile } from "./rules.ts";
+import { alertTable, panelTable } from "./tables.ts";
 
-const ROOT = join(import.meta.dir, "../..");
-const OPERATE = join(ROOT, "docs/operate.md");
+const OPERATE = join(import.meta.dir, "../../docs/operate.md");
+
+const replaceBetween = (text: string, mark: string, content: string) =>
+  text.replace(
+    new RegExp(`(<!-- ${mark} -->\\n)[\\s\\S]*?(<!-- /${mark} -->)`),
+    (_, start: string, end: string) => `${start}\n${content}\n${end}`,
+  );
 
 await Bun.write(
   join(import.meta.dir, "grafana-dashboard.json"),
   `${JSON.stringify(grafanaDashboard(), null, 2)}\n`,
 );
+await Bun.write(join(import.meta.dir, "rules.yml"), rulesFile());
 const text = await Bun.file(OPERATE).text();
 await Bun.write(
   OPERATE,
-  text.replace(/(<!-- panels -->\n)[\s\S]*?(<!-- \/panels -->)/, `$1\n${panelTable()}\n$2`),
+  replaceBetween(replaceBetween(text, "panels", panelTable()), "alerts", alertTable()),
 );

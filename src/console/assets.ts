@@ -1,6 +1,7 @@
 import { loadOnce } from "../lib/load-once.ts";
 import { compressFile } from "./compress.ts";
 import type { PageSettings } from "./web/page-settings.ts";
+import { isPageServed } from "./web/served-pages.ts";
 import { ASSET_PATH, type CodedFile, type PageScripts, type WebBuild } from "./web-build.ts";
 import { webFile } from "./web-file.ts";
 
@@ -24,9 +25,6 @@ export interface LoadedAssets {
   asset(name: string): CodedFile | undefined;
 }
 
-/** Sections that settings remove. */
-const MANAGE = "/console/manage";
-const OPERATOR = "/console/operator";
 const FIRST_PAGE = "/";
 const SHELL = "index.html";
 const SETTINGS_SLOT = 'name="console-settings" content=""';
@@ -45,8 +43,7 @@ export function createWebAssets(loadBuild: () => Promise<WebBuild>, settings: Pa
 function prepare(build: WebBuild, settings: PageSettings): LoadedAssets {
   const assets = new Map(build.assets.map((file) => [file.name, file]));
   const pages = build.pages
-    .filter(({ path }) => settings.manage || !isWithin(path, MANAGE))
-    .filter(({ path }) => settings.operator || !isWithin(path, OPERATOR))
+    .filter(({ path }) => isPageServed(path, settings))
     .map((page) => ({ ...page, segments: page.path.split("/") }));
   /** By the path in the table; undefined for paths that have no page. */
   const documents = new Map<string | undefined, WebDocument>();
@@ -83,8 +80,6 @@ function prepare(build: WebBuild, settings: PageSettings): LoadedAssets {
     },
   };
 }
-
-const isWithin = (path: string, parent: string) => path === parent || path.startsWith(`${parent}/`);
 
 const matches = (pattern: readonly string[], segments: readonly string[]) =>
   pattern.length === segments.length &&

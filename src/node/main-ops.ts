@@ -25,7 +25,7 @@ import type { WritesRpc } from "../writes/rpc.ts";
 import { registerWriteMetrics } from "../writes/write-metrics.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
 import { registerMaintenanceMetrics } from "./maintenance/metrics.ts";
-import type { NodeOps, PartMetrics } from "./node-ops.ts";
+import { type NodeOps, type PartMetrics, registerReadyMetric } from "./node-ops.ts";
 import { PartStats } from "./part-stats.ts";
 import type { PostgresState } from "./state/main-state.ts";
 import { registerStateMetrics } from "./state/metrics.ts";
@@ -132,20 +132,22 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     log,
   });
   registerDiskMetrics(metrics, storageWatch);
+  const notReadyReason: NodeOps["notReadyReason"] = ({ forState }) => {
+    if (shutdown.signal.aborted) return "the node is shutting down";
+    if (!isStarted()) return "the node is starting";
+    return (
+      storageWatch.writeFaultReason() ??
+      upstream?.behindReason() ??
+      (forState ? (awayReason(postgres) ?? stateWatch?.stalledReason()) : undefined)
+    );
+  };
+  registerReadyMetric(metrics, async () => (await notReadyReason({ forState: false })) === undefined);
   return {
     partMetrics,
     stateWatch,
     storageWatch,
     stats,
-    notReadyReason({ forState }) {
-      if (shutdown.signal.aborted) return "the node is shutting down";
-      if (!isStarted()) return "the node is starting";
-      return (
-        storageWatch.writeFaultReason() ??
-        upstream?.behindReason() ??
-        (forState ? (awayReason(postgres) ?? stateWatch?.stalledReason()) : undefined)
-      );
-    },
+    notReadyReason,
     staleReason: async () => upstream?.behindReason(),
     status: () => nodeStatus(config, { db, upstream, stats, streams, storageWatch, pauses, postgres }),
   };

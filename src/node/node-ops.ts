@@ -50,6 +50,18 @@ export function connectNodeOps(port: MessagePort): NodeOps {
   });
 }
 
+/** Registers whether `/ready` answers 200. */
+export function registerReadyMetric({ registry, prefix }: Metrics, isReady: () => Promise<boolean>): void {
+  new Gauge({
+    name: `${prefix}node_ready`,
+    help: "1 while /ready answers 200, else 0.",
+    registers: [registry],
+    async collect() {
+      this.set((await isReady()) ? 1 : 0);
+    },
+  });
+}
+
 /** The metrics of one part. They are rendered only when the part has responded. */
 export interface PartMetrics {
   readonly stats: PartStats<unknown>;

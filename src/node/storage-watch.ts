@@ -19,6 +19,8 @@ export type WriteFaultSource = () => Promise<string | null | undefined>;
 export interface StorageWatch {
   /** A description of why writes fail; undefined while they succeed. */
   writeFaultReason(): string | undefined;
+  /** Whether the last write of each watched database failed. */
+  hasWriteFault(): ReadonlyMap<string, boolean>;
   /** Undefined before the first poll, and where the file system does not report it. */
   diskSpace(): DiskSpace | undefined;
   /** Checks once. */
@@ -62,6 +64,7 @@ export function createStorageWatch(options: StorageWatchOptions): StorageWatch {
       const first = Object.keys(writeFaults).find((database) => faults.has(database));
       return first && `the ${first} cannot be written: ${faults.get(first)}`;
     },
+    hasWriteFault: () => new Map(Object.keys(writeFaults).map((name) => [name, faults.has(name)])),
     diskSpace: () => space,
     async poll() {
       const what = await replaced();
@@ -98,8 +101,17 @@ export function scheduleStorageWatch(
   };
 }
 
-/** Registers the free bytes of the data directory's file system. */
+/** Registers the free bytes of the data directory's file system, and which databases can be written. */
 export function registerDiskMetrics({ registry, prefix }: Metrics, watch: StorageWatch): void {
+  new Gauge({
+    name: `${prefix}disk_write_fault`,
+    help: "1 while the last write of a database has failed, else 0.",
+    labelNames: ["database"],
+    registers: [registry],
+    collect() {
+      for (const [database, hasFault] of watch.hasWriteFault()) this.set({ database }, hasFault ? 1 : 0);
+    },
+  });
   new Gauge({
     name: `${prefix}disk_free_bytes`,
     help: "Bytes that the node can still write to the file system of its data directory.",

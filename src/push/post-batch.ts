@@ -51,6 +51,9 @@ const FAILURES: Readonly<
   redirect: { reason: "redirect", isRetryable: false, hostStatus: "none" },
 };
 
+/** Why a call may have no response. */
+export const FAILURE_REASONS: readonly string[] = Object.values(FAILURES).map(({ reason }) => reason);
+
 /** Returns the request body that the protocol defines. */
 export function clientRequestBody(notification: Notification, tokensJson: string): string {
   const { notificationId, title, body, targetUrl } = notification;

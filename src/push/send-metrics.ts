@@ -1,6 +1,7 @@
 import type { Metrics } from "../runtime/metrics.ts";
 import { statsMetrics } from "../runtime/stats-metrics.ts";
 import type { FanOutStats } from "./fan-out.ts";
+import { FAILURE_REASONS } from "./post-batch.ts";
 
 /** Registers the metrics of notification sends. */
 export function registerSendMetrics(metrics: Metrics, stats: () => Promise<FanOutStats>): void {
@@ -19,6 +20,17 @@ export function registerSendMetrics(metrics: Metrics, stats: () => Promise<FanOu
     ["host", "outcome"],
     (metric, { calls }) => {
       for (const { host, outcome, count } of calls) metric.inc({ host, outcome }, count);
+    },
+  );
+  // The hosts are not known before their first call. A counter without them can exist before its first event, so that a rate sees it.
+  counter(
+    "send_failed_calls_total",
+    "Calls to clients without a response, by the class of the error.",
+    ["class"],
+    (metric, { calls }) => {
+      for (const reason of FAILURE_REASONS) metric.inc({ class: reason }, 0);
+      for (const { outcome, count } of calls)
+        if (outcome !== "response") metric.inc({ class: outcome }, count);
     },
   );
   durations("send_call_seconds", "Duration of calls to clients.", (now) => now.callDurations);

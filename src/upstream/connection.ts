@@ -1,4 +1,4 @@
-import { Client, credentials } from "@grpc/grpc-js";
+import { Client, connectivityState, credentials } from "@grpc/grpc-js";
 import { STRICT_TLS } from "../net/strict-tls.ts";
 import { DEFAULT_TIMINGS, type Timings } from "./timings.ts";
 
@@ -27,4 +27,9 @@ export function connectUpstream(
     "grpc.enable_http_proxy": 0,
     "grpc.service_config_disable_resolution": 1,
   });
+}
+
+/** Whether the connection is open. It is while a call runs on it that the peer has not ended. */
+export function isConnected(connection: Client): boolean {
+  return connection.getChannel().getConnectivityState(false) === connectivityState.READY;
 }

@@ -1,3 +1,4 @@
+import type { Client } from "@grpc/grpc-js";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { mentionedFidsAfter } from "../db/index/upstream-work.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
@@ -11,7 +12,7 @@ import { runApplyStage } from "./apply-stage.ts";
 import { runBackfillStage } from "./backfill-stage.ts";
 import { checkPeer, type Peer } from "./check-peer.ts";
 import { UpstreamClient } from "./client.ts";
-import { connectUpstream } from "./connection.ts";
+import { connectUpstream, isConnected } from "./connection.ts";
 import { startFullSync } from "./full-sync.ts";
 import type { RelayWriter } from "./op-batcher.ts";
 import { PeerError } from "./peer.ts";
@@ -65,6 +66,8 @@ export interface Follower {
  */
 export function startFollower(deps: FollowerDeps): Follower {
   const { onFault } = deps;
+  const timings = deps.timings ?? DEFAULT_TIMINGS;
+  const connection = connectUpstream(deps.url, timings);
   const stopping = new AbortController();
   const tracker = new ProgressTracker(deps.clock);
   const report = (what: string, cause: unknown) => {
@@ -73,9 +76,9 @@ export function startFollower(deps: FollowerDeps): Follower {
     if (tracker.progress().peerError !== cause.message) deps.onPeerError?.(cause);
     tracker.setPeerError(cause.message);
   };
-  const running = follow(deps, tracker, report, stopping.signal);
+  const running = follow({ ...deps, timings }, connection, tracker, report, stopping.signal);
   return {
-    progress: () => tracker.progress(),
+    progress: () => ({ ...tracker.progress(), isConnected: isConnected(connection) }),
     async stop() {
       stopping.abort();
       await running;
@@ -84,13 +87,13 @@ export function startFollower(deps: FollowerDeps): Follower {
 }
 
 async function follow(
-  deps: FollowerDeps,
+  deps: FollowerDeps & { readonly timings: Timings },
+  connection: Client,
   tracker: ProgressTracker,
   report: (what: string, cause: unknown) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const timings = deps.timings ?? DEFAULT_TIMINGS;
-  const connection = connectUpstream(deps.url, timings);
+  const { timings } = deps;
   const positions = new UpstreamPositions(deps.db);
   const writer: RelayWriter = {
     async apply(batch: RelayedBatch) {

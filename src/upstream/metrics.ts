@@ -25,6 +25,9 @@ export function registerUpstreamMetrics(
         if (progress) fill(this, progress);
       },
     });
+  gauge("up", "1 while the upstream is connected and a Farcaster node, else 0.", [], (all, progress) => {
+    all.set(progress.isConnected && progress.peerError === undefined ? 1 : 0);
+  });
   gauge("phase", "1 for the current phase of following, 0 for the others.", ["phase"], (all, { phase }) => {
     for (const name of UPSTREAM_PHASES) all.set({ phase: name }, name === phase ? 1 : 0);
   });

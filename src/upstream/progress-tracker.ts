@@ -82,7 +82,7 @@ export class ProgressTracker {
     this.#peerError = error;
   }
 
-  progress(): UpstreamProgress {
+  progress(): Omit<UpstreamProgress, "isConnected"> {
     this.#roll();
     return {
       phase: this.#phase,

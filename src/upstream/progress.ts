@@ -29,6 +29,8 @@ export interface ShardProgress {
 
 /** The progress of following. */
 export interface UpstreamProgress {
+  /** Whether there is a connection to the upstream. One that the peer has silently left ends within 15 seconds. */
+  readonly isConnected: boolean;
   readonly phase: UpstreamPhase;
   /** Empty before the upstream has reported its shards. */
   readonly shards: readonly ShardProgress[];

@@ -263,7 +263,7 @@ const assets = createWebAssets(
     const bundled = await bundleWeb();
     return { ...bundled, assets: bundled.assets.map((file) => compressFile(file, 1)) };
   },
-  pageSettingsOf(config, false),
+  pageSettingsOf(config, { isDemo: false, hasMasterKey: false }),
 );
 const withoutImages = runHttp({ pages: [consoleRoutes({ assets, ...config.console })] });
 afterAll(() => withoutImages[Symbol.asyncDispose]());

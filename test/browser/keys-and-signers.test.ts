@@ -21,6 +21,9 @@ async function createKey(one: ConsolePage, name: string, scopes: readonly string
   const { page, goto } = one;
   await goto("/console/manage/keys");
   await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Units a minute").fill("600");
+  // What was typed survives a reload.
+  await page.reload();
   for (const scope of scopes) await page.getByRole("checkbox", { name: new RegExp(`^${scope}`) }).check();
   await page.getByRole("button", { name: "Sign and create" }).click();
   await confirm(one);
@@ -46,6 +49,13 @@ describe("API keys", () => {
     expect(await page.content()).not.toContain(key);
     await page.getByRole("link", { name: "bot" }).click();
     await page.getByRole("heading", { name: "Used for, in 30 days" }).waitFor();
+    await page.getByText("600 units and 120 writes a minute").waitFor();
+    await page.getByText("Settings", { exact: true }).click();
+    await page.getByLabel("Last day").fill("2120-01-31");
+    await page.getByLabel("Writes a minute").fill("7");
+    await page.getByRole("button", { name: "Sign and save" }).click();
+    await confirm(one);
+    await page.getByText("600 units and 7 writes a minute").waitFor();
 
     await page.getByRole("button", { name: "Rotate, it stops at once" }).click();
     await confirm(one);

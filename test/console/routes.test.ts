@@ -19,7 +19,7 @@ function serve(...settings: string[]) {
     loads += 1;
     return build;
   };
-  const assets = createWebAssets(load, pageSettingsOf(config, false));
+  const assets = createWebAssets(load, pageSettingsOf(config, { isDemo: false, hasMasterKey: false }));
   return runHttp({ pages: [consoleRoutes({ assets, ...config.console })] });
 }
 

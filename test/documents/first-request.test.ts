@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { Registry } from "prom-client";
+import { alerts } from "../../packaging/monitoring/alerts.ts";
+import { metricsIn } from "../../packaging/monitoring/dashboard.ts";
 import { registerClusterMetrics } from "../../src/cluster/cluster-metrics.ts";
 import { registerUpstreamMetrics } from "../../src/upstream/metrics.ts";
 import { exampleEnv, inCheckout } from "../support/document-shell.ts";
@@ -60,8 +62,9 @@ test("every metric is documented, and every documented metric exists", async () 
   const clusterNames = ofCluster.getMetricsAsArray().map(({ name }) => name);
   expect(documented("metrics")).toEqual(existing);
   expect(documented("metrics of a cluster")).toEqual(clusterNames.sort());
-  for (const [name] of documentExample("alerts").matchAll(/\bsvc_\w+/g))
-    expect([...existing, ...clusterNames]).toContain(name.replace(/_bucket$/, ""));
+  for (const { expr } of alerts)
+    for (const name of metricsIn(expr))
+      expect([...existing, ...clusterNames]).toContain(name.replace(/_bucket$/, ""));
 });
 
 test("the documented commands write keys that only their owner can read", () => {

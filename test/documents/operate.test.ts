@@ -103,9 +103,3 @@ test.skipIf(isMissing("nginx") || isMissing("openssl"))("nginx accepts the serve
   await Bun.write(join(dir.path, "nginx.conf"), config);
   expect(refusalOf(["nginx", "-t", "-c", `${dir.path}/nginx.conf`], dir.path)).toBe("");
 });
-
-test.skipIf(isMissing("promtool"))("Prometheus accepts the alerts", async () => {
-  using dir = tempDir();
-  await Bun.write(join(dir.path, "rules.yml"), documentExample("alerts"));
-  expect(refusalOf(["promtool", "check", "rules", "rules.yml"], dir.path)).toBe("");
-});

@@ -149,13 +149,17 @@ test("polls a second after the end of the previous poll, until it is stopped", a
   expect(timers.pendingMs).toBeUndefined();
 });
 
-test("the free bytes of the file system are a metric", async () => {
+test("the free bytes of the file system are a metric, and so is which database cannot be written", async () => {
   const registry = new Registry();
-  const { watch } = watchOver({ dataDir: import.meta.dir });
+  const writeFaults = { index: async () => "database or disk is full", state: async () => null };
+  const { watch } = watchOver({ dataDir: import.meta.dir, writeFaults });
   registerDiskMetrics({ registry, prefix: "svc_" }, watch);
   await watch.poll();
   const { freeBytes, totalBytes } = watch.diskSpace() ?? { freeBytes: 0, totalBytes: 0 };
   expect(freeBytes).toBeGreaterThan(0);
   expect(totalBytes).toBeGreaterThan(freeBytes);
-  expect(await registry.metrics()).toContain(`svc_disk_free_bytes ${freeBytes}`);
+  const page = await registry.metrics();
+  expect(page).toContain(`svc_disk_free_bytes ${freeBytes}`);
+  expect(page).toContain('svc_disk_write_fault{database="index"} 1');
+  expect(page).toContain('svc_disk_write_fault{database="state"} 0');
 });

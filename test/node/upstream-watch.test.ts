@@ -7,6 +7,7 @@ import type { UpstreamProgress } from "../../src/upstream/progress.ts";
 import { ManualClock } from "../support/clock.ts";
 
 const backfill: UpstreamProgress = {
+  isConnected: true,
   phase: "backfill",
   shards: [
     { shard: 0, appliedBlock: 0, headBlock: 70, lagSecs: undefined },

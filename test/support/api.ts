@@ -13,6 +13,7 @@ import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import type { StateDatabase } from "../../src/db/state/database.ts";
 import { createSharedLimits } from "../../src/http/limits/request-limits.ts";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
+import { createOwnOrigin } from "../../src/http/own-origin.ts";
 import { ResponseCache } from "../../src/http/response-cache.ts";
 import type { HttpServer } from "../../src/http/server.ts";
 import { UnsentBytes } from "../../src/http/unsent-bytes.ts";
@@ -43,6 +44,7 @@ import { directClients, type RunHttpOptions, runHttp } from "./http.ts";
 import { directMatching } from "./matching.ts";
 import { startTestNode, type TestNode } from "./node.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
+import { LINK_BASE } from "./signers.ts";
 import { localStores } from "./state-stores.ts";
 
 const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
@@ -180,7 +182,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     stores,
     thread: signing.rpc,
     tokenKeys: tokenKeysOf(masterKeysOf(common.config)),
-    linkBase: () => "https://node.example",
+    linkBase: () => LINK_BASE,
     staleReason: options.staleReason ?? neverStale,
   });
   const plugins = apiPlugins({
@@ -204,12 +206,19 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     management,
     sharedLimits: createSharedLimits(),
   });
-  const assets = createWebAssets(loadBuild, pageSettingsOf(common.config, false));
+  const assets = createWebAssets(
+    loadBuild,
+    pageSettingsOf(common.config, { isDemo: false, hasMasterKey: false }),
+  );
+  const own = createOwnOrigin({
+    publicUrl: LINK_BASE,
+    listenHost: common.config.http.host,
+  });
   const http = runHttp({
     ...plugins,
     hubPlugins: v1,
     pages: [
-      approveRoutes({ ...nodeSigners.approve, assets }),
+      approveRoutes({ ...nodeSigners.approve, assets, own }),
       consoleRoutes({ assets, enabled: false, images: "off" }),
     ],
     compatPrefixes: options.compatPrefixes,

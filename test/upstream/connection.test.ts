@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Server, ServerCredentials, type sendUnaryData, status } from "@grpc/grpc-js";
-import { GetInfoResponse, HubServiceService } from "../../src/protocol/wire/generated/hub.ts";
+import { GetInfoRequest, GetInfoResponse, HubServiceService } from "../../src/protocol/wire/generated/hub.ts";
+import { connectUpstream, isConnected } from "../../src/upstream/connection.ts";
 import { createCertificateAuthority } from "../support/certificates.ts";
 import { tempDir } from "../support/program.ts";
 
@@ -58,3 +59,42 @@ test("http is plain, https needs a trusted certificate, and proxies of the envir
     ]),
   ).toEqual(["9.9.9", "9.9.9", unavailable, unavailable, unavailable]);
 }, 30_000);
+
+test("a connection is open from its first call until the upstream ends it", async () => {
+  const ending = new Server();
+  ending.addService(
+    { getInfo: HubServiceService.getInfo },
+    {
+      getInfo: (_: unknown, respond: sendUnaryData<GetInfoResponse>) =>
+        respond(null, GetInfoResponse.fromPartial({})),
+    },
+  );
+  const port = await new Promise<number>((resolve, reject) => {
+    ending.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (cause, bound) =>
+      cause ? reject(cause) : resolve(bound),
+    );
+  });
+  const connection = connectUpstream(`http://127.0.0.1:${port}`);
+  expect(isConnected(connection)).toBe(false);
+  const { path, requestSerialize, responseDeserialize } = HubServiceService.getInfo;
+  await new Promise<void>((resolve, reject) => {
+    connection.makeUnaryRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      GetInfoRequest.fromPartial({}),
+      (cause) => (cause ? reject(cause) : resolve()),
+    );
+  });
+  expect(isConnected(connection)).toBe(true);
+  const changed = new Promise<void>((resolve) => {
+    const channel = connection.getChannel();
+    channel.watchConnectivityState(channel.getConnectivityState(false), Number.POSITIVE_INFINITY, () =>
+      resolve(),
+    );
+  });
+  ending.forceShutdown();
+  await changed;
+  expect(isConnected(connection)).toBe(false);
+  connection.close();
+});

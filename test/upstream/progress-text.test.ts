@@ -4,6 +4,7 @@ import { UPSTREAM_PHASES, type UpstreamProgress } from "../../src/upstream/progr
 import { formatUpstreamProgress, notReadyReason } from "../../src/upstream/progress-text.ts";
 
 const backfill: UpstreamProgress = {
+  isConnected: true,
   phase: "backfill",
   shards: [],
   fids: { done: 12_345, total: 900_000 },
@@ -76,6 +77,7 @@ test("a progress line is never wider than the terminal or longer than one line",
     messages: fc.nat(),
     messagesPerSec: fc.double({ min: 0, max: 1e9, noNaN: true }),
     etaSecs: fc.option(fc.nat(), { nil: undefined }),
+    isConnected: fc.boolean(),
     peerError: fc.constant(undefined),
     lastFault: fc.constant(undefined),
   });

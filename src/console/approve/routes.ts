@@ -5,6 +5,7 @@ import type { StaleReason } from "../../auth/staleness.ts";
 import { captureBody, jsonBodyDecoder, rawBody } from "../../http/body.ts";
 import { ApiError } from "../../http/errors.ts";
 import { exchangeOf } from "../../http/exchange.ts";
+import type { OwnOrigin } from "../../http/own-origin.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import { fromHex, type Hex, toHex } from "../../protocol/validate/eth.ts";
 import type { UserNames } from "../../read/queries/users/user-names.ts";
@@ -29,6 +30,7 @@ export interface ApproveDeps {
   readonly assets: WebAssets;
   readonly thread: RpcClient<SignersRpc>;
   readonly namesOf: (fid: number) => UserNames;
+  readonly own: OwnOrigin;
   /** The URL that links are made of; undefined where it is not known. */
   readonly linkBase: () => string | undefined;
   /** While this returns a reason, a custody address in the index may be outdated. */
@@ -73,14 +75,17 @@ interface TokenContext {
  * The page on which a user approves a managed signer with the wallet of their custody address, and its requests. They are outside
  * of the API: other origins may not call them.
  */
-export function approveRoutes({ assets, thread, namesOf, linkBase, staleReason, demo }: ApproveDeps) {
-  /** A browser names the origin of a page; other programs name none. */
-  function refuseForeignOrigin({ headers }: Request): void {
-    const origin = headers.get("origin");
-    if (origin === null || headers.get("sec-fetch-site") === "same-origin") return;
-    const own = linkBase();
-    if (own === undefined || new URL(own).origin !== origin)
-      throw new ApiError("forbidden", "other origins may not call this");
+export function approveRoutes({ assets, thread, namesOf, own, linkBase, staleReason, demo }: ApproveDeps) {
+  /**
+   * Refuses requests of pages elsewhere. The page that a link opens names the link's origin, also behind a proxy that sends another `Host`.
+   * Of what names another origin or none, the host and the site have to be the node's own.
+   */
+  function refuseForeign(request: Request): void {
+    const base = linkBase();
+    if (base !== undefined && request.headers.get("origin") === new URL(base).origin) return;
+    if (!own.isOwnHost(request.headers.get("host")))
+      throw new ApiError("forbidden", "this host name is not one of the node's own");
+    if (!own.isOwnOrigin(request)) throw new ApiError("forbidden", "other origins may not call this");
   }
 
   const originOf = (request: Request): RequestOrigin => {
@@ -130,7 +135,7 @@ export function approveRoutes({ assets, thread, namesOf, linkBase, staleReason, 
     .post(
       "/approve/:token/prepare",
       async ({ request, params }) => {
-        refuseForeignOrigin(request);
+        refuseForeign(request);
         const { address } = readPrepare(rawBody(request));
         const { fid, keyAdd, keyRequest } = await prepare(params.token, fromHex(address as Hex));
         const prepared = { fid, key_add: keyAdd, key_request: keyRequest };
@@ -141,7 +146,7 @@ export function approveRoutes({ assets, thread, namesOf, linkBase, staleReason, 
     .post(
       "/approve/:token/submit",
       (context) => {
-        refuseForeignOrigin(context.request);
+        refuseForeign(context.request);
         const body = readSubmit(rawBody(context.request));
         const { fid, nonce, deadline, custody_signature, request_signature } = body;
         return submit(context, {
@@ -157,7 +162,7 @@ export function approveRoutes({ assets, thread, namesOf, linkBase, staleReason, 
     .post(
       "/approve/:token/demo",
       async (context) => {
-        refuseForeignOrigin(context.request);
+        refuseForeign(context.request);
         if (!demo) throw new ApiError("notFound", "unknown route");
         const { fid } = readDemo(rawBody(context.request));
         const custody = await demo.custodyOf(fid);

@@ -80,11 +80,16 @@ export function createOperatorSessions(deps: OperatorSessionsDeps): OperatorSess
   const sessions = new Map<string, Session>();
   const tokenDigest = token === undefined ? undefined : secretDigest(token);
 
-  const tooMany = (client: string) => {
+  /**
+   * Refuses a wrong code or token. The limit is for those alone: behind a proxy many clients can be one, and a stranger there must not
+   * lock the operator out. What is guessed here has 140 bits and more, so that no number of guesses helps.
+   */
+  const wrong = (client: string, message: string) => {
     const waitSecs = attempts.waitSecs(client);
-    return waitSecs === undefined
-      ? undefined
-      : refuse("tooManyRequests", "too many wrong codes or tokens: wait a minute", waitSecs);
+    if (waitSecs !== undefined)
+      return refuse("tooManyRequests", "too many wrong codes or tokens: wait a minute", waitSecs);
+    attempts.countFailure(client);
+    return refuse("unauthorized", message);
   };
   const live = (sessionId: string) => {
     const session = sessions.get(sessionId);
@@ -95,14 +100,10 @@ export function createOperatorSessions(deps: OperatorSessionsDeps): OperatorSess
 
   return {
     issueCode(given, client) {
-      const limited = tooMany(client);
-      if (limited) return limited;
       if (tokenDigest === undefined)
         return refuse("unavailable", "this node could not write operator.token: its log says why");
-      if (!timingSafeEqual(secretDigest(given), tokenDigest)) {
-        attempts.countFailure(client);
-        return refuse("unauthorized", "the operator token is not that of this node");
-      }
+      if (!timingSafeEqual(secretDigest(given), tokenDigest))
+        return wrong(client, "the operator token is not that of this node");
       const code = randomBase58(CODE_CHARS);
       codes.set(keyOf(code), monotonicMs() + CODE_TTL_MS);
       dropOldest(codes, MAX_CODES);
@@ -110,15 +111,11 @@ export function createOperatorSessions(deps: OperatorSessionsDeps): OperatorSess
     },
 
     open(code, publicKey, client) {
-      const limited = tooMany(client);
-      if (limited) return limited;
       if (publicKey.length !== PUBLIC_KEY_BYTES) return refuse("badRequest", "public_key must have 32 bytes");
       const endsAtMs = codes.get(keyOf(code));
       codes.delete(keyOf(code));
-      if (endsAtMs === undefined || monotonicMs() >= endsAtMs) {
-        attempts.countFailure(client);
-        return refuse("unauthorized", "the code is wrong, was used, or is older than a minute");
-      }
+      if (endsAtMs === undefined || monotonicMs() >= endsAtMs)
+        return wrong(client, "the code is wrong, was used, or is older than a minute");
       const sessionId = randomBase58(SESSION_ID_CHARS);
       sessions.set(sessionId, {
         publicKey,

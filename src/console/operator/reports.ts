@@ -64,6 +64,8 @@ export interface BackupEntry {
 export interface BackupsReport {
   readonly backups: readonly BackupEntry[];
   readonly under_way: boolean;
+  /** How many of those that this page asked for stay; scheduled ones are counted by themselves. */
+  readonly keep: number;
   /** Why none can be made here; null while one can. */
   readonly unavailable: string | null;
   /** When the next scheduled one is due, unix seconds; null without a schedule. */

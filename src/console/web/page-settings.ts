@@ -19,4 +19,8 @@ export interface PageSettings {
   readonly sessions: boolean;
   /** Whether reads need no API key. */
   readonly anonymous: boolean;
+  /** Whether the node has a stream of events. */
+  readonly stream: boolean;
+  /** Whether the node keeps keys of users; `no_key`: it has nothing to seal them with. */
+  readonly signers: "on" | "off" | "no_key";
 }

@@ -17,10 +17,12 @@ import type { Clock } from "../../runtime/clock.ts";
 
 /** The console of one HTTP worker. */
 export interface ConsoleDeps {
-  readonly config: Pick<Config, "service" | "console" | "auth" | "http">;
+  readonly config: Pick<Config, "service" | "console" | "auth" | "http" | "stream" | "signers">;
   /** Of the first HTTP worker, which bundles the sources for all, or of the executable. */
   readonly loadBuild: () => Promise<WebBuild>;
-  readonly approve: Omit<ApproveDeps, "assets">;
+  readonly approve: Omit<ApproveDeps, "assets" | "own">;
+  /** Whether the node can seal keys of users. */
+  readonly hasMasterKey: boolean;
   /** Undefined without a demo network. */
   readonly demo: Pick<DemoRoutesDeps, "desk" | "callNode" | "stopping"> | undefined;
   /** The main thread. */
@@ -32,13 +34,16 @@ export interface ConsoleDeps {
 
 /** Returns the routes of the pages and of what they call. */
 export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
-  const { config, loadBuild, approve, demo, node, nodeId, switches, clock } = deps;
-  const assets = createWebAssets(loadBuild, pageSettingsOf(config, demo !== undefined));
+  const { config, loadBuild, approve, hasMasterKey, demo, node, nodeId, switches, clock } = deps;
+  const assets = createWebAssets(
+    loadBuild,
+    pageSettingsOf(config, { isDemo: demo !== undefined, hasMasterKey }),
+  );
   const { enabled, images, operator } = config.console;
-  // Users approve apps on a node without a console, too.
-  const pages = [approveRoutes({ ...approve, assets }), consoleRoutes({ assets, enabled, images })];
-  if (!enabled) return pages;
   const own = createOwnOrigin({ publicUrl: config.service.public_url, listenHost: config.http.host });
+  // Users approve apps on a node without a console, too.
+  const pages = [approveRoutes({ ...approve, assets, own }), consoleRoutes({ assets, enabled, images })];
+  if (!enabled) return pages;
   const names = serviceNames(config.service.name);
   const isOpen = demo !== undefined;
   return [

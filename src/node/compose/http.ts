@@ -145,6 +145,7 @@ export function createNodeHttp(deps: {
       config,
       loadBuild: deps.loadWebBuild,
       approve: signers.approve,
+      hasMasterKey: deps.tokenKeys.length > 0,
       demo: demo && { desk: demo.desk, callNode: (request) => server.handle(request), stopping },
       node: deps.console,
       nodeId: stateNode.nodeId,

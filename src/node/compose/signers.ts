@@ -35,7 +35,7 @@ export interface NodeSignersDeps {
 /** Composes managed signers as the HTTP interface uses them. */
 export function createNodeSigners(deps: NodeSignersDeps): {
   readonly service: SignerService;
-  readonly approve: Omit<ApproveDeps, "assets">;
+  readonly approve: Omit<ApproveDeps, "assets" | "own">;
 } {
   const { config, clock, db, stores, tokenKeys, linkBase, staleReason } = deps;
   const thread = deps.thread ?? absentThread;

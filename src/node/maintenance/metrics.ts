@@ -69,8 +69,8 @@ export function registerMaintenanceMetrics(
   );
   gauge(
     "backup_last_timestamp_seconds",
-    "When the newest backup of the scheduled kind was started; 0 when there is none.",
-    ({ backup }) => backup?.lastAt ?? 0,
+    "When the newest backup of the scheduled kind was started; 0 when there is none, no value without a schedule.",
+    ({ backup }) => backup && (backup.lastAt ?? 0),
   );
   gauge("backup_last_bytes", "Compressed size of the last backup.", ({ backup }) => backup?.lastBytes ?? 0);
   gauge(

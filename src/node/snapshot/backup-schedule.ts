@@ -69,7 +69,9 @@ export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
     try {
       if (madeForMs === undefined) {
         // One of a time to come was made while the clock was wrong.
-        lastMs = backupsIn(root).find(({ kind, atMs }) => kind === scheduled && atMs <= nowMs)?.atMs;
+        lastMs = backupsIn(root).find(
+          ({ kind, isManual, atMs }) => kind === scheduled && !isManual && atMs <= nowMs,
+        )?.atMs;
         madeForMs = lastMs ?? Number.NEGATIVE_INFINITY;
         if (madeForMs >= dueMs) return;
       }

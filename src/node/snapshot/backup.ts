@@ -15,6 +15,8 @@ export type BackupKind = "whole" | "state" | "index";
 export interface StoredBackup {
   readonly path: string;
   readonly kind: BackupKind;
+  /** Whether the operator's page asked for it. */
+  readonly isManual: boolean;
   /** When it was started, unix ms. */
   readonly atMs: number;
 }
@@ -24,6 +26,8 @@ export interface BackupOptions {
   /** The directory of backups. */
   readonly root: string;
   readonly kind: BackupKind;
+  /** Whether the operator's page asks for it. Such backups displace each other alone. Default: no. */
+  readonly isManual?: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: SnapshotProgress) => void;
@@ -41,7 +45,7 @@ const PARTS: Readonly<Record<BackupKind, readonly SnapshotPart[]>> = {
   state: ["state"],
   index: ["index"],
 };
-const NAME = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z(?:-(state|index))?$/;
+const NAME = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z(?:-(state|index))?(-manual)?$/;
 
 /**
  * Makes a backup, reads it back, and then deletes the oldest ones of its kind beyond `backup.keep`. Nothing is deleted before the
@@ -50,8 +54,8 @@ const NAME = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z(?:-(state|index))?$/
  * @throws as `createSnapshot` and `verifySnapshot`.
  */
 export async function makeBackup(options: BackupOptions): Promise<Backup> {
-  const { config, root, kind, clock, signal, onProgress } = options;
-  const path = join(resolve(root), backupName(clock.nowMs(), kind));
+  const { config, root, kind, isManual = false, clock, signal, onProgress } = options;
+  const path = join(resolve(root), backupName(clock.nowMs(), { kind, isManual }));
   const progress = onProgress ? { onProgress } : {};
   await createSnapshot({
     dataDir: resolve(config.data.dir),
@@ -62,7 +66,7 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
     ...progress,
   });
   const manifest = await verifySnapshot({ dir: path, config, signal, ...progress });
-  return { path, manifest, deleted: rotate(root, { path, kind }, config.backup.keep) };
+  return { path, manifest, deleted: rotate(root, { path, kind, isManual }, config.backup.keep) };
 }
 
 /** The complete backups of a directory, newest first. Other files and directories in it are ignored. */
@@ -81,12 +85,14 @@ export function backupsIn(root: string): StoredBackup[] {
 /** Deletes old backups of a kind, and what killed processes left. Returns the paths of deleted backups. */
 function rotate(
   root: string,
-  made: { readonly path: string; readonly kind: BackupKind },
+  made: Pick<StoredBackup, "path" | "kind" | "isManual">,
   keep: number,
 ): string[] {
   const old = backupsIn(resolve(root))
     // After the clock was set back, the new one has the name of an old one.
-    .filter(({ kind, path }) => kind === made.kind && path !== made.path)
+    .filter(
+      ({ kind, isManual, path }) => kind === made.kind && isManual === made.isManual && path !== made.path,
+    )
     .slice(keep - 1)
     .map(({ path }) => path);
   for (const path of old) deleteSnapshot(path);
@@ -97,14 +103,18 @@ function rotate(
 }
 
 /** Such as `20261122T031500Z-state`. */
-function backupName(nowMs: number, kind: BackupKind): string {
+function backupName(nowMs: number, { kind, isManual }: Pick<StoredBackup, "kind" | "isManual">): string {
   const time = `${new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
-  return kind === "whole" ? time : `${time}-${kind}`;
+  return `${time}${kind === "whole" ? "" : `-${kind}`}${isManual ? "-manual" : ""}`;
 }
 
-function parseName(name: string): Pick<StoredBackup, "kind" | "atMs"> | undefined {
-  const [, year, month, day, hours, minutes, seconds, kind] = NAME.exec(name) ?? [];
+function parseName(name: string): Pick<StoredBackup, "kind" | "isManual" | "atMs"> | undefined {
+  const [, year, month, day, hours, minutes, seconds, kind, manual] = NAME.exec(name) ?? [];
   const atMs = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
   if (Number.isNaN(atMs)) return undefined;
-  return { atMs, kind: kind === "state" || kind === "index" ? kind : "whole" };
+  return {
+    atMs,
+    kind: kind === "state" || kind === "index" ? kind : "whole",
+    isManual: manual !== undefined,
+  };
 }

@@ -10,8 +10,11 @@ import { compressedFile, type SnapshotPart } from "./manifest.ts";
 
 /** The backups that a node makes: each after the one before. */
 export interface Backups {
-  /** @throws as `makeBackup` */
-  make(kind: BackupKind, signal: AbortSignal): Promise<Backup>;
+  /**
+   * @param isManual see `BackupOptions`.
+   * @throws as `makeBackup`
+   */
+  make(kind: BackupKind, signal: AbortSignal, isManual?: boolean): Promise<Backup>;
   /** The complete backups of the directory and the failed attempts of this process, newest first. */
   list(): readonly BackupEntry[];
   isUnderWay(): boolean;
@@ -38,10 +41,10 @@ export function createBackups(deps: {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
 
-  async function make(kind: BackupKind, signal: AbortSignal): Promise<Backup> {
+  async function make(kind: BackupKind, signal: AbortSignal, isManual: boolean): Promise<Backup> {
     const atMs = clock.nowMs();
     const startedMs = performance.now();
-    const result = await attempt(() => makeBackup({ config, root, kind, clock, signal }));
+    const result = await attempt(() => makeBackup({ config, root, kind, isManual, clock, signal }));
     attempts.push({
       atMs,
       seconds: (performance.now() - startedMs) / 1000,
@@ -55,9 +58,9 @@ export function createBackups(deps: {
 
   return {
     isUnderWay: () => waiting > 0,
-    make(kind, signal) {
+    make(kind, signal, isManual = false) {
       waiting += 1;
-      const made = last.then(() => make(kind, signal));
+      const made = last.then(() => make(kind, signal, isManual));
       last = made
         .catch(() => undefined)
         .finally(() => {

@@ -31,12 +31,13 @@ export function createOperatorBackups(deps: {
       backups: config.backup.dir === "" ? [] : backups.list(),
       under_way: backups.isUnderWay(),
       unavailable,
+      keep: config.backup.keep,
       next_at: schedule?.stats().nextAt ?? null,
     }),
     start() {
       if (unavailable !== null) return refuse("conflict", unavailable);
       if (backups.isUnderWay()) return refuse("conflict", "a backup is under way");
-      started = backups.make("state", stopping.signal).then(
+      started = backups.make("state", stopping.signal, true).then(
         ({ path, deleted }) => log.info({ path, deleted }, "Made a backup"),
         (err) => {
           if (!stopping.signal.aborted) log.error({ err }, "A backup failed");

@@ -24,6 +24,9 @@ const ERROR_CLASSES = {
   cancelled: "cancelled",
 } as const satisfies Record<OutboundErrorKind, string>;
 
+/** The classes of calls without a response. */
+export const ERROR_RESPONSES: readonly string[] = Object.values(ERROR_CLASSES);
+
 const decoder = new TextDecoder();
 
 /** The attempt that an outcome belongs to. */

@@ -1,6 +1,7 @@
 import type { Metrics } from "../../runtime/metrics.ts";
 import { statsMetrics } from "../../runtime/stats-metrics.ts";
 import type { DeliveryNodeStats } from "../rpc.ts";
+import { ERROR_RESPONSES } from "./classify-outcome.ts";
 
 /** Registers the metrics of webhook deliveries. */
 export function registerDeliveryMetrics(metrics: Metrics, stats: () => Promise<DeliveryNodeStats>): void {
@@ -10,6 +11,9 @@ export function registerDeliveryMetrics(metrics: Metrics, stats: () => Promise<D
     "Delivery attempts by response (http_2xx and so on, or the error class) and outcome.",
     ["response", "outcome"],
     (metric, { attempts }) => {
+      // A series that begins with its first event has no increase.
+      for (const response of ERROR_RESPONSES)
+        for (const outcome of ["retry", "failed"]) metric.inc({ response, outcome }, 0);
       for (const { response, outcome, count } of attempts) metric.inc({ response, outcome }, count);
     },
   );

@@ -7,7 +7,7 @@ export function registerMatchMetrics(metrics: Metrics, stats: () => Promise<Matc
   const { counter, gauge } = statsMetrics(metrics, stats);
   counter(
     "webhook_matching_events_total",
-    "Events that were matched against subscriptions.",
+    "Events that were matched against subscriptions of webhooks and streams.",
     [],
     (metric, now) => metric.inc(now.events),
   );

@@ -14,6 +14,8 @@ export interface SubscriptionEntry {
   readonly subscription: Subscription;
   /** Whether the owner has the same subscription at another client, so that its expressions do not count twice. */
   readonly isSecond?: boolean;
+  /** Whether it is a preview, which the stats do not count. */
+  readonly isPreview?: boolean;
 }
 
 export interface SubscriptionUpdate {
@@ -58,6 +60,7 @@ export interface MatchService {
  */
 export function createMatchService(budgets: OwnerBudgets, nowMs: () => number): MatchService {
   const refused = new Map<string, string>();
+  const previews = new Set<string>();
   const matcher = createMatcher({
     nowMs,
     budgets,
@@ -84,9 +87,11 @@ export function createMatchService(budgets: OwnerBudgets, nowMs: () => number): 
       for (const id of removed) {
         matcher.delete(id);
         refused.delete(id);
+        previews.delete(id);
       }
-      for (const { id, subscription, ownerId, isSecond = false } of set) {
-        const reason = matcher.set(id, subscription, ownerId, isSecond);
+      for (const { id, subscription, ownerId, isSecond, isPreview } of set) {
+        if (isPreview) previews.add(id);
+        const reason = matcher.set(id, subscription, ownerId, { isSecond, isPreview });
         if (reason === undefined) refused.delete(id);
         else refused.set(id, reason);
       }
@@ -96,7 +101,8 @@ export function createMatchService(budgets: OwnerBudgets, nowMs: () => number): 
       const startMs = nowMs();
       try {
         const matches = matchSlice(events, startMs);
-        stats = { ...stats, events: stats.events + matches.length };
+        // Previews have a client of their own.
+        if (previews.size === 0) stats = { ...stats, events: stats.events + matches.length };
         return { matches, refused: [...refused].map(([id, reason]) => ({ id, reason })) };
       } finally {
         stats = { ...stats, busyMs: stats.busyMs + nowMs() - startMs };

@@ -15,11 +15,16 @@ export interface Matcher {
    * Adds or replaces a subscription.
    *
    * @param ownerId owner whose budget is charged. Default: the subscription's id.
-   * @param isSecond whether the owner's expressions are counted elsewhere. Default: no.
+   * @param options as of `SubscriptionEntry`. Default: neither.
    * @returns the reason if it is refused and so matches nothing: an invalid expression (another version may have accepted
    * it), or too many expressions of one owner.
    */
-  set(id: string, subscription: Subscription, ownerId?: string, isSecond?: boolean): string | undefined;
+  set(
+    id: string,
+    subscription: Subscription,
+    ownerId?: string,
+    options?: { readonly isSecond?: boolean | undefined; readonly isPreview?: boolean | undefined },
+  ): string | undefined;
   delete(id: string): void;
   /** Returns the subscriptions that match an event, each once, unordered. */
   match(facts: EventFacts): string[];
@@ -57,7 +62,7 @@ export function createMatcher(options: MatcherOptions = {}): Matcher {
   }
 
   return {
-    set(id, subscription, ownerId = id, isSecond = false) {
+    set(id, subscription, ownerId = id, { isSecond = false, isPreview = false } = {}) {
       remove(id);
       const read = readSubscriptionProgram(subscription);
       if (!read.ok) return read.error.reason;
@@ -66,6 +71,7 @@ export function createMatcher(options: MatcherOptions = {}): Matcher {
         id,
         ownerId,
         programSize: isSecond ? 0 : program.size,
+        isPreview,
         onOver: (reason) => onOver?.(id, reason),
       });
       if (!subscribed.ok) return subscribed.error;

@@ -36,6 +36,7 @@ export class Subscriber {
     readonly id: string,
     readonly account: OwnerAccount,
     readonly programSize: number,
+    readonly isPreview: boolean,
     readonly onOver: (reason: string) => void,
   ) {}
 }
@@ -90,7 +91,7 @@ export class OwnerBudgets {
     this.#nowMs = nowMs;
   }
 
-  /** Number of subscriptions that were stopped so far. */
+  /** Number of subscriptions that were stopped so far, without previews. */
   get overBudget(): number {
     return this.#over;
   }
@@ -104,13 +105,15 @@ export class OwnerBudgets {
     readonly id: string;
     readonly ownerId: string;
     readonly programSize: number;
+    /** Whether it is a preview, which `overBudget` does not count. Default: no. */
+    readonly isPreview?: boolean;
     readonly onOver: (reason: string) => void;
   }): Result<Subscriber, string> {
-    const { id, ownerId, programSize, onOver } = input;
+    const { id, ownerId, programSize, isPreview = false, onOver } = input;
     const account = this.#accountOf(ownerId);
     const sum = account.programSize + programSize;
     if (programSize > 0 && sum > MAX_OWNER_PROGRAM_SIZE) return err(ownerProgramFault(sum));
-    const subscriber = new Subscriber(id, account, programSize, onOver);
+    const subscriber = new Subscriber(id, account, programSize, isPreview, onOver);
     account.subscribers.add(subscriber);
     account.programSize = sum;
     return ok(subscriber);
@@ -157,7 +160,7 @@ export class OwnerBudgets {
     if (subscriber.isOverBudget) return;
     subscriber.isOverBudget = true;
     this.#exclude(subscriber);
-    this.#over += 1;
+    if (!subscriber.isPreview) this.#over += 1;
     subscriber.onOver(reason);
   }
 

@@ -65,7 +65,7 @@ export async function scanEvents(
   const probes = probesOf(subscription);
   const tally = new Tally();
   // The size of a subscription is bounded, and what the owner's webhooks use is counted for them.
-  const set = probes.subscriptions.map((probe) => ({ ...probe, ownerId, isSecond: true }));
+  const set = probes.subscriptions.map((probe) => ({ ...probe, ownerId, isSecond: true, isPreview: true }));
   await matching.update({ set, removed: [] });
   try {
     for (let { oldestSeq, headSeq: end } = eventRange(index); end >= oldestSeq; ) {

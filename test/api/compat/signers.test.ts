@@ -238,6 +238,14 @@ describe("the approval page", () => {
     const address = JSON.stringify({ address: custody(USER).address });
     expect(await post("prepare", address, { origin: "https://evil.example" })).toBe(403);
     expect(await post("prepare", address, { origin: "https://node.example" })).toBe(200);
+    // Without an origin the name that the request was sent to and the site that it came from count.
+    expect(await post("prepare", address, { host: "rebound.example" })).toBe(403);
+    expect(
+      await post("prepare", address, { host: "rebound.example", origin: "http://rebound.example" }),
+    ).toBe(403);
+    expect(await post("prepare", address, { "sec-fetch-site": "cross-site" })).toBe(403);
+    expect(await post("prepare", address, { "sec-fetch-site": "same-origin" })).toBe(200);
+    expect(await post("prepare", address, { host: "node.example" })).toBe(200);
     expect(await post("prepare", JSON.stringify({ address: accountOf(makeWallet("x")).address }))).toBe(404);
     expect(await post("prepare", "{")).toBe(400);
     expect(await post("submit", "{}")).toBe(400);

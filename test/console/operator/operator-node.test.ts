@@ -118,16 +118,14 @@ describe("check 34: the operator's page", () => {
     );
   });
 
-  test("refuses a wrong token, and after ten of them every one for a minute", async () => {
-    // By another address than the other tests.
+  test("refuses a wrong token, and after ten of them every wrong one for a minute, but not the operator", async () => {
     const statuses: number[] = [];
     for (let at = 0; at < 11; at++)
       statuses.push((await post("/code", {}, { authorization: "Bearer wrong" })).status);
     expect(statuses.slice(0, 9)).toEqual(new Array(9).fill(401));
     expect(statuses.at(-1)).toBe(429);
-    const limited = await svc("console", node.url);
-    expect(limited.code).toBe(1);
-    expect(limited.errors).toContain("too many wrong codes");
+    // The same address, as behind a proxy.
+    expect((await svc("console", node.url)).code).toBe(0);
     // An open session goes on.
     await read("workers");
   });

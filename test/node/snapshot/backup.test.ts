@@ -42,6 +42,29 @@ describe("a backup", () => {
     for (const name of fixture.names("root")) await fixture.verify(`root/${name}`);
   });
 
+  test("that the operator's page asked for displaces none of the others, nor they it", async () => {
+    using fixture = await openSnapshotNode();
+    const clock = new ManualClock(NOW_SECS);
+    const config = configWith(`data.dir=${fixture.dataDir}`, "backup.keep=2");
+    for (const isManual of [false, true, true, true, false]) {
+      await makeBackup({
+        config,
+        root: fixture.path("root"),
+        kind: "state",
+        isManual,
+        clock,
+        signal: UNENDING,
+      });
+      clock.advanceSecs(1);
+    }
+    expect(fixture.names("root")).toEqual([
+      "20250615T150640Z-state",
+      "20250615T150642Z-state-manual",
+      "20250615T150643Z-state-manual",
+      "20250615T150644Z-state",
+    ]);
+  });
+
   test("deletes nothing but backups and what killed ones left", async () => {
     using fixture = await openSnapshotNode();
     const clock = new ManualClock(NOW_SECS);
@@ -126,6 +149,24 @@ describe("scheduled backups", () => {
     };
     return { schedule, made, poll, idle, fail: (cause: Error | undefined) => (fault = cause) };
   }
+
+  test("are made although the operator's page asked for one on that day", async () => {
+    using fixture = await openSnapshotNode();
+    const clock = new ManualClock(NOW_SECS);
+    const config = configWith(`data.dir=${fixture.dataDir}`);
+    await makeBackup({
+      config,
+      root: fixture.path("root"),
+      kind: "state",
+      isManual: true,
+      clock,
+      signal: UNENDING,
+    });
+    const { idle, made, schedule } = startSchedule(fixture, clock);
+    await idle();
+    expect(made).toEqual(["20250615T150640Z-state"]);
+    await schedule.stop();
+  });
 
   test("are made once a day, and at the start when the day's is missing", async () => {
     using fixture = await openSnapshotNode();

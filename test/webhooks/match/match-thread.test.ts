@@ -123,3 +123,18 @@ test("reports the stats of the thread", async () => {
   await matching.match([castOf("gm"), castOf("gn")]);
   expect(await matching.stats()).toMatchObject({ events: 2, overBudget: 0, owners: 1 });
 });
+
+test("counts neither the events of a preview nor its stop", async () => {
+  const thread = createMatchThread({ minuteMs: 1, eventMs: 1 }, steppingClock(1_000));
+  const { port1, port2 } = new MessageChannel();
+  thread.connect(port1);
+  const matching = connectRpc<MatchRpc>(port2);
+  const preview = { ...entry("tried", "preview:3", { text: hostile(1) }), isPreview: true };
+  await matching.update({ set: [preview], removed: [] });
+  const { refused } = await matching.match([castOf(HOSTILE_TEXT), castOf(HOSTILE_TEXT)]);
+  expect(refused).toHaveLength(1);
+  expect(await matching.stats()).toMatchObject({ events: 0, overBudget: 0 });
+  await matching.update({ set: [entry("real", "a", {})], removed: ["tried"] });
+  await matching.match([castOf("gm")]);
+  expect(await matching.stats()).toMatchObject({ events: 1 });
+});

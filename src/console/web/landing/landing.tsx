@@ -166,7 +166,7 @@ export function Page() {
         </Region>
         <div class="stack">
           <CallPanel call={trending} />
-          <Live demo={pageConfig.demo} />
+          {pageConfig.stream && <Live demo={pageConfig.demo} />}
         </div>
       </div>
       <section class="three">

@@ -53,12 +53,12 @@ export function BackupsCard({ mayChange }: { mayChange: boolean }) {
         )
       }
     >
-      {({ backups, unavailable, next_at: nextAt }) => (
+      {({ backups, unavailable, keep, next_at: nextAt }) => (
         <>
           {failure && <FailureBox failure={failure} />}
           <p class="pad s dim">
             {unavailable ??
-              "A backup holds the state: apps, webhooks, keys, deliveries. It is read back after it was written. The index can be filled again."}
+              `A backup holds the state: apps, webhooks, keys, deliveries. It is read back after it was written. The index can be filled again. The last ${keep} made here stay, and none of the scheduled ones is deleted for them.`}
             {nextAt !== null && ` The next scheduled one is at ${formatMoment(nextAt * 1000)}.`}
           </p>
           {backups.length > 0 && (

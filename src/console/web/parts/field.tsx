@@ -6,7 +6,7 @@ export interface FieldProps {
   readonly name: string;
   readonly value: string;
   readonly onInput: (value: string) => void;
-  readonly type?: "text" | "url" | "number" | "search" | "password";
+  readonly type?: "text" | "url" | "number" | "search" | "password" | "date";
   readonly hint?: ComponentChildren;
   /** What is wrong with the value, in the words of the API where it said so. */
   readonly problem?: string | undefined;

@@ -6,6 +6,7 @@ import { pageConfig } from "../page-config.ts";
 import { Announcer } from "../parts/announcer.tsx";
 import { ApiKeyNotice } from "../parts/api-key-notice.tsx";
 import { pages } from "../routes.ts";
+import { isPageServed } from "../served-pages.ts";
 import { Bar } from "./bar.tsx";
 import { Footer } from "./footer.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
@@ -15,13 +16,8 @@ import { chunkFailure, loadChunk } from "./stale-chunk.ts";
 
 /** The pages that this node serves; of others it says 404. */
 const routes = pages
-  .filter(({ path }) => isServed(path))
+  .filter(({ path }) => isPageServed(path, pageConfig))
   .map(({ path, load }) => ({ path, Component: lazy(async () => (await loadChunk(load)).Page) }));
-
-function isServed(path: string): boolean {
-  if (path.startsWith("/console/manage")) return pageConfig.manage;
-  return path !== "/console/operator" || pageConfig.operator;
-}
 
 /** Whether all segments of the path can be decoded. */
 function isWellFormed(path: string): boolean {

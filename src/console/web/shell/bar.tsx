@@ -3,6 +3,7 @@ import { Icon } from "../icons.tsx";
 import { WalletButton } from "../owner/owner-parts.tsx";
 import { pageConfig } from "../page-config.ts";
 import type { Section } from "../routes.ts";
+import { isPageServed } from "../served-pages.ts";
 import { SearchBox } from "./search-box.tsx";
 
 const SECTIONS: readonly { readonly section: Section; readonly href: string; readonly label: string }[] = [
@@ -23,7 +24,7 @@ function sectionOf(path: string): Section | undefined {
 export function Bar() {
   const { path } = useLocation();
   const current = sectionOf(path);
-  const shown = SECTIONS.filter(({ section }) => section !== "manage" || pageConfig.manage);
+  const shown = SECTIONS.filter(({ href }) => isPageServed(href, pageConfig));
   return (
     <header class="bar">
       <a class="brand" href="/">

@@ -1,9 +1,20 @@
 import { signal } from "@preact/signals";
 import { refreshLists } from "../data/pages.ts";
 import { refreshShown } from "../data/query.ts";
+import { pageConfig } from "../page-config.ts";
+import { isPageServed } from "../served-pages.ts";
 import { shortcutsOn } from "./preferences.ts";
 
 export const isHelpOpen = signal(false);
+
+const ALL_SECTIONS = [
+  { key: "e", href: "/console", word: "explore" },
+  { key: "s", href: "/console/stream", word: "stream" },
+  { key: "m", href: "/console/manage", word: "manage" },
+  { key: "t", href: "/console/status", word: "status" },
+] as const;
+const sections = ALL_SECTIONS.filter(({ href }) => isPageServed(href, pageConfig));
+const listed = (words: readonly string[]) => words.join(", ");
 
 /** What the keys do, as the help shows it. */
 export const shortcutHelp: readonly (readonly [keys: string, what: string])[] = [
@@ -13,17 +24,11 @@ export const shortcutHelp: readonly (readonly [keys: string, what: string])[] = 
   ["u", "up"],
   ["c", "copy the call as curl"],
   [".", "show the call"],
-  ["g then e, s, m, t", "explore, stream, manage, status"],
+  [`g then ${listed(sections.map(({ key }) => key))}`, listed(sections.map(({ word }) => word))],
   ["r", "refresh"],
   ["?", "this help"],
 ];
 
-const SECTIONS: Readonly<Record<string, string>> = {
-  e: "/console",
-  s: "/console/stream",
-  m: "/console/manage",
-  t: "/console/status",
-};
 const CHORD_MS = 1500;
 
 const rows = () => [...document.querySelectorAll<HTMLElement>("main [data-row]")];
@@ -95,8 +100,8 @@ export function startShortcuts(navigate: (path: string) => void): () => void {
       return;
     const isChord = performance.now() < chordUntilMs;
     chordUntilMs = 0;
-    const section = SECTIONS[event.key];
-    if (isChord && section !== undefined) return navigate(section);
+    const section = sections.find(({ key }) => key === event.key);
+    if (isChord && section) return navigate(section.href);
     if (event.key === "g") {
       chordUntilMs = performance.now() + CHORD_MS;
       return;

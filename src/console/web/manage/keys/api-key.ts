@@ -1,5 +1,8 @@
 import { get } from "../../data/call.ts";
+import { formatMoment } from "../../data/format.ts";
+import { shellQuote } from "../../data/snippets.ts";
 import { apiPrefix } from "../../page-config.ts";
+import type { KeyFields } from "./key-draft.ts";
 import { dayText, lastDays } from "./usage.ts";
 
 /** What a key may be used for, and what that means. */
@@ -66,13 +69,45 @@ export function usageCall(id: string, nowMs: number) {
   } as const;
 }
 
-export const createOperation = (body: { readonly name: string; readonly scopes: readonly Scope[] }) => ({
-  op: "api_key.create",
-  method: "POST" as const,
+/** The fields as arguments of `api-key create` or `update`. */
+function argumentsOf(fields: Partial<KeyFields>): string {
+  const one = (flag: string, value: string | number | null | undefined) =>
+    value === undefined ? [] : value === null ? [`--no-${flag}`] : [`--${flag} ${shellQuote(String(value))}`];
+  return [
+    ...one("name", fields.name),
+    ...one("scopes", fields.scopes?.join(",")),
+    ...one("app", fields.app_id),
+    ...one("expires-at", fields.expires_at),
+    ...one("units-per-minute", fields.units_per_minute),
+    ...one("writes-per-minute", fields.writes_per_minute),
+  ].join(" ");
+}
+
+/** The fields that are set; the others are the API's defaults. */
+const withoutNulls = (fields: KeyFields): Partial<KeyFields> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+
+export function createOperation(fields: KeyFields) {
+  const body = withoutNulls(fields);
+  return {
+    op: "api_key.create",
+    method: "POST" as const,
+    path: `${apiPrefix}/api_key`,
+    body,
+    title: "Create an API key",
+    words: `A program with the key may act for you: ${fields.scopes.join(", ")}${fields.expires_at === null ? "" : `, until ${formatMoment(fields.expires_at * 1000)}`}. Its text is shown once.`,
+    cli: `api-key create ${argumentsOf(body)}`,
+  };
+}
+
+export const updateOperation = ({ api_key_id, name }: ApiKey, changes: Partial<KeyFields>) => ({
+  op: "api_key.update",
+  method: "PUT" as const,
   path: `${apiPrefix}/api_key`,
-  body,
-  title: "Create an API key",
-  words: `A program with the key may act for you: ${body.scopes.join(", ")}. Its text is shown once.`,
+  body: { api_key_id, ...changes },
+  title: "Change the API key",
+  words: `“${name}” changes at once, with the text that it has.${changes.scopes === undefined ? "" : ` It may then: ${changes.scopes.join(", ")}.`}`,
+  cli: `api-key update ${api_key_id} ${argumentsOf(changes)}`,
 });
 
 export const rotateOperation = ({ api_key_id, name }: ApiKey, graceSecs: number) => ({

@@ -1,26 +1,27 @@
 import { useState } from "preact/hooks";
-import { Field } from "../../parts/field.tsx";
+import { useDraft } from "../../data/draft.ts";
+import { nowMs } from "../../data/now.ts";
 import { Outcome, useAction } from "../action.tsx";
-import { createOperation, type NewSecret, SCOPES, type Scope } from "./api-key.ts";
+import { createOperation, type NewSecret } from "./api-key.ts";
+import { emptyKeyDraft, keyFieldsOf, keyProblems } from "./key-draft.ts";
+import { KeyInputs } from "./key-inputs.tsx";
 import { SecretOnce } from "./secret-once.tsx";
 
 /** The form of a new key. `onCreated` is the time to ask for the list again. */
 export function CreateKey({ onCreated }: { onCreated: () => void }) {
-  const [name, setName] = useState("");
-  const [scopes, setScopes] = useState<readonly Scope[]>(["read"]);
+  const draft = useDraft("new key", () => emptyKeyDraft);
   const [created, setCreated] = useState<NewSecret>();
   const action = useAction();
+  const isComplete = Object.keys(keyProblems(draft.value, nowMs.value)).length === 0;
 
   async function create() {
-    const ordered = SCOPES.map(([scope]) => scope).filter((scope) => scopes.includes(scope));
-    const response = await action.operate<NewSecret>(createOperation({ name: name.trim(), scopes: ordered }));
+    const response = await action.operate<NewSecret>(createOperation(keyFieldsOf(draft.value)));
     if (!response) return;
     setCreated(response);
-    setName("");
+    draft.set(emptyKeyDraft);
+    draft.discard();
     onCreated();
   }
-  const toggle = (scope: Scope, isOn: boolean) =>
-    setScopes(isOn ? [...scopes, scope] : scopes.filter((other) => other !== scope));
 
   if (created) return <SecretOnce secret={created.secret} onDone={() => setCreated(undefined)} />;
   return (
@@ -34,40 +35,12 @@ export function CreateKey({ onCreated }: { onCreated: () => void }) {
         class="pad stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void create();
+          if (isComplete) void create();
         }}
       >
-        <Field
-          label="Name"
-          name="key-name"
-          value={name}
-          onInput={setName}
-          required
-          hint="For you: where it is used"
-        />
-        <fieldset>
-          <legend class="s">It may</legend>
-          <div class="checks column">
-            {SCOPES.map(([scope, words]) => (
-              <label class="s" key={scope}>
-                <input
-                  type="checkbox"
-                  checked={scopes.includes(scope)}
-                  onChange={({ currentTarget }) => toggle(scope, currentTarget.checked)}
-                />
-                <span>
-                  <b>{scope}</b> <span class="dim">{words}</span>
-                </span>
-              </label>
-            ))}
-          </div>
-        </fieldset>
+        <KeyInputs draft={draft.value} onChange={draft.set} />
         <div class="row wrap">
-          <button
-            type="submit"
-            class="btn go"
-            disabled={action.isBusy || name.trim() === "" || scopes.length === 0}
-          >
+          <button type="submit" class="btn go" disabled={action.isBusy || !isComplete}>
             Sign and create
           </button>
           <span class="s dim">One prompt of your wallet.</span>

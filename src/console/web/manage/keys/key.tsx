@@ -18,6 +18,7 @@ import {
   rotateOperation,
   usageCall,
 } from "./api-key.ts";
+import { KeySettings } from "./key-settings.tsx";
 import { KeyState } from "./keys.tsx";
 import { SecretOnce } from "./secret-once.tsx";
 import type { Usage } from "./usage.ts";
@@ -95,7 +96,7 @@ function Acts({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: () => void }) 
       <section class="card" aria-labelledby="key-acts">
         <header>
           <h2 class="grow" id="key-acts">
-            Change it
+            Rotate or delete it
           </h2>
         </header>
         <div class="pad stack">
@@ -155,6 +156,7 @@ function Key({ id }: { id: string }) {
       >
         {(data) => <UsageView rows={data.usage} nowMs={now} />}
       </OwnerRegion>
+      {key && <KeySettings apiKey={key} onChanged={() => query.refresh()} />}
       {key && <Acts apiKey={key} onChanged={() => query.refresh()} />}
     </>
   );

@@ -1,6 +1,5 @@
 import { useEffect } from "preact/hooks";
 import { shortHex } from "../../data/format.ts";
-import { useQuery } from "../../data/query.ts";
 import { whileVisible } from "../../data/visibility.ts";
 import { OwnerRegion } from "../../owner/owner-region.tsx";
 import { useOwnerPages } from "../../owner/use-owner-query.ts";
@@ -22,11 +21,7 @@ import {
 
 /** How often a signer is looked up whose approval is awaited. */
 const PENDING_MS = 5_000;
-const STATUS = { method: "GET", path: "/status" } as const;
-
-interface NodeStatus {
-  readonly signers?: { readonly key_id: string | null } | null;
-}
+const isOff = pageConfig.signers !== "on";
 
 function ApprovalLink({ url }: { url: string }) {
   return (
@@ -97,18 +92,26 @@ function Signer({ signer, onRemoved }: { signer: ManagedSigner; onRemoved: () =>
   );
 }
 
-/** Says what an operator sets where this node keeps no keys of users. */
-function Off() {
-  const { data } = useQuery<NodeStatus>(STATUS);
-  if (data === undefined || (data.signers?.key_id ?? null) !== null) return null;
+/** Says why this node keeps no keys of users, and what an operator sets. */
+function Off({ because }: { because: "off" | "no_key" }) {
   return (
     <section class="card pad stack" aria-label="Signers are off">
       <p>
-        <Pill kind="warn">off</Pill> This node keeps no keys of users: it has no key to seal them with.
+        <Pill kind="warn">off</Pill>{" "}
+        {because === "off"
+          ? "The operator has turned managed signers off. Those that are here can be looked up and removed; none of them signs."
+          : "This node keeps no keys of users: it has no key to seal them with."}
       </p>
       <p class="s">
-        The operator turns it on by <code>signers.encryption_key</code>, which{" "}
-        <code>{pageConfig.service} signer keygen</code> prints, with <code>signers.enabled = true</code>.
+        The operator turns them on by{" "}
+        {because === "off" ? (
+          <code>signers.enabled = true</code>
+        ) : (
+          <>
+            <code>signers.encryption_key</code>, which <code>{pageConfig.service} signer keygen</code> prints
+          </>
+        )}
+        .
       </p>
     </section>
   );
@@ -124,7 +127,7 @@ function Signers() {
   useEffect(() => (isWaiting ? whileVisible(PENDING_MS, () => pages.refresh()) : undefined), [isWaiting]);
   return (
     <>
-      <Off />
+      {isOff && <Off because={pageConfig.signers === "off" ? "off" : "no_key"} />}
       <OwnerRegion
         title="Managed signers"
         call={listCall}
@@ -132,10 +135,15 @@ function Signers() {
         prompted={pages}
         isEmpty={(signers) => signers.length === 0}
         empty={
-          <p>
-            None yet. An app makes one with an API key that may <b>signers</b>, and asks its user to approve
-            it: the key then casts and likes for them, and they can take it back at any time.
-          </p>
+          isOff ? (
+            <p>You have none.</p>
+          ) : (
+            <p>
+              None yet. An app makes one with an <a href="/console/manage/keys">API key</a> that may{" "}
+              <b>signers</b>, and asks its user to approve it: the key then casts and likes for them, and they
+              can take it back at any time.
+            </p>
+          )
         }
       >
         {(signers) => (

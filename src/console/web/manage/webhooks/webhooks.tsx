@@ -1,5 +1,6 @@
 import { plural } from "../../data/format.ts";
 import { OwnerRegion } from "../../owner/owner-region.tsx";
+import { pageConfig } from "../../page-config.ts";
 import { Pill } from "../../parts/pill.tsx";
 import { Time } from "../../parts/time.tsx";
 import { UserName } from "../../text/user-name.tsx";
@@ -39,8 +40,13 @@ function WebhookList() {
       empty={
         <p>
           None yet. A webhook sends you events as they happen:{" "}
-          <a href="/console/manage/webhooks/new">build a filter</a> and see at once what it would have caught,
-          or start from what you see in <a href="/console/stream">the stream</a>.
+          <a href="/console/manage/webhooks/new">build a filter</a> and see at once what it would have caught
+          {pageConfig.stream && (
+            <>
+              , or start from what you see in <a href="/console/stream">the stream</a>
+            </>
+          )}
+          .
         </p>
       }
     >

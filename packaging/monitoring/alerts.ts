@@ -1,0 +1,303 @@
+export interface Alert {
+  /** The name without that of the service. */
+  readonly name: string;
+  /** `critical`: users are affected, or data is in danger; somebody acts now. `warning`: somebody looks at it on the same day. */
+  readonly severity: "critical" | "warning";
+  /** PromQL. The alert fires for each series of the result. */
+  readonly expr: string;
+  /** How long the expression must hold. Default: not at all. */
+  readonly for?: string;
+  /** What is wrong, as one sentence about the node. */
+  readonly summary: string;
+  /** What to do. */
+  readonly action: string;
+  /** A heading of docs/operate.md, or of another document in docs, that says more. */
+  readonly runbook: `#${string}` | `${string}.md#${string}`;
+}
+
+const SECONDS = { m: 60, h: 3600 } as const;
+
+/**
+ * Whether a counter rose within `range`. `increase` does not see an event between the start of the process and the first
+ * scrape, because the series begins with it: a counter above 0 of a process that is younger than the range rose within it.
+ */
+function rose(counter: string, range: `${number}${keyof typeof SECONDS}`): string {
+  const unit = range.endsWith("h") ? "h" : "m";
+  const secs = Number(range.slice(0, -1)) * SECONDS[unit];
+  const isYoung = `time() - svc_process_start_time_seconds < ${secs}`;
+  return `increase(${counter}[${range}]) > 0 or ${counter} > 0 and on (job, instance) ${isYoung}`;
+}
+
+/** The alerts, the most urgent subjects first. Their names begin with the name of the service. */
+export const alerts: readonly Alert[] = [
+  {
+    name: "Down",
+    severity: "critical",
+    expr: `up{job="svc"} == 0`,
+    for: "2m",
+    summary: "The node does not answer Prometheus.",
+    action:
+      "Look at the supervisor and the end of the log: exit code 1 is a setting to correct, 75 is worth another try.",
+    runbook: "#exit-codes",
+  },
+  {
+    name: "Restarts",
+    severity: "critical",
+    expr: "changes(svc_process_start_time_seconds[30m]) > 2",
+    summary: "The process has started at least three times within 30 minutes.",
+    action: "The last lines of the log before each start name the reason.",
+    runbook: "#exit-codes",
+  },
+  {
+    name: "PartDoesNotRespond",
+    severity: "critical",
+    expr: "svc_node_part_up == 0",
+    for: "2m",
+    summary: "The thread {{ $labels.part }} does not respond.",
+    action:
+      "See its last fault on the status page or in the log. A restart loses nothing that was acknowledged.",
+    runbook: "#health",
+  },
+  {
+    name: "NotReady",
+    severity: "warning",
+    expr: "svc_node_ready == 0",
+    for: "15m",
+    summary: "The node has not been ready for 15 minutes.",
+    action: "`/ready` says why. A fill takes hours: silence the alert until its end.",
+    runbook: "#health",
+  },
+  {
+    name: "UpstreamLost",
+    severity: "critical",
+    expr: "svc_upstream_up == 0",
+    for: "2m",
+    summary: "The followed node is not connected, or is not a Farcaster node.",
+    action: "`/status` has the last fault. Check the followed node, `upstream.url` and the network between.",
+    runbook: "#health",
+  },
+  {
+    name: "BehindUpstream",
+    severity: "critical",
+    expr: "max without (shard) (svc_upstream_lag_seconds) > 120",
+    for: "5m",
+    summary: "The index is {{ $value | humanizeDuration }} behind the network.",
+    action:
+      "If the applied block rises, the node is too slow: look at CPU and disk. If not, the followed node is behind or away.",
+    runbook: "#health",
+  },
+  {
+    name: "IndexBacklog",
+    severity: "warning",
+    expr: "min_over_time(svc_ingest_queue_records[10m]) > 1000",
+    summary: "{{ $value }} records or more have waited for the writer of the index for 10 minutes.",
+    action: "The disk or the CPU does not keep up with what is submitted.",
+    runbook: "#hardware",
+  },
+  {
+    name: "CannotWrite",
+    severity: "critical",
+    expr: "svc_disk_write_fault == 1",
+    for: "1m",
+    summary: "The last write of the database {{ $labels.database }} failed.",
+    action:
+      "`/ready` has the reason. Check the disk: full, read-only or failing. The node goes on by itself.",
+    runbook: "#storage-faults",
+  },
+  {
+    name: "DiskAlmostFull",
+    severity: "critical",
+    expr: "svc_disk_free_bytes < 2e9",
+    for: "5m",
+    summary: "Less than 2 GB are free on the disk of the data directory.",
+    action: "Make room or enlarge the disk. Nothing is written without space.",
+    runbook: "#storage-faults",
+  },
+  {
+    name: "DiskFillsUp",
+    severity: "warning",
+    expr: "predict_linear(svc_disk_free_bytes[6h], 2 * 86400) < 0",
+    for: "1h",
+    summary: "At the speed of the last six hours the disk is full within two days.",
+    action: "Enlarge the disk, or follow fewer fids.",
+    runbook: "#hardware",
+  },
+  {
+    name: "ServerErrors",
+    severity: "critical",
+    expr:
+      `sum without (method, route, status) (rate(svc_http_requests_total{status=~"5..",status!="501"}[5m])) ` +
+      "/ sum without (method, route, status) (rate(svc_http_requests_total[5m])) > 0.01",
+    for: "5m",
+    summary: "{{ $value | humanizePercentage }} of the responses are server errors.",
+    action:
+      "The log has the request id and the reason of each. 501 does not count: the route does not exist here.",
+    runbook: "#health",
+  },
+  {
+    name: "Slow",
+    severity: "warning",
+    expr: "histogram_quantile(0.99, sum without (method, route) (rate(svc_http_request_duration_seconds_bucket[5m]))) > 1",
+    for: "10m",
+    summary: "One request of a hundred takes {{ $value | humanizeDuration }} or longer.",
+    action: "See the busiest routes on the dashboard, then CPU, disk and `http.workers`.",
+    runbook: "#hardware",
+  },
+  {
+    name: "ConnectionsRefused",
+    severity: "critical",
+    expr: rose("svc_http_accept_pauses_total", "15m"),
+    summary: "The node has stopped accepting connections for lack of file descriptors.",
+    action: "Raise LimitNOFILE, or find the client that opens so many connections.",
+    runbook: "#hardware",
+  },
+  {
+    name: "FileDescriptors",
+    severity: "warning",
+    expr: "svc_process_open_fds / svc_process_max_fds > 0.8",
+    for: "5m",
+    summary: "{{ $value | humanizePercentage }} of the file descriptors are open.",
+    action: "Raise LimitNOFILE before connections are refused.",
+    runbook: "#hardware",
+  },
+  {
+    name: "StateCannotBeWritten",
+    severity: "critical",
+    expr: `svc_state_stalled_seconds > 5 or ${rose("svc_state_expired_writes_total", "5m")}`,
+    summary: "Writes of the state wait for too long, or were given up with 503.",
+    action: "Another process holds the lock of state.db, or the disk is slow.",
+    runbook: "#storage-faults",
+  },
+  {
+    name: "PostgresAway",
+    severity: "critical",
+    expr: "svc_state_up == 0",
+    for: "1m",
+    summary: "PostgreSQL does not answer this node.",
+    action:
+      "Reads go on, what needs the state is 503. Check PostgreSQL and the network; the node reconnects by itself.",
+    runbook: "many-nodes.md#when-something-fails",
+  },
+  {
+    name: "NodeFenced",
+    severity: "critical",
+    expr: "svc_node_fenced == 1",
+    for: "1m",
+    summary: "The node starts no calls to webhooks and clients: its lease has ended.",
+    action: "It has not reached PostgreSQL for seconds. Other nodes have taken over its work.",
+    runbook: "many-nodes.md#when-something-fails",
+  },
+  {
+    name: "StateWentBack",
+    severity: "critical",
+    expr: rose("svc_state_rollbacks_total", "1h"),
+    summary: "The state may have gone back to an earlier time.",
+    action:
+      "PostgreSQL was restored, or failed over to a standby that lagged. Requests that were signed before are refused.",
+    runbook: "#with-the-state-in-postgresql",
+  },
+  {
+    name: "ClocksDiffer",
+    severity: "warning",
+    expr: "abs(svc_state_clock_offset_seconds) > 1",
+    for: "5m",
+    summary: "The clocks of this machine and of PostgreSQL differ by {{ $value | humanizeDuration }}.",
+    action: "Run NTP on both.",
+    runbook: "#clocks",
+  },
+  {
+    name: "WritesWait",
+    severity: "critical",
+    expr: "svc_writes_queued > 0 and time() - svc_writes_oldest_queued_timestamp_seconds > 600",
+    summary: "{{ $value }} accepted writes wait for the network, the oldest for more than 10 minutes.",
+    action: "The followed node does not take messages: see its log and the last error of the write.",
+    runbook: "writing.md#what-an-answer-promises",
+  },
+  {
+    name: "WritesRefusedLater",
+    severity: "warning",
+    expr: rose(`svc_writes_ended_total{state="refused"}`, "1h"),
+    summary: "The network has refused writes that were answered with 202.",
+    action:
+      "Their owners see the reason in the state of the write. A signer may have been removed meanwhile.",
+    runbook: "writing.md#what-an-answer-promises",
+  },
+  {
+    name: "WebhookEventsWait",
+    severity: "critical",
+    expr:
+      "svc_webhook_backpressure == 1 or svc_webhook_oldest_due_seconds > 300 " +
+      "or time() - (svc_event_outbox_oldest_timestamp_seconds > 0) > 300",
+    for: "5m",
+    summary: "Events are not published or delivered in time.",
+    action:
+      "Slow receivers hold the slots, or the state is slow: see the delivery attempts and `svc_webhook_slow`.",
+    runbook: "webhooks.md#what-your-receiver-needs-to-know",
+  },
+  {
+    name: "DeliveriesDropped",
+    severity: "warning",
+    expr: rose("svc_webhook_dropped_total", "15m"),
+    summary: "Deliveries were dropped: they waited for too long, or the queue of a webhook was full.",
+    action: "One receiver is too slow for its events; its owner sees it in the webhook's statistics.",
+    runbook: "webhooks.md#what-your-receiver-needs-to-know",
+  },
+  {
+    name: "EventsSkipped",
+    severity: "critical",
+    expr: rose("svc_webhook_skipped_events_total", "1h"),
+    summary: "Events were skipped because of a fault of the node. No webhook gets them.",
+    action: "The log has the fault. Please report it.",
+    runbook: "#health",
+  },
+  {
+    name: "CertificateErrors",
+    severity: "warning",
+    expr: `${rose(`svc_webhook_attempts_total{response="tls"}`, "15m")} or ${rose(`svc_send_failed_calls_total{class="tls"}`, "15m")}`,
+    summary: "Calls to webhooks or clients fail because a certificate is not valid.",
+    action: "If all fail, the clock or the certificates of this machine are old. If some do, theirs are.",
+    runbook: "#reverse-proxy-and-tls",
+  },
+  {
+    name: "ClientHostDown",
+    severity: "warning",
+    expr: "svc_send_hosts_down > 0",
+    for: "15m",
+    summary: "{{ $value }} client hosts do not take notifications.",
+    action: "The log names the host. If all are down, outgoing connections of this machine are blocked.",
+    runbook: "apps-and-push.md#send-a-push",
+  },
+  {
+    name: "SendQueueOld",
+    severity: "critical",
+    expr: "svc_send_queue_age_seconds > 600",
+    summary: "A campaign has waited for {{ $value | humanizeDuration }} to begin.",
+    action: "More campaigns than the nodes can run: see the tokens a second, and hosts that are slow.",
+    runbook: "apps-and-push.md#send-a-push",
+  },
+  {
+    name: "BackupMissing",
+    severity: "critical",
+    expr: "time() - svc_backup_last_timestamp_seconds > 2 * 86400",
+    for: "1h",
+    summary: "Backups are scheduled, and the newest is older than two days or there is none.",
+    action: "See `backup` in `/status` and the log for why the last one failed.",
+    runbook: "#backup-and-restore",
+  },
+  {
+    name: "BackupFails",
+    severity: "warning",
+    expr: rose("svc_backup_failures_total", "2h"),
+    summary: "A scheduled backup failed.",
+    action: "The log has the reason, often space or a permission. It is tried again after ten minutes.",
+    runbook: "#backup-and-restore",
+  },
+  {
+    name: "MaintenanceFails",
+    severity: "warning",
+    expr: rose("svc_maintenance_faults_total", "30m"),
+    summary: "Expired rows of the state could not be deleted.",
+    action: "The log has the reason. The state grows until it succeeds.",
+    runbook: "#storage-faults",
+  },
+];

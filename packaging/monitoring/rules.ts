@@ -1,0 +1,38 @@
+import { type Alert, alerts } from "./alerts.ts";
+
+/** The file of Prometheus rules for nodes whose `service.name` is `service`, whose Prometheus job has that name, too. */
+export function rulesFile(service = "svc"): string {
+  const rules = alerts.map((alert) => ruleOf(alert, service)).join("");
+  return `# Made by packaging/monitoring/write.ts from alerts.ts.\ngroups:\n  - name: ${service}\n    rules:\n${rules}`;
+}
+
+/** The name of an alert: the name of the service with a capital letter, then its own. */
+export function alertName({ name }: Pick<Alert, "name">, service = "svc"): string {
+  return `${service.charAt(0).toUpperCase()}${service.slice(1)}${name}`;
+}
+
+/** The page and heading that an alert names, from the root of the repository. */
+export function runbookOf({ runbook }: Pick<Alert, "runbook">): string {
+  return `docs/${runbook.startsWith("#") ? "operate.md" : ""}${runbook}`;
+}
+
+function ruleOf(alert: Alert, service: string): string {
+  const { severity, summary, action, for: duration } = alert;
+  const expr = alert.expr.replaceAll(/\bsvc_/g, `${service}_`).replaceAll('job="svc"', `job="${service}"`);
+  const lines = [
+    `      - alert: ${alertName(alert, service)}`,
+    `        expr: ${yamlString(expr)}`,
+    ...(duration ? [`        for: ${duration}`] : []),
+    `        labels: { severity: ${severity} }`,
+    "        annotations:",
+    `          summary: ${yamlString(summary)}`,
+    `          description: ${yamlString(action.replaceAll("svc_", `${service}_`))}`,
+    `          runbook: ${runbookOf(alert)}`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** A string in the quotes that need no escapes in it, as the formatter of this project writes it. */
+function yamlString(text: string): string {
+  return text.includes('"') ? `'${text.replaceAll("'", "''")}'` : `"${text}"`;
+}
