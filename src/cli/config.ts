@@ -12,7 +12,7 @@ export function registerConfig(program: Command, context: CommandContext): void 
     .option("--json", "print a JSON object without the sources")
     .action(async ({ json = false }: { json?: boolean }) => {
       const { readConfig } = await import("./common.ts");
-      const { maskConfig } = await import("../config/secrets.ts");
+      const { maskConfig } = await import("../config/mask-config.ts");
       const { toToml } = await import("../config/to-toml.ts");
       const loaded = readConfig(context);
       const shown = maskConfig(loaded.config);

@@ -29,7 +29,7 @@ export function registerMigrate(program: Command, context: CommandContext): void
       const { openDataDir } = await import("../runtime/data-dir.ts");
       const { indexPath, openIndexWriter } = await import("../db/index/database.ts");
       const { claimNetwork, mayLackState } = await import("../db/index/identity.ts");
-      const { isBulkBuilding } = await import("../db/index/bulk/open-bulk-build.ts");
+      const { isBulkBuilding } = await import("../db/index/bulk/bulk-phase.ts");
       const { verifyIndex } = await import("../db/index/verify.ts");
       const { openState, statePath } = await import("../db/state/database.ts");
       const { migratePostgres } = await import("../db/postgres/migrate.ts");

@@ -8,6 +8,7 @@ import {
   isPublicUrlOrEmpty,
 } from "./formats.ts";
 import { isPostgresUrlOrEmpty } from "./postgres-url.ts";
+import { type SecretKind, secretKindOf } from "./secret-settings.ts";
 
 FormatRegistry.Set("config-host", isHost);
 FormatRegistry.Set("config-cidr", isCidr);
@@ -17,14 +18,7 @@ FormatRegistry.Set("config-origin", isOriginOrStar);
 FormatRegistry.Set("config-public-url", isPublicUrlOrEmpty);
 FormatRegistry.Set("config-postgres-url", isPostgresUrlOrEmpty);
 
-// Two annotations in addition to JSON Schema's own: `rule` describes valid values, and `secret` (a SecretKind) masks a value
-// wherever settings are shown.
-
-/**
- * Of a secret URL, scheme, host and port may be shown; of a secret text nothing. The URL of a database is shown like any other;
- * of its parts only the password is removed from log lines, since users and databases are often called like the service.
- */
-export type SecretKind = "url" | "text" | "database";
+// One annotation in addition to JSON Schema's own: `rule` describes valid values. `secretSettings` names the settings that are masked.
 
 const MAX_URL_CHARS = 2048;
 const MAX_PATH_CHARS = 1024;
@@ -49,12 +43,10 @@ const secretUrl = () =>
   Type.String({
     format: "config-http-url",
     maxLength: MAX_URL_CHARS,
-    secret: "url" satisfies SecretKind,
     rule: `empty or an http or https URL of at most ${MAX_URL_CHARS} characters`,
   });
 
-const masterKey = (pattern: string, rule: string) =>
-  Type.String({ pattern, secret: "text" satisfies SecretKind, rule });
+const masterKey = (pattern: string, rule: string) => Type.String({ pattern, rule });
 
 const SERVICE_NAME = "^[a-z][a-z0-9]{0,31}$";
 const SERVICE_NAME_RULE = "a lower-case letter, then up to 31 lower-case letters or digits";
@@ -95,13 +87,11 @@ export const configSchema = section({
     url: Type.String({
       format: "config-postgres-url",
       maxLength: MAX_URL_CHARS,
-      secret: "database" satisfies SecretKind,
       rule: 'empty or a URL such as "postgres://user@host:5432/database?sslmode=verify-full"',
     }),
     password: Type.String({
       pattern: "^[^\\u0000-\\u001f\\u007f]*$",
       maxLength: 1024,
-      secret: "text" satisfies SecretKind,
       rule: "at most 1024 characters without control characters",
     }),
     tls_ca_file: Type.String({
@@ -156,7 +146,6 @@ export const configSchema = section({
       format: "config-node-url",
       maxLength: MAX_URL_CHARS,
       // The URL may contain credentials, so messages do not repeat it.
-      secret: "url" satisfies SecretKind,
       rule: 'empty or a URL such as "http://host:3383", without path, user and password, and with https by a host name',
     }),
     username: Type.String({
@@ -167,7 +156,6 @@ export const configSchema = section({
     password: Type.String({
       pattern: "^[\\x20-\\x7e]*$",
       maxLength: 256,
-      secret: "text" satisfies SecretKind,
       rule: "at most 256 printable ASCII characters",
     }),
     fids: Type.Array(integer(1, Number.MAX_SAFE_INTEGER), {
@@ -201,7 +189,6 @@ export const configSchema = section({
     previous_encryption_keys: Type.Array(masterKey("^[0-9a-fA-F]{64}$", "64 hexadecimal digits"), {
       maxItems: 4,
       uniqueItems: true,
-      secret: "text" satisfies SecretKind,
       rule: "a list of at most 4 different keys, each of 64 hexadecimal digits",
     }),
     key_ttl_secs: integer(1, 7_776_000),
@@ -273,7 +260,6 @@ export const configSchema = section({
     operator: flag(),
     operator_token: Type.String({
       pattern: "^([\\x21-\\x7e]{32,256})?$",
-      secret: "text" satisfies SecretKind,
       rule: "empty or 32 to 256 printable ASCII characters without spaces",
     }),
     images: Type.Union([Type.Literal("ask"), Type.Literal("off")], { rule: '"ask" or "off"' }),
@@ -320,7 +306,7 @@ export const settings: readonly Setting[] = Object.entries(configSchema.properti
       key: `${section}.${name}`,
       schema,
       rule: String(schema.rule),
-      secret: schema.secret,
+      secret: secretKindOf(`${section}.${name}`),
     })),
 );
 

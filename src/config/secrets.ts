@@ -1,5 +1,6 @@
-import { type Config, type SecretKind, settings } from "./schema.ts";
-import { settingValue } from "./values.ts";
+import type { Config } from "./schema.ts";
+import { type SecretKind, secretSettings } from "./secret-settings.ts";
+import { settingValue } from "./setting-value.ts";
 
 const MASK = "***";
 /** Shorter texts would also mask ordinary words in log lines. */
@@ -13,24 +14,6 @@ export function maskSecret(value: unknown, kind: SecretKind): string {
   if (url === null) return MASK;
   const userinfo = url.username !== "" || url.password !== "" ? `${MASK}@` : "";
   return `${url.protocol}//${userinfo}${url.host}${pathOf(url) === "/" ? "" : `/${MASK}`}`;
-}
-
-/** Masks the value of a secret setting, item by item where it is a list. */
-function maskSetting(value: unknown, kind: SecretKind): unknown {
-  return Array.isArray(value) ? value.map((item) => maskSecret(item, kind)) : maskSecret(value, kind);
-}
-
-/** The settings with all secrets masked. */
-export function maskConfig(config: Config): Record<string, Record<string, unknown>> {
-  const shown: Record<string, Record<string, unknown>> = {};
-  for (const setting of settings) {
-    const value = settingValue(config, setting);
-    shown[setting.section] ??= {};
-    Object.assign(shown[setting.section] ?? {}, {
-      [setting.name]: setting.secret ? maskSetting(value, setting.secret) : value,
-    });
-  }
-  return shown;
 }
 
 /**
@@ -53,7 +36,7 @@ export function secretTexts(config: Config): readonly string[] {
       texts.add(decoded(part));
     }
   };
-  for (const setting of settings) if (setting.secret) add(settingValue(config, setting), setting.secret);
+  for (const setting of secretSettings) add(settingValue(config, setting), setting.secret);
   return [...texts].sort((a, b) => b.length - a.length);
 }
 

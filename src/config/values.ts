@@ -4,13 +4,6 @@ import type { Setting } from "./schema.ts";
 
 const MAX_SHOWN_CHARS = 80;
 
-/** The value of `setting` in a table of sections; undefined when it is missing. */
-export function settingValue(table: object, { section, name }: Pick<Setting, "section" | "name">): unknown {
-  const keys: unknown = Object.hasOwn(table, section) ? Reflect.get(table, section) : undefined;
-  if (typeof keys !== "object" || keys === null || !Object.hasOwn(keys, name)) return undefined;
-  return Reflect.get(keys, name);
-}
-
 /**
  * Parses the text of an environment variable, a file or a flag as a value of the setting's type. Returns other text unchanged,
  * and `isValid` rejects it. Items of a list are trimmed, and empty ones are dropped.

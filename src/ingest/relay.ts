@@ -1,5 +1,5 @@
 import type { PackedMessages } from "../db/index/bulk/bulk-build.ts";
-import { canBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
+import { canBulkBuild } from "../db/index/bulk/bulk-phase.ts";
 import { addSpooledFid } from "../db/index/bulk/spooled-fids.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { HubLogBlock } from "../db/index/hub-log.ts";

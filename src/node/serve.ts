@@ -2,11 +2,10 @@ import { nodeIdOf } from "../cluster/node-id.ts";
 import { NodeSignals } from "../cluster/node-signals.ts";
 import { findRisks } from "../config/risks.ts";
 import type { Config } from "../config/schema.ts";
-import { isBulkBuilding } from "../db/index/bulk/open-bulk-build.ts";
+import { isBulkBuilding } from "../db/index/bulk/bulk-phase.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../db/index/database.ts";
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
 import { newestSnapshot } from "../db/index/rankings.ts";
-import { migratePostgres } from "../db/postgres/migrate.ts";
 import { openState, statePath } from "../db/state/database.ts";
 import type { HttpFigures } from "../http/http-metrics.ts";
 import { UnsentBytes } from "../http/unsent-bytes.ts";
@@ -306,7 +305,10 @@ async function prepareDatabases(common: Common, { demo, newState, migrate }: Ser
   const postgres = postgresSettings(config);
   if (demo && postgres)
     throw new UserError("--demo is a node by itself, but state.url shares its state: remove one of them");
-  if (postgres) await migratePostgres(postgres, { may: config.state.migrate });
+  if (postgres) {
+    const { migratePostgres } = await import("../db/postgres/migrate.ts");
+    await migratePostgres(postgres, { may: config.state.migrate });
+  }
   await migrateFormerIndex(common, config.data.dir, { always: migrate });
   using db = openIndexWriter(indexPath(config.data.dir));
   claimNetwork(db, config.protocol.network);

@@ -1,4 +1,4 @@
-import { bulkPhaseOf, canBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
+import { bulkPhaseOf, canBulkBuild } from "../db/index/bulk/bulk-phase.ts";
 import { isSpooledFid } from "../db/index/bulk/spooled-fids.ts";
 import type { Verifier } from "../ingest/verify/verifier.ts";
 import type { FollowedBlock } from "../protocol/wire/generated/upstream.ts";

@@ -1,4 +1,4 @@
-import { bulkPhaseOf } from "../db/index/bulk/open-bulk-build.ts";
+import { bulkPhaseOf } from "../db/index/bulk/bulk-phase.ts";
 import { spooledFidsAfter } from "../db/index/bulk/spooled-fids.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";

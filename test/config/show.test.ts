@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { settings } from "../../src/config/schema.ts";
-import { maskConfig, maskSecret, secretTexts } from "../../src/config/secrets.ts";
+import { maskConfig } from "../../src/config/mask-config.ts";
+import { findSetting, settings } from "../../src/config/schema.ts";
+import { secretSettings } from "../../src/config/secret-settings.ts";
+import { maskSecret, secretTexts } from "../../src/config/secrets.ts";
 import { toToml } from "../../src/config/to-toml.ts";
 import { load } from "./input.ts";
 
@@ -20,6 +22,13 @@ test("of a secret text nothing is shown, whatever it looks like", () => {
   for (const text of ["hunter2", "tricky:text", "http://hunter2"])
     expect(maskSecret(text, "text")).toBe("***");
   expect(maskSecret("", "text")).toBe("");
+});
+
+test("each secret setting is a setting, and is masked as its kind says", () => {
+  expect(secretSettings.length).toBeGreaterThan(5);
+  for (const { section, name, secret } of secretSettings) {
+    expect(findSetting(`${section}.${name}`)?.secret).toBe(secret);
+  }
 });
 
 test("the shown settings hold nothing of a secret, and every setting", () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { maskConfig } from "../../src/config/mask-config.ts";
 import { findRisks } from "../../src/config/risks.ts";
-import { maskConfig, secretTexts } from "../../src/config/secrets.ts";
+import { secretTexts } from "../../src/config/secrets.ts";
 import { stateConnections } from "../../src/config/state-connections.ts";
 import { load, problemsOf } from "./input.ts";
 

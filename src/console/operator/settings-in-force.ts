@@ -1,5 +1,5 @@
+import { maskConfig } from "../../config/mask-config.ts";
 import type { Config } from "../../config/schema.ts";
-import { maskConfig } from "../../config/secrets.ts";
 import type { SettingInForce } from "./reports.ts";
 
 /** The settings in force, in the order of the schema. */

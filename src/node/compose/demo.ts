@@ -27,7 +27,7 @@ export async function openNodeDemo(deps: {
   const { config, clock } = common;
   const log = common.log.child({ subsystem: "demo" });
   const { openDemoDesk } = await import("../../console/demo/desk.ts");
-  const state = openStateStores({ config, part: "main", link, log });
+  const state = await openStateStores({ config, part: "main", link, log });
   const { port } = config.http;
   const desk = openDemoDesk({
     wantedPort: port === 0 || port + PORT_OFFSET > MAX_PORT ? 0 : port + PORT_OFFSET,

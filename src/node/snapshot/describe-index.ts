@@ -1,4 +1,4 @@
-import { isBulkBuilding } from "../../db/index/bulk/open-bulk-build.ts";
+import { isBulkBuilding } from "../../db/index/bulk/bulk-phase.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { isDemo, isFollowing } from "../../db/index/identity.ts";
 import { readMeta } from "../../db/index/meta.ts";

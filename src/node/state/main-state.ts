@@ -1,24 +1,13 @@
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import { createPauses, type Pauses, watchSwitches } from "../../cluster/pauses.ts";
-import {
-  type ClusterStats,
-  type MembershipDeps,
-  startMembership,
-} from "../../cluster/postgres/membership.ts";
-import { comparedSettings } from "../../cluster/shared-settings.ts";
+import type { ClusterStats, MembershipDeps } from "../../cluster/postgres/membership.ts";
 import { createSwitches } from "../../cluster/sqlite/switch-store.ts";
-import { followedFids } from "../../config/fid-file.ts";
-import { schemaVersion } from "../../db/postgres/migrate.ts";
-import { PgStats, type PgStatsSnapshot } from "../../db/postgres/pool-stats.ts";
-import type { PgPools, PgSettings } from "../../db/postgres/pools.ts";
+import type { PgStats, PgStatsSnapshot } from "../../db/postgres/pool-stats.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
 import { type StateNode, startSingleNode } from "../../db/state/state-node.ts";
 import type { Common } from "../../runtime/common.ts";
-import { createPostgresSigners } from "../../signers/postgres/signer-store.ts";
 import { signerReads } from "../../signers/sqlite/signer-store.ts";
-import { version } from "../../version.ts";
 import { refuseMissingKeys } from "../signers/master-keys.ts";
-import { openPools } from "./open-state.ts";
 import { postgresSettings } from "./postgres-settings.ts";
 
 /** The state as the main thread sees it. */
@@ -56,7 +45,10 @@ export interface MainStateDeps extends Pick<MembershipDeps, "report" | "onLost">
  */
 export async function openMainState(deps: MainStateDeps): Promise<MainState> {
   const settings = postgresSettings(deps.common.config);
-  return settings ? joinPostgres(settings, deps) : openLocal(deps);
+  if (!settings) return openLocal(deps);
+  // A dynamic import, for the reason that `openStateStores` names.
+  const { joinPostgres } = await import("./join-postgres.ts");
+  return joinPostgres(settings, deps);
 }
 
 async function openLocal({ common, nodeId, signals }: MainStateDeps): Promise<MainState> {
@@ -75,50 +67,4 @@ async function openLocal({ common, nodeId, signals }: MainStateDeps): Promise<Ma
       reader[Symbol.dispose]();
     },
   };
-}
-
-async function joinPostgres(settings: PgSettings, deps: MainStateDeps): Promise<MainState> {
-  const { common, nodeId, signals, report, onLost } = deps;
-  const { config, clock } = common;
-  const log = common.log.child({ subsystem: "cluster" });
-  const pauses = createPauses({ signals, log });
-  const pgStats = new PgStats();
-  const pools: PgPools = openPools(settings, { config, part: "main", nodeId, stats: pgStats, log });
-  try {
-    refuseMissingKeys(config, await createPostgresSigners(pools.main).keyUses());
-    const membership = await startMembership({
-      pool: pools.main,
-      nodeId,
-      version,
-      schemaVersion,
-      isSolo: config.upstream.url === "",
-      settings: comparedSettings(config, followedFids(config.upstream)),
-      clock,
-      signals,
-      pauses,
-      log,
-      report,
-      onLost,
-    });
-    const { node } = membership;
-    return {
-      node,
-      pauses,
-      pgStats,
-      postgres: {
-        node,
-        schemaVersion,
-        away: () => pools.away,
-        cluster: membership.stats,
-        calls: () => pgStats.snapshot(),
-      },
-      async stop() {
-        await membership.leave();
-        await pools[Symbol.asyncDispose]();
-      },
-    };
-  } catch (cause) {
-    await pools[Symbol.asyncDispose]();
-    throw cause;
-  }
 }

@@ -36,7 +36,7 @@ runWorker<DeliveryWorkerInit>(
     const log = createLogger(config, { keep: keepLine });
     const index = openIndexReader(indexPath(config.data.dir));
     index.commits = new CommitSequence(commits);
-    const state = openStateStores({ config, part: "delivery", link, log });
+    const state = await openStateStores({ config, part: "delivery", link, log });
     const delivery = await startDelivery({
       common: { config, clock: state.clock, log },
       gate: deliveryGate(new NodeSignals(link.signals)),

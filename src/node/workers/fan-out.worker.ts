@@ -26,7 +26,7 @@ const STOP_GRACE_MS = 1_500;
 runWorker<FanOutWorkerInit>(async ({ config, state: link, ownTargets }, { keepLine }) => {
   const log = createLogger(config, { keep: keepLine });
   const index = openIndexReader(indexPath(config.data.dir));
-  const state = openStateStores({ config, part: "fanOut", link, log });
+  const state = await openStateStores({ config, part: "fanOut", link, log });
   const fanOut = createFanOut({
     common: { config, clock: systemClock, log },
     permission: sendPermissionOf(new NodeSignals(link.signals)),

@@ -44,7 +44,7 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine 
   const newEvents = new EventSignal();
   const logFault = createIngestFaultLog({ log, clock: systemClock });
   const newHubEvents = new EventSignal();
-  const state = openStateStores({ config, part: "ingest", link, log });
+  const state = await openStateStores({ config, part: "ingest", link, log });
   const logStateFault = createFaultLog({ log, clock: systemClock });
   const isNumbering = config.upstream.url === "";
   const logs = await openLogs({

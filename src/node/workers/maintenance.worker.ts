@@ -25,7 +25,7 @@ export interface MaintenanceWorkerInit {
 /** Deletes expired and orphaned rows from the state, and makes the scheduled backups. */
 runWorker<MaintenanceWorkerInit>(async ({ config, state: link }, { keepLine }) => {
   const log = createLogger(config, { subsystem: "maintenance", keep: keepLine });
-  const state = openStateStores({ config, part: "maintenance", link, log });
+  const state = await openStateStores({ config, part: "maintenance", link, log });
   const logFault = createFaultLog({ log, clock: systemClock });
   const maintenance = createMaintenance({
     sweeps: state.sweeps,

@@ -28,7 +28,7 @@ export interface WritesWorkerInit {
 runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits }, { keepLine }) => {
   const log = createLogger(config, { subsystem: "writes", keep: keepLine });
   const db = openIndexReader(indexPath(config.data.dir));
-  const state = openStateStores({ config, part: "writes", link, log });
+  const state = await openStateStores({ config, part: "writes", link, log });
   const signing = startNodeSigning({
     config,
     clock: systemClock,

@@ -1,6 +1,6 @@
 import { err, type Result } from "../../lib/result.ts";
 import type { Subscription } from "../subscription.ts";
-import { type PreviewOutcome, type ScanDeps, scanEvents } from "./scan.ts";
+import type { PreviewOutcome, ScanDeps } from "./scan.ts";
 
 /** The most events of one preview. */
 export const MAX_PREVIEW_EVENTS = 1_000;
@@ -69,6 +69,8 @@ export function createPreviews(deps: PreviewsDeps): Previews {
     const events = Math.min(request.events, MAX_PREVIEW_EVENTS);
     // Not the owner of the fid's webhooks: a preview must not stop one of them.
     const ownerId = `preview:${fid}`;
+    // The first preview loads the schema of subscriptions and RE2, which no delivery needs.
+    const { scanEvents } = await import("./scan.ts");
     const isOver = () => nowMs() - startMs > TIME_LIMIT_MS;
     const scanned = await scanEvents(deps, { ownerId, subscription, events, isOver });
     if (scanned.ok) return scanned;

@@ -2,8 +2,8 @@ import { closeSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { IndexDatabase } from "../database.ts";
 import type { BulkBuild, BulkPhase, BulkProgress, PackedMessages } from "./bulk-build.ts";
+import { bulkPhaseOf, canBulkBuild, isBulkBuilding } from "./bulk-phase.ts";
 import { BulkState } from "./bulk-state.ts";
-import { bulkStatement } from "./bulk-statement.ts";
 import { Spool } from "./spool.ts";
 import { bulkTables, createSpoolTables, dropTable } from "./spool-tables.ts";
 import { STAGES } from "./stages/all.ts";
@@ -21,33 +21,6 @@ const DEFAULT_CACHE_KIB = 98_304;
 /** Pages of the write-ahead log after which a commit syncs it and writes it into the file: 256 MB. */
 const SYNC_PAGES = 65_536;
 const ROWS_PER_STEP = 250_000;
-
-const hasSpool = bulkStatement<{ one: number }>(
-  "bulk.exists",
-  "SELECT 1 AS one FROM sqlite_master WHERE type = 'table' AND name = 'bulk_state'",
-);
-const hasMessages = bulkStatement<{ found: number }>(
-  "bulk.has-messages",
-  `SELECT EXISTS (SELECT 1 FROM casts) OR EXISTS (SELECT 1 FROM reactions) OR EXISTS (SELECT 1 FROM links)
-     OR EXISTS (SELECT 1 FROM user_data) OR EXISTS (SELECT 1 FROM messages) OR EXISTS (SELECT 1 FROM missing_casts)
-     AS found`,
-);
-
-/** Whether a bulk build of this index has started and is not finished. */
-export function isBulkBuilding(db: IndexDatabase): boolean {
-  return db.get(hasSpool) !== undefined;
-}
-
-/** The phase of an unfinished bulk build of this index; undefined if there is none. */
-export function bulkPhaseOf(db: IndexDatabase): "spooling" | "building" | undefined {
-  if (!isBulkBuilding(db)) return undefined;
-  return new BulkState(db).get("building") === undefined ? "spooling" : "building";
-}
-
-/** Whether a bulk build can begin: no message is stored. */
-export function canBulkBuild(db: IndexDatabase): boolean {
-  return db.get(hasMessages)?.found === 0;
-}
 
 /**
  * Continues the bulk build of an index, or starts one if the index has no messages. The connection is set up for

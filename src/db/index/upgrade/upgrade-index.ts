@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
-import { isBulkBuilding, openBulkBuild } from "../bulk/open-bulk-build.ts";
+import { isBulkBuilding } from "../bulk/bulk-phase.ts";
+import { openBulkBuild } from "../bulk/open-bulk-build.ts";
 import { packMessages } from "../bulk/packed-messages.ts";
 import { type IndexDatabase, openIndexWriter } from "../database.ts";
 import { claimNetwork, networkOfIndex } from "../identity.ts";

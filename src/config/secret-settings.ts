@@ -1,0 +1,37 @@
+/**
+ * Of a secret URL, scheme, host and port may be shown; of a secret text nothing. The URL of a database is shown like any other;
+ * of its parts only the password is removed from log lines, since users and databases are often called like the service.
+ */
+export type SecretKind = "url" | "text" | "database";
+
+/**
+ * The settings whose values are masked wherever they are shown, and removed from log lines. A table of its own, because the loggers of
+ * all threads use it: the schema of the settings would load TypeBox in each of them.
+ */
+const SECRET_SETTINGS: Readonly<Record<string, SecretKind>> = {
+  "state.url": "database",
+  "state.password": "text",
+  "upstream.url": "url",
+  "upstream.password": "text",
+  "chain.l1_rpc_url": "url",
+  "signers.encryption_key": "text",
+  "signers.previous_encryption_keys": "text",
+  "console.operator_token": "text",
+};
+
+/** How the setting named `section.name` is masked; undefined when it is not secret. */
+export function secretKindOf(key: string): SecretKind | undefined {
+  return secretsByKey.get(key);
+}
+
+const secretsByKey: ReadonlyMap<string, SecretKind> = new Map(Object.entries(SECRET_SETTINGS));
+
+/** The secret settings, by section and name. */
+export const secretSettings: readonly {
+  readonly section: string;
+  readonly name: string;
+  readonly secret: SecretKind;
+}[] = [...secretsByKey].map(([key, secret]) => {
+  const [section = "", name = ""] = key.split(".");
+  return { section, name, secret };
+});

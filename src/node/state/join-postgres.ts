@@ -1,0 +1,59 @@
+import { createPauses } from "../../cluster/pauses.ts";
+import { startMembership } from "../../cluster/postgres/membership.ts";
+import { comparedSettings } from "../../cluster/shared-settings.ts";
+import { followedFids } from "../../config/fid-file.ts";
+import { schemaVersion } from "../../db/postgres/migrate.ts";
+import { PgStats } from "../../db/postgres/pool-stats.ts";
+import type { PgPools, PgSettings } from "../../db/postgres/pools.ts";
+import { createPostgresSigners } from "../../signers/postgres/signer-store.ts";
+import { version } from "../../version.ts";
+import { refuseMissingKeys } from "../signers/master-keys.ts";
+import type { MainState, MainStateDeps } from "./main-state.ts";
+import { openPools } from "./open-postgres.ts";
+
+/** Joins the nodes of a state in PostgreSQL. Rejects when the node may not join, like `joinCluster`. */
+export async function joinPostgres(settings: PgSettings, deps: MainStateDeps): Promise<MainState> {
+  const { common, nodeId, signals, report, onLost } = deps;
+  const { config, clock } = common;
+  const log = common.log.child({ subsystem: "cluster" });
+  const pauses = createPauses({ signals, log });
+  const pgStats = new PgStats();
+  const pools: PgPools = openPools(settings, { config, part: "main", nodeId, stats: pgStats, log });
+  try {
+    refuseMissingKeys(config, await createPostgresSigners(pools.main).keyUses());
+    const membership = await startMembership({
+      pool: pools.main,
+      nodeId,
+      version,
+      schemaVersion,
+      isSolo: config.upstream.url === "",
+      settings: comparedSettings(config, followedFids(config.upstream)),
+      clock,
+      signals,
+      pauses,
+      log,
+      report,
+      onLost,
+    });
+    const { node } = membership;
+    return {
+      node,
+      pauses,
+      pgStats,
+      postgres: {
+        node,
+        schemaVersion,
+        away: () => pools.away,
+        cluster: membership.stats,
+        calls: () => pgStats.snapshot(),
+      },
+      async stop() {
+        await membership.leave();
+        await pools[Symbol.asyncDispose]();
+      },
+    };
+  } catch (cause) {
+    await pools[Symbol.asyncDispose]();
+    throw cause;
+  }
+}
