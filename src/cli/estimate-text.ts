@@ -7,11 +7,12 @@ import { formatDuration, grouped } from "../runtime/progress-line.ts";
  * @param basis what was sampled.
  */
 export function formatEstimate(estimate: SizeEstimate, basis: string, cores: number): string {
-  const { messages, fids, bytes, bytesWhileFilling, seconds } = estimate;
+  const { messages, fids, bytes, bytesWhileFilling, seconds, memoryBytes } = estimate;
   return [
     `${grouped(messages)} messages of ${grouped(fids)} fids, estimated from ${basis}`,
     `index: ${megabytes(bytes)}; ${megabytes(bytesWhileFilling)} of free space while it is filled`,
     `time: about ${formatDuration(seconds * 1000)} on ${cores} ${cores === 1 ? "core" : "cores"}, every signature verified`,
+    `memory: up to ${megabytes(memoryBytes)} while it is filled`,
     "",
   ].join("\n");
 }

@@ -13,6 +13,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "serve --data-dir /var/lib/svc --host 0.0.0.0",
     "serve --set upstream.url=http://host:3383",
   ],
+  init: [
+    "init",
+    "init --demo",
+    "init --followers-of 3 --upstream http://snapchain.example:3383 --data-dir /var/lib/svc",
+    "init --channel bread --upstream http://snapchain.example:3383 --output /etc/svc/svc.toml --force",
+  ],
   doctor: ["doctor", "doctor --config /etc/svc/svc.toml --json", "doctor --sdk src"],
   import: ["import records.bin --data-dir /var/lib/svc", "import --estimate records.bin"],
   migrate: ["migrate --data-dir /var/lib/svc", "migrate --verify"],

@@ -16,6 +16,7 @@ import { registerDoctor } from "./doctor.ts";
 import { addExamples } from "./examples.ts";
 import { registerHealthcheck } from "./healthcheck.ts";
 import { registerImport } from "./import.ts";
+import { registerInit } from "./init/init.ts";
 import { registerListen } from "./listen/listen.ts";
 import { registerMigrate } from "./migrate.ts";
 import { registerNodes } from "./nodes.ts";
@@ -38,6 +39,7 @@ import { registerWebhook } from "./webhook.ts";
 /** Registers the commands. Each imports its dependencies when it runs, so that help and version stay fast. */
 const COMMANDS = [
   registerServe,
+  registerInit,
   registerDoctor,
   registerImport,
   registerMigrate,

@@ -2,8 +2,6 @@ import type { Command } from "commander";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
 
-const SAMPLED_FIDS = 200;
-
 /** `upstream estimate`: the size and time of following the upstream, before it starts. */
 export function registerUpstream(program: Command, context: CommandContext): void {
   const upstream = program.command("upstream").description("ask the followed node");
@@ -16,14 +14,12 @@ export function registerUpstream(program: Command, context: CommandContext): voi
       const { availableParallelism } = await import("node:os");
       const { createCommon, runTask } = await import("./common.ts");
       const { followedFids } = await import("../config/fid-file.ts");
-      const { estimateSize } = await import("../db/index/size-estimate.ts");
       const { RetryableError, reasonOf, UserError } = await import("../lib/failure.ts");
       const { networkOf } = await import("../protocol/network.ts");
       const { UpstreamClient } = await import("../upstream/client.ts");
       const { connectUpstream } = await import("../upstream/connection.ts");
       const { estimateUpstream } = await import("../upstream/estimate-upstream.ts");
       const { DEFAULT_TIMINGS } = await import("../upstream/timings.ts");
-      const { sampleOf, upstreamFids } = await import("../upstream/verify-sample.ts");
       const { formatEstimate } = await import("./estimate-text.ts");
       const common = createCommon(context);
       const { config, shutdown } = common;
@@ -34,21 +30,11 @@ export function registerUpstream(program: Command, context: CommandContext): voi
         shutdown.add("upstream", () => connection.close());
         const client = new UpstreamClient(connection, DEFAULT_TIMINGS, shutdown.signal);
         try {
-          const fids = [...(followedFids(config.upstream) ?? (await upstreamFids(client)))];
-          const { network, sampledFids, sampledMessages } = await estimateUpstream(
-            client,
-            networkOf(config.protocol.network),
-            fids.length,
-            sampleOf(fids, SAMPLED_FIDS, Math.random),
-          );
           const cores = availableParallelism();
-          const estimate = estimateSize(network, { cores, from: "upstream" });
-          const basis = `${sampledMessages} messages of ${sampledFids} fids`;
-          print(
-            json
-              ? `${JSON.stringify({ ...estimate, sampledFids, sampledMessages }, null, 2)}\n`
-              : formatEstimate(estimate, basis, cores),
-          );
+          const network = networkOf(config.protocol.network);
+          const estimate = await estimateUpstream({ client, network, cores }, followedFids(config.upstream));
+          const basis = `${estimate.sampledMessages} messages of ${estimate.sampledFids} fids`;
+          print(json ? `${JSON.stringify(estimate, null, 2)}\n` : formatEstimate(estimate, basis, cores));
         } catch (cause) {
           shutdown.signal.throwIfAborted();
           throw new RetryableError(`the upstream cannot be queried: ${reasonOf(cause)}`, { cause });

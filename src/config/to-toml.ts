@@ -17,7 +17,8 @@ export function toToml(
   return blocks.join("\n");
 }
 
-function tomlValue(value: unknown): string {
+/** A value as TOML. */
+export function tomlValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(tomlValue).join(", ")}]`;
   // A JSON string is a valid TOML basic string, except that TOML requires DEL to be escaped.
   if (typeof value === "string") return JSON.stringify(value).replaceAll("\u007f", "\\u007f");

@@ -9,6 +9,7 @@ import {
   SubscribeRequest,
 } from "../protocol/wire/generated/hub.ts";
 import type { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
+import { CastsByParentRequest, LinksByTargetRequest } from "../protocol/wire/generated/reads.ts";
 import {
   FidRequest,
   FidsRequest,
@@ -47,6 +48,15 @@ export type MessagesMethod =
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly nextToken: Uint8Array | undefined;
+}
+
+/** The service of this program's own server has its reads apart, so that they are not among the generated ones. */
+type UnaryMethod = keyof typeof HubServiceService | "getLinksByTarget" | "getCastsByParent";
+
+function pathOf(method: UnaryMethod): string {
+  return method in HubServiceService
+    ? HubServiceService[method as keyof typeof HubServiceService].path
+    : `/HubService/${method.charAt(0).toUpperCase()}${method.slice(1)}`;
 }
 
 interface Codec<T> {
@@ -101,6 +111,20 @@ export class UpstreamClient {
         ? await this.#unary(method, FidRequest, page, FollowedMessages)
         : await this.#unary(method, FidTimestampRequest, page, FollowedMessages);
     return pageOf(messages, nextPageToken);
+  }
+
+  /** Returns a page of the follows of an fid, the newest first, each still encoded. See `readShardPages`. */
+  async followsOf(targetFid: number, pageToken: Uint8Array | undefined): Promise<Page<Uint8Array>> {
+    const request = { targetFid, linkType: "follow", pageSize: MESSAGES_PER_PAGE, pageToken, reverse: true };
+    const response = await this.#unary("getLinksByTarget", LinksByTargetRequest, request, FollowedMessages);
+    return pageOf(response.messages, response.nextPageToken);
+  }
+
+  /** Returns a page of the casts below a URL, the newest first, each still encoded. See `readShardPages`. */
+  async castsBelow(parentUrl: string, pageToken: Uint8Array | undefined): Promise<Page<Uint8Array>> {
+    const request = { parentUrl, pageSize: MESSAGES_PER_PAGE, pageToken, reverse: true };
+    const response = await this.#unary("getCastsByParent", CastsByParentRequest, request, FollowedMessages);
+    return pageOf(response.messages, response.nextPageToken);
   }
 
   /** Returns all events of one type of an fid, each still encoded. */
@@ -173,7 +197,7 @@ export class UpstreamClient {
   }
 
   #unary<Request, Response>(
-    method: keyof typeof HubServiceService,
+    method: UnaryMethod,
     { encode }: Codec<Request>,
     request: Request,
     { decode }: Codec<Response>,
@@ -184,7 +208,7 @@ export class UpstreamClient {
       if (signal.aborted) return reject(signal.reason);
       const options: CallOptions = { deadline: Date.now() + this.#timings.callTimeoutMs };
       const call = this.#connection.makeUnaryRequest<Request, Response>(
-        HubServiceService[method].path,
+        pathOf(method),
         (value) => asBuffer(encode(value).finish()),
         (bytes) => decode(withinItemLimit(bytes)),
         request,

@@ -1,48 +1,95 @@
-import { type NetworkSample, SampleCounter } from "../db/index/size-estimate.ts";
+import {
+  estimateSize,
+  type NetworkSample,
+  SampleCounter,
+  type SizeEstimate,
+} from "../db/index/size-estimate.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import type { UpstreamClient } from "./client.ts";
+import { dataOnNetwork } from "./network-check.ts";
 import { readPages } from "./pages.ts";
 import { EVENT_TYPES, STORES } from "./read-fid.ts";
+import { sampleOf, upstreamFids } from "./verify-sample.ts";
 
-export interface UpstreamEstimate {
-  readonly network: NetworkSample;
+/** What filling an index from the followed node takes, and what that was estimated from. */
+export interface UpstreamEstimate extends SizeEstimate {
   readonly sampledFids: number;
   readonly sampledMessages: number;
 }
 
-/** A sample of this size has seen enough, however few fids it is. */
-const MAX_MESSAGES = 200_000;
-
-/**
- * Estimates the rows of the followed fids from the state of a sample of them.
- *
- * @param followed the number of followed fids.
- * @param sample random fids of them.
- * @throws the errors of the calls; Error for bytes that are not a message.
- */
-export async function estimateUpstream(
-  client: UpstreamClient,
-  network: FarcasterNetwork,
-  followed: number,
-  sample: readonly number[],
-): Promise<UpstreamEstimate> {
-  const counter = new SampleCounter(network);
-  let sampledFids = 0;
-  for (const fid of sample) {
-    if (counter.messages >= MAX_MESSAGES) break;
-    await countFid(client, counter, fid);
-    sampledFids++;
-  }
-  const factor = sampledFids === 0 ? 0 : followed / sampledFids;
-  return { network: counter.scaled(factor), sampledFids, sampledMessages: counter.messages };
+export interface UpstreamEstimateDeps {
+  readonly client: UpstreamClient;
+  readonly network: FarcasterNetwork;
+  /** Cores of the machine that will be filled. */
+  readonly cores: number;
+  /** The fids that are sampled at most. */
+  readonly sampledFids?: number;
+  /** No further fid is sampled after so long. One is always. */
+  readonly budgetMs?: number;
 }
 
-async function countFid(client: UpstreamClient, counter: SampleCounter, fid: number): Promise<void> {
+const SAMPLED_FIDS = 200;
+/** Fids that are read at a time. */
+const CONCURRENCY = 4;
+const BUDGET_MS = 60_000;
+/** A sample of this size has seen enough, however few fids it is. */
+const MAX_MESSAGES = 200_000;
+/** Pages of one list of an fid. Storage limits the messages of an fid, but not the pages of a hostile node. */
+const MAX_PAGES = 10_000;
+
+/**
+ * Estimates from the state of a sample of fids what filling an index with all of them takes.
+ *
+ * @param followed the fids that will be followed; undefined for all of the followed node.
+ * @throws PeerError for a node of another network; the errors of the calls; Error for a list that does not end.
+ */
+export async function estimateUpstream(
+  { client, network, cores, sampledFids = SAMPLED_FIDS, budgetMs = BUDGET_MS }: UpstreamEstimateDeps,
+  followed: ReadonlySet<number> | undefined,
+): Promise<UpstreamEstimate> {
+  const fids = [...(followed ?? (await upstreamFids(client)))];
+  const left = sampleOf(fids, sampledFids, Math.random);
+  const counter = new SampleCounter(network);
+  const endsAt = performance.now() + budgetMs;
+  let sampled = 0;
+  const work = async () => {
+    for (let fid = left.pop(); fid !== undefined; fid = left.pop()) {
+      if (sampled > 0 && (counter.messages >= MAX_MESSAGES || performance.now() > endsAt)) return;
+      try {
+        await countFid(client, counter, fid, network);
+      } catch (cause) {
+        left.length = 0;
+        throw cause;
+      }
+      sampled++;
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  const rows: NetworkSample = counter.scaled(sampled === 0 ? 0 : fids.length / sampled);
+  return {
+    ...estimateSize(rows, { cores, from: "upstream" }),
+    sampledFids: sampled,
+    sampledMessages: counter.messages,
+  };
+}
+
+async function countFid(
+  client: UpstreamClient,
+  counter: SampleCounter,
+  fid: number,
+  network: FarcasterNetwork,
+): Promise<void> {
   counter.addFid();
   for (const type of EVENT_TYPES)
     for (const _ of await client.onChainEvents(fid, type)) counter.addOnChainEvent();
   for (const [, methods] of STORES)
-    for (const method of methods)
-      for await (const page of readPages((token) => client.messages(method, fid, token)))
+    for (const method of methods) {
+      let pages = 0;
+      for await (const page of readPages((token) => client.messages(method, fid, token))) {
+        if (page[0]) dataOnNetwork(page[0], network);
         for (const message of page) counter.addMessage(message);
+        if (counter.messages >= 2 * MAX_MESSAGES) return;
+        if (++pages >= MAX_PAGES) throw new Error(`the messages of fid ${fid} do not end`);
+      }
+    }
 }

@@ -1,3 +1,4 @@
+import { defaultWorkers } from "../../config/http-workers.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import { splitEncoded } from "./messages/split-encoded.ts";
 
@@ -24,6 +25,8 @@ export interface SizeEstimate {
   /** Free space that filling it takes, with its log and its sorts. */
   readonly bytesWhileFilling: number;
   readonly seconds: number;
+  /** Resident memory at most, which is while it is filled. */
+  readonly memoryBytes: number;
 }
 
 /**
@@ -53,6 +56,11 @@ const MESSAGE_MICROS = 105;
 /** Microseconds for an fid: the calls that read it from an upstream. A file needs none. */
 const FID_MICROS = { upstream: 2000, file: 0 } as const;
 const MAX_CORES = 4;
+/** Resident memory at most while an index was filled with 300 thousand, and with 1 million messages. */
+const SMALL_NETWORK_MESSAGES = 300_000;
+const MEMORY_BYTES = { small: 410_000_000, large: 675_000_000 } as const;
+/** An HTTP worker after the first. */
+const WORKER_BYTES = 50_000_000;
 
 /**
  * Estimates what filling an empty index with a network takes. The size is within a tenth for messages like those of the public
@@ -83,6 +91,9 @@ export function estimateSize(
     bytes: Math.round(bytes),
     bytesWhileFilling: Math.round(bytes * FILLING_SHARE),
     seconds: micros / 1e6 / Math.min(Math.max(cores, 1), MAX_CORES),
+    memoryBytes:
+      (messages <= SMALL_NETWORK_MESSAGES ? MEMORY_BYTES.small : MEMORY_BYTES.large) +
+      (defaultWorkers(cores) - 1) * WORKER_BYTES,
   };
 }
 

@@ -5,13 +5,21 @@ import type {
   GetInfoResponse,
   HubEvent,
 } from "../../../src/protocol/wire/generated/hub.ts";
-import { MessageType, type UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
+import {
+  type MessageData,
+  MessageType,
+  type UserNameProof,
+} from "../../../src/protocol/wire/generated/message.ts";
 import {
   IdRegisterEventType,
   type OnChainEvent,
   OnChainEventType,
   SignerEventType,
 } from "../../../src/protocol/wire/generated/on-chain.ts";
+import type {
+  CastsByParentRequest,
+  LinksByTargetRequest,
+} from "../../../src/protocol/wire/generated/reads.ts";
 import {
   type FidsRequest,
   type FidsResponse,
@@ -120,6 +128,49 @@ export function messagesOf(
   return {
     messages: page.map(({ message }) => message),
     nextPageToken: last && page.length < left.length ? Buffer.from(last.order) : undefined,
+  };
+}
+
+/** The follows of an fid. Without `reverse` the oldest first. */
+export function followsOf(node: UpstreamNode, request: LinksByTargetRequest): MessagesResponse {
+  return listOverShards(node, request, ({ body }) => {
+    const link = body?.$case === "linkBody" ? body.value : undefined;
+    return link?.type === request.linkType && link?.target?.value === request.targetFid;
+  });
+}
+
+export function castsBelow(node: UpstreamNode, request: CastsByParentRequest): MessagesResponse {
+  return listOverShards(node, request, ({ body }) => {
+    const parent = body?.$case === "castAddBody" ? body.value.parent : undefined;
+    return parent?.$case === "parentUrl" && parent.value === request.parentUrl;
+  });
+}
+
+/**
+ * A page of each shard, and always a token: a JSON array with the token of each shard. A shard that has ended has null, and starts
+ * again when that is sent back.
+ */
+function listOverShards(
+  node: UpstreamNode,
+  request: Pick<LinksByTargetRequest, "pageSize" | "pageToken" | "reverse">,
+  isWanted: (data: MessageData) => boolean,
+): MessagesResponse {
+  const { pageSize = DEFAULT_MESSAGES_PER_PAGE, pageToken, reverse = false } = request;
+  const tokens: (number[] | null)[] = pageToken?.length ? JSON.parse(Buffer.from(pageToken).toString()) : [];
+  const adds = [MessageType.MESSAGE_TYPE_LINK_ADD, MessageType.MESSAGE_TYPE_CAST_ADD];
+  const pages = node.states.map((state, at) => {
+    const fids = new Set(state.onChainEvents().map(({ fid }) => fid));
+    const all = [...fids]
+      .flatMap((fid) => state.messagesOf(fid))
+      .filter(({ type, message }) => adds.includes(type) && isWanted(dataOf(message)))
+      .sort((a, b) => (a.order < b.order !== reverse ? -1 : 1));
+    const from = Number(Buffer.from(tokens[at] ?? []).toString() || "0");
+    const end = from + Math.min(pageSize, node.mostPerPage);
+    return { messages: all.slice(from, end), next: end < all.length ? [...Buffer.from(String(end))] : null };
+  });
+  return {
+    messages: pages.flatMap(({ messages }) => messages.map(({ message }) => message)),
+    nextPageToken: Buffer.from(JSON.stringify(pages.map(({ next }) => next))),
   };
 }
 

@@ -22,6 +22,8 @@ import {
   type SubscribeRequest,
 } from "../../../src/protocol/wire/generated/hub.ts";
 import { type Message, MessageType as T } from "../../../src/protocol/wire/generated/message.ts";
+import { CastsByParentRequest, LinksByTargetRequest } from "../../../src/protocol/wire/generated/reads.ts";
+import { MessagesResponse } from "../../../src/protocol/wire/generated/state.ts";
 import { OWN_LOOPBACK } from "../addresses.ts";
 import type { DataBlock } from "./chain.ts";
 import { type Faults, NO_FAULTS } from "./faults.ts";
@@ -29,6 +31,11 @@ import { dataOf } from "./hub-events.ts";
 import type { UpstreamNode } from "./node.ts";
 import * as responses from "./responses.ts";
 import { shardOf } from "./shards.ts";
+
+const LISTS_OVER_SHARDS = {
+  getLinksByTarget: listMethod("GetLinksByTarget", LinksByTargetRequest),
+  getCastsByParent: listMethod("GetCastsByParent", CastsByParentRequest),
+};
 
 type EventStream = ServerWritableStream<SubscribeRequest, HubEvent>;
 
@@ -77,6 +84,14 @@ export class UpstreamServer {
   async start(): Promise<void> {
     const server = new Server();
     server.addService(HubServiceService, this.#service());
+    server.addService(LISTS_OVER_SHARDS, {
+      getLinksByTarget: this.#unary((request: LinksByTargetRequest) =>
+        responses.followsOf(this.#node, request),
+      ),
+      getCastsByParent: this.#unary((request: CastsByParentRequest) =>
+        responses.castsBelow(this.#node, request),
+      ),
+    });
     this.#port = await new Promise<number>((resolve, reject) => {
       server.bindAsync(`${OWN_LOOPBACK}:${this.#port}`, ServerCredentials.createInsecure(), (cause, port) =>
         cause ? reject(cause) : resolve(port),
@@ -277,6 +292,22 @@ export class UpstreamServer {
     }
     call.write(event);
   }
+}
+
+function listMethod<Request>(name: string, request: { decode(bytes: Uint8Array): Request }) {
+  return {
+    path: `/HubService/${name}`,
+    requestStream: false,
+    responseStream: false,
+    requestSerialize: () => refuseToSend(),
+    requestDeserialize: (bytes: Buffer) => request.decode(bytes),
+    responseSerialize: (value: MessagesResponse) => Buffer.from(MessagesResponse.encode(value).finish()),
+    responseDeserialize: () => refuseToSend(),
+  };
+}
+
+function refuseToSend(): never {
+  throw new Error("this is the server");
 }
 
 /** A stream without requested types gets no events. */

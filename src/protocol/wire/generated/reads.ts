@@ -12,7 +12,7 @@ export const protobufPackage = "";
 
 export const protobufFileName = "reads.proto";
 
-/** Wire definitions of responses that only readers of a hub use. */
+/** Wire definitions of reads that only readers of a hub use: responses, and requests of `svc init`. */
 
 export enum StoreType {
   STORE_TYPE_NONE = 0,
@@ -60,6 +60,21 @@ export interface StorageLimitsResponse {
   units: number;
   unitDetails: StorageUnitDetails[];
   tierSubscriptions: TierDetails[];
+}
+
+export interface CastsByParentRequest {
+  parentUrl: string;
+  pageSize?: number | undefined;
+  pageToken?: Uint8Array | undefined;
+  reverse?: boolean | undefined;
+}
+
+export interface LinksByTargetRequest {
+  targetFid: number;
+  linkType?: string | undefined;
+  pageSize?: number | undefined;
+  pageToken?: Uint8Array | undefined;
+  reverse?: boolean | undefined;
 }
 
 function createBaseFidAddressTypeResponse(): FidAddressTypeResponse {
@@ -513,6 +528,200 @@ export const StorageLimitsResponse: MessageFns<StorageLimitsResponse> = {
     message.units = object.units ?? 0;
     message.unitDetails = object.unitDetails?.map((e) => StorageUnitDetails.fromPartial(e)) || [];
     message.tierSubscriptions = object.tierSubscriptions?.map((e) => TierDetails.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseCastsByParentRequest(): CastsByParentRequest {
+  return { parentUrl: "", pageSize: undefined, pageToken: undefined, reverse: undefined };
+}
+
+export const CastsByParentRequest: MessageFns<CastsByParentRequest> = {
+  encode(message: CastsByParentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.parentUrl !== "") {
+      writer.uint32(42).string(message.parentUrl);
+    }
+    if (message.pageSize !== undefined) {
+      writer.uint32(16).uint32(message.pageSize);
+    }
+    if (message.pageToken !== undefined) {
+      writer.uint32(26).bytes(message.pageToken);
+    }
+    if (message.reverse !== undefined) {
+      writer.uint32(32).bool(message.reverse);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CastsByParentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCastsByParentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.parentUrl = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pageSize = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pageToken = reader.bytes();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.reverse = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<CastsByParentRequest>): CastsByParentRequest {
+    return CastsByParentRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CastsByParentRequest>): CastsByParentRequest {
+    const message = createBaseCastsByParentRequest();
+    message.parentUrl = object.parentUrl ?? "";
+    message.pageSize = object.pageSize ?? undefined;
+    message.pageToken = object.pageToken ?? undefined;
+    message.reverse = object.reverse ?? undefined;
+    return message;
+  },
+};
+
+function createBaseLinksByTargetRequest(): LinksByTargetRequest {
+  return { targetFid: 0, linkType: undefined, pageSize: undefined, pageToken: undefined, reverse: undefined };
+}
+
+export const LinksByTargetRequest: MessageFns<LinksByTargetRequest> = {
+  encode(message: LinksByTargetRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.targetFid !== 0) {
+      writer.uint32(8).uint64(message.targetFid);
+    }
+    if (message.linkType !== undefined) {
+      writer.uint32(18).string(message.linkType);
+    }
+    if (message.pageSize !== undefined) {
+      writer.uint32(24).uint32(message.pageSize);
+    }
+    if (message.pageToken !== undefined) {
+      writer.uint32(34).bytes(message.pageToken);
+    }
+    if (message.reverse !== undefined) {
+      writer.uint32(40).bool(message.reverse);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LinksByTargetRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLinksByTargetRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.targetFid = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.linkType = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.pageSize = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.pageToken = reader.bytes();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.reverse = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<LinksByTargetRequest>): LinksByTargetRequest {
+    return LinksByTargetRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<LinksByTargetRequest>): LinksByTargetRequest {
+    const message = createBaseLinksByTargetRequest();
+    message.targetFid = object.targetFid ?? 0;
+    message.linkType = object.linkType ?? undefined;
+    message.pageSize = object.pageSize ?? undefined;
+    message.pageToken = object.pageToken ?? undefined;
+    message.reverse = object.reverse ?? undefined;
     return message;
   },
 };

@@ -1,0 +1,51 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { isNodeUrlOrEmpty } from "../../config/formats.ts";
+import { parseFid, parseFids } from "../../setup/init/choice.ts";
+import type { CommandContext } from "../context.ts";
+import type { InitOptions } from "./options.ts";
+
+/** `init`: writes the first settings of a node, and says what it will cost. */
+export function registerInit(program: Command, context: CommandContext): void {
+  program
+    .command("init")
+    .description(
+      "write the first settings and say what the node will cost; asks on a terminal, unless a flag says whom it serves",
+    )
+    .option("--demo", "a demo network of its own, to try it out")
+    .option("--fids <list>", "the users of an app: these fids, separated by commas", readFids)
+    .option("--fid-file <file>", "the users of an app: the fids in this file (upstream.fid_file)")
+    .option(
+      "--channel <name>",
+      "everybody who has a cast in this channel (name or parent URL) at the followed node; members who never cast are not in the protocol",
+    )
+    .option("--followers-of <fid>", "this fid and everybody who follows it, at most 100,000", readFid)
+    .option("--all", "the whole network")
+    .option("--upstream <url>", "the snapchain node to follow, as http://host:3383 (upstream.url)", readUrl)
+    .option("--public", "listen on every network of this machine (http.host)")
+    .option("--output <file>", "the settings file", "svc.toml")
+    .option("--force", "replace files that exist")
+    .option("--no-estimate", "do not ask the followed node what following it will cost")
+    .option("--json", "print a JSON object, and ask nothing")
+    .action(async (options: InitOptions) => {
+      const { runInit } = await import("./run-init.ts");
+      await runInit(context, options);
+    });
+}
+
+function readFids(text: string): readonly number[] {
+  const fids = parseFids(text);
+  if (!fids) throw new InvalidArgumentError("Fids are positive integers, separated by commas.");
+  return fids;
+}
+
+function readFid(text: string): number {
+  const fid = parseFid(text);
+  if (fid === undefined) throw new InvalidArgumentError("It is a positive integer.");
+  return fid;
+}
+
+function readUrl(text: string): string {
+  if (text === "" || !isNodeUrlOrEmpty(text))
+    throw new InvalidArgumentError("It is a URL such as http://host:3383, without a path.");
+  return text;
+}

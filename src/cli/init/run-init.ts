@@ -1,0 +1,167 @@
+import { availableParallelism } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { followedFids } from "../../config/fid-file.ts";
+import { loadConfig } from "../../config/load.ts";
+import { readSmallFile } from "../../config/small-file.ts";
+import { EXIT_OK, RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
+import { grouped } from "../../runtime/progress-line.ts";
+import { placeOf } from "../../setup/doctor/place.ts";
+import { type Asked, askUpstream } from "../../setup/init/ask-upstream.ts";
+import type { Choice, Wanted } from "../../setup/init/choice.ts";
+import { planFiles, writesFidFile } from "../../setup/init/plan.ts";
+import { fidFileBeside } from "../../setup/init/settings-text.ts";
+import { checkFiles, refuseExisting, writeFiles } from "../../setup/init/write-files.ts";
+import { programName } from "../../version.ts";
+import type { CommandContext } from "../context.ts";
+import { formatEstimate } from "../estimate-text.ts";
+import { print, printError } from "../output.ts";
+import { choiceOf, type InitOptions, missingChoice } from "./options.ts";
+import { askWanted, askYesNo, type Dialog, terminalDialog } from "./questions.ts";
+
+const SYSTEM_SETTINGS = "/etc/svc/svc.toml";
+const SYSTEM_DATA = "/var/lib/svc";
+/** The demo network of bench/README.md. */
+const DEMO_COST = "The demo network takes 4 MB of disk, about 150 MB of memory and 2 seconds.\n";
+
+/**
+ * Runs `init`. Nothing is written before everything is known and checked.
+ *
+ * @throws UserError for flags that do not fit; see `askUpstream`, `writeFiles`.
+ */
+export async function runInit(context: CommandContext, options: InitOptions): Promise<void> {
+  const chosen = choiceOf(options);
+  const asks = chosen === undefined && !options.json && process.stdin.isTTY === true;
+  if (!chosen && !asks) throw missingChoice();
+  using dialog = asks ? terminalDialog() : undefined;
+  const wanted = await wantedOf(context, options, chosen, dialog);
+  await refuse(wanted, options, dialog);
+  const asked = await ask(wanted, options);
+  const files = planFiles(wanted, asked, new Date());
+  checkFiles(files);
+  const cost = costText(wanted, asked);
+  if (!options.json) print(cost);
+  if (dialog && !(await askYesNo(dialog, `Write ${files.map(({ path }) => path).join(" and ")}?`, true)))
+    throw new UserError("nothing was written");
+  writeFiles(files);
+  const next = nextCommands(wanted);
+  const written = files.map(({ path }) => path);
+  print(
+    options.json
+      ? `${JSON.stringify({ files: written, follows: followsOf(wanted, asked), estimate: asked.estimate ?? null, next }, null, 2)}\n`
+      : `Wrote ${written.join(" and ")}. Next:\n${next.map((line) => `  ${line}\n`).join("")}`,
+  );
+  context.exitCode = EXIT_OK;
+}
+
+async function wantedOf(
+  context: CommandContext,
+  options: InitOptions,
+  chosen: Choice | undefined,
+  dialog: Dialog | undefined,
+): Promise<Wanted> {
+  const { config, dataDir, host, port, logLevel, logFormat, set = [] } = context.flags();
+  if (config !== undefined)
+    throw new UserError("init reads no settings: --output names the file that it writes");
+  const output = resolve(options.output);
+  const sets = [
+    ...(host === undefined ? [] : [`http.host=${host}`]),
+    ...(port === undefined ? [] : [`http.port=${port}`]),
+    ...(logLevel === undefined ? [] : [`log.level=${logLevel}`]),
+    ...(logFormat === undefined ? [] : [`log.format=${logFormat}`]),
+    ...set,
+  ];
+  const given = {
+    upstreamUrl: options.upstream ?? "",
+    dataDir: resolve(dataDir ?? (output === SYSTEM_SETTINGS ? SYSTEM_DATA : join(dirname(output), "data"))),
+    isPublic: options.public ?? false,
+  };
+  const answered = dialog ? await askWanted(dialog, given) : { ...given, choice: chosen ?? { kind: "all" } };
+  const { choice, upstreamUrl } = answered;
+  if (choice.kind === "demo" && upstreamUrl !== "")
+    throw new UserError("--demo is a network of its own: leave out --upstream");
+  if (choice.kind === "demo" && answered.isPublic)
+    throw new UserError("the keys of the demo network are public: leave out --public");
+  if (choice.kind !== "demo" && upstreamUrl === "")
+    throw new UserError(
+      "--upstream is missing: the URL of the snapchain node to follow, as http://host:3383",
+    );
+  return { ...answered, dataDir: resolve(answered.dataDir), output, set: sets };
+}
+
+/** Refuses to replace files, unless it may or the operator says so. */
+async function refuse(
+  wanted: Wanted,
+  { force = false }: InitOptions,
+  dialog: Dialog | undefined,
+): Promise<void> {
+  if (force) return;
+  const paths = [wanted.output, ...(writesFidFile(wanted) ? [fidFileBeside(wanted.output)] : [])];
+  try {
+    refuseExisting(paths);
+  } catch (cause) {
+    if (!dialog) throw cause;
+    dialog.say(reasonOf(cause));
+    if (!(await askYesNo(dialog, "Replace it?", false))) throw cause;
+  }
+}
+
+async function ask(wanted: Wanted, { estimate, json = false }: InitOptions): Promise<Asked> {
+  const { choice, upstreamUrl: url } = wanted;
+  const nothing = { resolved: undefined, estimate: undefined };
+  if (choice.kind === "demo") return nothing;
+  const named = namedFids(choice);
+  const mustAsk = choice.kind === "channel" || choice.kind === "followers";
+  if (!mustAsk && !estimate) return nothing;
+  const { config } = loadConfig({
+    argvFlags: { set: wanted.set },
+    env: {},
+    readFile: () => undefined,
+    cwd: "/",
+  });
+  const networkName = config.protocol.network;
+  const onProgress = (text: string) => (json ? undefined : printError(`${text} …\n`));
+  try {
+    return await askUpstream({ url, choice, named, networkName, wantsEstimate: estimate, onProgress });
+  } catch (cause) {
+    if (!(cause instanceof RetryableError) || mustAsk) throw cause;
+    throw new RetryableError(`${cause.message}. --no-estimate writes the settings without asking it`, {
+      cause,
+    });
+  }
+}
+
+function namedFids(choice: Choice): ReadonlySet<number> | undefined {
+  if (choice.kind === "fids") return new Set(choice.fids);
+  if (choice.kind !== "file") return undefined;
+  const setting = { fids: [], fid_file: resolve(choice.path) };
+  try {
+    return followedFids(setting, { readFile: readSmallFile, cwd: "/" });
+  } catch (cause) {
+    throw new UserError(`--fid-file ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/** The number of fids that are followed; null for all. */
+function followsOf({ choice }: Wanted, { resolved }: Asked): number | null {
+  return resolved?.fids.length ?? namedFids(choice)?.size ?? null;
+}
+
+function costText({ choice, dataDir }: Wanted, { estimate }: Asked): string {
+  if (choice.kind === "demo") return DEMO_COST;
+  if (!estimate) return "";
+  const basis = `${estimate.sampledMessages} messages of ${estimate.sampledFids} fids`;
+  const lines = [formatEstimate(estimate, basis, availableParallelism()).trimEnd()];
+  if (choice.kind !== "all") lines.push("more: the profiles of others that they mention");
+  const { freeBytes, standsIn } = placeOf(dataDir);
+  if (freeBytes !== undefined) {
+    const isShort = freeBytes < estimate.bytesWhileFilling ? ", which is TOO LITTLE" : "";
+    lines.push(`free: ${grouped(freeBytes / 1e6)} MB for ${standsIn}${isShort}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function nextCommands({ choice, output }: Wanted): string[] {
+  const found = [resolve("svc.toml"), SYSTEM_SETTINGS].includes(output);
+  const svc = found ? programName : `${programName} --config ${output}`;
+  return [`${svc} doctor`, `${svc} serve${choice.kind === "demo" ? " --demo" : ""}`];
+}

@@ -1,0 +1,106 @@
+import { join } from "node:path";
+import { findSetting } from "../../config/schema.ts";
+import { tomlValue } from "../../config/to-toml.ts";
+import { parseText } from "../../config/values.ts";
+import { UserError } from "../../lib/failure.ts";
+import { printable } from "../../lib/printable.ts";
+import type { Wanted } from "./choice.ts";
+
+/** What is to be written, not yet checked. */
+export interface Scope {
+  /** The fids of `upstream.fids`; undefined where a file has them, or where all are followed. */
+  readonly fids?: readonly number[];
+  /** The value of `upstream.fid_file`. */
+  readonly fidFile?: string;
+  /** What the node will follow, as a sentence. */
+  readonly text: string;
+}
+
+interface Line {
+  readonly value: unknown;
+  readonly comment: readonly string[];
+}
+
+type Sections = Map<string, Map<string, Line>>;
+
+/** Reads of strangers cost at most a hundredth of a core each. A unit is 50 microseconds. */
+const PUBLIC_UNITS_PER_MINUTE = 12_000;
+
+const HEAD = `# Settings of svc, written by \`svc init\`. \`svc config defaults\` prints every setting with its meaning, \`svc config check\` checks
+# this file, \`svc doctor\` also the machine and the followed node. It may hold secrets: only its owner can read it.
+`;
+
+const BACKUP = `
+# Backups of the state by the running node, at this time in UTC. Best on another disk.
+# [backup]
+# dir = "/backup"
+# at = "03:15"
+`;
+
+/**
+ * The text of a settings file.
+ *
+ * @throws UserError for a `--set` that names no setting. Its value is checked with the whole file.
+ */
+export function settingsText(wanted: Wanted, scope: Scope): string {
+  const sections: Sections = new Map();
+  const put = (section: string, name: string, value: unknown, ...comment: readonly string[]) => {
+    const lines = sections.get(section) ?? new Map<string, Line>();
+    sections.set(
+      section,
+      lines.set(name, { value, comment: comment.length > 0 ? comment : (lines.get(name)?.comment ?? []) }),
+    );
+  };
+  put("data", "dir", wanted.dataDir, "Everything that the node stores. A local disk.");
+  if (wanted.isPublic) {
+    put("http", "host", "0.0.0.0", "Every network of this machine. Put a proxy with TLS in front of it.");
+    const comment = "What one client address may read without a key: about a hundredth of a core.";
+    put("http", "anonymous_units_per_minute", PUBLIC_UNITS_PER_MINUTE, comment);
+  } else {
+    put("http", "host", "127.0.0.1", "This machine alone; 0.0.0.0 serves every network.");
+  }
+  put("http", "port", 8080);
+  if (wanted.upstreamUrl !== "")
+    put("upstream", "url", wanted.upstreamUrl, "The node that is followed, by its gRPC port.");
+  if (scope.fids) put("upstream", "fids", scope.fids, scope.text);
+  else if (scope.fidFile !== undefined) put("upstream", "fid_file", scope.fidFile, scope.text);
+  for (const text of wanted.set) {
+    const { section, name, value } = readSet(text);
+    put(section, name, value);
+  }
+  const follows = scope.fids || scope.fidFile !== undefined ? "" : `\n# ${printable(scope.text)}\n`;
+  return `${HEAD}${follows}${[...sections].map(sectionText).join("")}${sections.has("backup") ? "" : BACKUP}`;
+}
+
+function sectionText([section, lines]: [string, Map<string, Line>]): string {
+  const texts = [...lines].map(
+    ([name, { value, comment }]) =>
+      `${comment.map((line) => `# ${printable(line)}\n`).join("")}${name} = ${tomlValue(value)}\n`,
+  );
+  return `\n[${section}]\n${texts.join("")}`;
+}
+
+function readSet(text: string): { section: string; name: string; value: unknown } {
+  const at = text.indexOf("=");
+  const setting = at < 0 ? undefined : findSetting(text.slice(0, at));
+  if (!setting)
+    throw new UserError(
+      `--set ${text.slice(0, Math.max(at, 0)) || text} names no setting: write section.key=value`,
+    );
+  return {
+    section: setting.section,
+    name: setting.name,
+    value: parseText(setting.schema, text.slice(at + 1)),
+  };
+}
+
+/** The name of the file with the fids, beside the settings. */
+export function fidFileBeside(output: string): string {
+  return join(output, "..", `${output.replace(/^.*\//, "").replace(/\.toml$/, "")}.fids`);
+}
+
+/** The text of a file of fids. */
+export function fidFileText(fids: readonly number[], origin: string, upstreamUrl: string, at: Date): string {
+  const comment = `# ${printable(origin)}, as ${printable(upstreamUrl)} had them at ${at.toISOString()}.\n`;
+  return `${comment}${fids.join("\n")}\n`;
+}

@@ -1,0 +1,79 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { loadConfig } from "../../config/load.ts";
+import { readSmallFile } from "../../config/small-file.ts";
+import { reasonOf, UserError } from "../../lib/failure.ts";
+
+/** A file that `init` writes. */
+export interface NewFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly text: string;
+}
+
+const OWNER_ONLY = 0o600;
+/** `readSmallFile` refuses larger ones. */
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * Refuses files that exist.
+ *
+ * @throws UserError naming the first one.
+ */
+export function refuseExisting(paths: readonly string[]): void {
+  const found = paths.find((path) => existsSync(path));
+  if (found !== undefined)
+    throw new UserError(`${found} exists already; --force replaces it, --output names another file`);
+}
+
+/**
+ * Checks settings that are not written yet, as \`config check\` would, without the environment.
+ *
+ * @param files the settings file, then the files that it names.
+ * @throws ConfigError for settings that are not valid; UserError for a file that would be too large to be read.
+ */
+export function checkFiles(files: readonly NewFile[]): void {
+  const large = files.find(({ text }) => Buffer.byteLength(text) > MAX_BYTES);
+  if (large)
+    throw new UserError(`${large.path} would be larger than 1 MiB; follow fewer fids, or all with --all`);
+  const readFile = (path: string) => files.find((file) => file.path === path)?.text ?? readSmallFile(path);
+  const config = files[0]?.path ?? "";
+  loadConfig({ argvFlags: { config }, env: {}, readFile, cwd: dirname(config) });
+}
+
+/**
+ * Writes files so that only their owner can read them, each at once. One that replaces another keeps its owner, group and mode,
+ * which let a service read it.
+ *
+ * @throws UserError when one cannot be written.
+ */
+export function writeFiles(files: readonly NewFile[]): void {
+  const model = files
+    .map(({ path }) => statSync(path, { throwIfNoEntry: false }))
+    .find((found) => found?.isFile());
+  for (const { path, text } of files.toReversed()) {
+    const draft = `${path}.${process.pid}.new`;
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(draft, text, { mode: OWNER_ONLY, flag: "wx" });
+      if (model) {
+        if (model.uid !== process.geteuid?.() || model.gid !== process.getegid?.())
+          chownSync(draft, model.uid, model.gid);
+        chmodSync(draft, model.mode & 0o640);
+      }
+      renameSync(draft, path);
+    } catch (cause) {
+      rmSync(draft, { force: true });
+      throw new UserError(`${path} cannot be written: ${reasonOf(cause)}`, { cause });
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { followedFids } from "../../src/config/fid-file.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { readSmallFile } from "../../src/config/small-file.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { startNode } from "../support/program.ts";
+import { makeChain } from "../support/upstream/chain.ts";
+import { UpstreamNode } from "../support/upstream/node.ts";
+import { UpstreamServer } from "../support/upstream/server.ts";
+import { emptyDir, run } from "./run.ts";
+
+const TICKS = 25;
+const node = new UpstreamNode(makeChain("init1", TICKS));
+const server = new UpstreamServer(node);
+
+beforeAll(async () => {
+  node.produce(TICKS);
+  await server.start();
+});
+afterAll(() => server.stop());
+
+const settingsOf = (file: string) =>
+  loadConfig({ argvFlags: { config: file }, env: {}, readFile: readSmallFile, cwd: "/" }).config;
+
+describe("svc init by flags", () => {
+  test("of a demo writes settings for their owner alone, with which the node starts", async () => {
+    using dir = emptyDir();
+    const ended = await run(["init", "--demo"], { cwd: dir.path });
+    expect(ended).toMatchObject({ exitCode: 0, errors: "" });
+    expect(ended.out).toEndWith("Next:\n  svc doctor\n  svc serve --demo\n");
+    const file = join(dir.path, "svc.toml");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    await using started = await startNode({
+      command: compiledProgram,
+      dataDir: join(dir.path, "data"),
+      args: ["--config", file],
+      demo: true,
+    });
+    expect((await fetch(`${started.url}/v2/svc/user?fid=3`)).status).toBe(200);
+  }, 30_000);
+
+  test("of followers writes their list beside the settings, and the node follows them", async () => {
+    using dir = emptyDir();
+    const flags = ["--followers-of", "7", "--upstream", server.url, "--data-dir", `${dir.path}/data`];
+    const ended = await run(["init", ...flags, "--json"], { cwd: dir.path });
+    expect(ended).toMatchObject({ exitCode: 0, errors: "" });
+    const said = JSON.parse(ended.out);
+    expect(said.files).toEqual([`${dir.path}/svc.toml`, `${dir.path}/svc.fids`]);
+    expect(said.estimate.messages).toBeGreaterThan(0);
+    const config = settingsOf(`${dir.path}/svc.toml`);
+    expect(config.upstream.fid_file).toBe(`${dir.path}/svc.fids`);
+    expect(followedFids(config.upstream)?.size).toBe(said.follows);
+    expect(readFileSync(config.upstream.fid_file, "utf8")).toStartWith(`# Fid 7 and its one follower`);
+    await using started = await startNode({
+      command: compiledProgram,
+      dataDir: `${dir.path}/data`,
+      args: ["--config", `${dir.path}/svc.toml`],
+    });
+    // The list is the node's scope once its fids have been read.
+    while ((await fetch(`${started.url}/v2/svc/user?fid=7`)).status !== 200) await Bun.sleep(20);
+  }, 30_000);
+
+  test("says what the whole network costs, and writes other settings that are named", async () => {
+    using dir = emptyDir();
+    const flags = ["--all", "--upstream", server.url, "--public", "--set", "service.name=mine"];
+    const ended = await run(["init", ...flags], { cwd: dir.path });
+    expect(ended.exitCode).toBe(0);
+    for (const cost of ["messages of", "index: ", "time: about", "memory: up to", "free: "])
+      expect(ended.out).toContain(cost);
+    const { service, http, upstream } = settingsOf(`${dir.path}/svc.toml`);
+    expect([service.name, http.host, upstream.url]).toEqual(["mine", "0.0.0.0", server.url]);
+    expect(http.anonymous_units_per_minute).toBeGreaterThan(0);
+    const checked = await run(["config", "check"], { cwd: dir.path });
+    expect(checked).toMatchObject({ exitCode: 0, errors: "" });
+  });
+
+  test.each([
+    [["init"], "say whom the node serves, by one of --demo, --fids"],
+    [["init", "--demo", "--all"], "only one of --demo"],
+    [["init", "--all"], "--upstream is missing"],
+    [["init", "--fids", "1,x", "--upstream", "http://127.0.0.1:1"], "separated by commas"],
+    [["init", "--fids", "1", "--upstream", "http://host:3383/path"], "without a path"],
+    [["init", "--fid-file", "nowhere", "--upstream", "http://127.0.0.1:1"], "which does not exist"],
+    [["init", "--demo", "--set", "http.port=x"], "must be an integer from 0 to 65535"],
+    [["init", "--demo", "--set", "nope=1"], "names no setting"],
+    [["init", "--demo", "--config", "x.toml"], "--output names the file"],
+    [["init", "--demo", "--public"], "leave out --public"],
+  ])("%j is an error that says what is missing or wrong, and writes nothing", async (args, reason) => {
+    using dir = emptyDir();
+    const ended = await run(args, { cwd: dir.path });
+    expect(ended).toMatchObject({ exitCode: 1, out: "" });
+    expect(ended.errors).toContain(reason);
+    expect(readdirSync(dir.path)).toEqual([]);
+  });
+
+  test("without the upstream writes nothing, unless --no-estimate says that it need not answer", async () => {
+    using dir = emptyDir();
+    const flags = ["init", "--fids", "3,1,3", "--upstream", "http://127.0.0.1:1"];
+    const ended = await run(flags, { cwd: dir.path });
+    expect(ended.exitCode).toBe(75);
+    expect(ended.errors).toContain("--no-estimate writes the settings without asking it");
+    expect(readdirSync(dir.path)).toEqual([]);
+    expect((await run([...flags, "--no-estimate"], { cwd: dir.path })).exitCode).toBe(0);
+    expect(settingsOf(`${dir.path}/svc.toml`).upstream.fids).toEqual([1, 3]);
+  });
+
+  test("replaces a file only with --force, and keeps the mode by which a service reads it", async () => {
+    using dir = emptyDir();
+    const file = join(dir.path, "svc.toml");
+    writeFileSync(file, "# mine\n");
+    chmodSync(file, 0o640);
+    const refused = await run(["init", "--demo"], { cwd: dir.path });
+    expect(refused.exitCode).toBe(1);
+    expect(refused.errors).toContain("exists already; --force replaces it");
+    expect(readFileSync(file, "utf8")).toBe("# mine\n");
+    expect((await run(["init", "--demo", "--force"], { cwd: dir.path })).exitCode).toBe(0);
+    expect(statSync(file).mode & 0o777).toBe(0o640);
+    expect(readdirSync(dir.path)).toEqual(["svc.toml"]);
+  });
+});
+
+/** Runs the program on a terminal. Each answer is typed once its question is on the screen. */
+async function onTerminal(cwd: string, answers: readonly (readonly [question: string, answer: string])[]) {
+  let screen = "";
+  let left = [...answers];
+  const child = Bun.spawn([...compiledProgram, "init"], {
+    cwd,
+    env: { PATH: process.env.PATH ?? "", HOME: cwd },
+    terminal: {
+      cols: 200,
+      rows: 50,
+      data(terminal, bytes) {
+        screen += Buffer.from(bytes).toString();
+        const [next] = left;
+        if (!next || !screen.includes(next[0])) return;
+        screen = screen.slice(screen.indexOf(next[0]) + next[0].length);
+        left = left.slice(1);
+        terminal.write(next[1]);
+      },
+    },
+  });
+  const exitCode = await child.exited;
+  child.terminal?.close();
+  return { exitCode, screen, unasked: left.map(([question]) => question) };
+}
+
+describe("svc init on a terminal", () => {
+  test("asks whom the node serves, asks again for what it does not understand, and writes after a yes", async () => {
+    using dir = emptyDir();
+    const { exitCode, screen, unasked } = await onTerminal(dir.path, [
+      ["Number [1]:", "9\r"],
+      ["A number from 1 to 5.", ""],
+      ["Number [1]:", "2\r"],
+      ["a file with them:", "1, 2\r"],
+      ["http://host:3383):", "nonsense\r"],
+      ["http://host:3383):", `${server.url}\r`],
+      ["Directory of all data", "\r"],
+      ["for other machines", "\r"],
+      ["memory: up to", ""],
+      ["svc.toml?", "\r"],
+    ]);
+    expect(unasked).toEqual([]);
+    expect(exitCode).toBe(0);
+    expect(screen).toContain("svc serve");
+    const { upstream, data, http } = settingsOf(`${dir.path}/svc.toml`);
+    expect(upstream).toMatchObject({ url: server.url, fids: [1, 2] });
+    expect([data.dir, http.host]).toEqual([`${dir.path}/data`, "127.0.0.1"]);
+  });
+
+  test.each([
+    ["Ctrl-C", "\u0003"],
+    ["Ctrl-D", "\u0004"],
+  ])("ends with exit code 1 and writes nothing at %s", async (_, key) => {
+    using dir = emptyDir();
+    const { exitCode, screen } = await onTerminal(dir.path, [
+      ["Number [1]:", "1\r"],
+      ["Directory of all data", key],
+    ]);
+    expect(exitCode).toBe(1);
+    expect(screen).toContain("nothing was written");
+    expect(existsSync(`${dir.path}/svc.toml`)).toBe(false);
+  });
+});
