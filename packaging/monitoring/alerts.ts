@@ -123,6 +123,24 @@ export const alerts: readonly Alert[] = [
     runbook: "#hardware",
   },
   {
+    name: "IndexAlmostFull",
+    severity: "warning",
+    expr: "svc_index_max_bytes > 0 and svc_index_bytes > 0.9 * svc_index_max_bytes",
+    for: "5m",
+    summary: "The index has reached 90 % of `index.max_bytes`.",
+    action: "Raise the bound, keep events for a shorter time, or follow fewer fids and compact the index.",
+    runbook: "#size-of-the-index",
+  },
+  {
+    name: "IndexFull",
+    severity: "critical",
+    expr: "svc_index_full == 1",
+    for: "1m",
+    summary: "The index is at `index.max_bytes`: nothing more is merged.",
+    action: "Raise the bound and restart, or stop the node and compact the index.",
+    runbook: "#size-of-the-index",
+  },
+  {
     name: "ServerErrors",
     severity: "critical",
     expr:

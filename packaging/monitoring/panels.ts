@@ -126,6 +126,16 @@ export const rows: readonly PanelRow[] = [
         queries: [{ expr: "sum by (kind) (svc_index_rows)", legend: "{{kind}}" }],
       },
       {
+        title: "Size",
+        description:
+          "Of the index, with its bound if it has one. At the bound nothing more is merged: raise it or compact the index.",
+        unit: "bytes",
+        queries: [
+          { expr: "sum by (instance) (svc_index_bytes)", legend: "{{instance}}" },
+          { expr: "max(svc_index_max_bytes > 0)", legend: "bound" },
+        ],
+      },
+      {
         title: "Lag by shard",
         description: "Age of the applied block of each shard of the followed node.",
         unit: "s",

@@ -43,6 +43,7 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { claimNetwork, isFollowing, mayLackState } = await import("../db/index/identity.ts");
       const { getPosition } = await import("../db/index/positions.ts");
       const { createIngestEngine } = await import("../ingest/engine.ts");
+      const { createSizeBound } = await import("../ingest/size-bound.ts");
       const { openState, statePath } = await import("../db/state/database.ts");
       const { networkOf } = await import("../protocol/network.ts");
       const { createInlineVerifier } = await import("../ingest/verify/verifier.ts");
@@ -73,7 +74,8 @@ export function registerImport(program: Command, context: CommandContext): void 
         db.transaction(() => endHubLog(db));
         const network = networkOf(config.protocol.network);
         const onFault = (cause: unknown) => log.error({ err: cause }, "A record could not be stored");
-        const engine = createIngestEngine({ db, network, clock, onFault });
+        const bound = createSizeBound({ db, maxBytes: config.index.max_bytes });
+        const engine = createIngestEngine({ db, network, clock, onFault, bound });
         const rules = () => ({ network, nowUnixSecs: nowSecs(clock), isHistory: true });
         const fileBytes = finish ? 0 : Bun.file(file).size;
         const threads =

@@ -23,6 +23,8 @@ FormatRegistry.Set("config-postgres-url", isPostgresUrlOrEmpty);
 const MAX_URL_CHARS = 2048;
 const MAX_PATH_CHARS = 1024;
 const MAX_LISTED_FIDS = 10_000;
+/** A petabyte: more than SQLite can store in one file. */
+const MAX_INDEX_BYTES = 1_000_000_000_000_000;
 
 const integer = (minimum: number, maximum: number) =>
   Type.Integer({ minimum, maximum, rule: `an integer from ${minimum} to ${maximum}` });
@@ -140,6 +142,9 @@ export const configSchema = section({
     max_subscribers: integer(1, 10_000),
     max_subscribers_per_ip: integer(1, 10_000),
     admin: flag(),
+  }),
+  index: section({
+    max_bytes: integer(0, MAX_INDEX_BYTES),
   }),
   upstream: section({
     url: Type.String({

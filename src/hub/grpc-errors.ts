@@ -13,6 +13,7 @@ const STATUS: Record<RejectionCode | RefusalCode, status> = {
   "bad_request.duplicate": status.INVALID_ARGUMENT,
   "bad_request.conflict": status.INVALID_ARGUMENT,
   "bad_request.prunable": status.INVALID_ARGUMENT,
+  resource_exhausted: status.RESOURCE_EXHAUSTED,
 };
 
 /** The error of a refusal. */

@@ -63,7 +63,7 @@ export class Intake {
 
   /** Merges a message. Returns the decoded message, or why it was refused. */
   merge(bytes: Uint8Array): Promise<Checked> {
-    return this.#check.withinLimits([bytes], async () => {
+    return this.#check.submitting([bytes], async () => {
       const message = await this.#checkOne(bytes, false);
       if (!message.ok) return message;
       const [outcome] = await this.#context.submit([toRecord(message.value)]);
@@ -78,7 +78,7 @@ export class Intake {
 
   /** Merges the valid messages. Returns the results in the order of the request. */
   mergeBulk(messages: readonly Uint8Array[]): Promise<Result<BulkMessageResponse[], Rejection>> {
-    return this.#check.withinLimits(messages, async () => {
+    return this.#check.submitting(messages, async () => {
       const results: Checked[] = [];
       const mergeUpTo = async (checked: readonly Checked[]) => {
         results.push(...(await this.#mergeChecked(checked.slice(results.length))));

@@ -1,5 +1,6 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { admit, admitAuthor } from "../ingest/admit.ts";
+import { INDEX_FULL } from "../ingest/size-bound.ts";
 import { ByteBudget } from "../lib/byte-budget.ts";
 import { err, type Result } from "../lib/result.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
@@ -16,6 +17,8 @@ export interface SubmissionCheckDeps {
   readonly clock: Clock;
   /** Whether an upstream decides who may write. It may know users that the index does not know yet. */
   readonly upstreamDecides: boolean;
+  /** Whether the index takes no more messages. Default: it always does. */
+  readonly isFull?: () => boolean;
   /** Default: the service's own. */
   readonly limits?: SubmissionLimits;
 }
@@ -58,6 +61,19 @@ export class SubmissionCheck {
   /** Messages per request. */
   get maxMessages(): number {
     return this.#limits.messagesPerRequest;
+  }
+
+  /**
+   * Runs `handle` for a request that submits messages, unless the index takes no more. A node that forwards them refuses as well: it
+   * would not see what becomes of them.
+   *
+   * @returns as `withinLimits`.
+   */
+  async submitting<T, E>(
+    messages: readonly Uint8Array[],
+    handle: () => Promise<Result<T, E>>,
+  ): Promise<Result<T, E | Rejection>> {
+    return this.#context.isFull?.() ? err(INDEX_FULL) : this.withinLimits(messages, handle);
   }
 
   /**

@@ -47,7 +47,7 @@ export class WriteThrough {
   /** Forwards one message. Returns the decoded message, or why it was refused, by this node or the upstream. */
   submit(bytes: Uint8Array): Promise<Result<SignedMessage, Rejection | ServiceError>> {
     const { check } = this.#options;
-    return check.withinLimits([bytes], async (): Promise<Result<SignedMessage, Rejection | ServiceError>> => {
+    return check.submitting([bytes], async (): Promise<Result<SignedMessage, Rejection | ServiceError>> => {
       const message = check.check(bytes);
       if (!message.ok) return message;
       const response = await this.#call(HubServiceService.submitMessage.path, encodeMessage(message.value));
@@ -62,7 +62,7 @@ export class WriteThrough {
    */
   async submitWrite(received: readonly Uint8Array[]): Promise<readonly SubmitResult[]> {
     const { check } = this.#options;
-    const results = await check.withinLimits<readonly SubmitResult[], never>(received, async () => {
+    const results = await check.submitting<readonly SubmitResult[], never>(received, async () => {
       const checked = await check.checkAll(received);
       const valid = checked.flatMap((result) => (result.ok ? [result.value] : []));
       const inBulk = valid.length > 1 ? await this.#acceptedInBulk(valid) : new Set<string>();
@@ -107,7 +107,7 @@ export class WriteThrough {
     received: readonly Uint8Array[],
   ): Promise<Result<BulkMessageResponse[], Rejection | ServiceError>> {
     const { check } = this.#options;
-    return check.withinLimits(received, async () => {
+    return check.submitting(received, async () => {
       const checked = await check.checkAll(received);
       const valid = checked.flatMap((result) => (result.ok ? [result.value] : []));
       const forwarded = new Map(valid.map((message) => [message.hash.toHex(), message]));

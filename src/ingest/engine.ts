@@ -13,6 +13,7 @@ import { type Admission, createIndexWriter, type IndexWriterDeps } from "./index
 import { decodeRecord, type IngestRecord, type MergeOutcome, type RecordKind } from "./record.ts";
 import { applyRelayedOp, causeOfRelayed, type RelayedBatch, type SingleOp, writeProgress } from "./relay.ts";
 import { markRelayedBlocks, opsWithBlocks } from "./relayed-blocks.ts";
+import { INDEX_FULL, IndexFullError, type SizeBound } from "./size-bound.ts";
 
 export interface ApplyOptions extends Admission {
   /** Runs in the transaction that stores all of the records. */
@@ -27,6 +28,8 @@ export interface DeferredOutcome {
 }
 
 export interface IngestEngineDeps extends IndexWriterDeps {
+  /** The bound of the index; undefined for none. */
+  readonly bound?: SizeBound | undefined;
   /** The log of the hub events of records; undefined for records that are not logged, such as those of an import. */
   readonly hubLog?: OwnHubLog | undefined;
 }
@@ -45,6 +48,7 @@ export interface IngestEngine {
    * If a record causes a fault, each record gets a transaction of its own, so that only the record at fault is
    * `unavailable`. The positions are then not written, because they never move past a record that was not stored.
    *
+   * @throws IndexFullError at the bound of the index, before anything is stored.
    * @throws StorageError if the database cannot be written. Some of the records may be stored. The positions have not
    *   moved, and the same batch can be applied again.
    */
@@ -58,6 +62,7 @@ export interface IngestEngine {
    * Applies a batch of operations from the upstream in one transaction. An operation that causes a fault is reported and
    * skipped, so that one bad record does not stop the node from following.
    *
+   * @throws IndexFullError at the bound of the index, before anything is stored.
    * @throws StorageError if the database cannot be written. The positions have not moved, and the same batch can be
    *   applied again.
    */
@@ -106,15 +111,16 @@ const DEFERRED_PER_COMMIT = 500;
 const CANNOT_LOG = rejection("unavailable", "the node cannot number its next block; try again");
 
 export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
-  const { db, onFault, hubLog } = deps;
+  const { db, onFault, hubLog, bound } = deps;
   const writer = createIndexWriter(deps);
   const bulk = createBulkWriter(deps, writer);
   const { write, withEvents, unstored } = writer;
 
   function apply(records: readonly IngestRecord[]): MergeOutcome[] {
     if (hubLog && !hubLog.isReady()) return records.map(() => CANNOT_LOG);
+    if (bound?.isFull()) return records.map(() => INDEX_FULL);
     try {
-      return applyResumable(records, []);
+      return commitEach(records, [], {});
     } catch (cause) {
       if (!(cause instanceof StorageError)) throw cause;
       const outcome = unstored(cause);
@@ -126,6 +132,15 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     records: readonly IngestRecord[],
     positions: readonly PositionUpdate[],
     options: ApplyOptions = {},
+  ): MergeOutcome[] {
+    requireRoom();
+    return commitEach(records, positions, options);
+  }
+
+  function commitEach(
+    records: readonly IngestRecord[],
+    positions: readonly PositionUpdate[],
+    options: ApplyOptions,
   ): MergeOutcome[] {
     try {
       return commit(records, positions, options);
@@ -147,7 +162,14 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     return outcomes;
   }
 
+  /** Called before each group of merges. */
+  function requireRoom(): void {
+    if (bound?.isFull()) throw new IndexFullError();
+  }
+
   function applyRelayed(batch: RelayedBatch): void {
+    if (batch.spooled) bound?.setPhase("spooling");
+    requireRoom();
     if (batch.spooled) {
       bulk.spoolRelayed(batch, batch.spooled);
       return;
@@ -239,7 +261,11 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     apply,
     applyResumable,
     applyRelayed,
-    spoolImport: bulk.spoolImport,
+    spoolImport(batch, positions, expectedMessages) {
+      bound?.setPhase("spooling");
+      requireRoom();
+      return bulk.spoolImport(batch, positions, expectedMessages);
+    },
     get hasSpoolEnded() {
       return bulk.hasEnded;
     },
@@ -247,6 +273,11 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     applyDeferred,
     repointMore,
     heartbeat,
-    buildStep: bulk.step,
+    buildStep() {
+      bound?.setPhase("building");
+      const progress = bulk.step();
+      if (!progress) bound?.setPhase("finished");
+      return progress;
+    },
   };
 }

@@ -17,6 +17,30 @@ export function registerIngestMetrics(
       for (const [kind, count] of Object.entries(sources.totals())) this.set({ kind }, count);
     },
   });
+  new Gauge({
+    name: `${prefix}index_bytes`,
+    help: "Bytes of the index that count towards index.max_bytes: its used pages and its write-ahead log.",
+    registers,
+    async collect() {
+      this.set((await sources.stats()).size.bytes);
+    },
+  });
+  new Gauge({
+    name: `${prefix}index_max_bytes`,
+    help: "The setting index.max_bytes; 0 for no bound.",
+    registers,
+    async collect() {
+      this.set((await sources.stats()).size.maxBytes ?? 0);
+    },
+  });
+  new Gauge({
+    name: `${prefix}index_full`,
+    help: "1 while the index is at index.max_bytes, so that nothing more is merged, else 0.",
+    registers,
+    async collect() {
+      this.set((await sources.stats()).size.isFull ? 1 : 0);
+    },
+  });
   // The worker's counts start at 0 when it starts, like a counter. Each scrape sets the counter to the worker's
   // count.
   new Counter({

@@ -11,6 +11,7 @@ import type { IngestQueue, IngestStats } from "./queue.ts";
 import type { MergeOutcome } from "./record.ts";
 import { decodeRecord, type EncodedRecord } from "./record.ts";
 import type { RelayedBatch } from "./relay.ts";
+import { IndexFullError, type IndexSize, type SizeBound } from "./size-bound.ts";
 
 /**
  * The methods of the ingest worker. Each write is durable when its call returns, but for spooled batches and the steps of a bulk
@@ -19,8 +20,10 @@ import type { RelayedBatch } from "./relay.ts";
 export interface IngestRpc {
   /** Merges records that the caller has validated. Returns the outcomes in order. */
   submit(records: readonly EncodedRecord[]): readonly MergeOutcome[];
-  /** Writes records and positions that are relayed from the followed node. */
-  relay(batch: RelayedBatch): void;
+  /** Writes records and positions that are relayed from the followed node. Returns whether the index had room for them. */
+  relay(batch: RelayedBatch): boolean;
+  /** Whether the index has room for more. */
+  hasRoom(): boolean;
   /** Runs the next step of the bulk build. Returns undefined when the index is built. */
   buildStep(): BulkProgress | undefined;
   storeRankings(snapshot: RankingSnapshot): void;
@@ -40,6 +43,7 @@ export type IngestClient = RpcClient<IngestRpc>;
 export interface WriterStats extends IngestStats {
   /** Events that wait to be published. */
   readonly outbox: OutboxBacklog;
+  readonly size: IndexSize;
   /** Why the last write of the index failed; null after a success. */
   readonly writeFault: string | null;
 }
@@ -49,6 +53,7 @@ export interface Writer {
   readonly db: IndexDatabase;
   readonly engine: IngestEngine;
   readonly queue: IngestQueue;
+  readonly bound: SizeBound;
   /** Raised by each commit that writes events. */
   readonly newEvents: EventSignal;
   /** Raised by each commit that logs hub events. */
@@ -58,10 +63,11 @@ export interface Writer {
 
 /** Serves the writer. Records go through the queue; everything else is written at once, between two of its commits. */
 export function serveIngest(port: MessagePort, writer: Writer): void {
-  const { db, engine, queue, newEvents, newHubEvents, retention } = writer;
+  const { db, engine, queue, bound, newEvents, newHubEvents, retention } = writer;
   serveRpc<IngestRpc>(port, {
     submit: (records) => submit(queue, records),
-    relay: (batch) => engine.applyRelayed(batch),
+    relay: (batch) => relay(engine, batch),
+    hasRoom: () => !bound.isFull(),
     buildStep: () => engine.buildStep(),
     storeRankings: (snapshot) => storeRankings(db, snapshot),
     async awaitEvents(afterSeq) {
@@ -75,9 +81,20 @@ export function serveIngest(port: MessagePort, writer: Writer): void {
     stats: () => ({
       ...queue.stats(),
       outbox: outboxBacklog(db),
+      size: bound.size(),
       writeFault: db.writeFault?.reason ?? null,
     }),
   });
+}
+
+function relay(engine: IngestEngine, batch: RelayedBatch): boolean {
+  try {
+    engine.applyRelayed(batch);
+    return true;
+  } catch (cause) {
+    if (cause instanceof IndexFullError) return false;
+    throw cause;
+  }
 }
 
 async function submit(queue: IngestQueue, records: readonly EncodedRecord[]): Promise<MergeOutcome[]> {

@@ -137,6 +137,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     if (!isStarted()) return "the node is starting";
     return (
       storageWatch.writeFaultReason() ??
+      (stats.ingest.latest?.size.isFull ? "index at index.max_bytes" : undefined) ??
       upstream?.behindReason() ??
       (forState ? (awayReason(postgres) ?? stateWatch?.stalledReason()) : undefined)
     );

@@ -78,7 +78,13 @@ export async function nodeStatus(config: Config, deps: StatusDeps) {
     unavailable: Object.entries(responses).flatMap(([part, response]) =>
       response === undefined ? [part] : [],
     ),
-    index: { size_bytes: db.sizeBytes(), rows: readTotals(db) },
+    index: {
+      size_bytes: db.sizeBytes(),
+      bytes: writer?.size.bytes ?? null,
+      max_bytes: config.index.max_bytes === 0 ? null : config.index.max_bytes,
+      full: writer?.size.isFull ?? null,
+      rows: readTotals(db),
+    },
     disk: {
       free_bytes: space?.freeBytes ?? null,
       total_bytes: space?.totalBytes ?? null,

@@ -6,7 +6,9 @@ export type RejectionCode =
   | "bad_request.duplicate"
   | "bad_request.conflict"
   | "bad_request.prunable"
-  | "unavailable";
+  | "unavailable"
+  /** The index has reached its bound. */
+  | "resource_exhausted";
 
 /** Why the node refuses an input. */
 export interface Rejection {

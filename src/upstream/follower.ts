@@ -2,6 +2,7 @@ import type { Client } from "@grpc/grpc-js";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { mentionedFidsAfter } from "../db/index/upstream-work.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
+import { IndexFullError } from "../ingest/size-bound.ts";
 import { createInlineVerifier } from "../ingest/verify/verifier.ts";
 import { reasonOf } from "../lib/failure.ts";
 import type { Rejection } from "../protocol/rejection.ts";
@@ -22,7 +23,7 @@ import { ProgressTracker } from "./progress-tracker.ts";
 import { startReconciliation } from "./reconciliation.ts";
 import { Scope } from "./scope.ts";
 import type { StageDeps, StoppableVerifier } from "./stage.ts";
-import { Backoff, DEFAULT_TIMINGS, type Timings } from "./timings.ts";
+import { Backoff, DEFAULT_TIMINGS, type Timings, wait } from "./timings.ts";
 import type { RelayRules } from "./validate-relayed.ts";
 
 export interface FollowerDeps {
@@ -31,6 +32,8 @@ export interface FollowerDeps {
   /** The positions and the stored state are read here. */
   readonly db: IndexDatabase;
   readonly writer: RelayWriter;
+  /** Whether the index takes more. While it does not, the upstream is not called. Default: it always does. */
+  readonly hasRoom?: () => Promise<boolean>;
   readonly network: FarcasterNetwork;
   readonly clock: Clock;
   /** The fids to follow; undefined for all. */
@@ -108,6 +111,8 @@ async function follow(
     deps.startVerifiers ?? ((of) => ({ ...createInlineVerifier(of), stop: async () => {} }));
   try {
     while (!signal.aborted) {
+      await roomInIndex(deps, report, timings, signal);
+      if (signal.aborted) break;
       // Ends the calls of a stage with the stage.
       const ending = new AbortController();
       const end = () => ending.abort();
@@ -150,6 +155,8 @@ async function follow(
         }
       } catch (cause) {
         if (signal.aborted) break;
+        // It waits for room, and goes on at the last durable position.
+        if (cause instanceof IndexFullError) continue;
         report("following was interrupted", cause);
         await backoff.wait(signal);
       } finally {
@@ -159,6 +166,19 @@ async function follow(
     }
   } finally {
     connection.close();
+  }
+}
+
+/** Waits until the index has room for more. */
+async function roomInIndex(
+  { hasRoom = async () => true }: FollowerDeps,
+  report: (what: string, cause: unknown) => void,
+  { roomPollMs }: Timings,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted && !(await hasRoom())) {
+    report("nothing more is merged", new IndexFullError());
+    await wait(roomPollMs, signal);
   }
 }
 

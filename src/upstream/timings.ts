@@ -5,6 +5,8 @@ export interface Timings {
   /** Before the first retry. Each further one waits twice as long. */
   readonly retryMs: number;
   readonly maxRetryMs: number;
+  /** Between two looks whether an index at its bound has room. */
+  readonly roomPollMs: number;
   /** A stream that sends nothing for so long is opened again. The upstream makes one block a second. */
   readonly stallMs: number;
   /** For the response to one call. */
@@ -15,6 +17,7 @@ export const DEFAULT_TIMINGS: Timings = {
   pollMs: 1000,
   retryMs: 500,
   maxRetryMs: 30_000,
+  roomPollMs: 5_000,
   stallMs: 30_000,
   callTimeoutMs: 60_000,
 };

@@ -3,6 +3,8 @@ import type { WriteErrorCode, WriteRefusal } from "./outcome.ts";
 
 const RATE_LIMIT_SECS = 60;
 const RETRY_SECS = 5;
+/** An index at its bound has room again when the operator has made some. */
+const FULL_SECS = 60;
 
 /** Reasons of validation that have a code of their own, of this node and of the reference node. */
 const BY_REASON: readonly (readonly [pattern: RegExp, code: WriteErrorCode])[] = [
@@ -31,6 +33,8 @@ export function refusalOf(
       return refusal(403, "no_storage", reason);
     case "bad_request.rate_limited":
       return refusal(429, "rate_limited", reason, RATE_LIMIT_SECS);
+    case "resource_exhausted":
+      return refusal(503, "unavailable", reason, FULL_SECS);
     case "unavailable":
       return NO_RPC_REASON.test(reason) ? NO_RPC : refusal(503, "unavailable", reason, RETRY_SECS);
     default: {

@@ -118,8 +118,8 @@ export function startWriteQueue(deps: WriteQueueDeps): WriteQueue {
         if (code === DUPLICATE_CODE) return { kind: "merged" };
         // It was merged, and has lost against a newer one since.
         if (code === CONFLICT_CODE && accepted) return { kind: "merged" };
-        // Of this node, which is busy, or of the upstream, which will take it later.
-        if (code === "unavailable" || code === "bad_request.rate_limited")
+        // Of this node, which is busy or has no room, or of the upstream, which will take it later.
+        if (code === "unavailable" || code === "resource_exhausted" || code === "bad_request.rate_limited")
           return { ...backoff, accepted: false };
         return { kind: "refused", refusal: refusalOf(result), isTold: false };
       }

@@ -15,6 +15,7 @@ test("each scrape shows the writer's current stats", async () => {
         mergedRecords: merged,
         refusedRecords: { "bad_request.duplicate": 3 },
         outbox: { events: 4, oldestAt: 1_700_000_000 },
+        size: { bytes: 700, maxBytes: 1000, isFull: true },
         writeFault: null,
       }),
     },
@@ -24,6 +25,9 @@ test("each scrape shows the writer's current stats", async () => {
     expect(text).toContain(`svc_ingest_records_total{outcome="merged"} ${merged}\n`);
     expect(text).toContain('svc_ingest_records_total{outcome="bad_request.duplicate"} 3\n');
     expect(text).toContain("svc_ingest_commits_total 2\n");
+    expect(text).toContain("svc_index_bytes 700\n");
+    expect(text).toContain("svc_index_max_bytes 1000\n");
+    expect(text).toContain("svc_index_full 1\n");
     expect(text).toContain("svc_ingest_queue_records 5\n");
     expect(text).toContain("svc_event_outbox_events 4\n");
     expect(text).toContain("svc_event_outbox_oldest_timestamp_seconds 1700000000\n");

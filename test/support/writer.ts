@@ -10,6 +10,7 @@ import { createLogRetention } from "../../src/ingest/log-retention.ts";
 import { IngestQueue } from "../../src/ingest/queue.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { type IngestClient, type IngestRpc, serveIngest } from "../../src/ingest/rpc.ts";
+import { createSizeBound } from "../../src/ingest/size-bound.ts";
 import { connectRpc } from "../../src/lib/port-rpc.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ManualClock } from "./clock.ts";
@@ -40,8 +41,10 @@ export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
   const reader = openIndexReader(indexPath(dir));
   const clock = new ManualClock(DEFAULT_NOW_SECS);
   const newEvents = new EventSignal();
+  const bound = createSizeBound({ db, maxBytes: 0 });
   const engine = createIngestEngine({
     db,
+    bound,
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
     clock,
     onFault: (cause) => {
@@ -59,7 +62,7 @@ export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
     outboxSecs: EVENT_RETENTION_SECS,
     hubLogSecs: EVENT_RETENTION_SECS,
   });
-  serveIngest(port1, { db, engine, queue, newEvents, newHubEvents, retention });
+  serveIngest(port1, { db, engine, queue, bound, newEvents, newHubEvents, retention });
   const client = connectRpc<IngestRpc>(port2);
   const submit = async (...records: EncodedRecord[]) => {
     const refused = (await client.submit(records)).find((outcome) => outcome !== undefined);

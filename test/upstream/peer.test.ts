@@ -17,7 +17,7 @@ import { ManualClock } from "../support/clock.ts";
 import { startTestHub } from "../support/hub.ts";
 
 const NOT_A_NODE = "upstream.url does not lead to a Farcaster node that can be followed: ";
-const TIMINGS = { pollMs: 4, retryMs: 2, maxRetryMs: 8, stallMs: 500, callTimeoutMs: 500 };
+const TIMINGS = { pollMs: 4, retryMs: 2, maxRetryMs: 8, roomPollMs: 4, stallMs: 500, callTimeoutMs: 500 };
 
 interface Peer {
   readonly url: string;

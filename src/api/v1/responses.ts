@@ -20,11 +20,13 @@ const HTTP_STATUS: Readonly<Record<number, number>> = {
   14: 503,
 };
 
+/** An index at its bound: the caller is not the one who sends too much. */
+const FULL_CODE = "resource_exhausted";
 const RETRY_AFTER_SECS = 30;
 
 /** Returns the response of a gRPC error. */
 export function errorResponse(errCode: string, code: number, details: string): Response {
-  const status = HTTP_STATUS[code] ?? 500;
+  const status = errCode === FULL_CODE ? 503 : (HTTP_STATUS[code] ?? 500);
   const headers: Record<string, string> = { "cache-control": "no-store" };
   if (status === 503) headers["retry-after"] = String(RETRY_AFTER_SECS);
   return Response.json(hubErrorBody(errCode, code, details), { status, headers });

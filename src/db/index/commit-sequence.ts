@@ -8,6 +8,7 @@ const OUTBOX = 0;
 const HUB = 1;
 /** The ends are stored plus one, since they are not known before the writer has opened the index. */
 const UNKNOWN = 0n;
+const FULL_AT = Int32Array.BYTES_PER_ELEMENT;
 const ENDS_AT = BigInt64Array.BYTES_PER_ELEMENT;
 const BYTES = ENDS_AT + 2 * BigInt64Array.BYTES_PER_ELEMENT;
 
@@ -25,11 +26,13 @@ export class CommitSequence {
   /** Passed to the other threads. */
   readonly shared: SharedArrayBuffer;
   readonly #number: Int32Array;
+  readonly #full: Int32Array;
   readonly #ends: BigInt64Array<SharedArrayBuffer>;
 
   constructor(shared = new SharedArrayBuffer(BYTES)) {
     this.shared = shared;
     this.#number = new Int32Array(shared, 0, 1);
+    this.#full = new Int32Array(shared, FULL_AT, 1);
     this.#ends = new BigInt64Array(shared, ENDS_AT, 2);
   }
 
@@ -47,6 +50,16 @@ export class CommitSequence {
   /** Called by the writer after each commit, and after one that failed. */
   end(): void {
     if (isCommitting(Atomics.load(this.#number, 0))) Atomics.add(this.#number, 0, 1);
+  }
+
+  /** Called by the writer when the index reaches its bound, and when it has room again. */
+  setFull(isFull: boolean): void {
+    Atomics.store(this.#full, 0, isFull ? 1 : 0);
+  }
+
+  /** Whether the index has reached its bound, so that the writer refuses every record. */
+  get isFull(): boolean {
+    return Atomics.load(this.#full, 0) === 1;
   }
 
   /** Called by the writer when the events up to these are on disk. */

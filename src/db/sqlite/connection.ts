@@ -17,6 +17,8 @@ const DATA_VERSION = command("PRAGMA data_version");
 /** Allocates and frees some pages in the one table that every database of the node has. */
 const ALLOCATE_PAGES = command("INSERT INTO __drizzle_migrations (hash) VALUES (zeroblob(65536))");
 const FREE_PAGES = command("DELETE FROM __drizzle_migrations WHERE created_at IS NULL");
+const PAGE_COUNT = command("PRAGMA page_count");
+const FREE_PAGE_COUNT = command("PRAGMA freelist_count");
 const TOTAL_CHANGES = command("SELECT total_changes() AS changes");
 
 /**
@@ -125,18 +127,21 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
    */
   retryWrite(): void {
     if (!this.#writeFault || this.#writeFault.isDamage) return;
-    const { timeout = 0 } = this.#sqlite.query<{ timeout: number }, []>("PRAGMA busy_timeout").get() ?? {};
-    this.#sqlite.exec("PRAGMA busy_timeout = 0");
     try {
-      this.transaction(() => {
-        this.#control(ALLOCATE_PAGES);
-        this.#control(FREE_PAGES);
-      });
+      this.#withoutWaiting(() =>
+        this.transaction(() => {
+          this.#control(ALLOCATE_PAGES);
+          this.#control(FREE_PAGES);
+        }),
+      );
     } catch (cause) {
       if (!(cause instanceof StorageError)) throw cause;
-    } finally {
-      this.#sqlite.exec(`PRAGMA busy_timeout = ${timeout}`);
     }
+  }
+
+  /** Writes the write-ahead log back into the database file and truncates it, if no reader needs it now. */
+  tryTruncateLog(): void {
+    this.#withoutWaiting(() => this.checkpoint());
   }
 
   /** The path of the database file as it was opened. */
@@ -167,6 +172,17 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     return pages * pageBytes;
   }
 
+  /** The number of pages of the database file, and how many of them are free. Reads the first page only. */
+  pages(): { readonly all: number; readonly free: number } {
+    try {
+      const { page_count: all } = this.#prepared(PAGE_COUNT).get() as { page_count: number };
+      const { freelist_count: free } = this.#prepared(FREE_PAGE_COUNT).get() as { freelist_count: number };
+      return { all, free };
+    } catch (cause) {
+      throw asStorageError(this, cause);
+    }
+  }
+
   /** Returns SQLite's description of damaged pages, at most about 20 lines. Reads the whole file. */
   damage(): string[] {
     try {
@@ -193,6 +209,17 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     for (const prepared of this.#statements.values()) prepared.finalize();
     this.#statements.clear();
     this.#sqlite.close();
+  }
+
+  /** Runs `work` so that it fails where it would wait for the lock of another connection. */
+  #withoutWaiting(work: () => void): void {
+    const { timeout = 0 } = this.#sqlite.query<{ timeout: number }, []>("PRAGMA busy_timeout").get() ?? {};
+    this.#sqlite.exec("PRAGMA busy_timeout = 0");
+    try {
+      work();
+    } finally {
+      this.#sqlite.exec(`PRAGMA busy_timeout = ${timeout}`);
+    }
   }
 
   #within<T>(begin: Command, work: () => T): T {

@@ -124,12 +124,13 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
 
 function resourcesOf(
   config: Config,
-  { storageWatch, streams, unsent, descriptors, pauses }: ConsoleNodeDeps,
+  { stats, storageWatch, streams, unsent, descriptors, pauses }: ConsoleNodeDeps,
   cpuPercent: number | undefined,
 ): Pick<ThreadsReport, "process" | "disk" | "limits" | "switches"> {
   const space = storageWatch.diskSpace();
   const sizes = fileSizes(config);
   const streamStats = streams();
+  const index = stats.ingest.latest?.size;
   return {
     process: { resident_bytes: process.memoryUsage.rss(), cpu_percent: rounded(cpuPercent) },
     disk: {
@@ -145,6 +146,9 @@ function resourcesOf(
       ...(descriptors ? [{ name: "open files", used: descriptors.open(), max: descriptors.cap }] : []),
       ...(config.stream.enabled
         ? [{ name: "streams", used: countOf(streamStats), max: streamStats.maxConnections }]
+        : []),
+      ...(index && index.maxBytes !== null
+        ? [{ name: "index bytes", used: index.bytes, max: index.maxBytes }]
         : []),
       { name: "unsent response bytes", used: unsent.usedBytes, max: unsent.maxBytes },
     ],

@@ -41,13 +41,15 @@ export interface HubWorkerInit {
 runWorker<HubWorkerInit>(async ({ config, commits, ingest, upstream }, { keepLine }) => {
   const log = createLogger(config, { subsystem: "hub", keep: keepLine });
   const db = openIndexReader(indexPath(config.data.dir));
-  db.commits = new CommitSequence(commits);
+  const sequence = new CommitSequence(commits);
+  db.commits = sequence;
   const network = networkOf(config.protocol.network);
   const check = new SubmissionCheck({
     db,
     network,
     clock: systemClock,
     upstreamDecides: upstream !== undefined,
+    isFull: () => sequence.isFull,
   });
   const following = upstream && forwardTo(upstream, check, config, log);
   const relaysBlocks =

@@ -11,6 +11,8 @@ import { createOwnHubLog } from "../../ingest/hub-log/own-hub-log.ts";
 import { createLogRetention, LOG_COMMIT_INTERVAL_MS } from "../../ingest/log-retention.ts";
 import { IngestQueue } from "../../ingest/queue.ts";
 import { serveIngest } from "../../ingest/rpc.ts";
+import { createSizeBound } from "../../ingest/size-bound.ts";
+import { logSizeLevel } from "../../ingest/size-log.ts";
 import { networkOf } from "../../protocol/network.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
@@ -34,7 +36,8 @@ export interface IngestWorkerInit {
 runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine }) => {
   const log = createLogger(config, { subsystem: "ingest", keep: keepLine });
   const db = openIndexWriter(indexPath(config.data.dir));
-  db.commits = new CommitSequence(commits);
+  const sequence = new CommitSequence(commits);
+  db.commits = sequence;
   const deferred = createDeferredSync({
     db,
     onFault(cause) {
@@ -56,8 +59,17 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine 
     isLogging: config.hub.reads,
     onFault: (cause) => logStateFault(cause, {}, "Heights of blocks could not be reserved"),
   });
+  const bound = createSizeBound({
+    db,
+    maxBytes: config.index.max_bytes,
+    onLevel(level, before, size) {
+      sequence.setFull(size.isFull);
+      logSizeLevel(log, level, before, size);
+    },
+  });
   const engine = createIngestEngine({
     db,
+    bound,
     network: networkOf(config.protocol.network),
     clock: systemClock,
     onFault: logFault,
@@ -83,7 +95,7 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine 
   const sweeping = setInterval(sweepLogs, LOG_COMMIT_INTERVAL_MS);
   const repointing = setInterval(() => engine.repointMore(), REPOINT_INTERVAL_MS);
   return {
-    connect: (port) => serveIngest(port, { db, engine, queue, newEvents, newHubEvents, retention }),
+    connect: (port) => serveIngest(port, { db, engine, queue, bound, newEvents, newHubEvents, retention }),
     async stop() {
       clearInterval(retrying);
       clearInterval(sweeping);

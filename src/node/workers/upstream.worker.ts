@@ -2,6 +2,7 @@ import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
+import { IndexFullError } from "../../ingest/size-bound.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { networkOf } from "../../protocol/network.ts";
 import { systemClock } from "../../runtime/clock.ts";
@@ -37,7 +38,13 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
   const follower = startFollower({
     url: config.upstream.url,
     db: reader,
-    writer: { apply: client.relay, buildStep: client.buildStep },
+    writer: {
+      async apply(batch) {
+        if (!(await client.relay(batch))) throw new IndexFullError();
+      },
+      buildStep: client.buildStep,
+    },
+    hasRoom: client.hasRoom,
     network: networkOf(config.protocol.network),
     clock: systemClock,
     fids: followedFids(config.upstream),

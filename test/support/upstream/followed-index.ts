@@ -15,7 +15,7 @@ import { DATA_SHARDS } from "./shards.ts";
 const SHARDS = [0, ...DATA_SHARDS];
 
 /** As short as possible, since tests run by the wall clock. */
-const PACE = { pollMs: 4, retryMs: 2, maxRetryMs: 16, stallMs: 500, callTimeoutMs: 1500 };
+const PACE = { pollMs: 4, retryMs: 2, maxRetryMs: 16, roomPollMs: 4, stallMs: 500, callTimeoutMs: 1500 };
 
 /** A follower without a call or commit for so long is stuck. */
 const PATIENCE_MS = 30_000;
@@ -44,6 +44,10 @@ export class FollowedIndex {
   readonly faults: string[] = [];
   /** Contradictions between a position and the data. */
   readonly contradictions: string[] = [];
+  /** Whether the index is at the bound of its size. Tests set it. */
+  isFull = false;
+  /** How often the follower has asked whether there is room. */
+  roomAsked = 0;
   readonly #options: FollowedIndexOptions;
   readonly #engine: IngestEngine;
   readonly #clock: ManualClock;
@@ -60,6 +64,11 @@ export class FollowedIndex {
       db: this.db,
       network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
       clock: this.#clock,
+      bound: {
+        isFull: () => this.isFull,
+        size: () => ({ bytes: 0, maxBytes: 0, isFull: this.isFull }),
+        setPhase: () => {},
+      },
       onFault: (cause) => {
         throw cause;
       },
@@ -73,6 +82,11 @@ export class FollowedIndex {
       writer: {
         apply: async (batch) => this.#apply(batch),
         buildStep: async () => this.#engine.buildStep(),
+      },
+      hasRoom: async () => {
+        this.roomAsked += 1;
+        this.wake();
+        return !this.isFull;
       },
       network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
       clock: this.#clock,

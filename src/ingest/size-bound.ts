@@ -1,0 +1,120 @@
+import { statSync } from "node:fs";
+import { bulkPhaseOf } from "../db/index/bulk/open-bulk-build.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { UserError } from "../lib/failure.ts";
+import { rejection } from "../protocol/rejection.ts";
+
+/** What the index takes, in bytes. */
+export interface IndexSize {
+  /** The pages in use and the write-ahead log: what counts towards the bound. */
+  readonly bytes: number;
+  /** `index.max_bytes`; null without a bound. */
+  readonly maxBytes: number | null;
+  /** Whether nothing more is merged. */
+  readonly isFull: boolean;
+}
+
+/** What the size means: nothing, a warning, or that nothing more is merged. */
+export type SizeLevel = "room" | "near" | "full";
+
+/** Decides before each group of merges whether the index may grow. */
+export interface SizeBound {
+  /** Whether nothing more may be merged. */
+  isFull(): boolean;
+  size(): IndexSize;
+  /** Called when a bulk build spools, builds and has ended: what is there then grows by other factors. */
+  setPhase(phase: BulkGrowth): void;
+}
+
+export interface SizeBoundDeps {
+  readonly db: IndexDatabase;
+  /** `index.max_bytes`; 0 for none. */
+  readonly maxBytes: number;
+  /** Called when the level changes, with the one before. */
+  readonly onLevel?: (level: SizeLevel, before: SizeLevel, size: IndexSize) => void;
+  /** Monotonic time. */
+  readonly nowMs?: () => number;
+}
+
+type BulkGrowth = keyof typeof GROWTH;
+
+/**
+ * By how much the bytes grow that are there. The build of an index takes more than its spool, so a spool is full early. The build
+ * itself ends in any case: half of it would be of no use.
+ */
+const GROWTH = { spooling: 2, building: 0, finished: 1 } as const;
+const NEAR_SHARE = 0.9;
+/** Below it the warning is due again. */
+const FAR_SHARE = 0.85;
+/** Merging goes on below this share. Expired events free pages all the time, and each would let one group of merges through. */
+const RESUME_SHARE = 0.99;
+/** A write-ahead log with a larger share of the bound is emptied before the index counts as full, at most so often. */
+const LOG_SHARE = 1 / 16;
+const TRUNCATE_INTERVAL_MS = 5000;
+
+/** The refusal of a record at the bound. Its sender may try again later. */
+export const INDEX_FULL = rejection("resource_exhausted", "the index has reached index.max_bytes");
+
+/** Relayed or imported records were not merged, because the index has reached its bound. */
+export class IndexFullError extends UserError {
+  override name = "IndexFullError";
+
+  constructor() {
+    super(
+      "the index has reached index.max_bytes. Raise it, or make the index smaller with `svc index compact`",
+    );
+  }
+}
+
+/** Creates the bound of an index. `db` is the connection of its writer. */
+export function createSizeBound(deps: SizeBoundDeps): SizeBound {
+  const { db, maxBytes, onLevel, nowMs = () => performance.now() } = deps;
+  const pageBytes = db.sqlite.query<{ page_size: number }, []>("PRAGMA page_size").get()?.page_size ?? 0;
+  const logFile = `${db.file}-wal`;
+  let growth: number = GROWTH[bulkPhaseOf(db) ?? "finished"];
+  let level: SizeLevel = "room";
+  let truncatedAtMs = Number.NEGATIVE_INFINITY;
+
+  const logBytes = () => statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
+
+  function measure(): number {
+    const { all, free } = db.pages();
+    return (all - free) * pageBytes + logBytes();
+  }
+
+  /** Empties the write-ahead log if that may be what makes the index full. Returns whether it did. */
+  function hasTruncated(): boolean {
+    if (logBytes() < LOG_SHARE * maxBytes || nowMs() - truncatedAtMs < TRUNCATE_INTERVAL_MS) return false;
+    truncatedAtMs = nowMs();
+    db.tryTruncateLog();
+    return true;
+  }
+
+  function levelOf(bytes: number): SizeLevel {
+    const share = (bytes * growth) / maxBytes;
+    if (share >= (level === "full" ? RESUME_SHARE : 1)) return "full";
+    return share >= (level === "room" ? NEAR_SHARE : FAR_SHARE) ? "near" : "room";
+  }
+
+  function size(): IndexSize {
+    let bytes = measure();
+    if (maxBytes === 0) return { bytes, maxBytes: null, isFull: false };
+    const before = level;
+    level = levelOf(bytes);
+    if (level === "full" && hasTruncated()) {
+      bytes = measure();
+      level = levelOf(bytes);
+    }
+    const now = { bytes, maxBytes, isFull: level === "full" };
+    if (level !== before) onLevel?.(level, before, now);
+    return now;
+  }
+
+  return {
+    isFull: () => maxBytes > 0 && size().isFull,
+    size,
+    setPhase(phase) {
+      growth = GROWTH[phase];
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "bun:test";
+import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
+import { createIngestEngine } from "../../src/ingest/engine.ts";
+import { decodeRecord } from "../../src/ingest/record.ts";
+import { createSizeBound, INDEX_FULL, IndexFullError, type SizeLevel } from "../../src/ingest/size-bound.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { ManualClock } from "../support/clock.ts";
+import { DEFAULT_NOW_SECS } from "../support/messages.ts";
+import { accountRecords } from "../support/node.ts";
+import { expectOk } from "../support/result.ts";
+
+const BYTES = 4096;
+
+function index(): IndexDatabase {
+  const db = openIndexInMemory();
+  db.sqlite.exec("CREATE TABLE filler (content BLOB)");
+  return db;
+}
+
+/** Lets the used pages of the file be `pages`, at least what the schema takes. */
+function fill(db: IndexDatabase, pages: number): void {
+  db.sqlite.exec("DELETE FROM filler");
+  const { all, free } = db.pages();
+  for (let n = all - free; n < pages; n++)
+    db.sqlite.exec("INSERT INTO filler (content) VALUES (zeroblob(4000))");
+}
+
+const used = (db: IndexDatabase) => db.pages().all - db.pages().free;
+
+describe("the bound of the index", () => {
+  test("warns at 90 %, is full at the bound, has room below 99 %, and warns again after it was below 85 %", () => {
+    using db = index();
+    const levels: SizeLevel[] = [];
+    const bound = createSizeBound({ db, maxBytes: 1000 * BYTES, onLevel: (level) => levels.push(level) });
+    for (const pages of [800, 910, 880, 910, 1001, 995, 980, 995, 1001, 800, 910]) {
+      fill(db, pages);
+      bound.size();
+    }
+    expect(levels).toEqual(["near", "full", "near", "full", "room", "near"]);
+  });
+
+  test("counts no free pages: what was deleted makes room", () => {
+    using db = index();
+    fill(db, 1001);
+    const bound = createSizeBound({ db, maxBytes: 1000 * BYTES });
+    expect(bound.isFull()).toBe(true);
+    fill(db, 500);
+    expect(db.pages().all).toBeGreaterThan(1000);
+    expect(bound.isFull()).toBe(false);
+    expect(bound.size()).toEqual({ bytes: used(db) * BYTES, maxBytes: 1000 * BYTES, isFull: false });
+  });
+
+  test("0 is no bound", () => {
+    using db = index();
+    const bound = createSizeBound({ db, maxBytes: 0 });
+    expect(bound.isFull()).toBe(false);
+    expect(bound.size()).toEqual({ bytes: used(db) * BYTES, maxBytes: null, isFull: false });
+  });
+
+  test("a spool is full at half of it, and its build is let through", () => {
+    using db = index();
+    fill(db, 600);
+    const bound = createSizeBound({ db, maxBytes: 1000 * BYTES });
+    bound.setPhase("spooling");
+    expect(bound.isFull()).toBe(true);
+    bound.setPhase("building");
+    fill(db, 1500);
+    expect(bound.isFull()).toBe(false);
+    bound.setPhase("finished");
+    expect(bound.isFull()).toBe(true);
+  });
+});
+
+test("an engine at its bound refuses records and batches, changes nothing, and takes them when there is room", () => {
+  using db = openIndexInMemory();
+  let isFull = true;
+  const engine = createIngestEngine({
+    db,
+    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    clock: new ManualClock(DEFAULT_NOW_SECS),
+    onFault: (cause) => {
+      throw cause;
+    },
+    bound: {
+      isFull: () => isFull,
+      size: () => ({ bytes: 1, maxBytes: 1, isFull }),
+      setPhase: () => {},
+    },
+  });
+  const records = accountRecords(5).map((record) => expectOk(decodeRecord(record)));
+  const before = db.sqlite.query("SELECT total_changes() AS n").get();
+  expect(engine.apply(records)).toEqual(records.map(() => INDEX_FULL));
+  const positions = [{ key: "a", position: 1 }];
+  expect(() => engine.applyResumable(records, positions)).toThrow(IndexFullError);
+  expect(() => engine.applyRelayed({ ops: [], positions })).toThrow(IndexFullError);
+  expect(() => engine.applyRelayed({ ops: [], positions, spooled: [] })).toThrow(IndexFullError);
+  const batch = { records: [], validated: { refusals: new Map(), candidates: undefined } };
+  expect(() => engine.spoolImport(batch as never, positions, 1)).toThrow(IndexFullError);
+  expect(db.sqlite.query("SELECT total_changes() AS n").get()).toEqual(before);
+  isFull = false;
+  expect(engine.apply(records)).toEqual(records.map(() => undefined));
+});
