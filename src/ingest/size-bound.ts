@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { bulkPhaseOf } from "../db/index/bulk/open-bulk-build.ts";
+import { bulkPhaseOf } from "../db/index/bulk/bulk-phase.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { UserError } from "../lib/failure.ts";
 import { rejection } from "../protocol/rejection.ts";

@@ -71,6 +71,14 @@ export const alertCases: Readonly<Record<string, AlertCases>> = {
   CannotWrite: gauge(`svc_disk_write_fault{database="index"}`, 1, 0),
   DiskAlmostFull: gauge("svc_disk_free_bytes", "1e9", "3e9"),
   DiskFillsUp: gauge("svc_disk_free_bytes", "1e11-1e8", "1e12-1e7"),
+  IndexAlmostFull: {
+    fires: [{ svc_index_max_bytes: always("1e9"), svc_index_bytes: always("0.95e9") }],
+    quiet: [
+      { svc_index_max_bytes: always("1e9"), svc_index_bytes: always("0.5e9") },
+      { svc_index_max_bytes: always(0), svc_index_bytes: always("5e9") },
+    ],
+  },
+  IndexFull: gauge("svc_index_full", 1, 0),
   ServerErrors: {
     fires: [
       {
