@@ -108,7 +108,7 @@ describe("webhooks", () => {
       await page.getByText("next try").first().waitFor();
       await page
         .locator("li[data-state]")
-        .getByText(/^500, \d attempts/)
+        .getByText(/^answered 500, \d attempts/)
         .waitFor();
       await page.getByText("signature verified").first().waitFor();
       await page.locator("li[data-state] a.name").first().click();

@@ -46,6 +46,13 @@ export function formatAge(atMs: number, nowMs: number): string {
   return atMs > nowMs ? `in ${age}` : age;
 }
 
+/** A time before now in a sentence: `just now`, `5 min ago`, or the day. */
+export function formatAgo(atMs: number, nowMs: number): string {
+  const age = formatAge(atMs, nowMs);
+  if (age === "now") return "just now";
+  return atMs > nowMs || age === day.format(atMs) ? age : `${age} ago`;
+}
+
 /** Day and minute in the visitor's zone. */
 export const formatMoment = (atMs: number) => dayAndTime.format(atMs);
 

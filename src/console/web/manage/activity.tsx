@@ -96,9 +96,9 @@ function SessionRow({
         </p>
         <p class="s dim user">
           May {access === "operate" ? "read, test, replay and switch webhooks" : "read"}, on{" "}
-          <bdi>{origin}</bdi>. Started <Time at={created_at} />
+          <bdi>{origin}</bdi>. Started <Time ago at={created_at} />
           {last_used_at === null ? ", not used yet" : ", last used "}
-          {last_used_at !== null && <Time at={last_used_at} />}, ends {formatMoment(expires_at * 1000)}.
+          {last_used_at !== null && <Time ago at={last_used_at} />}, ends {formatMoment(expires_at * 1000)}.
         </p>
       </div>
       <button type="button" class="btn" onClick={onEnd}>
@@ -203,7 +203,8 @@ function Audit() {
       empty={
         <p>
           Nothing yet. Here stand the changes of your API keys, signers and sessions and every message that a
-          signer of yours has signed, for 400 days.
+          signer of yours has signed, for 400 days. What was sent and delivered is with each mini app and
+          webhook.
         </p>
       }
     >
@@ -215,6 +216,11 @@ function Audit() {
             ))}
           </ul>
           <LoadMore pages={pages} />
+          <p class="pad s dim">
+            The log is of keys, signers, sessions and signed messages, for 400 days. What was sent and
+            delivered is with each <a href="/console/manage/apps">mini app</a> and{" "}
+            <a href="/console/manage/webhooks">webhook</a>.
+          </p>
         </>
       )}
     </OwnerRegion>

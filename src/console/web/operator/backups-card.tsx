@@ -63,6 +63,7 @@ export function BackupsCard({ mayChange }: { mayChange: boolean }) {
           </p>
           {backups.length > 0 && (
             <DataTable
+              stacks
               label="Backups"
               rows={backups}
               keyOf={({ file, at }) => file ?? `failed ${at}`}

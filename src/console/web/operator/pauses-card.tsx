@@ -69,7 +69,7 @@ function Row({
       </div>
       {pause ? (
         <p class="s">
-          <bdi>{pause.reason}</bdi>, by <bdi>{pause.paused_by}</bdi>, <Time at={pause.paused_at} />
+          <bdi>{pause.reason}</bdi>, by <bdi>{pause.paused_by}</bdi>, <Time ago at={pause.paused_at} />
         </p>
       ) : (
         <p class="s dim">{words}</p>

@@ -46,6 +46,7 @@ export function SettingsCard() {
               />
             </div>
             <DataTable
+              stacks
               label="Settings"
               rows={shown}
               keyOf={({ key }) => key}

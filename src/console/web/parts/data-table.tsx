@@ -6,21 +6,26 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
 }
 
-/** A table that scrolls in a region of its own where it is wider than the page. The first column names the row. */
+/**
+ * A table that scrolls in a region of its own where it is wider than the page. The first column names the row. With `stacks` each row
+ * becomes a block of labelled values where there is little room: for tables of few rows.
+ */
 export function DataTable<Row>({
   label,
   columns,
   rows,
   keyOf,
+  stacks = false,
 }: {
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
+  stacks?: boolean;
 }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it
-    <section class="scroll" aria-label={label} tabIndex={0}>
+    <section class={stacks ? "scroll stacks" : "scroll"} aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -40,7 +45,7 @@ export function DataTable<Row>({
                     {cell(row)}
                   </th>
                 ) : (
-                  <td class={isNumber ? "n" : ""} key={title}>
+                  <td class={isNumber ? "n" : ""} data-title={title} key={title}>
                     {cell(row)}
                   </td>
                 ),

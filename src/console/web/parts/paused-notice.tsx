@@ -5,7 +5,7 @@ import type { Pulse } from "../data/pulse.ts";
 import { useQuery } from "../data/query.ts";
 
 const PULSE: Call = { method: "GET", path: "/console/api/pulse" };
-const EVERY_MS = 60_000;
+const EVERY_MS = 15_000;
 
 const WORDS: Readonly<Record<string, string>> = {
   signed: "signed operations: changes are refused",
@@ -31,8 +31,13 @@ export function PausedNotices({ paused }: { paused: readonly PauseReport[] }) {
   );
 }
 
+const usePaused = () => useQuery<Pulse>(PULSE, { everyMs: EVERY_MS }).data?.paused;
+
+/** Whether the operator has paused something, as `sends` or `deliveries`. */
+export const useIsPaused = (name: string): boolean =>
+  usePaused()?.some((pause) => pause.name === name) ?? false;
+
 /** The same for a page that does not show the state of the node. */
 export function PausedNotice() {
-  const pulse = useQuery<Pulse>(PULSE, { everyMs: EVERY_MS }).data;
-  return pulse ? <PausedNotices paused={pulse.paused} /> : null;
+  return <PausedNotices paused={usePaused() ?? []} />;
 }

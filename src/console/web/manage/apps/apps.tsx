@@ -41,7 +41,7 @@ function AppList() {
       }
     >
       {({ apps }) => (
-        <ul class="list">
+        <ul class="rows">
           {apps.map((app) => (
             <AppRow app={app} key={app.app_id} />
           ))}

@@ -18,6 +18,7 @@ function Clients({ audience }: { audience: Audience }) {
   return (
     <>
       <DataTable
+        stacks
         label="Audience by client"
         rows={clients}
         keyOf={({ client_fid, host }) => `${client_fid} ${host}`}

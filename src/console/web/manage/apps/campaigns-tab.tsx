@@ -35,6 +35,7 @@ export function CampaignsTab({ appId }: { appId: string }) {
       {(campaigns) => (
         <>
           <DataTable
+            stacks
             label="Campaigns"
             rows={campaigns}
             keyOf={({ campaign_id }) => campaign_id}

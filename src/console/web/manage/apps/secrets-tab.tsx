@@ -21,7 +21,7 @@ function SecretRow({ secret, value }: { secret: SendSecret; value: string | unde
             Stops <Time at={secret.expires_at} />
           </>
         )}
-        , age <Time at={secret.created_at} />
+        , made <Time ago at={secret.created_at} />
       </p>
     </li>
   );

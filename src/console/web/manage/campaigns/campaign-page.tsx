@@ -5,6 +5,7 @@ import { DemoPhones } from "../../demo/phones.tsx";
 import { OwnerRegion } from "../../owner/owner-region.tsx";
 import { useOwnerQuery } from "../../owner/use-owner-query.ts";
 import { announce } from "../../parts/announcer.tsx";
+import { useIsPaused } from "../../parts/paused-notice.tsx";
 import { plainName } from "../../text/name.ts";
 import { APPS_PATH, type App, appCall, appPath } from "../apps/app.ts";
 import { NotificationPreview } from "../apps/notification-preview.tsx";
@@ -30,14 +31,29 @@ function useCampaign(campaignId: string) {
   return query;
 }
 
-function Campaign({ campaign, onSend }: { campaign: CampaignDetails; onSend: () => void }) {
+function Campaign({
+  campaign,
+  app,
+  loadedAtMs,
+  onSend,
+}: {
+  campaign: CampaignDetails;
+  app: App | undefined;
+  loadedAtMs: number | undefined;
+  onSend: () => void;
+}) {
   const shown = useRef<Progress | undefined>(undefined);
   shown.current = progressOf(campaign, shown.current);
-  const app = useOwnerQuery<{ app: App }>(appCall(campaign.app_id)).data?.app;
+  const isPaused = useIsPaused("sends");
   const { app_id, notification } = campaign;
   return (
     <div class="stack">
-      <ProgressCard campaign={campaign} progress={shown.current} />
+      <ProgressCard
+        campaign={campaign}
+        progress={shown.current}
+        loadedAtMs={loadedAtMs}
+        isPaused={isPaused}
+      />
       <RetryCard campaign={campaign} onSend={onSend} />
       <HostResults campaign={campaign} />
       <div class="split even">
@@ -57,6 +73,7 @@ function CampaignPage({ campaignId }: { campaignId: string }) {
   const { route } = useLocation();
   const query = useCampaign(campaignId);
   const campaign = query.data?.campaign;
+  const app = useOwnerQuery<{ app: App }>(campaign && appCall(campaign.app_id)).data?.app;
   const title = campaign ? plainName(campaign.notification.title) : "Campaign";
   function sendAgain(to: "everyone" | "retryable") {
     if (!campaign) return;
@@ -67,7 +84,10 @@ function CampaignPage({ campaignId }: { campaignId: string }) {
       );
     route(appPath(campaign.app_id, "send"));
   }
-  const appCrumb = campaign && { label: "App", href: appPath(campaign.app_id, "campaigns") };
+  const appCrumb = campaign && {
+    label: app ? plainName(app.name) : "App",
+    href: appPath(campaign.app_id, "campaigns"),
+  };
   return (
     <ManagePage
       title={title}
@@ -90,7 +110,14 @@ function CampaignPage({ campaignId }: { campaignId: string }) {
               {() => <p class="pad dim">Below are the last figures that the node gave.</p>}
             </OwnerRegion>
           )}
-          {campaign && <Campaign campaign={campaign} onSend={() => sendAgain("retryable")} />}
+          {campaign && (
+            <Campaign
+              campaign={campaign}
+              app={app}
+              loadedAtMs={query.loadedAtMs}
+              onSend={() => sendAgain("retryable")}
+            />
+          )}
         </>
       )}
     </ManagePage>

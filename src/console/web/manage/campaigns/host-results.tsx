@@ -27,6 +27,7 @@ export function HostResults({ campaign }: { campaign: CampaignDetails }) {
       {() => (
         <>
           <DataTable
+            stacks
             label="Results by client host"
             rows={hosts}
             keyOf={({ host }) => host}

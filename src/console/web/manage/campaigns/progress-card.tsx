@@ -37,10 +37,24 @@ function Track({ progress, isOver }: { progress: Progress; isOver: boolean }) {
   );
 }
 
-function sentenceOf(campaign: CampaignDetails, { settled, total }: Progress): string {
+/** What a campaign is shown with. */
+export interface ProgressView {
+  readonly campaign: CampaignDetails;
+  readonly progress: Progress;
+  /** When the node gave these figures, unix ms. */
+  readonly loadedAtMs: number | undefined;
+  /** Whether the operator has paused sends. */
+  readonly isPaused: boolean;
+}
+
+function sentenceOf({ campaign, progress: { settled, total }, loadedAtMs, isPaused }: ProgressView): string {
   const { status, started_at, completed_at } = campaign;
+  if (isPaused && isUnderWay(campaign))
+    return `The node's sends are paused: this one goes on when the operator resumes them. ${plural(settled, "token")} settled so far.`;
   if (status === "queued") return "It waits for its turn. You may close this page: the node goes on.";
-  const endMs = completed_at === null ? nowMs.value : completed_at * 1000;
+  if (status === "completed" && settled === 0) return "Nobody had an enabled token, so nothing was sent.";
+  // A node that is away settles nothing.
+  const endMs = completed_at === null ? (loadedAtMs ?? nowMs.value) : completed_at * 1000;
   const tookMs = Math.max(endMs - (started_at ?? endMs / 1000) * 1000, 1000);
   const took = formatDuration(tookMs);
   if (status === "running") {
@@ -54,7 +68,8 @@ function sentenceOf(campaign: CampaignDetails, { settled, total }: Progress): st
 }
 
 /** How far a campaign is: figures, a bar and a sentence. */
-export function ProgressCard({ campaign, progress }: { campaign: CampaignDetails; progress: Progress }) {
+export function ProgressCard(view: ProgressView) {
+  const { campaign, progress } = view;
   const isRunning = isUnderWay(campaign);
   const { tokens_per_second } = campaign;
   return (
@@ -75,9 +90,9 @@ export function ProgressCard({ campaign, progress }: { campaign: CampaignDetails
             <Figure label="Tokens a second" name="rate" value={formatCount(Math.round(tokens_per_second))} />
           )}
         </div>
-        <Track progress={progress} isOver={!isRunning} />
+        {(isRunning || progress.settled > 0) && <Track progress={progress} isOver={!isRunning} />}
         <p class="s dim" role="status">
-          {sentenceOf(campaign, progress)}
+          {sentenceOf(view)}
         </p>
       </div>
     </section>

@@ -89,7 +89,7 @@ export function KeyInputs({ draft, onChange }: { draft: KeyDraft; onChange: (dra
         </div>
       </fieldset>
       {scopes.includes("push") && <AppChoice value={draft.appId} onInput={set("appId")} />}
-      <div class="fields">
+      <div class="three">
         <Field
           label="Last day"
           name="key-last-day"

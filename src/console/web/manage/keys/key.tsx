@@ -58,10 +58,10 @@ function Facts({ apiKey }: { apiKey: ApiKey }) {
       </dd>
       <dt>Created</dt>
       <dd>
-        <Time at={apiKey.created_at} />
+        <Time ago at={apiKey.created_at} />
       </dd>
       <dt>Last used</dt>
-      <dd>{apiKey.last_used_at === null ? "never" : <Time at={apiKey.last_used_at} />}</dd>
+      <dd>{apiKey.last_used_at === null ? "never" : <Time ago at={apiKey.last_used_at} />}</dd>
       <dt>Ends</dt>
       <dd>{apiKey.expires_at === null ? "never" : <Time at={apiKey.expires_at} />}</dd>
       {ends.map(({ uid, expires_at }) => (

@@ -14,7 +14,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   {
     title: "Name",
     cell: ({ api_key_id, name }) => (
-      <a class="name" data-open href={`${KEYS_PATH}/${api_key_id}`}>
+      <a data-open href={`${KEYS_PATH}/${api_key_id}`}>
         <UserName name={name} />
       </a>
     ),
@@ -49,6 +49,7 @@ function Keys() {
       >
         {({ api_keys }) => (
           <DataTable
+            stacks
             label="API keys"
             columns={COLUMNS}
             rows={api_keys}

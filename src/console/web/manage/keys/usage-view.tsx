@@ -60,10 +60,16 @@ export function UsageView({ rows, nowMs }: { rows: readonly UsageRow[]; nowMs: n
           <span>{days.at(-1)?.day}</span>
         </p>
       </div>
-      <DataTable label="Usage by route" columns={ROUTE_COLUMNS} rows={routes} keyOf={({ name }) => name} />
+      <DataTable
+        stacks
+        label="Usage by route"
+        columns={ROUTE_COLUMNS}
+        rows={routes}
+        keyOf={({ name }) => name}
+      />
       <details class="pad">
         <summary>By day</summary>
-        <DataTable label="Usage by day" columns={DAY_COLUMNS} rows={used} keyOf={({ name }) => name} />
+        <DataTable stacks label="Usage by day" columns={DAY_COLUMNS} rows={used} keyOf={({ name }) => name} />
       </details>
     </>
   );

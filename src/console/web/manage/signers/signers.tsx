@@ -26,7 +26,7 @@ const isOff = pageConfig.signers !== "on";
 function ApprovalLink({ url }: { url: string }) {
   return (
     <div class="row wrap">
-      <a class="grow mono s user" href={url} target="_blank" rel="noopener noreferrer">
+      <a class="grow roomy mono s user" href={url} target="_blank" rel="noopener noreferrer">
         {url}
       </a>
       <CopyButton text={url} label="Copy the link" quiet={false} />
@@ -47,7 +47,7 @@ function Signer({ signer, onRemoved }: { signer: ManagedSigner; onRemoved: () =>
         <Pill {...(kind ? { kind } : {})} live={signer.status === "pending_approval"}>
           {word}
         </Pill>
-        <span class="grow">
+        <span class="grow roomy">
           {fid === null ? meaning : <a href={`/console/people/${fid}`}>fid {fid}</a>}
           {app_fid !== null && (
             <span class="dim">

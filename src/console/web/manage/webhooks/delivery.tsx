@@ -120,7 +120,7 @@ function Summary({ id, delivery, onReplayed }: { id: string; delivery: Delivery;
         <b>{type}</b>
         {test && <Pill>test</Pill>}
         <span class="grow s dim">
-          queued <Time at={created_at} />
+          queued <Time ago at={created_at} />
           {next_attempt_at !== null && (
             <>
               , next try <Time at={next_attempt_at} />

@@ -76,7 +76,7 @@ export function FilterGroup({
     <div class="stack filter">
       <fieldset>
         <legend>What</legend>
-        <div class="checks">
+        <div class="checks even">
           {EVENT_KINDS.map((kind) => (
             <label key={kind}>
               <input

@@ -23,9 +23,9 @@ export function Health({ webhook }: { webhook: Webhook }) {
       <section class="card" aria-label="Facts">
         <dl class="pairs pad">
           <dt>Last taken</dt>
-          <dd>{webhook.last_success_at === null ? "never" : <Time at={webhook.last_success_at} />}</dd>
+          <dd>{webhook.last_success_at === null ? "never" : <Time ago at={webhook.last_success_at} />}</dd>
           <dt>Last failure</dt>
-          <dd>{webhook.last_failure_at === null ? "never" : <Time at={webhook.last_failure_at} />}</dd>
+          <dd>{webhook.last_failure_at === null ? "never" : <Time ago at={webhook.last_failure_at} />}</dd>
           <dt>Failed in a row</dt>
           <dd>{formatCount(webhook.consecutive_failures)}; a hundred over a day deactivate it</dd>
           <dt>Waiting now</dt>

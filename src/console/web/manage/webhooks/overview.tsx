@@ -144,7 +144,7 @@ function Head({ webhook, action, onDone }: { webhook: Webhook; action: Action; o
               "You switched it off. Nothing is sent, and no events are queued."
             ) : (
               <>
-                <b>The node deactivated it</b> <Time at={deactivated_at} />:{" "}
+                <b>The node deactivated it</b> <Time ago at={deactivated_at} />:{" "}
                 <UserText text={deactivation_reason ?? "no reason is known"} />
               </>
             )}
@@ -158,7 +158,7 @@ function Head({ webhook, action, onDone }: { webhook: Webhook; action: Action; o
       )}
       <div class="pad row wrap">
         <HealthPill webhook={webhook} />
-        <span class="grow s">
+        <span class="grow roomy s">
           {Object.keys(webhook.subscription).join(", ")} to <bdi class="user mono">{target_url}</bdi>
         </span>
         {active && (

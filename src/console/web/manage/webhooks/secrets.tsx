@@ -14,7 +14,7 @@ export function Secrets({ secrets }: { secrets: readonly Secret[] }) {
               {expires_at === null ? "in use" : "being replaced"}
             </Pill>
             <span class="dim">
-              made <Time at={created_at} />
+              made <Time ago at={created_at} />
               {expires_at !== null && (
                 <>
                   , signs until <Time at={expires_at} />

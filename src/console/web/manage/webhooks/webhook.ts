@@ -135,7 +135,7 @@ export const deliveriesOf = (body: {
 export function lastAnswer({ attempts }: Delivery): string {
   const last = attempts.at(-1);
   if (!last) return "not tried yet";
-  return last.status === null ? (last.error ?? "no answer").replaceAll("_", " ") : String(last.status);
+  return last.status === null ? (last.error ?? "no answer").replaceAll("_", " ") : `answered ${last.status}`;
 }
 
 /** Whether something waits for a call of the webhook. */

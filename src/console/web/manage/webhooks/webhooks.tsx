@@ -1,6 +1,7 @@
 import { plural } from "../../data/format.ts";
 import { OwnerRegion } from "../../owner/owner-region.tsx";
 import { pageConfig } from "../../page-config.ts";
+import { useIsPaused } from "../../parts/paused-notice.tsx";
 import { Pill } from "../../parts/pill.tsx";
 import { Time } from "../../parts/time.tsx";
 import { UserName } from "../../text/user-name.tsx";
@@ -90,9 +91,11 @@ const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
 
 /** The state of a webhook in a word. */
 export function HealthPill({ webhook }: { webhook: Webhook }) {
+  const isPaused = useIsPaused("deliveries");
   const { active, deactivated_at, consecutive_failures, last_failure_at, last_success_at } = webhook;
   if (deactivated_at !== null && !active) return <Pill kind="bad">Deactivated</Pill>;
   if (!active) return <Pill>Off</Pill>;
+  if (isPaused) return <Pill kind="warn">Paused by the operator</Pill>;
   const isFailing = consecutive_failures > 0 || (last_failure_at ?? 0) > (last_success_at ?? 0);
   if (isFailing) return <Pill kind="warn">Failing</Pill>;
   return <Pill kind="ok">{last_success_at === null ? "Waiting" : "Delivering"}</Pill>;
