@@ -3,13 +3,17 @@ import { join } from "node:path";
 import { alerts } from "../../packaging/monitoring/alerts.ts";
 import { grafanaDashboard, metricsIn } from "../../packaging/monitoring/dashboard.ts";
 import { rows } from "../../packaging/monitoring/panels.ts";
-import { rulesFile } from "../../packaging/monitoring/rules.ts";
+import { alertName, rulesFile } from "../../packaging/monitoring/rules.ts";
 import { alertTable, panelTable } from "../../packaging/monitoring/tables.ts";
-import { makeBusy, metricsOf, untilPositive, valuesOf } from "../support/busy-node.ts";
+import { UpstreamClient } from "../../src/upstream/client.ts";
+import { connectUpstream } from "../../src/upstream/connection.ts";
+import { DEFAULT_TIMINGS } from "../../src/upstream/timings.ts";
+import { type BusyNode, makeBusy, metricsOf, untilPositive, valuesOf } from "../support/busy-node.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { startDemoNode } from "../support/demo-node.ts";
 import { documentText, ROOT } from "../support/documents.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { type RunningPrometheus, startPrometheus } from "../support/prometheus.ts";
 
 /** Metrics of a node whose state is in PostgreSQL; test/node/postgres has that node. */
 const OF_POSTGRES = [
@@ -20,11 +24,14 @@ const OF_POSTGRES = [
 ];
 /** Has a sample only while the network does not take a write. */
 const WHILE_QUEUED = ["svc_writes_oldest_queued_timestamp_seconds"];
+/** Panels that show a time since something that has not happened here. */
+const OF_AN_OLDER_NODE = /^Age of the newest backup|svc_event_outbox_oldest/;
 const OF_FOLLOWER = /^svc_upstream_/;
 
 const dir = tempDir();
 let node: RunningNode;
 let follower: RunningNode;
+let busy: BusyNode;
 /** The metrics of a node that has done nothing yet. */
 let beforeWork: string;
 
@@ -39,12 +46,18 @@ beforeAll(async () => {
     dataDir: join(dir.path, "follower"),
     args: ["--set", `upstream.url=http://${node.hubAddress}`],
   });
-  await Promise.all([makeBusy(node), untilPositive(follower, "svc_upstream_lag_seconds")]);
+  [busy] = await Promise.all([makeBusy(node), untilPositive(follower, "svc_upstream_lag_seconds")]);
 }, 60_000);
 afterAll(async () => {
   await Promise.all([node.stop(), follower.stop()]);
   dir[Symbol.dispose]();
 });
+
+async function callHub(): Promise<void> {
+  const connection = connectUpstream(`http://${node.hubAddress}`);
+  await new UpstreamClient(connection, DEFAULT_TIMINGS, new AbortController().signal).info();
+  connection.close();
+}
 
 test("every metric of the dashboard and the alerts has samples on a busy node", async () => {
   const pages = { busy: await metricsOf(node), following: await metricsOf(follower) };
@@ -94,6 +107,49 @@ describe("what is made from the panels and alerts is current", () => {
         expect(after).toContain("instance=~");
   });
 });
+
+describe.skipIf(Bun.which("prometheus") === null)(
+  "Prometheus with its files, over a busy node and one that follows it",
+  () => {
+    let prometheus: RunningPrometheus;
+    beforeAll(async () => {
+      prometheus = await startPrometheus(dir.path, { busy: node, following: follower });
+      // A rate needs two samples of a series, and a difference between them.
+      await prometheus.scrapes(2);
+      await Promise.all([busy.publish(), fetch(`${node.url}/v2/svc/user?fid=3`), callHub()]);
+      await prometheus.scrapes(2);
+    }, 30_000);
+    afterAll(() => prometheus.stop());
+
+    test("has data for every panel of the dashboard", async () => {
+      const { panels } = grafanaDashboard() as { panels: { title: string; targets?: { expr: string }[] }[] };
+      const asked = panels.flatMap(({ title, targets = [] }) =>
+        targets.map(({ expr }) => [title, expr] as const),
+      );
+      const empty = asked.map(async ([title, expr]) => {
+        const filled = expr.replaceAll("$__rate_interval", "1m").replaceAll("$instance", ".*");
+        return (await prometheus.hasData(filled)) ? [] : [`${title}: ${filled}`];
+      });
+      expect((await Promise.all(empty)).flat().filter((line) => !OF_AN_OLDER_NODE.test(line))).toEqual([]);
+    });
+
+    test("has an answer to each question of examples/dashboard-queries", async () => {
+      const text = await Bun.file(join(ROOT, "examples/dashboard-queries/README.md")).text();
+      const queries = [...text.matchAll(/^```promql\n([\s\S]*?)^```/gm)].map(([, query = ""]) =>
+        query.trim(),
+      );
+      expect(queries.length).toBeGreaterThan(15);
+      const empty = queries.map(async (query) => ((await prometheus.hasData(query)) ? [] : [query]));
+      expect((await Promise.all(empty)).flat()).toEqual([]);
+    });
+
+    test("evaluates every rule, and no alert fires", async () => {
+      const rules = await prometheus.rules();
+      expect(rules.map(({ name }) => name)).toEqual(alerts.map((alert) => alertName(alert)));
+      expect(rules.filter(({ health, state }) => health !== "ok" || state === "firing")).toEqual([]);
+    });
+  },
+);
 
 test("the composition mounts files that exist, and gives the node settings that it knows", async () => {
   const text = await Bun.file(join(ROOT, "compose.yaml")).text();

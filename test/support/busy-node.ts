@@ -3,8 +3,13 @@ import type { RunningNode } from "./program.ts";
 
 type Address = Pick<RunningNode, "url">;
 
+export interface BusyNode {
+  /** Publishes another cast, and waits until the webhook has had a delivery more. */
+  publish(): Promise<void>;
+}
+
 /** Lets a demo node do a bit of everything: reads, a push, deliveries of a webhook, a write by a managed signer. */
-export async function makeBusy(node: Address): Promise<void> {
+export async function makeBusy(node: Address): Promise<BusyNode> {
   const post = async (path: string, value: unknown, headers: Record<string, string> = {}) => {
     const body = JSON.stringify(value);
     const response = await fetch(`${node.url}${path}`, { method: "POST", headers, body });
@@ -31,8 +36,15 @@ export async function makeBusy(node: Address): Promise<void> {
   const signer_uuid = await importSignerOfPerson(node, { user: 7, owner: 3 });
   const { secret: key } = await postAsPerson(node, 3, "/api_key", { name: "bot", scopes: ["write"] });
   const headers = { "x-api-key": `${key}`, "content-type": "application/json" };
-  await post("/v2/farcaster/cast", { signer_uuid, text: "busy" }, headers);
-  await untilPositive(node, "svc_webhook_attempts_total");
+  const attempts = async () =>
+    valuesOf(await metricsOf(node), "svc_webhook_attempts_total").reduce((sum, count) => sum + count, 0);
+  const publish = async () => {
+    const before = await attempts();
+    await post("/v2/farcaster/cast", { signer_uuid, text: `busy after ${before}` }, headers);
+    while ((await attempts()) === before) await Bun.sleep(50);
+  };
+  await publish();
+  return { publish };
 }
 
 export const metricsOf = async ({ url }: Address) => await (await fetch(`${url}/metrics`)).text();

@@ -1,0 +1,93 @@
+import { cpSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "./documents.ts";
+import type { RunningNode } from "./program.ts";
+
+const MONITORING = join(ROOT, "packaging/monitoring");
+const INTERVAL_MS = 200;
+
+interface Rule {
+  readonly name: string;
+  readonly health: string;
+  readonly state: string;
+}
+
+/** A Prometheus with the rules of this project. */
+export interface RunningPrometheus {
+  /** Waits until each node was scraped `count` times more. */
+  scrapes(count: number): Promise<void>;
+  /** Whether an expression has a value that is a number. */
+  hasData(expr: string): Promise<boolean>;
+  rules(): Promise<readonly Rule[]>;
+  stop(): Promise<void>;
+}
+
+/** Starts the installed Prometheus over `nodes`, by the name of their `instance`. Its data lies in `parent`. */
+export async function startPrometheus(
+  parent: string,
+  nodes: Readonly<Record<string, Pick<RunningNode, "url">>>,
+): Promise<RunningPrometheus> {
+  const dir = join(parent, "prometheus");
+  mkdirSync(dir);
+  cpSync(join(MONITORING, "rules.yml"), join(dir, "rules.yml"));
+  const targets = Object.entries(nodes).map(
+    ([name, { url }]) => `      - targets: ["${new URL(url).host}"]\n        labels: { instance: ${name} }`,
+  );
+  const config = (await Bun.file(join(MONITORING, "prometheus.yml")).text())
+    .replaceAll("interval: 15s", `interval: ${INTERVAL_MS}ms`)
+    .replace(/^ +- targets: .*$/m, targets.join("\n"));
+  await Bun.write(join(dir, "prometheus.yml"), config);
+  const args = [
+    "--config.file=prometheus.yml",
+    "--storage.tsdb.path=data",
+    "--web.listen-address=127.0.0.1:0",
+  ];
+  const child = Bun.spawn(["prometheus", ...args], { cwd: dir, stdout: "ignore", stderr: "pipe" });
+  const origin = `http://${await addressIn(child.stderr)}`;
+  // It answers 503 while it starts.
+  while ((await fetch(`${origin}/-/ready`)).status !== 200) await Bun.sleep(50);
+
+  const ask = async <T>(path: string, parameters: Record<string, string> = {}): Promise<T> => {
+    const response = await fetch(`${origin}/api/v1/${path}?${new URLSearchParams(parameters)}`);
+    const { status, data, error } = (await response.json()) as { status: string; data: T; error?: string };
+    if (status !== "success") throw new Error(`${parameters.query}: ${error}`);
+    return data;
+  };
+  const values = async (query: string) => {
+    const { result } = await ask<{ result: { value: [number, string] }[] }>("query", { query });
+    return result.map(({ value: [, value] }) => Number(value));
+  };
+  return {
+    async scrapes(count) {
+      const scraped = () => values('count_over_time(up{job="svc"}[1h])');
+      const before = await scraped();
+      const most = Math.max(0, ...before);
+      const nodesOf = Object.keys(nodes).length;
+      for (let now = before; now.length < nodesOf || Math.min(...now) < most + count; now = await scraped())
+        await Bun.sleep(INTERVAL_MS / 3);
+    },
+    hasData: async (expr) => (await values(expr)).some((value) => !Number.isNaN(value)),
+    rules: async () =>
+      (await ask<{ groups: { rules: Rule[] }[] }>("rules")).groups.flatMap(({ rules }) => rules),
+    async stop() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+}
+
+/** The address that Prometheus logs when it listens; the rest of the log is read and dropped. */
+async function addressIn(log: ReadableStream<Uint8Array>): Promise<string> {
+  const listening = Promise.withResolvers<string>();
+  void (async () => {
+    let text = "";
+    const decoder = new TextDecoder();
+    for await (const chunk of log) {
+      if (text.length < 100_000) text += decoder.decode(chunk, { stream: true });
+      const [, address] = /msg="Listening on" address=(127\.0\.0\.1:\d+)/.exec(text) ?? [];
+      if (address) listening.resolve(address);
+    }
+    listening.reject(new Error(`Prometheus ended: ${text}`));
+  })().catch(listening.reject);
+  return await listening.promise;
+}
