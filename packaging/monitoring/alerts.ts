@@ -51,7 +51,8 @@ export const alerts: readonly Alert[] = [
   {
     name: "PartDoesNotRespond",
     severity: "critical",
-    expr: "svc_node_part_up == 0",
+    // Some parts report what the state holds.
+    expr: "svc_node_part_up == 0 unless on (job, instance) svc_state_up == 0",
     for: "2m",
     summary: "The thread {{ $labels.part }} does not respond.",
     action:

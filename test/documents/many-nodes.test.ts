@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { startCluster, until } from "../support/cluster.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
-import { documentExample, ROOT } from "../support/documents.ts";
+import { composedSettings, readComposition } from "../support/compositions.ts";
+import { documentExample } from "../support/documents.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
 import { startNode, tempDir } from "../support/program.ts";
 
@@ -46,10 +47,8 @@ test.skipIf(isMissing("nginx"))("nginx accepts the balancer", async () => {
 });
 
 test("the composition has two nodes whose variables are settings", async () => {
-  const compose = Bun.YAML.parse(await Bun.file(join(ROOT, "compose.postgres.yaml")).text()) as {
-    services: Record<string, { environment?: Record<string, string>; command?: string[] }>;
-  };
-  const nodes = Object.values(compose.services).filter(({ command }) => command?.includes("serve"));
+  const { services } = await readComposition("compose.postgres.yaml");
+  const nodes = Object.values(services).filter(({ command }) => command?.includes("serve"));
   expect(nodes).toHaveLength(2);
   const ids: string[] = [];
   for (const { environment = {} } of nodes) {
@@ -63,7 +62,7 @@ test("the composition has two nodes whose variables are settings", async () => {
 });
 
 describe.skipIf(!HAS_POSTGRES)("two nodes", () => {
-  test("start by the documented commands, with a role that owns nothing but its database", async () => {
+  test("start by the documented commands and the composition, with a role that owns nothing but its database", async () => {
     await using cluster = await startCluster({ seed: "the documented commands", command: compiledProgram });
     const lines = documentExample("two nodes").split("\n");
     const role = `svc_${crypto.randomUUID().replaceAll("-", "").slice(0, 12)}`;
@@ -79,8 +78,19 @@ describe.skipIf(!HAS_POSTGRES)("two nodes", () => {
     };
     expect(lines[2]).toContain("SVC_UPSTREAM_URL=");
     using dir = tempDir();
-    const nodes = await Promise.all(
-      lines.slice(3, 5).map((line) => {
+    const composedDir = join(dir.path, "composed");
+    const password = join(dir.path, "postgres-password");
+    await Bun.write(password, decodeURIComponent(new URL(env.SVC_STATE_URL).password));
+    const composed = await composedSettings("compose.postgres.yaml", "node-a", {
+      "svc@postgres:5432/svc": `${role}@${host}/${role}`,
+      "/run/secrets/postgres-password": password,
+      "set it to the node to follow": env.SVC_UPSTREAM_URL,
+      "0.0.0.0": "127.0.0.1",
+      "/data": composedDir,
+    });
+    const nodes = await Promise.all([
+      startNode({ command: compiledProgram, dataDir: composedDir, env: composed }),
+      ...lines.slice(3, 5).map((line) => {
         const [, name = "", options = ""] =
           /^svc --data-dir (\S+) --port \d+ (.*) --set hub.port=0 serve &$/.exec(line) ?? [];
         return startNode({
@@ -90,14 +100,22 @@ describe.skipIf(!HAS_POSTGRES)("two nodes", () => {
           env,
         });
       }),
-    );
+    ]);
     try {
       for (const { url } of nodes)
         await until(async () => (await fetch(`${url}/v2/svc/user?fid=3`)).ok, "it serves a user");
       await until(async () => {
         const status = await (await fetch(`${nodes[0]?.url}/status`)).json();
-        return (status as { nodes: { alive: number } }).nodes.alive === 2;
-      }, "both are there");
+        return (status as { nodes: { alive: number } }).nodes.alive === 3;
+      }, "all are there");
+      // A container that is not ready yet is unhealthy, so the check of the composition is asked again, too.
+      await until(async () => {
+        const check = Bun.spawn([...compiledProgram, "healthcheck", nodes[0].url], {
+          cwd: dir.path,
+          stderr: "ignore",
+        });
+        return (await check.exited) === 0;
+      }, "the composed node is healthy");
     } finally {
       await Promise.all(nodes.map((node) => node.stop()));
       await cluster.database.query(`DROP DATABASE ${role}`);

@@ -52,7 +52,16 @@ export const alertCases: Readonly<Record<string, AlertCases>> = {
       { svc_process_start_time_seconds: always(1) },
     ],
   },
-  PartDoesNotRespond: gauge(`svc_node_part_up{part="delivery"}`, 0, 1),
+  PartDoesNotRespond: {
+    fires: [
+      { 'svc_node_part_up{part="delivery"}': always(0) },
+      { 'svc_node_part_up{part="delivery"}': always(0), svc_state_up: always(1) },
+    ],
+    quiet: [
+      { 'svc_node_part_up{part="delivery"}': always(1) },
+      { 'svc_node_part_up{part="signers"}': always(0), svc_state_up: always(0) },
+    ],
+  },
   NotReady: gauge("svc_node_ready", 0, 1),
   UpstreamLost: gauge("svc_upstream_up", 0, 1),
   BehindUpstream: {

@@ -10,6 +10,7 @@ import { connectUpstream } from "../../src/upstream/connection.ts";
 import { DEFAULT_TIMINGS } from "../../src/upstream/timings.ts";
 import { type BusyNode, makeBusy, metricsOf, untilPositive, valuesOf } from "../support/busy-node.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
+import { composedSettings } from "../support/compositions.ts";
 import { startDemoNode } from "../support/demo-node.ts";
 import { documentText, ROOT } from "../support/documents.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
@@ -41,10 +42,14 @@ beforeAll(async () => {
     args: ["--set", "backup.at=03:15", "--set", `backup.dir=${join(dir.path, "backups")}`],
   });
   beforeWork = await metricsOf(node);
+  const dataDir = join(dir.path, "follower");
   follower = await startNode({
     command: compiledProgram,
-    dataDir: join(dir.path, "follower"),
-    args: ["--set", `upstream.url=http://${node.hubAddress}`],
+    dataDir,
+    env: await composedSettings("compose.yaml", "svc", {
+      "http://snapchain:3383": `http://${node.hubAddress}`,
+      "/data": dataDir,
+    }),
   });
   [busy] = await Promise.all([makeBusy(node), untilPositive(follower, "svc_upstream_lag_seconds")]);
 }, 60_000);
@@ -83,6 +88,11 @@ test("a counter that an alert watches for its first event is there before it, wi
       [],
     ]);
   }
+});
+
+test("the healthcheck of the image finds the node of the composition ready", async () => {
+  const check = Bun.spawnSync([...compiledProgram, "healthcheck", follower.url], { cwd: dir.path });
+  expect([check.exitCode, `${check.stdout}${check.stderr}`]).toEqual([0, '200 {"status":"ready"}\n']);
 });
 
 describe("what is made from the panels and alerts is current", () => {
@@ -150,20 +160,3 @@ describe.skipIf(Bun.which("prometheus") === null)(
     });
   },
 );
-
-test("the composition mounts files that exist, and gives the node settings that it knows", async () => {
-  const text = await Bun.file(join(ROOT, "compose.yaml")).text();
-  const { services, volumes } = Bun.YAML.parse(text) as {
-    services: Record<string, { volumes?: string[]; environment?: Record<string, string> }>;
-    volumes: Record<string, unknown>;
-  };
-  for (const { volumes: mounts = [] } of Object.values(services))
-    for (const [source = ""] of mounts.map((mount) => mount.split(":"))) {
-      if (source === "./snapchain") continue;
-      if (source.startsWith("./")) expect(await Bun.file(join(ROOT, source)).exists()).toBe(true);
-      else expect(Object.keys(volumes)).toContain(source);
-    }
-  const { SVC_UPSTREAM_URL: _, ...environment } = services.svc?.environment ?? {};
-  const checked = Bun.spawnSync([...compiledProgram, "config", "check"], { env: environment, cwd: dir.path });
-  expect(checked.exitCode).toBe(0);
-});
