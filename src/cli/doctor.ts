@@ -8,6 +8,7 @@ interface DoctorOptions {
   readonly json?: boolean;
 }
 
+const READY_TIMEOUT_MS = 5000;
 const MARKS: Readonly<Record<Level, string>> = { ok: "ok  ", warn: "warn", fail: "FAIL" };
 
 /**
@@ -33,11 +34,23 @@ async function checkNode(context: CommandContext, { json = false }: DoctorOption
   const { readConfig } = await import("./common.ts");
   const { ConfigError } = await import("../config/load.ts");
   const { EXIT_OK, EXIT_USER } = await import("../lib/failure.ts");
+  const { resolveBySystem } = await import("../net/resolve.ts");
+  const { systemClock } = await import("../runtime/clock.ts");
   const { examine } = await import("../setup/doctor/examine.ts");
+  const { kernelClock } = await import("../setup/doctor/kernel-clock.ts");
   const { settingsFindings } = await import("../setup/doctor/settings.ts");
+  const { probe, probeUrl } = await import("./probe.ts");
   let findings: readonly Finding[];
   try {
-    findings = await examine(readConfig(context));
+    const loaded = readConfig(context);
+    const { http } = loaded.config;
+    findings = await examine({
+      ...loaded,
+      clock: systemClock,
+      kernelClock,
+      resolve: resolveBySystem,
+      askReady: () => probe(probeUrl(http, false), READY_TIMEOUT_MS),
+    });
   } catch (fault) {
     if (!(fault instanceof ConfigError)) throw fault;
     findings = settingsFindings(fault.problems);

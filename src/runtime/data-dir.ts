@@ -52,6 +52,26 @@ export function openDataDir(
   return { path, lockFile: join(path, LOCK_FILE), file: (name) => join(path, name), release };
 }
 
+/**
+ * The process that has locked a data directory, with its id where that can be read; undefined when none has. Nothing is written, and
+ * a directory that is missing or cannot be read counts as free.
+ */
+export function lockHolder(dir: string): { readonly pid: number | undefined } | undefined {
+  const path = resolve(dir);
+  let database: Database | undefined;
+  try {
+    database = new Database(join(path, LOCK_FILE), { readonly: true });
+    database.run("PRAGMA busy_timeout = 0");
+    database.query("SELECT count(*) FROM sqlite_schema").get();
+    return undefined;
+  } catch (cause) {
+    if (!(cause instanceof SQLiteError) || cause.code !== "SQLITE_BUSY") return undefined;
+    return { pid: readPid(join(path, PID_FILE)) };
+  } finally {
+    database?.close();
+  }
+}
+
 /** The folder in which databases are restored before they are moved. */
 export const RESTORING_FOLDER = "restoring";
 /** A file in it. Its presence means that the databases beside it are whole and only have to be moved. */
@@ -140,12 +160,18 @@ function closeLock(database: Database): void {
   database.close();
 }
 
-/** Describes the process with the lock. For an instant it has the lock but has not written its pid. */
+/** Describes the process with the lock. */
 function describeHolder(pidFile: string): string {
+  const pid = readPid(pidFile);
+  return pid === undefined ? "another process" : `process ${pid}`;
+}
+
+/** For an instant the process has the lock but has not written its pid. */
+function readPid(pidFile: string): number | undefined {
   try {
     const [pid] = /^\d+/.exec(readFileSync(pidFile, "utf8")) ?? [];
-    return pid === undefined ? "another process" : `process ${pid}`;
+    return pid === undefined ? undefined : Number(pid);
   } catch {
-    return "another process";
+    return undefined;
   }
 }

@@ -24,8 +24,10 @@ export interface Peer {
  */
 export async function checkPeer(client: UpstreamClient): Promise<Peer> {
   let isPartial = false;
-  const info = await client.info(() => {
-    isPartial = true;
+  const info = await client.info({
+    onPartial: () => {
+      isPartial = true;
+    },
   });
   if (isPartial) throw new PeerError("it follows only some fids (its setting upstream.fids)");
   const shards = shardCount(info);

@@ -59,6 +59,11 @@ function pathOf(method: UnaryMethod): string {
     : `/HubService/${method.charAt(0).toUpperCase()}${method.slice(1)}`;
 }
 
+interface InfoHeaders {
+  readonly onPartial?: () => void;
+  readonly onDate?: (unixMs: number) => void;
+}
+
 interface Codec<T> {
   encode(value: T): { finish(): Uint8Array };
   decode(bytes: Uint8Array): T;
@@ -86,10 +91,15 @@ export class UpstreamClient {
     this.#signal = signal;
   }
 
-  /** @param onPartial called if the node says that it follows only some fids. */
-  info(onPartial?: () => void): Promise<GetInfoResponse> {
+  /**
+   * @param onPartial called if the node says that it follows only some fids.
+   * @param onDate called with the time of the response in unix milliseconds, if the header of HTTP has it: proxies add one.
+   */
+  info({ onPartial, onDate }: InfoHeaders = {}): Promise<GetInfoResponse> {
     return this.#unary("getInfo", GetInfoRequest, {}, GetInfoResponse, (metadata) => {
       if (metadata.get("x-partial").length > 0) onPartial?.();
+      const date = Date.parse(String(metadata.get("date")[0]));
+      if (!Number.isNaN(date)) onDate?.(date);
     });
   }
 

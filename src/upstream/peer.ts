@@ -1,4 +1,5 @@
 import { type ServiceError, status } from "@grpc/grpc-js";
+import { reasonOf } from "../lib/failure.ts";
 
 /**
  * `upstream.url` does not lead to a Farcaster node that can be followed. The message says why and contains no
@@ -50,6 +51,13 @@ export function peerErrorOf(method: string, cause: unknown): PeerError | undefin
   if (code === status.UNAVAILABLE && NO_HTTP2.test(details))
     return new PeerError(`it does not support HTTP/2, which gRPC needs; ${HINT}`);
   return undefined;
+}
+
+/** The reason of a failed call for an operator, without the words of the gRPC library. */
+export function reasonOfCall(cause: unknown): string {
+  const reason = reasonOf(cause);
+  const [, inner] = /Last error: (?:Error: )?(.*?)\.? ?Resolution note:/.exec(reason) ?? [];
+  return inner ?? reason.replace(/^\d+ ([A-Z_]+): /, "$1: ");
 }
 
 function missingMethod(method: string): string {

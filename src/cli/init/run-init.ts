@@ -5,7 +5,7 @@ import { loadConfig } from "../../config/load.ts";
 import { readSmallFile } from "../../config/small-file.ts";
 import { EXIT_OK, RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
 import { grouped } from "../../runtime/progress-line.ts";
-import { placeOf } from "../../setup/doctor/place.ts";
+import { freeBytesAt } from "../../setup/doctor/place.ts";
 import { type Asked, askUpstream } from "../../setup/init/ask-upstream.ts";
 import type { Choice, Wanted } from "../../setup/init/choice.ts";
 import { planFiles, writesFidFile } from "../../setup/init/plan.ts";
@@ -152,10 +152,10 @@ function costText({ choice, dataDir }: Wanted, { estimate }: Asked): string {
   const basis = `${estimate.sampledMessages} messages of ${estimate.sampledFids} fids`;
   const lines = [formatEstimate(estimate, basis, availableParallelism()).trimEnd()];
   if (choice.kind !== "all") lines.push("more: the profiles of others that they mention");
-  const { freeBytes, standsIn } = placeOf(dataDir);
+  const freeBytes = freeBytesAt(dataDir);
   if (freeBytes !== undefined) {
     const isShort = freeBytes < estimate.bytesWhileFilling ? ", which is TOO LITTLE" : "";
-    lines.push(`free: ${grouped(freeBytes / 1e6)} MB for ${standsIn}${isShort}`);
+    lines.push(`free: ${grouped(freeBytes / 1e6)} MB for ${dataDir}${isShort}`);
   }
   return `${lines.join("\n")}\n`;
 }

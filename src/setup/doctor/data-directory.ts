@@ -20,11 +20,19 @@ const FEW_BYTES = 1_000_000_000;
 const PROBE_SHARE = 0.1;
 const MIN_PROBE_BYTES = 65_536;
 
+const OWNER_ADVICE =
+  "Run this as the user of the node (sudo -u svc); else give it that directory (chown), or name another one with --data-dir";
+
 /** Whether the data directory can be used, is on a disk for a database, and how fast that is. */
 export const dataDirectoryCheck = (dataDir: string): Check => ({
   name: "data directory",
   run: async () => {
-    const place = placeOf(dataDir);
+    let place: Place;
+    try {
+      place = placeOf(dataDir);
+    } catch (cause) {
+      return [fail("data directory", `${dataDir} cannot be read: ${reasonOf(cause)}`, OWNER_ADVICE)];
+    }
     return [...writable(place), ...fileSystem(place), ...space(place), ...(await speed(place))];
   },
 });
@@ -40,8 +48,7 @@ function writable({ dir, exists, standsIn }: Place): Finding[] {
     const owner = found.uid === process.geteuid?.() ? "" : `, which belongs to the user ${found.uid}`;
     return [ok(check, `${dir}${owner} can be written`)];
   } catch (cause) {
-    const advice = `Give it to the user of the node (chown), or name another one with --data-dir`;
-    return [fail(check, `${standsIn} cannot be written: ${reasonOf(cause)}`, advice)];
+    return [fail(check, `${standsIn} cannot be written: ${reasonOf(cause)}`, OWNER_ADVICE)];
   }
 }
 

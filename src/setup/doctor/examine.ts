@@ -1,9 +1,19 @@
 import type { Config } from "../../config/schema.ts";
+import type { Resolve } from "../../net/resolve.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { lockHolder } from "../../runtime/data-dir.ts";
 import { type Check, runChecks } from "./checks.ts";
 import { dataDirectoryCheck } from "./data-directory.ts";
 import type { Finding } from "./finding.ts";
+import { followedNodeCheck } from "./followed-node.ts";
+import type { Synchronised } from "./kernel-clock.ts";
 import { filesCheck, memoryCheck } from "./machine.ts";
+import { namesCheck } from "./names.ts";
+import { portsCheck, readyCheck } from "./ports.ts";
+import { postgresCheck } from "./postgres.ts";
 import { settingsCheck } from "./settings.ts";
+import { spaceForIndexCheck } from "./space-estimate.ts";
+import { timeSourceCheck } from "./time-source.ts";
 
 const TIMEOUT_MS = 15_000;
 
@@ -11,15 +21,30 @@ export interface ExamineDeps {
   readonly config: Config;
   /** The settings file in force. */
   readonly file: string | undefined;
+  readonly clock: Clock;
+  readonly kernelClock: () => Synchronised;
+  readonly resolve: Resolve;
+  /** Asks the running node whether it is ready; throws with the reason when it is not. */
+  readonly askReady: () => Promise<string>;
+  /** For each check. */
+  readonly timeoutMs?: number;
 }
 
-/** Checks the settings in force and the machine. Nothing outside the data directory is written. */
-export async function examine({ config, file }: ExamineDeps): Promise<Finding[]> {
+/** Checks the settings in force, the machine and the followed node. Nothing outside the data directory is written. */
+export async function examine(deps: ExamineDeps): Promise<Finding[]> {
+  const { config, file, clock, kernelClock, resolve, askReady, timeoutMs = TIMEOUT_MS } = deps;
+  const holder = lockHolder(config.data.dir);
   const checks: Check[] = [
     settingsCheck(config, file),
     dataDirectoryCheck(config.data.dir),
+    spaceForIndexCheck(config),
     memoryCheck(config.http),
-    filesCheck("/proc/self/limits"),
+    filesCheck(holder?.pid === undefined ? undefined : `/proc/${holder.pid}/limits`),
+    timeSourceCheck(kernelClock),
+    namesCheck(config, resolve),
+    followedNodeCheck({ config, clock }),
+    postgresCheck(config),
+    holder ? readyCheck(askReady) : portsCheck(config),
   ];
-  return await runChecks(checks, TIMEOUT_MS);
+  return await runChecks(checks, timeoutMs);
 }

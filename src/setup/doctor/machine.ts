@@ -16,31 +16,38 @@ const LEAST_MEMORY_BYTES = 300_000_000;
 const LITTLE_MEMORY_BYTES = 1_000_000_000;
 const WORKER_BYTES = 50_000_000;
 
-/** How many files the process may open. */
-export const filesCheck = (limitsFile: string): Check => ({
+/**
+ * How many files the node may open.
+ *
+ * @param nodeLimits the file with the limits of the running node; undefined when none runs, or it cannot be seen.
+ */
+export const filesCheck = (nodeLimits: string | undefined): Check => ({
   name: "open files",
   run: async () => {
-    const limit = filesLimit(limitsFile);
-    return limit === undefined ? [] : [assessFiles(limit)];
+    const ofNode = nodeLimits === undefined ? undefined : filesLimit(nodeLimits);
+    if (ofNode !== undefined) return [assessFiles("the running node", ofNode)];
+    const own = filesLimit("/proc/self/limits");
+    return own === undefined ? [] : [assessFiles("a process started here", own)];
   },
 });
 
-function assessFiles(limit: number): Finding {
+function assessFiles(who: string, limit: number): Finding {
   const check = "open files";
-  const text = `a process of this user may open ${grouped(limit)} files`;
+  const text = `${who} may open ${grouped(limit)} files`;
   const advice =
     "Raise it: LimitNOFILE=65536 in the unit, `ulimit -n 65536` in a shell, or --ulimit of the container";
   if (limit < FEWEST_FILES) return fail(check, text, advice);
-  return limit < FEW_FILES
+  const isLow = limit < FEW_FILES;
+  return isLow
     ? warn(check, `${text}: connections are refused at three quarters of it`, advice)
     : ok(check, text);
 }
 
-/** The hard limit, to which the program raises its soft one at the start; undefined where the system reports none. */
+/** The hard limit, to which the program raises its soft one at the start; undefined where it cannot be read. */
 function filesLimit(limitsFile: string): number | undefined {
   try {
-    const hard = /^Max open files\s+\d+\s+(\d+|unlimited)/m.exec(readFileSync(limitsFile, "utf8"))?.[1];
-    return hard === undefined ? undefined : hard === "unlimited" ? 1_048_576 : Number(hard);
+    const [, hard] = /^Max open files\s+\S+\s+(\d+|unlimited)/m.exec(readFileSync(limitsFile, "utf8")) ?? [];
+    return hard === undefined ? undefined : hard === "unlimited" ? Number.POSITIVE_INFINITY : Number(hard);
   } catch {
     return undefined;
   }

@@ -35,7 +35,16 @@ const FILE_SYSTEMS: ReadonlyMap<number, FileSystem> = new Map([
   [0x794c7630, { name: "overlayfs", trouble: "container" }],
 ]);
 
-/** @throws the error of the system when no directory above can be read. */
+/** Bytes that this user may still write to the file system of a directory; undefined where that cannot be known. */
+export function freeBytesAt(dir: string): number | undefined {
+  try {
+    return placeOf(dir).freeBytes;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws the error of the system when the directory, or one above it, may not be read. */
 export function placeOf(dataDir: string): Place {
   const dir = resolve(dataDir);
   let standsIn = dir;

@@ -1,12 +1,12 @@
 import { availableParallelism } from "node:os";
 import type { Config } from "../../config/schema.ts";
-import { RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
+import { RetryableError, UserError } from "../../lib/failure.ts";
 import { networkOf } from "../../protocol/network.ts";
 import { checkPeer } from "../../upstream/check-peer.ts";
 import { UpstreamClient } from "../../upstream/client.ts";
 import { connectUpstream } from "../../upstream/connection.ts";
 import { estimateUpstream, type UpstreamEstimate } from "../../upstream/estimate-upstream.ts";
-import { PeerError } from "../../upstream/peer.ts";
+import { PeerError, reasonOfCall } from "../../upstream/peer.ts";
 import { DEFAULT_TIMINGS } from "../../upstream/timings.ts";
 import type { Choice } from "./choice.ts";
 import { channelAuthors, followersOf, type ResolvedScope, type ScopeLimits } from "./resolve-scope.ts";
@@ -71,7 +71,9 @@ export async function askUpstream(options: AskOptions): Promise<Asked> {
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
     if (cause instanceof PeerError) throw new UserError(cause.message, { cause });
-    const reason = ended.aborted ? `it did not answer everything within ${allMs / 1000} s` : reasonOf(cause);
+    const reason = ended.aborted
+      ? `it did not answer everything within ${allMs / 1000} s`
+      : reasonOfCall(cause);
     throw new RetryableError(`the upstream ${url} cannot be queried: ${reason}`, { cause });
   } finally {
     connection.close();

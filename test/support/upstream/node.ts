@@ -23,6 +23,9 @@ export class UpstreamNode {
   /** Blocks and chunks before this tick are missing: the node was set up from a snapshot. */
   blocksFrom = 0;
 
+  /** Seconds since its newest block, as the node says. */
+  blockDelay = 0;
+
   constructor(readonly chain: Chain) {}
 
   /**

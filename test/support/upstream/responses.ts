@@ -44,7 +44,7 @@ const DEFAULT_FIDS_PER_PAGE = 1000;
 const DEFAULT_MESSAGES_PER_PAGE = 10_000;
 
 export function infoOf(node: UpstreamNode): GetInfoResponse {
-  const nothing = { approxSize: 0, blockDelay: 0, mempoolSize: 0, numOnchainEvents: 0 };
+  const nothing = { approxSize: 0, blockDelay: node.blockDelay, mempoolSize: 0, numOnchainEvents: 0 };
   const shardInfos = [0, ...DATA_SHARDS].map((shardId) => ({
     ...nothing,
     shardId,

@@ -1,0 +1,42 @@
+import type { Config } from "../../config/schema.ts";
+import { reasonOf } from "../../lib/failure.ts";
+import { checkListenAddress } from "../../net/listen-address.ts";
+import type { Check } from "./checks.ts";
+import { type Finding, fail, ok } from "./finding.ts";
+
+/** Whether the ports are free for a node that does not run yet. */
+export const portsCheck = ({ http, hub }: Pick<Config, "http" | "hub">): Check => ({
+  name: "ports",
+  run: async () => {
+    const addresses = [
+      { host: http.host, port: http.port, setting: "http.port" },
+      { host: hub.host, port: hub.port, setting: "hub.port" },
+      { host: hub.host, port: hub.http_port, setting: "hub.http_port" },
+    ];
+    return addresses.filter(({ port }) => port > 0).map(freePort);
+  },
+});
+
+function freePort(address: Parameters<typeof checkListenAddress>[0]): Finding {
+  const { host, port, setting } = address;
+  try {
+    checkListenAddress(address);
+    return ok("ports", `${port} (${setting}) is free on ${host}`);
+  } catch (cause) {
+    return fail("ports", reasonOf(cause), `Stop what uses it, or set ${setting}`);
+  }
+}
+
+/** Whether the node that uses the data directory is ready. */
+export const readyCheck = (askReady: () => Promise<string>): Check => ({
+  name: "running node",
+  run: async () => {
+    try {
+      await askReady();
+      return [ok("running node", "uses the data directory and is ready")];
+    } catch (cause) {
+      const advice = "Its /status and its log say more; a node that fills its index is ready after that";
+      return [fail("running node", `uses the data directory; ${reasonOf(cause)}`, advice)];
+    }
+  },
+});

@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { createServer as createHttp2Server } from "node:http2";
+import { type AddressInfo, createServer } from "node:net";
+import { loadConfig } from "../../../src/config/load.ts";
+import { openIndexInMemory } from "../../../src/db/index/database.ts";
+import { UserError } from "../../../src/lib/failure.ts";
+import { resolveBySystem } from "../../../src/net/resolve.ts";
+import { nowSecs, systemClock } from "../../../src/runtime/clock.ts";
+import { openDataDir } from "../../../src/runtime/data-dir.ts";
+import { type ExamineDeps, examine } from "../../../src/setup/doctor/examine.ts";
+import type { Finding } from "../../../src/setup/doctor/finding.ts";
+import { CLOSED_PORT, OWN_LOOPBACK } from "../../support/addresses.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { startTestHub } from "../../support/hub.ts";
+import { tempDir } from "../../support/program.ts";
+import { makeChain } from "../../support/upstream/chain.ts";
+import { UpstreamNode } from "../../support/upstream/node.ts";
+import { UpstreamServer } from "../../support/upstream/server.ts";
+
+const TICKS = 25;
+const node = new UpstreamNode(makeChain("doctor", TICKS));
+const server = new UpstreamServer(node);
+const home = tempDir();
+
+beforeAll(async () => {
+  node.produce(TICKS);
+  await server.start();
+});
+afterAll(() => {
+  server.stop();
+  home[Symbol.dispose]();
+});
+
+/** The findings of settings, by their subject. */
+async function examined(
+  settings: readonly string[],
+  { dir = `${home.path}/data`, ...deps }: Partial<ExamineDeps> & { readonly dir?: string } = {},
+): Promise<ReadonlyMap<string, Finding>> {
+  const set = [`data.dir=${dir}`, "http.port=0", "hub.port=0", ...settings];
+  const findings = await examine({
+    ...loadConfig({ argvFlags: { set }, env: {}, readFile: () => undefined, cwd: "/" }),
+    clock: new ManualClock(node.chain.endsAt),
+    kernelClock: () => "yes",
+    resolve: resolveBySystem,
+    askReady: async () => "200",
+    ...deps,
+  });
+  for (const { level, advice } of findings) expect(level === "ok").toBe(advice === undefined);
+  return new Map(findings.map((finding) => [finding.check, finding]));
+}
+
+const upstream = () => `upstream.url=${server.url}`;
+
+test("a node that can be followed and a machine that is fit have no finding but ok, and nothing is left behind", async () => {
+  const findings = await examined([upstream()]);
+  const levels = Object.fromEntries([...findings].map(([check, { level }]) => [check, level]));
+  expect(levels).toMatchObject({
+    settings: "ok",
+    "data directory": "ok",
+    "disk space": "ok",
+    "space for the index": "ok",
+    memory: "ok",
+    "time source": "ok",
+    DNS: "ok",
+    "followed node": "ok",
+    network: "ok",
+    "lag of the followed node": "ok",
+    clock: "ok",
+  });
+  expect(findings.get("followed node")?.text).toContain("version 0.14.2 with 2 shards");
+  expect(readdirSync(home.path)).toEqual([]);
+});
+
+describe("the data directory", () => {
+  test("below a file cannot be used", async () => {
+    using other = tempDir();
+    writeFileSync(`${other.path}/file`, "");
+    const findings = await examined([], { dir: `${other.path}/file` });
+    expect(findings.get("data directory")).toMatchObject({
+      level: "fail",
+      text: expect.stringContaining("not a directory"),
+    });
+    expect(findings.get("disk speed")?.level).toBe("fail");
+  });
+
+  test("in memory is a warning", async () => {
+    const findings = await examined([], { dir: `/dev/shm/svc-doctor-test-${process.pid}` });
+    expect(findings.get("file system")).toMatchObject({
+      level: "warn",
+      text: expect.stringContaining("tmpfs"),
+    });
+  });
+
+  test("with the lock of a node is asked whether that is ready, instead of for free ports", async () => {
+    using other = tempDir();
+    const opened = openDataDir(other.path);
+    try {
+      const askReady = async () => {
+        throw new UserError("http://127.0.0.1:8080/ready responded 503 the index is being filled");
+      };
+      const ready = await examined([], { dir: other.path });
+      expect(ready.get("running node")).toMatchObject({ level: "ok" });
+      expect(ready.has("ports")).toBe(false);
+      const filling = await examined([], { dir: other.path, askReady });
+      expect(filling.get("running node")).toMatchObject({
+        level: "fail",
+        text: expect.stringContaining("503"),
+      });
+      expect(filling.get("open files")?.text).toStartWith("the running node");
+    } finally {
+      opened.release();
+    }
+    expect((await examined([], { dir: other.path })).has("running node")).toBe(false);
+  });
+});
+
+describe("the followed node", () => {
+  test("that nobody serves does not answer", async () => {
+    const findings = await examined([`upstream.url=http://127.0.0.1:${CLOSED_PORT}`]);
+    expect(findings.get("followed node")).toMatchObject({
+      level: "fail",
+      text: `http://127.0.0.1:${CLOSED_PORT} does not answer: connect ECONNREFUSED 127.0.0.1:${CLOSED_PORT}`,
+    });
+    expect(findings.get("space for the index")?.level).toBe("warn");
+  });
+
+  test("that accepts and says nothing does not hold the check up", async () => {
+    const silent = createServer((socket) => void socket.on("error", () => undefined));
+    await new Promise<void>((resolve) => silent.listen(0, OWN_LOOPBACK, resolve));
+    const { port } = silent.address() as AddressInfo;
+    const findings = await examined([`upstream.url=http://${OWN_LOOPBACK}:${port}`], { timeoutMs: 300 });
+    expect(findings.get("followed node")?.level).toBe("warn");
+    expect(findings.get("followed node")?.text).toContain("within 0.3 s");
+    silent.close();
+  });
+
+  test("that is another server is none", async () => {
+    const web = createHttp2Server((_, response) => void response.end("<html>"));
+    await new Promise<void>((resolve) => web.listen(0, OWN_LOOPBACK, resolve));
+    const { port } = web.address() as AddressInfo;
+    const findings = await examined([`upstream.url=http://${OWN_LOOPBACK}:${port}`]);
+    expect(findings.get("followed node")).toMatchObject({
+      level: "fail",
+      text: expect.stringContaining("does not lead to a Farcaster node that can be followed"),
+    });
+    web.close();
+  });
+
+  test("of another network fails", async () => {
+    const findings = await examined([upstream(), "protocol.network=testnet"]);
+    expect(findings.get("followed node")).toMatchObject({
+      level: "fail",
+      text: expect.stringContaining("its messages are of mainnet, and protocol.network is testnet"),
+    });
+  });
+
+  test("that lags behind is a warning, and does not make our clock wrong", async () => {
+    node.blockDelay = 3600;
+    const findings = await examined([upstream()], { clock: new ManualClock(node.chain.endsAt + 3600) });
+    node.blockDelay = 0;
+    expect(findings.get("lag of the followed node")).toMatchObject({
+      level: "warn",
+      text: "its newest block is 3600 s old, more than upstream.ready_lag_secs (30)",
+    });
+    expect(findings.get("clock")?.level).toBe("ok");
+  });
+
+  test.each([
+    [20, "warn", "20 s ahead of"],
+    [-20, "warn", "20 s behind"],
+    [400, "fail", "signed requests are refused"],
+  ] as const)("shows that this machine's clock is off by %d s: %s", async (secs, level, text) => {
+    const findings = await examined([upstream()], { clock: new ManualClock(node.chain.endsAt + secs) });
+    expect(findings.get("clock")).toMatchObject({ level, text: expect.stringContaining(text) });
+  });
+});
+
+test("the clock of a followed node without blocks of its own is the date of its responses", async () => {
+  await using hub = await startTestHub(openIndexInMemory());
+  const settings = [`upstream.url=http://${hub.address}`];
+  const right = await examined(settings, { clock: systemClock });
+  expect(right.get("clock")?.level).toBe("ok");
+  expect(right.get("network")).toMatchObject({ level: "warn", text: "it has no messages that name one" });
+  const clock = new ManualClock(nowSecs(systemClock) + 30);
+  expect((await examined(settings, { clock })).get("clock")?.level).toBe("warn");
+});
+
+describe("the machine", () => {
+  test.each([
+    ["no", "nothing synchronises the clock"],
+    ["unknown", "does not say"],
+  ] as const)("without a synchronised clock is a warning: %s", async (answer, text) => {
+    const findings = await examined([], { kernelClock: () => answer });
+    expect(findings.get("time source")).toMatchObject({ level: "warn", text: expect.stringContaining(text) });
+  });
+
+  test("that cannot resolve a name of the settings fails, with the name and its setting", async () => {
+    const findings = await examined(["upstream.url=https://node.invalid:3383"]);
+    expect(findings.get("DNS")).toMatchObject({
+      level: "fail",
+      text: expect.stringContaining("node.invalid (upstream.url) does not resolve"),
+    });
+  }, 20_000);
+
+  test("whose port is taken fails, with the setting", async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, OWN_LOOPBACK, resolve));
+    const { port } = taken.address() as AddressInfo;
+    const findings = await examined([`http.host=${OWN_LOOPBACK}`, `http.port=${port}`]);
+    expect(findings.get("ports")).toMatchObject({
+      level: "fail",
+      advice: expect.stringContaining("http.port"),
+    });
+    taken.close();
+  });
+});
+
+test("risky settings are warnings, and a PostgreSQL that does not answer is a failure without its password", async () => {
+  const findings = await examined([
+    "http.host=0.0.0.0",
+    "service.name=mine",
+    `state.url=postgres://svc:secret@127.0.0.1:${CLOSED_PORT}/svc`,
+  ]);
+  expect(findings.get("settings")).toMatchObject({
+    level: "warn",
+    text: expect.stringContaining("http.anonymous"),
+  });
+  expect(findings.get("PostgreSQL")).toMatchObject({ level: "fail" });
+  expect(JSON.stringify([...findings])).not.toContain("secret@");
+  expect(JSON.stringify([...findings])).not.toContain(":secret");
+});
+
+test("a check writes nothing into a directory that exists", async () => {
+  using other = tempDir();
+  mkdirSync(`${other.path}/data`);
+  await examined([], { dir: `${other.path}/data` });
+  expect(readdirSync(`${other.path}/data`)).toEqual([]);
+});
