@@ -8,6 +8,13 @@ import { describeValueError } from "./validation-message.ts";
 
 const empty = new Uint8Array(0);
 
+/** Bytes of a body that is too large which are read before the response. Twice the largest body that any path takes. */
+const MAX_DISCARDED_BYTES = 2 * 1024 * 1024;
+/** So long a client may pause within them. */
+const DISCARD_PAUSE_MS = 20;
+/** So long they may take. */
+const MAX_DISCARD_MS = 1000;
+
 /** The bytes read by the parse hook, for later hooks: a signature covers the bytes, not the JSON. */
 const rawBodies = new WeakMap<Request, Uint8Array>();
 
@@ -15,16 +22,31 @@ function tooLarge(maxBytes: number): ApiError {
   return new ApiError("payloadTooLarge", `request body must be at most ${maxBytes} bytes`);
 }
 
+type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
+
+/**
+ * Reads and discards what a client is still sending, before its connection is closed: a system answers data on a closed connection with a
+ * reset, which takes the response with it. A client that pauses, or sends more than anybody who is mistaken, is not waited for.
+ */
+async function discard(reader: BodyReader): Promise<void> {
+  const pause = () => Bun.sleep(DISCARD_PAUSE_MS).then(() => undefined);
+  const endsAtMs = performance.now() + MAX_DISCARD_MS;
+  for (let bytes = 0; bytes < MAX_DISCARDED_BYTES && performance.now() < endsAtMs; ) {
+    const part = await Promise.race([reader.read(), pause()]).catch(() => undefined);
+    if (part === undefined || part.done) break;
+    bytes += part.value.byteLength;
+  }
+  reader.cancel().catch(() => undefined);
+}
+
 /** Reads a body of unknown length. It counts the bytes as they arrive, so it never buffers more than the limit. */
-async function readCounted(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
-  const reader = stream.getReader();
+async function readCounted(reader: BodyReader, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     bytes += part.value.byteLength;
     if (bytes > maxBytes) {
-      // The response must not wait for a client that is still sending.
-      reader.cancel().catch(() => undefined);
+      await discard(reader);
       throw tooLarge(maxBytes);
     }
     chunks.push(part.value);
@@ -34,14 +56,20 @@ async function readCounted(stream: ReadableStream<Uint8Array>, maxBytes: number)
 
 /**
  * Reads a request's body once and stores its bytes for `rawBody`.
- * @throws ApiError `payloadTooLarge`: before reading if Content-Length exceeds `maxBytes` (Bun rejects a
+ * @throws ApiError `payloadTooLarge`: without keeping any of it if Content-Length exceeds `maxBytes` (Bun rejects a
  * Content-Length that is not a number), otherwise as soon as the bytes exceed `maxBytes`.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes);
+  if (declared !== null && Number(declared) > maxBytes) {
+    if (request.body !== null && Number(declared) <= MAX_DISCARDED_BYTES)
+      await discard(request.body.getReader());
+    throw tooLarge(maxBytes);
+  }
   const read =
-    declared === null && request.body !== null ? readCounted(request.body, maxBytes) : request.bytes();
+    declared === null && request.body !== null
+      ? readCounted(request.body.getReader(), maxBytes)
+      : request.bytes();
   const bytes = await read;
   rawBodies.set(request, bytes);
   return bytes;

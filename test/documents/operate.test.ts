@@ -84,22 +84,3 @@ describe.skipIf(isMissing("systemd-analyze"))("systemd", () => {
     expect(Bun.spawnSync(rate, { cwd: dir.path }).exitCode).toBe(0);
   });
 });
-
-test.skipIf(isMissing("caddy"))("Caddy accepts the Caddyfile", async () => {
-  using dir = tempDir();
-  await Bun.write(join(dir.path, "Caddyfile"), documentExample("Caddyfile"));
-  expect(refusalOf(["caddy", "adapt", "--adapter", "caddyfile", "--config", "Caddyfile"], dir.path)).toBe("");
-});
-
-test.skipIf(isMissing("nginx") || isMissing("openssl"))("nginx accepts the server", async () => {
-  using dir = tempDir();
-  const request = "req -x509 -newkey rsa:2048 -nodes -subj /CN=api.example.com -keyout api.key -out api.pem";
-  expect(refusalOf(["openssl", ...request.split(" ")], dir.path)).toBe("");
-  const server = documentExample("nginx").replaceAll("/etc/ssl/api.example.com", `${dir.path}/api`);
-  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-    (name) => `${name}_temp_path ${dir.path}/${name};`,
-  );
-  const config = `pid ${dir.path}/pid; error_log stderr; events {} http { access_log off; ${paths.join(" ")} ${server} }`;
-  await Bun.write(join(dir.path, "nginx.conf"), config);
-  expect(refusalOf(["nginx", "-t", "-c", `${dir.path}/nginx.conf`], dir.path)).toBe("");
-});

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
 import { type RunningHttp, runHttp } from "../support/http.ts";
 import { sendRaw, statusesOf } from "../support/raw-socket.ts";
 import { sampleRoutes } from "./sample-routes.ts";
@@ -55,6 +56,34 @@ describe.each(limits)("%s accepts %d bytes", (path, limit) => {
     expect(text.toLowerCase()).toContain("connection: close");
   });
 });
+
+test.each([true, false])(
+  "a client that sends all of a body before it reads gets 413, not a reset (length declared: %p)",
+  async (isDeclared) => {
+    const bytes = 300 * kib;
+    const piece = "x".repeat(10 * kib);
+    const head = isDeclared ? `Content-Length: ${bytes}` : "Transfer-Encoding: chunked";
+    const socket = connect(http.port, "127.0.0.1");
+    let text = "";
+    const ended = new Promise<string>((resolve) => {
+      socket.on("error", (cause) => resolve(`${cause}`));
+      socket.on("close", () => resolve("closed"));
+    });
+    socket.on("data", (data) => {
+      text += data;
+    });
+    socket.pause();
+    // As a proxy does: it reads the response when its request is out, and is not faster than the server.
+    const send = (part: string) =>
+      new Promise<void>((resolve) => socket.write(part, () => setTimeout(resolve, 1)));
+    await send(`POST /v2/svc/notes HTTP/1.1\r\nHost: localhost\r\n${head}\r\n\r\n`);
+    for (let sent = 0; sent < bytes; sent += piece.length)
+      await send(isDeclared ? piece : `${piece.length.toString(16)}\r\n${piece}\r\n`);
+    if (!isDeclared) await send("0\r\n\r\n");
+    socket.resume();
+    expect([await ended, statusesOf(text)]).toEqual(["closed", [413]]);
+  },
+);
 
 test("rejects a Content-Length of 10^15 at once", async () => {
   const { text } = await sendRaw(
