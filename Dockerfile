@@ -9,7 +9,7 @@ ARG TARGETARCH
 WORKDIR /src
 COPY . .
 RUN npx --yes bun@1.4.5 install --frozen-lockfile --production \
-  && target="linux-$([ "$TARGETARCH" = amd64 ] && echo x64 || echo "$TARGETARCH")" \
+  && target="linux-$(echo "${TARGETARCH:-$(node -p process.arch)}" | sed s/amd64/x64/)" \
   && npx --yes bun@1.4.5 build.ts "$target" --outdir /out \
   && mv "/out/svc-$target" /out/svc
 
