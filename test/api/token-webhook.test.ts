@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { clientKey, headerOf, keyAddedEvent, officialEnvelope, sealEnvelope } from "../support/envelopes.ts";
 import { registerEvent, signerEvent } from "../support/events.ts";
 import { invalidEnvelopes } from "../support/invalid-envelopes.ts";
@@ -7,10 +7,20 @@ import { CLIENT_A, CLIENT_B, details, type PushApi, startPushApi, USER } from ".
 import { custodyWallet } from "../support/signing.ts";
 
 let push: PushApi;
-beforeEach(async () => {
-  push = await startPushApi();
+let isFresh = false;
+const start = () => startPushApi({ settings: ["apps.max_apps_per_owner=1000"] });
+beforeAll(async () => {
+  push = await start();
+  isFresh = true;
 });
-afterEach(() => push[Symbol.asyncDispose]());
+beforeEach(async () => {
+  if (!isFresh && !(await push.renew())) {
+    await push[Symbol.asyncDispose]();
+    push = await start();
+  }
+  isFresh = false;
+});
+afterAll(() => push[Symbol.asyncDispose]());
 
 const A = { clientFid: CLIENT_A };
 const B = { clientFid: CLIENT_B };

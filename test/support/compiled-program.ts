@@ -23,6 +23,9 @@ const PREFIX = `svc-test-program-${process.getuid?.() ?? 0}-`;
 /** How long a program stays that no test has asked for. */
 const MAX_IDLE_MS = 60 * 60_000;
 
+/** Programs are apart from the other files of tests, which may be in memory. */
+const PARENT = process.env.SVC_TEST_DISK ?? tmpdir();
+
 /** Names the program, also for test files that share no modules with the one that asked first. */
 const KNOWN = "SVC_TEST_PROGRAM";
 
@@ -33,7 +36,7 @@ const KNOWN = "SVC_TEST_PROGRAM";
 export const compiledProgram: readonly string[] = [await program()];
 
 async function program(): Promise<string> {
-  const dir = process.env[KNOWN] ?? join(tmpdir(), `${PREFIX}${hashOfSources()}`);
+  const dir = process.env[KNOWN] ?? join(PARENT, `${PREFIX}${hashOfSources()}`);
   const path = join(dir, "svc");
   if (!existsSync(path)) await build(dir);
   utimesSync(dir, new Date(), new Date());
@@ -55,7 +58,7 @@ function hashOfSources(): string {
 /** Builds aside and renames, because several test processes may do it at once. */
 async function build(dir: string): Promise<void> {
   removeIdle();
-  const aside = mkdtempSync(join(tmpdir(), `${PREFIX}new-`));
+  const aside = mkdtempSync(join(PARENT, `${PREFIX}new-`));
   try {
     await compileInto(aside);
     renameSync(aside, dir);
@@ -68,8 +71,8 @@ async function build(dir: string): Promise<void> {
 }
 
 function removeIdle(): void {
-  for (const name of readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX))) {
-    const path = join(tmpdir(), name);
+  for (const name of readdirSync(PARENT).filter((name) => name.startsWith(PREFIX))) {
+    const path = join(PARENT, name);
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats && Date.now() - stats.mtimeMs > MAX_IDLE_MS) rmSync(path, { recursive: true, force: true });
   }

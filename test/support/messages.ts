@@ -52,11 +52,18 @@ export function makeSigner(seed: string): TestSigner {
   return { privateKey, publicKey: new Uint8Array(spki.subarray(-32)), keyObject };
 }
 
+/** By their texts: an address takes as long as a signature. */
+const wallets = new Map<string, TestWallet>();
+
 /** Derives an Ethereum wallet from a text. */
 export function makeWallet(seed: string): TestWallet {
+  const known = wallets.get(seed);
+  if (known) return known;
   const privateKey = new Uint8Array(createHash("sha256").update(`secp256k1 ${seed}`).digest());
   const point = secp256k1.getPublicKey(privateKey, false);
-  return { privateKey, address: keccak_256(point.subarray(1)).slice(-20) };
+  const wallet = { privateKey, address: keccak_256(point.subarray(1)).slice(-20) };
+  wallets.set(seed, wallet);
+  return wallet;
 }
 
 /** The wallet's 65-byte `r s v` signature of a 32-byte digest, `v` being 27 or 28. */

@@ -25,6 +25,8 @@ export interface PushApi extends AsyncDisposable {
   /** Returns all state that the token webhook could change. */
   everything(): Readonly<Record<string, unknown>>;
   totals(): Record<TokenState, number>;
+  /** Makes it as good as a new one: no tokens, and another app. False if a test has changed the index or the clock. */
+  renew(): Promise<boolean>;
 }
 
 export interface TokenRowShown {
@@ -61,7 +63,10 @@ export async function startPushApi(options: TestApiOptions = {}): Promise<PushAp
     const body = { name: "App", app_url: "https://app.example", ...fields };
     return (await signed.call({ method: "POST", path: "/frame/app", body })).body.app.app_id as string;
   };
-  const appId = await createApp();
+  let appId = await createApp();
+  const changesOfIndex = () =>
+    node.db.sqlite.query<{ n: number }, []>("SELECT total_changes() AS n").get()?.n;
+  const unchanged = { index: changesOfIndex(), nowMs: node.clock.nowMs() };
   const all = (table: string) => state.sqlite.query(`SELECT * FROM ${table} ORDER BY 1, 2, 3`).all();
 
   async function post(body: unknown, app = appId) {
@@ -75,7 +80,9 @@ export async function startPushApi(options: TestApiOptions = {}): Promise<PushAp
 
   return {
     signed,
-    appId,
+    get appId() {
+      return appId;
+    },
     createApp,
     post,
     async report(event, { fid = USER, clientFid = CLIENT_A, appId: app } = {}) {
@@ -98,6 +105,13 @@ export async function startPushApi(options: TestApiOptions = {}): Promise<PushAp
         disabled: count("enabled = 0 AND token IS NOT NULL"),
         no_token: count("token IS NULL"),
       };
+    },
+    async renew() {
+      if (changesOfIndex() !== unchanged.index || node.clock.nowMs() !== unchanged.nowMs) return false;
+      for (const table of ["tokens", "token_totals", "token_changes"])
+        state.sqlite.exec(`DELETE FROM ${table}`);
+      appId = await createApp();
+      return true;
     },
     [Symbol.asyncDispose]: () => signed[Symbol.asyncDispose](),
   };

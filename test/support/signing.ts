@@ -1,5 +1,5 @@
 import { keccak256, toHex } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
+import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { makeWallet, type TestWallet } from "./messages.ts";
 
 /** Signs requests as a client does, with viem and independent of the code under test. */
@@ -87,13 +87,22 @@ export function custodyWallet(fid: number): TestWallet {
   return makeWallet(`custody ${fid}`);
 }
 
+/** Of viem, by the wallets: an account takes as long as a signature. */
+const accounts = new WeakMap<TestWallet, PrivateKeyAccount>();
+
+function accountOf(wallet: TestWallet): PrivateKeyAccount {
+  const account = accounts.get(wallet) ?? privateKeyToAccount(toHex(wallet.privateKey));
+  accounts.set(wallet, account);
+  return account;
+}
+
 /** The five headers of a signed request. */
 export async function signedHeaders(call: SignedCall): Promise<Record<string, string>> {
   const { method, path, fid, signedAt, body = "", nonce = randomNonce(), signed = {} } = call;
   const route = path.replace(/\?.*/, "").replace(/\/$/, "");
   const op = call.op ?? opByRequest[`${method} ${route}`] ?? "";
   const hashed = signed.body ?? body;
-  const account = privateKeyToAccount(toHex((call.wallet ?? custodyWallet(fid)).privateKey));
+  const account = accountOf(call.wallet ?? custodyWallet(fid));
   const typeName = call.typeName ?? "SvcSignedOp";
   const signature = await account.signTypedData({
     domain: { name: "Svc", version: "1", chainId: 10, ...call.domain },

@@ -31,7 +31,8 @@ function addressOf(part: keyof typeof KNOWN): Promise<string> {
 
 async function start(part: keyof typeof KNOWN): Promise<string> {
   const command = [process.execPath, join(import.meta.dir, "keeper.ts"), String(process.pid), part];
-  const keeper = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
+  const env = { ...process.env };
+  const keeper = Bun.spawn(command, { env, stdout: "pipe", stderr: "inherit" });
   keeper.unref();
   const decoder = new TextDecoder();
   let text = "";

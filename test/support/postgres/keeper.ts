@@ -61,6 +61,8 @@ async function start() {
       ...["-D", data, "-p", String(port)],
       ...["-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${dir}`],
       ...["-c", "max_connections=200", "-c", "shared_buffers=64MB", "-c", "log_min_messages=fatal"],
+      // In the server's directory, because a killed server leaves its shared memory behind.
+      ...["-c", "dynamic_shared_memory_type=mmap"],
       // What the server has written survives its own death; only the machine's would lose it.
       ...(isDurable ? [] : ["-c", "fsync=off", "-c", "full_page_writes=off"]),
       ...tlsArguments,
