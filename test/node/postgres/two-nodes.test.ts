@@ -17,6 +17,9 @@ const TIMEOUT_MS = 1_000;
 const DEADLINE_MS = 4_000;
 const AT_ONCE_MS = 400;
 const RECOVERY_MS = 4_000;
+/** Of a node that answer requests. */
+const MAX_THREADS = 8;
+const AWAY = "the state store does not answer; try again";
 
 const app = { name: "An app", app_url: "https://127.0.0.1" };
 const notification = { title: "T", body: "B", target_url: "https://127.0.0.1/" };
@@ -125,15 +128,19 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
     const { app_id: appId } = made.body.app as { app_id: string };
     const sent = async () => {
       const response = await send(a, appId, "0".repeat(64));
-      return { status: response.status, body: await response.json() };
+      return { status: response.status, body: (await response.json()) as { message?: unknown } };
     };
+    // Each thread notices by a call of its own, of which nobody knows what became. Then it refuses at once.
     for (const refused of [() => list(a), sent]) {
-      const { result, ms } = await timed(refused);
-      expect(result).toMatchObject({
-        status: 503,
-        body: { message: "the state store does not answer; try again" },
-      });
-      expect(ms).toBeLessThan(AT_ONCE_MS);
+      const answers = [];
+      do {
+        const { result, ms } = await timed(refused);
+        expect(result.status).toBe(503);
+        expect(ms).toBeLessThan(DEADLINE_MS);
+        answers.push({ ms, message: result.body.message });
+      } while (answers.at(-1)?.message !== AWAY && answers.length <= MAX_THREADS);
+      expect(answers.at(-1)).toEqual({ ms: expect.any(Number), message: AWAY });
+      expect(Math.min(...answers.map(({ ms }) => ms))).toBeLessThan(AT_ONCE_MS);
     }
     expect(await readiness(a)).toBe(200);
     while ((await readiness(a, "?for=state")) !== 503) await Bun.sleep(50);

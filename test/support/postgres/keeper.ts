@@ -27,6 +27,7 @@ const CACHE_VERSION = "18.4-1";
 /** The server refuses to run as root. */
 const NOBODY = 65_534;
 const POLL_MS = 250;
+const RESTART_MS = 15_000;
 const PASSWORD = "only-for-tests";
 
 const parent = Number(process.argv[2]);
@@ -51,7 +52,18 @@ setInterval(() => {
 }, POLL_MS);
 for await (const _line of console) {
   await server.exited;
-  server = await start();
+  server = await startAgain();
+}
+
+/** A server does not start while a process of the killed one is still there: it exits at once, and is tried again. */
+async function startAgain(): Promise<typeof server> {
+  for (const untilMs = performance.now() + RESTART_MS; ; await Bun.sleep(20)) {
+    try {
+      return await start();
+    } catch (cause) {
+      if (performance.now() > untilMs) throw cause;
+    }
+  }
 }
 
 async function start() {

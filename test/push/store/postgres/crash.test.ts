@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
 import { createPostgresStores } from "../../../../src/node/state/postgres-stores.ts";
 import { RunLost } from "../../../../src/push/store/campaign-store.ts";
 import { takeCampaign } from "../../../support/campaigns.ts";
@@ -11,21 +10,6 @@ import { testApp } from "../../../support/send.ts";
 
 const tokens = [1, 2, 3].map((fid) => ({ fid, clientFid: 9 }));
 const outcomes = tokens.map(() => ({ kind: "success", reason: "", isRetryable: false }) as const);
-
-/** Ends a process, stopped or not, and waits until it holds nothing more: it is gone, or only its parent has yet to notice. */
-async function untilGone(pid: number): Promise<void> {
-  try {
-    process.kill(pid, "SIGKILL");
-    while (process.kill(pid, 0) && !isZombie(pid)) await Bun.sleep(5);
-  } catch {
-    // There is no such process any more.
-  }
-}
-
-function isZombie(pid: number): boolean {
-  const stat = `/proc/${pid}/stat`;
-  return existsSync(stat) && /\) Z /.test(readFileSync(stat, "utf8"));
-}
 
 test.skipIf(!HAS_POSTGRES)(
   "a run whose writes a crash of PostgreSQL undid writes no more and does not end its campaign, which is run again",
@@ -70,8 +54,6 @@ test.skipIf(!HAS_POSTGRES)(
     process.kill(Number(walWriter?.pid), "SIGSTOP");
     for (const run of runs) await ledger.record(run, "client.example", { tokens, outcomes }, 1_000);
     await server.kill();
-    // A stopped process outlives its server, which does not start again while one of it is there.
-    await untilGone(Number(walWriter?.pid));
     await server.restart();
 
     const [ends, writes] = runs;
