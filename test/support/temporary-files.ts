@@ -10,7 +10,7 @@ import { IS_LONG } from "./long.ts";
 
 const MEMORY = "/dev/shm";
 const PREFIX = "svc-test-";
-const MIN_FREE_BYTES = 4e9;
+const MIN_FREE_BYTES = 2e9;
 /** Names the directory of the disk, also for test files that share no modules with this one. */
 const DISK = "SVC_TEST_DISK";
 

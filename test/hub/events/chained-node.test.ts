@@ -17,7 +17,14 @@ import { mixedRecords } from "../../support/mixed-records.ts";
 import { accountRecords, accountSigner } from "../../support/node.ts";
 import { dumpFollowed } from "../../support/upstream/followed.ts";
 
-const TIMINGS = { pollMs: 5, retryMs: 5, maxRetryMs: 50, roomPollMs: 5, stallMs: 2000, callTimeoutMs: 5000 };
+const TIMINGS = {
+  pollMs: 5,
+  retryMs: 5,
+  maxRetryMs: 50,
+  roomPollMs: 5,
+  stallMs: 15_000,
+  callTimeoutMs: 15_000,
+};
 
 /** An index that follows a node which numbers its own blocks. */
 function follow(node: LoggedNode) {
