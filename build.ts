@@ -14,6 +14,7 @@ const TARGETS = [
   "linux-x64",
   "linux-x64-baseline",
   "linux-x64-musl",
+  "linux-x64-baseline-musl",
   "linux-arm64",
   "linux-arm64-musl",
   "darwin-x64",

@@ -6,7 +6,11 @@ import { createProgram } from "../../src/cli/program.ts";
 import { bashCompletion } from "../../src/cli/shell/bash-completion.ts";
 import { allCommands, commandTree } from "../../src/cli/shell/command-tree.ts";
 import { fishCompletion } from "../../src/cli/shell/fish-completion.ts";
+import { knownValues } from "../../src/cli/shell/known-values.ts";
 import { zshCompletion } from "../../src/cli/shell/zsh-completion.ts";
+import { configSchema } from "../../src/config/schema.ts";
+import { SCOPES } from "../../src/http/caller.ts";
+import { eventKinds } from "../../src/webhooks/subscription-schema.ts";
 import { run } from "./run.ts";
 
 const tree = commandTree(createProgram().program);
@@ -35,7 +39,13 @@ describe("the completion of bash", () => {
   });
 
   test("completes choices and files, and nothing for a free value", () => {
-    expect(complete("--log-format", "pre")).toEqual([]);
+    expect(complete("--log-format", "pre")).toEqual(["pretty"]);
+    expect(complete("serve", "--log-level", "w")).toEqual(["warn"]);
+    expect(complete("webhook", "create", "--on", "cast.c")).toEqual(["cast.created"]);
+    expect(complete("webhook", "create", "--on", "cast.created,follow.d")).toEqual([
+      "cast.created,follow.deleted",
+    ]);
+    expect(complete("serve", "--port", "8")).toEqual([]);
     expect(complete("completion", "f")).toEqual(["fish"]);
     expect(complete("app", "list", "--key-file", "package.js")).toEqual(["package.json"]);
     expect(complete("app", "list", "--fid", "")).toEqual([]);
@@ -51,7 +61,7 @@ describe("the completion of bash", () => {
       expect(complete("import", `${dir}/a`).sort()).toEqual(found.sort());
       expect(complete("demo-client", "--answer", "=", "rate")).toEqual(["rate-limited"]);
       expect(complete("demo-client", "--answer", "=")).toContain("success");
-      expect(complete("--log-format", "=")).toEqual([]);
+      expect(complete("--log-format", "=")).toEqual(["json", "pretty"]);
     } finally {
       rmSync(dir, { recursive: true, force: true });
     }
@@ -84,7 +94,13 @@ test.each(["zsh", "fish"])(
 const fish = Bun.which("fish");
 test.skipIf(fish === null)("fish completes commands and options", async () => {
   const script = (await run(["completion", "fish"])).out;
-  const asked = 'complete -C "svc --data-dir /tmp app cr"; complete -C "svc app create --app-u"';
+  const lines = [
+    "--data-dir /tmp app cr",
+    "app create --app-u",
+    "--log-level w",
+    "webhook create --on cast.created,user.u",
+  ];
+  const asked = lines.map((line) => `complete -C "svc ${line}"`).join("; ");
   const child = Bun.spawn([fish ?? "", "--no-config"], {
     stdin: new Blob([`${script}\n${asked}\n`]),
     stdout: "pipe",
@@ -92,8 +108,73 @@ test.skipIf(fish === null)("fish completes commands and options", async () => {
   expect((await new Response(child.stdout).text()).split("\n")).toEqual([
     "create\tregister a mini app",
     "--app-url\tcanonical https URL of the mini app",
+    expect.stringMatching(/^warn\b/),
+    expect.stringMatching(/^cast.created,user.updated\b/),
     "",
   ]);
+});
+
+const zsh = Bun.which("zsh");
+/** Completes lines in a terminal of its own, and writes what it is offered to a file. */
+const ZSH_SESSION = `
+zmodload zsh/zpty
+zpty session zsh -f -i
+zpty -w session "source $1"
+zpty -w -n session $'\\x14'
+while zpty -t session; do zpty -r session _ > /dev/null; done`;
+const zshScript = (dir: string, lines: readonly string[]) => `
+fpath=(${dir} $fpath); autoload -Uz compinit; compinit -D -u
+compadd() {
+  local -a found
+  if [[ "$*" != *" -"[ADO]" "* ]]; then builtin compadd -O found "$@"; print -l -- $found >> ${dir}/offered; fi
+  builtin compadd "$@"
+}
+offer() {
+  for BUFFER in ${lines.map((line) => `"svc ${line}"`).join(" ")}; do
+    CURSOR=$#BUFFER; print -- "> $BUFFER" >> ${dir}/offered; zle complete-word
+  done
+  exit
+}
+zle -N offer; bindkey '^T' offer
+`;
+test.skipIf(zsh === null)(
+  "zsh completes commands, options and values, behind options with values",
+  async () => {
+    const dir = mkdtempSync(join(tmpdir(), "svc-zsh-"));
+    try {
+      writeFileSync(join(dir, "_svc"), zshCompletion("svc", tree));
+      const offered: Record<string, string> = {
+        "app cr": "create",
+        "--data-dir /tmp app cr": "create",
+        "--data-dir=/tmp app cr": "create",
+        "app --data-dir /tmp cr": "create",
+        "app create --data-dir /tmp --app-u": "--app-url",
+        "serve --log-level w": "warn",
+        "--log-format=p": "pretty",
+        "webhook create --on cast.created,user.u": "user.updated",
+      };
+      writeFileSync(join(dir, "start"), zshScript(dir, Object.keys(offered)));
+      const child = Bun.spawn([zsh ?? "", "-f", "-c", ZSH_SESSION, "zsh", join(dir, "start")]);
+      await child.exited;
+      const text = await Bun.file(join(dir, "offered")).text();
+      const found = text
+        .split("> svc ")
+        .slice(1)
+        .map((part) => part.trim().split("\n"));
+      expect(Object.fromEntries(found.map(([line, ...words]) => [line, words.join(" ")]))).toEqual(offered);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  },
+);
+
+test("the values that shells complete are those that the program takes", () => {
+  const { level, format } = configSchema.properties.log.properties;
+  const literals = (schema: { anyOf: { const: unknown }[] }) => schema.anyOf.map((one) => one.const);
+  expect(knownValues("--log-level")?.words).toEqual(literals(level) as string[]);
+  expect(knownValues("--log-format")?.words).toEqual(literals(format) as string[]);
+  expect(knownValues("--on")?.words).toEqual(eventKinds.map(({ kind }) => kind));
+  expect(knownValues("--scopes")?.words).toEqual([...SCOPES]);
 });
 
 describe("the manual page", () => {

@@ -20,13 +20,15 @@ export function bashCompletion(program: string, root: CommandEntry): string {
   const withValue = commands.flatMap(({ options }) => options).filter(({ value }) => value.kind !== "none");
   const namesOf = (kind: string) =>
     [...new Set(withValue.filter(({ value }) => value.kind === kind).flatMap(({ names }) => names))].sort();
-  const choices = withValue.flatMap(({ names, value }) =>
-    value.kind === "words"
-      ? [
-          `    ${names.join("|")}) mapfile -t COMPREPLY < <(compgen -W ${quote(value.words.join(" "))} -- "$current"); return ;;`,
-        ]
-      : [],
-  );
+  const choices = withValue.flatMap(({ names, value }) => {
+    if (value.kind !== "words" && value.kind !== "list") return [];
+    // Of a list the last word is completed, behind the others.
+    const [prefix, last] = value.kind === "list" ? ['-P "$before" ', `\${current##*,}`] : ["", "$current"];
+    const words = quote(value.words.join(" "));
+    return [
+      `    ${names.join("|")}) mapfile -t COMPREPLY < <(compgen ${prefix}-W ${words} -- "${last}"); return ;;`,
+    ];
+  });
   return `# bash completion for ${program}. Load it with: source <(${program} completion bash)
 _${program}() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} path="" words="" files="" found index
@@ -42,6 +44,7 @@ _${program}() {
       ${known.join("|")}) path="$path \${COMP_WORDS[index]}" ;;
     esac
   done
+  local before=\${current%"\${current##*,}"}
   case $previous in
     ${namesOf("path").join("|")}) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
 ${[...new Set(choices)].join("\n")}

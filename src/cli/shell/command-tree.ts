@@ -1,11 +1,14 @@
 import type { Argument, Command, Option } from "commander";
+import { knownValues } from "./known-values.ts";
 
 /** What the value of an option or argument is, as far as a shell can complete it. */
 export type ValueKind =
   | { readonly kind: "none" }
   | { readonly kind: "any" }
   | { readonly kind: "path" }
-  | { readonly kind: "words"; readonly words: readonly string[] };
+  | { readonly kind: "words"; readonly words: readonly string[] }
+  /** Words with commas between them. */
+  | { readonly kind: "list"; readonly words: readonly string[] };
 
 export interface OptionEntry {
   /** `--key-file`, and `-c` where there is one. */
@@ -69,8 +72,18 @@ function optionEntry({
     names: [long, short].filter((name) => name !== undefined),
     flags,
     description,
-    value: takesValue ? valueKind(flags, argChoices) : { kind: "none" },
+    value: takesValue ? optionValue(long, flags, argChoices) : { kind: "none" },
   };
+}
+
+function optionValue(
+  long: string | undefined,
+  flags: string,
+  choices: readonly string[] | undefined,
+): ValueKind {
+  const known = knownValues(long);
+  if (known !== undefined) return { kind: known.isList ? "list" : "words", words: known.words };
+  return valueKind(flags, choices);
 }
 
 function argumentEntry(argument: Argument): ArgumentEntry {

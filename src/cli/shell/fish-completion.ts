@@ -1,4 +1,4 @@
-import { allCommands, type CommandEntry, type OptionEntry } from "./command-tree.ts";
+import { allCommands, type CommandEntry, type OptionEntry, type ValueKind } from "./command-tree.ts";
 import { firstSentence, quote } from "./quote.ts";
 
 /** A completion script for fish 3 or newer. */
@@ -22,6 +22,14 @@ export function fishCompletion(program: string, root: CommandEntry): string {
     "end",
     `function __${program}_at`,
     `    test (__${program}_path) = "$argv[1]"`,
+    "end",
+    // Each word after what the list has already.
+    `function __${program}_list`,
+    "    set -l typed (string replace -r -- '^--[^=]*=' '' (commandline -ct))",
+    "    set -l before (string match -r -- '^.*,' $typed)",
+    "    for word in $argv",
+    '        echo "$before$word"',
+    "    end",
     "end",
     `complete -c ${program} -f`,
     ...root.options.map((option) => optionLine(program, undefined, option)),
@@ -51,8 +59,13 @@ function optionLine(
   { names, value, description }: OptionEntry,
 ): string {
   const flags = names.map((name) => (name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
-  const takes = { none: "", any: " -x", path: " -r -F", words: " -x" }[value.kind];
-  const words = value.kind === "words" ? ` -a ${quote(value.words.join(" "))}` : "";
+  const takes = { none: "", any: " -x", path: " -r -F", words: " -x", list: " -x" }[value.kind];
+  const words = wordsOf(program, value);
   const condition = path === undefined ? "" : ` -n ${at(program, path)}`;
   return `complete -c ${program}${condition} ${flags.join(" ")}${takes}${words} -d ${quote(firstSentence(description))}`;
+}
+
+function wordsOf(program: string, value: ValueKind): string {
+  if (value.kind === "words") return ` -a ${quote(value.words.join(" "))}`;
+  return value.kind === "list" ? ` -a ${quote(`(__${program}_list ${value.words.join(" ")})`)}` : "";
 }

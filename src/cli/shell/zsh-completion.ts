@@ -36,7 +36,8 @@ function commandFunction(program: string, root: CommandEntry, command: CommandEn
     ${described.join("\n    ")}
   )
   typeset -A opt_args
-  _arguments -s -C ${own.join(" \\\n    ")} \\
+  # Options after the command's name are those of the command.
+  _arguments -s -C -A '-*' ${own.join(" \\\n    ")} \\
     '1: :->command' '*:: :->rest'
   case $state in
     command) _describe command commands ;;
@@ -54,11 +55,14 @@ const escapeColons = (text: string) => text.replaceAll(":", "\\:");
 function optionSpecs({ names, value, description }: OptionEntry): string[] {
   const text = firstSentence(description).replaceAll(/[[\]]/g, "").replaceAll(":", "\\:");
   const action = value.kind === "none" ? "" : `:value:${actionOf(value)}`;
-  return names.map((name) => quote(`${name}[${text}]${action}`));
+  // With the mark, `--name value` and `--name=value` are the same.
+  const mark = (name: string) => (action !== "" && name.startsWith("--") ? "=" : "");
+  return names.map((name) => quote(`${name}${mark(name)}[${text}]${action}`));
 }
 
 function actionOf(value: ValueKind): string {
   if (value.kind === "path") return "_files";
   if (value.kind === "words") return `(${value.words.join(" ")})`;
+  if (value.kind === "list") return `_sequence compadd - ${value.words.join(" ")}`;
   return " ";
 }
