@@ -14,7 +14,7 @@ const TARGETS = [
   "linux-x64",
   "linux-x64-baseline",
   "linux-x64-musl",
-  "linux-x64-baseline-musl",
+  "linux-x64-musl-baseline",
   "linux-arm64",
   "linux-arm64-musl",
   "darwin-x64",
@@ -76,7 +76,12 @@ async function compile(target: Target | undefined, outfile: string, plugin: BunP
     format: "esm",
     splitting: true,
     bytecode: true,
-    compile: { ...(target ? { target: `bun-${target}` } : {}), outfile, ...fromWorkingDirectory },
+    // The types lack some of the targets.
+    compile: {
+      ...(target ? { target: `bun-${target}` as Bun.Build.CompileTarget } : {}),
+      outfile,
+      ...fromWorkingDirectory,
+    },
   });
   if (!built.success) throw new AggregateError(built.logs, `cannot build ${outfile}`);
   // The executable includes its source maps. The separate files, one for each chunk, are not used.

@@ -28,7 +28,7 @@ export async function buildDeb(options: {
     await stageDebian(stageIn(root), binary, date);
     const control = join(root, "DEBIAN");
     mkdirSync(control);
-    for (const script of ["postinst", "prerm", "postrm"]) {
+    for (const script of ["preinst", "postinst", "prerm", "postrm"]) {
       cpSync(join(import.meta.dir, "debian", script), join(control, script));
       chmodSync(join(control, script), 0o755);
     }

@@ -51,7 +51,26 @@ target() {
   if [ "$system" = linux ] && ls /lib/ld-musl-* > /dev/null 2>&1 && ! getconf GNU_LIBC_VERSION > /dev/null 2>&1; then
     libc=-musl
   fi
-  echo "$system-$machine$libc"
+  cpu=""
+  # The usual program for x64 uses instructions that processors from before 2013 do not have.
+  if [ "$system-$machine" = linux-x64 ] && ! grep -qw avx2 /proc/cpuinfo; then cpu=-baseline; fi
+  echo "$system-$machine$libc$cpu"
+}
+
+# Puts the unit into its folder. One that somebody has edited stays: it is neither the one of this release nor, byte for byte, the one
+# that an installer wrote and noted.
+install_unit() {
+  unit=/etc/systemd/system/svc.service
+  written=$prefix/share/svc/svc.service
+  mkdir -p "$(dirname "$written")"
+  if [ -e "$unit" ] && ! cmp -s "$unit" "$from/svc.service" && ! cmp -s "$unit" "$written"; then
+    cp "$from/svc.service" "$unit.new"
+    echo "Kept $unit, which differs from the one of a release. The new one is $unit.new."
+  else
+    cp "$from/svc.service" "$unit"
+    rm -f "$unit.new"
+  fi
+  cp "$from/svc.service" "$written"
 }
 
 verify() {
@@ -100,7 +119,7 @@ main() {
     if ! getent passwd svc > /dev/null; then
       useradd --system --home-dir /var/lib/svc --no-create-home --shell /usr/sbin/nologin svc
     fi
-    cp "$from/svc.service" /etc/systemd/system/svc.service
+    install_unit
     mkdir -p /etc/svc
     if [ ! -e /etc/svc/svc.toml ]; then
       # It may hold passwords.

@@ -16,7 +16,10 @@ import { stageArchive, stageIn } from "./stage-files.ts";
 const ROOT = join(import.meta.dir, "..");
 const TARGETS = [
   "linux-x64",
+  // For processors without AVX2.
+  "linux-x64-baseline",
   "linux-x64-musl",
+  "linux-x64-musl-baseline",
   "linux-arm64",
   "linux-arm64-musl",
   "darwin-x64",

@@ -23,7 +23,7 @@ interface LockFile {
 
 /**
  * The bill of materials of a release as CycloneDX 1.6 JSON: the packages that the program is built from, as the lock file pins
- * them, and Bun, which is inside the executable. Packages that only tests and builds use are not in it.
+ * them (the page's are among them), its icons, and Bun, which is inside the executable. Packages that only tests and builds use are not in it.
  */
 export async function createSbom(options: { readonly timestamp: string }): Promise<object> {
   const lock = Bun.JSONC.parse(await Bun.file(join(ROOT, "bun.lock")).text()) as LockFile;
@@ -35,6 +35,14 @@ export async function createSbom(options: { readonly timestamp: string }): Promi
     version: Bun.version,
     purl: `pkg:github/oven-sh/bun@${Bun.version}`,
     licenses: [{ license: { id: "MIT" } }],
+  };
+  // Icons of the page, whose paths are in its sources.
+  const lucide = {
+    type: "library",
+    "bom-ref": "pkg:npm/lucide-static",
+    name: "lucide-static",
+    purl: "pkg:npm/lucide-static",
+    licenses: [{ license: { id: "ISC" } }],
   };
   const serial = createHash("sha256")
     .update(JSON.stringify([version, components]))
@@ -55,7 +63,7 @@ export async function createSbom(options: { readonly timestamp: string }): Promi
         licenses: [{ license: { id: license } }],
       },
     },
-    components: [...components, bun],
+    components: [...components, bun, lucide],
   };
 }
 

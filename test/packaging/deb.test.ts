@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildDeb } from "../../packaging/deb.ts";
-import { compiledProgram } from "../support/compiled-program.ts";
 import { mayOverlay, runInOverlay } from "./overlay.ts";
+import { LET_OTHERS_RUN, writePackagedProgram } from "./packaged-program.ts";
 
 const canRun = Bun.which("dpkg-deb") !== null && (await mayOverlay());
 if (!canRun) console.warn("The Debian package is not tried: that needs dpkg and the right to mount.");
@@ -12,9 +12,11 @@ if (!canRun) console.warn("The Debian package is not tried: that needs dpkg and 
 const folder = mkdtempSync(join(tmpdir(), "svc-deb-test-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const program = writePackagedProgram(join(folder, "program"));
+
 async function packageOf(packageVersion: string): Promise<string> {
   return await buildDeb({
-    binary: compiledProgram[0] ?? "",
+    binary: program,
     architecture: process.arch === "arm64" ? "arm64" : "amd64",
     outdir: folder,
     date: "2026-11-22",
@@ -44,7 +46,7 @@ describe.skipIf(!canRun)("the Debian package", () => {
   test("installs, serves as its user, upgrades with data and settings kept, and is removed without the data", async () => {
     const [first, second] = [await packageOf("0.0.1"), await packageOf("0.0.2")];
     const { exitCode, out } = await runInOverlay(
-      `${SERVE}
+      `${LET_OTHERS_RUN}${SERVE}
 dpkg -i ${first} > /dev/null
 id -un svc
 stat -c '%U %a' /var/lib/svc; stat -c '%U %G %a' /etc/svc/svc.toml

@@ -48,7 +48,7 @@ describe("the container image", () => {
       try {
         const { out } = await runInOverlay(
           `${ROOT}/packaging/image-root.sh ${root}/image
-cp ${compiledProgram[0]} ${root}/image/usr/bin/svc
+touch ${root}/image/usr/bin/svc; mount --bind ${compiledProgram[0]} ${root}/image/usr/bin/svc
 mkdir ${root}/image/proc ${root}/image/dev
 mount --bind /proc ${root}/image/proc; mount --bind /dev ${root}/image/dev
 inside="chroot --userspec=${argumentsOf("USER")} ${root}/image"

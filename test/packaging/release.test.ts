@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { createSbom } from "../../packaging/sbom.ts";
-import { compiledProgram } from "../support/compiled-program.ts";
+import { bundleScripts } from "../../src/console/bundle-scripts.ts";
 import { mayOverlay, runInOverlay } from "./overlay.ts";
+import { LET_OTHERS_RUN, writePackagedProgram } from "./packaged-program.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const target = `${process.platform}-${process.arch}`;
@@ -15,7 +16,7 @@ const archive = `svc-${packageJson.version}-${target}.tar.gz`;
 
 beforeAll(async () => {
   mkdirSync(join(folder, "binaries"));
-  cpSync(compiledProgram[0] ?? "", join(folder, "binaries", `svc-${target}`));
+  writePackagedProgram(join(folder, "binaries", `svc-${target}`));
   const args = [
     "--targets",
     target,
@@ -125,7 +126,7 @@ test.skipIf(!(await mayOverlay()))(
   "as root with a strict umask, it installs what the service and other users can read",
   async () => {
     const { out } = await runInOverlay(
-      `umask 077
+      `${LET_OTHERS_RUN}umask 077
 mkdir -p /run/systemd/system /opt/fake
 printf '#!/bin/sh\n[ "$1" != is-active ]\n' > /opt/fake/systemctl; chmod 755 /opt/fake/systemctl
 PATH=/opt/fake:$PATH SVC_DOWNLOAD_URL=file://${release} sh ${release}/install.sh | sed '/is not in PATH/d'
@@ -142,6 +143,42 @@ cd /; setpriv --reuid svc --regid svc --clear-groups /usr/local/bin/svc config c
       "644",
       "755",
       "The settings are valid (/etc/svc/svc.toml).",
+    ]);
+  },
+  60_000,
+);
+
+test.skipIf(!(await mayOverlay()))(
+  "keeps a unit that somebody has edited, replaces one of a former release, and asks for a program without AVX2 where there is none",
+  async () => {
+    const { out } = await runInOverlay(
+      `mkdir -p /run/systemd/system /opt/fake
+printf '#!/bin/sh\n[ "$1" != is-active ]\n' > /opt/fake/systemctl; chmod 755 /opt/fake/systemctl
+unit=/etc/systemd/system/svc.service; written=/usr/local/share/svc/svc.service
+again() { PATH=/opt/fake:$PATH SVC_DOWNLOAD_URL=file://${release} sh ${release}/install.sh 2>&1 | grep "$1" || true; }
+again Kept; cp $unit /tmp/new
+echo '# of a former release' > $unit; cp $unit $written
+again Kept; cmp $unit /tmp/new; ls $unit.new 2> /dev/null || echo "nothing beside it"
+echo '# edited' >> $unit
+again Kept; tail -1 $unit; cmp $unit.new /tmp/new
+again Kept; tail -1 $unit
+cp /tmp/new $unit; again Kept; ls $unit.new 2> /dev/null || echo "nothing beside it"
+sed 's/avx2//' /proc/cpuinfo > /tmp/cpuinfo; mount --bind /tmp/cpuinfo /proc/cpuinfo
+again 'release has no'`,
+      folder,
+    );
+    const kept =
+      "Kept /etc/systemd/system/svc.service, which differs from the one of a release. The new one is /etc/systemd/system/svc.service.new.";
+    expect(out.trim().split("\n")).toEqual([
+      "nothing beside it",
+      kept,
+      "# edited",
+      kept,
+      "# edited",
+      "nothing beside it",
+      ...(process.arch === "x64"
+        ? [`install.sh: the release has no ${archive.replace(".tar.gz", "-baseline.tar.gz")}`]
+        : []),
     ]);
   },
   60_000,
@@ -178,6 +215,27 @@ test("the archive has what an operator needs beside the program", () => {
   ]);
 });
 
+/** The packages of which the page has code, and what its notices name beside them. */
+async function pagePackages(): Promise<string[]> {
+  const root = join(ROOT, "src/console/web");
+  const bundle = await bundleScripts({ root, entry: "main.tsx", firstPages: [] });
+  expect(bundle.packages).toContain("preact");
+  return [...bundle.packages, "lucide-static"];
+}
+
+test("the document lists every kind of file that a release has", async () => {
+  const text = await Bun.file(join(ROOT, "docs/operate.md")).text();
+  const script = await Bun.file(join(ROOT, "packaging/release.ts")).text();
+  const [, targets = ""] = /const TARGETS = \[([^\]]*)\]/.exec(script) ?? [];
+  const platforms = [...targets.matchAll(/"([\w-]+)"/g)].map(([, name = ""]) => name);
+  for (const platform of platforms) expect(text).toContain(`\`${platform}\``);
+  expect(platforms).toContain("linux-x64-musl-baseline");
+  const general = [...new Bun.Glob("*").scanSync(release)].map((name) =>
+    name.replace(packageJson.version, "<version>").replace(target, "<platform>"),
+  );
+  for (const name of [...general, "svc_<version>_amd64.deb"]) expect(text).toContain(`\`${name}\``);
+});
+
 describe("the bill of materials", () => {
   test("names every package that the program ships, with its licence, and none of the tests", async () => {
     const { components } = (await createSbom({ timestamp: "2026-11-22T00:00:00Z" })) as {
@@ -193,5 +251,6 @@ describe("the bill of materials", () => {
     expect(names).toContain("bun");
     expect(components.filter(({ licenses }) => licenses === undefined)).toEqual([]);
     expect(new Set(components.map((component) => JSON.stringify(component))).size).toBe(components.length);
+    for (const name of await pagePackages()) expect(names).toContain(name);
   });
 });
