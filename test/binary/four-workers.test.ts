@@ -7,6 +7,7 @@ import { startDemoNode } from "../support/demo-node.ts";
 import { IS_LONG } from "../support/long.ts";
 import { until } from "../support/manual-time.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { newSessionKey, sessionHeaders } from "../support/sessions.ts";
 import { GASLESS_REQUEST_DOMAIN, signedKeyRequest } from "../support/signed-key-request.ts";
 import { signedHeaders } from "../support/signing.ts";
 import { parseLimitList } from "../support/structured-fields.ts";
@@ -65,6 +66,34 @@ const publish = (secret: string, text: string) =>
   ask("/v2/farcaster/cast/", { secret, body: { signer_uuid: signerUuid, text } });
 
 describe("a node with four workers that follows another", () => {
+  test("check 22: a session that has ended signs nothing more on any worker, from the answer on", async () => {
+    const { privateKey, body } = newSessionKey({ origin: node.url });
+    const { session } = await postAsPerson(node, OWNER, "/session", body);
+    const { session_id: sessionId } = session as { session_id: string };
+    // Each on a connection of its own, so that every worker gets some of them.
+    const statuses = async () => {
+      const all = Array.from({ length: 60 }, async () => {
+        const call = { method: "GET", path: "/session/list", op: "session.read" } as const;
+        const signedAt = Math.floor(Date.now() / 1000);
+        const headers = sessionHeaders({ sessionId, fid: OWNER, privateKey }, { ...call, signedAt });
+        return (await fetch(`${node.url}/v2/svc${call.path}`, { headers, keepalive: false })).status;
+      });
+      return [...new Set(await Promise.all(all))];
+    };
+    expect(await statuses()).toEqual([200]);
+    const { custody } = keysOfPerson(OWNER);
+    const headers = await signedHeaders({
+      method: "DELETE",
+      path: "/session",
+      fid: OWNER,
+      signedAt: Math.floor(Date.now() / 1000),
+      wallet: { privateKey: toBytes(custody.privateKey), address: toBytes(custody.address) },
+    });
+    const ended = await fetch(`${node.url}/v2/svc/session?all=true`, { method: "DELETE", headers });
+    expect(ended.status).toBe(200);
+    expect(await statuses()).toEqual([401]);
+  });
+
   test("admits what the bucket of a key holds, and says so in structured fields", async () => {
     const { secret } = await createKey(["read"], { units_per_minute: 120 });
     const startedMs = performance.now();

@@ -2,12 +2,18 @@ import { describe, expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { pages } from "../../src/console/web/routes.ts";
 import { IS_LONG } from "../support/long.ts";
+import { ariaDifferences } from "./support/aria.ts";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { becomeDemoPerson } from "./support/demo-person.ts";
 import { examplePages } from "./support/example-paths.ts";
+import { hiddenFocus } from "./support/focus.ts";
+import { ownerPages } from "./support/owner-records.ts";
 import { settled } from "./support/page.ts";
 import { HAS_BROWSER, sharedNode } from "./support/shared.ts";
+
+/** All pages of an owner in one test. */
+const LONG_MS = 120_000;
 
 /** CSS pixels, and the widest of them at 200 % zoom. */
 const WIDTHS = [1280, 640, 390, 320] as const;
@@ -22,6 +28,22 @@ function sidewaysScroll(page: Page): Promise<string[]> {
     const nameOf = ({ tagName, className }: Element) => `${tagName.toLowerCase()}.${className}`;
     return [`${scrollWidth} px in ${clientWidth} px:`, ...wide.slice(0, 5).map(nameOf)];
   });
+}
+
+/** How often Tab is pressed on a page: some times in the suite, and until the page is left in the long form. */
+const TABS = IS_LONG ? 200 : 12;
+
+/** Walks over a page by the keyboard. Returns what had the focus without showing it. */
+async function hiddenOnTheWay(page: Page): Promise<string[]> {
+  const hidden = new Set<string>();
+  await page.evaluate(() => document.querySelector<HTMLElement>("h1")?.focus());
+  for (let tab = 0; tab < TABS; tab++) {
+    await page.keyboard.press("Tab");
+    const found = await hiddenFocus(page);
+    if (found !== undefined) hidden.add(`the focus is not visible: ${found}`);
+    if (await page.evaluate(() => document.activeElement === document.body)) break;
+  }
+  return [...hidden];
 }
 
 const examples = HAS_BROWSER ? await examplePages(await sharedNode()) : [];
@@ -46,6 +68,8 @@ async function faultsOf(page: Page, at: number): Promise<string[]> {
   }));
   if (!Bun.deepEquals(outline, { h1: 1, main: 1, untitled: 0, animations: 0 }))
     found.push(Bun.inspect(outline));
+  await page.setViewportSize({ width: 1280, height: 900 });
+  found.push(...(await hiddenOnTheWay(page)));
   return found;
 }
 
@@ -56,13 +80,14 @@ describe("every page", () => {
     // Before somebody connects, the pages of an owner show what /console/manage does.
     if (isOfOwner(template) && !IS_LONG) continue;
     consoleTest(
-      `${template}: checks 15, 16: axe finds nothing, and nothing scrolls sideways`,
+      `${template}: checks 14, 15, 16: axe finds nothing, nothing scrolls sideways, the focus is visible, the outline is known`,
       async (open) => {
         const example = examples.find((one) => one.template === template);
         const { page, goto } = await open({ reducedMotion: true });
         await goto(example?.path ?? "");
         await settled(page);
-        expect(await faultsOf(page, at)).toEqual([]);
+        const differences = await ariaDifferences(page, template);
+        expect([...differences, ...(await faultsOf(page, at))]).toEqual([]);
       },
     );
   }
@@ -70,20 +95,22 @@ describe("every page", () => {
 
 /** Whose pages are looked at; other tests have other people. */
 const OWNER = 60;
-const OWN_PAGES = pages.filter(({ path }) => path.startsWith("/console/manage") && !path.includes(":"));
 
 consoleTest(
-  "checks 15, 16: axe finds nothing on the pages of an owner, and nothing scrolls sideways",
+  "checks 14, 15, 16: axe finds nothing on the pages of an owner, nothing scrolls sideways, the focus is visible, the outlines are known",
   async (open) => {
     const one = await open({ reducedMotion: true });
+    const own = await ownerPages(one.origin, OWNER);
     await becomeDemoPerson(one, OWNER);
     const found: string[] = [];
-    for (const [at, { path }] of OWN_PAGES.entries()) {
-      await one.page.setViewportSize({ width: 1280, height: 900 });
+    for (const [at, { path, template }] of own.entries()) {
       await one.goto(path);
       await settled(one.page);
-      found.push(...(await faultsOf(one.page, at)).map((fault) => `${path}: ${fault}`));
+      const faults = await ariaDifferences(one.page, `${template} of an owner`);
+      faults.push(...(await faultsOf(one.page, at)));
+      found.push(...faults.map((fault) => `${path}: ${fault}`));
     }
     expect(found).toEqual([]);
   },
+  LONG_MS,
 );

@@ -1,22 +1,14 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { consoleTest } from "./support/console-test.ts";
+import { hiddenFocus } from "./support/focus.ts";
 import { demoCast, submit } from "./support/submit.ts";
 
 /** Presses keys one after the other; the focus is visible after each. */
 async function press(page: Page, ...keys: string[]): Promise<void> {
   for (const key of keys) {
     await page.keyboard.press(key);
-    const focus = await page.evaluate(() => {
-      const element = document.activeElement;
-      if (!element || element === document.body || element.tagName === "H1") return "none needed";
-      const shown = element.closest("form.find") ?? element;
-      const { outlineStyle, outlineWidth } = getComputedStyle(shown);
-      return outlineStyle !== "none" && outlineWidth !== "0px"
-        ? "visible"
-        : `${element.outerHTML.slice(0, 80)}`;
-    });
-    expect([key, focus]).toEqual([key, expect.stringMatching(/^(visible|none needed)$/)]);
+    expect([key, await hiddenFocus(page)]).toEqual([key, undefined]);
   }
 }
 

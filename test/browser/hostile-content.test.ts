@@ -192,7 +192,10 @@ consoleTest(
       url,
       subscription: { "cast.created": { author_fids: [AUTHOR], text: "hostile" } },
     })) as { webhook: { webhook_id: string } };
-    const { api_key_id } = await postAsPerson(node, OWNER, "/api_key", { name: NAME, scopes: ["read"] });
+    const { api_key: key } = (await postAsPerson(node, OWNER, "/api_key", {
+      name: NAME,
+      scopes: ["read"],
+    })) as { api_key: { api_key_id: string } };
     await postAsPerson(node, OWNER, "/session", {
       ...newSessionKey({ label: NAME, origin: "https://xn--80ak6aa92e.com" }).body,
     });
@@ -200,7 +203,7 @@ consoleTest(
       ...["", "?tab=send", "?tab=campaigns"].map((tab) => `apps/${app.app_id}${tab}`),
       ...["", "?tab=settings"].map((tab) => `webhooks/${webhook.webhook_id}${tab}`),
       `campaigns/${campaign_id}`,
-      `keys/${api_key_id}`,
+      `keys/${key.api_key_id}`,
     );
     await becomeDemoPerson(one, OWNER);
     for (const path of paths) {

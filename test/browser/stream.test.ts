@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { consoleTest } from "./support/console-test.ts";
-import { demoCast, submit } from "./support/submit.ts";
+import { demoCast, submit, submitOverGrpc } from "./support/submit.ts";
 
 const connected = (page: Page) => page.locator("main .pill", { hasText: "Connected" }).waitFor();
 const rowWith = (page: Page, text: string) => page.locator("main .events li", { hasText: text });
@@ -34,13 +34,13 @@ async function until(read: () => Promise<number>, expected: number): Promise<voi
 }
 
 consoleTest(
-  "check 13: a message that is submitted is seen within a second, if the filter has it",
+  "check 13: a message that is submitted over gRPC is seen within a second, if the filter has it",
   async (open) => {
-    const { page, goto, origin } = await open();
+    const { page, goto } = await open();
     await goto("/console/stream?kinds=cast.created&author_fids=31");
     await connected(page);
     const startedMs = performance.now();
-    await submit(origin, [
+    await submitOverGrpc([
       demoCast(32, { text: "of another person" }),
       demoCast(31, { text: "seen at once" }),
     ]);

@@ -29,7 +29,7 @@ interface Module {
   readonly imports: readonly { readonly path: string; readonly kind: string }[];
 }
 
-test("no thread loads at its start what only some nodes or some requests need", async () => {
+test("check 4: no thread loads at its start what only some nodes or some requests need", async () => {
   const { metafile } = await Bun.build({
     entrypoints: Object.keys(NOT_AT_START),
     target: "bun",

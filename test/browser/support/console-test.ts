@@ -18,25 +18,30 @@ if (HAS_BROWSER) beforeAll(() => Promise.all([sharedBrowser(), sharedNode()]), S
 export function consoleTest(
   title: string,
   body: (open: (options?: ConsolePageOptions) => Promise<ConsolePage>) => Promise<void>,
+  timeoutMs?: number,
 ): void {
-  test.skipIf(!HAS_BROWSER)(title, async () => {
-    const opened: ConsolePage[] = [];
-    try {
-      await body(async (options) => {
-        const next = await consolePage(options);
-        opened.push(next);
-        return next;
-      });
-      const faults = opened.flatMap((one) => one.faults());
-      if (faults.length > 0) throw new Error(`the page has faults:\n${faults.join("\n")}`);
-    } catch (cause) {
-      await Promise.all(opened.map((one, at) => keepScreenshot(one, `${title} ${at + 1}`)));
-      throw cause;
-    } finally {
-      // Faults are reported above.
-      await Promise.all(opened.map((one) => one.close().catch(() => undefined)));
-    }
-  });
+  test.skipIf(!HAS_BROWSER)(
+    title,
+    async () => {
+      const opened: ConsolePage[] = [];
+      try {
+        await body(async (options) => {
+          const next = await consolePage(options);
+          opened.push(next);
+          return next;
+        });
+        const faults = opened.flatMap((one) => one.faults());
+        if (faults.length > 0) throw new Error(`the page has faults:\n${faults.join("\n")}`);
+      } catch (cause) {
+        await Promise.all(opened.map((one, at) => keepScreenshot(one, `${title} ${at + 1}`)));
+        throw cause;
+      } finally {
+        // Faults are reported above.
+        await Promise.all(opened.map((one) => one.close().catch(() => undefined)));
+      }
+    },
+    timeoutMs,
+  );
 }
 
 async function keepScreenshot({ page }: ConsolePage, name: string): Promise<void> {

@@ -83,7 +83,7 @@ async function startDemo() {
   const { startDemoNode } = await import("../../support/demo-node.ts");
   const args = NODE_SETTINGS.flatMap((setting) => ["--set", setting]);
   const node = await startDemoNode({ dataDir: join(dir, "data"), args });
-  return { address: node.url, end: () => node.kill() };
+  return { address: `${node.url} ${node.hubAddress}`, end: () => node.kill() };
 }
 
 function isAlive(pid: number): boolean {

@@ -18,8 +18,18 @@ export function sharedBrowser(): Promise<Browser> {
 }
 
 /** The URL of the demo node of this process. Tests use fids of their own. */
-export function sharedNode(): Promise<string> {
-  return addressOf("node");
+export async function sharedNode(): Promise<string> {
+  return (await nodeAddresses()).http;
+}
+
+/** The address of the hub of that node, for gRPC. */
+export async function sharedHub(): Promise<string> {
+  return (await nodeAddresses()).hub;
+}
+
+async function nodeAddresses() {
+  const [http = "", hub = ""] = (await addressOf("node")).split(" ");
+  return { http, hub };
 }
 
 function addressOf(part: keyof typeof KNOWN): Promise<string> {

@@ -1,3 +1,4 @@
+import { getInsecureHubRpcClient, Message as HubMessage } from "@farcaster/hub-nodejs";
 import { toBytes } from "viem";
 import { ed25519KeyFromSeed } from "../../../src/protocol/build-message.ts";
 import { SubmitBulkMessagesRequest } from "../../../src/protocol/wire/generated/hub.ts";
@@ -11,6 +12,7 @@ import {
 } from "../../../src/protocol/wire/generated/message.ts";
 import { keysOfPerson } from "../../support/demo-calls.ts";
 import { signMessage, type TestSigner } from "../../support/messages.ts";
+import { sharedHub } from "./shared.ts";
 
 const FARCASTER_EPOCH_SECS = 1_609_459_200;
 
@@ -91,4 +93,17 @@ export async function submit(origin: string, messages: readonly DemoMessage[]): 
   const refused = replies.find(({ messageError }) => messageError !== undefined);
   if (refused || replies.length !== messages.length)
     throw new Error(`not merged: ${JSON.stringify(refused ?? text)}`);
+}
+
+/** Submits messages to the demo node of the process with the official client; fails unless the hub takes each. */
+export async function submitOverGrpc(messages: readonly DemoMessage[]): Promise<void> {
+  const client = getInsecureHubRpcClient(await sharedHub());
+  try {
+    for (const { bytes } of messages) {
+      const reply = await client.submitMessage(HubMessage.decode(bytes));
+      if (reply.isErr()) throw reply.error;
+    }
+  } finally {
+    client.close();
+  }
 }
