@@ -25,6 +25,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   verify: ["verify --sample 100", "verify --fid 3 --fid 194 --json"],
   upstream: ["upstream estimate --set upstream.url=http://host:3383"],
   "upstream estimate": ["upstream estimate --set upstream.url=http://host:3383", "upstream estimate --json"],
+  index: ["index compact"],
+  "index compact": [
+    "index compact --config /etc/svc/svc.toml",
+    "index compact --set upstream.fid_file=/etc/svc/fids.txt",
+  ],
   snapshot: [
     "snapshot create /backup/index-of-today",
     "snapshot verify /backup/index-of-today",

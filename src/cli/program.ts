@@ -16,6 +16,7 @@ import { registerDoctor } from "./doctor.ts";
 import { addExamples } from "./examples.ts";
 import { registerHealthcheck } from "./healthcheck.ts";
 import { registerImport } from "./import.ts";
+import { registerIndex } from "./index-command.ts";
 import { registerInit } from "./init/init.ts";
 import { registerListen } from "./listen/listen.ts";
 import { registerMigrate } from "./migrate.ts";
@@ -44,6 +45,7 @@ const COMMANDS = [
   registerImport,
   registerMigrate,
   registerVerify,
+  registerIndex,
   registerUpstream,
   registerBackup,
   registerRestore,

@@ -7,7 +7,8 @@ import type { Rejection } from "../protocol/rejection.ts";
 import { causeOf } from "./events.ts";
 import { type ImportedBatch, ImportSpool, type SpoolOutcome } from "./import-spool.ts";
 import type { IndexWriter, IndexWriterDeps } from "./index-writer.ts";
-import { applySpooledOp, type RelayedBatch, type SingleOp, singleOps, writeProgress } from "./relay.ts";
+import { applySpooledOp, type RelayedBatch, type SingleOp, singleOps } from "./relay.ts";
+import { writeProgress } from "./relay-progress.ts";
 
 /** Fills an empty index with the bulk build. */
 export interface BulkWriter {

@@ -11,7 +11,8 @@ import type { OwnHubLog } from "./hub-log/own-hub-log.ts";
 import type { ImportedBatch, SpoolOutcome } from "./import-spool.ts";
 import { type Admission, createIndexWriter, type IndexWriterDeps } from "./index-writer.ts";
 import { decodeRecord, type IngestRecord, type MergeOutcome, type RecordKind } from "./record.ts";
-import { applyRelayedOp, causeOfRelayed, type RelayedBatch, type SingleOp, writeProgress } from "./relay.ts";
+import { applyRelayedOp, causeOfRelayed, type RelayedBatch, type SingleOp } from "./relay.ts";
+import { writeProgress } from "./relay-progress.ts";
 import { markRelayedBlocks, opsWithBlocks } from "./relayed-blocks.ts";
 import { INDEX_FULL, IndexFullError, type SizeBound } from "./size-bound.ts";
 

@@ -1,23 +1,12 @@
 import type { PackedMessages } from "../db/index/bulk/bulk-build.ts";
-import { canBulkBuild } from "../db/index/bulk/bulk-phase.ts";
 import { addSpooledFid } from "../db/index/bulk/spooled-fids.ts";
-import type { IndexDatabase } from "../db/index/database.ts";
+import type { FollowedFids } from "../db/index/followed-fids.ts";
 import type { HubLogBlock } from "../db/index/hub-log.ts";
 import type { BlockRef } from "../db/index/outbox.ts";
 import type { PositionUpdate } from "../db/index/positions.ts";
-import { putPosition } from "../db/index/positions.ts";
 import type { StoredMessage } from "../db/index/project/stored-message.ts";
-import { setShardCount } from "../db/index/shards.ts";
 import type { TotalsDelta } from "../db/index/totals.ts";
-import {
-  addMentionedFid,
-  addToTodo,
-  appendToJournal,
-  clearUpstreamWork,
-  dropFromJournal,
-  dropFromTodo,
-  type JournaledBlock,
-} from "../db/index/upstream-work.ts";
+import { dropFromTodo, type JournaledBlock } from "../db/index/upstream-work.ts";
 import { type ByteList, unpackBytes } from "../lib/byte-list.ts";
 import { resolveConflict, type Store, slotOf } from "../protocol/merge-rules.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
@@ -132,6 +121,8 @@ export interface RelayedBatch {
   readonly todo?: readonly number[];
   /** Fids whose profiles must be stored from now on. Those that are new are added to the todo list. */
   readonly mentioned?: readonly number[];
+  /** The fids whose whole state is stored when the todo list is done. */
+  readonly followed?: FollowedFids;
   /** Discards the journal and the todo list first. */
   readonly startsOver?: boolean;
 }
@@ -233,19 +224,6 @@ export function applySpooledOp(context: MergeContext, totals: TotalsDelta, op: S
   if (op.kind === "onChainEvent") storeOnChainEvent(context.db, OnChainEvent.decode(op.event));
   else applyRelayedOp(context, totals, op);
   if (op.kind === "fidComplete") addSpooledFid(context.db, op.fid);
-}
-
-/** Writes the state of the following itself: positions, journal and todo list. */
-export function writeProgress(db: IndexDatabase, batch: RelayedBatch): void {
-  if (batch.startsOver) clearUpstreamWork(db);
-  if (batch.shards !== undefined && canBulkBuild(db)) setShardCount(db, batch.shards);
-  for (const fid of batch.todo ?? []) addToTodo(db, fid);
-  for (const fid of batch.mentioned ?? []) if (addMentionedFid(db, fid)) addToTodo(db, fid);
-  if (batch.journal) {
-    for (const block of batch.journal.blocks) appendToJournal(db, batch.journal.shard, block);
-  }
-  for (const { shard, upTo } of batch.discardedJournal ?? []) dropFromJournal(db, shard, upTo);
-  for (const { key, position } of batch.positions) putPosition(db, key, position);
 }
 
 /**

@@ -30,6 +30,7 @@ import { createStreamSlots } from "../stream/slots.ts";
 import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
 import type { WritesRpc } from "../writes/rpc.ts";
+import { dropCompactFile } from "./compact/compact-file.ts";
 import { openNodeDemo } from "./compose/demo.ts";
 import { connectionCaps } from "./connection-caps.ts";
 import { createConsoleNode } from "./console/console-node.ts";
@@ -310,6 +311,7 @@ async function prepareDatabases(common: Common, { demo, newState, migrate }: Ser
     await migratePostgres(postgres, { may: config.state.migrate });
   }
   await migrateFormerIndex(common, config.data.dir, { always: migrate });
+  dropCompactFile(indexPath(config.data.dir));
   using db = openIndexWriter(indexPath(config.data.dir));
   claimNetwork(db, config.protocol.network);
   claimSource(db, { follows });

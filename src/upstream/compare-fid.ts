@@ -6,8 +6,8 @@ import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-ch
 import { SignerSource } from "../protocol/wire/generated/state.ts";
 import type { UpstreamClient } from "./client.ts";
 import { readPages } from "./pages.ts";
-import { EVENT_TYPES, STORES } from "./read-fid.ts";
-import { storedEvents, storedKeys, storedMessages, storedProofs } from "./stored.ts";
+import { STORES } from "./read-fid.ts";
+import { EVENT_TYPES, storedEvents, storedKeys, storedMessages, storedProofs } from "./stored.ts";
 
 /** A part of an fid's state that only one side has, as text such as `Casts 0x…`. */
 export type Difference = string;

@@ -8,7 +8,8 @@ import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import type { UpstreamClient } from "./client.ts";
 import { dataOnNetwork } from "./network-check.ts";
 import { readPages } from "./pages.ts";
-import { EVENT_TYPES, STORES } from "./read-fid.ts";
+import { STORES } from "./read-fid.ts";
+import { EVENT_TYPES } from "./stored.ts";
 import { sampleOf, upstreamFids } from "./verify-sample.ts";
 
 /** What filling an index from the followed node takes, and what that was estimated from. */

@@ -52,7 +52,7 @@ export async function startFullSync(deps: SyncDeps): Promise<void> {
     starts.set(shard, await startOf(client, shard, headOf(info, shard)));
   }
   const positions = [stagePosition(Stage.Listing), shardsPosition(shards), scopePosition(scope.fingerprint)];
-  await writeWork(writer, { positions, startsOver: true, shards });
+  await writeWork(writer, { positions, startsOver: true, shards, followed: scope.followed });
   const listed = scope.fids
     ? await listScope(writer, db, scope.fids)
     : await listAll(client, writer, info, shards);

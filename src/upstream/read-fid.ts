@@ -13,7 +13,14 @@ import { MAX_REQUESTERS_PER_CALL, type MessagesMethod, type UpstreamClient } fro
 import type { EmitOps } from "./op-batcher.ts";
 import { PageVerifications } from "./page-verifications.ts";
 import { readPages } from "./pages.ts";
-import { isRegistered, storedEvents, storedKeys, storedMessages, storedProofs } from "./stored.ts";
+import {
+  EVENT_TYPES,
+  isRegistered,
+  storedEvents,
+  storedKeys,
+  storedMessages,
+  storedProofs,
+} from "./stored.ts";
 import type { RelayRules } from "./validate-relayed.ts";
 
 /** Dependencies of reading the state of an fid. */
@@ -36,13 +43,6 @@ export const STORES: readonly (readonly [Store, readonly MessagesMethod[]])[] = 
   [Store.Reactions, ["getAllReactionMessagesByFid"]],
   [Store.Links, ["getAllLinkMessagesByFid", "getLinkCompactStateMessageByFid"]],
   [Store.StorageLends, ["getAllLendStorageMessagesByFid"]],
-];
-
-export const EVENT_TYPES = [
-  OnChainEventType.EVENT_TYPE_ID_REGISTER,
-  OnChainEventType.EVENT_TYPE_SIGNER,
-  OnChainEventType.EVENT_TYPE_STORAGE_RENT,
-  OnChainEventType.EVENT_TYPE_TIER_PURCHASE,
 ];
 
 /** Operations that come from reading the state produce no events. */

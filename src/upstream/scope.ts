@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { FollowedFids } from "../db/index/followed-fids.ts";
 import { Store } from "../protocol/merge-rules.ts";
 import { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 
@@ -33,6 +34,11 @@ export class Scope {
     if (!this.#followed) return 0;
     const text = [...this.#followed].sort((a, b) => a - b).join();
     return 1 + createHash("sha256").update(text).digest().readUIntBE(0, 6);
+  }
+
+  /** The fids whose whole state is stored. */
+  get followed(): FollowedFids {
+    return this.#followed ?? "all";
   }
 
   /** The fids of which anything is stored; undefined for all. */

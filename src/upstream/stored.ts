@@ -8,6 +8,15 @@ import type { MessageRef } from "../ingest/relay.ts";
 import { proofsOfFid, rivalsOfFid } from "../ingest/relay-proofs.ts";
 import type { Store } from "../protocol/merge-rules.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
+import { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
+
+/** The types of on-chain events that make up the state of an fid. */
+export const EVENT_TYPES = [
+  OnChainEventType.EVENT_TYPE_ID_REGISTER,
+  OnChainEventType.EVENT_TYPE_SIGNER,
+  OnChainEventType.EVENT_TYPE_STORAGE_RENT,
+  OnChainEventType.EVENT_TYPE_TIER_PURCHASE,
+];
 
 const eventsOf = statement<
   { blockNumber: number; logIndex: number; bytes: Uint8Array },
@@ -20,6 +29,21 @@ const eventsOf = statement<
 const fidsAfter = statement<{ fid: number }, [fid: number, limit: number]>(
   "upstream-stored.fids-after",
   "SELECT fid FROM fids WHERE fid > ? ORDER BY fid LIMIT ?",
+);
+const nextFid = statement<{ fid: number | null }, [fid: number]>(
+  "upstream-stored.next-fid",
+  `SELECT min(fid) AS fid FROM (
+     SELECT min(fid) AS fid FROM fids WHERE fid > ?1
+     UNION ALL SELECT min(fid) FROM store_counts WHERE fid > ?1
+     UNION ALL SELECT min(fid) FROM username_proofs WHERE fid > ?1
+     UNION ALL SELECT min(fid) FROM username_proof_rivals WHERE fid > ?1
+     UNION ALL SELECT min(fid) FROM gasless_keys WHERE fid > ?1
+     UNION ALL SELECT min(fid) FROM key_nonces WHERE fid > ?1
+     ${EVENT_TYPES.map((type) => `UNION ALL SELECT min(fid) FROM on_chain_events WHERE type = ${type} AND fid > ?1`).join("\n     ")})`,
+);
+const requesters = statement<{ fid: number | null }, [fid: number]>(
+  "upstream-stored.keys-of",
+  "SELECT request_fid AS fid FROM gasless_keys WHERE fid > ? ORDER BY fid",
 );
 const isRegisteredFid = statement<{ one: number }, [fid: number]>(
   "upstream-stored.is-registered",
@@ -60,6 +84,16 @@ interface StoredKey {
 /** Returns the gasless keys of an fid, by their bytes in hex. */
 export function storedKeys(db: IndexDatabase, fid: number): Map<string, StoredKey> {
   return new Map(gaslessKeysOf(db, fid).map((stored) => [stored.key.toHex(), stored]));
+}
+
+/** Returns the next fid after `fid` of which the index has anything from the network. */
+export function storedFidAfter(db: IndexDatabase, fid: number): number | undefined {
+  return db.get(nextFid, fid)?.fid ?? undefined;
+}
+
+/** Returns the apps that requested gasless keys; repeated ones may be among them. */
+export function gaslessKeyRequesters(db: IndexDatabase): number[] {
+  return db.all(requesters, 0).flatMap(({ fid }) => fid ?? []);
 }
 
 export function isRegistered(db: IndexDatabase, fid: number): boolean {

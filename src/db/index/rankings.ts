@@ -57,6 +57,7 @@ const insertEntry = statement<
   unknown,
   [kind: string, snapshot: number, rank: number, ref: Uint8Array, score: number]
 >("rankings.insert", "INSERT INTO rankings (kind, snapshot, rank, ref, score) VALUES (?, ?, ?, ?, ?)");
+const dropAll = statement<unknown>("rankings.drop-all", "DELETE FROM rankings WHERE kind >= ''");
 const dropOld = statement<unknown, [kind: string, oldest: number]>(
   "rankings.drop-old",
   "DELETE FROM rankings WHERE kind = ? AND snapshot < ?",
@@ -87,6 +88,11 @@ export function rankIn(
   { snapshot, ref }: { readonly snapshot: number; readonly ref: Uint8Array },
 ): number | undefined {
   return db.get(rankOf, kind, snapshot, ref)?.rank;
+}
+
+/** Deletes all rankings. Call it in a transaction. */
+export function deleteRankings(db: IndexDatabase): void {
+  db.run(dropAll);
 }
 
 /**

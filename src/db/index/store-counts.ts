@@ -15,6 +15,11 @@ const dropUnused = statement<unknown, [fid: number, store: number]>(
   "DELETE FROM store_counts WHERE fid = ? AND store = ?",
 );
 
+const countsFrom = statement<{ fid: number; used: number }, [fid: number]>(
+  "store-counts.from",
+  "SELECT fid, used FROM store_counts WHERE fid > ? ORDER BY fid",
+);
+
 /** Store numbers are smaller than this. */
 const STORES = 128;
 
@@ -67,4 +72,15 @@ export class StoreCounts {
     this.#changed.clear();
     if (this.#counts.size > MAX_CACHED) this.#counts.clear();
   }
+}
+
+/** Returns the share of the messages of an index that these fids have; 1 without messages. */
+export function shareOfFids(db: IndexDatabase, fids: ReadonlySet<number>): number {
+  let all = 0;
+  let own = 0;
+  for (const { fid, used } of db.iterate(countsFrom, 0)) {
+    all += used;
+    if (fids.has(fid)) own += used;
+  }
+  return all === 0 ? 1 : own / all;
 }

@@ -41,6 +41,10 @@ const addMentioned = statement<unknown, [fid: number]>(
   "upstream-work.add-mentioned",
   "INSERT OR IGNORE INTO upstream_mentioned (fid) VALUES (?)",
 );
+const clearMentioned = statement<unknown>(
+  "upstream-work.clear-mentioned",
+  "DELETE FROM upstream_mentioned WHERE fid >= 0",
+);
 const selectMentionedAfter = statement<{ fid: number }, [fid: number, limit: number]>(
   "upstream-work.mentioned-after",
   "SELECT fid FROM upstream_mentioned WHERE fid > ? ORDER BY fid LIMIT ?",
@@ -84,6 +88,12 @@ export function todoAfter(db: IndexDatabase, fid: number, limit: number): number
 /** Adds an fid of which only the profile is stored. Returns whether it was new. */
 export function addMentionedFid(db: IndexDatabase, fid: number): boolean {
   return db.run(addMentioned, fid) > 0;
+}
+
+/** Replaces the fids of which only the profile is stored. */
+export function replaceMentionedFids(db: IndexDatabase, fids: Iterable<number>): void {
+  db.run(clearMentioned);
+  for (const fid of fids) db.run(addMentioned, fid);
 }
 
 /** The next fids after `fid` of which only the profile is stored. */

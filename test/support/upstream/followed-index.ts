@@ -49,7 +49,10 @@ export class FollowedIndex {
   /** How often the follower has asked whether there is room. */
   roomAsked = 0;
   readonly #options: FollowedIndexOptions;
-  readonly #engine: IngestEngine;
+  /** The writer, for work on the index while no follower runs. */
+  readonly engine: IngestEngine;
+  /** The fids that the next follower follows. */
+  fids: ReadonlySet<number> | undefined;
   readonly #clock: ManualClock;
   #follower: Follower | undefined;
   #commits = 0;
@@ -57,10 +60,11 @@ export class FollowedIndex {
 
   constructor(options: FollowedIndexOptions) {
     this.#options = options;
+    this.fids = options.fids;
     claimNetwork(this.db, "mainnet");
     this.#clock = new ManualClock(options.nowSecs);
     claimNetwork(this.db, "mainnet");
-    this.#engine = createIngestEngine({
+    this.engine = createIngestEngine({
       db: this.db,
       network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
       clock: this.#clock,
@@ -81,7 +85,7 @@ export class FollowedIndex {
       db: this.db,
       writer: {
         apply: async (batch) => this.#apply(batch),
-        buildStep: async () => this.#engine.buildStep(),
+        buildStep: async () => this.engine.buildStep(),
       },
       hasRoom: async () => {
         this.roomAsked += 1;
@@ -90,7 +94,7 @@ export class FollowedIndex {
       },
       network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
       clock: this.#clock,
-      fids: this.#options.fids,
+      fids: this.fids,
       concurrency: 8,
       timings: { ...PACE, stallMs: this.#options.stallMs ?? PACE.stallMs },
       onFault: (what, cause) => this.faults.push(`${what}: ${cause}`),
@@ -155,7 +159,7 @@ export class FollowedIndex {
     const fault = this.#options.commitFault?.(this.#commits);
     this.#commits += 1;
     if (fault === "before") throw new Error("the writer died before the commit");
-    this.#engine.applyRelayed(batch);
+    this.engine.applyRelayed(batch);
     this.#holdAgainstCheckpoints();
     this.wake();
     if (fault === "after") throw new Error("the writer died after the commit");

@@ -35,8 +35,12 @@ export function replaceIndex(path: string): void {
   syncPath(dirname(path));
 }
 
-/** Deletes the write-ahead log of a closed database, which SQLite leaves behind in some cases. */
-function dropEmptyLog(path: string): void {
+/**
+ * Deletes the write-ahead log of a closed database, which SQLite leaves behind in some cases.
+ *
+ * @throws UserError when it holds changes.
+ */
+export function dropEmptyLog(path: string): void {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
   if (log && log.size > 0)
     throw new UserError(

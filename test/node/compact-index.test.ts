@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { indexPath, openIndexWriter } from "../../src/db/index/database.ts";
+import { writeMeta } from "../../src/db/index/meta.ts";
+import { putPosition } from "../../src/db/index/positions.ts";
+import { verifyIndex } from "../../src/db/index/verify.ts";
+import { type CompactDeps, compactIndex } from "../../src/node/compact/compact-index.ts";
+import { ManualClock } from "../support/clock.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { startDemoNode } from "../support/demo-node.ts";
+import { contentDifferences, indexContent } from "../support/index-content.ts";
+import { IS_LONG } from "../support/long.ts";
+import { startNode, tempDir } from "../support/program.ts";
+
+/** `svc index compact` over the demo network, as if a node had followed all of it. */
+
+/** Four of five people. */
+const FOLLOWED = Array.from({ length: 200 }, (_, at) => at + 1).filter((fid) => fid % 5 !== 0);
+const READ = [3, 8, 21];
+const KILLS = IS_LONG ? 100 : 2;
+const dir = tempDir();
+const original = join(dir.path, "original");
+const expected = join(dir.path, "expected");
+/** Bodies of responses before, by path. */
+const reads = new Map<string, string>();
+
+const copyTo = (name: string, from = original) => {
+  const to = join(dir.path, name);
+  rmSync(to, { recursive: true, force: true });
+  cpSync(from, to, { recursive: true });
+  return to;
+};
+const SETTINGS = ["--set", "upstream.url=http://127.0.0.1:1", "--set", `upstream.fids=${FOLLOWED.join()}`];
+const compact = (dataDir: string) =>
+  Bun.spawn([...compiledProgram, "--data-dir", dataDir, ...SETTINGS, "index", "compact", "--json"], {
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+const deps = (dataDir: string, changes: Partial<CompactDeps> = {}): CompactDeps => ({
+  dataDir,
+  network: "mainnet",
+  followed: new Set(FOLLOWED),
+  clock: new ManualClock(1_800_000_000),
+  signal: new AbortController().signal,
+  onProgress: () => {},
+  ...changes,
+});
+
+function contentOf(dataDir: string) {
+  using db = openIndexWriter(indexPath(dataDir));
+  return indexContent(db);
+}
+
+function rowsOf(dataDir: string, table: string): unknown[] {
+  using db = openIndexWriter(indexPath(dataDir));
+  return db.sqlite.query(`SELECT * FROM ${table}`).all();
+}
+
+beforeAll(async () => {
+  const node = await startDemoNode({ dataDir: original });
+  for (const fid of READ)
+    for (const path of [
+      `/v1/castsByFid?fid=${fid}`,
+      `/v1/linksByFid?fid=${fid}`,
+      `/v1/reactionsByFid?fid=${fid}&reaction_type=1`,
+    ])
+      reads.set(path, await (await fetch(`${node.url}${path}`)).text());
+  await node.stop();
+  using db = openIndexWriter(indexPath(original));
+  db.transaction(() => {
+    db.sqlite.run("DELETE FROM meta WHERE key = 'demo'");
+    writeMeta(db, "follows", "true");
+    for (const [key, position] of Object.entries({ stage: 3, shards: 2, scope: 0, filled: 1 }))
+      putPosition(db, `upstream ${key}`, position);
+    for (const shard of [0, 1, 2]) putPosition(db, `upstream ${shard} applied`, 1000);
+  });
+  db.checkpoint();
+  db[Symbol.dispose]();
+  copyTo("expected");
+  const child = compact(expected);
+  expect([await child.exited, await new Response(child.stderr).text()]).toEqual([0, ""]);
+  const { bytesBefore, bytesAfter, narrowed } = JSON.parse(await new Response(child.stdout).text());
+  expect(narrowed.isComplete).toBe(true);
+  expect(narrowed.removedRecords).toBeGreaterThan(1000);
+  expect(bytesAfter).toBeLessThan(0.95 * bytesBefore);
+}, 60_000);
+
+afterAll(() => dir[Symbol.dispose]());
+
+test("the compacted index is whole: derived tables equal a recount, the logs and the state are as they were", () => {
+  expect(verifyIndex(indexPath(expected))).toEqual([]);
+  for (const table of ["event_outbox", "hub_events", "hub_blocks", "channel_registry"])
+    expect(rowsOf(expected, table)).toEqual(rowsOf(original, table));
+  const positions = (dataDir: string) =>
+    rowsOf(dataDir, "positions").filter((row) => (row as { key: string }).key !== "upstream scope");
+  expect(positions(expected)).toEqual(positions(original));
+  const state = (dataDir: string) => readFileSync(join(dataDir, "state.db"));
+  expect(state(expected).equals(state(original))).toBe(true);
+  expect(existsSync(`${indexPath(expected)}.compact`)).toBe(false);
+});
+
+test("a node with the compacted index gives the same responses about the followed fids", async () => {
+  await using node = await startNode({
+    command: compiledProgram,
+    dataDir: copyTo("served", expected),
+    args: SETTINGS,
+  });
+  for (const [path, body] of reads) expect(await (await fetch(`${node.url}${path}`)).text()).toBe(body);
+  expect(await (await fetch(`${node.url}/v1/castsByFid?fid=5`)).text()).toContain("not followed by this node");
+});
+
+test("a compaction that is killed at any moment loses nothing that stays, and the next one ends as the first would", async () => {
+  const want = contentOf(expected);
+  for (let round = 0; round < KILLS; round++) {
+    const dataDir = copyTo("killed");
+    const child = compact(dataDir);
+    await Bun.sleep(150 + Math.random() * 1500);
+    child.kill("SIGKILL");
+    await child.exited;
+    {
+      using db = openIndexWriter(indexPath(dataDir));
+      expect(db.damage()).toEqual([]);
+    }
+    if (IS_LONG) expect(verifyIndex(indexPath(dataDir))).toEqual([]);
+    await compactIndex(deps(dataDir));
+    expect(contentDifferences(want, contentOf(dataDir))).toEqual([]);
+  }
+}, 600_000);
+
+test("too little free space is refused before anything is done", async () => {
+  const dataDir = copyTo("small");
+  const before = readFileSync(indexPath(dataDir));
+  expect(compactIndex(deps(dataDir, { freeBytes: () => 100_000 }))).rejects.toThrow(
+    /needs [\d,.]+ MB of free space/,
+  );
+  await compactIndex(deps(dataDir, { freeBytes: () => 100_000 })).catch(() => undefined);
+  expect(readFileSync(indexPath(dataDir)).equals(before)).toBe(true);
+});
+
+test("a disk that is full later leaves a usable index, and the next run completes the work", async () => {
+  const dataDir = copyTo("full");
+  let asked = 0;
+  const freeBytes = () => (asked++ === 0 ? 1e12 : 100_000);
+  await expect(compactIndex(deps(dataDir, { freeBytes }))).rejects.toThrow("the index is usable as it is");
+  expect(verifyIndex(indexPath(dataDir))).toEqual([]);
+  await compactIndex(deps(dataDir));
+  expect(contentDifferences(contentOf(expected), contentOf(dataDir))).toEqual([]);
+});
