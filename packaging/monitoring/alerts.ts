@@ -138,7 +138,7 @@ export const alerts: readonly Alert[] = [
     expr: "svc_index_full == 1",
     for: "1m",
     summary: "The index is at `index.max_bytes`: nothing more is merged.",
-    action: "Raise the bound and restart, or stop the node and run `svc index compact`.",
+    action: "Raise the bound and restart, or stop the node and compact the index.",
     runbook: "#size-of-the-index",
   },
   {

@@ -107,7 +107,9 @@ test("a node with the compacted index gives the same responses about the followe
     args: SETTINGS,
   });
   for (const [path, body] of reads) expect(await (await fetch(`${node.url}${path}`)).text()).toBe(body);
-  expect(await (await fetch(`${node.url}/v1/castsByFid?fid=5`)).text()).toContain("not followed by this node");
+  expect(await (await fetch(`${node.url}/v1/castsByFid?fid=5`)).text()).toContain(
+    "not followed by this node",
+  );
 });
 
 test("a compaction that is killed at any moment loses nothing that stays, and the next one ends as the first would", async () => {
