@@ -1,16 +1,17 @@
 # The node as an image of its own: the program, the C library, nothing else. It runs without a shell and without root.
 #
-#   docker build -t svc .
+#   docker build -t svc --build-arg COMMIT=$(git rev-parse --short=12 HEAD) .
 #   docker run -p 127.0.0.1:8080:8080 -v svc:/data svc serve --demo
 #
 # For another platform: docker buildx build --platform linux/arm64 -t svc .
 FROM --platform=$BUILDPLATFORM node:22-bookworm-slim AS build
 ARG TARGETARCH
+ARG COMMIT
 WORKDIR /src
 COPY . .
 RUN npx --yes bun@1.4.5 install --frozen-lockfile --production \
   && target="linux-$(echo "${TARGETARCH:-$(node -p process.arch)}" | sed s/amd64/x64/)" \
-  && npx --yes bun@1.4.5 build.ts "$target" --outdir /out \
+  && SVC_BUILD_COMMIT="$COMMIT" npx --yes bun@1.4.5 build.ts "$target" --outdir /out \
   && mv "/out/svc-$target" /out/svc
 
 FROM debian:bookworm-slim AS root

@@ -90,7 +90,10 @@ async function compile(target: Target | undefined, outfile: string, plugin: BunP
   process.stdout.write(`${outfile}  ${megabytes} MB\n`);
 }
 
+/** The checked out commit, or the one that `SVC_BUILD_COMMIT` names where the sources are no checkout, as in a container. */
 function currentCommit(): string {
+  if (process.env.SVC_BUILD_COMMIT) return process.env.SVC_BUILD_COMMIT;
+  if (Bun.which("git") === null) return "unknown";
   const git = Bun.spawnSync(["git", "rev-parse", "--short=12", "HEAD"], { stderr: "ignore" });
   return git.success ? git.stdout.toString().trim() : "unknown";
 }

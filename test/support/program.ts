@@ -27,6 +27,8 @@ export const DIST = join(ROOT, "dist");
 export async function compileInto(dir: string): Promise<string> {
   const build = Bun.spawn([process.execPath, "build.ts", "--outdir", dir], {
     cwd: ROOT,
+    // The build needs no other tool: a container has no git, for example.
+    env: { ...process.env, PATH: "" },
     stdout: "ignore",
     stderr: "pipe",
   });
