@@ -39,13 +39,19 @@ let beforeWork: string;
 beforeAll(async () => {
   node = await startDemoNode({
     dataDir: join(dir.path, "demo"),
-    args: ["--set", "backup.at=03:15", "--set", `backup.dir=${join(dir.path, "backups")}`],
+    args: [
+      "backup.at=03:15",
+      `backup.dir=${join(dir.path, "backups")}`,
+      "index.max_bytes=1000000000",
+    ].flatMap((setting) => ["--set", setting]),
   });
   beforeWork = await metricsOf(node);
   const dataDir = join(dir.path, "follower");
   follower = await startNode({
     command: compiledProgram,
     dataDir,
+    // What it follows makes no difference here, and a fill takes time.
+    args: ["--set", "upstream.fids=3"],
     env: await composedSettings("compose.yaml", "svc", {
       "http://snapchain:3383": `http://${node.hubAddress}`,
       "/data": dataDir,
