@@ -158,7 +158,8 @@ export async function startLoad(options: {
   every(2500, "console polls", () => read("console polls", PAGES[turns.pages++ % PAGES.length] ?? ""));
   every(5000, "send", owner.send);
   every(20_000, "send to clients in trouble", owner.sendToTroubled);
-  every(15_000, "tokens", owner.renewTokens);
+  // A user may report 60 changes an hour.
+  every(120_000, "tokens", owner.renewTokens);
   every(1000, "signed read", () => tally.timed("signed read", () => client.signed("GET", "/frame/app/list")));
   every(1000, "read by session", owner.readBySession);
   every(60_000, "sessions", owner.renewSession);

@@ -72,15 +72,18 @@ const CALLS = [
   ...["read by session", "hostile requests", "vanished clients", "refused submits", "token events"],
 ];
 
+/** The number of calls that succeeded, those of the prober included. */
+export function callsIn(samples: readonly Sample[]): number {
+  return samples.reduce(
+    (sum, { done }) => sum + CALLS.reduce((more, name) => more + (done[name] ?? 0), 0),
+    nodeReads(samples).length,
+  );
+}
+
 function cpuOfRequest(samples: readonly Sample[], before: Sample | undefined): number {
   const last = samples.at(-1);
   if (!before || !last) return Number.NaN;
-  const probes = nodeReads(samples).length;
-  const calls = samples.reduce(
-    (sum, { done }) => sum + CALLS.reduce((more, name) => more + (done[name] ?? 0), 0),
-    probes,
-  );
-  const ofNode = (last.node.cpuUs - before.node.cpuUs) / calls;
+  const ofNode = (last.node.cpuUs - before.node.cpuUs) / callsIn(samples);
   return ofNode / ((last.bareCpuUs - before.bareCpuUs) / bareReads(samples).length);
 }
 

@@ -1,4 +1,4 @@
-import { type Bucket, buckets, MEASURES, percentile } from "./measures.ts";
+import { type Bucket, buckets, callsIn, MEASURES, percentile } from "./measures.ts";
 import type { Sample, SoakRun } from "./samples.ts";
 
 /** Whether a node is at the end as it was after it had warmed up. */
@@ -98,7 +98,7 @@ function failures(samples: readonly Sample[]): Pick<Verdict, "failed" | "failedS
       failed[what] = (failed[what] ?? 0) + count;
       bad += count;
     }
-    for (const took of Object.values(sample.tookUs)) good += took.length;
+    good += callsIn([sample]);
   }
   return { failed, failedShare: bad / Math.max(1, bad + good) };
 }
