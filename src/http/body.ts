@@ -11,7 +11,7 @@ const empty = new Uint8Array(0);
 /** Bytes of a body that is too large which are read before the response. Twice the largest body that any path takes. */
 const MAX_DISCARDED_BYTES = 2 * 1024 * 1024;
 /** So long a client may pause within them. */
-const DISCARD_PAUSE_MS = 20;
+const DISCARD_PAUSE_MS = 50;
 /** So long they may take. */
 const MAX_DISCARD_MS = 1000;
 

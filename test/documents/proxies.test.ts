@@ -177,7 +177,7 @@ describe.skipIf(!HAS_TOOLS)("the documented proxies", () => {
       stdout: "pipe",
     });
     const results = JSON.parse(await new Response(client.stdout).text());
-    expect(results).toEqual(addresses.map(() => ({ submitted: true, arrived: true, wasOpen: true })));
+    expect(results).toEqual(addresses.map(() => "arrived"));
     // The casts that the official client submitted, over each proxy and transport, without a delay by a buffer.
     for (const { events, socket, close } of streams) {
       for (const { hubAddress } of proxies) {
@@ -186,7 +186,7 @@ describe.skipIf(!HAS_TOOLS)("the documented proxies", () => {
       }
       close();
     }
-  }, 120_000);
+  }, 300_000);
 
   test("a restart of the node fails no read behind Caddy; what does not wait for it gets Retry-After", async () => {
     const seen = new Map(proxies.map(({ name }) => [name, new Map<string, number>()]));
