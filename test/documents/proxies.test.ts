@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createCertificateAuthority } from "../support/certificates.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { startDemoNode } from "../support/demo-node.ts";
 import { documentExample } from "../support/documents.ts";
 import { IS_LONG } from "../support/long.ts";
-import { type RunningNode, tempDir } from "../support/program.ts";
+import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { freePort, INSTALLED_PROXIES, type RunningProxy, startProxy } from "../support/tls-proxies.ts";
 
 /** The documented proxies, where they are installed, in front of one demo node. */
@@ -60,11 +61,11 @@ beforeAll(async () => {
   // The suite does not wait for the delay of a drain.
   if (!IS_LONG) own.push("http.drain_delay_secs=0");
   const args = [`hub.port=${nodeHubPort}`, ...settings, ...own].flatMap((setting) => ["--set", setting]);
-  const start = () => startDemoNode({ dataDir: file("data"), args: ["--port", String(nodePort), ...args] });
-  node = await start();
+  const options = { dataDir: file("data"), args: ["--port", String(nodePort), ...args] };
+  node = await startDemoNode(options);
   restart = async () => {
     expect(await node.stop()).toBe(0);
-    node = await start();
+    node = await startNode({ command: compiledProgram, demo: true, ...options });
   };
 }, 60_000);
 
