@@ -21,7 +21,7 @@ export interface Load {
 
 const MERGES_PER_SEC = 10;
 /** Calls of one kind under way at most; a turn beyond that is left out and counted as failed. */
-const MAX_AT_ONCE = 8;
+const MAX_AT_ONCE = 64;
 const STOP_MS = 3000;
 /** A client waits so long before it opens a stream again that it could not open. */
 const RETRY_MS = 1000;
