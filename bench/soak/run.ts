@@ -83,7 +83,11 @@ export async function runSoak(options: SoakOptions): Promise<void> {
       ]);
       if (ended) throw new Error(`the node ended with code ${ended.code}: ${node.logs().slice(-4000)}`);
       const withAnonymous = nth % ANONYMOUS_EVERY === 0 || nth === 1;
-      const figures = await readNodeFigures({ pid: node.pid, url: node.url, dataDir, withAnonymous });
+      const figures = await readNodeFigures({ pid: node.pid, url: node.url, dataDir, withAnonymous }).catch(
+        (cause) => tally.failed("sample", cause),
+      );
+      // A machine that stands still costs a sample, not the run.
+      if (!figures) continue;
       const probes = await prober.take();
       const { done, failed, tookUs } = tally.take();
       for (const [what, count] of Object.entries(probes.failed)) failed[what] = count;
