@@ -151,6 +151,18 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     return refuse("conflict", `this signer is that of fid ${approval.fid}`, { code: "conflict" });
   }
 
+  /** Two windows can have one link open: the network takes the key once, from the first user who signs. */
+  async function refuseTaken({ signerUuid }: StoredSigner, fid: number, origin: RequestOrigin) {
+    const current = await store.find(signerUuid);
+    const seen = current && (await states.see(current, origin));
+    if (seen?.state.status !== "approved") return undefined;
+    const isSame = seen.signer.approval?.fid === fid;
+    const who = isSame
+      ? "you have approved this link in another window"
+      : "another user has approved this link";
+    return refuse("conflict", who, { code: "conflict" });
+  }
+
   return {
     async view(token) {
       const pending = await findPending(token, { isCounted: false });
@@ -215,7 +227,10 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       const signed = signedRequest(request, terms, { custody, requestSignature, custodyOf });
       if (!signed.ok) return signed;
       if (nonce <= registry.userNonce(fid))
-        return refuse("conflict", "nonce was used meanwhile; prepare again", { code: "conflict" });
+        return (
+          (await refuseTaken(signer, fid, origin)) ??
+          refuse("conflict", "nonce was used meanwhile; prepare again", { code: "conflict" })
+        );
 
       const { keyRequest } = signed.value;
       // Before it is submitted: a crash in between must not leave a key that approves nothing.
@@ -227,7 +242,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       const data = keyAddData({ ...parts, requestSignature: signed.value.requestSignature });
       const message = vault.sign(signer, data);
       const sent = await submit(message, { ...origin, ownerFid: signer.ownerFid, apiKeyId: null });
-      if (!sent.ok) return networkRefusal(sent.error);
+      if (!sent.ok) return (await refuseTaken(signer, fid, origin)) ?? networkRefusal(sent.error);
       const current = await store.find(signer.signerUuid);
       const state = current && (await states.see(current, origin)).state;
       return ok({ status: state?.status ?? "pending_approval", fid, hash: message.hash });

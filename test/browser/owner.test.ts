@@ -241,6 +241,29 @@ describe("the end of a session", () => {
     ]);
   });
 
+  consoleTest("ended in another tab, a tab goes on with the session that was started there", async (open) => {
+    const one = await open();
+    const { page, context, goto, origin } = one;
+    await enter(one, 28);
+    const other = await context.newPage();
+    await other.goto(`${origin}/console/manage/apps`);
+    await other.getByText("You have none yet.").waitFor();
+    await goto(ACTIVITY);
+    await page.getByRole("button", { name: "End the session" }).first().click();
+    await page.getByRole("button", { name: "Start a session again" }).click();
+    await page.getByText("A session was ended").waitFor();
+    await other.getByRole("heading", { name: "Mini apps", exact: true }).click();
+    // The request of the ended session is refused; that of the other tab's, which stays stored, is answered.
+    const answered = other.waitForResponse(
+      (response) => response.url().includes("/frame/app/list") && response.status() === 200,
+    );
+    await other.keyboard.press("r");
+    await answered;
+    expect(await other.getByRole("heading", { name: "Your session has ended" }).count()).toBe(0);
+    await other.reload();
+    await other.getByText("You have none yet.").waitFor();
+  });
+
   consoleTest(
     "check 22: a form keeps its text when its session ends, and while a new one is started",
     async (open) => {

@@ -158,6 +158,32 @@ describe("the SDK's signers", () => {
     expect(log.body.entries[0]).toMatchObject({ fid: USER, signer_uuid: signerUuid, outcome: "ok" });
   });
 
+  test("of a link that two windows have open are approved once, and by one user", async () => {
+    const approve = (url: string | undefined, fid: number) =>
+      approveSigner(local(url), { account: custody(fid), fid });
+    const refusalsOf = async (url: string | undefined, fids: readonly number[]) => {
+      const outcomes = await Promise.allSettled(fids.map((fid) => approve(url, fid)));
+      return outcomes.map((outcome) => (outcome.status === "rejected" ? String(outcome.reason) : ""));
+    };
+    const same = await register(await client.createSigner());
+    const twice = (await refusalsOf(same.signer_approval_url, [USER, USER])).filter(Boolean);
+    expect(twice.length).toBeLessThan(2);
+    for (const refusal of twice)
+      expect(refusal).toMatch(/you have approved this link in another window|is over/);
+
+    const other = await client.createSigner();
+    const { signer_approval_url: url } = await register(other);
+    signed.api.node.clock.advanceSecs(120);
+    const refusals = await refusalsOf(url, [USER, OWNER]);
+    expect(refusals.filter(Boolean)).toHaveLength(1);
+    expect(refusals.join("")).toMatch(/another user has approved this link|belongs to another fid|is over/);
+    const winner = refusals[0] === "" ? USER : OWNER;
+    expect(await client.lookupSigner({ signerUuid: other.signer_uuid })).toMatchObject({
+      status: "approved",
+      fid: winner,
+    });
+  });
+
   test("are approved by a key on chain and revoked by its removal", async () => {
     const signer = await client.createSigner();
     await register(signer);

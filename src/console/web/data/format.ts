@@ -53,6 +53,14 @@ export function formatAgo(atMs: number, nowMs: number): string {
   return atMs > nowMs || age === day.format(atMs) ? age : `${age} ago`;
 }
 
+/** Seconds as a person says them. */
+export const formatSecs = (secs: number): string => {
+  if (secs < 60) return `${Math.round(secs)} s`;
+  if (secs < 3600) return `${Math.round(secs / 60)} min`;
+  if (secs < 86_400) return `${Math.floor(secs / 3600)} h ${Math.round((secs % 3600) / 60)} min`;
+  return `${Math.floor(secs / 86_400)} d ${Math.round((secs % 86_400) / 3600)} h`;
+};
+
 /** Day and minute in the visitor's zone. */
 export const formatMoment = (atMs: number) => dayAndTime.format(atMs);
 

@@ -67,7 +67,7 @@ export async function request<T>(call: Call, options: RequestOptions = {}): Prom
     });
   } catch (cause) {
     if (options.signal?.aborted) throw cause;
-    throw new RequestFailure({ status: 0, message: "the node does not answer" });
+    throw new RequestFailure({ status: 0, message: "the node cannot be reached" });
   }
   if (response.status === 401 && call.op === undefined) isApiKeyWanted.value = true;
   if (!response.ok) throw await readFailure(response);

@@ -7,6 +7,7 @@ import { Icon, type IconName } from "../icons.tsx";
 import { pageConfig } from "../page-config.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
 import { CastRow } from "../parts/cast-row.tsx";
+import { Filling } from "../parts/filling.tsx";
 import { NothingCast } from "../parts/node-state.tsx";
 import { Heading } from "../parts/page-head.tsx";
 import { Pill } from "../parts/pill.tsx";
@@ -134,6 +135,7 @@ export function Page() {
         <State pulse={pulse} />
         <Heading text="A Farcaster node of your own, already answering." />
         <Lead pulse={pulse} />
+        {pulse && <Filling pulse={pulse} />}
         <div class="row wrap">
           {pageConfig.demo && pageConfig.manage && (
             <a class="btn go" href="/console/manage?demo=1">

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { BackupsReport } from "../../operator/reports.ts";
-import { formatBytes, formatMoment } from "../data/format.ts";
+import { formatBytes, formatMoment, formatSecs } from "../data/format.ts";
 import { useQuery } from "../data/query.ts";
 import type { RequestFailure } from "../data/request.ts";
 import { DataTable } from "../parts/data-table.tsx";
@@ -8,13 +8,15 @@ import { FailureBox } from "../parts/failure-box.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { Region } from "../parts/region.tsx";
 import { Time } from "../parts/time.tsx";
-import { formatSecs } from "../status/figures.ts";
 import { operatorChange, operatorRead, operatorRequest } from "./session.ts";
 
 const EVERY_MS = 5_000;
 /** While one is made. */
 const OFTEN_MS = 1_000;
 const KINDS = { whole: "index and state", state: "state", index: "index" } as const;
+
+/** Reasons of the node begin in lower case and have no full stop. */
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 /** The backups of the node, and the button that makes one. */
 export function BackupsCard({ mayChange }: { mayChange: boolean }) {
@@ -57,7 +59,7 @@ export function BackupsCard({ mayChange }: { mayChange: boolean }) {
         <>
           {failure && <FailureBox failure={failure} />}
           <p class="pad s dim">
-            {unavailable ??
+            {(unavailable && sentence(unavailable)) ??
               `A backup holds the state: apps, webhooks, keys, deliveries. It is read back after it was written. The index can be filled again. The last ${keep} made here stay, and none of the scheduled ones is deleted for them.`}
             {nextAt !== null && ` The next scheduled one is at ${formatMoment(nextAt * 1000)}.`}
           </p>

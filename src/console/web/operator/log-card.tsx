@@ -66,7 +66,7 @@ export function LogCard() {
               <span class="row wrap">
                 <Pill kind={line.level === "warn" ? "warn" : "bad"}>{line.level}</Pill>
                 <span class="mono s">{line.thread}</span>
-                <bdi class="grow">{line.message}</bdi>
+                <bdi class="grow roomy">{line.message}</bdi>
                 <Time at={Date.parse(line.at) / 1000} />
               </span>
               {line.fields !== "" && <pre class="xs dim">{line.fields}</pre>}

@@ -1,14 +1,14 @@
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { ThreadsReport } from "../../operator/reports.ts";
-import { formatBytes } from "../data/format.ts";
+import { formatBytes, formatSecs } from "../data/format.ts";
 import { useQuery } from "../data/query.ts";
 import type { SeriesColumns } from "../data/series.ts";
 import { pageConfig } from "../page-config.ts";
 import { PageHead } from "../parts/page-head.tsx";
 import { Plot } from "../parts/plot.tsx";
 import { Skeleton } from "../parts/skeleton.tsx";
-import { formatMs, formatRate, formatSecs } from "../status/figures.ts";
+import { formatMs, formatRate } from "../status/figures.ts";
 import { StaleNotice } from "../status/now-card.tsx";
 import { RangeNav } from "../status/range-nav.tsx";
 import { type Range, rangeOf } from "../status/ranges.ts";

@@ -93,7 +93,7 @@ export function ConnectPanel() {
             />
           ))}
           {wallets.length === 0 && hasLooked && (
-            <p role="status">This browser has no wallet. There are other ways, beside.</p>
+            <p role="status">This browser has no wallet. “Without a wallet here” has other ways.</p>
           )}
           {isBusy && (
             <p role="status" class="s dim">

@@ -58,7 +58,7 @@ function Facts({ operation, prepared, fid }: { operation: OwnerOperation; prepar
     ["requestHash", prepared.requestHash],
   ] as const;
   return (
-    <div>
+    <div class="stack tight">
       <p class="s dim">Your wallet shows these lines. Compare them before you sign.</p>
       <dl class="pairs mono">
         {facts.map(([name, value]) => (

@@ -62,13 +62,20 @@ export const sessionOf = ({ sessionId, access, expiresAt, privateKey }: StoredSe
   privateKey,
 });
 
-/** Forgets the session of the owner, which the node does not know any more. */
+/** Forgets the session of the owner, which the node does not know any more. Goes on with one that another tab has started since. */
 export async function dropSession(): Promise<void> {
   const current = owner.peek();
   if (!current?.session) return;
-  owner.value = { ...current, session: undefined };
-  hasSessionEnded.value = true;
-  await forgetSession(current.fid);
+  const { fid, address, session } = current;
+  const stored = await readSession(fid);
+  const isNewer = stored !== undefined && stored.sessionId !== session.id && stored.address === address;
+  const next = isNewer ? sessionOf(stored) : undefined;
+  const now = owner.peek();
+  if (now?.fid === fid && now.session?.id === session.id) {
+    owner.value = { ...now, session: next };
+    hasSessionEnded.value = next === undefined;
+  }
+  await forgetSession(fid, session.id);
 }
 
 let restoring: Promise<void> | undefined;

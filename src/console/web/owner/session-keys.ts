@@ -50,6 +50,8 @@ export async function storeSession(session: StoredSession): Promise<void> {
   await inStore("readwrite", (store) => store.put(session)).catch(() => undefined);
 }
 
-export async function forgetSession(fid: number): Promise<void> {
+/** Forgets a session of an fid; one that another tab has started since stays. */
+export async function forgetSession(fid: number, sessionId: string): Promise<void> {
+  if ((await readSession(fid))?.sessionId !== sessionId) return;
   await inStore("readwrite", (store) => store.delete(fid)).catch(() => undefined);
 }

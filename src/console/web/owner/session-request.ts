@@ -53,6 +53,10 @@ async function requestBySession<T>(
   } catch (cause) {
     const isOver = cause instanceof RequestFailure && cause.code === SESSION_ENDED;
     if (isOver && owner.peek()?.session?.id === session.id) await dropSession();
+    const now = owner.peek();
+    // Another tab has started one since.
+    if (isOver && now?.fid === fid && now.session && now.session.id !== session.id)
+      return requestBySession<T>(fid, now.session, call, options);
     throw cause;
   }
 }

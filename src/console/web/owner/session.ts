@@ -82,7 +82,7 @@ export async function leave(): Promise<void> {
     const path = `${apiPrefix}/session?session_id=${current.session.id}`;
     // A session that the node does not know any more has ended, too.
     await sessionRequest({ method: "DELETE", path, op: "session.delete" }).catch(() => undefined);
-    await forgetSession(current.fid);
+    await forgetSession(current.fid, current.session.id);
   }
   disconnect();
 }

@@ -25,7 +25,7 @@ export function FailureBox({ failure, retry }: { failure: RequestFailure; retry?
         <b>{failure.status === 0 ? "No answer" : failure.status}</b> {failure.message}
       </p>
       {failure.requestId !== undefined && <p class="xs mono dim">request {failure.requestId}</p>}
-      {retry && (
+      {retry && failure.status !== 501 && (
         <p>
           <button type="button" class="btn" disabled={left > 0} onClick={retry}>
             {left > 0 ? `Try again in ${left} s` : "Try again"}

@@ -1,4 +1,4 @@
-import { formatCount, formatDuration } from "../data/format.ts";
+import { formatCount, formatDuration, formatSecs } from "../data/format.ts";
 
 /** Where a node waits: each line is a figure of the history, in words. */
 export interface QueueFigure {
@@ -8,14 +8,6 @@ export interface QueueFigure {
   readonly words: string;
   readonly format: (value: number) => string;
 }
-
-/** Seconds as a person says them. */
-export const formatSecs = (secs: number): string => {
-  if (secs < 60) return `${Math.round(secs)} s`;
-  if (secs < 3600) return `${Math.round(secs / 60)} min`;
-  if (secs < 86_400) return `${Math.floor(secs / 3600)} h ${Math.round((secs % 3600) / 60)} min`;
-  return `${Math.floor(secs / 86_400)} d ${Math.round((secs % 86_400) / 3600)} h`;
-};
 
 /** A rate with the digits that matter. */
 export const formatRate = (value: number): string =>

@@ -1,9 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
-import { formatCount } from "../data/format.ts";
+import { formatCount, formatSecs } from "../data/format.ts";
 import type { Pulse } from "../data/pulse.ts";
 import type { RequestFailure } from "../data/request.ts";
+import { Filling } from "../parts/filling.tsx";
 import { Pill } from "../parts/pill.tsx";
-import { formatMs, formatRate, formatSecs } from "./figures.ts";
+import { formatMs, formatRate } from "./figures.ts";
 
 export interface Freshness {
   readonly error: RequestFailure | undefined;
@@ -60,19 +61,6 @@ function Stat({ label, value }: { label: string; value: string }) {
 const orDash = (value: number | null | undefined, format: (value: number) => string) =>
   value === null || value === undefined ? "–" : format(value);
 
-/** How far an index that fills has come. */
-function Filling({ following }: { following: NonNullable<Pulse["following"]> }) {
-  const { phase, fids_done: done, fids_total: total, build } = following;
-  if (phase === "live" || (total === 0 && !build)) return null;
-  const percent = build ? build.done_percent : Math.floor((done / Math.max(1, total)) * 100);
-  return (
-    <div class="stack">
-      <progress class="fill" max={100} value={percent} aria-label={`${percent} percent`} />
-      <p class="s dim">You may close this page: the node goes on.</p>
-    </div>
-  );
-}
-
 const COUNTS: readonly (readonly [key: string, label: string])[] = [
   ["fids", "People"],
   ["casts", "Casts"],
@@ -106,7 +94,7 @@ export function NowCard({ pulse, isOld }: { pulse: Pulse; isOld: boolean }) {
             up {formatSecs(pulse.uptime_secs)} · version {pulse.version} · {pulse.network} rules
           </span>
         </div>
-        {pulse.following && <Filling following={pulse.following} />}
+        <Filling pulse={pulse} />
         <div class="stats">
           <Stat label="Requests a second" value={orDash(pulse.requests_per_second, formatRate)} />
           <Stat label="Median answer" value={orDash(pulse.p50_ms, formatMs)} />

@@ -65,7 +65,7 @@ function createHistory<Answer extends SeriesColumns>(path: string, range: Range,
       const failure =
         cause instanceof RequestFailure
           ? cause
-          : new RequestFailure({ status: 0, message: "the node does not answer in time" });
+          : new RequestFailure({ status: 0, message: "the node takes too long" });
       error.value = failure;
       throw failure;
     }
