@@ -151,16 +151,75 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     return refuse("conflict", `this signer is that of fid ${approval.fid}`, { code: "conflict" });
   }
 
-  /** Two windows can have one link open: the network takes the key once, from the first user who signs. */
-  async function refuseTaken({ signerUuid }: StoredSigner, fid: number, origin: RequestOrigin) {
-    const current = await store.find(signerUuid);
-    const seen = current && (await states.see(current, origin));
-    if (seen?.state.status !== "approved") return undefined;
-    const isSame = seen.signer.approval?.fid === fid;
+  /** The submits of a link that are under way, each after the one before. */
+  const turns = new Map<string, Promise<unknown>>();
+
+  /**
+   * Two windows can have one link open, and two users. One after the other, the first approves, and the others are told: a submit
+   * that overtook another one would be the one whose outcome is looked up.
+   */
+  async function inTurn<T>(token: string, work: () => Promise<T>): Promise<T> {
+    const turn = (turns.get(token) ?? Promise.resolve()).then(work);
+    const settled = turn.catch(() => undefined);
+    turns.set(token, settled);
+    try {
+      return await turn;
+    } finally {
+      if (turns.get(token) === settled) turns.delete(token);
+    }
+  }
+
+  /** Why a link that was approved already cannot be approved by a user; undefined for a link that is over otherwise. */
+  async function refuseApproved(token: string, fid: number) {
+    const digest = tokenDigestOf(token);
+    const signer = digest && (await store.findByToken(digest));
+    if (!signer?.approval || signer.request?.usedAt == null) return undefined;
+    const isSame = signer.approval.fid === fid;
     const who = isSame
       ? "you have approved this link in another window"
       : "another user has approved this link";
     return refuse("conflict", who, { code: "conflict" });
+  }
+
+  async function submitOne(
+    token: string,
+    approval: SignedApproval,
+    origin: RequestOrigin,
+  ): ReturnType<Approvals["submit"]> {
+    const pending = await findPending(token, { isCounted: true });
+    if (!pending.ok) return (await refuseApproved(token, approval.fid)) ?? pending;
+    const { signer, request } = pending.value;
+    const { fid, nonce, deadline, custodySignature, requestSignature } = approval;
+    if (!vault?.knows(signer.keyId)) return locked();
+    const now = toFarcasterSecs(nowSecs(clock));
+    if (deadline < now) return refuse("badRequest", "deadline has passed; prepare again");
+    if (deadline > now + 2 * SIGNATURE_VALID_SECS) return refuse("badRequest", "deadline is too far ahead");
+    const custody = custodyOf(fid);
+    if (!custody) return refuse("notFound", `fid ${fid} is not registered`);
+    const stranger = refuseStranger(signer, fid);
+    if (stranger) return stranger;
+    const terms = termsOf(signer, fid, nonce, deadline);
+    if (!isBy(recoverKeyAdd(terms, custodySignature), custody))
+      return refuse("badRequest", "custody_signature is not of the fid's custody address");
+    const signed = signedRequest(request, terms, { custody, requestSignature, custodyOf });
+    if (!signed.ok) return signed;
+    if (nonce <= registry.userNonce(fid))
+      return refuse("conflict", "nonce was used meanwhile; prepare again", { code: "conflict" });
+
+    const { keyRequest } = signed.value;
+    // Before it is submitted: a crash in between must not leave a key that approves nothing.
+    const submitted = { fid, requestFid: keyRequest.requestFid };
+    if (!(await store.submitting(signer.signerUuid, request.tokenDigest, submitted))) return over();
+    const head = { fid, timestamp: toFarcasterSecs(nowSecs(clock)), network };
+    const { requestSigner } = signed.value;
+    const parts = { terms, custodySignature, request: keyRequest, requestSigner, head };
+    const data = keyAddData({ ...parts, requestSignature: signed.value.requestSignature });
+    const message = vault.sign(signer, data);
+    const sent = await submit(message, { ...origin, ownerFid: signer.ownerFid, apiKeyId: null });
+    if (!sent.ok) return networkRefusal(sent.error);
+    const current = await store.find(signer.signerUuid);
+    const state = current && (await states.see(current, origin)).state;
+    return ok({ status: state?.status ?? "pending_approval", fid, hash: message.hash });
   }
 
   return {
@@ -208,45 +267,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       return ok({ fid, keyAdd: keyAddTypedData(terms), keyRequest: own && keyRequestTypedData(own) });
     },
 
-    async submit(token, approval, origin) {
-      const pending = await findPending(token, { isCounted: true });
-      if (!pending.ok) return pending;
-      const { signer, request } = pending.value;
-      const { fid, nonce, deadline, custodySignature, requestSignature } = approval;
-      if (!vault?.knows(signer.keyId)) return locked();
-      const now = toFarcasterSecs(nowSecs(clock));
-      if (deadline < now) return refuse("badRequest", "deadline has passed; prepare again");
-      if (deadline > now + 2 * SIGNATURE_VALID_SECS) return refuse("badRequest", "deadline is too far ahead");
-      const custody = custodyOf(fid);
-      if (!custody) return refuse("notFound", `fid ${fid} is not registered`);
-      const stranger = refuseStranger(signer, fid);
-      if (stranger) return stranger;
-      const terms = termsOf(signer, fid, nonce, deadline);
-      if (!isBy(recoverKeyAdd(terms, custodySignature), custody))
-        return refuse("badRequest", "custody_signature is not of the fid's custody address");
-      const signed = signedRequest(request, terms, { custody, requestSignature, custodyOf });
-      if (!signed.ok) return signed;
-      if (nonce <= registry.userNonce(fid))
-        return (
-          (await refuseTaken(signer, fid, origin)) ??
-          refuse("conflict", "nonce was used meanwhile; prepare again", { code: "conflict" })
-        );
-
-      const { keyRequest } = signed.value;
-      // Before it is submitted: a crash in between must not leave a key that approves nothing.
-      const submitted = { fid, requestFid: keyRequest.requestFid };
-      if (!(await store.submitting(signer.signerUuid, request.tokenDigest, submitted))) return over();
-      const head = { fid, timestamp: toFarcasterSecs(nowSecs(clock)), network };
-      const { requestSigner } = signed.value;
-      const parts = { terms, custodySignature, request: keyRequest, requestSigner, head };
-      const data = keyAddData({ ...parts, requestSignature: signed.value.requestSignature });
-      const message = vault.sign(signer, data);
-      const sent = await submit(message, { ...origin, ownerFid: signer.ownerFid, apiKeyId: null });
-      if (!sent.ok) return (await refuseTaken(signer, fid, origin)) ?? networkRefusal(sent.error);
-      const current = await store.find(signer.signerUuid);
-      const state = current && (await states.see(current, origin)).state;
-      return ok({ status: state?.status ?? "pending_approval", fid, hash: message.hash });
-    },
+    submit: (token, approval, origin) => inTurn(token, () => submitOne(token, approval, origin)),
   };
 }
 

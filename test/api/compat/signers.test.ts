@@ -167,16 +167,14 @@ describe("the SDK's signers", () => {
     };
     const same = await register(await client.createSigner());
     const twice = (await refusalsOf(same.signer_approval_url, [USER, USER])).filter(Boolean);
-    expect(twice.length).toBeLessThan(2);
-    for (const refusal of twice)
-      expect(refusal).toMatch(/you have approved this link in another window|is over/);
+    expect(twice).toEqual([expect.stringContaining("409: you have approved this link in another window")]);
 
     const other = await client.createSigner();
     const { signer_approval_url: url } = await register(other);
     signed.api.node.clock.advanceSecs(120);
     const refusals = await refusalsOf(url, [USER, OWNER]);
     expect(refusals.filter(Boolean)).toHaveLength(1);
-    expect(refusals.join("")).toMatch(/another user has approved this link|belongs to another fid|is over/);
+    expect(refusals.join("")).toContain("409: another user has approved this link");
     const winner = refusals[0] === "" ? USER : OWNER;
     expect(await client.lookupSigner({ signerUuid: other.signer_uuid })).toMatchObject({
       status: "approved",
