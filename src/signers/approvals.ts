@@ -155,8 +155,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   const turns = new Map<string, Promise<unknown>>();
 
   /**
-   * Two windows can have one link open, and two users. One after the other, the first approves, and the others are told: a submit
-   * that overtook another one would be the one whose outcome is looked up.
+   * Two windows can have one link open, and two users. One after the other, the first approves, and the others are refused: a
+   * submit that overtook another one would be the one whose outcome is looked up.
    */
   async function inTurn<T>(token: string, work: () => Promise<T>): Promise<T> {
     const turn = (turns.get(token) ?? Promise.resolve()).then(work);
