@@ -6,11 +6,13 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { toBytes } from "viem";
-import { demoKeys } from "../../src/demo/keys.ts";
+import { type Hex, toBytes } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import { becomeDemoPerson } from "../../test/browser/support/demo-person.ts";
 import { type ConsolePage, consolePage, settled } from "../../test/browser/support/page.ts";
 import { sharedNode } from "../../test/browser/support/shared.ts";
+import { keysOfPerson } from "../../test/support/demo-calls.ts";
+import { GASLESS_REQUEST_DOMAIN, signedKeyRequest } from "../../test/support/signed-key-request.ts";
 import { type Method, signedHeaders } from "../../test/support/signing.ts";
 
 const OUT = join(import.meta.dir, "console");
@@ -30,6 +32,13 @@ interface Shot {
   readonly act?: (page: Page) => Promise<void>;
 }
 
+const NOTIFICATION = {
+  title: "Fresh bread",
+  body: "The oven is hot: rye, spelt and one surprise.",
+  target_url: "https://bread.demo.example/today",
+};
+const HOUR_SECS = 3600;
+
 const origin = await sharedNode();
 const wanted = process.argv.slice(2);
 const shots = (await allShots()).filter(({ name }) => wanted.length === 0 || wanted.includes(name));
@@ -48,7 +57,7 @@ async function allShots(): Promise<Shot[]> {
     "/feed/trending?limit=10",
   );
   const [busiest] = casts.toSorted((a, b) => b.replies.count - a.replies.count);
-  const { app, campaign } = await fillAccount();
+  const { app, campaign, webhook, key, approval } = await fillAccount();
   const owners = { isOwners: true } as const;
   return [
     { name: "landing", path: "/" },
@@ -57,33 +66,91 @@ async function allShots(): Promise<Shot[]> {
     {
       name: "stream",
       path: "/console/stream",
-      act: () => demo("POST", "/pulse", { seconds: 4, per_second: 5 }),
+      act: async () => void (await demo("POST", "/pulse", { seconds: 4, per_second: 5 })),
     },
+    { name: "person", path: "/console/people/3" },
+    { name: "search", path: "/console/search?q=coffee" },
     { name: "status", path: "/console/status" },
+    { name: "operator", path: "/console/operator" },
+    { name: "approve", path: approval },
     { ...owners, name: "app", path: `/console/manage/apps/${app}` },
     { ...owners, name: "campaign", path: `/console/manage/campaigns/${campaign}?app=${app}` },
+    {
+      ...owners,
+      name: "send",
+      path: `/console/manage/apps/${app}?tab=send`,
+      async act(page) {
+        await page.getByLabel("Title").fill(NOTIFICATION.title);
+        await page.getByLabel("Text").fill(NOTIFICATION.body);
+      },
+    },
     { ...owners, name: "webhook", path: "/console/manage/webhooks/new" },
+    { ...owners, name: "deliveries", path: `/console/manage/webhooks/${webhook}` },
+    { ...owners, name: "key", path: `/console/manage/keys/${key}` },
+    { ...owners, name: "signers", path: "/console/manage/signers" },
   ];
 }
 
 /** Makes what the owner's pages show. */
-async function fillAccount(): Promise<Record<"app" | "campaign", string>> {
+async function fillAccount(): Promise<Record<"app" | "campaign" | "webhook" | "key" | "approval", string>> {
   const { app } = await signed<{ app: { app_id: string } }>("POST", "/frame/app", {
     name: "Bread club",
     app_url: "https://bread.demo.example",
     description: "Who bakes today, and what comes out of the oven.",
   });
   await demo("POST", "/add-app", { app_id: app.app_id, people: PEOPLE });
-  const notification = {
-    title: "Fresh bread",
-    body: "The oven is hot: rye, spelt and one surprise.",
-    target_url: "https://bread.demo.example/today",
-  };
   const sent = await signed<{ campaign_id: string }>("POST", "/frame/app/campaign", {
     app_id: app.app_id,
-    notification,
+    notification: NOTIFICATION,
   });
-  return { app: app.app_id, campaign: sent.campaign_id };
+  const { url } = await demo<{ url: string }>("POST", "/receiver", { fid: OWNER });
+  const { webhook } = await signed<{ webhook: { webhook_id: string } }>(
+    "POST",
+    `/webhook?owner_fid=${OWNER}`,
+    { name: "Everything about bread", url, subscription: { "cast.created": {}, "reaction.created": {} } },
+  );
+  await demo("POST", "/pulse", { seconds: 4, per_second: 5 });
+  return {
+    app: app.app_id,
+    campaign: sent.campaign_id,
+    webhook: webhook.webhook_id,
+    ...(await fillKeys()),
+  };
+}
+
+/** A key that was used, and two signers, of which one waits for its user. */
+async function fillKeys(): Promise<Record<"key" | "approval", string>> {
+  const created = await signed<{ api_key: { api_key_id: string }; secret: string }>("POST", "/api_key", {
+    name: "backend of the bread club",
+    scopes: ["read", "signers"],
+  });
+  const headers = { "x-api-key": created.secret, "content-type": "application/json" };
+  const call = async <T>(path: string, body?: unknown) => {
+    const init = body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
+    return answerOf<T>(path, await fetch(`${origin}/v2/farcaster${path}`, init));
+  };
+  for (let at = 0; at < 30; at++) await call("/user/bulk?fids=3");
+  for (let at = 0; at < 12; at++) await call("/feed/trending");
+  const { custody } = keysOfPerson(OWNER);
+  const links: string[] = [];
+  for (let at = 0; at < 2; at++) {
+    const made = await call<{ signer_uuid: string; public_key: Hex }>("/signer/", {});
+    const deadline = Math.floor(Date.now() / 1000) + HOUR_SECS;
+    const request = { requestFid: OWNER, key: made.public_key, deadline };
+    const typed = signedKeyRequest({ domain: GASLESS_REQUEST_DOMAIN, ...request });
+    const signature = await privateKeyToAccount(custody.privateKey).signTypedData(typed);
+    const registered = await call<{ signer_approval_url: string }>("/signer/signed_key/", {
+      signer_uuid: made.signer_uuid,
+      app_fid: OWNER,
+      deadline,
+      signature,
+    });
+    links.push(new URL(registered.signer_approval_url).pathname);
+  }
+  const [approval = "", approved = ""] = links;
+  const body = JSON.stringify({ fid: OWNER + 1 });
+  await answerOf(approved, await fetch(`${origin}${approved}/demo`, { method: "POST", headers, body }));
+  return { key: created.api_key.api_key_id, approval };
 }
 
 async function draw({ page, goto }: ConsolePage, { name, path, act }: Shot, theme: string): Promise<void> {
@@ -125,8 +192,7 @@ async function get<T>(path: string): Promise<T> {
 }
 
 async function signed<T>(method: Method, path: string, value: unknown): Promise<T> {
-  const { custody } = demoKeys(OWNER) ?? {};
-  if (!custody) throw new Error(`fid ${OWNER} is not a person of the demo network`);
+  const { custody } = keysOfPerson(OWNER);
   const wallet = { privateKey: toBytes(custody.privateKey), address: toBytes(custody.address) };
   const body = JSON.stringify(value);
   const signedAt = Math.floor(Date.now() / 1000);
@@ -134,10 +200,10 @@ async function signed<T>(method: Method, path: string, value: unknown): Promise<
   return answerOf<T>(path, await fetch(`${origin}/v2/svc${path}`, { method, headers, body }));
 }
 
-async function demo(method: Method, path: string, value: unknown): Promise<void> {
+async function demo<T>(method: Method, path: string, value: unknown): Promise<T> {
   const headers = { "content-type": "application/json" };
   const body = JSON.stringify(value);
-  await answerOf(path, await fetch(`${origin}/console/demo${path}`, { method, headers, body }));
+  return answerOf<T>(path, await fetch(`${origin}/console/demo${path}`, { method, headers, body }));
 }
 
 async function answerOf<T>(path: string, response: Response): Promise<T> {
