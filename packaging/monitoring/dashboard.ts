@@ -56,7 +56,11 @@ const heightOf = ({ panels }: PanelRow) => (panels.every(({ stat }) => stat) ? S
 
 function panelOf(panel: Panel, row: PanelRow, at: number, y: number, service: string): object {
   const { title, description, unit, stat, queries } = panel;
-  const w = COLUMNS / row.panels.length;
+  // Grafana takes whole columns alone.
+  const [x, end] = [at, at + 1].map((nth) => Math.round((COLUMNS * nth) / row.panels.length)) as [
+    number,
+    number,
+  ];
   const steps =
     stat === undefined
       ? [{ color: "green", value: null }]
@@ -74,7 +78,7 @@ function panelOf(panel: Panel, row: PanelRow, at: number, y: number, service: st
     title,
     description,
     datasource: DATASOURCE,
-    gridPos: { x: at * w, y, w, h: heightOf(row) },
+    gridPos: { x, y, w: end - x, h: heightOf(row) },
     fieldConfig: { defaults: { unit, min: 0, thresholds: { mode: "absolute", steps } }, overrides: [] },
     options: stat ? { reduceOptions: { calcs: ["lastNotNull"] } } : { tooltip: { mode: "multi" } },
     targets: queries.map(({ expr, legend }, index) => ({

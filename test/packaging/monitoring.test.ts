@@ -107,6 +107,19 @@ describe("what is made from the panels and alerts is current", () => {
     expect(file).toEqual(grafanaDashboard());
   });
 
+  test("the panels of the dashboard fill whole columns of its 24, side by side", () => {
+    const { panels } = grafanaDashboard() as { panels: { gridPos: { x: number; y: number; w: number } }[] };
+    const lines = Map.groupBy(panels, ({ gridPos }) => gridPos.y);
+    for (const line of lines.values()) {
+      let end = 0;
+      for (const { gridPos } of line) {
+        expect([gridPos.x, Number.isInteger(gridPos.w)]).toEqual([end, true]);
+        end += gridPos.w;
+      }
+      expect(end).toBe(24);
+    }
+  });
+
   test("the rules, and the tables of panels and alerts in docs/operate.md", async () => {
     expect(await Bun.file(join(ROOT, "packaging/monitoring/rules.yml")).text()).toBe(rulesFile());
     const operate = documentText("docs/operate.md");

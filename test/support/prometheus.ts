@@ -12,12 +12,21 @@ interface Rule {
   readonly state: string;
 }
 
+/** A series of a range of time. */
+export interface RangeSeries {
+  readonly labels: Readonly<Record<string, string>>;
+  /** Unix seconds and value. */
+  readonly points: readonly (readonly [atSecs: number, value: number])[];
+}
+
 /** A Prometheus with the rules of this project. */
 export interface RunningPrometheus {
   /** Waits until each node was scraped `count` times more. */
   scrapes(count: number): Promise<void>;
   /** Whether an expression has a value that is a number. */
   hasData(expr: string): Promise<boolean>;
+  /** The values of an expression in the last seconds, one a second, without those that are no number. */
+  range(expr: string, secs: number): Promise<readonly RangeSeries[]>;
   rules(): Promise<readonly Rule[]>;
   stop(): Promise<void>;
 }
@@ -67,6 +76,18 @@ export async function startPrometheus(
         await Bun.sleep(INTERVAL_MS / 3);
     },
     hasData: async (expr) => (await values(expr)).some((value) => !Number.isNaN(value)),
+    async range(expr, secs) {
+      const end = Date.now() / 1000;
+      const { result } = await ask<{
+        result: { metric: Record<string, string>; values: [number, string][] }[];
+      }>("query_range", { query: expr, start: String(end - secs), end: String(end), step: "1" });
+      return result.map(({ metric: { __name__, ...labels }, values: found }) => ({
+        labels,
+        points: found
+          .map(([at, value]) => [at, Number(value)] as const)
+          .filter(([, value]) => Number.isFinite(value)),
+      }));
+    },
     rules: async () =>
       (await ask<{ groups: { rules: Rule[] }[] }>("rules")).groups.flatMap(({ rules }) => rules),
     async stop() {
