@@ -53,7 +53,7 @@ const EXCEPTIONS: readonly { readonly file: string; readonly what: string; reado
     why: "the developer's own server of the page passes requests on to the node that the command line names",
   },
   {
-    file: "src/hub/chain/chain-checker.ts",
+    file: "src/hub/chain/chain-calls.ts",
     what: "viem: createPublicClient, http",
     why: "the RPC URL is the operator's setting; the transport and the gateways are both given src/net's own fetch",
   },
