@@ -17,7 +17,8 @@ import { demoCast, demoUserData, submit } from "./support/submit.ts";
 
 const AUTHOR = 5;
 const OTHER = 8;
-const ZALGO = `Z${"\u0301\u0323\u0489".repeat(14)}a`;
+/** Of marks that most fonts have: a missing one is drawn as a box beside the letter, and a letter with its marks does not wrap. */
+const ZALGO = `Z${"\u0301\u0323\u0308".repeat(14)}a`;
 const RTL = "\u202egnp.exe\u202c \u2067شلوم\u2069";
 const HOSTILE = [
   "<img src=x onerror=\"document.title='pwned'\">",
