@@ -28,6 +28,7 @@ export async function readNodeFigures(options: {
   const { pid, url, dataDir, withAnonymous } = options;
   const response = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(20_000) });
   const metrics = await response.text();
+  if (!response.ok) throw new Error(`/metrics: ${response.status}`);
   const metric = (name: string) => {
     const line = metrics.split("\n").find((candidate) => candidate.startsWith(`svc_${name} `));
     return Number(line?.slice(name.length + 5) ?? 0);
