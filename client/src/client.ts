@@ -1,4 +1,10 @@
-import createFetchClient, { type Client, type Middleware } from "openapi-fetch";
+import createFetchClient, {
+  type Client,
+  type ClientPathsWithMethod,
+  type FetchResponse,
+  type MaybeOptionalInit,
+  type Middleware,
+} from "openapi-fetch";
 import type { paths } from "./api.generated.ts";
 import { operations } from "./operations.generated.ts";
 import { retryAfterMs } from "./retry-after.ts";
@@ -33,8 +39,28 @@ export class ApiFailure extends Error {
   }
 }
 
+type Method = "get" | "post" | "put" | "patch" | "delete";
+type PathWith<M extends Method> = ClientPathsWithMethod<Client<paths>, M>;
+
+/**
+ * The options of a call. That they are no type parameter lets the compiler refuse names that the API does not have, also of optional
+ * parameters.
+ */
+type Options<P extends keyof paths, M extends Method> =
+  undefined extends MaybeOptionalInit<paths[P], M>
+    ? [init?: Omit<NonNullable<MaybeOptionalInit<paths[P], M>>, "parseAs">]
+    : [init: Omit<MaybeOptionalInit<paths[P], M>, "parseAs">];
+
+type Call<M extends Method> = <P extends PathWith<M>>(
+  url: P,
+  ...init: Options<P, M>
+) => Promise<FetchResponse<paths[P][M] & object, Record<never, never>, `${string}/${string}`>>;
+
 /** A client of the native API, typed by its OpenAPI document. Failures are thrown as `ApiFailure`. */
-export type SvcClient = Client<paths>;
+export type SvcClient = { readonly [M in Method as Uppercase<M>]: Call<M> } & Pick<
+  Client<paths>,
+  "use" | "eject"
+>;
 
 /**
  * Creates a client. Paths, parameters, bodies and responses are those of the OpenAPI document:
@@ -50,7 +76,8 @@ export function createClient(options: ClientOptions): SvcClient {
   if (service !== "svc") client.use(renaming(baseUrl, service));
   if (options.owner) client.use(signing(options.owner, service));
   client.use(throwing);
-  return client;
+  // The library's own types take any further name.
+  return client as unknown as SvcClient;
 }
 
 /** Sends requests to the paths of a node with another `service.name`. */

@@ -31,15 +31,52 @@ const expected = {
   events: [expect.any(String), expect.any(String), expect.any(String)],
 };
 
+/** The scenario as one module; with `client`, it imports the client by that name. */
+async function bundledScenario(target: "node" | "browser", client?: string): Promise<string> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(import.meta.dir, "scenario.ts")],
+    target,
+    plugins: [
+      {
+        name: "the published package",
+        setup(build) {
+          if (client === undefined) return;
+          build.onResolve({ filter: /client\/src\/index\.ts$/ }, () => ({ path: client, external: true }));
+        },
+      },
+    ],
+  });
+  return (await outputs[0]?.text()) ?? "";
+}
+
+const WORKER_CONFIG = `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = .scenario),
+    (name = "internet", network = (allow = ["public", "private"])),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+);
+const scenario :Workerd.Worker = (
+  modules = [
+    (name = "worker.mjs", esModule = embed "worker.mjs"),
+    (name = "scenario.mjs", esModule = embed "scenario.mjs"),
+  ],
+  compatibilityDate = "2025-01-01",
+);
+`;
+
 describe("the client", () => {
   test("reads, signs and follows the stream in Bun", async () => {
     expect(await runScenario(node.url, custody)).toEqual(expected as never);
   }, 30_000);
 
-  test.skipIf(Bun.which("node") === null)(
-    "does so in Node, as the package that is published",
-    async () => {
-      const packageDir = join(dir.path, "node_modules/svc");
+  const deno = ["deno", "run", "--allow-all", "--no-config", "--node-modules-dir=manual"];
+  test.each([["node"], deno].map((command) => [command[0] ?? "", command] as const))(
+    "does so in %s, as the package that is published, where that is installed",
+    async (name, command) => {
+      if (Bun.which(name) === null) return;
+      const packageDir = join(dir.path, name, "node_modules/svc");
       const built = Bun.spawnSync([process.execPath, "client/build.ts", packageDir], {
         cwd: ROOT,
         stderr: "pipe",
@@ -49,35 +86,59 @@ describe("the client", () => {
       for (const name of ["openapi-fetch", "@noble/hashes"])
         symlinkSync(join(ROOT, "node_modules", name), join(packageDir, "node_modules", name));
       // The scenario with everything but the client, which it imports by the name of the package.
-      const { outputs } = await Bun.build({
-        entrypoints: [join(import.meta.dir, "scenario.ts")],
-        target: "node",
-        plugins: [
-          {
-            name: "the published package",
-            setup(build) {
-              build.onResolve({ filter: /client\/src\/index\.ts$/ }, () => ({
-                path: "svc/client",
-                external: true,
-              }));
-            },
-          },
-        ],
-      });
-      await Bun.write(join(dir.path, "scenario.mjs"), outputs[0] ?? "");
+      await Bun.write(join(dir.path, name, "scenario.mjs"), await bundledScenario("node", "svc/client"));
       await Bun.write(
-        join(dir.path, "run.mjs"),
-        `import { runScenario, startPulse } from "./scenario.mjs";
+        join(dir.path, name, "run.mjs"),
+        `import process from "node:process";
+import { runScenario } from "./scenario.mjs";
 console.log(JSON.stringify(await runScenario(${JSON.stringify(node.url)}, ${JSON.stringify(custody)})));
 process.exit(0);`,
       );
-      const child = Bun.spawn(["node", join(dir.path, "run.mjs")], { stdout: "pipe", stderr: "pipe" });
+      const child = Bun.spawn([...command, join(dir.path, name, "run.mjs")], {
+        cwd: join(dir.path, name),
+        stdout: "pipe",
+        stderr: "pipe",
+      });
       const [out, errors] = await Promise.all([
         new Response(child.stdout).text(),
         new Response(child.stderr).text(),
       ]);
       expect(errors).toBe("");
       expect(JSON.parse(out)).toEqual(expected);
+    },
+    60_000,
+  );
+
+  test.skipIf(Bun.which("workerd") === null)(
+    "does so in a worker of workerd",
+    async () => {
+      const folder = join(dir.path, "worker");
+      await Bun.write(join(folder, "scenario.mjs"), await bundledScenario("browser"));
+      await Bun.write(
+        join(folder, "worker.mjs"),
+        `import { runScenario } from "scenario.mjs";
+const worker = {
+  async fetch() {
+    return Response.json(await runScenario(${JSON.stringify(node.url)}, ${JSON.stringify(custody)}));
+  },
+};
+export { worker as default };`,
+      );
+      await Bun.write(join(folder, "config.capnp"), WORKER_CONFIG);
+      const child = Bun.spawn(["workerd", "serve", "config.capnp", "--control-fd=1"], {
+        cwd: folder,
+        stdout: "pipe",
+        stderr: "inherit",
+      });
+      try {
+        const { value = new Uint8Array() } = await child.stdout.getReader().read();
+        const { port } = JSON.parse(new TextDecoder().decode(value).split("\n")[0] ?? "") as { port: number };
+        const response = await fetch(`http://127.0.0.1:${port}/`);
+        expect(await response.json()).toEqual(expected);
+      } finally {
+        child.kill();
+        await child.exited;
+      }
     },
     60_000,
   );
