@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { leaveDraft } from "../../data/draft.ts";
 import { DemoPhones } from "../../demo/phones.tsx";
@@ -22,12 +22,13 @@ const WATCH_MS = 1000;
 
 function useCampaign(campaignId: string) {
   // The answer decides whether there is anything to wait for.
-  const everyMs = useRef<number | undefined>(WATCH_MS);
+  const [isOver, setOver] = useState(false);
   const query = useOwnerQuery<{ campaign: CampaignDetails }>(campaignCall(campaignId), {
-    everyMs: everyMs.current,
+    everyMs: isOver ? undefined : WATCH_MS,
   });
   const campaign = query.data?.campaign;
-  everyMs.current = campaign && !isUnderWay(campaign) ? undefined : WATCH_MS;
+  const isEnded = campaign !== undefined && !isUnderWay(campaign);
+  useEffect(() => setOver(isEnded), [isEnded]);
   return query;
 }
 
