@@ -65,7 +65,8 @@ async function faultsOf(page: Page): Promise<string[]> {
       const box = row.getBoundingClientRect();
       for (const inner of row.querySelectorAll("*:not(.skip)")) {
         const { left, right } = inner.getBoundingClientRect();
-        if (right - left > 0 && (left < box.left - 1 || right > box.right + 1))
+        // Stacked marks have widths of their own in each font; the row clips what is beyond it.
+        if (right - left > 0 && (left < box.left - 4 || right > box.right + 4))
           faults.push(`${inner.tagName}.${inner.className} is outside its row`);
       }
     }
