@@ -43,7 +43,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
   const fanOut = createFanOut(parts);
   // Nothing writes to the index while this runs.
   const cache = new HydrationCache(new CommitSequence());
-  const source = { db, cache, clock: systemClock, maxIds: 350, notificationWindowSecs: 3600 };
+  const source = { db, cache, clock: systemClock, maxIds: 350, notificationWindowSecs: 3600, fullText: true };
   const push = createPush({ ...parts, management, fanOut });
   const signers = createNodeSigners({
     config: common.config,

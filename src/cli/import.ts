@@ -50,6 +50,7 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { startVerifierThreads } = await import("../node/workers/verifier-threads.ts");
       const { workerUrls } = await import("../node/worker-urls.ts");
       const { nowSecs } = await import("../runtime/clock.ts");
+      const { applyFullText } = await import("../node/full-text.ts");
       const { migrateFormerIndex } = await import("../node/former-index.ts");
       const { createProgressReporter, progressOnStderr } = await import("../runtime/progress-line.ts");
       const common = createCommon(context);
@@ -62,6 +63,7 @@ export function registerImport(program: Command, context: CommandContext): void 
         const db = openIndexWriter(indexPath(dataDir.path));
         shutdown.add("index", () => db[Symbol.dispose]());
         claimNetwork(db, config.protocol.network);
+        await applyFullText(common, db, config.index);
         if (isFollowing(db)) {
           throw new UserError(
             "the index in this data directory follows an upstream, so an import would make it differ from that node. Use another data directory.",

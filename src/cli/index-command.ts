@@ -13,7 +13,7 @@ export function registerIndex(program: Command, context: CommandContext): void {
   index
     .command("compact")
     .description(
-      "remove what is out of upstream.fids, and rewrite the file of the index without free pages. The node must be stopped; the state is not touched",
+      "remove what is out of upstream.fids, and the full-text index without index.full_text, and rewrite the file of the index without free pages. The node must be stopped; the state is not touched",
     )
     .option("--json", "print the sizes as a JSON object")
     .action(async ({ json = false }: { json?: boolean }) => {
@@ -43,6 +43,7 @@ export function registerIndex(program: Command, context: CommandContext): void {
         });
         const report = await compactIndex({
           dataDir: dataDir.path,
+          fullText: config.index.full_text,
           network: config.protocol.network,
           followed: followedFids(config.upstream),
           clock,

@@ -145,6 +145,7 @@ export const configSchema = section({
   }),
   index: section({
     max_bytes: integer(0, MAX_INDEX_BYTES),
+    full_text: flag(),
   }),
   upstream: section({
     url: Type.String({

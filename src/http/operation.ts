@@ -25,7 +25,7 @@ interface OperationText {
 }
 
 /** A 501 response: the condition, as a sentence for the document, and the `message` of the body. */
-interface NotImplemented {
+export interface NotImplemented {
   readonly when: string;
   readonly message: string;
 }

@@ -37,6 +37,7 @@ import { createConsoleNode } from "./console/console-node.ts";
 import { operatorTokenOf, settingSourcesOf } from "./console/operator-settings.ts";
 import { createThreads } from "./console/threads.ts";
 import { migrateFormerIndex } from "./former-index.ts";
+import { applyFullText } from "./full-text.ts";
 import { createLiveness, type Liveness, NOT_LIVE } from "./liveness.ts";
 import { createNodeOps } from "./main-ops.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
@@ -315,6 +316,7 @@ async function prepareDatabases(common: Common, { demo, newState, migrate }: Ser
   using db = openIndexWriter(indexPath(config.data.dir));
   claimNetwork(db, config.protocol.network);
   claimSource(db, { follows });
+  await applyFullText(common, db, config.index);
   if (!follows && (isBulkBuilding(db) || areDeferred(db)))
     throw new UserError(unfinishedImport(importedFiles(db)));
   // Before the index gets any data, so that an index with data and no state means that the state was lost.

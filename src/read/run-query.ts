@@ -14,6 +14,8 @@ export interface ReadSource {
   readonly maxIds: number;
   /** The window in seconds that groups reactions to one cast, or follows, into one notification. */
   readonly notificationWindowSecs: number;
+  /** Whether the words of casts are indexed. */
+  readonly fullText: boolean;
 }
 
 /** The dependencies of the reads of one dialect. */

@@ -46,7 +46,7 @@ test("without any source the values are those that decisions section 11 names", 
       max_subscribers_per_ip: 16,
       admin: false,
     },
-    index: { max_bytes: 0 },
+    index: { max_bytes: 0, full_text: true },
     upstream: {
       url: "",
       username: "",

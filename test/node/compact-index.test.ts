@@ -40,6 +40,7 @@ const compact = (dataDir: string) =>
 const deps = (dataDir: string, changes: Partial<CompactDeps> = {}): CompactDeps => ({
   dataDir,
   network: "mainnet",
+  fullText: true,
   followed: new Set(FOLLOWED),
   clock: new ManualClock(1_800_000_000),
   signal: new AbortController().signal,

@@ -34,6 +34,7 @@ beforeEach(() => {
     clock: node.clock,
     maxIds: 10,
     notificationWindowSecs: 1,
+    fullText: true,
   };
 });
 

@@ -186,7 +186,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     staleReason: options.staleReason ?? neverStale,
   });
   const plugins = apiPlugins({
-    source: { db, cache, clock: node.clock, maxIds: 350, notificationWindowSecs },
+    source: { db, cache, clock: node.clock, maxIds: 350, notificationWindowSecs, fullText: true },
     management,
     signers: nodeSigners.service,
     audit: stores.audit,

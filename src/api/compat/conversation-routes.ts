@@ -25,6 +25,7 @@ import { MAX_SCANNED } from "../../read/queries/search/search-scan.ts";
 import { type Reads, runQuery } from "../../read/run-query.ts";
 import { castFinder } from "../native/casts/identifier.ts";
 import { decodeCursor } from "../shared/cursor-param.ts";
+import { requireFullText, WITHOUT_FULL_TEXT } from "../shared/full-text.ts";
 import { type Assignable, closed, Next } from "../shared/schemas.ts";
 import { pageLimit, viewerFid } from "./dialect.ts";
 import { CastPageResponse } from "./response-schemas.ts";
@@ -128,6 +129,7 @@ export function conversationRoutes(reads: Reads) {
     .get(
       "/cast/search",
       ({ query }) => {
+        requireFullText(reads);
         const order = query.sort_type === "chron" ? "chron" : "desc_chron";
         const after = decodeCursor(filteredSearchCursors[order], query.cursor);
         return runQuery(
@@ -171,6 +173,7 @@ export function conversationRoutes(reads: Reads) {
           viewer_fid: viewerFid(),
         },
         response: SearchResponse,
+        notImplemented: WITHOUT_FULL_TEXT,
       }),
     );
 }

@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { ErrorName } from "../../http/errors.ts";
-import { type OperationHook, operation } from "../../http/operation.ts";
+import { type NotImplemented, type OperationHook, operation } from "../../http/operation.ts";
 import type { QueryParam, QueryParams } from "../../http/params.ts";
 import type { RouteCache } from "../../http/route-cache.ts";
 import type { Presenters } from "../../read/present/presenters.ts";
@@ -32,6 +32,8 @@ interface ReadOperation<Q extends QueryParams> {
   readonly response: ResponseName;
   readonly cache: RouteCache;
   readonly errors?: readonly ErrorName[];
+  /** Set if the operation can respond with 501. */
+  readonly notImplemented?: NotImplemented;
 }
 
 type WithViewer<Q extends QueryParams> = Q & { readonly viewer_fid: QueryParam<number | undefined> };

@@ -13,14 +13,17 @@ const deleteText = statement<unknown, [id: number]>("search.delete", "DELETE FRO
  * one, so the transaction writes the changes in order of ids as its last step.
  */
 export class SearchChanges {
+  /** Whether the full-text index is written. */
+  isOn = true;
   readonly #added = new Map<number, string>();
   readonly #dropped = new Set<number>();
 
   add(castId: number, text: string): void {
-    this.#added.set(castId, text);
+    if (this.isOn) this.#added.set(castId, text);
   }
 
   drop(castId: number): void {
+    if (!this.isOn) return;
     if (!this.#added.delete(castId)) this.#dropped.add(castId);
   }
 

@@ -6,6 +6,7 @@ import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts"
 import { OnChainEvent } from "../../protocol/wire/generated/on-chain.ts";
 import { StorageError } from "../sqlite/storage-error.ts";
 import { type IndexDatabase, openIndexReader, openIndexWriter } from "./database.ts";
+import { lacksFullText } from "./full-text.ts";
 import { networkOfIndex } from "./identity.ts";
 import type { LiveMessage } from "./messages/live-message.ts";
 import { allMessages } from "./messages/live-messages.ts";
@@ -84,9 +85,12 @@ export function verifyIndex(path: string): Difference[] {
     scratch.sqlite.prepare("ATTACH DATABASE ? AS live").run(path);
     const invalid = rebuild(scratch, live);
     const differences = DERIVED_TABLES.map((table) => compare(scratch, table));
-    return [...missingParts(live), ...invalid, ...differences, compareSearch(scratch)].filter(
-      (d) => d.missing + d.extra > 0,
-    );
+    return [
+      ...missingParts(live),
+      ...invalid,
+      ...differences,
+      ...(lacksFullText(live) ? [] : [compareSearch(scratch)]),
+    ].filter((d) => d.missing + d.extra > 0);
   } finally {
     scratch[Symbol.dispose]();
     live[Symbol.dispose]();

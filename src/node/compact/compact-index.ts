@@ -1,6 +1,7 @@
 import type { Config } from "../../config/schema.ts";
 import { isBulkBuilding } from "../../db/index/bulk/bulk-phase.ts";
 import { type IndexDatabase, indexPath, openIndexWriter } from "../../db/index/database.ts";
+import { deleteFullText } from "../../db/index/full-text.ts";
 import { claimNetwork, isFollowing } from "../../db/index/identity.ts";
 import { continueRepoints } from "../../db/index/project/repoints.ts";
 import { shareOfFids } from "../../db/index/store-counts.ts";
@@ -17,6 +18,8 @@ export interface CompactDeps {
   /** Absolute, and locked by this process. */
   readonly dataDir: string;
   readonly network: Config["protocol"]["network"];
+  /** `index.full_text`. */
+  readonly fullText: boolean;
   /** The fids to follow; undefined for all, and for an index that follows none. */
   readonly followed: ReadonlySet<number> | undefined;
   readonly clock: Clock;
@@ -70,6 +73,10 @@ export async function compactIndex(deps: CompactDeps): Promise<CompactReport> {
     const log = followed ? Math.min(LOG_BYTES, bytesBefore) : 0;
     const needed = Math.ceil(share * usedBytes(db) * REWRITE_SHARE) + log;
     requireFreeSpace(dataDir, needed, "compacting the index", freeBytes(dataDir));
+    if (!deps.fullText) {
+      db.search.isOn = false;
+      deleteFullText(db);
+    }
     if (followed) narrowed = await narrow(deps, db, followed);
     while (db.repoints.areAny(db)) db.transaction(() => continueRepoints(db));
     if (narrowed && narrowed.removedRecords > 0) dropUnusedSigners(db);

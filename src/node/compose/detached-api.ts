@@ -36,6 +36,7 @@ export async function withDetachedApi<T>(common: Common, use: (api: DetachedApi)
           clock,
           maxIds: config.http.max_ids,
           notificationWindowSecs: config.notifications.aggregation_window_secs,
+          fullText: true,
         },
         management,
         signers: createNodeSigners({

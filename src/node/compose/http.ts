@@ -131,6 +131,7 @@ export function createNodeHttp(deps: {
         clock,
         maxIds: config.http.max_ids,
         notificationWindowSecs: config.notifications.aggregation_window_secs,
+        fullText: config.index.full_text,
       },
       management,
       signers: signers.service,

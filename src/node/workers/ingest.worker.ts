@@ -38,6 +38,7 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine 
   const db = openIndexWriter(indexPath(config.data.dir));
   const sequence = new CommitSequence(commits);
   db.commits = sequence;
+  db.search.isOn = config.index.full_text;
   const deferred = createDeferredSync({
     db,
     onFault(cause) {

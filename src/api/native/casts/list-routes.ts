@@ -11,6 +11,7 @@ import { castSearch, castSearchCursor } from "../../../read/queries/search/cast-
 import { respondWithCastPage, respondWithCasts } from "../../shared/cast-page.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
 import type { ReadDeps } from "../../shared/dialect.ts";
+import { requireFullText, WITHOUT_FULL_TEXT } from "../../shared/full-text.ts";
 import { castFinder } from "./identifier.ts";
 import { ConversationResponse } from "./schemas.ts";
 
@@ -37,6 +38,7 @@ export function castListRoutes({ reads, describe }: ReadDeps) {
     .get(
       "/cast/search",
       ({ query }) => {
+        requireFullText(reads);
         const after = decodeCursor(castSearchCursor, query.cursor);
         return respondWithCastPage(reads, query, (db) =>
           castSearch(db, { text: query.q, limit: query.limit, after }),
@@ -56,6 +58,7 @@ export function castListRoutes({ reads, describe }: ReadDeps) {
           cursor: cursor(),
         },
         response: "castPage",
+        notImplemented: WITHOUT_FULL_TEXT,
       }),
     )
     .get(

@@ -1,3 +1,4 @@
+import { markFullTextBuilt } from "../../full-text.ts";
 import { bulkStatement } from "../bulk-statement.ts";
 import { dropTable } from "../spool-tables.ts";
 import { CAST_ID } from "./cast-ids.ts";
@@ -37,6 +38,10 @@ export const SEARCH_STAGE: BulkStage = {
   weight: 10,
   run({ db, state, rowsPerStep }) {
     const after = state.get("last searchable cast");
+    if (after === undefined && !db.search.isOn) {
+      dropTable(db, "bulk_search_texts");
+      return true;
+    }
     if (after === undefined) {
       db.run(createTexts);
       db.run(fillTexts);
@@ -53,6 +58,7 @@ export const SEARCH_STAGE: BulkStage = {
     }
     db.run(setGathered, DEFAULT_GATHERED_BYTES);
     dropTable(db, "bulk_texts");
+    markFullTextBuilt(db);
     return true;
   },
 };

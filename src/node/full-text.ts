@@ -1,0 +1,30 @@
+import { setImmediate } from "node:timers/promises";
+import type { Config } from "../config/schema.ts";
+import { isBulkBuilding } from "../db/index/bulk/bulk-phase.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { lacksFullText, rebuildFullText, turnOffFullText } from "../db/index/full-text.ts";
+import type { Common } from "../runtime/common.ts";
+
+/**
+ * Brings the full-text index to `index.full_text`, before anything is merged: switched off it is not written any more, switched on
+ * again it is built from the casts. Commands that write casts call it.
+ *
+ * @throws the reason of the shutdown when it begins; the next call goes on.
+ */
+export async function applyFullText(
+  { log, shutdown }: Pick<Common, "log" | "shutdown">,
+  db: IndexDatabase,
+  { full_text }: Pick<Config["index"], "full_text">,
+): Promise<void> {
+  db.search.isOn = full_text;
+  if (!full_text) return turnOffFullText(db);
+  // An index that is being filled gets it with its build.
+  if (!lacksFullText(db) || isBulkBuilding(db)) return;
+  log.info("Building the full-text index");
+  const startedMs = performance.now();
+  while (rebuildFullText(db)) {
+    await setImmediate();
+    shutdown.signal.throwIfAborted();
+  }
+  log.info({ durationMs: Math.round(performance.now() - startedMs) }, "Built the full-text index");
+}
