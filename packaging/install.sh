@@ -131,10 +131,11 @@ main() {
     if systemctl is-active --quiet svc; then
       echo "The former release still runs. To change over: systemctl restart svc"
     else
-      echo "Edit /etc/svc/svc.toml, then: systemctl enable --now svc"
+      echo "Whom shall it serve? svc init --output /etc/svc/svc.toml --force"
+      echo "Then: svc doctor, systemctl enable --now svc"
     fi
   else
-    echo "Try it: $prefix/bin/svc serve --demo"
+    echo "Try it: $prefix/bin/svc serve --demo. For your own node: $prefix/bin/svc init"
   fi
   case ":$PATH:" in
     *":$prefix/bin:"*) ;;

@@ -16,6 +16,7 @@ const LICENSE = "LICENSE";
 const CHANGELOG = "CHANGELOG.md";
 const UNIT = "packaging/svc.service";
 const SETTINGS = "packaging/svc.toml";
+const MONITORING = "packaging/monitoring";
 
 /** Writes files below a folder, with their folders. */
 export interface Stage {
@@ -54,6 +55,14 @@ export function generatedFiles(date: string): { bash: string; zsh: string; fish:
   };
 }
 
+/** What Prometheus and Grafana need for a node on the same machine. */
+async function stageMonitoring(stage: Stage, folder: string): Promise<void> {
+  const from = join(ROOT, MONITORING);
+  const prometheus = await Bun.file(join(from, "prometheus.yml")).text();
+  stage.write(`${folder}/prometheus.yml`, prometheus.replace("svc:8080", "127.0.0.1:8080"));
+  for (const file of ["rules.yml", "grafana-dashboard.json"]) stage.copy(join(from, file), `${folder}/${file}`);
+}
+
 /** The unit of systemd for a program at this path. */
 export async function unitFor(programPath: string): Promise<string> {
   return (await Bun.file(join(ROOT, UNIT)).text()).replaceAll("/usr/local/bin/svc", programPath);
@@ -67,6 +76,7 @@ export async function stageArchive(stage: Stage, binary: string, date: string): 
   stage.copy(join(ROOT, SETTINGS), "svc.toml");
   stage.write("svc.service", await unitFor("/usr/local/bin/svc"));
   stage.write("svc.1", generated.manPage);
+  await stageMonitoring(stage, "monitoring");
   stage.write("completions/svc.bash", generated.bash);
   stage.write("completions/_svc", generated.zsh);
   stage.write("completions/svc.fish", generated.fish);
@@ -84,6 +94,7 @@ export async function stageDebian(stage: Stage, binary: string, date: string): P
   stage.write("usr/share/bash-completion/completions/svc", generated.bash);
   stage.write("usr/share/zsh/vendor-completions/_svc", generated.zsh);
   stage.write("usr/share/fish/vendor_completions.d/svc.fish", generated.fish);
+  await stageMonitoring(stage, "usr/share/svc/monitoring");
   stage.copy(join(ROOT, LICENSE), "usr/share/doc/svc/copyright");
   stage.write("usr/share/doc/svc/changelog.gz", gzip(await Bun.file(join(ROOT, CHANGELOG)).text()));
 }

@@ -137,7 +137,8 @@ cd /; setpriv --reuid svc --regid svc --clear-groups /usr/local/bin/svc config c
     );
     expect(out.trim().split("\n")).toEqual([
       `Installed /usr/local/bin/svc (${packageJson.version}).`,
-      "Edit /etc/svc/svc.toml, then: systemctl enable --now svc",
+      "Whom shall it serve? svc init --output /etc/svc/svc.toml --force",
+      "Then: svc doctor, systemctl enable --now svc",
       "root svc 640",
       "644",
       "644",
@@ -208,6 +209,9 @@ test("the archive has what an operator needs beside the program", () => {
     "completions/_svc",
     "completions/svc.bash",
     "completions/svc.fish",
+    "monitoring/grafana-dashboard.json",
+    "monitoring/prometheus.yml",
+    "monitoring/rules.yml",
     "svc",
     "svc.1",
     "svc.service",

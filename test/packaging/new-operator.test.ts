@@ -1,0 +1,106 @@
+import { afterAll, expect, test } from "bun:test";
+import { chmodSync, copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildDeb } from "../../packaging/deb.ts";
+import { grafanaDashboard } from "../../packaging/monitoring/dashboard.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { documentExample } from "../support/documents.ts";
+import { IS_LONG } from "../support/long.ts";
+import { mayBoot, runOnMachine } from "./machine.ts";
+
+/**
+ * A new operator on a machine with systemd, the package and the commands of docs/getting-started.md: a node that follows another,
+ * under the rules of its unit, with dashboard and backup, in less than ten minutes.
+ */
+
+const prometheus = Bun.which("prometheus");
+const canRun = IS_LONG && prometheus !== null && (await mayBoot());
+if (IS_LONG && !canRun)
+  console.warn("The new operator is not played: that needs root, systemd and prometheus.");
+
+const shared = mkdtempSync(join(tmpdir(), "svc-operator-"));
+afterAll(() => rmSync(shared, { recursive: true, force: true }));
+
+const PROGRAM = compiledProgram[0] ?? "";
+/** The followed node is a demo network on an address of its own, whose name the machine knows. */
+const BEFORE = `
+sudo() { if [ "$1" = -u ]; then setpriv --reuid "$2" --regid "$2" --init-groups "\${@:3}"; else "$@"; fi; }
+step() { echo "@@ $(( $(date +%s) - started )) s: $1"; }
+check() { echo "== $1: $(eval "$2" 2>&1 | tr '\\n' ' ')"; }
+echo "127.0.0.2 snapchain.example" >> /etc/hosts
+systemd-run --quiet --unit=followed /shared/followed --data-dir /var/lib/followed --host 127.0.0.2 --set hub.host=127.0.0.2 serve --demo
+until /shared/followed healthcheck http://127.0.0.2:8080 > /dev/null 2>&1; do sleep 0.5; done
+/shared/followed demo keys --fid 3 --custody > /root/fid-3.key; chmod 600 /root/fid-3.key
+started=$(date +%s)
+`;
+
+const APP = "svc app list --fid 3 --key-file /root/fid-3.key --json";
+
+test.skipIf(!canRun)(
+  "a new operator has a node on data of a followed one, with dashboard and backup, in less than ten minutes",
+  async () => {
+    const architecture = process.arch === "arm64" ? "arm64" : "amd64";
+    await buildDeb({ binary: PROGRAM, architecture, outdir: shared, date: "2026-11-22", compressed: false });
+    copyFileSync(PROGRAM, join(shared, "followed"));
+    copyFileSync(prometheus ?? "", join(shared, "prometheus"));
+    for (const file of ["", "followed", "prometheus"]) chmodSync(join(shared, file), 0o755);
+    const { panels } = grafanaDashboard() as { panels: { targets?: { expr: string }[] }[] };
+    const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+    const asked = queries.map((expr) =>
+      expr.replaceAll("$__rate_interval", "1m").replaceAll("$instance", ".*"),
+    );
+    await Bun.write(join(shared, "queries"), `${asked.join("\n")}\n`);
+    const example = (name: string) => documentExample(`operator ${name}`);
+    const out = await runOnMachine(
+      `${BEFORE}
+step "install the package"
+${example("installs")}
+step "settings, checks, start"
+${example("sets up")}
+echo
+step "the node is ready"
+pid=$(systemctl show svc --property MainPID --value)
+check user "stat -c %U /proc/$pid"
+check rules "grep -E '^(CapEff|NoNewPrivs|Seccomp):' /proc/$pid/status"
+check filesystem "setpriv --reuid svc nsenter --mount --target $pid touch /etc/written"
+svc app create --fid 3 --key-file /root/fid-3.key --name Bread --app-url https://bread.example --json > /root/app
+check apps "${APP} | grep -c '\\"name\\": \\"Bread\\"'"
+step "prometheus"
+${example("watches")}
+until curl -sf -G --data-urlencode 'query=count_over_time(up{job="svc"}[5m]) > 1 and up == 1' http://127.0.0.1:9090/api/v1/query | grep -q '"value"'; do sleep 1; done
+failed=0
+while read -r query; do
+  curl -s -G --data-urlencode "query=$query" http://127.0.0.1:9090/api/v1/query | grep -q '"status":"success"' || failed=$((failed + 1))
+done < /shared/queries
+check "queries of the dashboard that fail" "echo $failed of $(wc -l < /shared/queries)"
+check rules-loaded "curl -s http://127.0.0.1:9090/api/v1/rules | grep -o '\\"type\\":\\"alerting\\"' | wc -l"
+step "backup"
+cd /shared
+${example("backs up")}
+step "restore"
+${example("restores")}
+check apps "${APP} | grep -c '\\"name\\": \\"Bread\\"'"
+check data "curl -s -o /dev/null -w '%{http_code}' 'http://127.0.0.1:8080/v2/svc/user?fid=3'"
+step "the end"
+`,
+      shared,
+    );
+    if (process.env.SVC_TEST_TRANSCRIPT) await Bun.write(process.env.SVC_TEST_TRANSCRIPT, out);
+    const checks = Object.fromEntries(
+      [...out.matchAll(/^== (.*?): (.*?) *$/gm)].map(([, name, said]) => [name, said]),
+    );
+    expect(checks).toMatchObject({
+      user: "svc",
+      filesystem: expect.stringContaining("Read-only file system"),
+      apps: "1",
+      "queries of the dashboard that fail": `0 of ${asked.length}`,
+      data: "200",
+    });
+    expect(checks.rules).toMatch(/CapEff:\s*0+ NoNewPrivs:\s*1 Seccomp:\s*2/);
+    expect(Number(checks["rules-loaded"])).toBeGreaterThan(10);
+    const seconds = Number(/^@@ (\d+) s: the end$/m.exec(out)?.[1]);
+    expect(seconds).toBeLessThan(600);
+  },
+  900_000,
+);
