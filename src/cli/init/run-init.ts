@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { followedFids } from "../../config/fid-file.ts";
@@ -19,6 +20,8 @@ import { choiceOf, type InitOptions, missingChoice } from "./options.ts";
 import { askWanted, askYesNo, type Dialog, terminalDialog } from "./questions.ts";
 
 const SYSTEM_SETTINGS = "/etc/svc/svc.toml";
+/** There while systemd is the first process. */
+const SYSTEMD = "/run/systemd/system";
 const SYSTEM_DATA = "/var/lib/svc";
 /** The demo network of bench/README.md. */
 const DEMO_COST = "The demo network takes 4 MB of disk, about 150 MB of memory and 2 seconds.\n";
@@ -163,5 +166,7 @@ function costText({ choice, dataDir }: Wanted, { estimate }: Asked): string {
 function nextCommands({ choice, output }: Wanted): string[] {
   const found = [resolve("svc.toml"), SYSTEM_SETTINGS].includes(output);
   const svc = found ? programName : `${programName} --config ${output}`;
-  return [`${svc} doctor`, `${svc} serve${choice.kind === "demo" ? " --demo" : ""}`];
+  const isService = output === SYSTEM_SETTINGS && existsSync(SYSTEMD);
+  const start = isService ? `systemctl restart ${programName}` : `${svc} serve`;
+  return [`${svc} doctor`, choice.kind === "demo" ? `${svc} serve --demo` : start];
 }

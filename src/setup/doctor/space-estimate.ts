@@ -16,6 +16,8 @@ import { freeBytesAt } from "./place.ts";
 /** A rough figure is enough to see that a disk is too small. */
 const SAMPLED_FIDS = 40;
 const BUDGET_MS = 5000;
+/** The index of a node that has started and stored next to nothing. */
+const UNFILLED_BYTES = 4_000_000;
 /** A migration to a new index format builds a second file of about this share. */
 const MIGRATION_SHARE = 0.65;
 
@@ -26,7 +28,8 @@ export const spaceForIndexCheck = (config: Config): Check => ({
     const freeBytes = freeBytesAt(config.data.dir);
     if (freeBytes === undefined) return [];
     const bytes = statSync(indexPath(config.data.dir), { throwIfNoEntry: false })?.size ?? 0;
-    if (bytes > 0) return [forMigration(bytes, freeBytes)];
+    const isFilled = bytes > UNFILLED_BYTES || config.upstream.url === "";
+    if (bytes > 0 && isFilled) return [forMigration(bytes, freeBytes)];
     if (config.upstream.url === "") return [];
     return [await forFilling(config, freeBytes, signal)];
   },
