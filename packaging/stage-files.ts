@@ -60,7 +60,8 @@ async function stageMonitoring(stage: Stage, folder: string): Promise<void> {
   const from = join(ROOT, MONITORING);
   const prometheus = await Bun.file(join(from, "prometheus.yml")).text();
   stage.write(`${folder}/prometheus.yml`, prometheus.replace("svc:8080", "127.0.0.1:8080"));
-  for (const file of ["rules.yml", "grafana-dashboard.json"]) stage.copy(join(from, file), `${folder}/${file}`);
+  for (const file of ["rules.yml", "grafana-dashboard.json"])
+    stage.copy(join(from, file), `${folder}/${file}`);
 }
 
 /** The unit of systemd for a program at this path. */
