@@ -19,7 +19,10 @@ async function crashOf(verifierUrl: string): Promise<string> {
   const server = new UpstreamServer(network);
   await server.start();
   const { port1, port2 } = new MessageChannel();
-  serveRpc<Pick<IngestRpc, "relay">>(port1, { relay: (batch) => writer.client.relay(batch) });
+  serveRpc<Pick<IngestRpc, "relay" | "hasRoom">>(port1, {
+    relay: (batch) => writer.client.relay(batch),
+    hasRoom: () => true,
+  });
   const config = configWith(`upstream.url=${server.url}`, `data.dir=${writer.dir}`, "log.level=fatal");
   const crash = Promise.withResolvers<string>();
   const worker = startWorker<UpstreamWorkerInit>({
