@@ -11,6 +11,8 @@ const OWNER = 3;
 const STRANGER = 4;
 const USER = 71;
 const OTHER = 72;
+/** Room for all casts of the long form: in a full storage, one of the second of the oldest cast can be refused. */
+const UNITS = 100;
 const TARGETS = Array.from({ length: 97 }, (_, n) => 200 + n);
 const signed = await startSignedApi({
   compatPrefixes: ["farcaster"],
@@ -47,7 +49,7 @@ let signerUuid: string;
 let others: string;
 
 beforeAll(async () => {
-  for (const fid of [USER, OTHER, ...TARGETS]) node.ingestAll(accountRecords(fid));
+  for (const fid of [USER, OTHER, ...TARGETS]) node.ingestAll(accountRecords(fid, UNITS));
   key = await keyOf(["write", "read", "signers"]);
   client = sdkClient(url, { apiKey: key });
   signerUuid = await importSigner(USER);
