@@ -1,17 +1,21 @@
+import { valueWithin } from "../lib/within.ts";
 import type { SignerStore } from "./signer-store.ts";
+
+/** Less than `/status` waits for a part. */
+const USES_TIMEOUT_MS = 250;
 
 /** The stored signers by the master key that their seeds are sealed under. */
 export interface SignerStats {
   /** The id of the current master key; null without one. */
   readonly keyId: string | null;
-  readonly countsByKeyId: Readonly<Record<string, number>>;
-  /** Seeds under former master keys, which are needed until it is 0; null without a current one. */
+  /** Null when the state does not respond. */
+  readonly countsByKeyId: Readonly<Record<string, number>> | null;
+  /** Seeds under former master keys, which are needed until it is 0; null without a current one, and as above. */
   readonly toReseal: number | null;
 }
 
 /** What the thread that signs reports to `/status` and `/metrics`. */
 export interface SignerStatsRpc {
-  /** Rejects while the state does not respond. */
   signerStats(): Promise<SignerStats>;
 }
 
@@ -20,7 +24,8 @@ export async function readSignerStats(
   store: Pick<SignerStore, "keyUses">,
   keyId: string | null,
 ): Promise<SignerStats> {
-  const uses = await store.keyUses();
+  const uses = await valueWithin(store.keyUses(), USES_TIMEOUT_MS);
+  if (!uses) return { keyId, countsByKeyId: null, toReseal: null };
   const former = uses.filter((use) => use.keyId !== keyId);
   return {
     keyId,

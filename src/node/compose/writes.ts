@@ -5,6 +5,7 @@ import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import type { HubRpc } from "../../hub/rpc.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
+import { valueWithin } from "../../lib/within.ts";
 import { networkOf } from "../../protocol/network.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
@@ -22,6 +23,8 @@ import { startWriteQueue } from "../../writes/write-queue.ts";
 import { WriteCounters } from "../../writes/write-stats.ts";
 
 const STOP_GRACE_MS = 2_000;
+/** Less than `/status` waits for a part. */
+const QUEUED_TIMEOUT_MS = 250;
 
 /** The writes of a node, with the queue that submits them again. */
 export interface NodeWrites {
@@ -88,7 +91,10 @@ export function startNodeWrites(deps: {
     rpc: {
       submit: (call) => service.submit(call),
       find: (ownerFid, hash) => store.find(ownerFid, hash),
-      stats: async () => ({ ...counters.read(), queue: await store.queued().catch(() => null) }),
+      stats: async () => ({
+        ...counters.read(),
+        queue: (await valueWithin(store.queued(), QUEUED_TIMEOUT_MS)) ?? null,
+      }),
     },
     async stop() {
       // What has not ended by then is stored, and goes on with the next start.
