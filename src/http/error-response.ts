@@ -12,7 +12,6 @@ const nameByStatus = new Map(
 /** Of a call that was not sent. */
 const STATE_AWAY = "the state store does not answer; try again";
 const STATE_BUSY = "the request could not be stored in time: it may or may not have been carried out";
-const STATE_RETRY = { retryAfterSecs: 5 };
 
 /**
  * Elysia wraps errors thrown by a parse hook. A client that disconnects in the middle of a body causes an AbortError.
@@ -40,7 +39,7 @@ function toApiError(error: unknown): ApiError {
     );
   }
   if (error instanceof StateUnavailable)
-    return new ApiError("unavailable", error.mayHaveHappened ? STATE_BUSY : STATE_AWAY, STATE_RETRY);
+    return new ApiError("unavailable", error.mayHaveHappened ? STATE_BUSY : STATE_AWAY);
   return new ApiError("internal", undefined, { cause: error });
 }
 

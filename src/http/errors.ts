@@ -8,6 +8,8 @@ interface ErrorKind {
   readonly logLevel: ErrorLogLevel;
   /** The rest of the request is not read, so the connection is closed after the response. */
   readonly closesConnection?: true;
+  /** Sent as `retry-after` where the error states no other time. */
+  readonly retryAfterSecs?: number;
 }
 
 /** Every error response of the HTTP interface. The keys are the stable names used in code and documents. */
@@ -28,7 +30,7 @@ export const errorKinds = {
   internal: { status: 500, message: "internal error", logLevel: "warn" },
   notImplemented: { status: 501, message: "not implemented", logLevel: "info" },
   badGateway: { status: 502, message: "bad gateway", logLevel: "warn" },
-  unavailable: { status: 503, message: "unavailable", logLevel: "warn" },
+  unavailable: { status: 503, message: "unavailable", logLevel: "warn", retryAfterSecs: 5 },
 } as const satisfies Record<string, ErrorKind>;
 
 export type ErrorName = keyof typeof errorKinds;
@@ -45,7 +47,7 @@ export function logLevelOf(status: number): "debug" | ErrorLogLevel {
 export interface ApiErrorOptions {
   /** The internal cause. It is logged and never sent. */
   readonly cause?: unknown;
-  /** Sent as `retry-after`, whole seconds. */
+  /** Sent as `retry-after`, whole seconds. Default: that of the kind. */
   readonly retryAfterSecs?: number;
   /** A stable name of the cause, sent as `x-error-code`. */
   readonly code?: string;
@@ -61,7 +63,8 @@ export class ApiError extends Error {
     super(message, { cause: options.cause });
     this.name = "ApiError";
     this.kind = kind;
-    this.retryAfterSecs = options.retryAfterSecs;
+    const row: ErrorKind = errorKinds[kind];
+    this.retryAfterSecs = options.retryAfterSecs ?? row.retryAfterSecs;
     this.code = options.code;
   }
 

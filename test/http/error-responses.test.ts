@@ -75,6 +75,11 @@ describe("errors meant for the client are sent", () => {
     await expectError(response, 429, "the cap is 25");
   });
 
+  test("a 503 says when to try again", async () => {
+    const response = await fetch(http.api("/wrapped"));
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
+  });
+
   test("the cause of an ApiError is logged and not sent", async () => {
     const response = await fetch(http.api("/wrapped"), { headers: { "x-request-id": "wrapped" } });
     await expectError(response, 503, "try later");

@@ -95,8 +95,7 @@ export function approveRoutes({ assets, thread, namesOf, own, linkBase, staleRea
   /** Nobody may approve with an address that is no longer the custody of an fid. */
   async function refuseStale(): Promise<void> {
     const stale = await staleReason();
-    if (stale !== undefined)
-      throw new ApiError("unavailable", `approvals have to wait: ${stale}`, { retryAfterSecs: 5 });
+    if (stale !== undefined) throw new ApiError("unavailable", `approvals have to wait: ${stale}`);
   }
   const prepare = async (token: string, address: Uint8Array) => {
     await refuseStale();

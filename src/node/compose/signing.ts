@@ -13,6 +13,7 @@ import type { Logger } from "../../runtime/logger.ts";
 import { createApprovals } from "../../signers/approvals.ts";
 import { keyFactsFromIndex } from "../../signers/key-facts.ts";
 import { keyRegistryFromIndex } from "../../signers/key-registry.ts";
+import { LOCKED_RETRY_SECS } from "../../signers/refusal.ts";
 import { rekey } from "../../signers/rekey.ts";
 import { type SignersRpc, signersRpc } from "../../signers/rpc.ts";
 import { createSignerKeys, type SignerActor } from "../../signers/signer-keys.ts";
@@ -157,7 +158,7 @@ const REFUSALS: Readonly<Record<SigningRefusal, WriteRefusal>> = {
   unknown: refusal(404, "unknown_signer", "no such signer"),
   "not-approved": refusal(403, "signer_not_approved", "signer is not approved"),
   "out-of-scope": refusal(403, "out_of_scope", "the signer may not sign messages of this type"),
-  locked: refusal(503, "signer_locked", "this node cannot open the key of the signer"),
+  locked: refusal(503, "signer_locked", "this node cannot open the key of the signer", LOCKED_RETRY_SECS),
 };
 
 async function submitAlone(

@@ -135,7 +135,7 @@ export function appAudienceRoutes(deps: {
     async ({ fid, body }) => {
       const estimate = unwrapOrThrow(await audience.estimate(fid, body));
       if (estimate === "busy") {
-        throw new ApiError("unavailable", "the audience could not be counted in time", { retryAfterSecs: 5 });
+        throw new ApiError("unavailable", "the audience could not be counted in time");
       }
       return presentEstimate(estimate);
     },
