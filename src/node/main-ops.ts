@@ -27,7 +27,7 @@ import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
 import { registerMaintenanceMetrics } from "./maintenance/metrics.ts";
 import { type NodeOps, type PartMetrics, registerReadyMetric } from "./node-ops.ts";
 import { PartStats } from "./part-stats.ts";
-import type { PostgresState } from "./state/main-state.ts";
+import type { PostgresState } from "./state/main-thread-state.ts";
 import { registerStateMetrics } from "./state/metrics.ts";
 import type { StateWriterRpc } from "./state/writer-rpc.ts";
 import { createStateWatch, type StateWatch } from "./state-watch.ts";

@@ -15,7 +15,7 @@ import type { DeliveryNodeStats } from "../webhooks/rpc.ts";
 import type { WritesStats } from "../writes/rpc.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
 import type { PartStats } from "./part-stats.ts";
-import type { PostgresState } from "./state/main-state.ts";
+import type { PostgresState } from "./state/main-thread-state.ts";
 import type { StateWriterStats } from "./state/state-writer.ts";
 import type { StorageWatch } from "./storage-watch.ts";
 import { type UpstreamWatch, upstreamStatus } from "./upstream-watch.ts";

@@ -6,7 +6,8 @@ import { networkOf } from "../../protocol/network.ts";
 import { nowSecs } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import { setTimer } from "../../runtime/set-timer.ts";
-import { openStateStores, type StateLink } from "../state/open-state.ts";
+import { openStateStores } from "../state/open-state.ts";
+import type { StateLink } from "../state/thread-state.ts";
 
 /** Far from the port of the interface, and below those that systems give to outgoing connections. */
 const PORT_OFFSET = 20_000;

@@ -27,8 +27,8 @@ import { refusal } from "../../writes/refusals.ts";
 import type { Writes } from "../../writes/rpc.ts";
 import type { WriteSigners } from "../../writes/service.ts";
 import { masterKeysOf } from "../signers/master-keys.ts";
-import type { OpenState } from "../state/open-state.ts";
 import type { StateStores } from "../state/state-stores.ts";
+import type { OpenState } from "../state/thread-state.ts";
 
 /** Managed signers on the thread that has the vault. */
 export interface NodeSigning {

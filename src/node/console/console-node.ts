@@ -21,7 +21,7 @@ import type { RecentLines } from "../../runtime/recent-lines.ts";
 import { version } from "../../version.ts";
 import type { MaintenanceRpc } from "../maintenance/maintenance.ts";
 import type { NodeOps } from "../node-ops.ts";
-import type { MainState } from "../state/main-state.ts";
+import type { MainState } from "../state/main-thread-state.ts";
 import type { UpstreamWatch } from "../upstream-watch.ts";
 import { countOf, createFigureReader, type FigureSources, fileSizes, knownLagSecs } from "./read-figures.ts";
 

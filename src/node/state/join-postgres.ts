@@ -8,7 +8,7 @@ import type { PgPools, PgSettings } from "../../db/postgres/pools.ts";
 import { createPostgresSigners } from "../../signers/postgres/signer-store.ts";
 import { version } from "../../version.ts";
 import { refuseMissingKeys } from "../signers/master-keys.ts";
-import type { MainState, MainStateDeps } from "./main-state.ts";
+import type { MainState, MainStateDeps } from "./main-thread-state.ts";
 import { openPools } from "./open-postgres.ts";
 
 /** Joins the nodes of a state in PostgreSQL. Rejects when the node may not join, like `joinCluster`. */

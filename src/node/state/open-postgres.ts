@@ -10,8 +10,8 @@ import type { StateClock } from "../../db/state/state-clock.ts";
 import { runLimitsOf } from "../../push/store/campaign-store.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { maxQueuedOf } from "../../webhooks/deliver/queue-limits.ts";
-import type { OpenState, OpenStateDeps, StateLink, StatePart } from "./open-state.ts";
 import { createPostgresStores, createPostgresSweeps } from "./postgres-stores.ts";
+import type { OpenState, OpenStateDeps, StateLink, StatePart } from "./thread-state.ts";
 
 /** Opens the state in PostgreSQL for one thread. */
 export function openInPostgres(settings: PgSettings, deps: OpenStateDeps): OpenState {

@@ -1,50 +1,11 @@
-import type { WorkLease } from "../../cluster/postgres/work-lease.ts";
-import type { Config } from "../../config/schema.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
-import type { StateNode } from "../../db/state/state-node.ts";
-import type { Sweep } from "../../db/state/sweep.ts";
 import { connectRpc } from "../../lib/port-rpc.ts";
-import { type Clock, systemClock } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/logger.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import { postgresSettings } from "./postgres-settings.ts";
 import { createStateStores, createStateSweeps } from "./sqlite-stores.ts";
-import type { StateStores } from "./state-stores.ts";
+import type { OpenState, OpenStateDeps } from "./thread-state.ts";
 import { createStateWriterClient } from "./writer-client.ts";
 import type { StateWriterRpc } from "./writer-rpc.ts";
-
-/** What a thread needs to open the state. It can be sent to the thread. */
-export interface StateLink {
-  readonly node: StateNode;
-  /** Those of `NodeSignals`. */
-  readonly signals: SharedArrayBuffer;
-  /** Those of `PgStats`; undefined with state.db. */
-  readonly pgStats: SharedArrayBuffer | undefined;
-  /** Connects to the writer of state.db; undefined with PostgreSQL, where every thread writes itself. */
-  readonly writer: MessagePort | undefined;
-}
-
-/** The parts of a node that use the state, with different shares of the connections to PostgreSQL. */
-export type StatePart = "main" | "ingest" | "maintenance" | "delivery" | "fanOut" | "writes" | "http";
-
-/** The state as one thread sees it. */
-export interface OpenState extends AsyncDisposable {
-  readonly stores: StateStores;
-  /** The time by which the thread decides what is due: PostgreSQL's, or else the machine's. */
-  readonly clock: Clock;
-  /** For maintenance alone. */
-  readonly sweeps: readonly Sweep[];
-  /** Held by the one node that sweeps; undefined with state.db. */
-  readonly maintenanceLease: WorkLease | undefined;
-  /** See `createResealLease`; undefined with state.db. */
-  readonly resealLease: ((keyId: string) => WorkLease) | undefined;
-}
-
-export interface OpenStateDeps {
-  readonly config: Config;
-  readonly part: StatePart;
-  readonly link: StateLink;
-  readonly log: Logger;
-}
 
 /** Opens the state for one thread: state.db with its writer on another thread, or PostgreSQL. */
 export async function openStateStores(deps: OpenStateDeps): Promise<OpenState> {

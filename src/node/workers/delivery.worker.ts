@@ -10,7 +10,8 @@ import { createLogger } from "../../runtime/logger.ts";
 import type { MatchRpc } from "../../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { startDelivery } from "../compose/delivery.ts";
-import { openStateStores, type StateLink } from "../state/open-state.ts";
+import { openStateStores } from "../state/open-state.ts";
+import type { StateLink } from "../state/thread-state.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the delivery worker. */

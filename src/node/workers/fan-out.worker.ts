@@ -8,7 +8,8 @@ import type { FanOut } from "../../push/fan-out.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
 import { createFanOut } from "../compose/fan-out.ts";
-import { openStateStores, type StateLink } from "../state/open-state.ts";
+import { openStateStores } from "../state/open-state.ts";
+import type { StateLink } from "../state/thread-state.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the fan-out worker. */

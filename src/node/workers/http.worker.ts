@@ -26,7 +26,8 @@ import { createNodeHttp } from "../compose/http.ts";
 import { connectHub } from "../compose/hub-reads.ts";
 import { connectStreamSlots, createNodeStreams } from "../compose/streams.ts";
 import { connectNodeOps, type HttpWorkerRpc } from "../node-ops.ts";
-import { openStateStores, type StateLink } from "../state/open-state.ts";
+import { openStateStores } from "../state/open-state.ts";
+import type { StateLink } from "../state/thread-state.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of an HTTP worker. */

@@ -13,7 +13,8 @@ import { scheduleMaintenance } from "../maintenance/schedule.ts";
 import { startBackupSchedule } from "../snapshot/backup-schedule.ts";
 import { createBackups } from "../snapshot/backups.ts";
 import { createOperatorBackups } from "../snapshot/operator-backups.ts";
-import { openStateStores, type StateLink } from "../state/open-state.ts";
+import { openStateStores } from "../state/open-state.ts";
+import type { StateLink } from "../state/thread-state.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the maintenance worker. */

@@ -9,7 +9,7 @@ import type { Common } from "../../runtime/common.ts";
 import type { RecentLines } from "../../runtime/recent-lines.ts";
 import type { Threads } from "../console/threads.ts";
 import { withoutMasterKeys } from "../signers/master-keys.ts";
-import type { StateLink } from "../state/open-state.ts";
+import type { StateLink } from "../state/thread-state.ts";
 import { workerUrls } from "../worker-urls.ts";
 import type { DeliveryWorkerInit } from "./delivery.worker.ts";
 import type { FanOutWorkerInit } from "./fan-out.worker.ts";

@@ -11,7 +11,8 @@ import type { SignerStatsRpc } from "../../signers/signer-stats.ts";
 import type { WritesRpc } from "../../writes/rpc.ts";
 import { startNodeSigning } from "../compose/signing.ts";
 import { type NodeWrites, startNodeWrites } from "../compose/writes.ts";
-import { openStateStores, type StateLink } from "../state/open-state.ts";
+import { openStateStores } from "../state/open-state.ts";
+import type { StateLink } from "../state/thread-state.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the worker of writes. */

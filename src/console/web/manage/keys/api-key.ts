@@ -2,7 +2,6 @@ import { get } from "../../data/call.ts";
 import { formatMoment } from "../../data/format.ts";
 import { shellQuote } from "../../data/snippets.ts";
 import { apiPrefix } from "../../page-config.ts";
-import type { KeyFields } from "./key-draft.ts";
 import { dayText, lastDays } from "./usage.ts";
 
 /** What a key may be used for, and what that means. */
@@ -36,6 +35,16 @@ export interface ApiKey {
     readonly created_at: number;
     readonly expires_at: number | null;
   }[];
+}
+
+/** The fields as the API takes them; null stands for no end, the operator's limit and the only app. */
+export interface KeyFields {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly app_id: string | null;
+  readonly expires_at: number | null;
+  readonly units_per_minute: number | null;
+  readonly writes_per_minute: number | null;
 }
 
 /** A key and its text, which one response alone contains. */

@@ -1,4 +1,4 @@
-import type { ApiKey, Scope } from "./api-key.ts";
+import type { ApiKey, KeyFields, Scope } from "./api-key.ts";
 
 /** The fields of a key as they stand in a form. */
 export interface KeyDraft {
@@ -11,16 +11,6 @@ export interface KeyDraft {
   /** As typed; empty for the operator's limit. */
   readonly units: string;
   readonly writes: string;
-}
-
-/** The fields as the API takes them; null stands for no end, the operator's limit and the only app. */
-export interface KeyFields {
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly app_id: string | null;
-  readonly expires_at: number | null;
-  readonly units_per_minute: number | null;
-  readonly writes_per_minute: number | null;
 }
 
 export const emptyKeyDraft: KeyDraft = {
