@@ -72,6 +72,8 @@ interface Codec<T> {
 /** Messages per response. Several pages of the largest messages fit into the connection's limit. */
 const MESSAGES_PER_PAGE = 1000;
 const FIDS_PER_PAGE = 1000;
+/** A page counts transfers, too, and contains only registrations. */
+const HIGHEST_FIDS = 100;
 /** The reference node refuses more per call. */
 export const MAX_REQUESTERS_PER_CALL = 100;
 
@@ -107,6 +109,12 @@ export class UpstreamClient {
     const request = { shardId, pageSize: FIDS_PER_PAGE, pageToken };
     const { fids, nextPageToken } = await this.#unary("getFids", FidsRequest, request, FidsResponse);
     return pageOf(fids, nextPageToken);
+  }
+
+  /** Returns some of the highest fids of a shard. */
+  async highestFids(shardId: number): Promise<readonly number[]> {
+    const request = { shardId, pageSize: HIGHEST_FIDS, reverse: true };
+    return (await this.#unary("getFids", FidsRequest, request, FidsResponse)).fids;
   }
 
   /** Returns a page of an fid's messages, each still encoded. */

@@ -9,8 +9,9 @@ import type { UpstreamClient } from "./client.ts";
 import { dataOnNetwork } from "./network-check.ts";
 import { readPages } from "./pages.ts";
 import { STORES } from "./read-fid.ts";
+import { sampleFids } from "./sampled-fids.ts";
 import { EVENT_TYPES } from "./stored.ts";
-import { sampleOf, upstreamFids } from "./verify-sample.ts";
+import { sampleOf } from "./verify-sample.ts";
 
 /** What filling an index from the followed node takes, and what that was estimated from. */
 export interface UpstreamEstimate extends SizeEstimate {
@@ -48,8 +49,10 @@ export async function estimateUpstream(
   { client, network, cores, sampledFids = SAMPLED_FIDS, budgetMs = BUDGET_MS }: UpstreamEstimateDeps,
   followed: ReadonlySet<number> | undefined,
 ): Promise<UpstreamEstimate> {
-  const fids = [...(followed ?? (await upstreamFids(client)))];
-  const left = sampleOf(fids, sampledFids, Math.random);
+  const { count, sample } = followed
+    ? { count: followed.size, sample: sampleOf([...followed], sampledFids, Math.random) }
+    : await sampleFids(client, sampledFids);
+  const left = [...sample];
   const counter = new SampleCounter(network);
   const endsAt = performance.now() + budgetMs;
   let sampled = 0;
@@ -66,7 +69,7 @@ export async function estimateUpstream(
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, work));
-  const rows: NetworkSample = counter.scaled(sampled === 0 ? 0 : fids.length / sampled);
+  const rows: NetworkSample = counter.scaled(sampled === 0 ? 0 : count / sampled);
   return {
     ...estimateSize(rows, { cores, from: "upstream" }),
     sampledFids: sampled,

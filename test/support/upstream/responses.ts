@@ -76,6 +76,7 @@ function registeredFids(node: UpstreamNode, shard: number): Set<number> {
 /** A page counts registry events but contains only registrations: it may be short, and an fid may be repeated. */
 export function fidsOf(node: UpstreamNode, request: FidsRequest): FidsResponse {
   const events = node.state(request.shardId).onChainEvents().filter(isIdRegistry);
+  if (request.reverse) events.sort((a, b) => b.fid - a.fid);
   const from = request.pageToken?.length ? Number(Buffer.from(request.pageToken).toString()) : 0;
   const end = from + Math.min(request.pageSize ?? DEFAULT_FIDS_PER_PAGE, node.mostPerPage);
   return {

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Client } from "@grpc/grpc-js";
+import { UpstreamClient } from "../../src/upstream/client.ts";
+import { connectUpstream } from "../../src/upstream/connection.ts";
+import { sampleFids } from "../../src/upstream/sampled-fids.ts";
+import { upstreamFids } from "../../src/upstream/verify-sample.ts";
+import { makeChain } from "../support/upstream/chain.ts";
+import { UpstreamNode } from "../support/upstream/node.ts";
+import { UpstreamServer } from "../support/upstream/server.ts";
+
+/** A network is sampled without listing it. */
+
+const TICKS = 70;
+const node = new UpstreamNode(makeChain("sampled fids", TICKS));
+const server = new UpstreamServer(node);
+let connection: Client;
+let client: UpstreamClient;
+
+beforeAll(async () => {
+  await server.start();
+  connection = connectUpstream(server.url);
+  const pace = { callTimeoutMs: 5000, stallMs: 5000 };
+  client = new UpstreamClient(connection, pace, new AbortController().signal);
+});
+afterAll(() => {
+  connection.close();
+  server.stop();
+});
+
+test("a node without the fids that it counts is an error, after a bounded number of calls", async () => {
+  const failure = await sampleFids(client, 5, { maxListed: -1 }).catch((cause: unknown) => cause);
+  expect(String(failure)).toContain("has none of those drawn");
+});
+
+test("draws registered fids, each once, from the lowest to the highest", async () => {
+  node.produce(TICKS);
+  const all = await upstreamFids(client);
+  const drawn = new Set<number>();
+  for (let round = 0; round < 20; round++) {
+    const { count, sample } = await sampleFids(client, 4, { maxListed: -1 });
+    expect(count).toBe(all.size);
+    expect(new Set(sample).size).toBe(sample.length);
+    for (const fid of sample) drawn.add(fid);
+  }
+  expect([...drawn].filter((fid) => !all.has(fid))).toEqual([]);
+  const lowest = await sampleFids(client, 1, {
+    maxListed: -1,
+    random: () => (Math.min(...all) - 1) / Math.max(...all),
+  });
+  const highest = await sampleFids(client, 1, { maxListed: -1, random: () => 1 - Number.EPSILON });
+  expect([lowest.sample, highest.sample]).toEqual([[Math.min(...all)], [Math.max(...all)]]);
+});
+
+test("lists a small network, so that its count has no fid twice", async () => {
+  const all = await upstreamFids(client);
+  const { count, sample } = await sampleFids(client, 1000);
+  expect([count, new Set(sample)]).toEqual([all.size, all]);
+});
