@@ -133,11 +133,12 @@ async function onTerminal(cwd: string, answers: readonly (readonly [question: st
       rows: 50,
       data(terminal, bytes) {
         screen += Buffer.from(bytes).toString();
-        const [next] = left;
-        if (!next || !screen.includes(next[0])) return;
-        screen = screen.slice(screen.indexOf(next[0]) + next[0].length);
-        left = left.slice(1);
-        terminal.write(next[1]);
+        // One read may have several of them.
+        for (let [next] = left; next && screen.includes(next[0]); [next] = left) {
+          screen = screen.slice(screen.indexOf(next[0]) + next[0].length);
+          left = left.slice(1);
+          terminal.write(next[1]);
+        }
       },
     },
   });
