@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, closeSync, openSync, renameSync, statSync, writeFileSync } from "node:fs";
 
 const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
@@ -26,4 +26,14 @@ export function restrictToOwner(path: string): void {
   } catch {
     // Another user's file, or a file system without modes: its permissions are the administrator's decision.
   }
+}
+
+/**
+ * Gives a file to the owner and group of another, which it is to replace: what an administrator runs as root leaves the files of a
+ * service to the service.
+ */
+export function giveToOwnerOf(model: string, path: string): void {
+  const { uid, gid } = statSync(model);
+  const own = statSync(path);
+  if (own.uid !== uid || own.gid !== gid) chownSync(path, uid, gid);
 }

@@ -109,6 +109,8 @@ export function lockDirectory(
   openLocks.add(database);
   try {
     // For error messages of other processes. The lock does not need the pid.
+    // One that a killed command of another user left behind cannot be written, but removed.
+    rmSync(pidFile, { force: true });
     createPrivateFile(pidFile);
     writeFileSync(pidFile, `${process.pid}\n`);
   } catch (cause) {

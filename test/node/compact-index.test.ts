@@ -1,5 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { join } from "node:path";
 import { indexPath, openIndexWriter } from "../../src/db/index/database.ts";
 import { writeMeta } from "../../src/db/index/meta.ts";
@@ -148,5 +161,46 @@ test("a disk that is full later leaves a usable index, and the next run complete
   await expect(compactIndex(deps(dataDir, { freeBytes }))).rejects.toThrow("the index is usable as it is");
   expect(verifyIndex(indexPath(dataDir))).toEqual([]);
   await compactIndex(deps(dataDir));
+  expect(contentDifferences(contentOf(expected), contentOf(dataDir))).toEqual([]);
+});
+
+const SERVICE = 65_534;
+
+test.skipIf(process.getuid?.() !== 0)(
+  "a compaction by root, also one that is killed, leaves every file to the user of the node",
+  async () => {
+    const dataDir = copyTo("owned");
+    const files = () => [dataDir, ...readdirSync(dataDir).map((name) => join(dataDir, name))];
+    for (const file of files()) chownSync(file, SERVICE, SERVICE);
+    const killOne = async () => {
+      const child = compact(dataDir);
+      while (!existsSync(join(dataDir, "lock.pid"))) await Bun.sleep(5);
+      child.kill("SIGKILL");
+      await child.exited;
+    };
+    await killOne();
+    expect(await compact(dataDir).exited).toBe(0);
+    for (const file of files()) expect([file, statSync(file).uid]).toEqual([file, SERVICE]);
+    await killOne();
+    // The directories of tests are closed to other users.
+    chmodSync(dir.path, 0o755);
+    const program = join(dir.path, "svc");
+    cpSync(compiledProgram[0] ?? "", program);
+    const user = ["setpriv", "--reuid", `${SERVICE}`, "--regid", `${SERVICE}`, "--clear-groups"];
+    const args = [program, "--data-dir", dataDir, ...SETTINGS, "index", "compact"];
+    const child = Bun.spawn([...user, ...args], { cwd: dir.path, stdout: "ignore", stderr: "pipe" });
+    expect([await new Response(child.stderr).text(), await child.exited]).toEqual(["", 0]);
+  },
+);
+
+test("an index that lies elsewhere, behind a symbolic link, stays there", async () => {
+  const dataDir = copyTo("linked");
+  const elsewhere = join(dir.path, "elsewhere");
+  mkdirSync(elsewhere);
+  renameSync(indexPath(dataDir), join(elsewhere, "index.db"));
+  symlinkSync(join(elsewhere, "index.db"), indexPath(dataDir));
+  await compactIndex(deps(dataDir));
+  expect(lstatSync(indexPath(dataDir)).isSymbolicLink()).toBe(true);
+  expect(readdirSync(elsewhere)).toEqual(["index.db"]);
   expect(contentDifferences(contentOf(expected), contentOf(dataDir))).toEqual([]);
 });

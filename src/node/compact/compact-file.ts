@@ -1,11 +1,12 @@
-import { renameSync, rmSync } from "node:fs";
+import { existsSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { dropEmptyLog } from "../../db/index/upgrade/replace-file.ts";
+import { giveToOwnerOf } from "../../lib/private-file.ts";
 import { syncPath } from "../../lib/sync-path.ts";
 
-/** The file into which an index is rewritten. */
+/** The file into which an index is rewritten. It lies beside the file that a symbolic link names. */
 export function compactFileOf(path: string): string {
-  return `${path}.compact`;
+  return `${existsSync(path) ? realpathSync(path) : path}.compact`;
 }
 
 /** Deletes what an interrupted compaction left behind. */
@@ -15,7 +16,7 @@ export function dropCompactFile(path: string): void {
 }
 
 /**
- * Puts the rewritten file in the place of the index. Both must be closed. They hold the same rows, so a crash at any moment leaves one
+ * Puts the rewritten file in the place of the index, whose owner gets it. `path` is no symbolic link. Both must be closed. They hold the same rows, so a crash at any moment leaves one
  * of them, and nothing is lost.
  *
  * @throws UserError when another program has changed the index meanwhile.
@@ -24,6 +25,7 @@ export function replaceByCompactFile(path: string): void {
   const file = compactFileOf(path);
   // A log that stayed would be applied to the new file.
   for (const one of [path, file]) dropEmptyLog(one);
+  giveToOwnerOf(path, file);
   syncPath(file);
   renameSync(file, path);
   syncPath(dirname(path));

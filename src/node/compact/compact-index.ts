@@ -1,3 +1,5 @@
+import { realpathSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Config } from "../../config/schema.ts";
 import { isBulkBuilding } from "../../db/index/bulk/bulk-phase.ts";
 import { type IndexDatabase, indexPath, openIndexWriter } from "../../db/index/database.ts";
@@ -54,7 +56,8 @@ const LOG_BYTES = 64 * 1024 * 1024;
  */
 export async function compactIndex(deps: CompactDeps): Promise<CompactReport> {
   const { dataDir, signal, onProgress, freeBytes = freeBytesOf } = deps;
-  const path = indexPath(dataDir);
+  const path = realpathSync(indexPath(dataDir));
+  const dir = dirname(path);
   dropCompactFile(path);
   let bytesBefore: number;
   let expectedBytes: number;
@@ -72,7 +75,7 @@ export async function compactIndex(deps: CompactDeps): Promise<CompactReport> {
     const share = followed ? shareOfFids(db, followed) : 1;
     const log = followed ? Math.min(LOG_BYTES, bytesBefore) : 0;
     const needed = Math.ceil(share * usedBytes(db) * REWRITE_SHARE) + log;
-    requireFreeSpace(dataDir, needed, "compacting the index", freeBytes(dataDir));
+    requireFreeSpace(dir, needed, "compacting the index", freeBytes(dir));
     if (!deps.fullText) {
       db.search.isOn = false;
       deleteFullText(db);
@@ -83,7 +86,7 @@ export async function compactIndex(deps: CompactDeps): Promise<CompactReport> {
     db.checkpoint();
     expectedBytes = usedBytes(db);
     // The profiles of mentioned fids may take more than was estimated.
-    if (freeBytes(dataDir) < expectedBytes * REWRITE_SHARE)
+    if (freeBytes(dir) < expectedBytes * REWRITE_SHARE)
       throw new UserError(
         `${path}: what is out of scope was removed, but rewriting the index needs ${megabytes(expectedBytes * REWRITE_SHARE)} of free space. Make room and run the command again; the index is usable as it is.`,
       );

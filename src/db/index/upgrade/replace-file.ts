@@ -1,6 +1,7 @@
 import { existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../../../lib/failure.ts";
+import { giveToOwnerOf } from "../../../lib/private-file.ts";
 import { syncPath } from "../../../lib/sync-path.ts";
 import { isFormerIndex } from "./former-index.ts";
 
@@ -20,6 +21,7 @@ export function oldFileOf(path: string): string {
  */
 export function replaceIndex(path: string): void {
   for (const file of [path, newFileOf(path)]) dropEmptyLog(file);
+  giveToOwnerOf(path, newFileOf(path));
   syncPath(newFileOf(path));
   const old = oldFileOf(path);
   if (existsSync(old) && !isReadableFormerIndex(old))
