@@ -52,7 +52,7 @@ const CONTENT = new Set([
 
 /**
  * The roles of a page as a tree of lines, with the names and levels that its code gives. What depends on data is not in it: the content of
- * lists and tables, and links and buttons in the main part, and their names outside of the navigation.
+ * lists and tables, links and buttons in the main part, their names outside of the navigation, and groups without anything of the outline.
  */
 function outlineOf(snapshot: string): string {
   const lines: string[] = [];
@@ -83,7 +83,12 @@ function outlineOf(snapshot: string): string {
         .join(" "),
     );
   }
-  return `${lines.filter((line, at) => line !== lines[at - 1]).join("\n")}\n`;
+  const depthOf = (line = "") => line.search(/\S/);
+  // Such as a closed <details>, which may be there for some data only.
+  const isEmptyGroup = (line: string, at: number) =>
+    /^ *- group$/.test(line) && depthOf(lines[at + 1]) <= depthOf(line);
+  const kept = lines.filter((line, at) => !isEmptyGroup(line, at));
+  return `${kept.filter((line, at) => line !== kept[at - 1]).join("\n")}\n`;
 }
 
 /**
@@ -105,5 +110,8 @@ export async function ariaDifferences(page: Page, name: string): Promise<string[
   const after = new Set(outline.split("\n"));
   const gone = [...before].filter((line) => !after.has(line)).map((line) => `aria: without ${line.trim()}`);
   const added = [...after].filter((line) => !before.has(line)).map((line) => `aria: with ${line.trim()}`);
-  return [`${file} is another: look at it, and write it again with ${WRITE}=1`, ...gone, ...added];
+  const [was, is] = [known.split("\n"), outline.split("\n")];
+  const at = is.findIndex((line, index) => line !== was[index]);
+  const first = `aria: line ${at + 1} is ${is[at]?.trim() ?? "missing"}, was ${was[at]?.trim() ?? "missing"}`;
+  return [`${file} is another: look at it, and write it again with ${WRITE}=1`, first, ...gone, ...added];
 }
