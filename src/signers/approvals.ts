@@ -145,10 +145,13 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     return { fid, key: publicKey, scopes: permissions, ttlSecs: keyTtlSecs, nonce, deadline };
   }
 
-  /** Only the first user of a signer can approve it again. */
-  function refuseStranger({ approval }: StoredSigner, fid: number) {
-    if (approval === null || approval.fid === fid) return undefined;
-    return refuse("conflict", `this signer is that of fid ${approval.fid}`, { code: "conflict" });
+  /** Only the first user of a signer can approve it again, and only the first who submits a request can submit it again. */
+  function refuseStranger({ approval, submitted }: StoredSigner, fid: number) {
+    if (approval !== null && approval.fid !== fid)
+      return refuse("conflict", `this signer is that of fid ${approval.fid}`, { code: "conflict" });
+    if (submitted === null || submitted.fid === fid) return undefined;
+    const why = "another user is approving this link; ask the app for a new one";
+    return refuse("conflict", why, { code: "conflict" });
   }
 
   /** The submits of a link that are under way, each after the one before. */
@@ -209,7 +212,10 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const { keyRequest } = signed.value;
     // Before it is submitted: a crash in between must not leave a key that approves nothing.
     const submitted = { fid, requestFid: keyRequest.requestFid };
-    if (!(await store.submitting(signer.signerUuid, request.tokenDigest, submitted))) return over();
+    if (!(await store.submitting(signer.signerUuid, request.tokenDigest, submitted))) {
+      const noted = await store.findByToken(request.tokenDigest);
+      return (noted && refuseStranger(noted, fid)) ?? over();
+    }
     const head = { fid, timestamp: toFarcasterSecs(nowSecs(clock)), network };
     const { requestSigner } = signed.value;
     const parts = { terms, custodySignature, request: keyRequest, requestSigner, head };

@@ -107,7 +107,10 @@ export interface SignerStore {
     nowSecs: number,
     audit: AuditEntry,
   ): Promise<boolean>;
-  /** Notes a KEY_ADD that is about to be submitted. False when the request with this token is over. */
+  /**
+   * Notes a KEY_ADD that is about to be submitted. False when the request with this token is over, or another user has submitted one
+   * for it: the outcome of the first is still looked up.
+   */
   submitting(signerUuid: string, tokenDigest: Uint8Array, submitted: SubmittedKeyAdd): Promise<boolean>;
   /**
    * Sets the user of a signer, unless it has one, and ends the request with this token. Returns whether the user was set now; only

@@ -130,6 +130,23 @@ export function signerStoreContract(
       expect(await signers.submitting(uuid(1), bytes(32, 1), submitted)).toBe(false);
     });
 
+    test("of users who submit one request at once, the first is noted and not replaced", async () => {
+      const { signers } = await start();
+      await signers.create(signer(1), CAP, CREATED);
+      const made = { signerUuid: uuid(1), ownerFid: 3 };
+      await signers.request(made, request(1), NOW, CREATED);
+      const submit = (fid: number) => signers.submitting(uuid(1), bytes(32, 1), { fid, requestFid: fid });
+      const users = [4, 5, 6];
+      const outcomes = await Promise.all(users.map(submit));
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      const first = users[outcomes.indexOf(true)] ?? 0;
+      expect(await signers.find(uuid(1))).toMatchObject({ submitted: { fid: first, requestFid: first } });
+      // The first may try again; a new request is for everybody.
+      expect(await submit(first)).toBe(true);
+      await signers.request(made, request(2), NOW, CREATED);
+      expect(await signers.submitting(uuid(1), bytes(32, 2), { fid: 7, requestFid: 7 })).toBe(true);
+    });
+
     test("the user of a signer is set once", async () => {
       const { signers, rows } = await start();
       await signers.create(signer(1), CAP, CREATED);

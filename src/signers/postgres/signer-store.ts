@@ -82,7 +82,7 @@ const setSubmitted = pgStatement<
 >(
   "signers.submitting",
   `UPDATE managed_signers SET submitted_fid = $1, submitted_request_fid = $2
-   WHERE signer_uuid = $3 AND token_digest = $4`,
+   WHERE signer_uuid = $3 AND token_digest = $4 AND (submitted_fid IS NULL OR submitted_fid = $1)`,
 );
 const setApproval = pgStatement<
   unknown,

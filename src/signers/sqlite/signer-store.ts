@@ -82,8 +82,8 @@ const setSubmitted = statement<
   [fid: number, requestFid: number, signerUuid: string, tokenDigest: Uint8Array]
 >(
   "signers.submitting",
-  `UPDATE managed_signers SET submitted_fid = ?, submitted_request_fid = ?
-   WHERE signer_uuid = ? AND token_digest = ?`,
+  `UPDATE managed_signers SET submitted_fid = ?1, submitted_request_fid = ?2
+   WHERE signer_uuid = ?3 AND token_digest = ?4 AND (submitted_fid IS NULL OR submitted_fid = ?1)`,
 );
 const setApproval = statement<
   unknown,
