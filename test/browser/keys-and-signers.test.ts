@@ -57,7 +57,7 @@ describe("API keys", () => {
     await confirm(one);
     await page.getByText("600 units and 7 writes a minute").waitFor();
 
-    await page.getByRole("button", { name: "Rotate, it stops at once" }).click();
+    await page.getByRole("button", { name: "Rotate, old one ends now" }).click();
     await confirm(one);
     await page.locator("[data-secret]").waitFor();
     const rotated = ((await page.locator("[data-secret]").textContent()) ?? "").trim();

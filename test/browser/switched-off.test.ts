@@ -7,7 +7,13 @@ import { consoleTest } from "./support/console-test.ts";
 import { settled } from "./support/page.ts";
 import { HAS_BROWSER } from "./support/shared.ts";
 
-const OFF = ["console.manage=false", "console.operator=false", "http.anonymous=false"];
+const OFF = [
+  "console.manage=false",
+  "console.operator=false",
+  "http.anonymous=false",
+  "stream.enabled=false",
+];
+const GONE = ["/console/manage", "/console/manage/webhooks/new", "/console/operator", "/console/stream"];
 const dataDir = mkdtempSync(join(tmpdir(), "svc-switched-off-"));
 let node: Awaited<ReturnType<typeof startDemoNode>>;
 
@@ -21,19 +27,29 @@ afterAll(async () => {
 });
 
 describe("a node that serves only some of the console", () => {
-  consoleTest("has no page of an owner or the operator, and promises none", async (open) => {
+  consoleTest("has no page of an owner, the operator or the stream, and promises none", async (open) => {
     const { page, goto } = await open({ origin: node.url, expects: [/status of 404/] });
-    for (const path of ["/console/manage", "/console/manage/webhooks/new", "/console/operator"]) {
+    const streams: string[] = [];
+    page.on("request", (request) => {
+      if (request.resourceType() === "eventsource") streams.push(request.url());
+    });
+    for (const path of GONE) {
       const response = await goto(path);
       expect([path, response?.status(), await page.locator("h1").textContent()]).toEqual([
         path,
         404,
         "There is no such page",
       ]);
+      expect(await page.locator('nav [aria-current="page"]').count()).toBe(0);
     }
     await goto("/");
     await page.getByText("copy the call behind any view.").waitFor();
     expect(await page.getByText(/borrow a demo person/).count()).toBe(0);
+    const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
+    expect(await links.allInnerTexts()).toEqual(["Explore", "Status", "API"]);
+    await page.getByRole("heading", { name: "Trending now" }).waitFor();
+    expect(await page.getByRole("heading", { name: "Live" }).count()).toBe(0);
+    expect(streams).toEqual([]);
   });
 
   consoleTest("asks for an API key once, and then reads everything that it was refused", async (open) => {

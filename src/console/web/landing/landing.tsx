@@ -58,7 +58,7 @@ function Lead({ pulse }: { pulse: Pulse | undefined }) {
       {/* A count that has another length moves no other line. */}
       <span class="sentence">{counted}</span>{" "}
       <span class="sentence">
-        {isEmpty ? "Once they are, you can browse them" : "Browse them"}
+        {isEmpty ? "Once there are some, you can browse them" : "Browse them"}
         {leadOf(pageConfig)}
       </span>
     </p>

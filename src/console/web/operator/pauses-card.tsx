@@ -15,12 +15,12 @@ const PAUSABLE: readonly { readonly what: Pausable; readonly label: string; read
   {
     what: "sends",
     label: "Notification campaigns",
-    words: "Campaigns are accepted and wait; those that run stop between two batches.",
+    words: "While paused, new campaigns are accepted and wait. Those that run stop between two batches.",
   },
   {
     what: "deliveries",
     label: "Webhook deliveries",
-    words: "Events are queued for webhooks and wait. Nothing is lost.",
+    words: "While paused, events are queued for webhooks and wait. Nothing is lost.",
   },
 ];
 

@@ -45,13 +45,23 @@ export function noSessionReason(): string | undefined {
 
 /** The fid of the last visit. Not a secret; the key is elsewhere. */
 const FID_KEY = "console.owner";
+/** For the tab: who its owner is and by which wallet, so that a reload without a session need not ask. */
+const TAB_KEY = "console.owner-of-tab";
+
+type TabOwner = Omit<Owner, "wallet" | "session">;
 
 export function setOwner(next: Owner | undefined): void {
   const isOther = owner.peek()?.fid !== next?.fid;
   owner.value = next;
   hasSessionEnded.value = false;
-  if (next === undefined) localStorage.removeItem(FID_KEY);
-  else localStorage.setItem(FID_KEY, String(next.fid));
+  if (next === undefined) {
+    localStorage.removeItem(FID_KEY);
+    sessionStorage.removeItem(TAB_KEY);
+  } else {
+    const { fid, address, walletId, walletName, isDemo } = next;
+    localStorage.setItem(FID_KEY, String(fid));
+    sessionStorage.setItem(TAB_KEY, JSON.stringify({ fid, address, walletId, walletName, isDemo }));
+  }
   if (isOther) forgetResponses();
 }
 
@@ -80,7 +90,7 @@ export async function dropSession(): Promise<void> {
 
 let restoring: Promise<void> | undefined;
 
-/** Brings back the owner of the last visit, who needs no wallet while the session lasts. */
+/** Brings back the owner of the last visit, who needs no wallet while the session lasts; without one, that of this tab. */
 export function restoreOwner(): Promise<void> {
   restoring ??= restore().finally(() => {
     isOwnerKnown.value = true;
@@ -90,9 +100,17 @@ export function restoreOwner(): Promise<void> {
 
 async function restore(): Promise<void> {
   const fid = Number(localStorage.getItem(FID_KEY));
-  if (!Number.isSafeInteger(fid) || fid < 1 || noSessionReason() !== undefined) return;
-  const stored = await readSession(fid);
-  if (!stored || owner.peek()) return;
-  const { address, walletId, walletName, isDemo } = stored;
-  setOwner({ fid, address, walletId, walletName, isDemo, session: sessionOf(stored) });
+  if (!Number.isSafeInteger(fid) || fid < 1) return;
+  const stored = noSessionReason() === undefined ? await readSession(fid) : undefined;
+  if (owner.peek()) return;
+  const known = stored ?? ownerOfTab(fid);
+  if (!known) return;
+  const { address, walletId, walletName, isDemo } = known;
+  setOwner({ fid, address, walletId, walletName, isDemo, session: stored && sessionOf(stored) });
+}
+
+/** Undefined unless the tab acted for this fid before it was reloaded. */
+function ownerOfTab(fid: number): TabOwner | undefined {
+  const known = JSON.parse(sessionStorage.getItem(TAB_KEY) ?? "null") as TabOwner | null;
+  return known?.fid === fid ? known : undefined;
 }

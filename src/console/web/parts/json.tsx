@@ -20,7 +20,6 @@ export function RawText({ text, label }: { text: string; label: string }) {
             Show all {Math.ceil(text.length / 1024)} KB
           </button>
         )}
-        <span class="grow" />
         <CopyButton text={text} label={text.length > MAX_CHARS ? "Copy all" : "Copy"} />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it */}

@@ -2,7 +2,7 @@ import { useLocation } from "preact-iso";
 import { Icon } from "../icons.tsx";
 import { WalletButton } from "../owner/owner-parts.tsx";
 import { pageConfig } from "../page-config.ts";
-import type { Section } from "../routes.ts";
+import { pages, type Section } from "../routes.ts";
 import { isPageServed } from "../served-pages.ts";
 import { SearchBox } from "./search-box.tsx";
 
@@ -13,11 +13,17 @@ const SECTIONS: readonly { readonly section: Section; readonly href: string; rea
   { section: "status", href: "/console/status", label: "Status" },
 ];
 
+/** The section of the page at a path; undefined where this node has no page. */
 function sectionOf(path: string): Section | undefined {
-  if (path.startsWith("/console/operator")) return "status";
-  const named = SECTIONS.find(({ href, section }) => section !== "explore" && path.startsWith(href));
-  if (named) return named.section;
-  return path.startsWith("/console") ? "explore" : undefined;
+  const segments = path.split("/");
+  const isAt = (pattern: string) => {
+    const parts = pattern.split("/");
+    return (
+      parts.length === segments.length && parts.every((part, at) => part[0] === ":" || part === segments[at])
+    );
+  };
+  const page = pages.find((one) => isAt(one.path));
+  return page && isPageServed(page.path, pageConfig) ? page.section : undefined;
 }
 
 /** The header row of every page. */

@@ -101,15 +101,15 @@ function Acts({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: () => void }) 
         </header>
         <div class="pad stack">
           <p class="s dim">
-            Rotate when the text may be known to others, or once in a while: put the new one where the key is
-            used, before the present one stops.
+            Rotating makes a new secret: do it when somebody else may know this one, or once in a while. With
+            a day left, you can put the new one where the key is used before the old one stops.
           </p>
           <div class="row wrap">
             <button type="button" class="btn" disabled={action.isBusy} onClick={() => rotate(DAY_SECS)}>
-              Rotate, the present text works a day
+              Rotate, old one ends in a day
             </button>
             <button type="button" class="btn" disabled={action.isBusy} onClick={() => rotate(0)}>
-              Rotate, it stops at once
+              Rotate, old one ends now
             </button>
             {!apiKey.active && (
               <button type="button" class="btn" disabled={action.isBusy} onClick={activate}>

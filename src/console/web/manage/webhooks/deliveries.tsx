@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { plural } from "../../data/format.ts";
+import { nowMs } from "../../data/now.ts";
 import { whileVisible } from "../../data/visibility.ts";
 import { OwnerRegion } from "../../owner/owner-region.tsx";
 import { type SignedCall, sessionRequest } from "../../owner/session-request.ts";
@@ -34,6 +35,17 @@ const STATE_PILLS: Readonly<Record<Delivery["state"], PillKind>> = {
   dropped: "warn",
 };
 
+/** When a delivery is tried next. One of a webhook that is off waits for it, however long ago it was due. */
+export function NextTry({ at, isOn }: { at: number; isOn: boolean }) {
+  if (!isOn) return <>, waits until the webhook is on</>;
+  if (at * 1000 <= nowMs.value) return <>, due now</>;
+  return (
+    <>
+      , next try <Time at={at} />
+    </>
+  );
+}
+
 export function StatePill({ delivery: { state, attempts } }: { delivery: Delivery }) {
   const word = state === "queued" && attempts.length > 0 ? "tried again" : state;
   return <Pill kind={STATE_PILLS[state]}>{word}</Pill>;
@@ -47,24 +59,26 @@ const replayCall = (id: string): SignedCall => ({
   body: { webhook_id: id, from: Math.floor(Date.now() / 1000) - DAY_SECS },
 });
 
-function Row({ webhookId, delivery }: { webhookId: string; delivery: Delivery }) {
+/** Whether something may have failed or been dropped in the last day, which is then worth sending again. */
+function hasFailed({ last_failure_at, dropped_deliveries }: Webhook): boolean {
+  const since = nowMs.value / 1000 - DAY_SECS;
+  return dropped_deliveries > 0 || (last_failure_at ?? 0) > since;
+}
+
+function Row({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) {
   const { message_id, type, test, created_at, attempts, next_attempt_at } = delivery;
   return (
     <li class="row wrap record" data-row tabIndex={-1} data-state={delivery.state}>
       <StatePill delivery={delivery} />
       <div class="grow">
-        <a class="name" href={deliveryPage(webhookId, message_id)} data-open>
+        <a class="name" href={deliveryPage(webhook.webhook_id, message_id)} data-open>
           {type}
         </a>{" "}
         {test && <Pill>test</Pill>}
         <p class="s dim">
           {lastAnswer(delivery)}
           {attempts.length > 1 && `, ${plural(attempts.length, "attempt")}`}
-          {next_attempt_at !== null && (
-            <>
-              , next try <Time at={next_attempt_at} />
-            </>
-          )}
+          {next_attempt_at !== null && <NextTry at={next_attempt_at} isOn={webhook.active} />}
         </p>
       </div>
       <Time at={created_at} />
@@ -142,7 +156,8 @@ export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplay
       query={pagesAsQuery(pages)}
       prompted={pages}
       aside={
-        webhook.active && (
+        webhook.active &&
+        hasFailed(webhook) && (
           <button type="button" class="btn" disabled={action.isBusy} onClick={() => void replay()}>
             Send failed ones again
           </button>
@@ -181,7 +196,7 @@ export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplay
           )}
           <ul class="rows">
             {items.map((delivery) => (
-              <Row webhookId={id} delivery={delivery} key={delivery.message_id} />
+              <Row webhook={webhook} delivery={delivery} key={delivery.message_id} />
             ))}
           </ul>
           <LoadMore pages={pages} size={PAGE_SIZE} />

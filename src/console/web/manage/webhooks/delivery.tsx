@@ -119,7 +119,7 @@ function Summary({ id, delivery, onReplayed }: { id: string; delivery: Delivery;
         <StatePill delivery={delivery} />
         <b>{type}</b>
         {test && <Pill>test</Pill>}
-        <span class="grow s dim">
+        <span class="grow s dim queued">
           queued <Time ago at={created_at} />
           {next_attempt_at !== null && (
             <>

@@ -99,7 +99,7 @@ export function FilterBuilder({
         {free.length > 0 && (
           <p>
             <button type="button" class="btn" onClick={() => onChange([...state, EMPTY_GROUP])}>
-              Other kinds with a filter of their own
+              Add a filter for other kinds
             </button>
           </p>
         )}

@@ -66,7 +66,7 @@ function Row({ webhook }: { webhook: Webhook }) {
   const { webhook_id, title, target_url, subscription, last_success_at, last_failure_at } = webhook;
   return (
     <li class="row wrap record" data-row tabIndex={-1}>
-      <div class="grow">
+      <div class="grow what">
         <p>
           <a class="name" href={webhookPage(webhook_id)} data-open>
             <UserName name={title} />
