@@ -29,7 +29,7 @@ function State({ pulse }: { pulse: Pulse | undefined }) {
           Ready
         </Pill>
       ) : (
-        <Pill kind="warn">{pulse.reason ?? "not ready"}</Pill>
+        <Pill kind="warn">Not ready{pulse.reason && `: ${pulse.reason}`}</Pill>
       )}
       {pulse && <Pill>{pulse.network} rules</Pill>}
     </div>
