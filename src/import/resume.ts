@@ -8,8 +8,15 @@ import { readChunks } from "./record-reader.ts";
 const PREFIX = "import ";
 const OFFSET = " offset";
 
+/** Says how to finish an import. Until then reads would find nothing. */
+export function unfinishedImport(db: IndexDatabase): string {
+  const files = importedFiles(db);
+  const file = files.length === 1 ? files[0] : `<${files.join(" or ")}>`;
+  return `an import into the index has not finished: run \`svc import ${file}\` again, which continues where it stopped, or \`svc import --finish\` to do without the rest of the file`;
+}
+
 /** The files of which the index has records. */
-export function importedFiles(db: IndexDatabase): string[] {
+function importedFiles(db: IndexDatabase): string[] {
   const keys = positionKeys(db, PREFIX).filter((key) => key.endsWith(OFFSET));
   return keys.map((key) => key.slice(PREFIX.length, -OFFSET.length));
 }

@@ -10,7 +10,7 @@ import { openState, statePath } from "../db/state/database.ts";
 import type { HttpFigures } from "../http/http-metrics.ts";
 import { UnsentBytes } from "../http/unsent-bytes.ts";
 import type { HubRpc } from "../hub/rpc.ts";
-import { importedFiles } from "../import/resume.ts";
+import { unfinishedImport } from "../import/resume.ts";
 import { areDeferred } from "../ingest/deferred-records.ts";
 import type { IngestRpc } from "../ingest/rpc.ts";
 import { EXIT_OK, EXIT_RETRYABLE, UserError } from "../lib/failure.ts";
@@ -289,12 +289,6 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   };
 }
 
-/** Says how to finish an import. Until then reads would find nothing. */
-function unfinishedImport(files: readonly string[]): string {
-  const file = files.length === 1 ? files[0] : `<${files.join(" or ")}>`;
-  return `an import into the index has not finished: run \`svc import ${file}\` again, which continues where it stopped, or \`svc import --finish\` to do without the rest of the file`;
-}
-
 /** Creates the databases or migrates them before the workers open them. */
 async function prepareDatabases(common: Common, { demo, newState, migrate }: ServeOptions): Promise<void> {
   const { config, log, clock } = common;
@@ -317,8 +311,7 @@ async function prepareDatabases(common: Common, { demo, newState, migrate }: Ser
   claimNetwork(db, config.protocol.network);
   claimSource(db, { follows });
   await applyFullText(common, db, config.index);
-  if (!follows && (isBulkBuilding(db) || areDeferred(db)))
-    throw new UserError(unfinishedImport(importedFiles(db)));
+  if (!follows && (isBulkBuilding(db) || areDeferred(db))) throw new UserError(unfinishedImport(db));
   // Before the index gets any data, so that an index with data and no state means that the state was lost.
   if (!postgres)
     openState(statePath(config.data.dir), { mayCreate: newState || mayLackState(db) })[Symbol.dispose]();

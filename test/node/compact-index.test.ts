@@ -15,16 +15,19 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { indexPath, openIndexWriter } from "../../src/db/index/database.ts";
+import { claimNetwork } from "../../src/db/index/identity.ts";
 import { writeMeta } from "../../src/db/index/meta.ts";
 import { putPosition } from "../../src/db/index/positions.ts";
 import { verifyIndex } from "../../src/db/index/verify.ts";
 import { type CompactDeps, compactIndex } from "../../src/node/compact/compact-index.ts";
+import { bulkFill } from "../support/bulk-fill.ts";
 import { ManualClock } from "../support/clock.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { startDemoNode } from "../support/demo-node.ts";
 import { contentDifferences, indexContent } from "../support/index-content.ts";
 import { IS_LONG } from "../support/long.ts";
 import { startNode, tempDir } from "../support/program.ts";
+import { wildMessages } from "../support/wild-network.ts";
 
 /** `svc index compact` over the demo network, as if a node had followed all of it. */
 
@@ -162,6 +165,22 @@ test("a disk that is full later leaves a usable index, and the next run complete
   expect(verifyIndex(indexPath(dataDir))).toEqual([]);
   await compactIndex(deps(dataDir));
   expect(contentDifferences(contentOf(expected), contentOf(dataDir))).toEqual([]);
+});
+
+test("an index that is not filled is refused, with what fills it", async () => {
+  const dataDir = join(dir.path, "filling");
+  mkdirSync(dataDir);
+  {
+    using db = openIndexWriter(indexPath(dataDir));
+    claimNetwork(db, "mainnet");
+    bulkFill(db, wildMessages("filling", 50)).next();
+  }
+  await expect(compactIndex(deps(dataDir))).rejects.toThrow("run `svc import");
+  {
+    using db = openIndexWriter(indexPath(dataDir));
+    writeMeta(db, "follows", "true");
+  }
+  await expect(compactIndex(deps(dataDir))).rejects.toThrow("Start the node");
 });
 
 const SERVICE = 65_534;

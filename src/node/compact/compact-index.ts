@@ -7,6 +7,7 @@ import { deleteFullText } from "../../db/index/full-text.ts";
 import { claimNetwork, isFollowing } from "../../db/index/identity.ts";
 import { continueRepoints } from "../../db/index/project/repoints.ts";
 import { shareOfFids } from "../../db/index/store-counts.ts";
+import { unfinishedImport } from "../../import/resume.ts";
 import { createIngestEngine } from "../../ingest/engine.ts";
 import { UserError } from "../../lib/failure.ts";
 import { networkOf } from "../../protocol/network.ts";
@@ -67,7 +68,9 @@ export async function compactIndex(deps: CompactDeps): Promise<CompactReport> {
     claimNetwork(db, deps.network);
     if (isBulkBuilding(db))
       throw new UserError(
-        `${path}: the index is being filled. Start the node, and compact the index when it is filled.`,
+        isFollowing(db)
+          ? `${path}: the index is being filled. Start the node, and compact the index when it is filled.`
+          : unfinishedImport(db),
       );
     db.checkpoint();
     bytesBefore = db.sizeBytes();

@@ -10,12 +10,14 @@ import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { createIngestEngine } from "../../../src/ingest/engine.ts";
 import { decodeRecord, type EncodedRecord } from "../../../src/ingest/record.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
+import { bulkFill } from "../../support/bulk-fill.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { contentDifferences, indexContent } from "../../support/index-content.ts";
 import { DEFAULT_NOW_SECS } from "../../support/messages.ts";
 import { accountRecords } from "../../support/node.ts";
 import { cast, uncast } from "../../support/records.ts";
 import { expectOk } from "../../support/result.ts";
+import { wildMessages } from "../../support/wild-network.ts";
 
 function index() {
   const db = openIndexInMemory();
@@ -62,4 +64,28 @@ test("switched off nothing is indexed; built again it equals an index that was n
   expect(contentDifferences(indexContent(on.db), indexContent(off.db))).toEqual([]);
   for (const { apply } of [on, off]) apply([cast(5, "bread again")]);
   expect(contentDifferences(indexContent(on.db), indexContent(off.db))).toEqual([]);
+});
+
+test("switched off while a build fills it, it lacks casts, and is built when it is switched on again", () => {
+  const messages = wildMessages("full text", 1500);
+  const fill = (stopsSearch: boolean) => {
+    const db = openIndexInMemory();
+    claimNetwork(db, "mainnet");
+    const { bulk, next } = bulkFill(db, messages, 500);
+    while (bulk.phase === "spooling" && next());
+    let inSearch = 0;
+    for (let step = bulk.step(); step; step = bulk.step()) {
+      if (step.stage !== "search" || ++inSearch !== 3 || !stopsSearch) continue;
+      turnOffFullText(db);
+      db.search.isOn = false;
+    }
+    expect(inSearch).toBeGreaterThanOrEqual(3);
+    return db;
+  };
+  const whole = fill(false);
+  const stopped = fill(true);
+  expect(lacksFullText(stopped)).toBe(true);
+  stopped.search.isOn = true;
+  while (rebuildFullText(stopped));
+  expect(contentDifferences(indexContent(whole), indexContent(stopped))).toEqual([]);
 });

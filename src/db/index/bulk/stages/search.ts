@@ -50,15 +50,18 @@ export const SEARCH_STAGE: BulkStage = {
       state.put("last searchable cast", 0);
       return false;
     }
-    const last = db.get(lastOfStep, after, rowsPerStep - 1)?.id;
-    db.run(index, after, last ?? Number.MAX_SAFE_INTEGER);
-    if (last !== undefined) {
-      state.put("last searchable cast", last);
-      return false;
+    if (db.search.isOn) {
+      const last = db.get(lastOfStep, after, rowsPerStep - 1)?.id;
+      db.run(index, after, last ?? Number.MAX_SAFE_INTEGER);
+      if (last !== undefined) {
+        state.put("last searchable cast", last);
+        return false;
+      }
+      markFullTextBuilt(db);
     }
+    // Switched off after its first steps, it stays marked as lacking casts.
     db.run(setGathered, DEFAULT_GATHERED_BYTES);
     dropTable(db, "bulk_texts");
-    markFullTextBuilt(db);
     return true;
   },
 };
