@@ -102,6 +102,8 @@ describe("webhooks", () => {
       await page.getByRole("link", { name: "Go on to the webhook" }).click();
       const prompts = wallet.prompts.length;
 
+      await page.getByText("Nothing was delivered yet.").waitFor();
+      expect(await button(page, "Send failed ones again").count()).toBe(0);
       await page.getByLabel("500, fails").check();
       await button(page, "Send a test").click();
       await page.getByText("1 test event queued.").waitFor();
