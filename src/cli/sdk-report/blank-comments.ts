@@ -11,7 +11,7 @@ export function blankComments(path: string, text: string): string {
   const extension = extname(path);
   if (NONE.has(extension)) return text;
   const isHash = HASH.has(extension) || /(^|\/)(\.env[\w.-]*|Dockerfile)$/.test(path);
-  return isHash ? blank(text, hashCommentAt) : blank(text, slashCommentAt);
+  return isHash ? blank(text, hashCommentAt) : blank(text, createSlashCommentAt());
 }
 
 type CommentAt = (text: string, at: number) => number | undefined;
@@ -47,17 +47,22 @@ const lineEnd = (text: string, at: number) => {
   return end < 0 ? text.length : end;
 };
 
-/** The end of the comment that starts here, if one does: `//`, but not that of a URL, and a block that is closed. */
-function slashCommentAt(text: string, at: number): number | undefined {
-  if (text[at] === "<" && text.startsWith("<!--", at)) return blockEnd(text, at, "-->");
-  if (text[at] !== "/") return undefined;
-  if (text[at + 1] === "/") return text[at - 1] === ":" ? undefined : lineEnd(text, at);
-  return text[at + 1] === "*" ? blockEnd(text, at, "*/") : undefined;
-}
-
-function blockEnd(text: string, at: number, closing: string): number | undefined {
-  const end = text.indexOf(closing, at + 2);
-  return end < 0 ? undefined : end + closing.length;
+/** Finds the end of the comment that starts at a place, if one does: `//`, but not that of a URL, and a block that is closed. */
+function createSlashCommentAt(): CommentAt {
+  /** What is not found once is not searched again: a text of openings would take quadratic time. */
+  const missing = new Set<string>();
+  const blockEnd = (text: string, at: number, closing: string) => {
+    if (missing.has(closing)) return undefined;
+    const end = text.indexOf(closing, at + 2);
+    if (end < 0) missing.add(closing);
+    return end < 0 ? undefined : end + closing.length;
+  };
+  return (text, at) => {
+    if (text[at] === "<" && text.startsWith("<!--", at)) return blockEnd(text, at, "-->");
+    if (text[at] !== "/") return undefined;
+    if (text[at + 1] === "/") return text[at - 1] === ":" ? undefined : lineEnd(text, at);
+    return text[at + 1] === "*" ? blockEnd(text, at, "*/") : undefined;
+  };
 }
 
 function hashCommentAt(text: string, at: number): number | undefined {

@@ -221,6 +221,13 @@ describe("hostile sources", () => {
     expect(performance.now() - start).toBeLessThan(10_000);
   });
 
+  test("a file of comments that do not end is not searched for each end", () => {
+    const start = performance.now();
+    blankComments("a.ts", `${"<!--".repeat(4_000)}\n`.repeat(60));
+    // 30 ms; quadratic time was half a minute.
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+
   test("links, named pipes, large and generated files are not read, and deep folders end", async () => {
     using dir = emptyDir();
     using outside = emptyDir();
