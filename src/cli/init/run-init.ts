@@ -41,7 +41,7 @@ export async function runInit(context: CommandContext, options: InitOptions): Pr
   const asked = await ask(wanted, options);
   const files = planFiles(wanted, asked, new Date());
   checkFiles(files);
-  const cost = costText(wanted, asked);
+  const cost = await costText(wanted, asked);
   if (!options.json) print(cost);
   if (dialog && !(await askYesNo(dialog, `Write ${files.map(({ path }) => path).join(" and ")}?`, true)))
     throw new UserError("nothing was written");
@@ -149,13 +149,13 @@ function followsOf({ choice }: Wanted, { resolved }: Asked): number | null {
   return resolved?.fids.length ?? namedFids(choice)?.size ?? null;
 }
 
-function costText({ choice, dataDir }: Wanted, { estimate }: Asked): string {
+async function costText({ choice, dataDir }: Wanted, { estimate }: Asked): Promise<string> {
   if (choice.kind === "demo") return DEMO_COST;
   if (!estimate) return "";
   const basis = `${estimate.sampledMessages} messages of ${estimate.sampledFids} fids`;
   const lines = [formatEstimate(estimate, basis, availableParallelism()).trimEnd()];
   if (choice.kind !== "all") lines.push("more: the profiles of others that they mention");
-  const freeBytes = freeBytesAt(dataDir);
+  const freeBytes = await freeBytesAt(dataDir);
   if (freeBytes !== undefined) {
     const isShort = freeBytes < estimate.bytesWhileFilling ? ", which is TOO LITTLE" : "";
     lines.push(`free: ${grouped(freeBytes / 1e6)} MB for ${dataDir}${isShort}`);

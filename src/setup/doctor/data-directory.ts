@@ -1,11 +1,12 @@
 import { accessSync, constants, mkdirSync, rmdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { reasonOf } from "../../lib/failure.ts";
+import type { Result } from "../../lib/result.ts";
 import { grouped } from "../../runtime/progress-line.ts";
 import type { Check } from "./checks.ts";
 import { type DiskSpeed, measureDisk } from "./disk-speed.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
-import { type Place, placeOf } from "./place.ts";
+import { type Place, placeWithin } from "./place.ts";
 
 /**
  * A submit, a signed request and a commit of the index each wait for a sync. One took 4.6 ms on the busy machine of
@@ -23,16 +24,34 @@ const MIN_PROBE_BYTES = 65_536;
 const OWNER_ADVICE =
   "Run this as the user of the node (sudo -u svc); else give it that directory (chown), or name another one with --data-dir";
 
+/**
+ * Looks where the data directory is, before anything else touches it: whoever waits for a dead file system cannot be interrupted.
+ *
+ * @param asked what `placeOf` promises.
+ * @returns the finding if it cannot be read or does not answer.
+ */
+export async function lookAt(
+  dataDir: string,
+  asked: Promise<Place>,
+  timeoutMs: number,
+): Promise<Result<Place, Finding>> {
+  const check = "data directory";
+  try {
+    const place = await placeWithin(timeoutMs, asked);
+    if (place) return { ok: true, value: place };
+    const advice = "See the mount and its server (findmnt -T), and put data.dir on a local disk";
+    return { ok: false, error: fail(check, `${dataDir} is on a file system that does not answer`, advice) };
+  } catch (cause) {
+    return { ok: false, error: fail(check, `${dataDir} cannot be read: ${reasonOf(cause)}`, OWNER_ADVICE) };
+  }
+}
+
 /** Whether the data directory can be used, is on a disk for a database, and how fast that is. */
-export const dataDirectoryCheck = (dataDir: string): Check => ({
+export const dataDirectoryCheck = (looked: Result<Place, Finding>): Check => ({
   name: "data directory",
   run: async () => {
-    let place: Place;
-    try {
-      place = placeOf(dataDir);
-    } catch (cause) {
-      return [fail("data directory", `${dataDir} cannot be read: ${reasonOf(cause)}`, OWNER_ADVICE)];
-    }
+    if (!looked.ok) return [looked.error];
+    const place = looked.value;
     return [...writable(place), ...fileSystem(place), ...space(place), ...(await speed(place))];
   },
 });

@@ -3,12 +3,13 @@ import type { Resolve } from "../../net/resolve.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { lockHolder } from "../../runtime/data-dir.ts";
 import { type Check, runChecks } from "./checks.ts";
-import { dataDirectoryCheck } from "./data-directory.ts";
+import { dataDirectoryCheck, lookAt } from "./data-directory.ts";
 import type { Finding } from "./finding.ts";
 import { followedNodeCheck } from "./followed-node.ts";
 import type { Synchronised } from "./kernel-clock.ts";
 import { filesCheck, memoryCheck } from "./machine.ts";
 import { namesCheck } from "./names.ts";
+import { type Place, placeOf } from "./place.ts";
 import { portsCheck, readyCheck } from "./ports.ts";
 import { postgresCheck } from "./postgres.ts";
 import { settingsCheck } from "./settings.ts";
@@ -26,18 +27,31 @@ export interface ExamineDeps {
   readonly resolve: Resolve;
   /** Asks the running node whether it is ready; throws with the reason when it is not. */
   readonly askReady: () => Promise<string>;
+  /** Finds out about the data directory; by default from the system. */
+  readonly askPlace?: (dataDir: string) => Promise<Place>;
   /** For each check. */
   readonly timeoutMs?: number;
 }
 
 /** Checks the settings in force, the machine and the followed node. Nothing outside the data directory is written. */
 export async function examine(deps: ExamineDeps): Promise<Finding[]> {
-  const { config, file, clock, kernelClock, resolve, askReady, timeoutMs = TIMEOUT_MS } = deps;
-  const holder = lockHolder(config.data.dir);
+  const {
+    config,
+    file,
+    clock,
+    kernelClock,
+    resolve,
+    askReady,
+    askPlace = placeOf,
+    timeoutMs = TIMEOUT_MS,
+  } = deps;
+  const { dir } = config.data;
+  const looked = await lookAt(dir, askPlace(dir), timeoutMs);
+  const holder = looked.ok ? lockHolder(dir) : undefined;
   const checks: Check[] = [
     settingsCheck(config, file),
-    dataDirectoryCheck(config.data.dir),
-    spaceForIndexCheck(config),
+    dataDirectoryCheck(looked),
+    ...(looked.ok ? [spaceForIndexCheck(config, looked.value)] : []),
     memoryCheck(config.http),
     filesCheck(holder?.pid === undefined ? undefined : `/proc/${holder.pid}/limits`),
     timeSourceCheck(kernelClock),

@@ -1,4 +1,4 @@
-import { statfsSync, statSync } from "node:fs";
+import { stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 /** Where the data directory is, or will be. */
@@ -35,22 +35,38 @@ const FILE_SYSTEMS: ReadonlyMap<number, FileSystem> = new Map([
   [0x794c7630, { name: "overlayfs", trouble: "container" }],
 ]);
 
-/** Bytes that this user may still write to the file system of a directory; undefined where that cannot be known. */
-export function freeBytesAt(dir: string): number | undefined {
+/** A file system on the network whose server is gone does not answer at all. */
+const ANSWER_MS = 5000;
+
+/**
+ * Bytes that this user may still write to the file system of a directory; undefined where that cannot be known, or not within five
+ * seconds.
+ */
+export async function freeBytesAt(dir: string): Promise<number | undefined> {
+  return (await placeWithin(ANSWER_MS, placeOf(dir)).catch(() => undefined))?.freeBytes;
+}
+
+/** The place, or undefined if the file system has not answered by then. */
+export async function placeWithin(timeoutMs: number, asked: Promise<Place>): Promise<Place | undefined> {
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => late.resolve(undefined), Math.min(timeoutMs, ANSWER_MS));
   try {
-    return placeOf(dir).freeBytes;
-  } catch {
-    return undefined;
+    return await Promise.race([asked, late.promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
-/** @throws the error of the system when the directory, or one above it, may not be read. */
-export function placeOf(dataDir: string): Place {
+/**
+ * Asks in a thread of its own, so that this one goes on if there is never an answer.
+ *
+ * @throws the error of the system when the directory, or one above it, may not be read.
+ */
+export async function placeOf(dataDir: string): Promise<Place> {
   const dir = resolve(dataDir);
   let standsIn = dir;
-  while (statSync(standsIn, { throwIfNoEntry: false }) === undefined && dirname(standsIn) !== standsIn)
-    standsIn = dirname(standsIn);
-  const { type, bavail, bsize, blocks } = statfsSync(standsIn);
+  while (!(await exists(standsIn)) && dirname(standsIn) !== standsIn) standsIn = dirname(standsIn);
+  const { type, bavail, bsize, blocks } = await statfs(standsIn);
   return {
     dir,
     exists: standsIn === dir,
@@ -58,4 +74,15 @@ export function placeOf(dataDir: string): Place {
     freeBytes: blocks > 0 ? bavail * bsize : undefined,
     fileSystem: process.platform === "linux" ? FILE_SYSTEMS.get(type) : undefined,
   };
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    if (code === "ENOENT" || code === "ENOTDIR") return false;
+    throw cause;
+  }
 }

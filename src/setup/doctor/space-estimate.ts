@@ -11,7 +11,7 @@ import { estimateUpstream } from "../../upstream/estimate-upstream.ts";
 import { DEFAULT_TIMINGS } from "../../upstream/timings.ts";
 import type { Check } from "./checks.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
-import { freeBytesAt } from "./place.ts";
+import type { Place } from "./place.ts";
 
 /** A rough figure is enough to see that a disk is too small. */
 const SAMPLED_FIDS = 40;
@@ -22,10 +22,9 @@ const UNFILLED_BYTES = 4_000_000;
 const MIGRATION_SHARE = 0.65;
 
 /** Whether the disk has room for the index: for filling an empty one, later for a migration. */
-export const spaceForIndexCheck = (config: Config): Check => ({
+export const spaceForIndexCheck = (config: Config, { freeBytes }: Place): Check => ({
   name: "space for the index",
   run: async (signal) => {
-    const freeBytes = freeBytesAt(config.data.dir);
     if (freeBytes === undefined) return [];
     const bytes = statSync(indexPath(config.data.dir), { throwIfNoEntry: false })?.size ?? 0;
     const isFilled = bytes > UNFILLED_BYTES || config.upstream.url === "";

@@ -84,6 +84,17 @@ describe("the data directory", () => {
     expect(findings.get("disk speed")?.level).toBe("fail");
   });
 
+  test("on a file system that never answers fails, and holds no other check up", async () => {
+    const askPlace = () => new Promise<never>(() => undefined);
+    const findings = await examined([], { askPlace, timeoutMs: 300 });
+    expect(findings.get("data directory")).toMatchObject({
+      level: "fail",
+      text: expect.stringContaining("does not answer"),
+    });
+    expect(findings.get("memory")?.level).toBe("ok");
+    expect(findings.has("disk speed")).toBe(false);
+  });
+
   test("in memory is a warning", async () => {
     const findings = await examined([], { dir: `/dev/shm/svc-doctor-test-${process.pid}` });
     expect(findings.get("file system")).toMatchObject({
