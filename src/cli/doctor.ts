@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { printable } from "../lib/printable.ts";
 import type { Finding, Level } from "../setup/doctor/finding.ts";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
@@ -62,8 +63,9 @@ async function checkNode(context: CommandContext, { json = false }: DoctorOption
 
 function formatFindings(findings: readonly Finding[]): string {
   const lines = findings.flatMap(({ check, level, text, advice }) => {
-    const line = `${MARKS[level]}  ${check}: ${text}`;
-    return advice === undefined ? [line] : [line, `      ${advice}`];
+    // The followed node wrote parts of a text. With line breaks they could look like findings.
+    const line = `${MARKS[level]}  ${check}: ${printable(text)}`;
+    return advice === undefined ? [line] : [line, `      ${printable(advice)}`];
   });
   const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
   const [warnings, failures] = [count("warn"), count("fail")];

@@ -1,5 +1,6 @@
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { reasonOf } from "../lib/failure.ts";
+import { printable } from "../lib/printable.ts";
 
 /**
  * `upstream.url` does not lead to a Farcaster node that can be followed. The message says why and contains no
@@ -53,11 +54,11 @@ export function peerErrorOf(method: string, cause: unknown): PeerError | undefin
   return undefined;
 }
 
-/** The reason of a failed call for an operator, without the words of the gRPC library. */
+/** The reason of a failed call for an operator, on one line and without the words of the gRPC library. The peer may have written it. */
 export function reasonOfCall(cause: unknown): string {
   const reason = reasonOf(cause);
   const [, inner] = /Last error: (?:Error: )?(.*?)\.? ?Resolution note:/.exec(reason) ?? [];
-  return inner ?? reason.replace(/^\d+ ([A-Z_]+): /, "$1: ");
+  return printable(inner ?? reason.replace(/^\d+ ([A-Z_]+): /, "$1: "));
 }
 
 function missingMethod(method: string): string {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
+import { Server, ServerCredentials, type sendUnaryData, status } from "@grpc/grpc-js";
+import { HubServiceService } from "../../src/protocol/wire/generated/hub.ts";
 import { mayOverlay } from "../packaging/overlay.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { startNode, tempDir } from "../support/program.ts";
@@ -41,6 +43,24 @@ describe("svc doctor", () => {
       expect.stringContaining("http.port must be an integer"),
       expect.stringContaining("hub.port must be an integer"),
     ]);
+  });
+
+  test("shows what the followed node says on one line, so that it cannot write findings", async () => {
+    const server = new Server();
+    const details = "later\nok    followed node: \u001b[32mfine";
+    server.addService(HubServiceService, {
+      getInfo: (_: unknown, callback: sendUnaryData<never>) =>
+        callback({ code: status.UNAVAILABLE, details }),
+    });
+    const port = await new Promise<number>((resolve, reject) =>
+      server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (cause, bound) =>
+        cause ? reject(cause) : resolve(bound),
+      ),
+    );
+    const ended = await run(["doctor", ...PORTS, "--set", `upstream.url=http://127.0.0.1:${port}`]);
+    server.forceShutdown();
+    expect(ended.exitCode).toBe(1);
+    expect(ended.out).toContain("UNAVAILABLE: later\\u000aok    followed node: \\u001b[32mfine");
   });
 
   test("beside a running node finds it by the lock of its data directory, and asks whether it is ready", async () => {

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { followedFids } from "../../src/config/fid-file.ts";
 import { loadConfig } from "../../src/config/load.ts";
@@ -118,6 +127,35 @@ describe("svc init by flags", () => {
     expect((await run(["init", "--demo", "--force"], { cwd: dir.path })).exitCode).toBe(0);
     expect(statSync(file).mode & 0o777).toBe(0o640);
     expect(readdirSync(dir.path)).toEqual(["svc.toml"]);
+  });
+
+  test("takes a link that leads nowhere for a file, and writes through one that leads to a file", async () => {
+    using dir = emptyDir();
+    const file = join(dir.path, "svc.toml");
+    symlinkSync("missing.toml", file);
+    const refused = await run(["init", "--demo"], { cwd: dir.path });
+    expect(refused).toMatchObject({ exitCode: 1, errors: expect.stringContaining("exists already") });
+    writeFileSync(`${dir.path}/missing.toml`, "# mine\n");
+    expect((await run(["init", "--demo", "--force"], { cwd: dir.path })).exitCode).toBe(0);
+    expect(lstatSync(file).isSymbolicLink()).toBe(true);
+    expect(readFileSync(`${dir.path}/missing.toml`, "utf8")).toContain("[http]");
+  });
+
+  test("does not replace a file that was written while the followed node was asked", async () => {
+    using dir = emptyDir();
+    const file = join(dir.path, "svc.toml");
+    const slow = new UpstreamServer(node, { onCall: () => writeFileSync(file, "# theirs\n") });
+    await slow.start();
+    const ended = await run(["init", "--all", "--upstream", slow.url], { cwd: dir.path });
+    slow.stop();
+    expect(ended).toMatchObject({ exitCode: 1, errors: expect.stringContaining("exists already") });
+    expect(readFileSync(file, "utf8")).toBe("# theirs\n");
+  });
+
+  test("quotes paths in the commands to run next", async () => {
+    using dir = emptyDir();
+    const ended = await run(["init", "--demo", "--output", "it's here/svc.toml"], { cwd: dir.path });
+    expect(ended.out).toContain(`--config '${dir.path}/it'\\''s here/svc.toml' doctor`);
   });
 });
 

@@ -37,7 +37,7 @@ export async function runInit(context: CommandContext, options: InitOptions): Pr
   if (!chosen && !asks) throw missingChoice();
   using dialog = asks ? terminalDialog() : undefined;
   const wanted = await wantedOf(context, options, chosen, dialog);
-  await refuse(wanted, options, dialog);
+  const mayReplace = await refuse(wanted, options, dialog);
   const asked = await ask(wanted, options);
   const files = planFiles(wanted, asked, new Date());
   checkFiles(files);
@@ -45,6 +45,8 @@ export async function runInit(context: CommandContext, options: InitOptions): Pr
   if (!options.json) print(cost);
   if (dialog && !(await askYesNo(dialog, `Write ${files.map(({ path }) => path).join(" and ")}?`, true)))
     throw new UserError("nothing was written");
+  // Asking took its time.
+  if (!mayReplace) refuseExisting(files.map(({ path }) => path));
   writeFiles(files);
   const next = nextCommands(wanted);
   const written = files.map(({ path }) => path);
@@ -91,20 +93,26 @@ async function wantedOf(
   return { ...answered, dataDir: resolve(answered.dataDir), output, set: sets };
 }
 
-/** Refuses to replace files, unless it may or the operator says so. */
+/**
+ * Refuses to replace files, unless it may or the operator says so.
+ *
+ * @returns whether files that exist may be replaced.
+ */
 async function refuse(
   wanted: Wanted,
   { force = false }: InitOptions,
   dialog: Dialog | undefined,
-): Promise<void> {
-  if (force) return;
+): Promise<boolean> {
+  if (force) return true;
   const paths = [wanted.output, ...(writesFidFile(wanted) ? [fidFileBeside(wanted.output)] : [])];
   try {
     refuseExisting(paths);
+    return false;
   } catch (cause) {
     if (!dialog) throw cause;
     dialog.say(reasonOf(cause));
     if (!(await askYesNo(dialog, "Replace it?", false))) throw cause;
+    return true;
   }
 }
 
@@ -165,8 +173,13 @@ async function costText({ choice, dataDir }: Wanted, { estimate }: Asked): Promi
 
 function nextCommands({ choice, output }: Wanted): string[] {
   const found = [resolve("svc.toml"), SYSTEM_SETTINGS].includes(output);
-  const svc = found ? programName : `${programName} --config ${output}`;
+  const svc = found ? programName : `${programName} --config ${shellWord(output)}`;
   const isService = output === SYSTEM_SETTINGS && existsSync(SYSTEMD);
   const start = isService ? `systemctl restart ${programName}` : `${svc} serve`;
   return [`${svc} doctor`, choice.kind === "demo" ? `${svc} serve --demo` : start];
+}
+
+/** A word that a shell reads as this text. */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -18,6 +18,7 @@ const CALL_TIMEOUT_MS = 8000;
 const MAX_FIDS = 20;
 /** Blocks have whole seconds, and the calls take a part of one. */
 const SKEW_SECS = 5;
+const MAX_VERSION_CHARS = 40;
 
 export interface FollowedNodeDeps {
   readonly config: Pick<Config, "upstream" | "protocol" | "auth">;
@@ -70,7 +71,7 @@ async function ask(
   const askedAtSecs = clock.nowMs() / 1000;
   const ms = Math.round(performance.now() - started);
   const { hasBlockShard, shards } = await checkPeer(client);
-  const text = `${config.upstream.url} is a node of version ${info.version || "unknown"} with ${shards} shards, answered after ${ms} ms`;
+  const text = `${config.upstream.url} is a node of version ${info.version.slice(0, MAX_VERSION_CHARS) || "unknown"} with ${shards} shards, answered after ${ms} ms`;
   const findings = [ok(check, text), await network(client, info, config), lag(info, config)];
   const theirs =
     (await blockClock(client, info, hasBlockShard)) ?? (date === undefined ? undefined : date / 1000);

@@ -1,8 +1,9 @@
 import {
   chmodSync,
   chownSync,
-  existsSync,
+  lstatSync,
   mkdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -30,7 +31,8 @@ const MAX_BYTES = 1024 * 1024;
  * @throws UserError naming the first one.
  */
 export function refuseExisting(paths: readonly string[]): void {
-  const found = paths.find((path) => existsSync(path));
+  // A link that leads nowhere exists, too.
+  const found = paths.find((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
   if (found !== undefined)
     throw new UserError(`${found} exists already; --force replaces it, --output names another file`);
 }
@@ -52,7 +54,7 @@ export function checkFiles(files: readonly NewFile[]): void {
 
 /**
  * Writes files so that only their owner can read them, each at once. One that replaces another keeps its owner, group and mode,
- * which let a service read it.
+ * which let a service read it. A link stays, and what it leads to is replaced.
  *
  * @throws UserError when one cannot be written.
  */
@@ -61,18 +63,20 @@ export function writeFiles(files: readonly NewFile[]): void {
     .map(({ path }) => statSync(path, { throwIfNoEntry: false }))
     .find((found) => found?.isFile());
   for (const { path, text } of files.toReversed()) {
-    const draft = `${path}.${process.pid}.new`;
+    let draft = "";
     try {
       mkdirSync(dirname(path), { recursive: true });
+      const target = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? realpathSync(path) : path;
+      draft = `${target}.${process.pid}.new`;
       writeFileSync(draft, text, { mode: OWNER_ONLY, flag: "wx" });
       if (model) {
         if (model.uid !== process.geteuid?.() || model.gid !== process.getegid?.())
           chownSync(draft, model.uid, model.gid);
         chmodSync(draft, model.mode & 0o640);
       }
-      renameSync(draft, path);
+      renameSync(draft, target);
     } catch (cause) {
-      rmSync(draft, { force: true });
+      if (draft !== "") rmSync(draft, { force: true });
       throw new UserError(`${path} cannot be written: ${reasonOf(cause)}`, { cause });
     }
   }
