@@ -25,7 +25,7 @@ const OWNER_ADVICE =
   "Run this as the user of the node (sudo -u svc); else give it that directory (chown), or name another one with --data-dir";
 
 /**
- * Looks where the data directory is, before anything else touches it: whoever waits for a dead file system cannot be interrupted.
+ * Looks where the data directory is, before anything else touches it: a thread that waits for a dead file system cannot be interrupted.
  *
  * @param asked what `placeOf` promises.
  * @returns the finding if it cannot be read or does not answer.
