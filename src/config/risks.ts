@@ -11,7 +11,13 @@ export interface Risk {
 
 /** Finds risky settings, which a node logs when it starts. */
 export function findRisks(config: Config): readonly Risk[] {
-  return [...nameRisks(config), ...stateRisks(config), ...proxyRisks(config), ...openRisks(config)];
+  return [
+    ...nameRisks(config),
+    ...stateRisks(config),
+    ...proxyRisks(config),
+    ...openRisks(config),
+    ...sizeRisks(config),
+  ];
 }
 
 function stateRisks({ state }: Config): readonly Risk[] {
@@ -47,6 +53,20 @@ function openRisks({ http }: Config): readonly Risk[] {
       message:
         "Serves reads to anyone without a limit on a public address. Set http.anonymous_units_per_minute, or require keys with " +
         "http.anonymous = false, unless a proxy limits clients",
+    },
+  ];
+}
+
+/** An index without records takes more than half of it. */
+const SMALL_INDEX_BYTES = 1_000_000;
+
+function sizeRisks({ index }: Config): readonly Risk[] {
+  if (index.max_bytes === 0 || index.max_bytes >= SMALL_INDEX_BYTES) return [];
+  return [
+    {
+      key: "index.max_bytes",
+      message:
+        "Is in bytes, and an empty index takes about so many: the node may merge nothing at all. `svc upstream estimate` says how many an index needs",
     },
   ];
 }

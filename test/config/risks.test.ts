@@ -29,6 +29,12 @@ test("trusting every address as a proxy is a risk", () => {
   expect(keysOf("http.trusted_proxies=::/0")).toEqual(["http.trusted_proxies"]);
 });
 
+test("a bound that an empty index reaches is a risk", () => {
+  expect(keysOf("index.max_bytes=0")).toEqual([]);
+  expect(keysOf("index.max_bytes=1000000")).toEqual([]);
+  expect(keysOf("index.max_bytes=500")).toEqual(["index.max_bytes"]);
+});
+
 test("a node logs it when it starts", async () => {
   using dir = tempDir();
   // The port is taken, so that the node never listens beyond this machine.

@@ -35,7 +35,8 @@ export const readyCheck = (askReady: () => Promise<string>): Check => ({
       await askReady();
       return [ok("running node", "uses the data directory and is ready")];
     } catch (cause) {
-      const advice = "Its /status and its log say more; a node that fills its index is ready after that";
+      const advice =
+        "Its /status and its log say more; a node that fills its index is ready after that, one at index.max_bytes when the bound is higher or the index smaller (svc index compact)";
       return [fail("running node", `uses the data directory; ${reasonOf(cause)}`, advice)];
     }
   },
