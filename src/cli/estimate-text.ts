@@ -1,5 +1,6 @@
 import type { SizeEstimate } from "../db/index/size-estimate.ts";
 import { formatDuration, grouped } from "../runtime/progress-line.ts";
+import type { UpstreamEstimate } from "../upstream/estimate-upstream.ts";
 
 /**
  * Formats an estimate for people.
@@ -15,6 +16,13 @@ export function formatEstimate(estimate: SizeEstimate, basis: string, cores: num
     `memory: up to ${megabytes(memoryBytes)} while it is filled`,
     "",
   ].join("\n");
+}
+
+/** What an estimate from a followed node is based on. */
+export function sampleText(estimate: UpstreamEstimate): string {
+  const { sampledFids, sampledMessages, fids } = estimate;
+  if (sampledFids >= fids) return "all of them";
+  return `${grouped(sampledMessages)} messages of ${grouped(sampledFids)} fids`;
 }
 
 function megabytes(bytes: number): string {

@@ -104,7 +104,9 @@ export function createProgram(): { readonly program: Command; readonly context: 
 function createRoot(): Command {
   return (
     new Command(programName)
-      .description("Serves social-protocol data from local indexes, signed management and mini-app push.")
+      .description(
+        "Serves the API of a Farcaster app from local indexes: reads, writes, mini-app push and webhooks.",
+      )
       .version(`${programName} ${version}`, "-V, --version", "print the version")
       .option("-c, --config <file>", "read settings from this TOML file (SVC_CONFIG_FILE)")
       .option("--data-dir <dir>", "directory of all data (data.dir, SVC_DATA_DIR)")

@@ -38,7 +38,10 @@ export function registerServe(program: Command, context: CommandContext): void {
           lines,
         });
         hasServed = true;
-        print(banner({ ...served, basePath: serviceNames(common.config.service.name).basePath }));
+        const { service, console: pages } = common.config;
+        print(
+          banner({ ...served, basePath: serviceNames(service.name).basePath, hasConsole: pages.enabled }),
+        );
       });
       // The node has run with the migrated index, so nothing needs the former file.
       if (hasServed && context.exitCode === EXIT_OK) dropOldIndex(indexPath(common.config.data.dir));
@@ -50,9 +53,15 @@ function banner(served: {
   hubAddress: string | undefined;
   isDemo: boolean;
   basePath: string;
+  hasConsole: boolean;
 }): string {
-  const { httpUrl, hubAddress, isDemo, basePath } = served;
-  const lines = [`API   ${httpUrl}${basePath}`, `Docs  ${httpUrl}/docs`, `gRPC  ${hubAddress ?? "off"}`];
-  if (isDemo) lines.push(`Try   curl '${httpUrl}${basePath}/user?fid=3'`);
+  const { httpUrl, hubAddress, isDemo, basePath, hasConsole } = served;
+  const lines = [
+    ...(hasConsole ? [`Console  ${httpUrl}/`] : []),
+    `API      ${httpUrl}${basePath}`,
+    `Docs     ${httpUrl}/docs`,
+    `gRPC     ${hubAddress ?? "off"}`,
+  ];
+  if (isDemo) lines.push(`Try      curl '${httpUrl}${basePath}/user?fid=3'`);
   return `${lines.join("\n")}\n`;
 }

@@ -20,7 +20,7 @@ export function registerUpstream(program: Command, context: CommandContext): voi
       const { connectUpstream } = await import("../upstream/connection.ts");
       const { estimateUpstream } = await import("../upstream/estimate-upstream.ts");
       const { DEFAULT_TIMINGS } = await import("../upstream/timings.ts");
-      const { formatEstimate } = await import("./estimate-text.ts");
+      const { formatEstimate, sampleText } = await import("./estimate-text.ts");
       const common = createCommon(context);
       const { config, shutdown } = common;
       if (config.upstream.url === "")
@@ -33,8 +33,8 @@ export function registerUpstream(program: Command, context: CommandContext): voi
           const cores = availableParallelism();
           const network = networkOf(config.protocol.network);
           const estimate = await estimateUpstream({ client, network, cores }, followedFids(config.upstream));
-          const basis = `${estimate.sampledMessages} messages of ${estimate.sampledFids} fids`;
-          print(json ? `${JSON.stringify(estimate, null, 2)}\n` : formatEstimate(estimate, basis, cores));
+          const text = () => formatEstimate(estimate, sampleText(estimate), cores);
+          print(json ? `${JSON.stringify(estimate, null, 2)}\n` : text());
         } catch (cause) {
           shutdown.signal.throwIfAborted();
           throw new RetryableError(`the upstream cannot be queried: ${reasonOf(cause)}`, { cause });

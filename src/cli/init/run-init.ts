@@ -14,7 +14,7 @@ import { fidFileBeside } from "../../setup/init/settings-text.ts";
 import { checkFiles, refuseExisting, writeFiles } from "../../setup/init/write-files.ts";
 import { programName } from "../../version.ts";
 import type { CommandContext } from "../context.ts";
-import { formatEstimate } from "../estimate-text.ts";
+import { formatEstimate, sampleText } from "../estimate-text.ts";
 import { print, printError } from "../output.ts";
 import { choiceOf, type InitOptions, missingChoice } from "./options.ts";
 import { askWanted, askYesNo, type Dialog, terminalDialog } from "./questions.ts";
@@ -160,8 +160,7 @@ function followsOf({ choice }: Wanted, { resolved }: Asked): number | null {
 async function costText({ choice, dataDir }: Wanted, { estimate }: Asked): Promise<string> {
   if (choice.kind === "demo") return DEMO_COST;
   if (!estimate) return "";
-  const basis = `${estimate.sampledMessages} messages of ${estimate.sampledFids} fids`;
-  const lines = [formatEstimate(estimate, basis, availableParallelism()).trimEnd()];
+  const lines = [formatEstimate(estimate, sampleText(estimate), availableParallelism()).trimEnd()];
   if (choice.kind !== "all") lines.push("more: the profiles of others that they mention");
   const freeBytes = await freeBytesAt(dataDir);
   if (freeBytes !== undefined) {

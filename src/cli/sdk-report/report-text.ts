@@ -34,7 +34,7 @@ export function sdkReportText(report: SdkReport): string {
       "CHANGE THESE LINES",
       changes.map(({ what, todo, places }) => ({ columns: [what], detail: todo, places })),
     ),
-    calls.length === 0 ? "" : next(scopes),
+    calls.length === 0 ? "" : next(scopes, calls),
   ];
   return `${sections.filter((text) => text !== "").join("\n\n")}\n`;
 }
@@ -105,11 +105,17 @@ function placesText(places: readonly Place[]): string {
   return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-function next(scopes: readonly string[]): string {
+function next(scopes: readonly string[], calls: readonly ReportedCall[]): string {
   const list = scopes.length === 0 ? "read" : scopes.join(",");
+  const needsApp = calls.some(({ needs }) => needs.some(({ kind }) => kind === "app"));
   return [
     "NEXT",
     `  ${programName} api-key create --fid <your fid> --key-file <custody key> --name <app> --scopes ${list} --url <node>`,
+    ...(needsApp
+      ? [
+          `  ${programName} app create --fid <your fid> --key-file <custody key> --name <app> --app-url <https URL> --url <node>`,
+        ]
+      : []),
     "  docs/moving-from-a-hosted-api.md has what differs in responses.",
   ].join("\n");
 }

@@ -71,7 +71,7 @@ async function ask(
   const askedAtSecs = clock.nowMs() / 1000;
   const ms = Math.round(performance.now() - started);
   const { hasBlockShard, shards } = await checkPeer(client);
-  const text = `${config.upstream.url} is a node of version ${info.version.slice(0, MAX_VERSION_CHARS) || "unknown"} with ${shards} shards, answered after ${ms} ms`;
+  const text = `${config.upstream.url} is a node of version ${info.version.slice(0, MAX_VERSION_CHARS) || "unknown"} with ${shards} ${shards === 1 ? "shard" : "shards"}, answered after ${ms} ms`;
   const findings = [ok(check, text), await network(client, info, config), lag(info, config)];
   const theirs =
     (await blockClock(client, info, hasBlockShard)) ?? (date === undefined ? undefined : date / 1000);

@@ -27,7 +27,7 @@ type Sections = Map<string, Map<string, Line>>;
 const PUBLIC_UNITS_PER_MINUTE = 12_000;
 
 const HEAD = `# Settings of svc, written by \`svc init\`. \`svc config defaults\` prints every setting with its meaning, \`svc config check\` checks
-# this file, \`svc doctor\` also the machine and the followed node. It may hold secrets: only its owner can read it.
+# this file, \`svc doctor\` also the machine and the followed node. It may hold secrets: keep it from other users.
 `;
 
 const BACKUP = `
