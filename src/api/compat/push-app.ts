@@ -43,5 +43,10 @@ async function appOfCaller(
   const app = wanted === null && owned.length === 1 ? owned[0] : owned.find(({ appId }) => appId === wanted);
   if (app) return app;
   if (wanted !== null) throw new ApiError("forbidden", "app_id must be an app of the key's owner");
-  throw new ApiError("badRequest", "the key's owner has no only app: name one as query parameter app_id");
+  throw new ApiError(
+    "badRequest",
+    owned.length === 0
+      ? "the key's owner has no app: register one first"
+      : "the key's owner has several apps: name one as query parameter app_id",
+  );
 }

@@ -175,12 +175,20 @@ describe("push by key", () => {
     expect(await sdkError(send())).toEqual(lacks("push"));
   });
 
+  test("a key whose owner has no app is told to register one", async () => {
+    const [send] = calls(await keyWith(["push"], 4));
+    expect(await sdkError(send())).toEqual({
+      status: 400,
+      body: { message: "the key's owner has no app: register one first" },
+    });
+  });
+
   test("with two apps the key or the query names the app", async () => {
     const [one, two] = [await appOf(3), await appOf(3)];
     for (const call of calls(await keyWith(["push"]))) {
       expect(await sdkError(call())).toEqual({
         status: 400,
-        body: { message: "the key's owner has no only app: name one as query parameter app_id" },
+        body: { message: "the key's owner has several apps: name one as query parameter app_id" },
       });
     }
     const foreign = await appOf(4);
