@@ -1,5 +1,5 @@
 /**
- * Makes all files of a release: `bun packaging/release.ts [--targets linux-x64,…] [--outdir dist/release] [--download-url <url>]`.
+ * Makes all files of a release: `bun run release [--targets linux-x64,…] [--outdir dist/release] [--download-url <url>]`.
  * For each target an archive with the program, its unit, completions and manual page; Debian packages for linux; SHA256SUMS; the
  * bill of materials; and `install.sh`, which downloads from `--download-url` (default: the folder that it is in is named by
  * SVC_DOWNLOAD_URL).
