@@ -57,7 +57,7 @@ export function AppInputs({ draft, onChange }: { draft: AppDraft; onChange: (dra
         type="url"
         value={draft.url}
         onInput={set("url")}
-        placeholder="https://"
+        placeholder="https://example.com"
         hint="Where the app lives. Notifications may open pages of this host alone."
         problem={draft.url === "" ? undefined : problems.url}
       />
