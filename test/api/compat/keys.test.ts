@@ -175,7 +175,7 @@ describe("push by key", () => {
     expect(await sdkError(send())).toEqual(lacks("push"));
   });
 
-  test("a key whose owner has no app is told to register one", async () => {
+  test("a key whose owner has no app says so", async () => {
     const [send] = calls(await keyWith(["push"], 4));
     expect(await sdkError(send())).toEqual({
       status: 400,
