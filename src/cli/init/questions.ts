@@ -15,6 +15,12 @@ export interface Dialog extends Disposable {
    * @throws UserError after several such answers, and when the input ends.
    */
   ask<T>(question: string, read: (answer: string) => T | undefined, hint: string): Promise<T>;
+  /**
+   * Waits for work between two questions.
+   *
+   * @throws UserError when the input ends before: the terminal passes Ctrl-C on as a key, not as a signal.
+   */
+  during<T>(work: Promise<T>): Promise<T>;
 }
 
 const MAX_ATTEMPTS = 5;
@@ -37,6 +43,17 @@ export function terminalDialog(): Dialog {
         process.stderr.write(`${hint}\n`);
       }
       throw new UserError(`too many answers that are not understood: ${NOTHING_WRITTEN}`);
+    },
+    async during(work) {
+      const cut = Promise.withResolvers<never>();
+      const end = () => cut.reject(new UserError(`stopped: ${NOTHING_WRITTEN}`));
+      ended.signal.addEventListener("abort", end);
+      if (ended.signal.aborted) end();
+      try {
+        return await Promise.race([work, cut.promise]);
+      } finally {
+        ended.signal.removeEventListener("abort", end);
+      }
     },
     [Symbol.dispose]: () => lines.close(),
   };

@@ -38,7 +38,8 @@ export async function runInit(context: CommandContext, options: InitOptions): Pr
   using dialog = asks ? terminalDialog() : undefined;
   const wanted = await wantedOf(context, options, chosen, dialog);
   const mayReplace = await refuse(wanted, options, dialog);
-  const asked = await ask(wanted, options);
+  const asking = ask(wanted, options);
+  const asked = await (dialog?.during(asking) ?? asking);
   const files = planFiles(wanted, asked, new Date());
   checkFiles(files);
   const cost = await costText(wanted, asked);
