@@ -322,6 +322,22 @@ describe("managed signers", () => {
     expect(await statusOf(fixture, signer.signerUuid)).toEqual(["pending_approval", null]);
   });
 
+  test("a link that a user approves through another node is for this user, before the key is seen", async () => {
+    using fixture = openSigners();
+    const { thread, stores } = fixture;
+    const { signer, token } = await pendingToken(fixture);
+    const { tokenDigest } = (await stores.signers.find(signer.signerUuid))?.request ?? {};
+    expect(
+      await stores.signers.submitting(signer.signerUuid, tokenDigest ?? new Uint8Array(), {
+        fid: 4,
+        requestFid: 4,
+      }),
+    ).toBe(true);
+    const refused = expectErr(await thread.prepareApproval(token, custodyOf(9).address));
+    expect(refused).toMatchObject({ kind: "conflict", message: expect.stringContaining("another user") });
+    expect(expectOk(await thread.prepareApproval(token, custodyOf(4).address)).fid).toBe(4);
+  });
+
   test("a signer that may write is found behind any number of revoked ones", async () => {
     using fixture = openSigners({ maxSigners: 200 });
     const { service, stores, clock } = fixture;
