@@ -79,7 +79,7 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
     return { script, held: held.promise, release: () => gate.resolve() };
   }
 
-  /** Waits until every call that the node has begun is at the client, which holds those from the nth on. */
+  /** Waits until every call that the node has started is at the client, which holds those from the nth on. */
   async function allArrived(node: RunningNode, client: PushClient, nth: number): Promise<void> {
     for (let looks = 0; looks < 5; ) {
       const status = (await (await fetch(`${node.url}/status`)).json()) as {
@@ -164,7 +164,7 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
       const appId = await addApp(client);
       const { body } = await send(a, appId, { isAsync: true });
       await held;
-      // A call that it has begun goes on, however long it stands still.
+      // A call that it has started goes on, however long it stands still.
       await allArrived(a, client, 40);
       process.kill(a.pid, "SIGSTOP");
       const calls = client.requests.length;
