@@ -2,7 +2,7 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isTransient, RetryableError, reasonOf, UserError } from "../lib/failure.ts";
-import { createPrivateFile } from "../lib/private-file.ts";
+import { createPrivateFile, giveToOwnerOf } from "../lib/private-file.ts";
 
 /** A data directory that this process has locked. */
 export interface DataDir {
@@ -134,10 +134,12 @@ function identityOf(path: string): string {
 }
 
 function lock(path: string, what: string, inUse: () => string): Database {
+  const file = join(path, LOCK_FILE);
   let database: Database | undefined;
   try {
-    createPrivateFile(join(path, LOCK_FILE));
-    database = new Database(join(path, LOCK_FILE), { readwrite: true });
+    createPrivateFile(file);
+    leaveToOwner(path, file);
+    database = new Database(file, { readwrite: true });
     database.run(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`);
     // In WAL mode an exclusive transaction would not exclude readers.
     database.run("PRAGMA journal_mode = DELETE");
@@ -149,6 +151,16 @@ function lock(path: string, what: string, inUse: () => string): Database {
       throw new RetryableError(inUse(), { cause });
     }
     throw faultOf(`${what} ${path} cannot be locked by its file ${LOCK_FILE}`, cause);
+  }
+}
+
+/** A lock that root has made must not keep out the user of the directory. */
+function leaveToOwner(path: string, file: string): void {
+  if (process.geteuid?.() !== 0) return;
+  try {
+    giveToOwnerOf(path, file);
+  } catch {
+    // A root without the capability, in a container that has no other user.
   }
 }
 

@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RetryableError, UserError } from "../../src/lib/failure.ts";
@@ -99,3 +108,9 @@ test.skipIf(process.getuid?.() === 0)(
     expect(() => openDataDir(root)).toThrow(UserError);
   },
 );
+
+test.skipIf(process.getuid?.() !== 0)("a lock that root makes belongs to the user of the directory", () => {
+  chownSync(root, 65_534, 65_534);
+  openDataDir(root).release();
+  expect(statSync(join(root, "lock")).uid).toBe(65_534);
+});
