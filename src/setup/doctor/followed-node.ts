@@ -30,7 +30,13 @@ export const followedNodeCheck = ({ config, clock }: FollowedNodeDeps): Check =>
   name: "followed node",
   run: async (signal) => {
     const { url } = config.upstream;
-    if (url === "") return [];
+    if (url === "")
+      return [
+        ok(
+          "followed node",
+          "none (upstream.url): the node serves the demo network or what is submitted and imported",
+        ),
+      ];
     const connection = connectUpstream(url);
     const client = new UpstreamClient(
       connection,

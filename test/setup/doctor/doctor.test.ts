@@ -127,6 +127,14 @@ describe("the data directory", () => {
 });
 
 describe("the followed node", () => {
+  test("that no setting names is said to be none", async () => {
+    const findings = await examined([]);
+    expect(findings.get("followed node")).toMatchObject({
+      level: "ok",
+      text: expect.stringContaining("none"),
+    });
+  });
+
   test("that nobody serves does not answer", async () => {
     const findings = await examined([`upstream.url=http://127.0.0.1:${CLOSED_PORT}`]);
     expect(findings.get("followed node")).toMatchObject({
