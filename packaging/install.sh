@@ -88,6 +88,8 @@ main() {
   need tar
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
+  # A shell that a signal ends does not run the line above by itself.
+  trap 'exit 130' HUP INT TERM
   fetch "$url/SHA256SUMS" "$work/SHA256SUMS"
 
   file="svc-$version-$(target).tar.gz"

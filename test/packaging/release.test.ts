@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
@@ -92,6 +92,35 @@ describe("the installer", () => {
     expect(text).toContain(`the checksum of ${archive} is wrong: nothing was installed`);
     expect(exitCode).toBe(1);
     expect(await Bun.file(join(home, "local/bin/svc")).exists()).toBe(false);
+  });
+
+  test("leaves no files behind when it is stopped by Ctrl-C", async () => {
+    const temporary = mkdtempSync(join(folder, "tmp-"));
+    const asked = Promise.withResolvers<void>();
+    using silent = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => {
+        asked.resolve();
+        return new Promise<Response>(() => undefined);
+      },
+    });
+    const child = Bun.spawn(["sh", join(release, "install.sh")], {
+      env: {
+        PATH: process.env.PATH ?? "",
+        HOME: temporary,
+        TMPDIR: temporary,
+        SVC_DOWNLOAD_URL: `http://127.0.0.1:${silent.port}`,
+      },
+      detached: true,
+      stderr: "ignore",
+    });
+    await asked.promise;
+    expect(readdirSync(temporary)).toHaveLength(1);
+    // A terminal signals the group: the shell and its download.
+    process.kill(-child.pid, "SIGINT");
+    expect(await child.exited).toBe(130);
+    expect(readdirSync(temporary)).toEqual([]);
   });
 
   test("keeps the installed program where the one of the release does not start", async () => {
