@@ -32,6 +32,11 @@ describe("the README", () => {
     expect(documentText("README.md").trimEnd().split("\n").length).toBeLessThanOrEqual(200);
   });
 
+  test("has each of its two commands on a line of its own, where newcomers and .ci/run look for it", () => {
+    for (const command of ["start", "test"])
+      expect(documentText("README.md")).toMatch(new RegExp(`^npx --yes bun@[0-9.]+ run ${command}$`, "m"));
+  });
+
   test("leads to every document", () => {
     const linked = new Set<string>();
     const follow = (path: string) => {
