@@ -19,11 +19,12 @@ import {
   type ReceivedDelivery,
   startDeliveryReceiver,
 } from "../support/delivery-receiver.ts";
+import { IS_LONG } from "../support/long.ts";
 import { startNode, tempDir } from "../support/program.ts";
 import { hashOf } from "../support/social.ts";
 
 /** Few enough for the suite; set `DELIVERY_KILLS=50` for more. */
-const KILLS = Number(process.env.DELIVERY_KILLS ?? 6);
+const KILLS = Number(process.env.DELIVERY_KILLS ?? (IS_LONG ? 6 : 3));
 const MAX_RUN_MS = 400;
 const RECEIVER_MS = 15;
 const CASTS_PER_CALL = 10;

@@ -2,13 +2,14 @@ import { afterAll, expect, test } from "bun:test";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { BLOCK_FIDS, FidBlock } from "../../src/push/store/fid-block.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
+import { IS_LONG } from "../support/long.ts";
 import { startNode, tempDir } from "../support/program.ts";
 import { nested, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/send.ts";
 import { localStores } from "../support/state-stores.ts";
 
 /** Few enough for the suite; set `SEND_KILLS=50` for more. */
-const KILLS = Number(process.env.SEND_KILLS ?? 8);
+const KILLS = Number(process.env.SEND_KILLS ?? (IS_LONG ? 8 : 4));
 const TOKENS = 12_000;
 const MAX_RUN_MS = 300;
 const CLIENT_MS = 40;

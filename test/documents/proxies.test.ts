@@ -229,7 +229,7 @@ describe.skipIf(!HAS_TOOLS)("the documented proxies", () => {
       ];
       const expected = ["GET 200", "POST 400", ...retryLater];
       expect([name, [...counts.keys()].filter((outcome) => !expected.includes(outcome))]).toEqual([name, []]);
-      expect(counts.get("GET 200")).toBeGreaterThan(5);
+      expect(counts.get("GET 200")).toBeGreaterThan(0);
     }
   }, 60_000);
 });

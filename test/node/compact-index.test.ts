@@ -34,7 +34,7 @@ import { wildMessages } from "../support/wild-network.ts";
 /** Four of five people. */
 const FOLLOWED = Array.from({ length: 200 }, (_, at) => at + 1).filter((fid) => fid % 5 !== 0);
 const READ = [3, 8, 21];
-const KILLS = IS_LONG ? 100 : 2;
+const KILLS = IS_LONG ? 100 : 1;
 const dir = tempDir();
 const original = join(dir.path, "original");
 const expected = join(dir.path, "expected");
@@ -157,15 +157,18 @@ test("too little free space is refused before anything is done", async () => {
   expect(readFileSync(indexPath(dataDir)).equals(before)).toBe(true);
 });
 
-test("a disk that is full later leaves a usable index, and the next run completes the work", async () => {
-  const dataDir = copyTo("full");
-  let asked = 0;
-  const freeBytes = () => (asked++ === 0 ? 1e12 : 100_000);
-  await expect(compactIndex(deps(dataDir, { freeBytes }))).rejects.toThrow("the index is usable as it is");
-  expect(verifyIndex(indexPath(dataDir))).toEqual([]);
-  await compactIndex(deps(dataDir));
-  expect(contentDifferences(contentOf(expected), contentOf(dataDir))).toEqual([]);
-});
+test.skipIf(!IS_LONG)(
+  "a disk that is full later leaves a usable index, and the next run completes the work",
+  async () => {
+    const dataDir = copyTo("full");
+    let asked = 0;
+    const freeBytes = () => (asked++ === 0 ? 1e12 : 100_000);
+    await expect(compactIndex(deps(dataDir, { freeBytes }))).rejects.toThrow("the index is usable as it is");
+    expect(verifyIndex(indexPath(dataDir))).toEqual([]);
+    await compactIndex(deps(dataDir));
+    expect(contentDifferences(contentOf(expected), contentOf(dataDir))).toEqual([]);
+  },
+);
 
 test("an index that is not filled is refused, with what fills it", async () => {
   const dataDir = join(dir.path, "filling");

@@ -4,6 +4,7 @@ import { type Fleet, startFleet } from "../../cluster/mixed-faults/fleet.ts";
 import { addPeople, runMixedFaults } from "../../cluster/mixed-faults/run.ts";
 import { callSigned, signedRequest, startCluster, type TestCluster } from "../../support/cluster.ts";
 import { compiledProgram } from "../../support/compiled-program.ts";
+import { IS_LONG } from "../../support/long.ts";
 import { HAS_POSTGRES, type PostgresServer, startPostgres } from "../../support/postgres/server.ts";
 import type { RunningNode } from "../../support/program.ts";
 
@@ -174,27 +175,31 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
     expect(apps.length).toBeGreaterThanOrEqual(done);
   }, 60_000);
 
-  test("under random faults of both, their PostgreSQL and the network, all that was acknowledged is there, and nothing twice", async () => {
-    const { wrong } = await runMixedFaults({
-      cluster,
-      server,
-      fleet,
-      random,
-      plan: {
-        nodes: { kill: 1, stop: 1 },
-        server: { kill: 1, restart: 0, freeze: 0, cut: 1, "lost answer": 2 },
-        stoppedMs: 500,
-        frozenMs: 500,
-        cutMs: 500,
-        pauseMs: 200,
-        endsLeases: true,
-      },
-      tokens: 100,
-      quietMs: 200,
-    });
-    expect(wrong).toEqual([]);
-    useNodes();
-  }, 60_000);
+  test.skipIf(!IS_LONG)(
+    "under random faults of both, their PostgreSQL and the network, all that was acknowledged is there, and nothing twice",
+    async () => {
+      const { wrong } = await runMixedFaults({
+        cluster,
+        server,
+        fleet,
+        random,
+        plan: {
+          nodes: { kill: 1, stop: 1 },
+          server: { kill: 1, restart: 0, freeze: 0, cut: 1, "lost answer": 2 },
+          stoppedMs: 500,
+          frozenMs: 500,
+          cutMs: 500,
+          pauseMs: 200,
+          endsLeases: true,
+        },
+        tokens: 100,
+        quietMs: 200,
+      });
+      expect(wrong).toEqual([]);
+      useNodes();
+    },
+    60_000,
+  );
 
   test("after PostgreSQL came back from an older copy, former requests are refused and both say why", async () => {
     await server.kill();
