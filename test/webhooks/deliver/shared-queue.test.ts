@@ -159,7 +159,7 @@ describe.skipIf(!HAS_POSTGRES)("three processes that deliver from one queue", ()
     const hooks: string[] = [];
     for (let n = 0; n < 30; n += 1) hooks.push(await state.addWebhook(`hook-${n}`, receiver.port));
     for (let n = 0; n < NODES; n += 1) await state.start();
-    const rounds = IS_LONG ? 100 : 10;
+    const rounds = IS_LONG ? 100 : 4;
     for (let n = 0; n < rounds; n += 1) await state.publish(5, ...hooks);
     const deliveries = rounds * 5 * hooks.length;
     await eventually(async () => (await state.log.totals()).delivered === deliveries);
