@@ -57,7 +57,7 @@ target() {
   echo "$system-$machine$libc$cpu"
 }
 
-# Puts the unit into its folder. One that somebody has edited stays: it is neither the one of this release nor, byte for byte, the one
+# Puts the unit into its folder. An edited one stays: it is neither the one of this release nor, byte for byte, the one
 # that an installer wrote and noted.
 install_unit() {
   unit=/etc/systemd/system/svc.service
@@ -133,7 +133,7 @@ main() {
     if systemctl is-active --quiet svc; then
       echo "The former release still runs. To change over: systemctl restart svc"
     else
-      echo "Whom shall it serve? svc init --output /etc/svc/svc.toml --force"
+      echo "Choose the users that it serves: svc init --output /etc/svc/svc.toml --force"
       echo "Then: svc doctor, systemctl enable --now svc"
     fi
   else

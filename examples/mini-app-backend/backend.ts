@@ -36,7 +36,7 @@ async function registeredApp(): Promise<StoredApp> {
 
 const { appId, secret } = await registeredApp();
 
-/** Sends one notification. With the same uuid it can be repeated: nobody gets it twice. */
+/** Sends one notification. With the same uuid it can be repeated: each person gets it once. */
 async function announce(uuid: string, title: string, body: string): Promise<Response> {
   const response = await fetch(`${baseUrl}/v2/svc/frame/notifications/${appId}`, {
     method: "POST",

@@ -1,7 +1,7 @@
 export interface Alert {
   /** The name without that of the service. */
   readonly name: string;
-  /** `critical`: users are affected, or data is in danger; somebody acts now. `warning`: somebody looks at it on the same day. */
+  /** `critical`: users are affected, or data is in danger: act now. `warning`: look at it on the same day. */
   readonly severity: "critical" | "warning";
   /** PromQL. The alert fires for each series of the result. */
   readonly expr: string;

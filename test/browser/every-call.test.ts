@@ -12,7 +12,7 @@ import { pageSnippets, runSnippets } from "./support/snippets.ts";
 const WITHOUT: Readonly<Record<string, string>> = {
   "/console/stream": "its call does not end",
   "/console/operator": "the routes of the operator are private to the page",
-  "/console/manage": "it asks for nothing before somebody connects",
+  "/console/manage": "it asks for nothing before a wallet connects",
   "/console/manage/apps/new": "it is a form",
 };
 /** An empty search asks for nothing. */

@@ -77,7 +77,7 @@ const isOfOwner = (path: string) => path.startsWith("/console/manage/");
 
 describe("every page", () => {
   for (const [at, { path: template }] of pages.entries()) {
-    // Before somebody connects, the pages of an owner show what /console/manage does.
+    // Before a wallet connects, the pages of an owner show what /console/manage does.
     if (isOfOwner(template) && !IS_LONG) continue;
     consoleTest(
       `${template}: checks 14, 15, 16: axe finds nothing, nothing scrolls sideways, the focus is visible, the outline is known`,

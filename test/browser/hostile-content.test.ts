@@ -243,7 +243,7 @@ consoleTest(
     await submit(origin, casts);
     await goto(`/console/people/${OTHER}`);
     await page.locator(`[data-hash="${casts[0]?.hash}"]`).waitFor();
-    // A link of somebody else may name the parameter; it is the visitor who chooses.
+    // A link of another person may name the parameter; it is the visitor who chooses.
     await goto(`/console/people/${OTHER}?images=1`);
     await page.locator(`[data-hash="${casts[0]?.hash}"]`).waitFor();
     expect(asked).toEqual([]);

@@ -8,7 +8,7 @@ import { ownerPages } from "./support/owner-records.ts";
 import { type ConsolePage, settled } from "./support/page.ts";
 import { sharedNode } from "./support/shared.ts";
 
-/** How soon the page reacts, and how rarely it asks while nobody does anything. */
+/** How soon the page reacts, and how rarely it asks while the page is idle. */
 
 const OWNER = 84;
 const SLOWER_CPU = 4;

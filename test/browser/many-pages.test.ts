@@ -62,7 +62,8 @@ function asRecorded(request: Request, atMs: number): PageRequest {
   const headers = request.headers();
   const fid = Number(headers["x-svc-fid"]);
   const signed = headers["x-svc-session"] ? { fid, op: headers["x-svc-op"] ?? "" } : undefined;
-  const accept = headers.accept ?? "*/*";
+  // The browser adds the header of a document later.
+  const accept = headers.accept ?? (request.resourceType() === "document" ? "text/html" : "*/*");
   return { atMs, path: pathname + search, accept, signed };
 }
 

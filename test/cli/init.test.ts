@@ -86,7 +86,7 @@ describe("svc init by flags", () => {
   });
 
   test.each([
-    [["init"], "say whom the node serves, by one of --demo, --fids"],
+    [["init"], "say which users the node serves, by one of --demo, --fids"],
     [["init", "--demo", "--all"], "only one of --demo"],
     [["init", "--all"], "--upstream is missing"],
     [["init", "--fids", "1,x", "--upstream", "http://127.0.0.1:1"], "separated by commas"],
@@ -186,7 +186,7 @@ async function onTerminal(cwd: string, answers: readonly (readonly [question: st
 }
 
 describe("svc init on a terminal", () => {
-  test("asks whom the node serves, asks again for what it does not understand, and writes after a yes", async () => {
+  test("asks which users the node serves, asks again for what it does not understand, and writes after a yes", async () => {
     using dir = emptyDir();
     const { exitCode, screen, unasked } = await onTerminal(dir.path, [
       ["Number [1]:", "9\r"],

@@ -166,7 +166,7 @@ cd /; setpriv --reuid svc --regid svc --clear-groups /usr/local/bin/svc config c
     );
     expect(out.trim().split("\n")).toEqual([
       `Installed /usr/local/bin/svc (${packageJson.version}).`,
-      "Whom shall it serve? svc init --output /etc/svc/svc.toml --force",
+      "Choose the users that it serves: svc init --output /etc/svc/svc.toml --force",
       "Then: svc doctor, systemctl enable --now svc",
       "root svc 640",
       "644",
@@ -179,7 +179,7 @@ cd /; setpriv --reuid svc --regid svc --clear-groups /usr/local/bin/svc config c
 );
 
 test.skipIf(!(await mayOverlay()))(
-  "keeps a unit that somebody has edited, replaces one of a former release, and asks for a program without AVX2 where there is none",
+  "keeps an edited unit, replaces one of a former release, and asks for a program without AVX2 where there is none",
   async () => {
     const { out } = await runInOverlay(
       `mkdir -p /run/systemd/system /opt/fake

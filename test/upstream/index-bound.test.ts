@@ -25,7 +25,7 @@ async function expectQuiet(scene: Scene): Promise<void> {
   expect(index.progress.lastFault).toContain("index.max_bytes");
 }
 
-test("at the bound a follower calls nobody, and goes on without a gap when there is room", async () => {
+test("at the bound a follower makes no calls, and goes on without a gap when there is room", async () => {
   await using scene = new Scene();
   scene.join(1, 2, 3);
   await scene.follow();

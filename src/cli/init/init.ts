@@ -9,7 +9,7 @@ export function registerInit(program: Command, context: CommandContext): void {
   program
     .command("init")
     .description(
-      "write the first settings and say what the node will cost; asks on a terminal, unless a flag says whom it serves",
+      "write the first settings and say what the node will cost; asks on a terminal, unless a flag names the users that it serves",
     )
     .option("--demo", "a demo network of its own, to try it out")
     .option("--fids <list>", "the users of an app: these fids, separated by commas", readFids)

@@ -38,7 +38,7 @@ export function choiceOf(options: InitOptions): Choice | undefined {
   return choices[0];
 }
 
-/** What to say without a flag where nobody can be asked. */
+/** The error without a flag where there is no terminal to ask on. */
 export function missingChoice(): UserError {
-  return new UserError(`say whom the node serves, by one of ${SCOPE_FLAGS}; on a terminal it asks`);
+  return new UserError(`say which users the node serves, by one of ${SCOPE_FLAGS}; on a terminal it asks`);
 }

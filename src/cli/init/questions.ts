@@ -61,7 +61,7 @@ export function terminalDialog(): Dialog {
 
 const KINDS = ["demo", "fids", "channel", "followers", "all"] as const;
 
-const MENU = `Whom is this node to serve?
+const MENU = `Which users does this node serve?
   1  a demo network of its own, to try it out
   2  the users of an app: a list of fids
   3  the users of a channel: everybody who has a cast in it

@@ -16,8 +16,8 @@ export function dropCompactFile(path: string): void {
 }
 
 /**
- * Puts the rewritten file in the place of the index, whose owner gets it. `path` is no symbolic link. Both must be closed. They hold the same rows, so a crash at any moment leaves one
- * of them, and nothing is lost.
+ * Puts the rewritten file in the place of the index, whose owner gets it. `path` is no symbolic link. Both must be closed. They hold
+ * the same rows, so a crash at any moment leaves one of them, and nothing is lost.
  *
  * @throws UserError when another program has changed the index meanwhile.
  */

@@ -1,7 +1,7 @@
 import { reasonOf } from "../../lib/failure.ts";
 import { type Finding, warn } from "./finding.ts";
 
-/** One check. It reports what is wrong as findings and throws only for what nobody expects. */
+/** One check. It reports what is wrong as findings and throws only for unexpected faults. */
 export interface Check {
   readonly name: string;
   /** @param signal aborts when the time of the check is over. */

@@ -42,7 +42,7 @@ const TIMEOUTS: Timeouts = { callMs: 20_000, allMs: 300_000 };
 const ESTIMATE_BUDGET_MS = 30_000;
 
 /**
- * Asks the node that is to be followed: whether it can be, whom the choice means, and what it will cost.
+ * Asks the node that is to be followed: whether it can be, which fids the choice means, and what it will cost.
  *
  * @throws UserError when it is not such a node or the choice is empty or too large; RetryableError when it does not answer.
  */

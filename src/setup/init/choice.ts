@@ -1,4 +1,4 @@
-/** Whom a node is to serve. */
+/** The users that a node serves. */
 export type Choice =
   | { readonly kind: "demo" }
   | { readonly kind: "all" }

@@ -56,7 +56,7 @@ export async function followersOf(deps: ScopeDeps, targetFid: number): Promise<R
       `the list of the followers of fid ${targetFid} did not end after ${limits.maxPages} pages`,
     );
   fids.delete(targetFid);
-  if (fids.size === 0) throw new UserError(`nobody follows fid ${targetFid}, as far as the upstream knows`);
+  if (fids.size === 0) throw new UserError(`no user follows fid ${targetFid}, as far as the upstream knows`);
   const origin = `Fid ${targetFid} and ${fids.size === 1 ? "its one follower" : `its ${fids.size} followers`}`;
   return { fids: sorted(fids.add(targetFid)), origin };
 }

@@ -17,7 +17,7 @@ import { dataOf } from "../../support/upstream/hub-events.ts";
 import { UpstreamNode } from "../../support/upstream/node.ts";
 import { UpstreamServer } from "../../support/upstream/server.ts";
 
-/** Whom a choice means, as the followed node says: a node with several shards, and hostile ones. */
+/** Which fids a choice means, as the followed node says: a node with several shards, and hostile ones. */
 
 const TICKS = 70;
 const node = new UpstreamNode(makeChain("scope f", TICKS));
@@ -86,7 +86,7 @@ describe("a scope of the followed node", () => {
     await expect(ask(server.url, { kind: "channel", channel: "nobody" })).rejects.toThrow(
       "has no cast in the channel",
     );
-    await expect(ask(server.url, { kind: "followers", fid: 999 })).rejects.toThrow("nobody follows fid 999");
+    await expect(ask(server.url, { kind: "followers", fid: 999 })).rejects.toThrow("no user follows fid 999");
   });
 });
 

@@ -52,7 +52,7 @@ function sentenceOf({ campaign, progress: { settled, total }, loadedAtMs, isPaus
   if (isPaused && isUnderWay(campaign))
     return `The node's sends are paused: this one goes on when the operator resumes them. ${plural(settled, "token")} settled so far.`;
   if (status === "queued") return "It waits for its turn. You may close this page: the node goes on.";
-  if (status === "completed" && settled === 0) return "Nobody had an enabled token, so nothing was sent.";
+  if (status === "completed" && settled === 0) return "No user had an enabled token, so nothing was sent.";
   // A node that is away settles nothing.
   const endMs = completed_at === null ? (loadedAtMs ?? nowMs.value) : completed_at * 1000;
   const tookMs = Math.max(endMs - (started_at ?? endMs / 1000) * 1000, 1000);

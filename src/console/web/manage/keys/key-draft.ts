@@ -86,7 +86,7 @@ export const draftOfKey = (key: ApiKey): KeyDraft => ({
   writes: String(key.writes_per_minute),
 });
 
-/** The fields that somebody changed in the form of a key. What the form cannot show exactly, such as the second of its end, stays. */
+/** The fields that the owner changed in the form of a key. What the form cannot show exactly, such as the second of its end, stays. */
 export function keyChanges(key: ApiKey, draft: KeyDraft): Partial<KeyFields> {
   const [before, after] = [keyFieldsOf(draftOfKey(key)), keyFieldsOf(draft)];
   return Object.fromEntries(
