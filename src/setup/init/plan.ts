@@ -23,7 +23,10 @@ export function planFiles(wanted: Wanted, { resolved }: Pick<Asked, "resolved">,
       const fids = choice.fids.toSorted((a, b) => a - b);
       if (fids.length > MAX_FIDS_IN_SETTINGS)
         return withFile(fids, `The ${fids.length} fids given to svc init`);
-      return alone({ fids, text: "The users that the node follows; of others that they mention it has the profile." });
+      return alone({
+        fids,
+        text: "The users that the node follows; of others that they mention it has the profile.",
+      });
     }
     case "file":
       return alone({
