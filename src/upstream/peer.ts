@@ -8,10 +8,18 @@ import { printable } from "../lib/printable.ts";
  */
 export class PeerError extends Error {
   override name = "PeerError";
+  /** The message without its first half. */
+  readonly reason: string;
 
   constructor(reason: string) {
     super(`upstream.url does not lead to a Farcaster node that can be followed: ${reason}`);
+    this.reason = reason;
   }
+}
+
+/** The peer accepts connections and answers nothing: a wrong port, or a node that is overloaded or starts. */
+export class SilentPeerError extends PeerError {
+  override name = "SilentPeerError";
 }
 
 /** The peer serves no blocks of shard 0. */
@@ -48,7 +56,7 @@ export function peerErrorOf(method: string, cause: unknown): PeerError | undefin
       `it requires a login for ${rpcName(method)} (UNAUTHENTICATED); reads are sent without one`,
     );
   if (code === status.DEADLINE_EXCEEDED && method === "getInfo")
-    return new PeerError(`it does not respond (GetInfo timed out); ${HINT}`);
+    return new SilentPeerError(`it does not respond (GetInfo timed out); ${HINT}`);
   if (code === status.UNAVAILABLE && NO_HTTP2.test(details))
     return new PeerError(`it does not support HTTP/2, which gRPC needs; ${HINT}`);
   return undefined;

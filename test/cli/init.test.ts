@@ -3,6 +3,7 @@ import {
   chmodSync,
   existsSync,
   lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -96,6 +97,11 @@ describe("svc init by flags", () => {
     [["init", "--demo", "--set", "nope=1"], "names no setting"],
     [["init", "--demo", "--config", "x.toml"], "--output names the file"],
     [["init", "--demo", "--public"], "leave out --public"],
+    [["init", "--demo", "--set", "http.host=0.0.0.0"], "leave out --public and other hosts"],
+    [
+      ["init", "--all", "--upstream", "http://127.0.0.1:1", "--set", "upstream.fids=1", "--no-estimate"],
+      "init has --fids",
+    ],
   ])("%j is an error that says what is missing or wrong, and writes nothing", async (args, reason) => {
     using dir = emptyDir();
     const ended = await run(args, { cwd: dir.path });
@@ -150,6 +156,21 @@ describe("svc init by flags", () => {
     slow.stop();
     expect(ended).toMatchObject({ exitCode: 1, errors: expect.stringContaining("exists already") });
     expect(readFileSync(file, "utf8")).toBe("# theirs\n");
+  });
+
+  test("writes svc.toml into a directory that exists or is named with a slash", async () => {
+    using dir = emptyDir();
+    mkdirSync(join(dir.path, "here"));
+    const [here, there] = await Promise.all([
+      run(["init", "--demo", "--output", "here"], { cwd: dir.path }),
+      run(["init", "--demo", "--output", "there/"], { cwd: dir.path }),
+    ]);
+    expect([here.exitCode, there.exitCode]).toEqual([0, 0]);
+    for (const folder of ["here", "there"]) {
+      expect(readdirSync(join(dir.path, folder))).toEqual(["svc.toml"]);
+      expect(settingsOf(`${dir.path}/${folder}/svc.toml`).data.dir).toBe(`${dir.path}/${folder}/data`);
+    }
+    expect(there.out).toContain(`svc --config ${dir.path}/there/svc.toml doctor`);
   });
 
   test("quotes paths in the commands to run next", async () => {

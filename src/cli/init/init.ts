@@ -22,7 +22,7 @@ export function registerInit(program: Command, context: CommandContext): void {
     .option("--all", "the whole network")
     .option("--upstream <url>", "the snapchain node to follow, as http://host:3383 (upstream.url)", readUrl)
     .option("--public", "listen on every network of this machine (http.host)")
-    .option("--output <file>", "the settings file", "svc.toml")
+    .option("--output <file>", "the settings file, or the directory for svc.toml", "svc.toml")
     .option("--force", "replace files that exist")
     .option("--no-estimate", "do not ask the followed node what following it will cost")
     .option("--json", "print a JSON object, and ask nothing")

@@ -1,7 +1,8 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { followedFids } from "../../config/fid-file.ts";
+import { isHost, isLoopbackHost } from "../../config/formats.ts";
 import { loadConfig } from "../../config/load.ts";
 import { readSmallFile } from "../../config/small-file.ts";
 import { EXIT_OK, RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
@@ -19,6 +20,8 @@ import { print, printError } from "../output.ts";
 import { choiceOf, type InitOptions, missingChoice } from "./options.ts";
 import { askWanted, askYesNo, type Dialog, terminalDialog } from "./questions.ts";
 
+/** Found in the working directory. */
+const SETTINGS_FILE = "svc.toml";
 const SYSTEM_SETTINGS = "/etc/svc/svc.toml";
 /** There while systemd is the first process. */
 const SYSTEMD = "/run/systemd/system";
@@ -68,7 +71,7 @@ async function wantedOf(
   const { config, dataDir, host, port, logLevel, logFormat, set = [] } = context.flags();
   if (config !== undefined)
     throw new UserError("init reads no settings: --output names the file that it writes");
-  const output = resolve(options.output);
+  const output = settingsFile(options.output);
   const sets = [
     ...(host === undefined ? [] : [`http.host=${host}`]),
     ...(port === undefined ? [] : [`http.port=${port}`]),
@@ -85,13 +88,25 @@ async function wantedOf(
   const { choice, upstreamUrl } = answered;
   if (choice.kind === "demo" && upstreamUrl !== "")
     throw new UserError("--demo is a network of its own: leave out --upstream");
-  if (choice.kind === "demo" && answered.isPublic)
-    throw new UserError("the keys of the demo network are public: leave out --public");
+  if (choice.kind === "demo" && (answered.isPublic || sets.some(isPublicHost)))
+    throw new UserError("the keys of the demo network are public: leave out --public and other hosts");
   if (choice.kind !== "demo" && upstreamUrl === "")
     throw new UserError(
       "--upstream is missing: the URL of the snapchain node to follow, as http://host:3383",
     );
   return { ...answered, dataDir: resolve(answered.dataDir), output, set: sets };
+}
+
+/** The file that `--output` names. In a directory it is `svc.toml`, as for `cp`. */
+function settingsFile(output: string): string {
+  const path = resolve(output);
+  const isDirectory = output.endsWith("/") || statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  return isDirectory ? join(path, SETTINGS_FILE) : path;
+}
+
+function isPublicHost(set: string): boolean {
+  const [, host] = /^http\.host=(.*)$/s.exec(set) ?? [];
+  return host !== undefined && isHost(host) && !isLoopbackHost(host);
 }
 
 /**
@@ -172,7 +187,7 @@ async function costText({ choice, dataDir }: Wanted, { estimate }: Asked): Promi
 }
 
 function nextCommands({ choice, output }: Wanted): string[] {
-  const found = [resolve("svc.toml"), SYSTEM_SETTINGS].includes(output);
+  const found = [resolve(SETTINGS_FILE), SYSTEM_SETTINGS].includes(output);
   const svc = found ? programName : `${programName} --config ${shellWord(output)}`;
   const isService = output === SYSTEM_SETTINGS && existsSync(SYSTEMD);
   const start = isService ? `systemctl restart ${programName}` : `${svc} serve`;

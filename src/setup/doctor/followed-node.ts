@@ -7,7 +7,7 @@ import { checkPeer } from "../../upstream/check-peer.ts";
 import { UpstreamClient } from "../../upstream/client.ts";
 import { connectUpstream } from "../../upstream/connection.ts";
 import { dataOnNetwork } from "../../upstream/network-check.ts";
-import { PeerError, reasonOfCall } from "../../upstream/peer.ts";
+import { PeerError, reasonOfCall, SilentPeerError } from "../../upstream/peer.ts";
 import { BLOCK_SHARD } from "../../upstream/shards.ts";
 import { DEFAULT_TIMINGS } from "../../upstream/timings.ts";
 import type { Check } from "./checks.ts";
@@ -54,14 +54,19 @@ export const followedNodeCheck = ({ config, clock }: FollowedNodeDeps): Check =>
 });
 
 function unusable(url: string, cause: unknown): Finding {
-  if (cause instanceof PeerError)
+  const isSilent = cause instanceof SilentPeerError;
+  if (cause instanceof PeerError && !isSilent)
     return fail(
       "followed node",
       cause.message,
       "Correct upstream.url: the gRPC address of a snapchain node that follows everybody",
     );
   const advice = "See that it runs, and that this machine may connect to its gRPC port (firewall, address)";
-  return fail("followed node", `${url} does not answer: ${reasonOfCall(cause)}`, advice);
+  return fail(
+    "followed node",
+    `${url} does not answer: ${isSilent ? cause.reason : reasonOfCall(cause)}`,
+    advice,
+  );
 }
 
 async function ask(

@@ -6,7 +6,7 @@ import { checkPeer } from "../../upstream/check-peer.ts";
 import { UpstreamClient } from "../../upstream/client.ts";
 import { connectUpstream } from "../../upstream/connection.ts";
 import { estimateUpstream, type UpstreamEstimate } from "../../upstream/estimate-upstream.ts";
-import { PeerError, reasonOfCall } from "../../upstream/peer.ts";
+import { PeerError, reasonOfCall, SilentPeerError } from "../../upstream/peer.ts";
 import { DEFAULT_TIMINGS } from "../../upstream/timings.ts";
 import type { Choice } from "./choice.ts";
 import { channelAuthors, followersOf, type ResolvedScope, type ScopeLimits } from "./resolve-scope.ts";
@@ -70,10 +70,10 @@ export async function askUpstream(options: AskOptions): Promise<Asked> {
     return { resolved, estimate };
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
-    if (cause instanceof PeerError) throw new UserError(cause.message, { cause });
-    const reason = ended.aborted
-      ? `it did not answer everything within ${allMs / 1000} s`
-      : reasonOfCall(cause);
+    const isSilent = cause instanceof SilentPeerError;
+    if (cause instanceof PeerError && !isSilent) throw new UserError(cause.message, { cause });
+    const answer = isSilent ? cause.reason : reasonOfCall(cause);
+    const reason = ended.aborted ? `it did not answer everything within ${allMs / 1000} s` : answer;
     throw new RetryableError(`the upstream ${url} cannot be queried: ${reason}`, { cause });
   } finally {
     connection.close();

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isLoopbackHost } from "../../config/formats.ts";
 import { findSetting } from "../../config/schema.ts";
 import { tomlValue } from "../../config/to-toml.ts";
 import { parseText } from "../../config/values.ts";
@@ -26,6 +27,17 @@ type Sections = Map<string, Map<string, Line>>;
 /** Reads of strangers cost at most a hundredth of a core each. A unit is 50 microseconds. */
 const PUBLIC_UNITS_PER_MINUTE = 12_000;
 
+const EVERY_NETWORK = "0.0.0.0";
+const THIS_MACHINE = "127.0.0.1";
+
+/** Settings that the costs and the scope are found out from, with the flag of each. */
+const SETTINGS_WITH_FLAGS: ReadonlyMap<string, string> = new Map([
+  ["data.dir", "--data-dir"],
+  ["upstream.url", "--upstream"],
+  ["upstream.fids", "--fids"],
+  ["upstream.fid_file", "--fid-file"],
+]);
+
 const HEAD = `# Settings of svc, written by \`svc init\`. \`svc config defaults\` prints every setting with its meaning, \`svc config check\` checks
 # this file, \`svc doctor\` also the machine and the followed node. It may hold secrets: keep it from other users.
 `;
@@ -40,34 +52,40 @@ const BACKUP = `
 /**
  * The text of a settings file.
  *
- * @throws UserError for a `--set` that names no setting. Its value is checked with the whole file.
+ * @throws UserError for a `--set` that names no setting, or one that has a flag of its own. Its value is checked with the whole file.
  */
 export function settingsText(wanted: Wanted, scope: Scope): string {
+  const named = new Map(wanted.set.map(readSet));
   const sections: Sections = new Map();
-  const put = (section: string, name: string, value: unknown, ...comment: readonly string[]) => {
+  /** The value that the operator names, or the usual one. */
+  const chosen = (key: string, usual: unknown) => (named.has(key) ? named.get(key) : usual);
+  const put = (key: string, usual: unknown, ...comment: readonly string[]) => {
+    const [section = "", name = ""] = key.split(".");
     const lines = sections.get(section) ?? new Map<string, Line>();
-    sections.set(
-      section,
-      lines.set(name, { value, comment: comment.length > 0 ? comment : (lines.get(name)?.comment ?? []) }),
-    );
+    sections.set(section, lines.set(name, { value: chosen(key, usual), comment }));
+    named.delete(key);
   };
-  put("data", "dir", wanted.dataDir, "Everything that the node stores. A local disk.");
-  if (wanted.isPublic) {
-    put("http", "host", "0.0.0.0", "Every network of this machine. Put a proxy with TLS in front of it.");
-    const comment = "What one client address may read without a key: about a hundredth of a core.";
-    put("http", "anonymous_units_per_minute", PUBLIC_UNITS_PER_MINUTE, comment);
+  put("data.dir", wanted.dataDir, "Everything that the node stores. A local disk.");
+  const host = String(chosen("http.host", wanted.isPublic ? EVERY_NETWORK : THIS_MACHINE));
+  if (isLoopbackHost(host)) {
+    put("http.host", host, `This machine alone; ${EVERY_NETWORK} serves every network.`);
   } else {
-    put("http", "host", "127.0.0.1", "This machine alone; 0.0.0.0 serves every network.");
+    const networks = host === EVERY_NETWORK ? "Every network of this machine" : "Other machines, too";
+    put("http.host", host, `${networks}. Put a proxy with TLS in front of it.`);
+    const units = chosen("http.anonymous_units_per_minute", PUBLIC_UNITS_PER_MINUTE);
+    const limit = units === PUBLIC_UNITS_PER_MINUTE ? "about a hundredth of a core" : "0 is no limit";
+    put(
+      "http.anonymous_units_per_minute",
+      units,
+      `What one client address may read without a key: ${limit}.`,
+    );
   }
-  put("http", "port", 8080);
+  put("http.port", 8080);
   if (wanted.upstreamUrl !== "")
-    put("upstream", "url", wanted.upstreamUrl, "The node that is followed, by its gRPC port.");
-  if (scope.fids) put("upstream", "fids", scope.fids, scope.text);
-  else if (scope.fidFile !== undefined) put("upstream", "fid_file", scope.fidFile, scope.text);
-  for (const text of wanted.set) {
-    const { section, name, value } = readSet(text);
-    put(section, name, value);
-  }
+    put("upstream.url", wanted.upstreamUrl, "The node that is followed, by its gRPC port.");
+  if (scope.fids) put("upstream.fids", scope.fids, scope.text);
+  else if (scope.fidFile !== undefined) put("upstream.fid_file", scope.fidFile, scope.text);
+  for (const [key, value] of [...named]) put(key, value);
   const follows = scope.fids || scope.fidFile !== undefined ? "" : `\n# ${printable(scope.text)}\n`;
   return `${HEAD}${follows}${[...sections].map(sectionText).join("")}${sections.has("backup") ? "" : BACKUP}`;
 }
@@ -80,18 +98,14 @@ function sectionText([section, lines]: [string, Map<string, Line>]): string {
   return `\n[${section}]\n${texts.join("")}`;
 }
 
-function readSet(text: string): { section: string; name: string; value: unknown } {
+function readSet(text: string): [key: string, value: unknown] {
   const at = text.indexOf("=");
-  const setting = at < 0 ? undefined : findSetting(text.slice(0, at));
-  if (!setting)
-    throw new UserError(
-      `--set ${text.slice(0, Math.max(at, 0)) || text} names no setting: write section.key=value`,
-    );
-  return {
-    section: setting.section,
-    name: setting.name,
-    value: parseText(setting.schema, text.slice(at + 1)),
-  };
+  const key = text.slice(0, Math.max(at, 0));
+  const setting = findSetting(key);
+  if (!setting) throw new UserError(`--set ${key || text} names no setting: write section.key=value`);
+  const flag = SETTINGS_WITH_FLAGS.get(key);
+  if (flag !== undefined) throw new UserError(`--set ${key}: init has ${flag} for it`);
+  return [key, parseText(setting.schema, text.slice(at + 1))];
 }
 
 /** The name of the file with the fids, beside the settings. */

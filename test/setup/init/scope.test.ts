@@ -185,6 +185,16 @@ describe("a hostile followed node", () => {
     },
   );
 
+  test("that accepts and says nothing may answer later, so another try may work", async () => {
+    using silent = Bun.listen({ hostname: OWN_LOOPBACK, port: 0, socket: { data: () => undefined } });
+    const url = `http://${OWN_LOOPBACK}:${silent.port}`;
+    const left = ask(url, { kind: "all" }, { timeouts: { callMs: 100, allMs: 5000 } });
+    await expect(left).rejects.toThrow(RetryableError);
+    await expect(left).rejects.toThrow(
+      `the upstream ${url} cannot be queried: it does not respond (GetInfo timed out)`,
+    );
+  });
+
   test("of another network is refused, by the messages of a list and by those of the sample", async () => {
     const link = { type: "follow", target: { $case: "targetFid" as const, value: 3 } };
     const foreign = signMessage(
