@@ -109,5 +109,5 @@ function positionBehind(
     if (first !== undefined) starts.push(first);
   }
   const seq = Math.min(head.seq, ...starts.map((first) => first - 1));
-  return { logId: head.logId, seq, blocks: NO_BLOCKS };
+  return { logId: head.logId, seq, blocks: seen };
 }
