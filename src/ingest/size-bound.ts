@@ -32,6 +32,8 @@ export interface SizeBoundDeps {
   readonly maxBytes: number;
   /** Called when the level changes, with the one before. */
   readonly onLevel?: (level: SizeLevel, before: SizeLevel, size: IndexSize) => void;
+  /** Deletes a slice of what the index need not have when it would be full. Returns whether there was any. Default: there is none. */
+  readonly shrink?: () => boolean;
   /** Monotonic time. */
   readonly nowMs?: () => number;
 }
@@ -51,6 +53,9 @@ const RESUME_SHARE = 0.99;
 /** A write-ahead log with a larger share of the bound is emptied before the index counts as full, at most so often. */
 const LOG_SHARE = 1 / 16;
 const TRUNCATE_INTERVAL_MS = 5000;
+/** Slices that are deleted before one group of merges, and the time until the next ones after there was nothing to delete. */
+const MAX_SLICES = 10;
+const SHRINK_INTERVAL_MS = 1000;
 
 /** The refusal of a record at the bound. Its sender may try again later. */
 export const INDEX_FULL = rejection("resource_exhausted", "the index has reached index.max_bytes");
@@ -68,12 +73,13 @@ export class IndexFullError extends UserError {
 
 /** Creates the bound of an index. `db` is the connection of its writer. */
 export function createSizeBound(deps: SizeBoundDeps): SizeBound {
-  const { db, maxBytes, onLevel, nowMs = () => performance.now() } = deps;
+  const { db, maxBytes, onLevel, shrink = () => false, nowMs = () => performance.now() } = deps;
   const pageBytes = db.sqlite.query<{ page_size: number }, []>("PRAGMA page_size").get()?.page_size ?? 0;
   const logFile = `${db.file}-wal`;
   let growth: number = GROWTH[bulkPhaseOf(db) ?? "finished"];
   let level: SizeLevel = "room";
   let truncatedAtMs = Number.NEGATIVE_INFINITY;
+  let shrunkAtMs = Number.NEGATIVE_INFINITY;
 
   const logBytes = () => statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
 
@@ -90,6 +96,14 @@ export function createSizeBound(deps: SizeBoundDeps): SizeBound {
     return true;
   }
 
+  /** Deletes a slice of what the index need not have. Returns whether it did. */
+  function hasShrunk(): boolean {
+    if (nowMs() - shrunkAtMs < SHRINK_INTERVAL_MS) return false;
+    if (shrink()) return true;
+    shrunkAtMs = nowMs();
+    return false;
+  }
+
   function levelOf(bytes: number): SizeLevel {
     const share = (bytes * growth) / maxBytes;
     if (share >= (level === "full" ? RESUME_SHARE : 1)) return "full";
@@ -101,7 +115,8 @@ export function createSizeBound(deps: SizeBoundDeps): SizeBound {
     if (maxBytes === 0) return { bytes, maxBytes: null, isFull: false };
     const before = level;
     level = levelOf(bytes);
-    if (level === "full" && hasTruncated()) {
+    for (let slices = 0; level === "full" && slices < MAX_SLICES; slices++) {
+      if (!hasTruncated() && !hasShrunk()) break;
       bytes = measure();
       level = levelOf(bytes);
     }

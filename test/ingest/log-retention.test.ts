@@ -1,16 +1,17 @@
 import { expect, test } from "bun:test";
 import { eventsAfter, outboxBacklog, publishedSeq } from "../../src/db/index/outbox.ts";
 import { createLogRetention } from "../../src/ingest/log-retention.ts";
+import { DEFAULT_TIMESTAMP } from "../support/messages.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { cast } from "../support/records.ts";
 
 const RETENTION_SECS = 3600;
 
-function startRetention(sliceEvents: number) {
+function startRetention(sliceEvents: number, retentionSecs = RETENTION_SECS) {
   const node = startTestNode();
   node.ingestAll(accountRecords(1));
   const { db, clock } = node;
-  const secs = { outboxSecs: RETENTION_SECS, hubLogSecs: RETENTION_SECS };
+  const secs = { outboxSecs: retentionSecs, hubLogSecs: retentionSecs };
   const retention = createLogRetention({ db, clock, ...secs, sliceEvents });
   const add = (...texts: string[]) => node.merge(texts.map((text) => cast(1, text)));
   const seqs = () => eventsAfter(db, 0, 1000).map(({ seq }) => seq);
@@ -73,4 +74,22 @@ test("the position never moves back", () => {
   retention.markPublished(2);
   retention.markPublished(1);
   expect(publishedSeq(node.db)).toBe(2);
+});
+
+test("without room the logs shrink to one hour, in slices; unpublished events stay", () => {
+  using fixture = startRetention(2, 24 * 3600);
+  const { node, retention, add, seqs } = fixture;
+  add("a", "b", "c", "d");
+  retention.markPublished(4);
+  node.clock.advanceSecs(3601);
+  node.merge(["e", "f"].map((text) => cast(1, text, DEFAULT_TIMESTAMP + 3601)));
+  retention.markPublished(5);
+  for (let at = 0; at < 3; at++) retention.sweep();
+  expect(seqs()).toEqual([1, 2, 3, 4, 5, 6]);
+  expect([retention.shrink(), seqs()]).toEqual([true, [3, 4, 5, 6]]);
+  expect([retention.shrink(), seqs()]).toEqual([true, [5, 6]]);
+  expect([retention.shrink(), seqs()]).toEqual([false, [5, 6]]);
+  node.clock.advanceSecs(3601);
+  expect([retention.shrink(), seqs()]).toEqual([true, [6]]);
+  expect([retention.shrink(), seqs()]).toEqual([false, [6]]);
 });

@@ -50,6 +50,36 @@ describe("the bound of the index", () => {
     expect(bound.size()).toEqual({ bytes: used(db) * BYTES, maxBytes: 1000 * BYTES, isFull: false });
   });
 
+  test("deletes what it can spare, a slice at a time, before it is full", () => {
+    using db = index();
+    fill(db, 1030);
+    let nowMs = 0;
+    let spare = 3;
+    let asked = 0;
+    const bound = createSizeBound({
+      db,
+      maxBytes: 1000 * BYTES,
+      nowMs: () => nowMs,
+      shrink() {
+        asked++;
+        if (spare === 0) return false;
+        spare--;
+        db.sqlite.exec("DELETE FROM filler WHERE rowid IN (SELECT rowid FROM filler LIMIT 15)");
+        return true;
+      },
+    });
+    expect([bound.isFull(), spare, used(db) < 1000]).toEqual([false, 0, true]);
+    fill(db, 1001);
+    expect([bound.isFull(), bound.isFull(), asked]).toEqual([true, true, 4]);
+    nowMs = 1000;
+    expect([bound.isFull(), asked]).toEqual([true, 5]);
+    spare = 100;
+    nowMs = 2000;
+    expect([bound.isFull(), spare]).toEqual([false, 99]);
+    fill(db, 3000);
+    expect([bound.isFull(), spare]).toEqual([true, 89]);
+  });
+
   test("0 is no bound", () => {
     using db = index();
     const bound = createSizeBound({ db, maxBytes: 0 });

@@ -61,9 +61,23 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine 
     isLogging: config.hub.reads,
     onFault: (cause) => logStateFault(cause, {}, "Heights of blocks could not be reserved"),
   });
+  const retention = createLogRetention({
+    db,
+    clock: systemClock,
+    outboxSecs: config.stream.retention_hours * 3600,
+    hubLogSecs: config.hub.event_retention_hours * 3600,
+  });
   const bound = createSizeBound({
     db,
     maxBytes: config.index.max_bytes,
+    shrink: () => {
+      try {
+        return retention.shrink();
+      } catch (err) {
+        logFault(err);
+        return false;
+      }
+    },
     onLevel(level, before, size) {
       sequence.setFull(size.isFull);
       logSizeLevel(log, level, before, size);
@@ -80,12 +94,6 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine 
     onHubEvents: () => void deferred.synced().then(() => newHubEvents.raise()),
   });
   const queue = new IngestQueue(engine, deferred);
-  const retention = createLogRetention({
-    db,
-    clock: systemClock,
-    outboxSecs: config.stream.retention_hours * 3600,
-    hubLogSecs: config.hub.event_retention_hours * 3600,
-  });
   const sweepLogs = () => {
     try {
       retention.sweep();
