@@ -128,6 +128,15 @@ consoleTest("lists say how much is newer and never move their rows by themselves
   await pill.click();
   await page.getByText("newest").waitFor();
   expect((await shownIds(page, "casts", "main .list")).length).toBeGreaterThan(0);
+
+  const thread = demoCast(28, { text: "newest of all" });
+  await submit(origin, [thread]);
+  await goto(`/console/casts/${thread.hash}`);
+  await page.getByText("No replies yet.").waitFor();
+  await submit(origin, [demoCast(28, { text: "a new reply", parent: thread })]);
+  await page.clock.runFor(61_000);
+  await page.getByRole("button", { name: "1 newer" }).click();
+  await page.getByText("a new reply").waitFor();
 });
 
 consoleTest("the way back restores rows, tab and scroll position", async (open) => {

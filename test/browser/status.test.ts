@@ -182,6 +182,7 @@ describe("check 34: the operator's page", () => {
     await goto("/console/operator#code=wrong");
     await page.reload();
     await page.getByText("It did not open.").waitFor();
+    expect(await page.getByText("asks for an API key").count()).toBe(0);
   });
 
   consoleTest(

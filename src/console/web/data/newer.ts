@@ -29,7 +29,7 @@ export function useNewer<T>(
   call: Call | undefined,
   // biome-ignore lint/suspicious/noExplicitAny: a response of the API; its type is the caller's to state
   read: (body: any) => Page<T>,
-  pages: Pages<T>,
+  pages: Pick<Pages<T>, "items" | "loading" | "loadedAtMs" | "refresh">,
   keyOf: (item: T) => string | number,
 ): Newer {
   const count = useMemo(() => signal(0), [pages]);

@@ -51,6 +51,9 @@ export interface RequestOptions {
   readonly rawBody?: string | undefined;
 }
 
+/** What is not of the API is opened by no API key: a 401 there is about the operator's code or session. */
+const wantsApiKey = ({ op, path }: Call) => op === undefined && !path.startsWith("/console/");
+
 /** Makes the request and returns its decoded body. Throws `RequestFailure`, or the reason of an abort. */
 export async function request<T>(call: Call, options: RequestOptions = {}): Promise<T> {
   const body = options.rawBody ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
@@ -69,7 +72,7 @@ export async function request<T>(call: Call, options: RequestOptions = {}): Prom
     if (options.signal?.aborted) throw cause;
     throw new RequestFailure({ status: 0, message: "the node cannot be reached" });
   }
-  if (response.status === 401 && call.op === undefined) isApiKeyWanted.value = true;
+  if (response.status === 401 && wantsApiKey(call)) isApiKeyWanted.value = true;
   if (!response.ok) throw await readFailure(response);
   try {
     return (await response.json()) as T;

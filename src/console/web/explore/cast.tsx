@@ -1,10 +1,13 @@
+import { useMemo, useRef } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
-import { get } from "../data/call.ts";
+import { type Call, get } from "../data/call.ts";
 import { plural } from "../data/format.ts";
-import { useQuery } from "../data/query.ts";
+import { useNewer } from "../data/newer.ts";
+import { type Query, useQuery } from "../data/query.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
 import { CastRow } from "../parts/cast-row.tsx";
 import { LoadImages } from "../parts/load-images.tsx";
+import { NewerPill } from "../parts/newer-pill.tsx";
 import { NotReadyYet } from "../parts/node-state.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Region } from "../parts/region.tsx";
@@ -13,6 +16,7 @@ import { castPage } from "../text/client-urls.ts";
 import { displayNameOf, plainName } from "../text/name.ts";
 import { Ancestors } from "./ancestors.tsx";
 import { LikedBy, Quotes, RawCast } from "./cast-tabs.tsx";
+import { castKey } from "./lists.ts";
 import { type Conversation, hiddenReplies, type ThreadRow, threadRows } from "./thread.ts";
 
 const REPLY_DEPTH = 5;
@@ -66,7 +70,7 @@ function CastPage({ hash }: { hash: string }) {
                 onSelect={(id) => route(id === "replies" ? path : `${path}?tab=${id}`)}
               />
               <div {...tabPanelProps("about", selected)}>
-                {selected === "replies" && <Replies conversation={conversation.data} />}
+                {selected === "replies" && <Replies call={call} query={conversation} />}
                 {selected === "quotes" && <Quotes hash={hash} />}
                 {selected === "likes" && <LikedBy hash={hash} />}
                 {selected === "json" && <RawCast hash={hash} />}
@@ -80,12 +84,36 @@ function CastPage({ hash }: { hash: string }) {
   );
 }
 
-function Replies({ conversation }: { conversation: Conversation }) {
-  const rows = threadRows(conversation);
-  if (rows.length === 0) return <p class="empty">No replies yet.</p>;
-  const hidden = hiddenReplies(conversation);
+const repliesOf = (conversation: Conversation) => ({
+  items: threadRows(conversation).map(({ cast }) => cast),
+  next: null,
+});
+
+function Replies({ call, query }: { call: Call; query: Query<Conversation> }) {
+  const top = useRef<HTMLDivElement>(null);
+  const list = useMemo(
+    () => ({
+      get items() {
+        return query.data && repliesOf(query.data).items;
+      },
+      get loading() {
+        return query.loading;
+      },
+      get loadedAtMs() {
+        return query.loadedAtMs;
+      },
+      refresh: () => query.refresh(),
+    }),
+    [query],
+  );
+  const newer = useNewer(call, repliesOf, list, castKey);
+  if (!query.data) return null;
+  const rows = threadRows(query.data);
+  const hidden = hiddenReplies(query.data);
   return (
-    <div class="list thread">
+    <div class="list thread" ref={top}>
+      <NewerPill newer={newer} list={top} />
+      {rows.length === 0 && <p class="empty">No replies yet.</p>}
       {rows.map((row) => (
         <Reply row={row} key={row.cast.hash} />
       ))}

@@ -1,10 +1,10 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useRef } from "preact/hooks";
 import type { Call } from "../data/call.ts";
-import { formatCount } from "../data/format.ts";
 import { useNewer } from "../data/newer.ts";
 import type { Page, Pages } from "../data/pages.ts";
 import { LoadMore, pagesAsQuery } from "./load-more.tsx";
+import { NewerPill } from "./newer-pill.tsx";
 import { Region } from "./region.tsx";
 import { Skeleton } from "./skeleton.tsx";
 
@@ -47,18 +47,7 @@ export function ListRegion<T extends object>(props: ListRegionProps<T>) {
     >
       {(items) => (
         <div class="list" ref={top}>
-          {newer.count > 0 && (
-            <button
-              type="button"
-              class="btn go newer"
-              onClick={() => {
-                newer.show();
-                top.current?.closest("section")?.scrollIntoView({ block: "start" });
-              }}
-            >
-              {formatCount(newer.count)} newer
-            </button>
-          )}
+          <NewerPill newer={newer} list={top} />
           <ul class="rows">
             {items.map((item) => {
               // A row that is the same object is not drawn again when the list grows.
