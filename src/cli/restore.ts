@@ -31,6 +31,7 @@ export async function restoreInto(
   const { UserError } = await import("../lib/failure.ts");
   const { openDataDir } = await import("../runtime/data-dir.ts");
   const { restoreSnapshot } = await import("../node/snapshot/restore-snapshot.ts");
+  const { restoredKeysText, restoredSqliteKeys } = await import("../node/state-check/restored-keys.ts");
   const { startSnapshotProgress, summaryOf } = await import("./snapshot-output.ts");
   if (indexOnly && stateOnly) throw new UserError("--index-only and --state-only exclude each other");
   const only: SnapshotPart | undefined = indexOnly ? "index" : stateOnly ? "state" : undefined;
@@ -50,11 +51,9 @@ export async function restoreInto(
     });
     progress.finish();
     print(`Restored ${parts.join(" and ")} into ${dataDir.path}\n${summaryOf(manifest)}`);
-    if (parts.includes("state")) print(AFTER_STATE);
+    if (parts.includes("state")) print(`${AFTER_STATE}${restoredKeysText(restoredSqliteKeys(dataDir.path))}`);
     if (isStateNew) print("state.db is new and empty, because the snapshot is of the index alone\n");
   });
 }
 
-const AFTER_STATE = `Requests that were signed before now are refused: clients sign again.
-Apps, webhooks and secrets that were deleted after the backup are back: list them, and delete them again.
-`;
+const AFTER_STATE = "Requests that were signed before now are refused: clients sign again. Sessions have ended.\n";

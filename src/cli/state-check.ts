@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { StateFinding } from "../node/state/verify.ts";
+import type { RestoredKeys } from "../node/state-check/restored-keys.ts";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
 
@@ -21,6 +22,9 @@ export function registerStateCheck(state: Command, context: CommandContext): voi
         "../node/state-check/postgres-check.ts"
       );
       const { checkSqliteState, settleSqliteState } = await import("../node/state-check/sqlite-check.ts");
+      const { restoredKeysText, restoredPostgresKeys, restoredSqliteKeys } = await import(
+        "../node/state-check/restored-keys.ts"
+      );
       const { nowSecs } = await import("../runtime/clock.ts");
       const { openDataDir } = await import("../runtime/data-dir.ts");
       const common = createCommon(context);
@@ -29,19 +33,22 @@ export function registerStateCheck(state: Command, context: CommandContext): voi
         const nonceFloor = nowSecs(clock) + config.auth.signed_at_window_secs;
         const postgres = postgresSettings(config);
         let findings: readonly StateFinding[];
+        let keys: RestoredKeys | undefined;
         if (postgres) {
           // A check of the wrong database or schema must not create an empty state and find it sound.
           await migratePostgres(postgres, { may: false });
           if (restored) await settlePostgresState(postgres, { nonceFloor });
           findings = await checkPostgresState(postgres);
+          if (restored) keys = await restoredPostgresKeys(postgres);
         } else if (restored) {
           const dataDir = openDataDir(config.data.dir);
           shutdown.add("data directory", () => dataDir.release());
           findings = settleSqliteState(dataDir.path, { nonceFloor });
+          keys = restoredSqliteKeys(dataDir.path);
         } else {
           findings = checkSqliteState(config.data.dir);
         }
-        if (restored) print(SETTLED);
+        if (keys) print(`${SETTLED}${restoredKeysText(keys)}`);
         if (findings.length > 0)
           throw new UserError(
             `the state contradicts itself:\n${findings.map(({ what, rows }) => `  ${what} (${rows})`).join("\n")}`,

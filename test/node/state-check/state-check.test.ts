@@ -5,6 +5,12 @@ import { readMeta, writeMeta } from "../../../src/db/index/meta.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import { nonceFloor } from "../../../src/db/state/saved-clock.ts";
 import { checkPostgresState, settlePostgresState } from "../../../src/node/state-check/postgres-check.ts";
+import {
+  type RestoredKeys,
+  restoredKeysText,
+  restoredPostgresKeys,
+  restoredSqliteKeys,
+} from "../../../src/node/state-check/restored-keys.ts";
 import { checkSqliteState, settleSqliteState } from "../../../src/node/state-check/sqlite-check.ts";
 import { createDatabase } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
@@ -18,7 +24,7 @@ const BOOT = "00000000-0000-4000-8000-000000000001";
 const rowsWith = (flag: string) => `
   INSERT INTO webhooks (webhook_id, owner_fid, title, target_url, active, subscription, created_at, updated_at)
     VALUES ('w', 1, 't', 'https://a.example', ${flag}, '{}', 1, 1);
-  INSERT INTO secrets (holder, uid, value, digest, created_at) VALUES ('w', 'u', 'v', 'd', 1);
+  INSERT INTO secrets (holder, uid, value, digest, created_at) VALUES ('w', 'u', 'v', 'd', 1), ('key', 'u2', 'v2', 'd2', 1);
   INSERT INTO webhook_changes (webhook_id) VALUES ('w');
   INSERT INTO webhook_health (webhook, queued, consecutive_failures, dropped) VALUES (1, 7, 0, 0);
   INSERT INTO delivery_events (event_id, kind, body, is_test, created_at) VALUES ('e', 'cast.created', '{}', ${flag}, 1);
@@ -31,7 +37,19 @@ const rowsWith = (flag: string) => `
     VALUES ('c', 'a', 1, 'n', 't', 'b', 'https://a.example', 'running', 0, 0, 0, 1, '${BOOT}', 1, 1, 0);
   INSERT INTO campaign_audiences VALUES (1, '[]');
   INSERT INTO sessions (session_id, owner_fid, public_key, custody, access, label, origin, created_at, expires_at)
-    VALUES ('s', 1, 'k', 'c', 'read', 'l', 'https://a.example', 1, 9999999999);`;
+    VALUES ('s', 1, 'k', 'c', 'read', 'l', 'https://a.example', 1, 9999999999);
+  INSERT INTO api_keys (api_key_id, owner_fid, name, prefix, scopes, active, custody, created_at, updated_at)
+    VALUES ('key', 3, 'back\u001bend', 'p', '[]', ${flag}, 'c', 1, 1);
+  INSERT INTO managed_signers (signer_uuid, owner_fid, public_key, sealed, key_id, permissions, created_at, updated_at, fid)
+    VALUES ('uuid-2', 2, 'k2', 's', 'i', '[]', 1, 1, NULL), ('uuid-1', 2, 'k1', 's', 'i', '[]', 1, 1, 5);`;
+const KEYS: RestoredKeys = {
+  count: 3,
+  listed: [
+    { kind: "API key", id: "key", ownerFid: 3, of: "back\u001bend" },
+    { kind: "signer", id: "uuid-1", ownerFid: 2, of: "fid 5" },
+    { kind: "signer", id: "uuid-2", ownerFid: 2, of: "" },
+  ],
+};
 const FOUND = [
   { what: "webhooks whose count of queued deliveries is not that of the deliveries", rows: 1 },
   { what: "totals of deliveries that are not those of the deliveries", rows: 1 },
@@ -50,6 +68,7 @@ test("a restored state.db is corrected, ends leases, refuses earlier requests, a
   expect(checkSqliteState(dir.path)).toEqual(FOUND);
   expect(settleSqliteState(dir.path, FLOOR)).toEqual([]);
   expect(checkSqliteState(dir.path)).toEqual([]);
+  expect(restoredSqliteKeys(dir.path)).toEqual(KEYS);
   using state = openState(statePath(dir.path));
   expect(nonceFloor(state)).toBe(FLOOR.nonceFloor);
   expect(
@@ -81,6 +100,7 @@ test.skipIf(!HAS_POSTGRES)(
     await query("UPDATE nodes SET ends_at_ms = 0");
     await settlePostgresState(settings, FLOOR);
     expect(await checkPostgresState(settings)).toEqual([]);
+    expect(await restoredPostgresKeys(settings)).toEqual(KEYS);
     const [left] = await query(
       `SELECT (SELECT count(*) FROM deliveries WHERE claimed_by IS NOT NULL) AS claimed,
          (SELECT count(*) FROM campaigns WHERE runner IS NOT NULL) AS running,
@@ -90,3 +110,16 @@ test.skipIf(!HAS_POSTGRES)(
     expect(Object.values(left ?? {}).map(Number)).toEqual([0, 0, 0, 0, FLOOR.nonceFloor]);
   },
 );
+
+test("a restore lists the API keys and signers that are back, as text that moves no cursor, and says how many more there are", () => {
+  const text = restoredKeysText({ ...KEYS, count: 1003 });
+  expect(text.split("\n").slice(1)).toEqual([
+    "These API keys and signers work:",
+    "  API key key of fid 3: back\\u001bend",
+    "  signer uuid-1 of fid 2: fid 5",
+    "  signer uuid-2 of fid 2",
+    "  and 1000 more",
+    "",
+  ]);
+  expect(restoredKeysText({ count: 0, listed: [] })).not.toContain("work");
+});

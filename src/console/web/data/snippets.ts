@@ -11,6 +11,8 @@ export interface Site {
   readonly domain: string;
   /** Of the headers of signed operations, as in `X-Svc-`. */
   readonly headerPrefix: string;
+  /** Whether the API is read with an API key alone (`http.anonymous = false`). Snippets take it from `$SECRET`. */
+  readonly needsApiKey: boolean;
 }
 
 export type SnippetLanguage = "curl" | "TypeScript" | "SDK" | "svc";
@@ -33,31 +35,34 @@ export function snippetsOf(call: Call, site: Site): readonly { language: Snippet
 /** A word of a POSIX shell that stands for exactly this text. */
 export const shellQuote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-function curl(call: Call, { origin }: Site): string {
-  const url = shellQuote(`${origin}${call.path}`);
+/** What is not below `/v2/` belongs to the page and takes no key. */
+const needsKey = ({ path }: Call, { needsApiKey }: Site) => needsApiKey && path.startsWith("/v2/");
+
+function curl(call: Call, site: Site): string {
+  const key = needsKey(call, site) ? '-H "x-api-key: $SECRET" ' : "";
+  const url = `${key}${shellQuote(`${site.origin}${call.path}`)}`;
   if (call.isStream) return `curl -N ${url}`;
   if (call.body === undefined) return call.method === "GET" ? `curl ${url}` : `curl -X ${call.method} ${url}`;
   const method = call.method === "POST" ? "" : `-X ${call.method} `;
   return `curl ${method}${url} \\\n  --json ${shellQuote(JSON.stringify(call.body))}`;
 }
 
-function typeScript(call: Call, { origin }: Site): string {
-  const url = JSON.stringify(`${origin}${call.path}`);
-  if (call.isStream)
-    return `const response = await fetch(${url});
-for await (const text of response.body!.pipeThrough(new TextDecoderStream())) console.log(text);`;
-  if (call.body === undefined && call.method === "GET")
-    return `const response = await fetch(${url});\nconst body = await response.json();`;
-  const init = [
-    `  method: "${call.method}",`,
-    ...(call.body === undefined
-      ? []
-      : [
-          '  headers: { "content-type": "application/json" },',
-          `  body: JSON.stringify(${JSON.stringify(call.body)}),`,
-        ]),
+function typeScript(call: Call, site: Site): string {
+  const url = JSON.stringify(`${site.origin}${call.path}`);
+  const headers = [
+    ...(needsKey(call, site) ? ['"x-api-key": process.env.SECRET!'] : []),
+    ...(call.body === undefined ? [] : ['"content-type": "application/json"']),
   ];
-  return `const response = await fetch(${url}, {\n${init.join("\n")}\n});\nconst body = await response.json();`;
+  const init = [
+    ...(call.method === "GET" ? [] : [`method: "${call.method}"`]),
+    ...(headers.length === 0 ? [] : [`headers: { ${headers.join(", ")} }`]),
+    ...(call.body === undefined ? [] : [`body: JSON.stringify(${JSON.stringify(call.body)})`]),
+  ];
+  const options = init.length === 0 ? "" : `, {\n${init.map((line) => `  ${line},`).join("\n")}\n}`;
+  const fetched = `const response = await fetch(${url}${options});\n`;
+  if (call.isStream)
+    return `${fetched}for await (const text of response.body!.pipeThrough(new TextDecoderStream())) console.log(text);`;
+  return `${fetched}const body = await response.json();`;
 }
 
 function svcCommand(cli: string, { service, origin }: Site): string {
@@ -110,14 +115,15 @@ const response = await fetch(${JSON.stringify(`${origin}${call.path}`)}, {
 console.log(await response.json());`;
 }
 
-function sdkSnippet(call: Call, { origin }: Site): string | undefined {
+function sdkSnippet(call: Call, site: Site): string | undefined {
   if (call.method !== "GET") return undefined;
   const [path = "", query = ""] = call.path.split("?");
   const route = path.replace(/^\/v2\/[^/]+/, "");
   const method = sdkMethods.find((candidate) => candidate.route === route);
   const params = method?.params(Object.fromEntries(new URLSearchParams(query)));
   if (!method || !params) return undefined;
-  const config = `{ apiKey: "NONE", basePath: ${JSON.stringify(origin)} }`;
+  const apiKey = site.needsApiKey ? "process.env.SECRET!" : '"NONE"';
+  const config = `{ apiKey: ${apiKey}, basePath: ${JSON.stringify(site.origin)} }`;
   return `import { Configuration, NeynarAPIClient } from "@neynar/nodejs-sdk";
 
 const client = new NeynarAPIClient(new Configuration(${config}));

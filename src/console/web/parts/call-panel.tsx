@@ -33,8 +33,8 @@ function Measured({ path }: { path: string }) {
   );
 }
 
-const { service, domain, headerPrefix } = pageConfig;
-const site = { origin: nodeOrigin, service, domain, headerPrefix };
+const { service, domain, headerPrefix, anonymous } = pageConfig;
+const site = { origin: nodeOrigin, service, domain, headerPrefix, needsApiKey: !anonymous };
 let counter = 0;
 
 /** The call that made a view, to be copied: for the shell, for TypeScript, for the hosted API's SDK. */

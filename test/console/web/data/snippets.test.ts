@@ -23,7 +23,13 @@ afterAll(async () => {
   await signed[Symbol.asyncDispose]();
 });
 
-const site: Site = { origin: signed.api.url, service: "svc", domain: "Svc", headerPrefix: "X-Svc-" };
+const site: Site = {
+  origin: signed.api.url,
+  service: "svc",
+  domain: "Svc",
+  headerPrefix: "X-Svc-",
+  needsApiKey: false,
+};
 
 function snippet(call: Call, language: SnippetLanguage): string {
   const found = snippetsOf(call, site).find((candidate) => candidate.language === language);
@@ -74,6 +80,29 @@ describe("the call behind a view", () => {
     expect(await runTypeScript(snippet(list, "TypeScript"), env)).toContain("Bread club");
     expect(snippet(list, "svc")).toStartWith("svc app list");
     expect(snippetsOf(create, site).map(({ language }) => language)).toEqual(["TypeScript"]);
+  });
+
+  test("of a node that is read with an API key alone takes the key from $SECRET, in each language", async () => {
+    const seen: (string | null)[] = [];
+    using server = Bun.serve({
+      port: 0,
+      fetch({ headers }) {
+        seen.push(headers.get("x-api-key"));
+        return Response.json({ user: {} });
+      },
+    });
+    const keyed = { ...site, origin: server.url.origin, needsApiKey: true };
+    const env = { SECRET: "svc_a_b" };
+    const texts = (call: Call) => snippetsOf(call, keyed).map(({ text }) => text);
+    const [get = "", typeScript = "", sdk] = texts({ ...user, path: "/v2/svc/user/bulk?fids=3" });
+    const [post = ""] = texts(bulk);
+    const [, stream = ""] = texts({ ...user, isStream: true });
+    await Promise.all([get, post].map((text) => run(["sh", "-c", `${text} -s`], env)));
+    await runTypeScript(`{ ${typeScript} }\n{ ${stream} }`, env);
+    expect(seen).toEqual(Array.from({ length: 4 }, () => env.SECRET));
+    expect(sdk).toContain("apiKey: process.env.SECRET!");
+    const ofPage: Call = { method: "GET", path: "/console/api/pulse" };
+    expect(texts(ofPage).join()).not.toContain("SECRET");
   });
 
   test("has its body as one word of the shell", async () => {
