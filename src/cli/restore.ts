@@ -56,4 +56,5 @@ export async function restoreInto(
   });
 }
 
-const AFTER_STATE = "Requests that were signed before now are refused: clients sign again. Sessions have ended.\n";
+const AFTER_STATE =
+  "Requests that were signed before now are refused: clients sign again. Sessions have ended.\n";

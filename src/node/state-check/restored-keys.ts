@@ -1,6 +1,6 @@
-import { openStateReader, statePath } from "../../db/state/database.ts";
 import type { PgSettings } from "../../db/postgres/pools.ts";
 import { onWholeState } from "../../db/postgres/whole-state.ts";
+import { openStateReader, statePath } from "../../db/state/database.ts";
 import { printable } from "../../lib/printable.ts";
 
 /** The API keys and managed signers of a restored state. Those that were deleted after the copy was made can be used again. */
