@@ -45,6 +45,7 @@ export interface NarrowReport {
 /** No scope has this fingerprint: a start then reads every fid again. */
 const NARROWING = -1;
 const RECORDS_PER_BATCH = 1000;
+const FIDS_PER_STEP = 1000;
 const TODO_PER_STEP = 1000;
 /** The stores whose messages mention other fids. */
 const MENTIONING: readonly Store[] = [Store.Casts, Store.Reactions, Store.Links];
@@ -79,10 +80,12 @@ export async function narrowIndex(deps: NarrowDeps): Promise<NarrowReport> {
   let looked = 0;
   for (let fid = storedFidAfter(db, 0); fid !== undefined; fid = storedFidAfter(db, fid)) {
     signal.throwIfAborted();
-    removedRecords += removeSurplus(deps, scope, fid);
-    if (++looked % RECORDS_PER_BATCH > 0) continue;
-    onProgress?.(looked);
-    await setImmediate();
+    const removed = removeSurplus(deps, scope, fid);
+    removedRecords += removed;
+    const isStep = ++looked % FIDS_PER_STEP === 0;
+    if (isStep) onProgress?.(looked);
+    // Removing takes its time, so a signal of the system has its turn after each fid.
+    if (isStep || removed > 0) await setImmediate();
   }
   removeNonces(db, scope);
   const isComplete = isSameScope || complete?.size === followed.size;
