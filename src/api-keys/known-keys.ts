@@ -18,7 +18,7 @@ interface KnownKey {
 /** Valid keys by their text. Times are monotonic, ms. */
 export class KnownKeys {
   readonly #keys = new Map<bigint | number, KnownKey>();
-  /** Nobody can choose texts that share an entry. */
+  /** No client can choose texts that share an entry. */
   readonly #seed = crypto.getRandomValues(new BigUint64Array(1))[0] ?? 0n;
 
   /** The entry of a text that was found in this epoch. */

@@ -26,7 +26,7 @@ type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel
 
 /**
  * Reads and discards what a client is still sending, before its connection is closed: a system answers data on a closed connection with a
- * reset, which takes the response with it. A client that pauses, or sends more than anybody who is mistaken, is not waited for.
+ * reset, which takes the response with it. The wait ends when the client pauses, or sends more than a mistaken one would.
  */
 async function discard(reader: BodyReader): Promise<void> {
   const pause = () => Bun.sleep(DISCARD_PAUSE_MS).then(() => undefined);

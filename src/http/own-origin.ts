@@ -3,7 +3,7 @@ import { isWildcardHost } from "../config/formats.ts";
 
 /** Decides whether a request was sent to this node by its own name, and whether a page of this node sent it. */
 export interface OwnOrigin {
-  /** Whether the `Host` names this node. A name that somebody else's DNS leads here does not (DNS rebinding). */
+  /** Whether the `Host` names this node. A foreign name that DNS resolves to this node does not (DNS rebinding). */
   isOwnHost(host: string | null): boolean;
   /**
    * Whether a browser sent the request from a page of this node, or no browser did: programs name no origin. An origin

@@ -27,7 +27,7 @@ export interface AppAudience {
   readonly days: readonly AudienceDay[];
 }
 
-/** Whom an app can reach, and sends by its owner. `fid` is the acting fid. */
+/** The users that an app can reach, and sends by its owner. `fid` is the acting fid. */
 export interface AudienceService {
   /** @param days how many days of growth, today included */
   get(
@@ -36,7 +36,7 @@ export interface AudienceService {
   ): Promise<Result<AppAudience, Refusal>>;
   /** Starts a campaign of the app that the body names. */
   send(fid: number, body: unknown): Promise<Result<StartedCampaign, Refusal>>;
-  /** Counts whom that campaign would reach; `busy` when that takes too long. */
+  /** Counts the tokens that the campaign would reach; `busy` when that takes too long. */
   estimate(fid: number, body: unknown): Promise<Result<Estimate | "busy", Refusal>>;
 }
 

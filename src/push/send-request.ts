@@ -119,7 +119,7 @@ const readBody = schemaReader(SendNotificationRequest);
 /** What an estimate counts. */
 export interface EstimatedSend {
   readonly audience: Audience;
-  /** Undefined for a notification that nobody can have. */
+  /** Undefined for a notification that no token can have. */
   readonly uuid: string | undefined;
 }
 

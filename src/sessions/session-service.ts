@@ -14,7 +14,7 @@ const ID_CHARS = 16;
 /** Live sessions of an fid. One more ends the oldest. */
 const MAX_SESSIONS = 20;
 
-/** Who asks for a change. */
+/** The client that asks for a change. */
 export interface SessionActor {
   readonly fid: number;
   readonly requestId: string;
@@ -64,7 +64,7 @@ export function createSessionService(deps: {
       if (!request.ok) return request;
       const { public_key, access, ttl_secs: ttlSecs = maxTtlSecs, label, origin } = request.value;
       if (ttlSecs > maxTtlSecs) return badField(`ttl_secs must be at most ${maxTtlSecs}`);
-      // A page elsewhere that has talked an owner into signing cannot send the request from a browser.
+      // A page of another site that has made an owner sign cannot send the request from a browser.
       const sentBy = headers.get("origin");
       if (!ownOrigin.isOwnOrigin(actor) || (sentBy !== null && sentBy !== origin)) {
         return refused(

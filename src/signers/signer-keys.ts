@@ -137,7 +137,7 @@ export function createSignerKeys(deps: SignerKeysDeps): SignerKeys {
       const submitted = await submit(message, actor);
       if (submitted.ok) return ok(message.hash);
       last = submitted;
-      // Somebody else may have removed it.
+      // Another request may have removed it.
       if (!facts.of(fid, signer.publicKey, nowSecs(clock))) return ok(null);
       if (submitted.error.kind !== "conflict" && submitted.error.kind !== "badRequest") return submitted;
     }

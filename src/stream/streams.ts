@@ -35,7 +35,7 @@ export interface StreamSlotsClient {
 export interface StreamsDeps {
   readonly db: IndexDatabase;
   readonly clock: Clock;
-  /** Two clients of the matching thread that nobody else uses. */
+  /** Two clients of the matching thread that no other part uses. */
   readonly matching: { readonly live: MatchClient; readonly replays: MatchClient };
   /** Resolves when the log has an event after a number, however long that takes. */
   readonly awaitEvents: (afterSeq: number) => Promise<void>;

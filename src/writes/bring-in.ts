@@ -173,7 +173,7 @@ function toNewMessage({ position, message }: Positioned): NewWrite["messages"][n
   return { position, fid, type, hash: message.hash, message: encodeMessage(message) };
 }
 
-/** Nobody submits it again: whether it was merged is open. */
+/** It is not submitted again: whether it was merged is unknown. */
 function withoutQueue(settlements: readonly Settlement[]): readonly Settlement[] {
   return settlements.map(({ lease, result }) => ({
     lease,

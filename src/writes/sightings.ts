@@ -4,7 +4,7 @@ import { presenceOf } from "../ingest/presence.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 
-/** How often the commits of the index are looked at while somebody waits. */
+/** How often the commits of the index are looked at while a caller waits. */
 const POLL_MS = 10;
 
 export interface SightingsDeps {

@@ -29,8 +29,8 @@ export function sessionMessage(message: SessionMessage): Uint8Array<ArrayBuffer>
 }
 
 /**
- * Whether an Ed25519 key has signed a request, as strictly as messages of the network are verified: with a key of small order, which
- * accepts what anybody writes, nothing is signed. False also for a key or signature that is none.
+ * Whether an Ed25519 key has signed a request, as strictly as messages of the network are verified: a key of small order, for
+ * which any text verifies, signs nothing. False also for a malformed key or signature.
  */
 export function isSignedBySession(
   publicKey: Uint8Array,

@@ -41,7 +41,7 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
 
   const marked = new Map<string, number>();
 
-  /** Nobody waits for it, and a use that is not recorded is no fault. A state that does not answer gets no queue of marks. */
+  /** No request waits for it, and a use that is not recorded is no fault. A state that does not respond gets no queue of marks. */
   function markUsed({ sessionId, lastUsedAt }: Session, now: number): void {
     const last = Math.max(lastUsedAt ?? 0, marked.get(sessionId) ?? 0);
     if (now - last < USE_LAG_SECS) return;
@@ -58,7 +58,7 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
       throw unauthorized(`signed at more than ${WINDOW_SECS} seconds from the server's time`);
     }
     const session = await sessions.find(sessionId, now);
-    // One of the future was created while the clock was wrong, so nobody knows when its time is over.
+    // A session of the future was created while the clock was wrong, so its end is unknown.
     if (!session || session.ownerFid !== fid || session.createdAt > now + WINDOW_SECS)
       throw ended("the session is unknown or has ended");
     const custody = custodyOf(fid);

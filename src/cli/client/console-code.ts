@@ -12,7 +12,7 @@ const issued = Type.Object({
 
 /**
  * Asks a node for a code and returns the link that opens the operator's page with it. The code is in the fragment, which browsers
- * send to nobody.
+ * send to no host.
  *
  * @throws UserError with the status and message of a refusal, RetryableError when there is no response.
  */

@@ -5,7 +5,7 @@ import { listNodes } from "./node-rows.ts";
 import { createWorkLease, type WorkLease } from "./work-lease.ts";
 
 /**
- * The lease of the node that seals keys of users again, under the master key with an id. Nobody has it while a live node does not
+ * The lease of the node that seals keys of users again, under the master key with an id. No node has it while a live node does not
  * know that key: it could no longer sign.
  */
 export function createResealLease(pool: PgPool, node: StateNode, keyId: string): WorkLease {

@@ -92,7 +92,7 @@ export function approveRoutes({ assets, thread, namesOf, own, linkBase, staleRea
     const { requestId, client } = exchangeOf(request);
     return { requestId, address: client().address };
   };
-  /** Nobody may approve with an address that is no longer the custody of an fid. */
+  /** An address that is no longer the custody of an fid may not approve. */
   async function refuseStale(): Promise<void> {
     const stale = await staleReason();
     if (stale !== undefined) throw new ApiError("unavailable", `approvals have to wait: ${stale}`);

@@ -39,7 +39,7 @@ export interface AddedApp {
 
 /** The phones of the demo people, on which two client apps show notifications. */
 export interface DemoPhones {
-  /** Seals the reports of the first `people` of the network for whom this is their client. */
+  /** Seals the reports of the first `people` of the network, each through the person's client. */
   envelopes(appId: string, people: number): AddedApp[];
   /** Takes a batch for the users of a client. */
   show(clientFid: number, notification: PostedNotification): BatchAnswer;
@@ -58,7 +58,7 @@ export const CLIENT_FIDS: readonly number[] = [MAIN_CLIENT_FID, SECOND_CLIENT_FI
 
 const MAX_BUZZES = 400;
 const MAX_TEXT_CHARS = 2048;
-/** Notifications of which a client knows whom it has shown them. */
+/** Notifications of which a client remembers the tokens that it has shown them to. */
 const MAX_NOTIFICATIONS = 200;
 const MAX_TOKENS = 2_000;
 /** The second client asks to send every tenth of its notifications later. */

@@ -15,7 +15,7 @@ import {
 } from "../../protocol/wire/generated/message.ts";
 import type { SetTimer } from "../../runtime/set-timer.ts";
 
-/** Has the people of the demo network do something: nothing of it moves unasked. */
+/** Makes the people of the demo network act, on request only. */
 export interface DemoPulse {
   /**
    * Starts a pulse, unless one runs.
@@ -103,7 +103,7 @@ function peopleWithTexts() {
   return { people: demoPeople(texts), texts };
 }
 
-/** What happens next: a cast where there is nothing to refer to. */
+/** Chooses the next action: a cast where there is nothing to refer to. */
 function nextDeed(
   random: Random,
   scene: {

@@ -26,7 +26,7 @@ export interface DemoReceiver {
   readonly answer: ReceiverAnswer;
 }
 
-/** Receivers for webhooks of the demo network. They keep the latest deliveries in memory, for the console. */
+/** Receivers for webhooks of the demo network. They hold the latest deliveries in memory, for the console. */
 export interface DemoReceivers {
   /** @param ownerFid the owner of the webhooks that will call it */
   create(ownerFid: number): DemoReceiver;
@@ -78,7 +78,7 @@ export function createDemoReceivers(deps: DemoReceiversDeps): DemoReceivers {
   function keep(feed: Held["feed"], delivery: ReceivedDelivery): void {
     heldChars += sizeOf(delivery);
     forget(feed.push(delivery));
-    // Those of the receivers that were not used for the longest time go first.
+    // The receivers that were unused for the longest time lose theirs first.
     for (const { feed: oldest } of receivers.values()) {
       while (heldChars > MAX_HELD_CHARS && oldest.size > 0) forget(oldest.dropOldest());
     }
@@ -148,7 +148,7 @@ export function createDemoReceivers(deps: DemoReceiversDeps): DemoReceivers {
       if (ownerFid === undefined) return new Response("no such receiver", { status: 404 });
       const body = new Uint8Array(await request.arrayBuffer());
       const secrets = await secretsOf(ownerFid, baseUrl + id);
-      // Again: others may have pushed it out meanwhile.
+      // Again: newer receivers may have displaced it meanwhile.
       const held = hold(id) as Held;
       const { answer } = held;
       const text = new TextDecoder().decode(body);

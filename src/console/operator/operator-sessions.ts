@@ -33,7 +33,7 @@ export interface OperatorRequest {
   readonly isOnce: boolean;
 }
 
-/** Who may act as the operator. */
+/** The codes and sessions of the operator. */
 export interface OperatorSessions {
   /** @param client who counts wrong tokens */
   issueCode(token: string, client: string): Result<IssuedCode, OperatorRefusal>;
@@ -81,8 +81,8 @@ export function createOperatorSessions(deps: OperatorSessionsDeps): OperatorSess
   const tokenDigest = token === undefined ? undefined : secretDigest(token);
 
   /**
-   * Refuses a wrong code or token. The limit is for those alone: behind a proxy many clients can be one, and a stranger there must not
-   * lock the operator out. What is guessed here has 140 bits and more, so that no number of guesses helps.
+   * Refuses a wrong code or token. Only wrong ones are limited: behind a proxy many clients share an address, and a stranger there must
+   * not lock the operator out. A code and the token of a node have 140 bits and more, so that no number of guesses helps.
    */
   const wrong = (client: string, message: string) => {
     const waitSecs = attempts.waitSecs(client);

@@ -2,7 +2,7 @@ import type { PauseReport } from "../operator/reports.ts";
 import type { HistoryStep } from "./history.ts";
 import type { SeriesPage } from "./series-page.ts";
 
-/** What anybody may know of the node at a glance. */
+/** The public figures of the node. */
 export interface Pulse {
   readonly version: string;
   /** The id of the node that answers. */

@@ -12,7 +12,7 @@ import { seriesQuery, stepOf } from "./series-query.ts";
 const hidden = { detail: { hide: true } } as const;
 const ONE_SECOND_MS = 1000;
 
-/** What the pages ask of the node that anybody may know. */
+/** The routes of the public figures. */
 export function pulseRoutes({
   node,
   own,

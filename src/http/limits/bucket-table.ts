@@ -27,7 +27,7 @@ const MAX_TRIES = 1000;
 
 /**
  * Token buckets by name, shared by threads: a fixed table, each bucket one number (the time at which it is full again), charged by
- * compare-and-swap. Buckets start full. A new name takes the place of the idlest of eight; nobody can choose which, since names are hashed
+ * compare-and-swap. Buckets start full. A new name takes the place of the idlest of eight; no client can choose which, since names are hashed
  * with a secret. Time is monotonic.
  */
 export class BucketTable {

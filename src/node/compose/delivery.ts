@@ -45,7 +45,7 @@ export async function startDelivery(options: {
   readonly index: IndexDatabase;
   readonly state: Pick<StateStores, "queue" | "publications" | "deliveryLog">;
   readonly outbox: OutboxClient;
-  /** Two clients of the matching thread that nobody else uses. */
+  /** Two clients of the matching thread that no other part uses. */
   readonly matching: { readonly live: MatchClient; readonly previews: MatchClient };
   /** Default: the outbound client of the settings in `net`. */
   readonly client?: OutboundClient;

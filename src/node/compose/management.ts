@@ -37,7 +37,7 @@ export function createManagement(options: {
   readonly guard?: UrlGuard;
   /** See `UrlGuardOptions`. Default: none. */
   readonly ownTargets?: readonly OwnTarget[] | undefined;
-  /** Apps may have URLs under names with this suffix, which nobody resolves. Default: none. */
+  /** Apps may have URLs under names with this suffix, which need not resolve. Default: none. */
   readonly namesSuffix?: string | undefined;
   /** Default: never stale. */
   readonly staleReason?: StaleReason;

@@ -88,7 +88,7 @@ export function linkBaseOf(
   return () => (isLoopbackHost(http.host) ? listening() : undefined);
 }
 
-/** People of the demo network. Their keys are loaded only when somebody signs as one of them. */
+/** People of the demo network. Their keys are loaded only when a visitor signs as one of them. */
 function demoPeople(): NonNullable<ApproveDeps["demo"]> {
   const keysOf = async (fid: number) => (await import("../../demo/keys.ts")).demoKeys(fid)?.custody;
   return {

@@ -34,7 +34,7 @@ const SUFFIXES = [".base.eth", ".eth"] as const;
 
 /**
  * Cuts the mentions out of a text. A mention is `@` and a name with a live proof, or `@!` and a registered fid, as reads show
- * users without a name. Names inside a URL, and names that nobody has, stay text.
+ * users without a name. Names inside a URL, and unknown names, stay text.
  */
 export function cutMentions(text: string, lookups: MentionLookups): TextWithoutMentions {
   const mentions: number[] = [];
@@ -76,7 +76,7 @@ function urlsOf(text: string): { readonly start: number; readonly end: number }[
   return urls;
 }
 
-/** The mention whose sign is at `start`, by the longest form of the name that somebody has. */
+/** The mention whose sign is at `start`, by the longest form of the name that a user has. */
 function mentionAt(text: string, start: number, lookups: MentionLookups): Mention | undefined {
   const nameStart = start + 1;
   const fidText = matchAt(FID, text, nameStart);

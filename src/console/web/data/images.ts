@@ -29,8 +29,8 @@ function address(isOn: boolean): string {
 }
 
 /**
- * Whether images from other hosts are shown: the document may load them, and the visitor chose so in this browser. A link of somebody
- * else can ask for the document, so that alone would tell those hosts the visitor's address.
+ * Whether images from other hosts are shown: the document may load them, and the visitor chose so in this browser. A link of another
+ * site can ask for that document, so the parameter alone would give those hosts the visitor's address.
  */
 export const areImagesLoaded =
   pageConfig.images === "ask" && new URLSearchParams(location.search).get(PARAM) === "1" && isChosen();

@@ -7,7 +7,7 @@ import { whileVisible } from "./visibility.ts";
 
 const EVERY_MS = 60_000;
 
-/** What has come to a list since it was loaded. The rows stay where they are until somebody asks for it. */
+/** What has come to a list since it was loaded. The rows stay where they are until the visitor asks for it. */
 export interface Newer {
   readonly count: number;
   /** Loads the list again. */

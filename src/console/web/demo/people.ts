@@ -1,6 +1,6 @@
 import { type Query, useQuery } from "../data/query.ts";
 
-/** Somebody of the demo network, as the page names people. */
+/** A person of the demo network, as the page names people. */
 export interface DemoUser {
   readonly fid: number;
   readonly username: string;
@@ -17,7 +17,7 @@ interface People {
 
 const PEOPLE = { method: "GET", path: "/console/demo/people" } as const;
 
-/** The people of the demo network, once somebody wants them. */
+/** The people of the demo network, loaded on first use. */
 export function useDemoPeople(isWanted: boolean): {
   readonly people: readonly DemoUser[];
   readonly query: Query<People>;

@@ -84,7 +84,7 @@ function Direct({ entry, isArrival }: { entry: SearchEntry; isArrival: boolean }
     resolveEntry(entry, abort.signal).then(
       (found) => {
         if (abort.signal.aborted) return;
-        // A short number may become a longer one while somebody types; a hash or an address is complete.
+        // A short number may become a longer one while the visitor types; a hash or an address is complete.
         if (found.page !== undefined && (entry.kind !== "page" || isArrival)) route(found.page, true);
         else setResolved(found);
       },

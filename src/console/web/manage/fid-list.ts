@@ -1,4 +1,4 @@
-/** Fids as somebody typed or pasted them: separated by spaces, commas or lines, with or without `!` or `fid`. */
+/** Fids as an owner typed or pasted them: separated by spaces, commas or lines, with or without `!` or `fid`. */
 export interface FidList {
   /** Without repetitions, in the order given. */
   readonly fids: readonly number[];

@@ -23,7 +23,7 @@ function isWithin(path: string, entry: { readonly href: string; readonly also?: 
   return path.startsWith(entry.href) || (entry.also !== undefined && path.startsWith(entry.also));
 }
 
-/** The frame of every page of the owner: its heading, the pages beside it, and the way to connect for somebody else. */
+/** The frame of every page of the owner: its heading, the pages beside it, and the way to connect for other visitors. */
 export function ManagePage({
   title,
   crumbs = [],

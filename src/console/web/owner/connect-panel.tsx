@@ -44,10 +44,10 @@ export function ConnectPanel() {
   const [hasLooked, setLooked] = useState(false);
   useEffect(() => {
     discoverWallets();
-    // The landing page of a demo network leads here: its wallet asks at once whom to be.
+    // The landing page of a demo network leads here: its wallet asks at once which person to act as.
     const demo = offeredWallets().find(({ isDemo }) => isDemo);
     if (demo && new URLSearchParams(location.search).has("demo")) {
-      // Once: after "Leave" nobody is asked again.
+      // Once: after "Leave" the wallet does not ask again.
       history.replaceState(history.state, "", location.pathname);
       void choose(demo);
     }

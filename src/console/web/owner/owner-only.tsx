@@ -72,7 +72,7 @@ function SessionOffer() {
 }
 
 /**
- * Shows its children to somebody whom the page acts for, and the way to connect to everybody else. Without a session it offers one above
+ * Shows its children to a connected owner, and the way to connect to other visitors. Without a session it offers one above
  * them; they stay mounted when a session ends, so that no form loses its text.
  */
 export function OwnerOnly({ children }: { children: (current: Owner) => ComponentChildren }) {

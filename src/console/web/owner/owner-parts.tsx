@@ -24,7 +24,7 @@ export function PendingSheet() {
   return pending && Sheet ? <Sheet pending={pending} /> : null;
 }
 
-/** Whom the page acts for, or the way to connect. */
+/** The owner that the page acts for, or the way to connect. */
 export function WalletButton() {
   useEffect(() => void restoreOwner(), []);
   if (!pageConfig.manage) return null;

@@ -5,7 +5,7 @@ import type { Prompted } from "./use-owner-query.ts";
 /** A region of the owner's data. Without a session it stands for a button that costs a prompt of the wallet. */
 export function OwnerRegion<T>({ prompted, ...props }: RegionProps<T> & { readonly prompted: Prompted }) {
   const { query } = props;
-  // Without a session "Try again" is a prompt, which somebody has asked for by it.
+  // Without a session "Try again" opens a prompt, which the owner asks for by the click.
   const { data, error } = query;
   const refresh = () => (owner.peek()?.session ? query.refresh() : prompted.ask());
   if (!prompted.costsPrompt) return <Region {...props} query={{ data, error, refresh }} />;

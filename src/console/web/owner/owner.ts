@@ -13,7 +13,7 @@ export interface OwnerSession {
   readonly privateKey: CryptoKey;
 }
 
-/** Whom the page acts for. */
+/** The owner that the page acts for. */
 export interface Owner {
   readonly fid: number;
   /** The custody address, in lower case. */
@@ -28,7 +28,7 @@ export interface Owner {
   readonly session?: OwnerSession | undefined;
 }
 
-/** Whom the page acts for; undefined until somebody connects. */
+/** The owner that the page acts for; undefined until a wallet is connected. */
 export const owner = signal<Owner | undefined>(undefined);
 /** Whether it is known yet who the owner of the last visit was. */
 export const isOwnerKnown = signal(false);

@@ -16,7 +16,7 @@ export interface Prompted {
 export type OwnerQuery<T> = Query<T> & Prompted;
 export type OwnerPages<T> = Pages<T> & Prompted;
 
-/** Calls that somebody has agreed to sign for: each once. Nothing that happens by itself ever opens a wallet. */
+/** Calls that the owner has agreed to sign: each once. Only a click of the owner opens a wallet. */
 const agreed = new Set<string>();
 
 async function send<T>(call: SignedCall | object, options?: RequestOptions): Promise<T> {

@@ -8,7 +8,7 @@ export function Json({ value, label = "JSON" }: { value: unknown; label?: string
   return <RawText text={JSON.stringify(value, null, 2)} label={label} />;
 }
 
-/** Text of somebody else as it came: JSON, an answer of a receiver, a line of a log. Cut after 16 KB; "Copy all" has the whole. */
+/** Foreign text as it arrived: JSON, an answer of a receiver, a line of a log. Cut after 16 KB; "Copy all" has the whole. */
 export function RawText({ text, label }: { text: string; label: string }) {
   const [isWhole, setWhole] = useState(false);
   const isCut = text.length > MAX_CHARS && !isWhole;

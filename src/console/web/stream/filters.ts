@@ -93,7 +93,7 @@ function decode(text: string): string {
   }
 }
 
-/** Splits what somebody typed into the values of a field. */
+/** Splits typed text into the values of a field. */
 export function splitValues({ values }: FilterField, text: string): string[] {
   if (values === "expression") return text.trim() === "" ? [] : [text];
   return text.split(values === "urls" ? /\s+/ : /[\s,]+/).filter((item) => item !== "");

@@ -12,7 +12,7 @@ export function LinkText({ link }: { link: Link }) {
   );
 }
 
-/** A link that somebody wrote. One to a known client opens here; every other one opens a tab that knows nothing of this page. */
+/** A link that a user wrote. A link to a known client opens here; any other opens a tab without a reference to this page. */
 export function ForeignLink({
   link,
   class: className,

@@ -3,7 +3,7 @@ import { hostText } from "./host-text.ts";
 const MAX_URL_CHARS = 2048;
 const MAX_REST_CHARS = 256;
 
-/** A link as it is shown: its host in bold, then the rest of the address. Never a title that somebody wrote. */
+/** A link as it is shown: its host in bold, then the rest of the address. Never a title that a user wrote. */
 export interface Link {
   /** Absolute, `http:` or `https:`, without user name and password. */
   readonly href: string;

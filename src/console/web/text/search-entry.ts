@@ -2,7 +2,7 @@ import { isUsername } from "../../../protocol/validate/names.ts";
 import { channelPage, pageOfClientUrl, personPage } from "./client-urls.ts";
 
 /**
- * What somebody typed into a search box. `page` opens at once. `hex20` is a cast hash or an address, which have the same form;
+ * What a visitor typed into a search box. `page` opens at once. `hex20` is a cast hash or an address, which have the same form;
  * `address` is one of Solana; `url` is looked up as the URL of a cast.
  */
 export type SearchEntry =

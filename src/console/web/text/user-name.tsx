@@ -7,7 +7,7 @@ interface Named {
   readonly display_name?: string | null;
 }
 
-/** A name that somebody chose, isolated from the text around it; characters that would be invisible are drawn as marks. */
+/** A name that a user chose, isolated from the text around it; characters that would be invisible are drawn as marks. */
 export function UserName({ name }: { name: string }) {
   return (
     <bdi class="user">

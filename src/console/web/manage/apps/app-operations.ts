@@ -74,7 +74,7 @@ export const revealOperation = ({ app_id, name }: App) => ({
   cli: `app get ${app_id}`,
 });
 
-/** Whether what somebody sees of a name is what they would have to type. */
+/** Whether the visible part of a name is what the owner would have to type. */
 const typeable = (name: string) => plainName(name) === name && !/^\s|\s$|\s\s/.test(name);
 
 export const deleteOperation = ({ app_id, name }: App) => ({

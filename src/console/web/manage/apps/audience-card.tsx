@@ -39,7 +39,7 @@ function Clients({ audience }: { audience: Audience }) {
   );
 }
 
-/** Whom the app can reach: by client, and how that grew. */
+/** The users that the app can reach: by client, and how their number grew. */
 export function AudienceCard({ appId }: { appId: string }) {
   const query = useAudience(appId);
   return (

@@ -41,7 +41,7 @@ export interface EstimateQuery {
   readonly current: Estimate | undefined;
 }
 
-/** Counts whom a draft would reach, while its filters can be read. */
+/** Counts the audience of a draft, while its filters are valid. */
 export function useEstimate(appId: string, draft: SendDraft, problems: SendProblems): EstimateQuery {
   const wanted = estimateCall(appId, draft, problems);
   const call = useSettled(wanted, bodyOf);
@@ -65,7 +65,7 @@ function Clients({ clients }: Pick<Estimate, "clients">) {
   );
 }
 
-/** Whom a draft would reach. */
+/** The audience of a draft. */
 export function EstimateCard({ estimate: { call, query } }: { estimate: EstimateQuery }) {
   return (
     <OwnerRegion

@@ -10,7 +10,7 @@ const notificationOf = ({ title, body, targetUrl, uuid }: SendDraft) => ({
   ...(uuid !== undefined && { uuid }),
 });
 
-/** The signed read that counts whom the draft would reach; undefined while it cannot be read. */
+/** The signed read that counts the audience of the draft; undefined while the draft is invalid. */
 export function estimateCall(appId: string, draft: SendDraft, problems: SendProblems) {
   const audience = audienceOf(draft, problems);
   if (!audience) return undefined;

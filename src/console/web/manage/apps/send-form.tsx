@@ -141,7 +141,7 @@ function wordsOf(title: string, estimate: Estimate | undefined): string {
   return `“${title}” goes ${reach}. What was sent cannot be called back.`;
 }
 
-/** A notification: what it says, who gets it, how it looks, whom it would reach, and the one prompt that sends it. */
+/** A notification: its text, its audience, its preview, its estimate, and the one prompt that sends it. */
 export function SendForm({ app }: { app: App }) {
   const { route } = useLocation();
   const { app_id, app_url, name } = app;

@@ -43,7 +43,7 @@ export interface CampaignDetails extends Campaign {
 export const isUnderWay = ({ status }: Pick<Campaign, "status">) =>
   status === "queued" || status === "running";
 
-/** The figures of a campaign while somebody watches it. */
+/** The figures of a campaign while its page is open. */
 export interface Progress {
   readonly delivered: number;
   readonly failed: number;

@@ -100,7 +100,7 @@ function problemsOf(
   return message === undefined ? [] : [{ group, field: field.name, message }];
 }
 
-/** Fid 0 is nobody, but no mistake. */
+/** Fid 0 is no user, but valid. */
 const faultOf = (field: FilterField, item: string): string | undefined =>
   field.values === "people" && /^\d{1,15}$/.test(item) ? undefined : problemOf(field, item);
 
@@ -110,7 +110,7 @@ function apiValueOf(name: string, items: readonly string[]): unknown {
   return kind === "people" ? items.map(Number) : items;
 }
 
-/** Reads a subscription, for instance what somebody typed as JSON. The error is a sentence. */
+/** Reads a subscription, for instance one that the owner typed as JSON. The error is a sentence. */
 export function fromSubscription(
   value: unknown,
 ): { readonly state: FilterState } | { readonly problem: string } {
