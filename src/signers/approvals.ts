@@ -3,6 +3,7 @@ import { ok, type Result } from "../lib/result.ts";
 import { toFarcasterSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
+import { isBy, ownRequest, signedRequest } from "./approval-request.ts";
 import { tokenDigestOf } from "./approval-token.ts";
 import {
   type KeyAddTerms,
@@ -16,14 +17,13 @@ import {
 import type { KeyFacts } from "./key-facts.ts";
 import type { KeyRegistry } from "./key-registry.ts";
 import { locked, refuse, type SignerRefusal } from "./refusal.ts";
-import { type KeyRequest, recoverKeyRequest } from "./signed-key-request.ts";
 import type { SubmitMessage } from "./signer-keys.ts";
 import type { RequestOrigin, SignerStates } from "./signer-states.ts";
 import type { SignerStatus } from "./signer-status.ts";
 import type { ApprovalRequest, SignerStore, StoredSigner } from "./signer-store.ts";
 import type { Vault } from "./vault.ts";
 
-/** What the approval page shows before anybody signs. */
+/** What the approval page shows before its user signs. */
 export interface ApprovalView {
   readonly status: SignerStatus;
   readonly appFid: number;
@@ -34,7 +34,7 @@ export interface ApprovalView {
   /** Unix seconds. */
   readonly deadline: number;
   readonly redirectUrl: string | null;
-  /** The only user who may approve; null while it is anybody. */
+  /** The only user who may approve; null while any user may. */
   readonly userFid: number | null;
 }
 
@@ -261,7 +261,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       const deadline = toFarcasterSecs(nowSecs(clock)) + SIGNATURE_VALID_SECS;
       const terms = termsOf(signer, fid, registry.userNonce(fid) + 1, deadline);
       const own = ownRequest(request, terms);
-      // Before anybody signs: anybody who has seen the public key can register it.
+      // Before the user signs: a client that has seen the public key can register it.
       if (facts.isTaken(signer.publicKey, { fid, requestFid: own ? fid : request.appFid }))
         return refuse(
           "conflict",
@@ -282,54 +282,4 @@ function networkRefusal(error: SignerRefusal) {
   const { kind, message, ...more } = error;
   const retryAfterSecs = kind === "tooManyRequests" ? NETWORK_LIMIT_SECS : more.retryAfterSecs;
   return refuse(kind, message, { ...more, ...(retryAfterSecs === undefined ? {} : { retryAfterSecs }) });
-}
-
-/** The request that the user makes, where the app has signed none for gasless keys. */
-function ownRequest(
-  { gaslessSignature }: ApprovalRequest,
-  { fid, key, deadline }: KeyAddTerms,
-): KeyRequest | null {
-  return gaslessSignature ? null : { requestFid: fid, key, deadline };
-}
-
-interface SignedKeyRequest {
-  readonly keyRequest: KeyRequest;
-  /** 20 bytes. */
-  readonly requestSigner: Uint8Array;
-  readonly requestSignature: Uint8Array;
-}
-
-/** Returns the request of a KEY_ADD with the signature of its fid's present custody address. */
-function signedRequest(
-  request: ApprovalRequest,
-  terms: KeyAddTerms,
-  options: {
-    /** Of the user. */
-    readonly custody: Uint8Array;
-    readonly requestSignature: Uint8Array | undefined;
-    readonly custodyOf: CustodyOf;
-  },
-): Result<SignedKeyRequest, SignerRefusal> {
-  const own = ownRequest(request, terms);
-  if (own) {
-    const { custody, requestSignature } = options;
-    if (!requestSignature) return refuse("badRequest", "request_signature is missing");
-    if (!isBy(recoverKeyRequest("gasless", own, requestSignature), custody))
-      return refuse("badRequest", "request_signature is not of the fid's custody address");
-    return ok({ keyRequest: own, requestSigner: custody, requestSignature });
-  }
-  const { appFid, deadline, gaslessSignature } = request;
-  const keyRequest = { requestFid: appFid, key: terms.key, deadline };
-  const custody = options.custodyOf(appFid);
-  if (
-    !gaslessSignature ||
-    !custody ||
-    !isBy(recoverKeyRequest("gasless", keyRequest, gaslessSignature), custody)
-  )
-    return refuse("conflict", "the app's custody address has changed; ask the app for a new link");
-  return ok({ keyRequest, requestSigner: custody, requestSignature: gaslessSignature });
-}
-
-function isBy(signer: Uint8Array | undefined, address: Uint8Array): boolean {
-  return signer !== undefined && Buffer.compare(signer, address) === 0;
 }
