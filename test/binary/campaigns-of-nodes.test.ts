@@ -23,9 +23,20 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
   let apps = 0;
   beforeAll(async () => {
     shared = await startSharedServices(compiledProgram);
-    [a, b] = await Promise.all([shared.startNode("a", settings), shared.startNode("b", settings)]);
+    [a, b] = await Promise.all([start("a"), start("b")]);
   }, 120_000);
   afterAll(() => shared[Symbol.asyncDispose]());
+
+  /** Starts a node and waits until its index is filled: before that, it refuses sends. */
+  async function start(nodeId: string): Promise<RunningNode> {
+    const node = await shared.startNode(nodeId, settings);
+    const isFilled = async () => {
+      const status = (await (await fetch(`${node.url}/status`)).json()) as { upstream?: { phase: string } };
+      return status.upstream?.phase === "live";
+    };
+    while (!(await isFilled())) await Bun.sleep(20);
+    return node;
+  }
 
   /** Adds an app whose users have tokens of the client. Returns its id. */
   async function addApp(client: PushClient, tokens = TOKENS): Promise<string> {
@@ -120,7 +131,7 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
     release();
     expect(await stopped).toBe(0);
     expect((await ended(body.campaign_id)).counts).toEqual({ success: TOKENS, failure: 0, notAttempted: 0 });
-    a = await shared.startNode("a", settings);
+    a = await start("a");
   }, 30_000);
 
   test.skipIf(!IS_LONG)(
@@ -151,7 +162,7 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
       expect(client.shown.size).toBe(TOKENS);
       const repeated = [...client.shown].filter(([, times]) => times > 1);
       expect(repeated.every(([key]) => inFlight.has(key.split(" ")[1] ?? ""))).toBe(true);
-      a = await shared.startNode("a", settings);
+      a = await start("a");
     },
     60_000,
   );
@@ -214,7 +225,7 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
         const victim = Math.random() < 0.5 ? "a" : "b";
         await (victim === "a" ? a : b).kill();
         for (const key of await sentTokens()) confirmed.add(key);
-        const restarted = await shared.startNode(victim, settings);
+        const restarted = await start(victim);
         if (victim === "a") a = restarted;
         else b = restarted;
       }
