@@ -46,6 +46,8 @@ const MAX_RETRY_MS = 30_000;
 const MAX_RETRY_AFTER_MS = 3_600_000;
 /** The node sends something every 15 seconds. A connection that is silent for longer is dead. */
 const SILENCE_MS = 45_000;
+/** An event has a cast with its quotes at most. */
+const MAX_FRAME_CHARS = 4_000_000;
 
 /**
  * Follows the events of a node, each once, in order, for ever: a broken connection is resumed behind the last event. Ends when `signal`
@@ -158,7 +160,10 @@ interface Frame {
   readonly data: string;
 }
 
-/** Decodes server-sent events (the WHATWG's format, with line feeds as the node writes them). */
+/**
+ * Decodes server-sent events (the WHATWG's format, with line feeds as the node writes them).
+ * @throws Error for a frame that does not end
+ */
 async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Frame, void, void> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
@@ -169,6 +174,7 @@ async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Frame
       if (done) return;
       const frames = (rest + decoder.decode(value, { stream: true })).split("\n\n");
       rest = frames.pop() ?? "";
+      if (rest.length > MAX_FRAME_CHARS) throw new Error("the node sent a frame without an end");
       for (const frame of frames) yield readFrame(frame);
     }
   } finally {

@@ -13,7 +13,7 @@ MAX_BODY_BYTES = 1 << 20
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         length = int(self.headers.get("Content-Length", 0))
-        if length > MAX_BODY_BYTES:
+        if not 0 <= length <= MAX_BODY_BYTES:
             return self.respond(413)
         body = self.rfile.read(length)
         expected = hmac.new(secret, body, hashlib.sha512).hexdigest()

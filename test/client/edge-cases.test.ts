@@ -117,6 +117,24 @@ describe("the stream", () => {
     expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(990);
   });
 
+  test("gives up a frame without an end, and resumes", async () => {
+    const part = new TextEncoder().encode("x".repeat(500_000));
+    let parts = 0;
+    const endless = () =>
+      new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (++parts > 40) controller.close();
+          else controller.enqueue(part);
+        },
+      });
+    let calls = 0;
+    const send = async () => (calls++ === 0 ? new Response(endless()) : events(frame("1")));
+    const stream = streamEvents({ baseUrl: "http://127.0.0.1", fetch: send as unknown as typeof fetch });
+    expect((await stream.next()).value).toMatchObject({ cursor: "1" });
+    await stream.return();
+    expect([calls, parts < 15]).toEqual([2, true]);
+  });
+
   test("throws what onGap throws, and tries nothing again", async () => {
     await using server = scripted(() => events('event: gap\ndata: {"from":null,"to":"5"}\n\n'));
     const onGap = () => {

@@ -64,6 +64,25 @@ function lineReader(stream: ReadableStream<Uint8Array>): () => Promise<string> {
   };
 }
 
+/** Returns the first line of the response to a body of a negative length, which a receiver must not read to its end. */
+async function statusOfNegativeLength(port: number): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port,
+    socket: {
+      data: (_, bytes) => resolve(bytes.toString().split("\r\n", 1)[0] ?? ""),
+      close: () => reject(new Error("closed without a response")),
+    },
+  });
+  socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n{}");
+  try {
+    return await promise;
+  } finally {
+    socket.end();
+  }
+}
+
 for (const { language, tool, file, code, port, build, run } of receivers) {
   describe.skipIf(Bun.which(tool) === null)(`the documented receiver in ${language}`, () => {
     const dir = tempDir();
@@ -99,6 +118,7 @@ for (const { language, tool, file, code, port, build, run } of receivers) {
       await using bench = openDeliveryBench();
       await bench.start();
       using receiver = await start(secretOf("a").value);
+      expect(await statusOfNegativeLength(receiver.port)).toMatch(/^HTTP\/1\.[01] 4\d\d /);
       await bench.publish([await bench.addWebhook("a", receiver.port)], BODY);
       await bench.settled("a", 1);
       expect(await receiver.readLine()).toBe("cast.created Grüße 🎈");
