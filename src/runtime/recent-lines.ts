@@ -46,9 +46,10 @@ export class RecentLines {
     if (FAULTS.has(kept.level)) this.#faults.set(thread, kept);
   }
 
-  /** The kept lines after a number, the oldest first. */
+  /** The lines after a number, the oldest first. A number of an earlier run of the process counts as none. */
   after(seq: number): readonly RecentLine[] {
-    return this.#lines.filter((line) => line.seq > seq);
+    const from = seq > this.#seq ? 0 : seq;
+    return this.#lines.filter((line) => line.seq > from);
   }
 
   /** The last line of level error or above of a thread. */

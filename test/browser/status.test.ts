@@ -179,9 +179,10 @@ describe("check 34: the operator's page", () => {
       `svc console ${node.url}`,
     ]);
     expect(await axeViolations(page)).toEqual([]);
-    await goto("/console/operator#code=wrong");
-    await page.reload();
+    // The link in the tab that has the page: only the fragment changes, so that nothing is loaded.
+    await page.goto(`${node.url}/console/operator#code=wrong`);
     await page.getByText("It did not open.").waitFor();
+    expect(page.url()).toBe(`${node.url}/console/operator`);
     expect(await page.getByText("asks for an API key").count()).toBe(0);
   });
 

@@ -31,6 +31,12 @@ describe("the recent lines", () => {
     }
   });
 
+  test("after a number of an earlier run are all of this one", () => {
+    const { lines, log } = logged();
+    log.warn("first");
+    expect([lines.after(1), lines.after(7)]).toMatchObject([[], [{ message: "first" }]]);
+  });
+
   test("have no secret: neither by the name of its field nor by its value", () => {
     const { lines, log } = logged(`console.operator_token=${TOKEN}`);
     log.warn({ authorization: "Bearer abc-def-ghi", url: `http://x/?k=${TOKEN}` }, `refused ${TOKEN}`);

@@ -24,7 +24,9 @@ function useLog() {
         try {
           const after = known.at(-1)?.seq ?? 0;
           const answer = await operatorRequest<{ lines: RecentLine[] }>(operatorRead(`/log?after=${after}`));
-          known = [...known, ...answer.lines].slice(-MAX_LINES);
+          // A node that has started again numbers its lines from 1.
+          const isOfOtherRun = (answer.lines[0]?.seq ?? Number.POSITIVE_INFINITY) <= after;
+          known = (isOfOtherRun ? answer.lines : [...known, ...answer.lines]).slice(-MAX_LINES);
           setLines(known);
           setError(undefined);
         } catch (cause) {

@@ -105,7 +105,11 @@ export function Page() {
   const range = rangeOf(query);
   const now = access.value;
   useEffect(() => {
-    void enter();
+    const take = () => void enter();
+    take();
+    // A link that is opened in the tab of this page changes the fragment alone.
+    addEventListener("hashchange", take);
+    return () => removeEventListener("hashchange", take);
   }, []);
   const isShown = now === "open" || now === "reading";
   return (
