@@ -131,7 +131,7 @@ async function handle(method: string, params: readonly unknown[]): Promise<unkno
     case "wallet_switchEthereumChain": {
       const [wanted] = params as [{ chainId?: string } | undefined];
       if (wanted?.chainId === CHAIN_ID) return null;
-      throw new WalletError(UNKNOWN_CHAIN, "The wallet knows this chain not.");
+      throw new WalletError(UNKNOWN_CHAIN, "The wallet does not know this chain.");
     }
     case "eth_signTypedData_v4":
       return signTypedData(params[0], params[1]);
