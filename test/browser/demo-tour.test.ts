@@ -13,7 +13,6 @@ describe("the demo's wallet", () => {
       await page.getByRole("link", { name: "Try it as a demo person" }).click();
       const pick = page.getByRole("dialog", { name: "Whose wallet do you borrow?" });
       await pick.getByRole("textbox").fill("hawthorni");
-      expect(await axeViolations(page)).toEqual([]);
       await pick.getByRole("button", { name: /Ingrid/ }).click();
       const banner = page.getByRole("complementary", { name: "Borrowed wallet" });
       await banner.getByText("Every wallet of this demo is everybody's").waitFor();
@@ -22,7 +21,6 @@ describe("the demo's wallet", () => {
       await start.click();
       const sheet = page.getByRole("dialog", { name: /The wallet of fid 13 asks/ });
       await sheet.getByText("session.create").waitFor();
-      expect(await axeViolations(page)).toEqual([]);
       await sheet.getByRole("button", { name: "Decline" }).click();
       await page.getByText("Nothing was sent").waitFor();
       await page.getByRole("button", { name: /Sign in the wallet|Try again/ }).click();

@@ -7,7 +7,7 @@ import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { becomeDemoPerson } from "./support/demo-person.ts";
 import { examplePages } from "./support/example-paths.ts";
-import { hiddenFocus } from "./support/focus.ts";
+import { focusOf } from "./support/focus.ts";
 import { ownerPages } from "./support/owner-records.ts";
 import { settled } from "./support/page.ts";
 import { HAS_BROWSER, sharedNode } from "./support/shared.ts";
@@ -39,19 +39,24 @@ async function hiddenOnTheWay(page: Page): Promise<string[]> {
   await page.evaluate(() => document.querySelector<HTMLElement>("h1")?.focus());
   for (let tab = 0; tab < TABS; tab++) {
     await page.keyboard.press("Tab");
-    const found = await hiddenFocus(page);
-    if (found !== undefined) hidden.add(`the focus is not visible: ${found}`);
-    if (await page.evaluate(() => document.activeElement === document.body)) break;
+    const focus = await focusOf(page);
+    if (focus.hidden !== undefined) hidden.add(`the focus is not visible: ${focus.hidden}`);
+    if (focus.isNowhere) break;
   }
   return [...hidden];
 }
 
 const examples = HAS_BROWSER ? await examplePages(await sharedNode()) : [];
 
+/** Pages on which a test of their own runs axe, with more on them; here the long form does, too. */
+const HAVE_AXE = /\/(apps|campaigns|keys|webhooks)\/:id$|\/manage\/(signers|webhooks\/new)$/;
+
 /** Returns what is wrong with an opened page: at each start in one theme, in the long form in both. */
-async function faultsOf(page: Page, at: number): Promise<string[]> {
+async function faultsOf(page: Page, template: string, at: number): Promise<string[]> {
   const found: string[] = [];
-  const themes = (["light", "dark"] as const).filter((_, theme) => IS_LONG || theme === at % 2);
+  const themes = (["light", "dark"] as const).filter(
+    (_, theme) => IS_LONG || (theme === at % 2 && !HAVE_AXE.test(template)),
+  );
   for (const theme of themes) {
     await page.emulateMedia({ colorScheme: theme });
     found.push(...(await axeViolations(page)).map((line) => `${theme}: ${line}`));
@@ -87,7 +92,7 @@ describe("every page", () => {
         await goto(example?.path ?? "");
         await settled(page);
         const differences = await ariaDifferences(page, template);
-        expect([...differences, ...(await faultsOf(page, at))]).toEqual([]);
+        expect([...differences, ...(await faultsOf(page, template, at))]).toEqual([]);
       },
     );
   }
@@ -107,7 +112,7 @@ consoleTest(
       await one.goto(path);
       await settled(one.page);
       const faults = await ariaDifferences(one.page, `${template} of an owner`);
-      faults.push(...(await faultsOf(one.page, at)));
+      faults.push(...(await faultsOf(one.page, template, at)));
       found.push(...faults.map((fault) => `${path}: ${fault}`));
     }
     expect(found).toEqual([]);

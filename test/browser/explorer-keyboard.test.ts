@@ -1,14 +1,14 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { consoleTest } from "./support/console-test.ts";
-import { hiddenFocus } from "./support/focus.ts";
+import { focusOf } from "./support/focus.ts";
 import { demoCast, submit } from "./support/submit.ts";
 
 /** Presses keys one after the other; the focus is visible after each. */
 async function press(page: Page, ...keys: string[]): Promise<void> {
   for (const key of keys) {
     await page.keyboard.press(key);
-    expect([key, await hiddenFocus(page)]).toEqual([key, undefined]);
+    expect([key, (await focusOf(page)).hidden]).toEqual([key, undefined]);
   }
 }
 

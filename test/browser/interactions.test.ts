@@ -5,7 +5,7 @@ import { consoleTest } from "./support/console-test.ts";
 import { becomeDemoPerson } from "./support/demo-person.ts";
 import { examplePages } from "./support/example-paths.ts";
 import { ownerPages } from "./support/owner-records.ts";
-import { type ConsolePage, settled } from "./support/page.ts";
+import { type ConsolePage, settled, setVisibility } from "./support/page.ts";
 import { sharedNode } from "./support/shared.ts";
 
 /** How soon the page reacts, and how rarely it asks while the page is idle. */
@@ -14,7 +14,7 @@ const OWNER = 84;
 const SLOWER_CPU = 4;
 const MAX_INP_MS = 200;
 const ASKS_EVERY_MS = 5_000;
-const IDLE_MS = IS_LONG ? 30_000 : 15_000;
+const IDLE_MS = IS_LONG ? 30_000 : 10_000;
 /** The timers of a page that is opened are not yet in step. */
 const SLACK = 1;
 
@@ -94,12 +94,6 @@ async function asksWhileIdle({ page }: ConsolePage): Promise<Map<string, number>
   page.off("request", note);
   return new Map([...Map.groupBy(asked, (path) => path)].map(([path, all]) => [path, all.length]));
 }
-
-const setVisibility = (page: Page, state: "visible" | "hidden") =>
-  page.evaluate((value) => {
-    Object.defineProperty(document, "visibilityState", { value, configurable: true });
-    document.dispatchEvent(new Event("visibilitychange"));
-  }, state);
 
 /** Opens pages one after the other. Returns those that ask too often, or at all while they are hidden. */
 async function tooBusy(

@@ -108,6 +108,7 @@ describe("signers", () => {
     });
     const { signer_approval_url: url } = (await registered.json()) as { signer_approval_url: string };
 
+    await page.clock.install();
     await one.goto("/console/manage/signers");
     await page.locator('[data-signer="pending_approval"]').waitFor();
     expect(await page.getByRole("link", { name: url }).count()).toBe(1);
@@ -122,7 +123,9 @@ describe("signers", () => {
     await approval.close();
     await page.bringToFront();
 
-    await page.locator('[data-signer="approved"]').waitFor({ timeout: 10_000 });
+    // It asks every few seconds.
+    await page.clock.runFor(10_000);
+    await page.locator('[data-signer="approved"]').waitFor();
     await page.getByRole("button", { name: "Remove" }).click();
     await page.getByRole("dialog").getByRole("textbox").fill(made.signer_uuid.slice(0, 8));
     await confirm(one);

@@ -118,7 +118,6 @@ describe("webhooks", () => {
       const headers = await page.getByLabel("Headers of the request").textContent();
       expect(headers).toContain("X-Svc-Signature: ***");
       expect(headers).not.toContain(secret);
-      expect(await axeViolations(page)).toEqual([]);
       await seesHostileDelivery(page);
       await page.goBack();
       await page.getByLabel("410, gone").check();

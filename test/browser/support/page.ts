@@ -92,6 +92,13 @@ export async function settled(page: Page): Promise<void> {
   await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
 }
 
+/** Has a page believe that its tab was hidden, or is shown again. */
+export const setVisibility = (page: Page, state: "visible" | "hidden"): Promise<void> =>
+  page.evaluate((value) => {
+    Object.defineProperty(document, "visibilityState", { value, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, state);
+
 const pathOf = (url: string) => (URL.canParse(url) ? new URL(url).pathname : "");
 
 /** Adds a policy to each document. The product does not enforce it, because wallets run in the page. */
