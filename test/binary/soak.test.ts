@@ -7,7 +7,7 @@ import { drawSoak } from "../../bench/soak/plot.ts";
 import { runSoak } from "../../bench/soak/run.ts";
 import { createSampleFile, readSampleFile, type Sample } from "../../bench/soak/samples.ts";
 import { BARE_SYNC } from "../../bench/soak/synced-page.ts";
-import { evaluate, type Verdict } from "../../bench/soak/verdict.ts";
+import { evaluate, type Verdict, verdictTable } from "../../bench/soak/verdict.ts";
 import { startDemoNode } from "../support/demo-node.ts";
 import { IS_LONG } from "../support/long.ts";
 import { tempDir } from "../support/program.ts";
@@ -39,8 +39,11 @@ test("a soak samples a node under mixed load without failed calls, and its long 
     expect(node.descriptors).toBeGreaterThan(20);
     expect(node.threads).toBeGreaterThan(5);
     expect(node.fileBytes["index.db-wal"]).toBeGreaterThan(0);
-    expect(Object.keys(bareTookUs)).not.toBeEmpty();
+    // A machine that stands still for ten seconds answers no request at all.
+    if (!IS_LONG) expect(Object.keys(bareTookUs)).not.toBeEmpty();
   }
+  const compared = run.samples.filter(({ bareTookUs }) => Object.keys(bareTookUs).length > 0);
+  expect(compared.length / run.samples.length).toBeGreaterThan(0.9);
   const done = new Set(run.samples.flatMap((sample) => Object.keys(sample.done)));
   for (const what of ["submit", "write over HTTP", "deliveries received", "frames", "hub events"])
     expect(done).toContain(what);
@@ -60,6 +63,7 @@ test("a soak samples a node under mixed load without failed calls, and its long 
   expect(svg).not.toContain("NaN");
   expect(svg.match(/<g /g)?.length).toBe(svg.match(/<\/g>/g)?.length);
   if (!IS_LONG) return;
+  console.log(verdictTable(verdict));
   const isMemory = (name: string) => name === "resident memory";
   const grown = verdict.figures.filter(
     ({ name, passed }) => ABSOLUTE.includes(name) && !isMemory(name) && !passed,
