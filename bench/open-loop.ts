@@ -45,9 +45,15 @@ export class Connection {
   #end = "";
   /** When the request in flight was due. */
   dueAt = 0;
+  readonly #host: string;
 
-  private constructor(socket: Bun.Socket<Connection>, onEnd: (connection: Connection, ok: boolean) => void) {
+  private constructor(
+    socket: Bun.Socket<Connection>,
+    host: string,
+    onEnd: (connection: Connection, ok: boolean) => void,
+  ) {
     this.#socket = socket;
+    this.#host = host;
     this.#onEnd = onEnd;
   }
 
@@ -62,7 +68,7 @@ export class Connection {
       data: undefined,
       socket: {
         open(socket) {
-          const connection = new Connection(socket as Bun.Socket<Connection>, onEnd);
+          const connection = new Connection(socket as Bun.Socket<Connection>, `${hostname}:${port}`, onEnd);
           socket.data = connection;
           opened.resolve(connection);
         },
@@ -75,10 +81,11 @@ export class Connection {
     return opened.promise;
   }
 
-  get(path: string, dueAt: number): void {
+  /** `fields` are more header fields, each with its line break. */
+  get(path: string, dueAt: number, fields = ""): void {
     this.dueAt = dueAt;
     this.#missing = IN_HEAD;
-    this.#socket.write(`GET ${path} HTTP/1.1\r\nhost: bench\r\n\r\n`);
+    this.#socket.write(`GET ${path} HTTP/1.1\r\nhost: ${this.#host}\r\n${fields}\r\n`);
   }
 
   receive(chunk: Buffer): void {

@@ -1,11 +1,12 @@
 /**
  * What pages ask of a node, as a browser was seen to ask it, sent by a client that costs the machine little:
- * `bun page-load.ts <file with the JSON of a PageLoad>` runs until it is ended. Chromium itself would use all processors of a small
+ * `bun page-load.ts <file with the JSON of a PageLoad or of FirstLoads>` runs until it is ended. Chromium itself would use all processors of a small
  * machine, and so hide what its requests cost the node.
  */
 import { readFileSync } from "node:fs";
 import { keysOfPerson, postAsPerson } from "../../support/demo-calls.ts";
 import { newSessionKey, sessionHeaders, type TestSession } from "../../support/sessions.ts";
+import { EVENT_STREAM, type FirstLoad, loadOnce } from "./first-loads.ts";
 
 /** A GET request of a page. */
 export interface PageRequest {
@@ -25,15 +26,19 @@ export interface PageLoad {
   readonly everyMs: number;
   /** Paths of event streams that stay open, one for each page that has it. */
   readonly streams: readonly string[];
-  /** Whether each request has a connection of its own, as at the first load of a page. */
-  readonly isFirstLoad: boolean;
 }
 
-/** What was sent, and how it was answered. */
+/** A page that new visitors open again and again. */
+export interface FirstLoads {
+  readonly url: string;
+  readonly firstLoad: FirstLoad;
+  readonly perSec: number;
+}
+
+/** How many requests or first loads were sent, and how many of them had each answer in full. */
 export interface PageLoadReport {
   readonly sent: number;
-  readonly failed: number;
-  readonly statuses: Readonly<Record<number, number>>;
+  readonly ok: number;
 }
 
 /** Runs a client in a process of its own. It reports when it is stopped. */
@@ -65,13 +70,30 @@ async function sessionOf(url: string, fid: number): Promise<TestSession> {
   return { sessionId: (session as { session_id: string }).session_id, fid, privateKey };
 }
 
-async function run({ url, requests, everyMs, streams, isFirstLoad }: PageLoad): Promise<void> {
+/** Sends what is due, each time with its own timer, and counts. `send` resolves to whether the answer was as it should be. */
+interface Counted {
+  readonly report: () => PageLoadReport;
+  readonly send: (sending: Promise<boolean>) => void;
+}
+
+function counted(): Counted {
+  let [sent, ok] = [0, 0];
+  return {
+    report: () => ({ sent, ok }),
+    send: (sending) => {
+      sent += 1;
+      sending.then(
+        (isOk) => (ok += Number(isOk)),
+        () => {},
+      );
+    },
+  };
+}
+
+async function sendRequests({ url, requests, everyMs, streams }: PageLoad, { send }: Counted): Promise<void> {
   const sessions = new Map<number, TestSession>();
   for (const { signed } of requests)
     if (signed && !sessions.has(signed.fid)) sessions.set(signed.fid, await sessionOf(url, signed.fid));
-  const statuses: Record<number, number> = {};
-  let sent = 0;
-  let failed = 0;
   const signatureOf = ({ path, signed }: PageRequest): Record<string, string> => {
     const session = signed && sessions.get(signed.fid);
     if (!session) return {};
@@ -83,34 +105,42 @@ async function run({ url, requests, everyMs, streams, isFirstLoad }: PageLoad): 
       signedAt,
     });
   };
-  const send = async (request: PageRequest) => {
-    sent += 1;
+  const ask = async (request: PageRequest) => {
     const { path, accept } = request;
-    try {
-      const headers = { accept, "accept-encoding": "gzip, br", ...signatureOf(request) };
-      const options = { headers, decompress: false, keepalive: !isFirstLoad };
-      const response = await fetch(url + path, options as RequestInit);
-      await response.arrayBuffer();
-      statuses[response.status] = (statuses[response.status] ?? 0) + 1;
-    } catch {
-      failed += 1;
-    }
+    const headers = { accept, "accept-encoding": "gzip, br", ...signatureOf(request) };
+    const response = await fetch(url + path, { headers, decompress: false } as RequestInit);
+    await response.arrayBuffer();
+    return response.status === 200;
   };
-  const opened = streams.map(async (path) => {
-    const response = await fetch(url + path, { headers: { accept: "text/event-stream" } });
-    if (response.body) for await (const _ of response.body);
-  });
-  for (const stream of opened) stream.catch(() => (failed += 1));
+  for (const path of streams) {
+    const headers = { accept: EVENT_STREAM };
+    const whole = async () => {
+      const response = await fetch(url + path, { headers });
+      if (response.body) for await (const _ of response.body);
+      // It ends with this process.
+      return false;
+    };
+    void whole();
+  }
   const repeat = () => {
-    for (const request of requests) setTimeout(send, request.atMs, request);
+    for (const request of requests) setTimeout(() => send(ask(request)), request.atMs);
   };
   repeat();
   setInterval(repeat, everyMs);
+}
+
+function sendFirstLoads({ url, firstLoad, perSec }: FirstLoads, { send }: Counted): void {
+  const address = new URL(url);
+  setInterval(() => send(loadOnce(address, firstLoad)), 1_000 / perSec);
+}
+
+async function run(load: PageLoad | FirstLoads): Promise<void> {
+  const count = counted();
+  if ("firstLoad" in load) sendFirstLoads(load, count);
+  else await sendRequests(load, count);
   process.stdout.write("started\n");
   for await (const _ of Bun.stdin.stream());
-  process.stdout.write(JSON.stringify({ sent, failed, statuses } satisfies PageLoadReport), () =>
-    process.exit(),
-  );
+  process.stdout.write(JSON.stringify(count.report()), () => process.exit());
 }
 
 if (import.meta.main) await run(JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")));

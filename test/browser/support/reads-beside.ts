@@ -1,4 +1,4 @@
-import { runOpenLoop } from "../../../bench/open-loop.ts";
+import { Connection, runOpenLoop } from "../../../bench/open-loop.ts";
 import { type PageLoadReport, startPageLoad } from "./page-load.ts";
 
 /** How much slower reads are beside something else. */
@@ -17,36 +17,54 @@ const READS = ["/v2/svc/user?fid=3", "/v2/svc/user?fid=9", "/v2/svc/user?fid=21"
 const CONNECTIONS = 16;
 /** With more, the client itself is late on a small machine. */
 const MAX_READS_PER_SEC = 10_000;
+const PEAK_MS = 2_000;
 const RESAMPLES = 2_000;
 
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
+/** Lets all threads of a process run on one processor only. */
+function pinTo(processor: number, pid: number): void {
+  const { exitCode, stderr } = Bun.spawnSync(["taskset", "-a", "-cp", `${processor}`, `${pid}`]);
+  if (exitCode !== 0) throw new Error(`taskset: ${stderr}`);
+}
+
 /** The most reads a second that a node answers. */
-async function peakOf(url: URL): Promise<number> {
-  const endsAt = performance.now() + 2_000;
+async function peakOf(address: Pick<URL, "hostname" | "port">): Promise<number> {
+  const endsAt = performance.now() + PEAK_MS;
   let reads = 0;
-  const one = async () => {
-    for (; performance.now() < endsAt; reads++)
-      await (await fetch(new URL(READS[0] ?? "", url))).arrayBuffer();
+  const ended = Promise.withResolvers<void>();
+  const onEnd = (connection: Connection, ok: boolean) => {
+    reads += 1;
+    if (!ok) ended.reject(new Error("a read failed"));
+    else if (performance.now() < endsAt) connection.get(READS[reads % READS.length] ?? "", 0);
+    else ended.resolve();
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, one));
-  return reads / 2;
+  const opening = Array.from({ length: CONNECTIONS }, () =>
+    Connection.open({ hostname: address.hostname, port: Number(address.port) }, onEnd),
+  );
+  const all = await Promise.all(opening);
+  for (const connection of all) connection.get(READS[0] ?? "", 0);
+  await ended.promise;
+  for (const connection of all) connection.close();
+  return reads / (PEAK_MS / 1000);
 }
 
 /**
  * Reads users at half of the most that the node answers, in turns with and without the requests of pages, so that what else the
- * machine does is in both.
+ * machine does is in both. The node has a processor of its own, as if its clients were on other machines.
  */
 export async function slowdownBeside(
-  url: string,
+  node: { readonly url: string; readonly pid: number },
   { load, turns, turnSecs }: { readonly load: string; readonly turns: number; readonly turnSecs: number },
 ): Promise<Slowdown> {
-  const { hostname, port } = new URL(url);
-  const requestsPerSec = Math.min(MAX_READS_PER_SEC, Math.round((await peakOf(new URL(url))) / 2));
+  const address = new URL(node.url);
+  pinTo(0, node.pid);
+  pinTo(1, process.pid);
+  const requestsPerSec = Math.min(MAX_READS_PER_SEC, Math.round((await peakOf(address)) / 2));
   const read = async () => {
     const run = await runOpenLoop({
-      hostname,
-      port: Number(port),
+      hostname: address.hostname,
+      port: Number(address.port),
       paths: READS,
       requestsPerSec,
       durationSecs: turnSecs,
