@@ -124,6 +124,9 @@ describe("webhooks", () => {
       await button(page, "Send a test").click();
       await page.getByText("The node deactivated it").waitFor();
       await page.getByText("the receiver answered 410 Gone").waitFor();
+      await page.locator('li[data-state="queued"] a.name').first().click();
+      await page.locator(".queued").getByText("waits until the webhook is on").waitFor();
+      await page.goBack();
       expect(await axeViolations(page)).toEqual([]);
       await page.getByLabel("200, taken").check();
       await button(page, "Activate").click();

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { eventRange, eventsAfter, type StoredOutboxEvent } from "../../db/index/outbox.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -74,6 +75,8 @@ export async function scanEvents(
       const after = Math.max(end - size, oldestSeq - 1);
       const slice = readSlice(index, after, end);
       end = after;
+      // Otherwise the matcher's response is a turn of the thread.
+      if (slice.length === 0) await setImmediate();
       for (let from = 0; from < slice.length && !isOver(); ) {
         const facts = slice.slice(from).map((one) => one.facts);
         const { matches, refused } = await matchFacts(matching, facts);

@@ -140,6 +140,23 @@ describe("a preview", () => {
     });
   });
 
+  test("passes over rows that it cannot read, and gives its thread a turn between slices of them", async () => {
+    using old = await startTestWriter(...FIDS);
+    await old.submit(...FIDS.flatMap((fid) => Array.from({ length: 30 }, (_, n) => cast(fid, `cast ${n}`))));
+    old.db.sqlite.run("UPDATE event_outbox SET subject = NULL WHERE subject IS NOT NULL");
+    let turns = 0;
+    const looks: number[] = [];
+    const isOver = () => {
+      looks.push(turns);
+      setImmediate(() => turns++);
+      return false;
+    };
+    const deps = { index: old.reader, matching: startMatching(), clock: old.clock };
+    const request = { ownerId: "preview:1", subscription: { "cast.created": {} }, events: 1_000, isOver };
+    expect(expectOk(await scanEvents(deps, request))).toMatchObject({ matched: 0 });
+    expect(looks.slice(0, 3)).toEqual([0, 1, 2]);
+  });
+
   test("stops over its budget, and leaves nothing behind at the matcher", async () => {
     let nowMs = 0;
     // Each look at the clock costs a second.

@@ -2,19 +2,22 @@ import { useRoute } from "preact-iso";
 import { formatDuration, shortHex } from "../../data/format.ts";
 import { OwnerRegion } from "../../owner/owner-region.tsx";
 import { sessionRequest } from "../../owner/session-request.ts";
+import { useOwnerQuery } from "../../owner/use-owner-query.ts";
 import { apiPrefix } from "../../page-config.ts";
 import { Json, RawText } from "../../parts/json.tsx";
 import { Pill } from "../../parts/pill.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Outcome, useAction } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
-import { StatePill } from "./deliveries.tsx";
+import { NextTry, StatePill } from "./deliveries.tsx";
 import { useWhileDue } from "./use-while-due.ts";
 import {
   type Attempt,
   type Delivery,
   type DeliveryWithRequest,
   deliveryCall,
+  type Webhook,
+  webhookCall,
   webhookPage,
 } from "./webhook.ts";
 
@@ -37,11 +40,12 @@ export function Page() {
 function DeliveryPage({ id, messageId }: { id: string; messageId: string }) {
   const call = deliveryCall(id, messageId);
   const found = useWhileDue<DeliveryWithRequest>(call, ({ delivery }) => delivery.state === "queued");
+  const isOn = useOwnerQuery<{ webhook: Webhook }>(webhookCall(id)).data?.webhook.active ?? true;
   return (
     <OwnerRegion title="Delivery" call={call} query={found} prompted={found}>
       {({ delivery, request }) => (
         <>
-          <Summary id={id} delivery={delivery} onReplayed={() => found.refresh()} />
+          <Summary id={id} delivery={delivery} isOn={isOn} onReplayed={() => found.refresh()} />
           <h3 class="part">Attempts</h3>
           {delivery.attempts.length === 0 ? (
             <p class="empty">Not tried yet.</p>
@@ -97,7 +101,17 @@ function AttemptRow({ attempt, number }: { attempt: Attempt; number: number }) {
   );
 }
 
-function Summary({ id, delivery, onReplayed }: { id: string; delivery: Delivery; onReplayed: () => void }) {
+function Summary({
+  id,
+  delivery,
+  isOn,
+  onReplayed,
+}: {
+  id: string;
+  delivery: Delivery;
+  isOn: boolean;
+  onReplayed: () => void;
+}) {
   const action = useAction();
   const { message_id, state, type, test, created_at, next_attempt_at } = delivery;
   const replay = () =>
@@ -121,11 +135,7 @@ function Summary({ id, delivery, onReplayed }: { id: string; delivery: Delivery;
         {test && <Pill>test</Pill>}
         <span class="grow s dim queued">
           queued <Time ago at={created_at} />
-          {next_attempt_at !== null && (
-            <>
-              , next try <Time at={next_attempt_at} />
-            </>
-          )}
+          {next_attempt_at !== null && <NextTry at={next_attempt_at} isOn={isOn} />}
         </span>
         {state !== "queued" && (
           <button type="button" class="btn" disabled={action.isBusy} onClick={() => void replay()}>
