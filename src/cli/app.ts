@@ -8,8 +8,16 @@ import {
   changesOf,
   type RecordKind,
 } from "./management-command.ts";
-import { type CallOptions, collecting, parseFid, parseFids, withCallOptions } from "./management-options.ts";
-import { memberOf, recordsTable, recordTable } from "./management-table.ts";
+import {
+  type CallOptions,
+  collecting,
+  type PageOptions,
+  parseFid,
+  parseFids,
+  withCallOptions,
+  withPageOptions,
+} from "./management-options.ts";
+import { memberOf, moreLine, recordsTable, recordTable } from "./management-table.ts";
 
 const APPS: RecordKind = {
   noun: "app",
@@ -36,10 +44,25 @@ interface SendFields {
   readonly followingFid?: number;
 }
 
+const NOTIFICATION_FLAGS = [
+  ["--title <text>", "1 to 32 characters"],
+  ["--body <text>", "1 to 128 characters"],
+  ["--target-url <url>", "what it opens, on the host of the app"],
+] as const;
 const CLIENT_COLUMNS = ["client_fid", "host", "enabled", "disabled", "without_token"];
 const DAY_COLUMNS = ["day", "enabled", "added", "removed", "disabled", "invalidated"];
+const COUNT_COLUMNS = ["success_count", "failure_count", "not_attempted_count"];
+const CAMPAIGN_COLUMNS = [
+  "campaign_id",
+  "status",
+  "audience_count",
+  ...COUNT_COLUMNS,
+  "created_at",
+  "completed_at",
+];
+const HOST_COLUMNS = ["host", ...COUNT_COLUMNS];
 
-/** `app create|list|get|update|delete|rotate|audience|send|estimate`: the mini apps of an fid, on any node. */
+/** `app create|list|get|update|delete|rotate|audience|send|estimate|campaigns|campaign`: the mini apps of an fid, on any node. */
 export function registerApp(program: Command, context: CommandContext): void {
   const app = program.command("app").description("manage the mini apps of an fid, on this or another node");
 
@@ -85,6 +108,7 @@ export function registerApp(program: Command, context: CommandContext): void {
   addRecordCommands(app, context, APPS);
   addAudience(app, context);
   addSends(app, context);
+  addCampaigns(app, context);
 }
 
 function addAudience(app: Command, context: CommandContext): void {
@@ -104,15 +128,8 @@ function addAudience(app: Command, context: CommandContext): void {
 }
 
 function addSends(app: Command, context: CommandContext): void {
-  withAudience(
-    withCallOptions(
-      app.command("send").description("send a notification to users of a mini app; prints its campaign"),
-    )
-      .argument("<app_id>")
-      .requiredOption("--title <text>", "1 to 32 characters")
-      .requiredOption("--body <text>", "1 to 128 characters")
-      .requiredOption("--target-url <url>", "what it opens, on the host of the app")
-      .option("--uuid <uuid>", "its id: a user gets one notification of an id"),
+  withSend(
+    app.command("send").description("send a notification to users of a mini app; prints its campaign"),
   ).action(async (id: string, input: CallOptions & SendFields) => {
     const { options, body } = sendOf(id, input);
     await callAndPrint(context, options, "sendCampaign", { body }, (response) =>
@@ -120,24 +137,63 @@ function addSends(app: Command, context: CommandContext): void {
     );
   });
 
-  withAudience(
-    withCallOptions(
-      app.command("estimate").description("count whom a send would reach; sends nothing"),
-    ).argument("<app_id>"),
-  ).action(async (id: string, input: CallOptions & SendFields) => {
-    const { options, body } = sendOf(id, input);
-    await callAndPrint(context, options, "estimateSend", { body }, (response) => {
-      const { clients, ...counts } = Object(response);
-      return [
-        recordTable(counts, "shown"),
-        recordsTable(clients, ["client_fid", "host", "tokens"], "shown"),
-      ].join("\n");
-    });
-  });
+  withSend(app.command("estimate").description("count whom a send would reach; sends nothing")).action(
+    async (id: string, input: CallOptions & SendFields) => {
+      const { options, body } = sendOf(id, input);
+      await callAndPrint(context, options, "estimateSend", { body }, (response) => {
+        const { clients, ...counts } = Object(response);
+        return [
+          recordTable(counts, "shown"),
+          recordsTable(clients, ["client_fid", "host", "tokens"], "shown"),
+        ].join("\n");
+      });
+    },
+  );
 }
 
-function withAudience(command: Command): Command {
+function addCampaigns(app: Command, context: CommandContext): void {
+  withPageOptions(
+    withCallOptions(
+      app
+        .command("campaigns")
+        .description("list what was sent for a mini app in the last 30 days, newest first"),
+    ),
+  )
+    .argument("<app_id>")
+    .action(async (id: string, { limit, cursor, ...options }: CallOptions & PageOptions) => {
+      const query = { app_id: id, limit, ...(cursor !== undefined && { cursor }) };
+      await callAndPrint(
+        context,
+        options,
+        "listAppCampaigns",
+        { query },
+        (response) =>
+          recordsTable(memberOf(response, "campaigns"), CAMPAIGN_COLUMNS, "shown") + moreLine(response),
+      );
+    });
+
+  withCallOptions(
+    app.command("campaign").description("show how far a send has come: counts, and results by client host"),
+  )
+    .argument("<campaign_id>")
+    .action(async (id: string, options: CallOptions) => {
+      const query = { campaign_id: id };
+      await callAndPrint(context, options, "getAppCampaign", { query }, (response) => {
+        const { client_hosts: hosts, ...campaign } = Object(memberOf(response, "campaign"));
+        return [recordTable(campaign, "shown"), recordsTable(hosts, HOST_COLUMNS, "shown")].join("\n");
+      });
+    });
+}
+
+/** Adds the options of a notification and its audience; an estimate needs no notification. */
+function withSend(command: Command): Command {
+  const isSend = command.name() === "send";
+  withCallOptions(command).argument("<app_id>");
+  for (const [flag, what] of NOTIFICATION_FLAGS)
+    if (isSend) command.requiredOption(flag, what);
+    else command.option(flag, what);
   return command
+    .option("--uuid <uuid>", "its id: a user gets one notification of an id")
     .option("--target-fids <fids>", "only these users (default: all)", collecting(parseFids))
     .option("--exclude-fids <fids>", "without these users", collecting(parseFids))
     .option("--following-fid <n>", "only followers of this fid", parseFid);

@@ -82,6 +82,9 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "app send": [
     "app send APP_ID --fid 3 --key-file fid-3.key --title Bread --body Ready --target-url https://example.com/today",
   ],
+  "app campaigns": ["app campaigns APP_ID --fid 3 --key-file fid-3.key --limit 100"],
+  "app campaign": ["app campaign CAMPAIGN_ID --fid 3 --key-file fid-3.key"],
+  audit: ["audit --fid 3 --key-file fid-3.key --limit 100"],
   session: ["session list --fid 3 --key-file fid-3.key --url https://node.example"],
   "session list": ["session list --fid 3 --key-file fid-3.key"],
   "session end": [

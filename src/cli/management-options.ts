@@ -15,6 +15,12 @@ export interface CallOptions extends SignerOptions {
   readonly json?: boolean;
 }
 
+/** The options of a command that lists a page. */
+export interface PageOptions {
+  readonly limit: string;
+  readonly cursor?: string;
+}
+
 /** Adds the options for the signer. */
 export function withSignerOptions(command: Command): Command {
   return command
@@ -27,6 +33,13 @@ export function withCallOptions(command: Command): Command {
   return withSignerOptions(command)
     .option("--url <url>", "base URL of the node (default: the address in the settings)")
     .option("--json", "print the JSON of the response, secrets included");
+}
+
+/** Adds the options for a page of a list. */
+export function withPageOptions(command: Command): Command {
+  return command
+    .option("--limit <n>", "how many, at most 100", "20")
+    .option("--cursor <cursor>", "continue after an earlier page");
 }
 
 /** Reads the settings and the signing key. Prints a warning about the key to standard error. */

@@ -52,7 +52,7 @@ function secretText({ value }: JsonRecord, display: SecretDisplay): string {
 
 function cell(key: string, value: unknown): string {
   if (value === null || value === undefined || value === "") return NOTHING;
-  if (key.endsWith("_at") && typeof value === "number") return time(value);
+  if ((key === "at" || key.endsWith("_at")) && typeof value === "number") return time(value);
   if (Array.isArray(value))
     return value.length === 0 ? NOTHING : value.map((item) => cell("", item)).join(", ");
   return printable(typeof value === "object" ? JSON.stringify(value) : String(value));
@@ -93,6 +93,12 @@ function isSecrets(value: unknown): value is readonly JsonRecord[] {
 
 function asRecord(value: unknown): JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+/** Says how a list that goes on is continued; empty after its last page. */
+export function moreLine(response: unknown): string {
+  const cursor = memberOf(memberOf(response, "next"), "cursor");
+  return typeof cursor === "string" ? `more: --cursor ${printable(cursor)}\n` : "";
 }
 
 /** A member of a response; undefined when it is missing. */

@@ -3,6 +3,7 @@ import { EXIT_OK } from "../lib/failure.ts";
 import { programName, version } from "../version.ts";
 import { registerApiKey } from "./api-key.ts";
 import { registerApp } from "./app.ts";
+import { registerAudit } from "./audit.ts";
 import { registerBackup } from "./backup.ts";
 import { registerChannels } from "./channels.ts";
 import { registerCompletion } from "./completion.ts";
@@ -60,6 +61,7 @@ const COMMANDS = [
   registerState,
   registerNodes,
   registerSession,
+  registerAudit,
   registerSigner,
   registerSign,
   registerOpenApi,

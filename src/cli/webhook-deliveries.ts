@@ -3,22 +3,25 @@ import { UserError } from "../lib/failure.ts";
 import { printable } from "../lib/printable.ts";
 import type { CommandContext } from "./context.ts";
 import { callAndPrint } from "./management-command.ts";
-import { type CallOptions, withCallOptions } from "./management-options.ts";
+import {
+  type CallOptions,
+  type PageOptions,
+  withCallOptions,
+  withPageOptions,
+} from "./management-options.ts";
 import {
   type SubscriptionOptions,
   subscriptionOf,
   withSubscriptionOptions,
 } from "./management-subscription.ts";
-import { memberOf, recordsTable, recordTable } from "./management-table.ts";
+import { memberOf, moreLine, recordsTable, recordTable } from "./management-table.ts";
 
-interface ListOptions extends CallOptions {
+interface ListOptions extends CallOptions, PageOptions {
   readonly state?: string;
   readonly type?: string;
   readonly from?: number;
   readonly to?: number;
   readonly test?: boolean;
-  readonly limit: string;
-  readonly cursor?: string;
 }
 
 interface ReplayOptions extends CallOptions {
@@ -51,7 +54,7 @@ export function addDeliveryCommands(webhook: Command, context: CommandContext): 
   const onWebhook = (name: string, description: string) =>
     withCallOptions(webhook.command(name).description(description).argument("<webhook_id>"));
 
-  onWebhook("deliveries", "list the deliveries of the webhook, newest first")
+  withPageOptions(onWebhook("deliveries", "list the deliveries of the webhook, newest first"))
     .addOption(
       new Option("--state <state>", "only those in this state").choices([
         "queued",
@@ -65,8 +68,6 @@ export function addDeliveryCommands(webhook: Command, context: CommandContext): 
     .option("--to <time>", "only those queued until this time", parseTime)
     .option("--test", "only those of tests")
     .option("--no-test", "none of tests")
-    .option("--limit <n>", "how many, at most 100", "20")
-    .option("--cursor <cursor>", "continue after an earlier page")
     .action(async (id: string, options: ListOptions) => {
       const { state, type, from, to, test, limit, cursor, ...call } = options;
       const query = textsOf({ webhook_id: id, state, type, from, to, test, limit, cursor });
@@ -175,9 +176,7 @@ function previewText(response: unknown): string {
 function deliveriesTable(response: unknown): string {
   const deliveries = memberOf(response, "deliveries");
   const rows = Array.isArray(deliveries) ? deliveries.map(toRow) : [];
-  const cursor = memberOf(memberOf(response, "next"), "cursor");
-  const more = typeof cursor === "string" ? `more: --cursor ${printable(cursor)}\n` : "";
-  return recordsTable(rows, DELIVERY_FIELDS, "masked") + more;
+  return recordsTable(rows, DELIVERY_FIELDS, "masked") + moreLine(response);
 }
 
 /** Replaces the attempts by the last one. */

@@ -155,6 +155,19 @@ test("shows an app's audience, estimates a send and sends; tables show the data 
   const sent = await node.as(QUIET, ["app", "send", id, ...text, ...filters]);
   expect(sent.out).toMatch(/^campaign_id +[0-9a-f-]{36}\nstatus +queued\n$/);
   expect(await node.json(QUIET, ["app", "send", id, ...text])).toMatchObject({ status: "queued" });
+  const [, campaign = ""] = /campaign_id +(\S+)/.exec(sent.out) ?? [];
+  const shown = await node.as(QUIET, ["app", "campaign", campaign]);
+  expect(shown.out).toContain(`campaign_id          ${campaign}\n`);
+  expect(shown.out).toMatch(/audience_count +0\n[^]*\n\nnone\n$/);
+  const listed = await node.as(QUIET, ["app", "campaigns", id, "--limit", "1"]);
+  expect(listed.out).toMatch(
+    /^campaign_id +status +audience_count [^\n]*\n[0-9a-f-]{36} [^\n]*\nmore: --cursor \S+\n$/,
+  );
+  const [, cursor = ""] = /--cursor (\S+)/.exec(listed.out) ?? [];
+  expect((await node.as(QUIET, ["app", "campaigns", id, "--cursor", cursor])).out).toContain(campaign);
+  expect(await node.as(OWNER, ["app", "campaign", campaign])).toEqual(
+    failed(403, "the app belongs to another fid"),
+  );
   expect(await node.as(QUIET, ["app", "estimate", id, "--target-fids", ""])).toMatchObject({
     exitCode: 1,
     errors: "error: --target-fids has no fid; leave it out for all users\n",

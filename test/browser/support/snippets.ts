@@ -1,12 +1,21 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 
 const ROOT = join(import.meta.dir, "../../..");
 
+/** Opens the call of each region of a page. Returns the texts of each panel, by the name of their tab. */
+export async function regionSnippets(page: Page): Promise<ReadonlyMap<string, string>[]> {
+  const closed = page.locator('main [data-call-button][aria-expanded="false"]');
+  for (let left = await closed.count(); left > 0; left--) await closed.first().click();
+  const panels = await page.locator("main .api").all();
+  return Promise.all(panels.map(panelSnippets));
+}
+
 /** The texts of the panel of a page, by the name of their tab. */
-export async function pageSnippets(page: Page): Promise<ReadonlyMap<string, string>> {
-  const panel = page.locator("main .api").first();
+export const pageSnippets = (page: Page) => panelSnippets(page.locator("main .api").first());
+
+async function panelSnippets(panel: Locator): Promise<ReadonlyMap<string, string>> {
   const texts = await panel.evaluate(async (element) => {
     const found: [string, string][] = [];
     for (const tab of element.querySelectorAll<HTMLElement>('[role="tab"]')) {
@@ -20,30 +29,85 @@ export async function pageSnippets(page: Page): Promise<ReadonlyMap<string, stri
   return new Map(texts);
 }
 
+/** What somebody brings who runs what a page shows: the fid and the custody key that the snippets leave open. */
+interface Signer {
+  readonly fid: number;
+  readonly custodyKey: string;
+}
+
 /** Runs snippets as they were copied, TypeScript with the packages of this project. Returns what each has as its body. */
-export async function runSnippets(texts: ReadonlyMap<string, string>): Promise<Map<string, unknown>> {
+export function runSnippets(texts: ReadonlyMap<string, string>): Promise<Map<string, unknown>> {
+  return inFolder((dir) => runAll(texts, dir));
+}
+
+/**
+ * Runs snippets of signed calls as they were copied: `$FID` is set, the key is in `custody.key` and in `$CUSTODY_KEY`, and `svc` is the
+ * compiled program. Returns for each call what each snippet has as its body; of `svc` the printed text.
+ */
+export function runSignedSnippets(
+  calls: readonly ReadonlyMap<string, string>[],
+  { fid, custodyKey }: Signer,
+): Promise<Map<string, unknown>[]> {
+  return inFolder(async (dir) => {
+    writeFileSync(join(dir, "custody.key"), custodyKey, { mode: 0o600 });
+    const { compiledProgram } = await import("../../support/compiled-program.ts");
+    symlinkSync(compiledProgram[0] ?? "", join(dir, "svc"));
+    const env = { FID: String(fid), CUSTODY_KEY: custodyKey };
+    Object.assign(process.env, env);
+    try {
+      return await Promise.all(calls.map((texts) => runAll(texts, dir)));
+    } finally {
+      for (const name of Object.keys(env)) delete process.env[name];
+    }
+  });
+}
+
+async function inFolder<T>(work: (dir: string) => Promise<T>): Promise<T> {
   const dir = mkdtempSync(join(ROOT, "test/browser/.snippets-"));
   try {
-    const bodies = await Promise.all(
-      [...texts].map(async ([language, text], at) => {
-        if (language === "curl") return [language, JSON.parse(await shell(text))] as const;
-        const file = join(dir, `${at}.ts`);
-        await Bun.write(file, `${text}\nexport { body };\n`);
-        const { body } = (await import(file)) as { body: unknown };
-        return [language, body] as const;
-      }),
-    );
-    return new Map(bodies);
+    return await work(dir);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
 }
 
-async function shell(command: string): Promise<string> {
-  const child = Bun.spawn(["sh", "-c", command], { stdout: "pipe", stderr: "ignore" });
-  const text = await new Response(child.stdout).text();
-  if ((await child.exited) !== 0) throw new Error(`it failed: ${command}`);
+async function runAll(texts: ReadonlyMap<string, string>, dir: string): Promise<Map<string, unknown>> {
+  const bodies = await Promise.all(
+    [...texts].map(async ([language, text]) => {
+      if (language === "svc") return [language, await shell(text, dir)] as const;
+      if (language === "curl") return [language, JSON.parse(await shell(text, dir))] as const;
+      const file = join(dir, `${crypto.randomUUID()}.ts`);
+      await Bun.write(file, `${text}\nexport { body };\n`);
+      const { body } = (await import(file)) as { body: unknown };
+      return [language, body] as const;
+    }),
+  );
+  return new Map(bodies);
+}
+
+async function shell(command: string, dir: string): Promise<string> {
+  const child = Bun.spawn(["sh", "-c", command], {
+    cwd: dir,
+    env: { ...process.env, PATH: `${dir}:${process.env.PATH}` },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [text, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0) throw new Error(`it failed: ${command}\n${errors}`);
   return text;
+}
+
+/** What names the records in a response, in their order: ids of any kind but of requests, and days. */
+export function recordIds(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(recordIds);
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, item]) => {
+    if (typeof item === "object") return recordIds(item);
+    return /(?<!request)(^|_)(id|uuid|day)$/.test(name) && item !== null ? [String(item)] : [];
+  });
 }
 
 export type IdKind = "casts" | "people" | "channels";

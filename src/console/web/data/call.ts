@@ -14,6 +14,8 @@ export interface Call {
   readonly op?: string;
   /** Of a signed operation: the arguments of the `svc` command that does the same. */
   readonly cli?: string;
+  /** What that command reads from its standard input, as JSON. */
+  readonly cliInput?: unknown;
   /** The response never ends: events as they happen. */
   readonly isStream?: boolean;
 }

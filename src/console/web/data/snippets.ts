@@ -21,7 +21,10 @@ export type SnippetLanguage = "curl" | "TypeScript" | "SDK" | "svc";
 export function snippetsOf(call: Call, site: Site): readonly { language: SnippetLanguage; text: string }[] {
   if (call.op !== undefined)
     return [
-      ...(call.cli === undefined ? [] : [{ language: "svc" as const, text: svcCommand(call.cli, site) }]),
+      ...(call.cli === undefined
+        ? []
+        : [{ language: "svc" as const, text: svcCommand(call.cli, call.cliInput, site) }]),
+      { language: "curl", text: signedCurl(call, call.op, site) },
       { language: "TypeScript", text: signedTypeScript(call, call.op, site) },
     ];
   const sdk = sdkSnippet(call, site);
@@ -34,6 +37,10 @@ export function snippetsOf(call: Call, site: Site): readonly { language: Snippet
 
 /** A word of a POSIX shell that stands for exactly this text. */
 export const shellQuote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The start of a command that reads JSON from its standard input; empty without any. */
+export const pipedJson = (value: unknown) =>
+  value === undefined ? "" : `printf %s ${shellQuote(JSON.stringify(value))} | `;
 
 /** What is not below `/v2/` belongs to the page and takes no key. */
 const needsKey = ({ path }: Call, { needsApiKey }: Site) => needsApiKey && path.startsWith("/v2/");
@@ -65,20 +72,35 @@ function typeScript(call: Call, site: Site): string {
   return `${fetched}const body = await response.json();`;
 }
 
-function svcCommand(cli: string, { service, origin }: Site): string {
-  return `${service} ${cli} \\\n  --url ${origin} --fid $FID --key-file custody.key`;
+/** Whose fid and key sign is left open: `$FID`, and the file with the custody key. */
+const SIGNER = "--fid $FID --key-file custody.key";
+
+function svcCommand(cli: string, input: unknown, { service, origin }: Site): string {
+  return `${pipedJson(input)}${service} ${cli} \\\n  --url ${shellQuote(origin)} ${SIGNER}`;
+}
+
+/** `svc sign` makes the headers, which are good for one request. */
+function signedCurl(call: Call, op: string, { service, origin }: Site): string {
+  const sign = `${service} sign --op ${op} ${SIGNER}`;
+  const usual = call.body === undefined ? "GET" : "POST";
+  const method = call.method === usual ? "" : `-X ${call.method} `;
+  const send = `| curl -H @- ${method}${shellQuote(`${origin}${call.path}`)}`;
+  if (call.body === undefined) return `${sign} \\\n  ${send}`;
+  return `body=${shellQuote(JSON.stringify(call.body))}
+printf %s "$body" | ${sign} --body - \\
+  ${send} --data-binary "$body"`;
 }
 
 /** Signs as the node verifies it: the typed data of docs/apps-and-push.md. */
 function signedTypeScript(call: Call, op: string, { origin, domain, headerPrefix }: Site): string {
-  const body = call.body === undefined ? `""` : `JSON.stringify(${JSON.stringify(call.body)})`;
-  const sent = call.body === undefined ? "" : "\n  body,";
+  const sent = call.body === undefined ? `""` : `JSON.stringify(${JSON.stringify(call.body)})`;
+  const init = call.body === undefined ? "" : "\n  body: sent,";
   return `import { keccak256, stringToBytes, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
 const fid = Number(process.env.FID);
 const account = privateKeyToAccount(process.env.CUSTODY_KEY as \`0x\${string}\`);
-const body = ${body};
+const sent = ${sent};
 const signedAt = Math.floor(Date.now() / 1000);
 const nonce = toHex(crypto.getRandomValues(new Uint8Array(32)));
 const signature = await account.signTypedData({
@@ -98,11 +120,11 @@ const signature = await account.signTypedData({
     fid: BigInt(fid),
     signedAt: BigInt(signedAt),
     nonce,
-    requestHash: keccak256(stringToBytes(body)),
+    requestHash: keccak256(stringToBytes(sent)),
   },
 });
 const response = await fetch(${JSON.stringify(`${origin}${call.path}`)}, {
-  method: "${call.method}",${sent}
+  method: "${call.method}",${init}
   headers: {
     "content-type": "application/json",
     "${headerPrefix}Fid": \`\${fid}\`,
@@ -112,7 +134,7 @@ const response = await fetch(${JSON.stringify(`${origin}${call.path}`)}, {
     "${headerPrefix}Signature": signature,
   },
 });
-console.log(await response.json());`;
+const body = await response.json();`;
 }
 
 function sdkSnippet(call: Call, site: Site): string | undefined {

@@ -40,10 +40,7 @@ interface AuditEntry {
 
 const signed = (call: Call, op: string, cli: string) => ({ ...call, op, cli });
 const SESSIONS = signed(get("/session/list"), "session.read", "session list");
-const AUDIT = {
-  ...get("/audit", { limit: 25 }),
-  op: "audit.read",
-};
+const AUDIT = signed(get("/audit", { limit: 25 }), "audit.read", "audit --limit 25");
 
 /** Ends a session: this browser's by its own key, another one by the wallet. */
 async function endSession({ session_id: id, label }: Session): Promise<void> {

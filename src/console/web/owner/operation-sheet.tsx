@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { request } from "../data/request.ts";
-import { shellQuote } from "../data/snippets.ts";
+import { pipedJson, shellQuote } from "../data/snippets.ts";
 import { nodeOrigin, pageConfig } from "../page-config.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -75,7 +75,8 @@ function Facts({ operation, prepared, fid }: { operation: OwnerOperation; prepar
 /** For owners whose custody address is not in this browser. */
 function Command({ operation, fid }: { operation: OwnerOperation; fid: number }) {
   if (operation.cli === undefined) return null;
-  const command = `${pageConfig.service} ${operation.cli} --url ${shellQuote(nodeOrigin)} --fid ${fid} --key-file custody.key`;
+  const { cli, cliInput } = operation;
+  const command = `${pipedJson(cliInput)}${pageConfig.service} ${cli} --url ${shellQuote(nodeOrigin)} --fid ${fid} --key-file custody.key`;
   return (
     <details>
       <summary>My custody key is elsewhere</summary>

@@ -18,6 +18,8 @@ export interface OwnerOperation {
   readonly typedName?: string;
   /** The arguments of the `svc` command that does the same, for custody elsewhere. */
   readonly cli?: string;
+  /** What that command reads from its standard input, as JSON. */
+  readonly cliInput?: unknown;
   /** Whether the page itself has said what will happen: the wallet asks at once. */
   readonly isConfirmed?: boolean;
 }

@@ -41,7 +41,7 @@ let counter = 0;
 export function CallPanel({ call, title = "The call behind this view" }: { call: Call; title?: string }) {
   const snippets = snippetsOf(call, site);
   const [name] = useState(() => `call${counter++}`);
-  const [language, setLanguage] = useState<SnippetLanguage>("curl");
+  const [language, setLanguage] = useState<SnippetLanguage>();
   const selected = snippets.find((snippet) => snippet.language === language) ?? snippets[0];
   if (!selected) return null;
   return (

@@ -76,10 +76,28 @@ describe("the call behind a view", () => {
       body: { name: "Bread club", app_url: "https://example.com" },
     };
     const env = { FID: "3", CUSTODY_KEY: toHex(custodyWallet(3).privateKey) };
-    expect(await runTypeScript(snippet(create, "TypeScript"), env)).toContain("Bread club");
-    expect(await runTypeScript(snippet(list, "TypeScript"), env)).toContain("Bread club");
+    const shown = (call: Call) => `${snippet(call, "TypeScript")}\nconsole.log(JSON.stringify(body));`;
+    expect(await runTypeScript(shown(create), env)).toContain("Bread club");
+    expect(await runTypeScript(shown(list), env)).toContain("Bread club");
     expect(snippet(list, "svc")).toStartWith("svc app list");
-    expect(snippetsOf(create, site).map(({ language }) => language)).toEqual(["TypeScript"]);
+    expect(snippetsOf(create, site).map(({ language }) => language)).toEqual(["curl", "TypeScript"]);
+  });
+
+  test("of a signed operation is curl that sends the body as it was signed", () => {
+    const preview = {
+      ...bulk,
+      op: "webhook.read",
+      cli: "webhook preview --subscription -",
+      cliInput: bulk.body,
+    };
+    const body = shellQuote(JSON.stringify(bulk.body));
+    expect(snippet(preview, "curl")).toBe(
+      `body=${body}\nprintf %s "$body" | svc sign --op webhook.read --fid $FID --key-file custody.key --body - \\\n` +
+        `  | curl -H @- '${site.origin}${bulk.path}' --data-binary "$body"`,
+    );
+    expect(snippet(preview, "svc")).toStartWith(
+      `printf %s ${body} | svc webhook preview --subscription - \\\n`,
+    );
   });
 
   test("of a node that is read with an API key alone takes the key from $SECRET, in each language", async () => {

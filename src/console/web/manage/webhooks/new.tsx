@@ -3,7 +3,6 @@ import { useLocation } from "preact-iso";
 import { useDraft } from "../../data/draft.ts";
 import { refreshShown } from "../../data/query.ts";
 import { RequestFailure } from "../../data/request.ts";
-import { shellQuote } from "../../data/snippets.ts";
 import { runOperation } from "../../owner/operation.ts";
 import { apiPrefix } from "../../page-config.ts";
 import { readFilters } from "../../stream/filters.ts";
@@ -11,7 +10,7 @@ import { Outcome, useAction } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
 import { fromStream } from "./filter-state.ts";
 import { Secrets } from "./secrets.tsx";
-import { type Webhook, webhookPage } from "./webhook.ts";
+import { type Webhook, webhookFlags, webhookPage } from "./webhook.ts";
 import { checkDraft, type WebhookDraft, WebhookForm } from "./webhook-form.tsx";
 
 const CRUMBS = [{ label: "Webhooks", href: "/console/manage/webhooks" }];
@@ -52,7 +51,8 @@ function NewWebhook({ fid, search }: { fid: number; search: string }) {
           body: { name, url, ...(description === "" ? {} : { description }), subscription },
           title: "Create a webhook",
           words: `The node will send events to ${url} for fid ${fid}, from now on, signed with a new secret.`,
-          cli: `webhook create --name ${shellQuote(name)} --target-url ${shellQuote(url)} --subscription subscription.json`,
+          cli: `webhook create${webhookFlags({ name, url, ...(description !== "" && { description }) })} --subscription -`,
+          cliInput: subscription,
         });
         draft.discard();
         setCreated(webhook);

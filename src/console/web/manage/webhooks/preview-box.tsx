@@ -31,7 +31,8 @@ const callOf = (subscription: Subscription): SignedCall => ({
   path: `${apiPrefix}/webhook/preview`,
   op: "webhook.read",
   body: { subscription, events: 1000 },
-  cli: "webhook preview --subscription subscription.json",
+  cli: "webhook preview --subscription -",
+  cliInput: subscription,
 });
 
 /** `412 fell to “Mentions”, 571 to “Text (RE2)”.` */

@@ -7,7 +7,7 @@ import { apiPrefix } from "../../page-config.ts";
 import { Outcome, useAction } from "../action.tsx";
 import { fromSubscription } from "./filter-state.ts";
 import { Secrets } from "./secrets.tsx";
-import { type Webhook, webhookCall } from "./webhook.ts";
+import { type Webhook, webhookCall, webhookFlags } from "./webhook.ts";
 import { checkDraft, type WebhookDraft, WebhookForm } from "./webhook-form.tsx";
 
 interface SettingsProps {
@@ -64,6 +64,8 @@ function Edit({ webhook, fid, onChanged }: SettingsProps) {
           body: { webhook_id: id, ...changes },
           title: "Change the webhook",
           words: `Its ${changed.join(", ")} will change, for events from now on.`,
+          cli: `webhook update ${id}${webhookFlags(changes)}${changes.subscription === undefined ? "" : " --subscription -"}`,
+          cliInput: changes.subscription,
         });
       } catch (cause) {
         if (cause instanceof RequestFailure && cause.status === 400) setRefusal(cause.message);

@@ -1,5 +1,6 @@
 import { get } from "../../data/call.ts";
 import type { Page } from "../../data/pages.ts";
+import { shellQuote } from "../../data/snippets.ts";
 import type { SignedCall } from "../../owner/session-request.ts";
 import type { Subscription } from "./filter-state.ts";
 
@@ -107,6 +108,18 @@ export const deliveryCall = (id: string, messageId: string): SignedCall => ({
   op: OP,
   cli: `webhook delivery ${id} ${messageId}`,
 });
+
+/** The fields of a webhook as arguments of `webhook create` and `webhook update`; without the subscription, which they read as JSON. */
+export const webhookFlags = ({ name, url, description }: Readonly<Record<string, unknown>>) =>
+  [
+    name === undefined ? "" : ` --name ${shellQuote(String(name))}`,
+    url === undefined ? "" : ` --target-url ${shellQuote(String(url))}`,
+    description === undefined
+      ? ""
+      : description === null
+        ? " --no-description"
+        : ` --description ${shellQuote(String(description))}`,
+  ].join("");
 
 /** What a list of deliveries selects; as the parameters of the API and of the page. */
 export interface DeliverySelection {
