@@ -2,7 +2,7 @@ import { createGate, type Gate } from "../lib/gate.ts";
 import type { SendPermission } from "../push/send-permission.ts";
 import { PAUSABLE, type Pausable } from "./switch-store.ts";
 
-const BYTES = 32;
+const BYTES = 40;
 const NS_PER_MS = 1_000_000n;
 
 /**
@@ -11,7 +11,7 @@ const NS_PER_MS = 1_000_000n;
  */
 export class NodeSignals {
   readonly shared: SharedArrayBuffer;
-  /** At 0: the paused parts, one bit each. At 1: how often the clock's offset was measured. */
+  /** At 0: the paused parts, one bit each. At 1: how often the clock's offset was measured. At 2: the number of the lease. */
   readonly #words: Int32Array<SharedArrayBuffer>;
   /** At 0: until when the node may act; 0 is without an end. At 1: the time of the last tick. At 2: the clock's offset in ms. */
   readonly #times: BigInt64Array<SharedArrayBuffer>;
@@ -22,7 +22,7 @@ export class NodeSignals {
   constructor(shared = new SharedArrayBuffer(BYTES)) {
     this.shared = shared;
     this.#times = new BigInt64Array(shared, 0, 3);
-    this.#words = new Int32Array(shared, 24, 2);
+    this.#words = new Int32Array(shared, 24, 3);
   }
 
   isPaused(name: Pausable): boolean {
@@ -49,6 +49,19 @@ export class NodeSignals {
     const bound = Atomics.load(this.#times, 1) - ownNs;
     if (this.#toMainNs === undefined || bound > this.#toMainNs) this.#toMainNs = bound;
     return ownNs + this.#toMainNs >= until;
+  }
+
+  /**
+   * The number of the node's lease. It rises when a lease has ended and the node has a new one: others may have taken in between what was
+   * claimed under the former. Whoever reads it after `isFenced()` was false knows the lease that was held then.
+   */
+  get leaseNumber(): number {
+    return Atomics.load(this.#words, 2);
+  }
+
+  /** Counts a new lease. Before `actFor`, so that nothing of the former lease goes on under this one. */
+  countLease(): void {
+    Atomics.add(this.#words, 2, 1);
   }
 
   /** Lets the node act for `ms` from `since` on, a time of `process.hrtime.bigint()` of the main thread. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { StateUnavailable } from "../db/state/unavailable.ts";
 import { exponentialBackoffMs, withJitter } from "../lib/backoff.ts";
-import type { Batch } from "./batcher.ts";
+import type { Batch, ClaimLease } from "./batcher.ts";
 import { type ClientOutcome, failure, tokenOutcomes } from "./client-response.ts";
 import { distinct } from "./distinct.ts";
 import type { BatchOutcome, PostBatch } from "./post-batch.ts";
@@ -27,6 +27,8 @@ export interface BatchSenderDeps {
   readonly stats: SendCounters;
   /** No call starts without it. */
   readonly permission: () => SendPermission;
+  /** The number of the node's lease: rises when the node has lost one. */
+  readonly leaseNumber: () => number;
   /** Measures leases; unaffected by jumps of the machine's clock. */
   readonly monotonicMs: () => number;
   readonly settings: BatchSendSettings;
@@ -64,8 +66,7 @@ export interface HostProgress {
 /** Tokens that the campaign has claimed. */
 export interface ClaimedTokens {
   readonly tokens: readonly LiveToken[];
-  /** On the clock of `BatchSenderDeps.monotonicMs`. */
-  readonly leaseEndsAtMs: number;
+  readonly lease: ClaimLease;
 }
 
 /** Sends the batches of one campaign. */
@@ -92,7 +93,8 @@ export function createBatchSender(
   work: CampaignWork,
   signals: RunSignals,
 ): BatchSender {
-  const { tokens, ledger, post, slots, stats, settings, permission, monotonicMs, onResults } = deps;
+  const { tokens, ledger, post, slots, stats, settings, permission, leaseNumber, monotonicMs, onResults } =
+    deps;
   const callSecs = Math.ceil(settings.timeoutMs / 1000);
   const leaseSecs = Math.max(MIN_LEASE_SECS, callSecs + LEASE_MARGIN_SECS);
 
@@ -112,8 +114,8 @@ export function createBatchSender(
 
   async function claimWithRetry(batchTokens: readonly LiveToken[]) {
     return retryUntilStored(async () => {
-      const leaseEndsAtMs = monotonicMs() + leaseSecs * 1000;
-      return { ...(await ledger.claim(work, batchTokens, leaseSecs)), leaseEndsAtMs };
+      const lease = { endsAtMs: monotonicMs() + leaseSecs * 1000, nodeLease: leaseNumber() };
+      return { ...(await ledger.claim(work, batchTokens, leaseSecs)), lease };
     });
   }
 
@@ -186,31 +188,32 @@ export function createBatchSender(
     }
   }
 
-  /** Waits for the permission to call, and claims again when a call could outlast the claim. */
+  /** Waits for the permission to call, and claims again what is no longer held for the length of a call. */
   async function prepare(host: string, batch: Batch): Promise<Batch> {
-    let renewed = await renew(host, batch);
-    while (permission() !== "granted") {
+    for (let ready = batch; ; ready = await claimAgain(host, ready)) {
       await untilGranted(permission, signals.stop);
-      renewed = await renew(host, renewed);
+      // After the permission: so a lease that was lost and replaced before it has another number.
+      if (isHeld(ready.lease)) return ready;
     }
-    return renewed;
   }
 
-  async function renew(host: string, batch: Batch): Promise<Batch> {
-    if (monotonicMs() + settings.timeoutMs < batch.leaseEndsAtMs) return batch;
-    const { claimed, conflicting, leaseEndsAtMs } = await claimWithRetry(batch.tokens);
+  const isHeld = ({ endsAtMs, nodeLease }: ClaimLease) =>
+    nodeLease === leaseNumber() && monotonicMs() + settings.timeoutMs < endsAtMs;
+
+  async function claimAgain(host: string, batch: Batch): Promise<Batch> {
+    const { claimed, conflicting, lease } = await claimWithRetry(batch.tokens);
     // Their lease expired while they waited, and another campaign has claimed them.
     await recordFailure(host, conflicting, "claimed_by_another");
-    return { ...batch, tokens: claimed, leaseEndsAtMs };
+    return { ...batch, tokens: claimed, lease };
   }
 
   return {
     countNotAttempted,
 
     async claim(host, candidates, progress) {
-      const { claimed, conflicting, leaseEndsAtMs } = await claimWithRetry(candidates);
+      const { claimed, conflicting, lease } = await claimWithRetry(candidates);
       await countNotAttempted(host, { duplicate: conflicting.length }, progress);
-      return { tokens: claimed, leaseEndsAtMs };
+      return { tokens: claimed, lease };
     },
 
     async send(host, claimed, first, progress) {

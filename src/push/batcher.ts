@@ -5,18 +5,25 @@ export const MAX_BATCH_TOKENS = 100;
 /** Limit of tokens in incomplete batches; with many different URLs, batches are smaller. */
 const MAX_WAITING_TOKENS = 500;
 
+/** Until when, and under which lease of the node, tokens are claimed. */
+export interface ClaimLease {
+  /** On the clock of `BatchSenderDeps.monotonicMs`. */
+  readonly endsAtMs: number;
+  readonly nodeLease: number;
+}
+
 /** Tokens for one call to one URL. */
 export interface Batch {
   readonly url: string;
   readonly tokens: readonly LiveToken[];
-  /** When the first of their claims expires, on the clock of `BatchSenderDeps.monotonicMs`. */
-  readonly leaseEndsAtMs: number;
+  /** Of the first of their claims. */
+  readonly lease: ClaimLease;
 }
 
 interface Group {
   readonly url: string;
   readonly tokens: LiveToken[];
-  readonly leaseEndsAtMs: number;
+  readonly lease: ClaimLease;
 }
 
 /** Groups tokens by URL into full batches, within a bounded number of waiting tokens. */
@@ -29,11 +36,11 @@ export class Batcher {
   /**
    * Adds a token; returns the batch that it completes, or the largest batch when too many tokens wait.
    *
-   * @param leaseEndsAtMs when its claim expires; later tokens have later claims
+   * @param lease of its claim; later tokens have later claims
    */
-  add(token: LiveToken, leaseEndsAtMs: number): Batch | undefined {
+  add(token: LiveToken, lease: ClaimLease): Batch | undefined {
     const { url } = token.details;
-    const group = this.#last?.url === url ? this.#last : this.#groupOf(url, leaseEndsAtMs);
+    const group = this.#last?.url === url ? this.#last : this.#groupOf(url, lease);
     this.#last = group;
     group.tokens.push(token);
     this.#count += 1;
@@ -46,10 +53,10 @@ export class Batcher {
     for (const group of [...this.#waiting.values()]) yield this.#take(group);
   }
 
-  #groupOf(url: string, leaseEndsAtMs: number): Group {
+  #groupOf(url: string, lease: ClaimLease): Group {
     let group = this.#waiting.get(url);
     if (!group) {
-      group = { url, tokens: [], leaseEndsAtMs };
+      group = { url, tokens: [], lease };
       this.#waiting.set(url, group);
     }
     return group;

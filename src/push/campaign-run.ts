@@ -83,7 +83,7 @@ export async function runCampaign(
         next = claimPage();
         next.catch(() => undefined);
         for (const token of claimed.tokens) {
-          const batch = batcher.add(token, claimed.leaseEndsAtMs);
+          const batch = batcher.add(token, claimed.lease);
           if (batch) await dispatch(batch);
         }
       }

@@ -30,6 +30,18 @@ test("a node without a lease is never fenced, and one with a lease is from its e
   expect([sendPermissionOf(other)(), deliveryGate(other).isOpen()]).toEqual(["paused", true]);
 });
 
+test("a lease that replaces one that was lost has another number in each thread before the node may act again", () => {
+  const main = new NodeSignals();
+  const other = new NodeSignals(main.shared);
+  const number = other.leaseNumber;
+  main.actFor(6_000, process.hrtime.bigint() - 7_000_000_000n);
+  expect([other.isFenced(), other.leaseNumber]).toEqual([true, number]);
+  main.countLease();
+  expect([other.isFenced(), other.leaseNumber]).toEqual([true, number + 1]);
+  main.actFor(6_000, process.hrtime.bigint());
+  expect([other.isFenced(), other.leaseNumber]).toEqual([false, number + 1]);
+});
+
 test("a thread that starts later, and whose monotonic clock starts then, is fenced at the same time", async () => {
   const main = new NodeSignals();
   await Bun.sleep(300);

@@ -22,6 +22,7 @@ interface TestNode {
   readonly engine: FanOutEngine;
   readonly stores: ReturnType<typeof createPostgresStores>;
   permission: SendPermission;
+  leaseNumber: number;
   readonly logs: string[];
 }
 
@@ -50,6 +51,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
       node,
       stores,
       permission: "granted",
+      leaseNumber: 0,
       logs,
       engine: createFanOut({
         common: {
@@ -62,6 +64,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
         client: loopbackClient(),
         timings: { ...testTimings, timeoutMs },
         permission: () => started.permission,
+        leaseNumber: () => started.leaseNumber,
       }),
     };
     nodes.push(started);
@@ -160,6 +163,32 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
     expect(client.shown.size).toBe(3_000);
     const twice = [...client.shown].filter(([, times]) => times > 1).map(([key]) => key.split(" ")[1] ?? "");
     expect(twice.every((token) => inFlight.includes(token))).toBe(true);
+  });
+
+  test("a node that stood still and has a new lease sends nothing that it had claimed under the former one", async () => {
+    const { script, held, release } = holding(10);
+    await using client = startPushClient(script);
+    const [a, b] = await prepare(client, 3_000);
+    await send(a, "a");
+    void a.engine.run("a");
+    await held;
+    await until(async () => (await found(a, "a"))?.counts.success === 1_000);
+    const inFlight = client.requests.slice(10).flatMap(({ tokens }) => tokens);
+    await endLease(database, a.node);
+    a.permission = "isolated";
+    await until(() => b.logs.some((line) => line.includes("Resumed an unfinished campaign")));
+    // It wakes up with claims that are not over, and has its next lease before it has noticed anything.
+    a.leaseNumber += 1;
+    a.permission = "granted";
+    release();
+    await b.engine.run("a");
+    await until(() => a.logs.some((line) => line.includes("taken over")));
+    expect(await found(a, "a")).toMatchObject({
+      status: "completed",
+      counts: { success: 3_000, failure: 0 },
+    });
+    const twice = [...client.shown].filter(([, times]) => times > 1).map(([key]) => key.split(" ")[1] ?? "");
+    expect(twice.filter((token) => !inFlight.includes(token))).toEqual([]);
   });
 
   test("a node that stops leaves its campaigns to the other one within two seconds", async () => {

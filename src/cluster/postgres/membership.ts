@@ -137,6 +137,7 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
     if (again.beat <= lastBeat) await refuseSigned("the node's row is gone or older than it was");
     reportJoin(again);
     lastBeat = again.beat;
+    signals.countLease();
     signals.actFor(fenceMs, rejoinedNs);
     log.warn({ nodeId: node.nodeId }, "The lease of the node had ended: it has a new one");
   }

@@ -35,6 +35,8 @@ export function createFanOut(options: {
   readonly timings?: Partial<FanOutTimings>;
   /** Default: always granted. */
   readonly permission?: () => SendPermission;
+  /** See `NodeSignals.leaseNumber`. Default: always the same. */
+  readonly leaseNumber?: () => number;
   /** Default: `performance.now()`. */
   readonly monotonicMs?: () => number;
 }): FanOutEngine {
@@ -59,6 +61,7 @@ export function createFanOut(options: {
     stats: new SendCounters(),
     monotonicMs: options.monotonicMs ?? (() => performance.now()),
     permission: options.permission ?? (() => "granted"),
+    leaseNumber: options.leaseNumber ?? (() => 0),
     runLimits: runLimitsOf(send),
     rerunAfterMs: timings.rerunAfterMs ?? RERUN_AFTER_MS,
     settings: {

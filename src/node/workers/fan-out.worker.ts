@@ -28,9 +28,11 @@ runWorker<FanOutWorkerInit>(async ({ config, state: link, ownTargets }, { keepLi
   const log = createLogger(config, { keep: keepLine });
   const index = openIndexReader(indexPath(config.data.dir));
   const state = await openStateStores({ config, part: "fanOut", link, log });
+  const signals = new NodeSignals(link.signals);
   const fanOut = createFanOut({
     common: { config, clock: systemClock, log },
-    permission: sendPermissionOf(new NodeSignals(link.signals)),
+    permission: sendPermissionOf(signals),
+    leaseNumber: () => signals.leaseNumber,
     index,
     state: state.stores,
     client: createConfiguredClient(config.net, { ownTargets }),

@@ -100,13 +100,13 @@ async function shell(command: string, dir: string): Promise<string> {
   return text;
 }
 
-/** What names the records in a response, in their order: ids of any kind but of requests, and days. */
+/** What names the records in a response, in their order: ids of any kind but of requests and events, and days. */
 export function recordIds(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(recordIds);
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, item]) => {
     if (typeof item === "object") return recordIds(item);
-    return /(?<!request)(^|_)(id|uuid|day)$/.test(name) && item !== null ? [String(item)] : [];
+    return /(?<!request|event)(^|_)(id|uuid|day)$/.test(name) && item !== null ? [String(item)] : [];
   });
 }
 
