@@ -158,7 +158,7 @@ test("shows an app's audience, estimates a send and sends; tables show the data 
   const [, campaign = ""] = /campaign_id +(\S+)/.exec(sent.out) ?? [];
   const shown = await node.as(QUIET, ["app", "campaign", campaign]);
   expect(shown.out).toContain(`campaign_id          ${campaign}\n`);
-  expect(shown.out).toMatch(/audience_count +0\n[^]*\n\nnone\n$/);
+  expect(shown.out).toMatch(/audience_count +0\n[\s\S]*\n\nnone\n$/);
   const listed = await node.as(QUIET, ["app", "campaigns", id, "--limit", "1"]);
   expect(listed.out).toMatch(
     /^campaign_id +status +audience_count [^\n]*\n[0-9a-f-]{36} [^\n]*\nmore: --cursor \S+\n$/,
