@@ -11,6 +11,7 @@ const nameByStatus = new Map(
 
 /** Of a call that was not sent. */
 const STATE_AWAY = "the state store does not answer; try again";
+const STORES_NOTHING = "the node cannot store anything now, which its operator can see: ";
 const STATE_BUSY = "the request could not be stored in time: it may or may not have been carried out";
 
 /**
@@ -38,9 +39,13 @@ function toApiError(error: unknown): ApiError {
       typeof text === "string" ? text : undefined,
     );
   }
-  if (error instanceof StateUnavailable)
-    return new ApiError("unavailable", error.mayHaveHappened ? STATE_BUSY : STATE_AWAY);
+  if (error instanceof StateUnavailable) return new ApiError("unavailable", stateMessage(error));
   return new ApiError("internal", undefined, { cause: error });
+}
+
+function stateMessage({ isStorageFault, mayHaveHappened }: StateUnavailable): string {
+  if (!isStorageFault) return mayHaveHappened ? STATE_BUSY : STATE_AWAY;
+  return `${STORES_NOTHING}the request was ${mayHaveHappened ? "probably " : ""}not carried out`;
 }
 
 /** Returns the response for a thrown value. The cause of a fault is logged with the request id and never sent. */

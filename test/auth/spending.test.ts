@@ -59,7 +59,7 @@ test("while the state database cannot be written, requests are 503 and have no e
   const call = { method: "GET", path: "/frame/app/list" } as const;
   expect(await signed.call(call)).toEqual({
     status: 503,
-    body: { message: expect.stringContaining("could not be stored in time") },
+    body: { message: expect.stringContaining("the request was not carried out") },
   });
   signed.api.state.sqlite.exec("PRAGMA query_only = OFF");
   expect((await signed.call(call)).status).toBe(200);

@@ -33,7 +33,8 @@ beforeAll(async () => {
   using state = openState(statePath(dir.path));
   await localStores(state).apps.create(testApp(), 10);
   insertTokens(state, [{ fid: 10, url: `http://127.0.0.1:${client.port}/notify`, token: "t" }]);
-  node = await startNode({ command: compiledProgram, dataDir: dir.path, args: deliveryArgs });
+  const args = [...deliveryArgs, "--set", "http.workers=4"];
+  node = await startNode({ command: compiledProgram, dataDir: dir.path, args });
 }, 60_000);
 
 afterAll(async () => {
@@ -49,14 +50,14 @@ const command = async (...args: string[]) => {
   return ended.out;
 };
 
-const signedList = async () => {
+const signedList = async (init: RequestInit = {}) => {
   const call = {
     method: "GET" as const,
     path: "/frame/app/list",
     fid: FID,
     signedAt: Math.floor(Date.now() / 1000),
   };
-  return fetch(`${node.url}/v2/svc${call.path}`, { headers: await signedHeaders(call) });
+  return fetch(`${node.url}/v2/svc${call.path}`, { ...init, headers: await signedHeaders(call) });
 };
 
 const reportToken = () => fetch(`${node.url}/v2/svc/frame/webhook/${APP_ID}`, { method: "POST", body: "{}" });
@@ -125,6 +126,36 @@ test("a pause of everything is obeyed within 3 seconds, is shown with its reason
   expect(await command("resume", "all")).toBe("resumed: signed, tokens, writes\n");
   await until(async () => (await signedList()).status === 200);
   expect(await command("resume", "all")).toBe("nothing was paused\n");
+}, 60_000);
+
+test("all of four workers obey a pause and its end at the same moment; a campaign and deliveries wait, and then go once", async () => {
+  using hub = hubClient(node.hubAddress);
+  /** Statuses of requests on connections of their own, so that every worker gets some of them. */
+  const burst = async () => {
+    const all = Array.from({ length: 24 }, async () => (await signedList({ keepalive: false })).status);
+    return new Set(await Promise.all(all));
+  };
+  /** Bursts until the first one with this status; none that begins after it may have another one. */
+  const changesTo = async (status: number) => {
+    for (let statuses = await burst(); !statuses.has(status); statuses = await burst());
+    expect([...(await burst())]).toEqual([status]);
+  };
+  const [requests, received] = [client.requests.length, receiver.received.length];
+  await command("pause", "signed", "sends", "deliveries", "--reason", "moving");
+  await changesTo(503);
+  const uuids = Array.from({ length: 8 }, () => crypto.randomUUID());
+  const sent = await Promise.all(uuids.map((uuid) => send(uuid, { connection: "close" })));
+  expect(sent.map(({ status }) => status)).toEqual(uuids.map(() => 202));
+  expect(await hub.submit([castNow(FID, "while four wait")])).toEqual([true]);
+  expect([client.requests.length, receiver.received.length]).toEqual([requests, received]);
+  await command("resume", "signed", "sends", "deliveries");
+  await changesTo(200);
+  await allDelivered(node.url, 10_000);
+  await until(() => client.requests.length === requests + uuids.length, 10_000);
+  expect(receiver.received).toHaveLength(received + 1);
+  expect(new Set(client.requests.slice(requests).map(({ notificationId }) => notificationId))).toEqual(
+    new Set(uuids),
+  );
 }, 60_000);
 
 test("a pause lasts over a restart", async () => {

@@ -9,19 +9,32 @@ export function keysOfPerson(fid: number): DemoKeys {
   return keys;
 }
 
-/** Posts to a path under `/v2/svc` in the name of a person of the demo network; fails unless the response is a success. */
-export async function postAsPerson(
+/** A request in the name of a person of the demo network, to a path under `/v2/svc`. */
+export async function fetchAsPerson(
   { url }: { readonly url: string },
   fid: number,
-  path: string,
-  value: object,
-): Promise<Record<string, unknown>> {
-  const body = JSON.stringify(value);
+  {
+    method,
+    path,
+    body: value,
+  }: { readonly method: "GET" | "POST"; readonly path: string; readonly body?: object },
+): Promise<Response> {
   const { custody } = keysOfPerson(fid);
   const wallet = { privateKey: toBytes(custody.privateKey), address: toBytes(custody.address) };
   const signedAt = Math.floor(Date.now() / 1000);
-  const headers = await signedHeaders({ method: "POST", path, fid, signedAt, body, wallet });
-  const response = await fetch(`${url}/v2/svc${path}`, { method: "POST", headers, body });
+  const content = value && { body: JSON.stringify(value) };
+  const headers = await signedHeaders({ method, path, fid, signedAt, wallet, ...content });
+  return fetch(`${url}/v2/svc${path}`, { method, headers, ...content });
+}
+
+/** Posts to a path under `/v2/svc` in the name of a person of the demo network; fails unless the response is a success. */
+export async function postAsPerson(
+  node: { readonly url: string },
+  fid: number,
+  path: string,
+  body: object,
+): Promise<Record<string, unknown>> {
+  const response = await fetchAsPerson(node, fid, { method: "POST", path, body });
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
   return (await response.json()) as Record<string, unknown>;
 }

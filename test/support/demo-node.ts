@@ -15,6 +15,8 @@ export async function startDemoNode(options: {
   /** Does not exist yet. */
   readonly dataDir: string;
   readonly args?: readonly string[];
+  /** Default: the compiled program. */
+  readonly command?: readonly string[];
 }): Promise<RunningNode> {
   cpSync(await demoData(), options.dataDir, { recursive: true });
   return startNode({ command: compiledProgram, demo: true, ...options });

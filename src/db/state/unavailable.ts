@@ -6,9 +6,15 @@ export class StateUnavailable extends Error {
   override name = "StateUnavailable";
   /** Whether the call may have been carried out. */
   readonly mayHaveHappened: boolean;
+  /** Whether the disk took no writes. */
+  readonly isStorageFault: boolean;
 
-  constructor(message: string, options: ErrorOptions & { readonly mayHaveHappened?: boolean } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly mayHaveHappened?: boolean; readonly isStorageFault?: boolean } = {},
+  ) {
     super(message, options);
     this.mayHaveHappened = options.mayHaveHappened ?? true;
+    this.isStorageFault = options.isStorageFault ?? false;
   }
 }

@@ -1,4 +1,4 @@
-import { StorageError } from "../../db/sqlite/storage-error.ts";
+import { StorageError, type StorageFault } from "../../db/sqlite/storage-error.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import { saveClock } from "../../db/state/saved-clock.ts";
 import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
@@ -62,6 +62,8 @@ export interface StateWriterStats {
   /** Why the last write failed, such as a full disk; null after a success. */
   readonly failure: string | null;
 }
+
+const UNDONE: ReadonlySet<StorageFault> = new Set(["full", "read_only", "cannot_open"]);
 
 export interface StateWriterOptions {
   readonly db: StateDatabase;
@@ -246,7 +248,16 @@ function isLock(cause: unknown): boolean {
   return cause instanceof StorageError && cause.fault === "busy";
 }
 
+/** Whether the transaction is surely undone. After an I/O error its commit may still come to the disk. */
+function isUndone(cause: unknown): boolean {
+  return cause instanceof StorageError && UNDONE.has(cause.fault);
+}
+
 function unavailable(cause: unknown): StateUnavailable {
   // For the log, which reads it on another thread; the error for clients does not name the file.
-  return new StateUnavailable(`the state cannot be written: ${reasonOf(cause)}`, { cause });
+  return new StateUnavailable(`the state cannot be written: ${reasonOf(cause)}`, {
+    cause,
+    mayHaveHappened: !isUndone(cause),
+    isStorageFault: true,
+  });
 }

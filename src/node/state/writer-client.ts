@@ -85,7 +85,7 @@ export function createStateWriterClient(
 
 function settle({ resolve, reject }: Pending, outcome: StateOutcome | undefined): void {
   if (outcome?.kind === "done") resolve(outcome.result);
-  else if (outcome?.kind === "unavailable") reject(new StateUnavailable(outcome.message));
+  else if (outcome?.kind === "unavailable") reject(new StateUnavailable(outcome.message, outcome));
   else reject(new Error(outcome?.message ?? "the state writer returned too few outcomes"));
 }
 

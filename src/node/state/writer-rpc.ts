@@ -15,7 +15,12 @@ export interface WriteRequest {
 /** The outcome of one call. */
 export type StateOutcome =
   | { readonly kind: "done"; readonly result: unknown }
-  | { readonly kind: "unavailable"; readonly message: string }
+  | {
+      readonly kind: "unavailable";
+      readonly message: string;
+      readonly mayHaveHappened: boolean;
+      readonly isStorageFault: boolean;
+    }
   | { readonly kind: "fault"; readonly message: string };
 
 /** The methods of the state writer. */
@@ -51,6 +56,8 @@ async function outcomeOf(write: () => Promise<unknown>): Promise<StateOutcome> {
     return { kind: "done", result: await write() };
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
-    return { kind: cause instanceof StateUnavailable ? "unavailable" : "fault", message };
+    if (!(cause instanceof StateUnavailable)) return { kind: "fault", message };
+    const { mayHaveHappened, isStorageFault } = cause;
+    return { kind: "unavailable", message, mayHaveHappened, isStorageFault };
   }
 }
