@@ -53,7 +53,7 @@ export class NodeSignals {
 
   /**
    * The number of the node's lease. It rises when a lease has ended and the node has a new one: others may have taken in between what was
-   * claimed under the former. Whoever reads it after `isFenced()` was false knows the lease that was held then.
+   * claimed under the former. Read after `isFenced()` was false, it is the number of the lease that was held then.
    */
   get leaseNumber(): number {
     return Atomics.load(this.#words, 2);
