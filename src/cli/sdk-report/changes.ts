@@ -1,5 +1,6 @@
 import { programName } from "../../version.ts";
 import type { SourceFile } from "./source-files.ts";
+import { nameWithoutValues } from "./without-values.ts";
 
 /** A line that has to change, or that the owner should know of. */
 export interface Change {
@@ -60,9 +61,10 @@ function rulesFor(sdkMajor: number | undefined): readonly Rule[] {
           : { what: "new NeynarAPIClient without basePath", todo: `add { basePath: "${base}" }` },
     },
     {
-      pattern: /\b(NEYNAR_\w*(?:API_?KEY|SECRET)\w*)\b/g,
+      pattern: /\b((?:[A-Z]{1,20}_){0,4}NEYNAR_\w*(?:API_?KEY|SECRET)\w*)\b/g,
       change: ([, name = ""]) => ({
-        what: name,
+        // It may be a key that a source has as a literal.
+        what: nameWithoutValues(name),
         todo: name.includes("WEBHOOK")
           ? "the secret of the webhook that this node gives"
           : `a key of the node, by \`${programName} api-key create\``,

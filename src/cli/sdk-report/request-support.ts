@@ -4,6 +4,7 @@ import type { Scope } from "../../http/caller.ts";
 import { type Access, OPEN, READ, type RouteTermsHook } from "../../http/route-terms.ts";
 import { programName } from "../../version.ts";
 import { FORMER_METHODS, HUB_METHODS } from "./sdk-methods.ts";
+import { pathWithoutValues } from "./without-values.ts";
 
 /**
  * What becomes of a request at this node.
@@ -85,15 +86,15 @@ export function createSupport(config: Config, plugins: readonly AnyElysia[]): Su
         found.find(({ route }) => route.method === "GET") ??
         found[0];
       if (chosen !== undefined) return chosen.support;
-      return relative.includes("{}") ? undefined : refused(`${method ?? "GET"} ${clean}`, NO_PATH);
+      return relative.includes("{}") ? undefined : refused(method, clean, NO_PATH);
     },
   };
 }
 
 const isUnder = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
 
-const refused = (request: string, note: string): RequestSupport => ({
-  request,
+const refused = (method: string | undefined, path: string, note: string): RequestSupport => ({
+  request: `${method ?? "GET"} ${pathWithoutValues(path)}`,
   verdict: "not_found",
   needs: [],
   scope: undefined,
@@ -101,10 +102,10 @@ const refused = (request: string, note: string): RequestSupport => ({
 });
 
 function supportOutside(method: string | undefined, path: string): RequestSupport | undefined {
-  const request = `${method ?? "GET"} ${path}`;
-  if (HUB_PATHS.has(path)) return { request, verdict: "works", needs: [], scope: undefined };
-  if (isUnder(path, "/v1/farcaster")) return refused(request, FIRST_VERSION);
-  return path.includes("{}") ? undefined : refused(request, VENDOR_PATH);
+  if (HUB_PATHS.has(path))
+    return { request: `${method ?? "GET"} ${path}`, verdict: "works", needs: [], scope: undefined };
+  if (isUnder(path, "/v1/farcaster")) return refused(method, path, FIRST_VERSION);
+  return path.includes("{}") ? undefined : refused(method, path, VENDOR_PATH);
 }
 
 /** Whether a route may be meant: segments that are made at run time match every segment. */
@@ -206,7 +207,7 @@ export function supportOfMethod(support: Support, name: string, request: string)
       note: "this service registers no fids",
     };
   }
-  if (found === undefined) return refused(request, VENDOR_PATH);
+  if (found === undefined) return refused(method, path, VENDOR_PATH);
   return instead === undefined ? found : { ...found, note: notes(found.note, `version 3 has ${instead}`) };
 }
 

@@ -7,6 +7,7 @@ import { findClientNames, findMethodCalls, usesSdk } from "./method-calls.ts";
 import { findPathCalls, findPathNames } from "./path-calls.ts";
 import { type RequestSupport, type Support, supportOfMethod } from "./request-support.ts";
 import type { SourceFile, SourceFiles } from "./source-files.ts";
+import { pathWithoutValues } from "./without-values.ts";
 
 /** A place of a source, with the line counted from 1. */
 export interface Place {
@@ -83,7 +84,10 @@ export function createSdkReport(
     for (const { method, path, at } of findPathCalls(file, paths)) {
       const found = support.of(method, path);
       if (found !== undefined) calls.add({ ...found, call: found.request }, found.request, placeOf(at));
-      else unclear.add({ call: path, why: "the path is made at run time" }, path, placeOf(at));
+      else {
+        const call = pathWithoutValues(path);
+        unclear.add({ call, why: "the path is made at run time" }, call, placeOf(at));
+      }
     }
     for (const { what, todo, at } of findChanges(file, sdkMajor))
       changes.add({ what, todo }, what, placeOf(at));

@@ -40,7 +40,7 @@ describe("a repository of eleven files", () => {
         "works GET /v2/farcaster/cast/conversation app/api/hook/route.ts:6",
         "works GET /v2/farcaster/feed/user/popular src/lib/http.ts:6",
         "works GET /v2/farcaster/user/bulk scripts/stats.py:5",
-        "not_found GET /v2/farcaster/nothing/here scripts/run.sh:2",
+        "not_found GET /v2/farcaster/…/… scripts/run.sh:2",
         "needs POST /v2/farcaster/cast scripts/stats.py:7",
         "needs POST /v2/farcaster/frame/notifications app/api/hook/route.ts:9",
         "needs POST /v2/farcaster/reaction src/lib/http.ts:8",
@@ -193,6 +193,43 @@ describe("hostile sources", () => {
         expect(blanked.split("\n").length).toBe(source.split("\n").length);
         requestsIn(source, path);
       }),
+    );
+  });
+
+  test("no value is shown, in whichever place a repository has its secrets", () => {
+    const secret = fc.oneof(
+      fc.uuid(),
+      fc.stringMatching(/^[A-Za-z0-9_]{12,40}$/),
+      fc.stringMatching(/^[a-z]{12,30}$/),
+      fc.stringMatching(/^(NEYNAR_API_KEY|NEYNAR_SECRET|NEXT_PUBLIC_NEYNAR_API_KEY)_[A-Z]{12,20}$/),
+    );
+    const repository = (key: string): Record<string, string> => ({
+      ".env": `NEYNAR_API_KEY=${key}\nNEYNAR_API_KEY_${key}=1\nexport NEYNAR_WEBHOOK_SECRET="${key}"\nHUB=https://api.neynar.com/v2/farcaster/${key}\n`,
+      "config.json": `{ "NEYNAR_API_KEY": "${key}", "apiKey": "NEYNAR_SECRET_${key}", "url": "https://${key}.neynar.com/v2/farcaster/user/bulk", "version": "${key}" }`,
+      "package.json": `{ "dependencies": { "@neynar/nodejs-sdk": "${key}" } }`,
+      "a.ts": `import { NeynarAPIClient } from "@neynar/nodejs-sdk"; // ${key} NEYNAR_API_KEY="${key}"
+/* x-api-key: ${key}
+const base = "https://api.neynar.com/v2/farcaster/${key}"; */
+const base = "https://${key}@api.neynar.com/v2/farcaster";
+const NEYNAR_API_KEY = "${key}", client = new NeynarAPIClient({ apiKey: "${key}" });
+client.fetchFeed("${key}"); client["fetchFeed"]({ ${key.replaceAll("-", "_")}: 1 }); client.${key.replaceAll("-", "_")}();
+new Configuration({ apiKey: "NEYNAR_SECRET_${key}" });
+fetch(\`https://api.neynar.com/v2/farcaster/user/bulk?api_key=${key}&x=\${base}\`, { method: "${key}" });
+fetch("https://api.neynar.com/v2/farcaster/${key}/user?x"); fetch("https://${key}:${key}@hub-api.neynar.com/v1/${key}");
+fetch("/v2/farcaster/user/${key}", { headers: { "x-neynar-signature": "${key}" } }); fetch(\`/v2/farcaster/${key}/\${base}\`);
+fetch(base + "/${key}/bulk"); webhook("https://api.neynar.com/f/app/${key}/event"); fetch("/v1/farcaster/${key}");
+`,
+      "a.py": `requests.get("https://api.neynar.com/v2/farcaster/${key}:${key}", headers={"api_key": "${key}"})  # ${key}\n`,
+    });
+    fc.assert(
+      fc.property(secret, (key) => {
+        const report = reportOf(repository(key));
+        expect(report.calls.length + report.unclear.length).toBeGreaterThan(3);
+        expect((JSON.stringify(report) + sdkReportText(report)).toLowerCase()).not.toContain(
+          key.toLowerCase(),
+        );
+      }),
+      { numRuns: 60 },
     );
   });
 
