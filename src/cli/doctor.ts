@@ -39,6 +39,7 @@ async function checkNode(context: CommandContext, { json = false }: DoctorOption
   const { systemClock } = await import("../runtime/clock.ts");
   const { examine } = await import("../setup/doctor/examine.ts");
   const { kernelClock } = await import("../setup/doctor/kernel-clock.ts");
+  const { askPlace } = await import("../setup/doctor/place-task.ts");
   const { settingsFindings } = await import("../setup/doctor/settings.ts");
   const { probe, probeUrl } = await import("./probe.ts");
   let findings: readonly Finding[];
@@ -50,6 +51,7 @@ async function checkNode(context: CommandContext, { json = false }: DoctorOption
       clock: systemClock,
       kernelClock,
       resolve: resolveBySystem,
+      askPlace,
       askReady: () => probe(probeUrl(http, false), READY_TIMEOUT_MS),
     });
   } catch (fault) {

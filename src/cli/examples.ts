@@ -43,6 +43,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "snapshot restore": ["snapshot restore /backup/index-of-today --data-dir /var/lib/svc"],
   backup: ["backup /backup --data-dir /var/lib/svc", "backup /backup --state-only"],
   restore: ["restore /backup/20261122T031500Z --data-dir /var/lib/svc"],
+  "place-task": ["place-task /var/lib/svc"],
   "database-task": [`database-task {"name":"check","database":"index","file":"index.db"}`],
   signer: [
     "signer keygen > signers.key",

@@ -24,6 +24,7 @@ import { registerMigrate } from "./migrate.ts";
 import { registerNodes } from "./nodes.ts";
 import { registerOpenApi } from "./openapi.ts";
 import { flushOutput, printError } from "./output.ts";
+import { registerPlaceTask } from "./place-task.ts";
 import { registerRestore } from "./restore.ts";
 import { registerServe } from "./serve.ts";
 import { registerSession } from "./session.ts";
@@ -72,6 +73,7 @@ const COMMANDS = [
   registerCompletion,
   registerVersion,
   registerDatabaseTask,
+  registerPlaceTask,
 ];
 
 /**

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
+import { join } from "node:path";
 import { Server, ServerCredentials, type sendUnaryData, status } from "@grpc/grpc-js";
 import { HubServiceService } from "../../src/protocol/wire/generated/hub.ts";
 import { mayOverlay } from "../packaging/overlay.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
+import { IS_LONG } from "../support/long.ts";
 import { startNode, tempDir } from "../support/program.ts";
 import { type Ended, emptyDir, run } from "./run.ts";
 
@@ -93,7 +95,8 @@ describe("svc doctor", () => {
           "-m",
           "sh",
           "-c",
-          `mkdir -p ${dir.path}/data; ${prepare}; exec ${as} "$@"`,
+          // The other user may not enter the directory of the program.
+          `mkdir -p ${dir.path}/data; ${prepare}; touch ${dir.path}/svc; mount --bind "$1" ${dir.path}/svc; shift; exec ${as} ${dir.path}/svc "$@"`,
           "sh",
         ],
       });
@@ -109,4 +112,31 @@ describe("svc doctor", () => {
     expect(levelsOf(foreign)).toMatchObject({ "data directory": "fail", "disk speed": "fail" });
     expect(readOnly.out).toContain("cannot be written: ");
   });
+
+  // It takes the time that a file system is given to answer.
+  test.skipIf(!mayMount || !IS_LONG || !existsSync("/dev/fuse"))(
+    "on a file system that never answers says so and ends",
+    async () => {
+      using dir = emptyDir();
+      const script = join(import.meta.dir, "processes/silent-file-system.ts");
+      const serve = `mkdir "$1/fs"; mkfifo "$1/ready"; "$2" "$3" "$1/fs" > "$1/ready" & read line < "$1/ready"; hung=$!`;
+      const ended = await run(["doctor", "--json", "--data-dir", `${dir.path}/fs/data`, ...PORTS], {
+        cwd: "/",
+        through: [
+          "unshare",
+          "-m",
+          "sh",
+          "-c",
+          `${serve}; shift 3; timeout 60 "$@"; code=$?; kill $hung; exit $code`,
+          "sh",
+          dir.path,
+          process.execPath,
+          script,
+        ],
+      });
+      expect(ended.exitCode).toBe(1);
+      expect(ended.out).toContain("is on a file system that does not answer");
+    },
+    90_000,
+  );
 });

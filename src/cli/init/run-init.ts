@@ -7,7 +7,7 @@ import { loadConfig } from "../../config/load.ts";
 import { readSmallFile } from "../../config/small-file.ts";
 import { EXIT_OK, RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
 import { grouped } from "../../runtime/progress-line.ts";
-import { freeBytesAt } from "../../setup/doctor/place.ts";
+import { freeBytesAt } from "../../setup/doctor/place-task.ts";
 import { type Asked, askUpstream } from "../../setup/init/ask-upstream.ts";
 import type { Choice, Wanted } from "../../setup/init/choice.ts";
 import { planFiles, writesFidFile } from "../../setup/init/plan.ts";

@@ -6,7 +6,7 @@ import { grouped } from "../../runtime/progress-line.ts";
 import type { Check } from "./checks.ts";
 import { type DiskSpeed, measureDisk } from "./disk-speed.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
-import { type Place, placeWithin } from "./place.ts";
+import type { Place } from "./place.ts";
 
 /**
  * A submit, a signed request and a commit of the index each wait for a sync. One took 4.6 ms on the busy machine of
@@ -27,17 +27,16 @@ const OWNER_ADVICE =
 /**
  * Looks where the data directory is, before anything else touches it: a thread that waits for a dead file system cannot be interrupted.
  *
- * @param asked what `placeOf` promises.
+ * @param asked what `askPlace` promises.
  * @returns the finding if it cannot be read or does not answer.
  */
 export async function lookAt(
   dataDir: string,
-  asked: Promise<Place>,
-  timeoutMs: number,
+  asked: Promise<Place | undefined>,
 ): Promise<Result<Place, Finding>> {
   const check = "data directory";
   try {
-    const place = await placeWithin(timeoutMs, asked);
+    const place = await asked;
     if (place) return { ok: true, value: place };
     const advice = "See the mount and its server (findmnt -T), and put data.dir on a local disk";
     return { ok: false, error: fail(check, `${dataDir} is on a file system that does not answer`, advice) };

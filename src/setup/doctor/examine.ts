@@ -9,7 +9,7 @@ import { followedNodeCheck } from "./followed-node.ts";
 import type { Synchronised } from "./kernel-clock.ts";
 import { filesCheck, memoryCheck } from "./machine.ts";
 import { namesCheck } from "./names.ts";
-import { type Place, placeOf } from "./place.ts";
+import type { Place } from "./place.ts";
 import { portsCheck, readyCheck } from "./ports.ts";
 import { postgresCheck } from "./postgres.ts";
 import { settingsCheck } from "./settings.ts";
@@ -27,26 +27,17 @@ export interface ExamineDeps {
   readonly resolve: Resolve;
   /** Asks the running node whether it is ready; throws with the reason when it is not. */
   readonly askReady: () => Promise<string>;
-  /** Finds out about the data directory; by default from the system. */
-  readonly askPlace?: (dataDir: string) => Promise<Place>;
+  /** Finds out about the data directory: `askPlace`. */
+  readonly askPlace: (dataDir: string) => Promise<Place | undefined>;
   /** For each check. */
   readonly timeoutMs?: number;
 }
 
 /** Checks the settings in force, the machine and the followed node. Nothing outside the data directory is written. */
 export async function examine(deps: ExamineDeps): Promise<Finding[]> {
-  const {
-    config,
-    file,
-    clock,
-    kernelClock,
-    resolve,
-    askReady,
-    askPlace = placeOf,
-    timeoutMs = TIMEOUT_MS,
-  } = deps;
+  const { config, file, clock, kernelClock, resolve, askReady, askPlace, timeoutMs = TIMEOUT_MS } = deps;
   const { dir } = config.data;
-  const looked = await lookAt(dir, askPlace(dir), timeoutMs);
+  const looked = await lookAt(dir, askPlace(dir));
   const holder = looked.ok ? lockHolder(dir) : undefined;
   const checks: Check[] = [
     settingsCheck(config, file),

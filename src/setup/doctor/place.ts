@@ -35,30 +35,8 @@ const FILE_SYSTEMS: ReadonlyMap<number, FileSystem> = new Map([
   [0x794c7630, { name: "overlayfs", trouble: "container" }],
 ]);
 
-/** A file system on the network whose server is gone does not answer at all. */
-const ANSWER_MS = 5000;
-
 /**
- * Bytes that this user may still write to the file system of a directory; undefined where that cannot be known, or not within five
- * seconds.
- */
-export async function freeBytesAt(dir: string): Promise<number | undefined> {
-  return (await placeWithin(ANSWER_MS, placeOf(dir)).catch(() => undefined))?.freeBytes;
-}
-
-/** The place, or undefined if the file system has not answered by then. */
-export async function placeWithin(timeoutMs: number, asked: Promise<Place>): Promise<Place | undefined> {
-  const late = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => late.resolve(undefined), Math.min(timeoutMs, ANSWER_MS));
-  try {
-    return await Promise.race([asked, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/**
- * Asks in a thread of its own, so that this one goes on if there is never an answer.
+ * Asks the system. It may never answer: see `askPlace`.
  *
  * @throws the error of the system when the directory, or one above it, may not be read.
  */
