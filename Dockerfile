@@ -4,6 +4,7 @@
 #   docker run -p 127.0.0.1:8080:8080 -v svc:/data svc serve --demo
 #
 # For another platform: docker buildx build --platform linux/arm64 -t svc .
+# (on Linux once before: docker run --privileged --rm tonistiigi/binfmt --install arm64)
 FROM --platform=$BUILDPLATFORM node:22-bookworm-slim AS build
 ARG TARGETARCH
 ARG COMMIT

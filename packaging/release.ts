@@ -25,6 +25,8 @@ const TARGETS = [
   "darwin-x64",
   "darwin-arm64",
 ];
+/** The names of the files of a release. */
+const MADE = /^(svc(-client)?-\d.*\.(tar\.gz|tgz|cdx\.json)|svc_\d.*\.deb|install\.sh|SHA256SUMS)$/;
 const DEBIAN: Readonly<Record<string, DebianArchitecture>> = { "linux-x64": "amd64", "linux-arm64": "arm64" };
 
 const { values } = parseArgs({
@@ -43,6 +45,8 @@ const targets = values.targets.split(",").filter(Boolean);
 const outdir = resolve(values.outdir);
 const day = values.date.slice(0, 10);
 mkdirSync(outdir, { recursive: true });
+// Files of a former release would be among the checksums, and published as files of this one.
+for (const name of readdirSync(outdir)) if (MADE.test(name)) rmSync(join(outdir, name));
 
 const binaries = values.binaries ?? mkdtempSync(join(tmpdir(), "svc-binaries-"));
 try {

@@ -12,10 +12,17 @@ const ROOT = join(import.meta.dir, "../..");
 const target = `${process.platform}-${process.arch}`;
 const folder = mkdtempSync(join(tmpdir(), "svc-release-"));
 const release = join(folder, "release");
+const FORMER = [
+  `svc-0.0.1-${target}.tar.gz`,
+  "svc-client-0.0.1.tgz",
+  "svc_0.0.1_amd64.deb",
+  "svc-0.0.1.cdx.json",
+];
 const archive = `svc-${packageJson.version}-${target}.tar.gz`;
 
 beforeAll(async () => {
   mkdirSync(join(folder, "binaries"));
+  for (const former of FORMER) await Bun.write(join(release, former), "of a former release");
   writePackagedProgram(join(folder, "binaries", `svc-${target}`));
   const args = [
     "--targets",
@@ -222,6 +229,7 @@ test("SHA256SUMS has the checksum of every other file", async () => {
     .split("\n")
     .filter(Boolean)
     .map((line) => line.replace(/: OK$/, ""));
+  for (const former of FORMER) expect(listed).not.toContain(former);
   expect([...listed, "SHA256SUMS"].sort()).toEqual([...new Bun.Glob("*").scanSync(release)].sort());
 });
 
