@@ -121,7 +121,10 @@ describe("a mini app", () => {
       await page.getByText("1 too many: at most 32 characters.").waitFor();
       await page.getByLabel("Title").fill(title);
       await page.getByLabel("Text").fill(body);
-      expect(await page.locator("[data-count]").allInnerTexts()).toEqual(["32 of 32", "128 of 128"]);
+      expect(await page.locator("[data-count]").allInnerTexts()).toEqual([
+        "32 of 32 characters",
+        "128 of 128 characters",
+      ]);
       const estimate = Number(await page.locator("[data-estimate]").getAttribute("data-estimate"));
       const preview = await page.locator("[data-preview] [data-toast]").innerText();
       expect(await axeViolations(page)).toEqual([]);

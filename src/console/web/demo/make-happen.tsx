@@ -8,7 +8,7 @@ const SECONDS = 15;
 const PER_SECOND = 3;
 
 /**
- * Has the people of the demo network cast, like and follow for a while; nothing moves there unasked. Absent on a node without a demo
+ * Has the people of the demo network cast, like and follow for a while; the network rests otherwise. Absent on a node without a demo
  * network.
  */
 export function MakeSomethingHappen() {

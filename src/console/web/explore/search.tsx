@@ -198,8 +198,7 @@ function Rules() {
       <div class="pad stack s">
         <p>
           <b>Casts</b> that have every word, in any order; the last word may be the beginning of one. "Two
-          words" in quotes are a phrase. Neither other languages' forms of a word nor spelling mistakes are
-          found.
+          words" in quotes are a phrase. Other forms of a word and misspelled words are not found.
         </p>
         <p>
           <b>People</b> by the beginning of a name or of a word in the displayed name. <b>Channels</b> by

@@ -94,7 +94,7 @@ function Now({ pulse }: { pulse: Pulse | undefined }) {
         <Figure label="Median answer">
           <span class="num">{pulse?.p50_ms == null ? "–" : formatDuration(pulse.p50_ms)}</span>
         </Figure>
-        <Figure label="Messages merged">
+        <Figure label="Messages, last 5 min">
           <Sparkline
             values={merged}
             label={`The last ${merged.length} steps of ${pulse?.history.step_secs ?? 0} seconds`}

@@ -33,7 +33,7 @@ export function Live({ demo }: { demo: boolean }) {
         <div class="empty s stack">
           <p>
             {demo
-              ? "Nothing moves in a demo network unasked. "
+              ? "A demo network rests until you start something. "
               : "Connected. The next event of the network appears here. "}
             <a href="/console/stream">Open the stream</a>
           </p>

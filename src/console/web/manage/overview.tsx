@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { get } from "../data/call.ts";
-import { formatExact } from "../data/format.ts";
+import { formatExact, formatMoment } from "../data/format.ts";
 import type { User } from "../data/objects.ts";
 import { useQuery } from "../data/query.ts";
 import { Icon, type IconName } from "../icons.tsx";
@@ -75,15 +75,18 @@ function Who({ current }: { current: Owner }) {
           </p>
           <p class="xs mono dim user">{current.address}</p>
         </div>
-        {current.isDemo && <Pill kind="warn">A demo person: everybody has this wallet</Pill>}
+        {current.isDemo && <Pill kind="warn">demo person</Pill>}
         <Leave />
       </div>
       {session && (
         <p class="s dim">
           This browser {session.access === "operate" ? "reads, tests and replays" : "reads"} for fid {fid}{" "}
           until{" "}
-          <time dateTime={new Date(session.expiresAt * 1000).toISOString()}>
-            {formatExact(session.expiresAt * 1000)}
+          <time
+            dateTime={new Date(session.expiresAt * 1000).toISOString()}
+            title={formatExact(session.expiresAt * 1000)}
+          >
+            {formatMoment(session.expiresAt * 1000)}
           </time>
           . “Leave” ends that here and on the node.
         </p>

@@ -1,18 +1,9 @@
 import { nodeOrigin, pageConfig } from "../page-config.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
+import { Command } from "../parts/command.tsx";
 import { lockedBecause } from "./session.ts";
 
 const PORT = location.port === "" ? "80" : location.port;
 const COMMAND = `${pageConfig.service} console`;
-
-function Command({ text }: { text: string }) {
-  return (
-    <div class="api row command">
-      <pre class="grow">{text}</pre>
-      <CopyButton text={text} />
-    </div>
-  );
-}
 
 /** Says how the page is opened. */
 export function Locked({ isUnable }: { isUnable: boolean }) {

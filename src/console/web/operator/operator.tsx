@@ -8,7 +8,7 @@ import { pageConfig } from "../page-config.ts";
 import { PageHead } from "../parts/page-head.tsx";
 import { Plot } from "../parts/plot.tsx";
 import { Skeleton } from "../parts/skeleton.tsx";
-import { formatMs, formatRate } from "../status/figures.ts";
+import { formatMs, formatPercent } from "../status/figures.ts";
 import { StaleNotice } from "../status/now-card.tsx";
 import { RangeNav } from "../status/range-nav.tsx";
 import { type Range, rangeOf } from "../status/ranges.ts";
@@ -32,7 +32,7 @@ function Plots({ columns: { t, series } }: { columns: SeriesColumns }) {
   return (
     <div class="plots pad">
       <Plot
-        title="Event loops late, 99th percentile"
+        title="Delay of event loops, 99th percentile"
         t={t}
         series={[
           { name: "http", values: values("loop_http_ms") },
@@ -42,10 +42,10 @@ function Plots({ columns: { t, series } }: { columns: SeriesColumns }) {
         format={formatMs}
       />
       <Plot
-        title="CPU, percent of a core"
+        title="CPU, of one core"
         t={t}
         series={[{ name: "process", values: values("cpu_percent") }]}
-        format={formatRate}
+        format={formatPercent}
       />
       <Plot
         title="Memory"

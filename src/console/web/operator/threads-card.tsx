@@ -66,12 +66,12 @@ export function ThreadsCard({ query }: { query: Query<ThreadsReport> }) {
                 ),
             },
             {
-              title: "Loop late, p99",
+              title: "Delay, p99",
               isNumber: true,
               cell: ({ loop_p99_ms: ms }) => (ms === null ? "–" : formatMs(ms)),
             },
             {
-              title: "Worst",
+              title: "Longest delay",
               isNumber: true,
               cell: ({ loop_max_ms: ms }) => (ms === null ? "–" : formatMs(ms)),
             },
@@ -140,7 +140,7 @@ export function DiskCard({ query }: { query: Query<ThreadsReport> }) {
           <ul class="stack s">
             {limits.map(({ name, used, max }) => (
               <li class="row wrap" key={name}>
-                <span class="grow">{name}</span>
+                <span class="grow">{`${name[0]?.toUpperCase()}${name.slice(1)}`}</span>
                 <span>
                   {name.includes("bytes") ? formatBytes(used) : formatCount(used)} of{" "}
                   {name.includes("bytes") ? formatBytes(max) : formatCount(max)}

@@ -1,5 +1,5 @@
 import { nodeOrigin, pageConfig } from "../page-config.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
+import { Command } from "../parts/command.tsx";
 
 const { service, demo } = pageConfig;
 
@@ -26,13 +26,10 @@ export function OtherWays() {
             </p>
           )}
         </div>
-        <div>
+        <div class="stack tight">
           <h3>Use the command line where your key is</h3>
           <p>Everything here is a command as well. It signs with a key file on your own machine:</p>
-          <div class="row">
-            <code class="grow user">{command}</code>
-            <CopyButton text={command} />
-          </div>
+          <Command text={command} />
         </div>
         <details>
           <summary>My custody address is inside a Farcaster app</summary>

@@ -13,6 +13,9 @@ export interface QueueFigure {
 export const formatRate = (value: number): string =>
   value !== 0 && Math.abs(value) < 10 ? value.toFixed(1) : formatCount(Math.round(value));
 
+/** A part of a hundred, with the digits that matter. */
+export const formatPercent = (percent: number): string => `${formatRate(percent)} %`;
+
 export const formatMs = (ms: number): string => (ms === 0 ? "0 ms" : formatDuration(ms));
 
 export const QUEUES: readonly QueueFigure[] = [

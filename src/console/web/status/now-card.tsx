@@ -99,7 +99,7 @@ export function NowCard({ pulse, isOld }: { pulse: Pulse; isOld: boolean }) {
           <Stat label="Requests a second" value={orDash(pulse.requests_per_second, formatRate)} />
           <Stat label="Median answer" value={orDash(pulse.p50_ms, formatMs)} />
           <Stat label="99th percentile" value={orDash(pulse.p99_ms, formatMs)} />
-          <Stat label="Merged a second" value={orDash(pulse.merged_per_second, formatRate)} />
+          <Stat label="Messages a second" value={orDash(pulse.merged_per_second, formatRate)} />
         </div>
         <div class="stats">
           {COUNTS.map(([key, label]) => (

@@ -48,7 +48,7 @@ function Plots({ columns }: { columns: SeriesColumns }) {
         format={formatMs}
       />
       <Plot
-        title="Merged a second"
+        title="Messages merged a second"
         t={t}
         series={[curve(columns, "merged_per_second", "messages and events")]}
         format={formatRate}

@@ -18,10 +18,10 @@ import {
 type Texts = Readonly<Record<string, string>>;
 
 const HINTS: Readonly<Record<FilterField["values"], string>> = {
-  people: "fids or @names",
-  hashes: "0x and 40 hex digits",
-  urls: "one or more, with spaces between",
-  expression: "unanchored, (?i) ignores case",
+  people: "Fids or @names, with spaces between.",
+  hashes: "0x and 40 hex digits.",
+  urls: "One or more, with spaces between.",
+  expression: "A regular expression (RE2), found anywhere; (?i) ignores case.",
 };
 
 const GROUPS = [...new Set(FILTER_FIELDS.map(({ group }) => group))];
@@ -52,10 +52,10 @@ export function FilterForm({ filters }: { filters: StreamFilters }) {
     <form class="stack" onSubmit={(event) => void submit(event)}>
       <fieldset>
         <legend>Kinds of events</legend>
-        <p class="dim">Tick none for every kind that these filters apply to.</p>
-        <div class="checks">
+        <p class="dim">With none ticked, you see every kind that the filters below apply to.</p>
+        <div class="checks even">
           {EVENT_KINDS.map((kind) => (
-            <label class="row tight" key={kind}>
+            <label key={kind}>
               <input
                 type="checkbox"
                 checked={kinds.includes(kind)}

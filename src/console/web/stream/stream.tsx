@@ -99,7 +99,7 @@ function Stream({ query }: { query: string }) {
         </header>
         {pageConfig.demo && (
           <div class="pad stack s">
-            <p class="dim">Nothing moves in a demo network unasked.</p>
+            <p class="dim">A demo network rests until you start something.</p>
             <MakeSomethingHappen />
           </div>
         )}

@@ -27,7 +27,7 @@ function Clients({ audience }: { audience: Audience }) {
           { title: "Host", cell: ({ host }) => <span class="mono">{host ?? "–"}</span> },
           { title: "Enabled", cell: ({ enabled }) => formatCount(enabled), isNumber: true },
           { title: "Turned off", cell: ({ disabled }) => formatCount(disabled), isNumber: true },
-          { title: "Without", cell: ({ without_token }) => formatCount(without_token), isNumber: true },
+          { title: "No token", cell: ({ without_token }) => formatCount(without_token), isNumber: true },
         ]}
       />
       {client_count > clients.length && (

@@ -22,7 +22,7 @@ import {
 
 type Change = (changes: Partial<SendDraft>) => void;
 
-const counted = (text: string, max: number) => `${charsOf(text)} of ${max}`;
+const counted = (text: string, max: number) => `${charsOf(text)} of ${max} characters`;
 
 function Message({ draft, problems, change }: { draft: SendDraft; problems: SendProblems; change: Change }) {
   // An empty field is not yet a mistake.

@@ -18,7 +18,7 @@ function AppChoice({ value, onInput }: { value: string; onInput: (value: string)
         name="key-app"
         value={value}
         onInput={onInput}
-        hint="The id of a mini app; empty for your only one"
+        hint="The id of a mini app; empty for your only one."
       />
     );
   return (
@@ -64,7 +64,7 @@ export function KeyInputs({ draft, onChange }: { draft: KeyDraft; onChange: (dra
         value={draft.name}
         onInput={set("name")}
         required
-        hint="For you: where it is used"
+        hint="For you: where it is used."
         problem={draft.name === "" ? undefined : problems.name}
       />
       <fieldset>
@@ -96,7 +96,7 @@ export function KeyInputs({ draft, onChange }: { draft: KeyDraft; onChange: (dra
           type="date"
           value={draft.lastDay}
           onInput={set("lastDay")}
-          hint="Empty: until you delete it"
+          hint="Empty: until you delete it."
           problem={problems.lastDay}
         />
         <Field
@@ -105,7 +105,7 @@ export function KeyInputs({ draft, onChange }: { draft: KeyDraft; onChange: (dra
           type="number"
           value={draft.units}
           onInput={set("units")}
-          hint="Of reads. Empty: the node’s limit"
+          hint="Of reads. Empty: the node’s limit."
           problem={problems.units}
         />
         <Field
@@ -114,7 +114,7 @@ export function KeyInputs({ draft, onChange }: { draft: KeyDraft; onChange: (dra
           type="number"
           value={draft.writes}
           onInput={set("writes")}
-          hint="Messages. Empty: the node’s limit"
+          hint="Of messages. Empty: the node’s limit."
           problem={problems.writes}
         />
       </div>

@@ -1,11 +1,11 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { formatCount } from "../../data/format.ts";
 import { nowMs } from "../../data/now.ts";
 import { OwnerRegion } from "../../owner/owner-region.tsx";
 import { useOwnerQuery } from "../../owner/use-owner-query.ts";
 import { Time } from "../../parts/time.tsx";
-import { UserName } from "../../text/user-name.tsx";
+import { plainName } from "../../text/name.ts";
 import { Outcome, useAction } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
 import {
@@ -28,14 +28,10 @@ const EVERY_MS = 60_000;
 const DAY_SECS = 86_400;
 
 function Facts({ apiKey }: { apiKey: ApiKey }) {
-  const { name, prefix, scopes, app_id, units_per_minute, writes_per_minute } = apiKey;
+  const { prefix, scopes, app_id, units_per_minute, writes_per_minute } = apiKey;
   const ends = apiKey.secrets.filter(({ expires_at }) => expires_at !== null);
   return (
     <dl class="pairs pad">
-      <dt>Name</dt>
-      <dd>
-        <UserName name={name} />
-      </dd>
       <dt>Begins with</dt>
       <dd>
         <code>{prefix}…</code>
@@ -66,8 +62,8 @@ function Facts({ apiKey }: { apiKey: ApiKey }) {
       <dd>{apiKey.expires_at === null ? "never" : <Time at={apiKey.expires_at} />}</dd>
       {ends.map(({ uid, expires_at }) => (
         <>
-          <dt key={uid}>Earlier text</dt>
-          <dd key={`${uid} end`}>works until {expires_at !== null && <Time at={expires_at} />}</dd>
+          <dt key={uid}>Earlier secret</dt>
+          <dd key={`${uid} end`}>stops {expires_at !== null && <Time at={expires_at} />}</dd>
         </>
       ))}
     </dl>
@@ -127,7 +123,7 @@ function Acts({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: () => void }) 
   );
 }
 
-function Key({ id }: { id: string }) {
+function Key({ id, onName }: { id: string; onName: (name: string) => void }) {
   const call = keyCall(id);
   const query = useOwnerQuery<{ api_key: ApiKey }>(call, { everyMs: EVERY_MS });
   // The day changes while the page is open.
@@ -135,6 +131,10 @@ function Key({ id }: { id: string }) {
   const usage = usageCall(id, now);
   const used = useOwnerQuery<Usage>(usage, { everyMs: EVERY_MS });
   const key = query.data?.api_key;
+  const name = key && plainName(key.name);
+  useEffect(() => {
+    if (name !== undefined) onName(name);
+  }, [name]);
   return (
     <>
       <OwnerRegion
@@ -166,9 +166,10 @@ function Key({ id }: { id: string }) {
 export function Page() {
   const { params } = useRoute();
   const id = params.id ?? "";
+  const [name, setName] = useState("API key");
   return (
-    <ManagePage title="API key" crumbs={[{ label: "API keys", href: KEYS_PATH }]}>
-      {() => <Key id={id} key={id} />}
+    <ManagePage title={name} crumbs={[{ label: "API keys", href: KEYS_PATH }]}>
+      {() => <Key id={id} onName={setName} key={id} />}
     </ManagePage>
   );
 }

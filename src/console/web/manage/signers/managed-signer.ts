@@ -21,10 +21,10 @@ export interface ManagedSigner {
 export const STATES: Readonly<
   Record<ManagedSigner["status"], readonly [PillKind | undefined, string, string]>
 > = {
-  generated: [undefined, "made", "No app has asked for it yet."],
-  pending_approval: ["warn", "waits for approval", "Its user has not approved it yet."],
-  approved: ["ok", "approved", "It signs for its user."],
-  revoked: ["bad", "revoked", "Its user has taken it back."],
+  generated: [undefined, "made", "No app has asked for approval yet"],
+  pending_approval: ["warn", "waits for approval", "No user has approved it yet"],
+  approved: ["ok", "approved", "It signs for its user"],
+  revoked: ["bad", "revoked", "Its user has taken it back"],
 };
 
 export const PAGE_SIZE = 50;

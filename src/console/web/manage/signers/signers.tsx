@@ -51,7 +51,7 @@ function Signer({ signer, onRemoved }: { signer: ManagedSigner; onRemoved: () =>
           {fid === null ? meaning : <a href={`/console/people/${fid}`}>fid {fid}</a>}
           {app_fid !== null && (
             <span class="dim">
-              {" "}
+              {fid === null ? ", " : " "}
               for the app of <a href={`/console/people/${app_fid}`}>fid {app_fid}</a>
             </span>
           )}

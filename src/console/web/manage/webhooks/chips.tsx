@@ -150,7 +150,7 @@ export function PeopleField(props: ChipsProps) {
   return (
     <Chips
       {...props}
-      hint="By name, @handle or fid"
+      hint="By name, @handle or fid."
       text={text}
       onText={setText}
       found={(typed === "" ? [] : (search.data?.users ?? [])).map((user) => ({

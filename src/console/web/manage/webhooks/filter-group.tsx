@@ -5,8 +5,8 @@ import { ChannelField, PeopleField } from "./chips.tsx";
 import { fieldsOf, type FilterGroup as Group } from "./filter-state.ts";
 
 const HINTS = {
-  hashes: "0x and 40 hex digits, with spaces between",
-  expression: "RE2, unanchored; (?i) ignores case",
+  hashes: "0x and 40 hex digits, with spaces between.",
+  expression: "Found anywhere; (?i) ignores case.",
 } as const;
 
 interface FieldInputProps {

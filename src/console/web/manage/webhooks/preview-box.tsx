@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { formatAge, formatCount } from "../../data/format.ts";
+import { formatAgo, formatCount } from "../../data/format.ts";
 import { RequestFailure } from "../../data/request.ts";
 import { MakeSomethingHappen } from "../../demo/make-happen.tsx";
 import { owner } from "../../owner/owner.ts";
@@ -35,12 +35,13 @@ const callOf = (subscription: Subscription): SignedCall => ({
   cliInput: subscription,
 });
 
-/** `412 fell to “Mentions”, 571 to “Text (RE2)”.` */
-function fellTo(preview: Preview): string {
+/** `412 left out by “Mentions”, 571 by “Text (RE2)”.` */
+function leftOut(preview: Preview): string {
   const parts = Object.entries(preview.fell_to).sort(([, a], [, b]) => b - a);
   if (parts.length === 0) return "";
   const texts = parts.map(
-    ([field, count], at) => `${formatCount(count)} ${at === 0 ? "fell " : ""}to “${LABELS[field] ?? field}”`,
+    ([field, count], at) =>
+      `${formatCount(count)} ${at === 0 ? "left out " : ""}by “${LABELS[field] ?? field}”`,
   );
   return ` ${texts.join(", ")}.`;
 }
@@ -60,11 +61,11 @@ function Result({ preview }: { preview: Preview }) {
     <>
       <p class="pad" data-matched={matched}>
         <b>{MATCHES[matched] ?? `${formatCount(matched)} match.`}</b>
-        {fellTo(preview)}
+        {leftOut(preview)}
         {from !== null && (
           <span class="dim">
             {" "}
-            The last {formatCount(scanned)} events, the oldest {formatAge(from * 1000, Date.now())}.
+            The last {formatCount(scanned)} events, the oldest {formatAgo(from * 1000, Date.now())}.
           </span>
         )}
       </p>
@@ -146,7 +147,7 @@ export function PreviewBox({
   return (
     <section class="card region" aria-label="Preview" aria-busy={isBusy}>
       <header>
-        <h2 class="grow">Tried on the last events</h2>
+        <h2 class="grow">Tried on past events</h2>
         <button
           type="button"
           class="btn"

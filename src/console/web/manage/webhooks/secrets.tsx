@@ -17,7 +17,7 @@ export function Secrets({ secrets }: { secrets: readonly Secret[] }) {
               made <Time ago at={created_at} />
               {expires_at !== null && (
                 <>
-                  , signs until <Time at={expires_at} />
+                  , stops signing <Time at={expires_at} />
                 </>
               )}
             </span>

@@ -178,7 +178,7 @@ function Danger({ webhook }: Pick<SettingsProps, "webhook">) {
   return (
     <section class="card" aria-label="Delete">
       <div class="pad row wrap">
-        <p class="grow s dim">Deleting it ends all deliveries, also those that wait.</p>
+        <p class="grow roomy s dim">Deleting it ends all deliveries, also those that wait.</p>
         <button type="button" class="btn bad" disabled={action.isBusy} onClick={() => void remove()}>
           Delete this webhook
         </button>

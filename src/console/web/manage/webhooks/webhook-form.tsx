@@ -93,7 +93,7 @@ export function WebhookForm({
               name="webhook-name"
               value={draft.name}
               onInput={(name) => set({ name })}
-              hint="1 to 128 characters, for you"
+              hint="For you; at most 128 characters."
               problem={check.name}
               required
             />
@@ -102,7 +102,7 @@ export function WebhookForm({
               name="webhook-description"
               value={draft.description}
               onInput={(description) => set({ description })}
-              hint="May be empty"
+              hint="Optional."
             />
           </div>
         </section>
