@@ -64,7 +64,7 @@ function Who({ current }: { current: Owner }) {
     <section class="card pad stack" aria-label="Who you are">
       <div class="row wrap">
         <Face user={user} size={3} />
-        <div class="grow">
+        <div class="grow roomy">
           <p>
             <b>
               <UserName name={displayNameOf(user)} />
