@@ -111,7 +111,7 @@ export function DiskCard({ query }: { query: Query<ThreadsReport> }) {
               </p>
             </div>
           )}
-          <div class="stats">
+          <div class="stats two">
             <Stat
               label="Free on the disk"
               value={disk.free_bytes === null ? "–" : formatBytes(disk.free_bytes)}
