@@ -15,7 +15,7 @@ describe("the demo's wallet", () => {
       await pick.getByRole("textbox").fill("hawthorni");
       await pick.getByRole("button", { name: /Ingrid/ }).click();
       const banner = page.getByRole("complementary", { name: "Borrowed wallet" });
-      await banner.getByText("Whoever opens this page can borrow it, too").waitFor();
+      await banner.getByText("Anybody who opens this page can borrow it, too").waitFor();
 
       const start = page.getByRole("button", { name: "Start a session" });
       await start.click();

@@ -29,7 +29,7 @@ export function DemoLayer() {
                 <UserName name={displayNameOf(demoUserOf(people, fid))} />
               </b>
             </a>
-            . Whoever opens this page can borrow it, too.
+            . Anybody who opens this page can borrow it, too.
           </span>
           <button type="button" class="btn" onClick={returnWallet}>
             Give it back
