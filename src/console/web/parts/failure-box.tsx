@@ -22,7 +22,7 @@ export function FailureBox({ failure, retry }: { failure: RequestFailure; retry?
   return (
     <div class="failure" role="alert">
       <p>
-        <b>{failure.status === 0 ? "No answer" : failure.status}</b> {failure.message}
+        <b>{failure.status === 0 ? "No answer:" : failure.status}</b> {failure.message}
       </p>
       {failure.requestId !== undefined && <p class="xs mono dim">request {failure.requestId}</p>}
       {retry && failure.status !== 501 && (

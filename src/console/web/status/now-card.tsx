@@ -34,7 +34,7 @@ export function StaleNotice({ history, hasFigures }: { history: Freshness; hasFi
   return (
     <div class="failure" role="alert">
       <p>
-        <b>{error.status === 0 ? "No answer" : error.status}</b> {error.message}.{" "}
+        <b>{error.status === 0 ? "No answer:" : error.status}</b> {error.message}.{" "}
         {hasFigures && (
           <span data-age>The figures below are {formatSecs((now - loadedAtMs) / 1000)} old. </span>
         )}

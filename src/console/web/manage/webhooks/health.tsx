@@ -27,11 +27,13 @@ export function Health({ webhook }: { webhook: Webhook }) {
           <dt>Last failure</dt>
           <dd>{webhook.last_failure_at === null ? "never" : <Time ago at={webhook.last_failure_at} />}</dd>
           <dt>Failed in a row</dt>
-          <dd>{formatCount(webhook.consecutive_failures)}; a hundred over a day deactivate it</dd>
+          <dd>
+            {formatCount(webhook.consecutive_failures)}; after a hundred over a day the node switches it off
+          </dd>
           <dt>Waiting now</dt>
           <dd>{formatCount(webhook.queued_deliveries)}</dd>
           <dt>Dropped</dt>
-          <dd>{formatCount(webhook.dropped_deliveries)}, which waited for more than 15 minutes</dd>
+          <dd>{formatCount(webhook.dropped_deliveries)}, after waiting for more than 15 minutes</dd>
         </dl>
       </section>
       <OwnerRegion
