@@ -2,7 +2,25 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../icons.tsx";
 
-/** A modal dialog while it is rendered. Escape, the cross and a click beside it call `onClose`; focus goes back on its own. */
+/** What a dialog asks to be typed: it has the focus first. A button never has it, because a held Enter would press it. */
+const TYPED = "input:is([type=text], [type=search], [type=number], [type=password])";
+
+const RETURN_MS = 100;
+const MAX_RETURNS = 50;
+
+/**
+ * Gives the focus back to what had it before a dialog. That may be disabled for as long as its action runs; where it is gone
+ * afterwards, the heading of the page has the focus.
+ */
+function returnFocus(before: HTMLElement, tries = MAX_RETURNS): void {
+  if (document.activeElement !== document.body) return;
+  before.focus();
+  if (document.activeElement === before) return;
+  if (before.isConnected && tries > 0) setTimeout(() => returnFocus(before, tries - 1), RETURN_MS);
+  else document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+}
+
+/** A modal dialog while it is rendered. Escape, the cross and a click beside it call `onClose`. */
 export function Dialog({
   title,
   onClose,
@@ -16,8 +34,12 @@ export function Dialog({
   useEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
+    dialog.current?.querySelector<HTMLElement>(TYPED)?.focus();
     return () => {
-      if (before instanceof HTMLElement) before.focus();
+      if (!(before instanceof HTMLElement)) return;
+      before.focus();
+      // A dialog below this one gives the focus back itself.
+      if (!before.closest("dialog")) setTimeout(() => returnFocus(before));
     };
   }, []);
   return (
