@@ -13,8 +13,8 @@ export function NewSecret({ secret }: { secret: string | undefined }) {
       </header>
       <div class="pad stack">
         <p>
-          Copy it now. This page forgets it when you leave; seeing it again costs one signature. A server
-          sends with it, the header is <code>x-api-key</code>. You yourself send from here without it.
+          Copy it now. This page forgets it when you leave; seeing it again costs one signature. A server of
+          yours sends with it, in the header <code>x-api-key</code>. From here you send without it.
         </p>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, so a keyboard must reach it */}
         <pre class="box" data-secret tabIndex={0}>
