@@ -16,7 +16,8 @@ function returnFocus(before: HTMLElement, tries = MAX_RETURNS): void {
   if (document.activeElement !== document.body) return;
   before.focus();
   if (document.activeElement !== document.body) return;
-  if (before !== document.body && before.isConnected && tries > 0) setTimeout(() => returnFocus(before, tries - 1), RETURN_MS);
+  if (before !== document.body && before.isConnected && tries > 0)
+    setTimeout(() => returnFocus(before, tries - 1), RETURN_MS);
   else document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
 }
 
