@@ -11,6 +11,8 @@ const HEIGHT_PX = 160;
 const X_AXIS_PX = 30;
 const X_LABEL_PX = 80;
 const Y_AXIS_PX = 64;
+/** Half of a time with its seconds, which may stand at the very end. */
+const RIGHT_PX = 28;
 
 /** Plots on a page have one cursor. */
 const SYNC_KEY = "plots";
@@ -52,6 +54,7 @@ export function drawPlot(
       width: root.clientWidth,
       height: HEIGHT_PX,
       legend: { show: false },
+      padding: [null, RIGHT_PX, null, null],
       cursor: { sync: { key: SYNC_KEY }, y: false, drag: { x: false, y: false }, points: { size: 7 } },
       scales: { y: { range: (_, min, max) => [Math.min(0, min), max > 0 ? max * 1.1 : 1] } },
       axes: [
