@@ -23,6 +23,7 @@ import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
 import type { WritesRpc } from "../writes/rpc.ts";
 import { registerWriteMetrics } from "../writes/write-metrics.ts";
+import type { Threads } from "./console/threads.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
 import { registerMaintenanceMetrics } from "./maintenance/metrics.ts";
 import { type NodeOps, type PartMetrics, registerReadyMetric } from "./node-ops.ts";
@@ -59,6 +60,7 @@ interface NodeOpsDeps {
   readonly state: StatsClient<StateWriterRpc> | undefined;
   /** See `MainState`. */
   readonly postgres: PostgresState | undefined;
+  readonly threads: Pick<Threads, "reports">;
   /** The watch of the upstream; undefined when the node follows none. */
   readonly upstream: UpstreamWatch | undefined;
   /** The streams of all HTTP workers. */
@@ -89,6 +91,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     state,
     postgres,
     upstream,
+    threads,
     streams,
     pauses,
     isStarted,
@@ -150,7 +153,8 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     stats,
     notReadyReason,
     staleReason: async () => upstream?.behindReason(),
-    status: () => nodeStatus(config, { db, upstream, stats, streams, storageWatch, pauses, postgres }),
+    status: () =>
+      nodeStatus(config, { db, upstream, stats, threads, streams, storageWatch, pauses, postgres }),
   };
 }
 

@@ -189,6 +189,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     hub,
     writes: hasWrites ? connectRpc<WritesRpc & SignerStatsRpc>(channels.writes.connect()) : undefined,
     upstream,
+    threads,
     streams: () => streamSlots.stats(),
     pauses: state.pauses,
     isStarted: () => isStarted,

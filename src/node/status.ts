@@ -13,6 +13,7 @@ import type { StreamSlotStats } from "../stream/slots.ts";
 import type { MatchThreadStats } from "../webhooks/match/rpc.ts";
 import type { DeliveryNodeStats } from "../webhooks/rpc.ts";
 import type { WritesStats } from "../writes/rpc.ts";
+import type { Threads } from "./console/threads.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
 import type { PartStats } from "./part-stats.ts";
 import type { PostgresState } from "./state/main-thread-state.ts";
@@ -36,6 +37,7 @@ export interface NodeStats {
 export interface StatusDeps {
   readonly db: IndexDatabase;
   readonly stats: NodeStats;
+  readonly threads: Pick<Threads, "reports">;
   /** The watch of the upstream; undefined when the node follows none. */
   readonly upstream: UpstreamWatch | undefined;
   /** The streams of all HTTP workers. */
@@ -48,19 +50,21 @@ export interface StatusDeps {
 
 /** Builds the status. The section of a part that does not respond in time is null, and `unavailable` names the part. */
 export async function nodeStatus(config: Config, deps: StatusDeps) {
-  const { db, upstream, stats, streams, storageWatch, pauses, postgres } = deps;
+  const { db, upstream, stats, threads, streams, storageWatch, pauses, postgres } = deps;
   const space = storageWatch.diskSpace();
-  const [writer, swept, sends, deliveries, matching, hub, writes, signers, state] = await Promise.all([
-    stats.ingest.request(),
-    stats.maintenance.request(),
-    stats.fanOut.request(),
-    stats.delivery.request(),
-    stats.matching.request(),
-    stats.hub?.request(),
-    stats.writes?.request(),
-    stats.signers?.request(),
-    stats.state?.request(),
-  ]);
+  const [writer, swept, sends, deliveries, matching, hub, writes, signers, state, running] =
+    await Promise.all([
+      stats.ingest.request(),
+      stats.maintenance.request(),
+      stats.fanOut.request(),
+      stats.delivery.request(),
+      stats.matching.request(),
+      stats.hub?.request(),
+      stats.writes?.request(),
+      stats.signers?.request(),
+      stats.state?.request(),
+      threads.reports(),
+    ]);
   const responses = {
     ingest: writer,
     maintenance: swept,
@@ -177,6 +181,8 @@ export async function nodeStatus(config: Config, deps: StatusDeps) {
           }
         : null,
     },
+    // Without their last faults, which may say more than the public should read.
+    threads: running.map(({ last_fault: _, ...thread }) => thread),
   };
 }
 

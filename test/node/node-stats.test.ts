@@ -3,6 +3,7 @@ import pino from "pino";
 import { Gauge, Registry } from "prom-client";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { connectRpc, serveRpc } from "../../src/lib/port-rpc.ts";
+import { createThreads } from "../../src/node/console/threads.ts";
 import { createNodeOps } from "../../src/node/main-ops.ts";
 import type { MaintenanceRpc } from "../../src/node/maintenance/maintenance.ts";
 import { createMetricsPage, type WorkerMetrics } from "../../src/node/node-ops.ts";
@@ -138,6 +139,9 @@ test("the status and the metrics respond while no part does", async () => {
     hub: stuck(),
     writes: { ...stuck(), signerStats: () => new Promise<never>(() => undefined) },
     state: stuck(),
+    threads: createThreads({
+      lastFaultOf: () => ({ at: "2026-11-22T00:00:00Z", message: "private" }) as never,
+    }),
     upstream: undefined,
     postgres: undefined,
     streams: () => createStreamSlots({ connections: 5, connectionsPerAddress: 1 }, () => 0).stats(),
@@ -159,7 +163,9 @@ test("the status and the metrics respond while no part does", async () => {
     signers: null,
     maintenance: { runs: 2 },
     webhooks: { outbox_events: null, deliveries: null, matching: null },
+    threads: [{ name: "main", state: "ok", heap_bytes: expect.any(Number) }],
   });
+  expect(JSON.stringify(status)).not.toContain("private");
   expect(text).toContain('svc_node_part_up{part="delivery"} 0\n');
   expect(text).toContain('svc_node_part_up{part="maintenance"} 1\n');
   expect(text).toContain('svc_maintenance_deleted_rows_total{kind="nonces"} 3\n');
