@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
+import { inBackground } from "../../support/in-background.ts";
 import { hasChromium } from "./chromium.ts";
 
 /** False where there is no Chromium: tests in a browser are skipped. */
@@ -42,7 +43,7 @@ function addressOf(part: keyof typeof KNOWN): Promise<string> {
 async function start(part: keyof typeof KNOWN): Promise<string> {
   const command = [process.execPath, join(import.meta.dir, "keeper.ts"), String(process.pid), part];
   const env = { ...process.env };
-  const keeper = Bun.spawn(command, { env, stdout: "pipe", stderr: "inherit" });
+  const keeper = Bun.spawn(inBackground(command), { env, stdout: "pipe", stderr: "inherit" });
   keeper.unref();
   const decoder = new TextDecoder();
   let text = "";

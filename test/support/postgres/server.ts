@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Credentials } from "../certificates.ts";
+import { inBackground } from "../in-background.ts";
 import { installedPostgres } from "./installed.ts";
 
 /** A server that tests may connect to. */
@@ -65,7 +66,7 @@ async function hasPostgres(): Promise<boolean> {
 export async function sharedPostgres(): Promise<PostgresAddress> {
   const given = process.env[GIVEN] || process.env[SHARED];
   if (given) return { url: given };
-  const { ready } = await keep({});
+  const { ready } = await keep({}, true);
   const url = urlOf(ready);
   process.env[SHARED] = url;
   return { url };
@@ -124,10 +125,14 @@ function urlOf({ port, password }: Ready): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}`;
 }
 
-async function keep(options: ServerOptions) {
+async function keep(options: ServerOptions, isShared = false) {
   const script = join(import.meta.dir, "keeper.ts");
   const command = [process.execPath, script, String(process.pid), JSON.stringify(options)];
-  const keeper = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
+  const keeper = Bun.spawn(isShared ? inBackground(command) : command, {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
   const lines = linesOf(keeper.stdout);
   const next = async (): Promise<Ready> => {
     const { value, done } = await lines.next();
