@@ -280,7 +280,9 @@ describe("batches", () => {
       tokensAt(client.port, 700).map((token) => ({ ...token, url: `${token.url}/${token.fid}` })),
     );
     expect(countsOf((await api.send()).body)).toEqual([700, 0, 0]);
-    expect(client.requests).toHaveLength(700);
+    // On a busy machine a call may run out of time and is repeated.
+    const calls = new Set(client.requests.map(({ tokens }) => tokens.join()));
+    expect([calls.size, client.shown.size]).toEqual([700, 700]);
   });
 
   test("sends to both clients of one fid, and once to a token that is in two rows", async () => {
