@@ -23,6 +23,8 @@ interface TestNode {
   readonly stores: ReturnType<typeof createPostgresStores>;
   permission: SendPermission;
   leaseNumber: number;
+  /** Calls that it has started. */
+  calls: number;
   readonly logs: string[];
 }
 
@@ -47,11 +49,13 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
     const clock = createSteadyClock({ clock: systemClock });
     const stores = createPostgresStores(database.pools(), { node, clock, limits: { maxQueued: 1 } });
     const logs: string[] = [];
+    const outbound = loopbackClient();
     const started: TestNode = {
       node,
       stores,
       permission: "granted",
       leaseNumber: 0,
+      calls: 0,
       logs,
       engine: createFanOut({
         common: {
@@ -61,7 +65,12 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
         },
         index,
         state: stores,
-        client: loopbackClient(),
+        client: {
+          request(call) {
+            started.calls += 1;
+            return outbound.request(call);
+          },
+        },
         timings: { ...testTimings, timeoutMs },
         permission: () => started.permission,
         leaseNumber: () => started.leaseNumber,
@@ -149,9 +158,11 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
     await send(a, "a");
     void a.engine.run("a");
     await held;
-    await until(async () => (await found(a, "a"))?.counts.success === 1_000);
     // As a node that is cut off or frozen: it stops itself before its lease ends.
     a.permission = "isolated";
+    await until(async () => (await found(a, "a"))?.counts.success === 1_000);
+    // What it has started is on its way to the client, or there.
+    await until(() => client.requests.length === a.calls);
     const inFlight = client.requests.slice(10).flatMap(({ tokens }) => tokens);
     await endLease(database, a.node);
     await until(() => b.logs.some((line) => line.includes("Resumed an unfinished campaign")));
