@@ -10,8 +10,10 @@ function startSlots(total: number, settings = DEFAULT_CIRCUIT_BREAKER) {
   const slots = createSlots({ total, breakerSettings: settings });
   const held: { campaign: string; host: string; slot: Slot }[] = [];
   const givenUp: string[] = [];
+  const outcomes: ("held" | "given up")[] = [];
   const acquire = (campaign: string, host: string, signal = never) =>
     slots.acquire({ campaign, host, signal }).then((slot) => {
+      outcomes.push(slot === "given-up" ? "given up" : "held");
       if (slot === "given-up") givenUp.push(host);
       else held.push({ campaign, host, slot });
     });
@@ -20,6 +22,8 @@ function startSlots(total: number, settings = DEFAULT_CIRCUIT_BREAKER) {
     slots,
     held,
     givenUp,
+    /** What became of the requests, in order. */
+    outcomes,
     acquire,
     settled,
     count: (key: "campaign" | "host", value: string) => held.filter((each) => each[key] === value).length,
@@ -147,11 +151,9 @@ describe("a host that is down", () => {
     await fixture.release(0, "down");
     expect(fixture.slots.stats().hostsDown).toBe(1);
     const waiting = [1, 2, 3].map(() => fixture.acquire("c", "dead"));
-    await Promise.race(waiting);
-    // The first one is the probe.
-    expect([fixture.held.length, fixture.givenUp.length]).toEqual([1, 0]);
     await Promise.all(waiting);
-    expect(fixture.givenUp).toEqual(["dead", "dead"]);
+    // The first one is the probe, also when a busy machine is late for both.
+    expect(fixture.outcomes.slice(-3)).toEqual(["held", "given up", "given up"]);
     await fixture.release(0, "ok");
     await fixture.acquire("c", "dead");
     expect(fixture.held).toHaveLength(1);
