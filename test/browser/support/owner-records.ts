@@ -1,5 +1,7 @@
+import { type Campaign, isUnderWay } from "../../../src/console/web/manage/campaigns/campaign.ts";
 import { pages } from "../../../src/console/web/routes.ts";
-import { postAsPerson } from "../../support/demo-calls.ts";
+import { fetchAsPerson, postAsPerson } from "../../support/demo-calls.ts";
+import { until } from "../../support/manual-time.ts";
 import { newSessionKey } from "../../support/sessions.ts";
 import type { ExamplePage } from "./example-paths.ts";
 
@@ -29,6 +31,13 @@ export async function ownerPages(origin: string, fid: number): Promise<ExamplePa
   await demo("/add-app", { app_id: app.app_id, people: 5 });
   const send = { app_id: app.app_id, notification: NOTIFICATION };
   const { campaign_id: campaign } = await postAsPerson(node, fid, "/frame/app/campaign", send);
+  // The page of one that goes on asks each second.
+  await until(async () => {
+    const path = `/frame/app/campaign?campaign_id=${campaign}`;
+    const response = await fetchAsPerson(node, fid, { method: "GET", path });
+    const { campaign: now } = (await response.json()) as { campaign: Campaign };
+    return !isUnderWay(now);
+  });
   const receiver = await demo("/receiver", { fid });
   const { webhook } = (await postAsPerson(node, fid, `/webhook?owner_fid=${fid}`, {
     name: "Casts about bread",
