@@ -89,11 +89,14 @@ export interface ApprovalsDeps {
   /** `signers.key_ttl_secs`. */
   readonly keyTtlSecs: number;
   readonly submit: SubmitMessage;
+  /** Reads a monotonic clock: the wall clock may be set back, and a link would be limited until it is there again. */
+  readonly monotonicMs?: () => number;
 }
 
 const SIGNATURE_VALID_SECS = 3600;
 const CALLS_PER_MINUTE = 10;
 const MINUTE_SECS = 60;
+const MINUTE_MS = MINUTE_SECS * 1000;
 /** Tokens whose calls are counted. The one that was called first makes room. */
 const MAX_COUNTED_TOKENS = 10_000;
 const NETWORK_LIMIT_SECS = 60;
@@ -105,6 +108,7 @@ interface Pending {
 
 export function createApprovals(deps: ApprovalsDeps): Approvals {
   const { store, states, registry, facts, custodyOf, vault, network, clock, keyTtlSecs, submit } = deps;
+  const monotonicMs = deps.monotonicMs ?? (() => performance.now());
   const calls = new Map<string, number[]>();
   const over = () =>
     refuse("gone", "this approval link is over; ask the app for a new one", { code: "gone" });
@@ -112,11 +116,11 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   /** Counts a call of a token, of ten within a minute. */
   function isLimited(digest: Uint8Array): boolean {
     const key = Buffer.from(digest).toString("base64");
-    const since = nowSecs(clock) - MINUTE_SECS;
-    const recent = (calls.get(key) ?? []).filter((at) => at > since);
+    const now = monotonicMs();
+    const recent = (calls.get(key) ?? []).filter((at) => at > now - MINUTE_MS);
     if (recent.length >= CALLS_PER_MINUTE) return true;
     calls.delete(key);
-    calls.set(key, [...recent, nowSecs(clock)]);
+    calls.set(key, [...recent, now]);
     const [oldest] = calls.keys();
     if (calls.size > MAX_COUNTED_TOKENS && oldest !== undefined) calls.delete(oldest);
     return false;

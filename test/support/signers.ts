@@ -45,6 +45,7 @@ export function openSigners(options: { readonly maxSigners?: number; readonly ex
   const node = startTestNode();
   const file = openStateFile();
   const { clock, db } = node;
+  const monotonic = { nowMs: 0 };
   for (const fid of FIDS) node.ingestEvent(registerEvent(fid, custodyOf(fid).address, { block: 1000 + fid }));
   const stores = localStores(file.db, { clock });
   const master = readMasterKey(MASTER_KEY);
@@ -77,6 +78,7 @@ export function openSigners(options: { readonly maxSigners?: number; readonly ex
     custodyOf: custodyFromIndex(db),
     network,
     keyTtlSecs: 86_400,
+    monotonicMs: () => monotonic.nowMs,
   });
   const [tokenKey = new Uint8Array(32), ...former] = tokenKeysOf([master]);
   const thread = signersRpc(keys, approvals) as unknown as RpcClient<SignersRpc>;
@@ -96,6 +98,7 @@ export function openSigners(options: { readonly maxSigners?: number; readonly ex
   return {
     node,
     clock,
+    monotonic,
     stores,
     service,
     thread,
