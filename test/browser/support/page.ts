@@ -86,10 +86,18 @@ export async function consolePage(options: ConsolePageOptions = {}): Promise<Con
   };
 }
 
-/** Waits until all regions of a page have their data. */
+/**
+ * Waits until all regions of a page have their data. A region is busy from the first time that it is drawn, and what an effect begins
+ * is drawn in the next frame: so nothing may be busy before and after two frames.
+ */
 export async function settled(page: Page): Promise<void> {
   await page.locator("h1").first().waitFor();
-  await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
+  await page.waitForFunction(async () => {
+    const isBusy = () => document.querySelector('[aria-busy="true"]') !== null;
+    if (isBusy()) return false;
+    for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+    return !isBusy();
+  });
 }
 
 /** Has a page believe that its tab was hidden, or is shown again. */

@@ -106,11 +106,15 @@ export function PreviewBox({
   const [preview, setPreview] = useState<Preview>();
   const [failure, setFailure] = useState<RequestFailure>();
   const [isBusy, setBusy] = useState(false);
+  /** The subscription that the last try was of. */
+  const [tried, setTried] = useState<string>();
   const [isOpen, setOpen] = useState(false);
   /** When the last tries were made. */
   const triedMs = useRef<readonly number[]>([]);
   const text = subscription && JSON.stringify(subscription);
   const hasSession = owner.value?.session !== undefined;
+  /** Also while a try waits for the end of typing: what is shown is of another subscription. */
+  const isDue = hasSession && text !== undefined && tried !== text;
 
   async function run(signal?: AbortSignal) {
     if (!subscription) return;
@@ -126,7 +130,10 @@ export function PreviewBox({
       setFailure(cause);
       onRefusal(cause.status === 400 ? cause.message : undefined);
     } finally {
-      if (!signal?.aborted) setBusy(false);
+      if (!signal?.aborted) {
+        setBusy(false);
+        setTried(text);
+      }
     }
   }
 
@@ -145,7 +152,7 @@ export function PreviewBox({
   }, [text, hasSession]);
 
   return (
-    <section class="card region" aria-label="Preview" aria-busy={isBusy}>
+    <section class="card region" aria-label="Preview" aria-busy={isBusy || isDue}>
       <header>
         <h2 class="grow">Tried on past events</h2>
         <button
