@@ -501,6 +501,7 @@ CREATE TABLE "audit_entries" (
 	"signer_uuid" text COLLATE "C",
 	"user_fid" bigint,
 	"hash" bytea,
+	"record_id" text COLLATE "C",
 	"outcome" text COLLATE "C" NOT NULL,
 	"request_id" text COLLATE "C" NOT NULL,
 	"address" text COLLATE "C" NOT NULL,
@@ -510,6 +511,8 @@ CREATE TABLE "audit_entries" (
 CREATE TABLE "audit_entries_default" PARTITION OF "audit_entries" DEFAULT;
 --> statement-breakpoint
 CREATE INDEX "audit_entries_by_owner" ON "audit_entries" ("owner_fid", "at_ms", "seq");
+--> statement-breakpoint
+CREATE INDEX "audit_entries_of_records" ON "audit_entries" ("owner_fid", "at_ms", "seq") WHERE "record_id" IS NOT NULL;
 --> statement-breakpoint
 -- Rows that change often keep free space in their page, so that an update writes no index entry.
 ALTER TABLE "deliveries" SET (fillfactor = 75, autovacuum_vacuum_scale_factor = 0.02);

@@ -1,7 +1,13 @@
 import type { Static } from "@sinclair/typebox";
 import { ok, type Result } from "../lib/result.ts";
 import { withoutUndefined } from "../lib/without-undefined.ts";
-import { createOwnedParts, type OwnedService, type OwnedSettings } from "../management/owned-service.ts";
+import {
+  type Actor,
+  createOwnedParts,
+  type OwnedService,
+  type OwnedSettings,
+  recordChange,
+} from "../management/owned-service.ts";
 import type { Refusal } from "../management/refusal.ts";
 import { schemaReader } from "../management/request-schema.ts";
 import { createSecret } from "../management/secrets.ts";
@@ -12,10 +18,10 @@ import { createAppId } from "./app-id.ts";
 import { CreateAppRequest, UpdateAppRequest } from "./app-requests.ts";
 import type { App, AppChanges, AppStore } from "./app-store.ts";
 
-/** Management of mini apps by their owners. `fid` is the acting fid, `body` the JSON of the request. */
+/** Management of mini apps by their owners. `body` is the JSON of the request. */
 export interface AppService extends OwnedService<App> {
-  create(fid: number, body: unknown): Promise<Result<App, Refusal>>;
-  update(fid: number, body: unknown): Promise<Result<App, Refusal>>;
+  create(actor: Actor, body: unknown): Promise<Result<App, Refusal>>;
+  update(actor: Actor, body: unknown): Promise<Result<App, Refusal>>;
 }
 
 const readCreate = schemaReader(CreateAppRequest);
@@ -32,21 +38,26 @@ export function createAppService(options: {
   const checkUrl = <T extends string | undefined>(fid: number, url: T) =>
     checkUrlField(options.guard, { fid, url, name: "app_url" });
 
+  const auditOf = (action: string, actor: Actor) => (appId: string) =>
+    recordChange(`app.${action}`, actor, appId, options.clock);
+
   return {
     get: parts.get,
     list: parts.list,
-    delete: parts.delete,
-    rotateSecret: parts.rotateSecret,
+    delete: (actor, id) => parts.delete(actor.fid, id, auditOf("delete", actor)(id)),
+    rotateSecret: (actor, id) => parts.rotateSecret(actor.fid, id, auditOf("rotate_secret", actor)(id)),
 
-    async create(fid, body) {
+    async create(actor, body) {
+      const { fid } = actor;
       const request = readCreate(body);
       if (!request.ok) return request;
       const { name, app_url, description = null, signer_fid_allowlist = [] } = request.value;
       const appUrl = await checkUrl(fid, app_url);
       if (!appUrl.ok) return appUrl;
       const now = parts.now();
-      return parts.create({
-        appId: createAppId(),
+      const appId = createAppId();
+      const app = {
+        appId,
         ownerFid: fid,
         name,
         appUrl: appUrl.value,
@@ -55,16 +66,19 @@ export function createAppService(options: {
         secrets: [createSecret(now)],
         createdAt: now,
         updatedAt: now,
-      });
+      };
+      return parts.create(app, auditOf("create", actor)(appId));
     },
 
-    update: (fid, body) =>
-      parts.update(fid, body, async () => {
+    update: (actor, body) => {
+      const read = async () => {
         const request = readUpdate(body);
         if (!request.ok) return request;
-        const appUrl = await checkUrl(fid, request.value.app_url);
+        const appUrl = await checkUrl(actor.fid, request.value.app_url);
         return appUrl.ok ? ok(changesOf(request.value)) : appUrl;
-      }),
+      };
+      return parts.update(actor.fid, body, read, auditOf("update", actor));
+    },
   };
 }
 

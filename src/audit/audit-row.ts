@@ -2,7 +2,7 @@ import type { AuditEntry, StoredAuditEntry } from "./audit-store.ts";
 
 /** The columns of an entry, in the order of `auditValues`. */
 export const AUDIT_COLUMNS =
-  "at_ms, owner_fid, action, api_key_id, signer_uuid, user_fid, hash, outcome, request_id, address";
+  "at_ms, owner_fid, action, api_key_id, signer_uuid, user_fid, hash, record_id, outcome, request_id, address";
 
 export type AuditValues = [
   atMs: number,
@@ -12,14 +12,27 @@ export type AuditValues = [
   signerUuid: string | null,
   userFid: number | null,
   hash: Uint8Array | null,
+  recordId: string | null,
   outcome: string,
   requestId: string,
   address: string,
 ];
 
 export function auditValues(entry: AuditEntry): AuditValues {
-  const { atMs, ownerFid, action, apiKeyId, signerUuid, userFid, hash, outcome, requestId, address } = entry;
-  return [atMs, ownerFid, action, apiKeyId, signerUuid, userFid, hash, outcome, requestId, address];
+  const {
+    atMs,
+    ownerFid,
+    action,
+    apiKeyId,
+    signerUuid,
+    userFid,
+    hash,
+    recordId = null,
+    outcome,
+    requestId,
+    address,
+  } = entry;
+  return [atMs, ownerFid, action, apiKeyId, signerUuid, userFid, hash, recordId, outcome, requestId, address];
 }
 
 export interface AuditRow {
@@ -31,6 +44,7 @@ export interface AuditRow {
   readonly signer_uuid: string | null;
   readonly user_fid: number | null;
   readonly hash: Uint8Array | null;
+  readonly record_id: string | null;
   readonly outcome: string;
   readonly request_id: string;
   readonly address: string;
@@ -46,6 +60,7 @@ export function toAuditEntry(row: AuditRow): StoredAuditEntry {
     signerUuid: row.signer_uuid,
     userFid: row.user_fid,
     hash: row.hash && new Uint8Array(row.hash),
+    recordId: row.record_id,
     outcome: row.outcome,
     requestId: row.request_id,
     address: row.address,

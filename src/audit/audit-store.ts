@@ -1,4 +1,4 @@
-/** One action of an API key, a signer or a write, as it is recorded. */
+/** One change by an owner, or action of an API key, a signer or a write, as it is recorded. */
 export interface AuditEntry {
   readonly atMs: number;
   /** The fid whose log it is: the owner of the key that acted, or the signer of the operation. */
@@ -11,6 +11,8 @@ export interface AuditEntry {
   readonly userFid: number | null;
   /** The hash of the message, 20 bytes. */
   readonly hash: Uint8Array | null;
+  /** The id of the mini app or webhook that was changed. Default: null. */
+  readonly recordId?: string | null;
   /** `ok`, or the stable code of the refusal. */
   readonly outcome: string;
   readonly requestId: string;
@@ -24,13 +26,13 @@ export interface AuditPosition {
   readonly seq: number;
 }
 
-export type StoredAuditEntry = AuditEntry & AuditPosition;
+export type StoredAuditEntry = AuditEntry & AuditPosition & { readonly recordId: string | null };
 
 /** How long an entry is retained. */
 export const AUDIT_RETENTION_SECS = 400 * 86_400;
 
 /**
- * The audit log. Entries of keys and signers are added in the transaction of the action, by `insertAuditEntry` of the
+ * The audit log. Entries of apps, webhooks, keys and signers are added in the transaction of the action, by `insertAuditEntry` of the
  * database; `append` adds those of actions that have no transaction of their own.
  */
 export interface AuditStore {
@@ -39,6 +41,11 @@ export interface AuditStore {
   /** The entries of one owner before a position, the newest first. */
   list(
     ownerFid: number,
-    page: { readonly limit: number; readonly before: AuditPosition | undefined },
+    page: {
+      readonly limit: number;
+      readonly before: AuditPosition | undefined;
+      /** Those of mini apps and webhooks alone. */
+      readonly ofRecords?: boolean;
+    },
   ): Promise<StoredAuditEntry[]>;
 }

@@ -43,6 +43,8 @@ export interface SignedRequest<Q extends QueryParams> {
   readonly rawBody: Uint8Array;
   /** The path segment of the API's prefix, for example `farcaster`. */
   readonly prefix: string;
+  /** The API key that acts for the fid; null for a signature. */
+  readonly apiKeyId: string | null;
   readonly requestId: string;
   /** The client's address. */
   readonly address: string;
@@ -109,7 +111,7 @@ export function createSignedRoutes(
         if (caller.kind === "apiKey") {
           if (auth.isPaused()) throw pausedByOperator("signed operations");
           requireOwner(request, caller.ownerFid);
-          verified.set(request, { fid: caller.ownerFid });
+          verified.set(request, { fid: caller.ownerFid, apiKeyId: caller.apiKeyId });
           return;
         }
         verified.set(request, {
@@ -130,7 +132,7 @@ export function createSignedRoutes(
         ...(body === undefined ? {} : { body: documentedOnly(body) }),
       });
       const handler = async ({ request, query, body, route, set }: HandlerContext): Promise<unknown> => {
-        const { fid, session } = verified.get(request) ?? {};
+        const { fid, session, apiKeyId = null } = verified.get(request) ?? {};
         if (fid === undefined) throw new Error(`${id} was reached without a verified signature`);
         const signed = {
           fid,
@@ -138,6 +140,7 @@ export function createSignedRoutes(
           body: spec.body === undefined ? undefined : body,
           rawBody: rawBody(request),
           prefix: route.split("/")[2] ?? "",
+          apiKeyId,
           requestId: exchangeOf(request).requestId,
           address: exchangeOf(request).client().address,
           headers: request.headers,
@@ -161,6 +164,7 @@ export function createSignedRoutes(
 /** Who has signed a request. */
 interface Verified {
   readonly fid: number;
+  readonly apiKeyId?: string;
   readonly session?: Session;
 }
 

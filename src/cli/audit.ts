@@ -17,6 +17,7 @@ const FIELDS = [
   "api_key_id",
   "signer_uuid",
   "hash",
+  "record_id",
   "address",
   "request_id",
 ];
@@ -28,15 +29,17 @@ export function registerAudit(program: Command, context: CommandContext): void {
       program
         .command("audit")
         .description("list what was changed and signed for the fid in the last 400 days, newest first"),
-    ),
-  ).action(async ({ limit, cursor, ...options }: CallOptions & PageOptions) => {
-    const query = { limit, ...(cursor !== undefined && { cursor }) };
-    await callAndPrint(
-      context,
-      options,
-      "listAuditEntries",
-      { query },
-      (response) => recordsTable(memberOf(response, "entries"), FIELDS, "masked") + moreLine(response),
-    );
-  });
+    ).option("--records", "changes of mini apps and webhooks alone"),
+  ).action(
+    async ({ limit, cursor, records, ...options }: CallOptions & PageOptions & { records?: boolean }) => {
+      const query = { limit, ...(cursor !== undefined && { cursor }), ...(records && { of: "records" }) };
+      await callAndPrint(
+        context,
+        options,
+        "listAuditEntries",
+        { query },
+        (response) => recordsTable(memberOf(response, "entries"), FIELDS, "masked") + moreLine(response),
+      );
+    },
+  );
 }

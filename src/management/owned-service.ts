@@ -20,17 +20,39 @@ export interface OwnedSettings {
  */
 const MAX_LIVE_SECRETS = 100;
 
-/** Operations that apps and webhooks share: both belong to an fid, are few, and have secrets. */
+/** Who asks for a change of a record. */
+export interface Actor {
+  readonly fid: number;
+  /** The API key that acts for the fid. */
+  readonly apiKeyId: string | null;
+  readonly requestId: string;
+  /** The client's address. */
+  readonly address: string;
+}
+
+/** Returns the audit entry of a change of a mini app or webhook. */
+export function recordChange(
+  action: string,
+  { fid, apiKeyId, requestId, address }: Actor,
+  recordId: string,
+  clock: Clock,
+): AuditEntry {
+  const nobody = { signerUuid: null, userFid: null, hash: null };
+  const atMs = clock.nowMs();
+  return { atMs, ownerFid: fid, action, apiKeyId, ...nobody, recordId, outcome: "ok", requestId, address };
+}
+
+/** Operations that apps and webhooks share: both belong to an fid, are few, and have secrets. The audit log names each change. */
 export interface OwnedService<Item> {
   get(fid: number, id: string): Promise<Result<Item, Refusal>>;
   /** Returns all records of the fid, oldest first. */
   list(fid: number): Promise<Item[]>;
-  delete(fid: number, id: string): Promise<Result<undefined, Refusal>>;
-  rotateSecret(fid: number, id: string): Promise<Result<Item, Refusal>>;
+  delete(actor: Actor, id: string): Promise<Result<undefined, Refusal>>;
+  rotateSecret(actor: Actor, id: string): Promise<Result<Item, Refusal>>;
 }
 
 /** The shared operations, and helpers for creating and updating a record. */
-export interface OwnedParts<Item, Changes> extends OwnedService<Item> {
+export interface OwnedParts<Item, Changes> extends Pick<OwnedService<Item>, "get" | "list"> {
   readonly now: () => number;
   create(item: Item, audit?: AuditEntry): Promise<Result<Item, Refusal>>;
   delete(fid: number, id: string, audit?: AuditEntry): Promise<Result<undefined, Refusal>>;
@@ -41,6 +63,7 @@ export interface OwnedParts<Item, Changes> extends OwnedService<Item> {
     read: (item: Item) => Promise<Result<Changes, Refusal>>,
     auditOf?: (id: string) => AuditEntry,
   ): Promise<Result<Item, Refusal>>;
+  rotateSecret(fid: number, id: string, audit?: AuditEntry): Promise<Result<Item, Refusal>>;
 }
 
 export function createOwnedParts<Item extends { readonly ownerFid: number }, Changes>(options: {
@@ -87,14 +110,18 @@ export function createOwnedParts<Item extends { readonly ownerFid: number }, Cha
 
     delete: async (fid, id, audit) => toResult(await store.delete(claim(fid, id), audit)),
 
-    async rotateSecret(fid, id) {
+    async rotateSecret(fid, id, audit) {
       const rotating = claim(fid, id);
       return toResult(
-        await store.rotateSecret(rotating, {
-          secret: createSecret(rotating.nowSecs),
-          graceEndsAt: rotating.nowSecs + graceSecs,
-          maxSecrets: MAX_LIVE_SECRETS,
-        }),
+        await store.rotateSecret(
+          rotating,
+          {
+            secret: createSecret(rotating.nowSecs),
+            graceEndsAt: rotating.nowSecs + graceSecs,
+            maxSecrets: MAX_LIVE_SECRETS,
+          },
+          audit,
+        ),
       );
     },
   };

@@ -2,7 +2,13 @@ import { Type } from "@sinclair/typebox";
 import { type Err, ok, type Result } from "../lib/result.ts";
 import { withoutUndefined } from "../lib/without-undefined.ts";
 import { readObject } from "../management/fields.ts";
-import { createOwnedParts, type OwnedService, type OwnedSettings } from "../management/owned-service.ts";
+import {
+  type Actor,
+  createOwnedParts,
+  type OwnedService,
+  type OwnedSettings,
+  recordChange,
+} from "../management/owned-service.ts";
 import { badField, type Refusal, refused } from "../management/refusal.ts";
 import { schemaReader } from "../management/request-schema.ts";
 import { createSecret } from "../management/secrets.ts";
@@ -20,19 +26,19 @@ import { UNTRIED, type Webhook, type WebhookChanges, type WebhookStore } from ".
 import type { Subscription } from "./subscription.ts";
 import { CreateWebhookRequest, UpdateWebhookRequest } from "./webhook-requests.ts";
 
-/** Management of webhooks by their owners. `fid` is the acting fid, `body` the JSON of the request. */
+/** Management of webhooks by their owners. `body` is the JSON of the request. */
 export interface WebhookService extends OwnedService<Webhook> {
   /**
    * @param ownerFid owner of the webhook; refused unless it is the acting fid.
    * @param compatPrefix the compat prefix of the request's path; null for the service's own paths.
    */
   create(
-    fid: number,
+    actor: Actor,
     ownerFid: number,
     body: unknown,
     compatPrefix: string | null,
   ): Promise<Result<Webhook, Refusal>>;
-  update(fid: number, body: unknown): Promise<Result<Webhook, Refusal>>;
+  update(actor: Actor, body: unknown): Promise<Result<Webhook, Refusal>>;
 }
 
 // `readSubscription` validates the subscription, because its kinds have two spellings.
@@ -90,13 +96,17 @@ export function createWebhookService(options: {
     );
   }
 
+  const auditOf = (action: string, actor: Actor) => (webhookId: string) =>
+    recordChange(`webhook.${action}`, actor, webhookId, options.clock);
+
   return {
     get: parts.get,
     list: parts.list,
-    delete: parts.delete,
-    rotateSecret: parts.rotateSecret,
+    delete: (actor, id) => parts.delete(actor.fid, id, auditOf("delete", actor)(id)),
+    rotateSecret: (actor, id) => parts.rotateSecret(actor.fid, id, auditOf("rotate_secret", actor)(id)),
 
-    async create(fid, ownerFid, body, compatPrefix) {
+    async create(actor, ownerFid, body, compatPrefix) {
+      const { fid } = actor;
       if (!readObject(body, "request body").ok) return badField("request body must be an object");
       if (ownerFid !== fid) return refused("forbidden", "owner_fid must be the signing fid");
       const request = readCreate(body);
@@ -110,7 +120,7 @@ export function createWebhookService(options: {
       const refusal = await programRefusal(fid, { webhookId, subscription: subscription.value });
       if (refusal) return refusal;
       const now = parts.now();
-      return parts.create({
+      const webhook = {
         webhookId,
         ownerFid: fid,
         title: name,
@@ -123,18 +133,21 @@ export function createWebhookService(options: {
         secrets: [createSecret(now)],
         createdAt: now,
         updatedAt: now,
-      });
+      };
+      return parts.create(webhook, auditOf("create", actor)(webhookId));
     },
 
-    async update(fid, body) {
-      const webhook = await parts.update(fid, body, async (before) => {
+    async update(actor, body) {
+      const { fid } = actor;
+      const read = async (before: Webhook): Promise<Result<WebhookChanges, Refusal>> => {
         const changes = await readChanges(fid, body);
         if (!changes.ok) return changes;
         const { subscription, active } = changes.value;
         const after = { ...before, ...changes.value };
         if (!after.active || !(subscription || active)) return changes;
         return (await programRefusal(fid, after)) ?? changes;
-      });
+      };
+      const webhook = await parts.update(fid, body, read, auditOf("update", actor));
       if (webhook.ok && webhook.value.active) await options.wake(webhook.value.webhookId);
       return webhook;
     },

@@ -121,6 +121,14 @@ export function apiKeyStoreContract(
       const entries = await audit.list(OWNER, { limit: 10, before: undefined });
       expect(entries.map(({ action }) => action)).toEqual(["delete", "rotate", "update", "create"]);
       expect(entries[3]).toMatchObject(entry("create"));
+      const ofApps = ["app.create", "app.delete"].map((action) => ({ ...entry(action), recordId: "app-1" }));
+      await audit.append(ofApps);
+      await audit.append([entry("create")]);
+      const page = { limit: 1, ofRecords: true };
+      const [newest] = await audit.list(OWNER, { ...page, before: undefined });
+      const [oldest] = await audit.list(OWNER, { ...page, before: newest });
+      expect([newest, oldest]).toMatchObject(ofApps.toReversed());
+      expect(await audit.list(OWNER, { ...page, before: oldest })).toEqual([]);
     });
   });
 }

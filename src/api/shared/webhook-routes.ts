@@ -46,12 +46,12 @@ export function createWebhookRoutes(
       response: schemas.one,
       errors: ["forbidden", "tooManyRequests"],
     },
-    async ({ fid, query, body, prefix }) =>
+    async ({ query, body, prefix, ...actor }) =>
       respond(
         unwrapOrThrow(
           await webhooks.create(
-            fid,
-            query.owner_fid ?? fid,
+            actor,
+            query.owner_fid ?? actor.fid,
             toNativeBody(body),
             dialect.compatPrefixOf(prefix),
           ),
@@ -90,7 +90,7 @@ export function createWebhookRoutes(
         response: schemas.one,
         errors: ["forbidden", "notFound"],
       },
-      async ({ fid, body }) => respond(unwrapOrThrow(await webhooks.update(fid, toNativeBody(body)))),
+      async ({ body, ...actor }) => respond(unwrapOrThrow(await webhooks.update(actor, toNativeBody(body)))),
     );
   update("updateWebhook", "Change a webhook");
   update("patchWebhook", dialect.summaryOfPatch);
@@ -104,8 +104,8 @@ export function createWebhookRoutes(
       response: schemas.deleted,
       errors: ["forbidden", "notFound"],
     },
-    async ({ fid, query, rawBody }) => {
-      unwrapOrThrow(await webhooks.delete(fid, idToDelete("webhook_id", query.webhook_id, rawBody)));
+    async ({ query, rawBody, ...actor }) => {
+      unwrapOrThrow(await webhooks.delete(actor, idToDelete("webhook_id", query.webhook_id, rawBody)));
       return dialect.deleted;
     },
   );
@@ -119,7 +119,8 @@ export function createWebhookRoutes(
       response: schemas.one,
       errors: ["forbidden", "notFound", "tooManyRequests"],
     },
-    async ({ fid, query }) => respond(unwrapOrThrow(await webhooks.rotateSecret(fid, query.webhook_id))),
+    async ({ query, ...actor }) =>
+      respond(unwrapOrThrow(await webhooks.rotateSecret(actor, query.webhook_id))),
   );
 
   return routes.plugin;

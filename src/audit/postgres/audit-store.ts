@@ -7,7 +7,7 @@ import { AUDIT_RETENTION_SECS, type AuditEntry, type AuditStore } from "../audit
 
 const insert = pgStatement<unknown, AuditValues>(
   "audit.insert",
-  `INSERT INTO audit_entries (${AUDIT_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+  `INSERT INTO audit_entries (${AUDIT_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 );
 const listNewest = pgStatement<AuditRow, [ownerFid: number, limit: number]>(
   "audit.newest",
@@ -17,6 +17,19 @@ const listBefore = pgStatement<AuditRow, [ownerFid: number, atMs: number, seq: n
   "audit.before",
   `SELECT seq, ${AUDIT_COLUMNS} FROM audit_entries
    WHERE owner_fid = $1 AND (at_ms, seq) < ($2::bigint, $3::bigint) ORDER BY at_ms DESC, seq DESC LIMIT $4`,
+);
+const listNewestOfRecords = pgStatement<AuditRow, [ownerFid: number, limit: number]>(
+  "audit.newest-of-records",
+  `SELECT seq, ${AUDIT_COLUMNS} FROM audit_entries WHERE owner_fid = $1 AND record_id IS NOT NULL
+   ORDER BY at_ms DESC, seq DESC LIMIT $2`,
+);
+const listBeforeOfRecords = pgStatement<
+  AuditRow,
+  [ownerFid: number, atMs: number, seq: number, limit: number]
+>(
+  "audit.before-of-records",
+  `SELECT seq, ${AUDIT_COLUMNS} FROM audit_entries WHERE owner_fid = $1 AND record_id IS NOT NULL
+   AND (at_ms, seq) < ($2::bigint, $3::bigint) ORDER BY at_ms DESC, seq DESC LIMIT $4`,
 );
 const maintain = pgStatement<{ dropped: number | null }, [nowMs: number, keepFromMs: number]>(
   "audit.maintain",
@@ -41,10 +54,13 @@ export function createPostgresAudit(pool: PgPool): AuditStore {
       pool.transaction(async (tx) => {
         for (const entry of entries) await insertAuditEntry(tx, entry);
       }),
-    async list(ownerFid, { limit, before }) {
+    async list(ownerFid, { limit, before, ofRecords = false }) {
+      const [newest, earlier] = ofRecords
+        ? [listNewestOfRecords, listBeforeOfRecords]
+        : [listNewest, listBefore];
       const rows = before
-        ? await pool.all(listBefore, ownerFid, before.atMs, before.seq, limit)
-        : await pool.all(listNewest, ownerFid, limit);
+        ? await pool.all(earlier, ownerFid, before.atMs, before.seq, limit)
+        : await pool.all(newest, ownerFid, limit);
       return rows.map(toAuditEntry);
     },
   };

@@ -8,7 +8,7 @@ import { AUDIT_RETENTION_SECS, type AuditEntry, type AuditStore } from "../audit
 
 const insert = statement<unknown, AuditValues>(
   "audit.insert",
-  `INSERT INTO audit_entries (${AUDIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  `INSERT INTO audit_entries (${AUDIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 );
 const listNewest = statement<AuditRow, [ownerFid: number, limit: number]>(
   "audit.newest",
@@ -18,6 +18,16 @@ const listBefore = statement<AuditRow, [ownerFid: number, atMs: number, seq: num
   "audit.before",
   `SELECT seq, ${AUDIT_COLUMNS} FROM audit_entries WHERE owner_fid = ? AND (at_ms, seq) < (?, ?)
    ORDER BY at_ms DESC, seq DESC LIMIT ?`,
+);
+const listNewestOfRecords = statement<AuditRow, [ownerFid: number, limit: number]>(
+  "audit.newest-of-records",
+  `SELECT seq, ${AUDIT_COLUMNS} FROM audit_entries WHERE owner_fid = ? AND record_id IS NOT NULL
+   ORDER BY at_ms DESC, seq DESC LIMIT ?`,
+);
+const listBeforeOfRecords = statement<AuditRow, [ownerFid: number, atMs: number, seq: number, limit: number]>(
+  "audit.before-of-records",
+  `SELECT seq, ${AUDIT_COLUMNS} FROM audit_entries WHERE owner_fid = ? AND record_id IS NOT NULL
+   AND (at_ms, seq) < (?, ?) ORDER BY at_ms DESC, seq DESC LIMIT ?`,
 );
 const deleteOld = statement<unknown, [untilMs: number, max: number]>(
   "audit.sweep",
@@ -32,10 +42,13 @@ export function insertAuditEntry(db: StateDatabase, entry: AuditEntry): void {
 
 export function auditReads(db: StateDatabase): Pick<AuditStore, "list"> {
   return {
-    async list(ownerFid, { limit, before }) {
+    async list(ownerFid, { limit, before, ofRecords = false }) {
+      const [newest, earlier] = ofRecords
+        ? [listNewestOfRecords, listBeforeOfRecords]
+        : [listNewest, listBefore];
       const rows = before
-        ? db.all(listBefore, ownerFid, before.atMs, before.seq, limit)
-        : db.all(listNewest, ownerFid, limit);
+        ? db.all(earlier, ownerFid, before.atMs, before.seq, limit)
+        : db.all(newest, ownerFid, limit);
       return rows.map(toAuditEntry);
     },
   };

@@ -391,6 +391,7 @@ export const COPIED_STATE: readonly CopiedTable[] = [
       text("signer_uuid"),
       number("user_fid"),
       bytes("hash"),
+      text("record_id"),
       text("outcome"),
       text("request_id"),
       text("address"),

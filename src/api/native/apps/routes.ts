@@ -19,7 +19,7 @@ export function appRoutes({ auth, apps }: ManagementDeps): AnyElysia {
       response: AppResponse,
       errors: ["tooManyRequests"],
     },
-    async ({ fid, body }) => ({ app: presentApp(unwrapOrThrow(await apps.create(fid, body))) }),
+    async ({ body, ...actor }) => ({ app: presentApp(unwrapOrThrow(await apps.create(actor, body))) }),
   );
 
   routes.add(
@@ -53,7 +53,7 @@ export function appRoutes({ auth, apps }: ManagementDeps): AnyElysia {
       response: AppResponse,
       errors: ["forbidden", "notFound"],
     },
-    async ({ fid, body }) => ({ app: presentApp(unwrapOrThrow(await apps.update(fid, body))) }),
+    async ({ body, ...actor }) => ({ app: presentApp(unwrapOrThrow(await apps.update(actor, body))) }),
   );
 
   routes.add(
@@ -65,8 +65,8 @@ export function appRoutes({ auth, apps }: ManagementDeps): AnyElysia {
       response: Deleted,
       errors: ["forbidden", "notFound"],
     },
-    async ({ fid, query, rawBody }) => {
-      unwrapOrThrow(await apps.delete(fid, idToDelete("app_id", query.app_id, rawBody)));
+    async ({ query, rawBody, ...actor }) => {
+      unwrapOrThrow(await apps.delete(actor, idToDelete("app_id", query.app_id, rawBody)));
       return { deleted: true };
     },
   );
@@ -80,8 +80,8 @@ export function appRoutes({ auth, apps }: ManagementDeps): AnyElysia {
       response: AppResponse,
       errors: ["forbidden", "notFound", "tooManyRequests"],
     },
-    async ({ fid, query }) => ({
-      app: presentApp(unwrapOrThrow(await apps.rotateSecret(fid, query.app_id))),
+    async ({ query, ...actor }) => ({
+      app: presentApp(unwrapOrThrow(await apps.rotateSecret(actor, query.app_id))),
     }),
   );
 

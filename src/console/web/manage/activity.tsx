@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import { type Call, get } from "../data/call.ts";
 import { formatMoment, shortHex } from "../data/format.ts";
 import { runOperation } from "../owner/operation.ts";
@@ -34,13 +35,18 @@ interface AuditEntry {
   readonly api_key_id: string | null;
   readonly signer_uuid: string | null;
   readonly hash: string | null;
+  readonly record_id: string | null;
   readonly request_id: string;
   readonly address: string;
 }
 
 const signed = (call: Call, op: string, cli: string) => ({ ...call, op, cli });
 const SESSIONS = signed(get("/session/list"), "session.read", "session list");
-const AUDIT = signed(get("/audit", { limit: 25 }), "audit.read", "audit --limit 25");
+const AUDIT = {
+  everything: signed(get("/audit", { limit: 25 }), "audit.read", "audit --limit 25"),
+  records: signed(get("/audit", { of: "records", limit: 25 }), "audit.read", "audit --records --limit 25"),
+} as const;
+type AuditSelection = keyof typeof AUDIT;
 
 /** Ends a session: this browser's by its own key, another one by the wallet. */
 async function endSession({ session_id: id, label }: Session): Promise<void> {
@@ -153,8 +159,9 @@ const entriesOf = (body: { entries: readonly AuditEntry[]; next: { cursor: strin
   next: body.next.cursor,
 });
 
-function subjectOf({ api_key_id, signer_uuid, hash, fid }: AuditEntry): string {
+function subjectOf({ action, api_key_id, signer_uuid, hash, fid, record_id }: AuditEntry): string {
   const parts = [
+    record_id && `${action.startsWith("app.") ? record_id : record_id.slice(0, 8)}`,
     api_key_id && `key ${api_key_id}`,
     signer_uuid && `signer ${signer_uuid.slice(0, 8)}`,
     fid !== null && `for fid ${fid}`,
@@ -184,7 +191,10 @@ function AuditRow({ entry }: { entry: AuditEntry }) {
 }
 
 function Audit() {
-  const pages: OwnerPages<AuditEntry> = useOwnerPages(AUDIT, entriesOf);
+  const { query, route, path } = useLocation();
+  const of: AuditSelection = query.of === "records" ? "records" : "everything";
+  const call = AUDIT[of];
+  const pages: OwnerPages<AuditEntry> = useOwnerPages(call, entriesOf);
   const session = owner.value?.session?.id;
   // A list of an earlier visit does not know what was done since.
   useEffect(() => {
@@ -192,16 +202,30 @@ function Audit() {
   }, [session]);
   return (
     <OwnerRegion
-      title="Keys, signers and messages"
-      call={AUDIT}
+      title="What was done"
+      call={call}
       query={pagesAsQuery(pages)}
       prompted={pages}
+      aside={
+        <label class="row tight s">
+          Show
+          <select
+            name="of"
+            value={of}
+            onChange={(event) =>
+              route(event.currentTarget.value === "records" ? `${path}?of=records` : path, true)
+            }
+          >
+            <option value="everything">everything</option>
+            <option value="records">mini apps and webhooks</option>
+          </select>
+        </label>
+      }
       isEmpty={(entries) => entries.length === 0}
       empty={
         <p>
-          Nothing yet. Here stand the changes of your API keys, signers and sessions and every message that a
-          signer of yours has signed, for 400 days. What was sent and delivered is with each mini app and
-          webhook.
+          Nothing yet. Here stand the changes of your mini apps, webhooks, API keys, signers and sessions and
+          every message that a signer of yours has signed, for 400 days.
         </p>
       }
     >
@@ -214,9 +238,8 @@ function Audit() {
           </ul>
           <LoadMore pages={pages} />
           <p class="pad s dim">
-            The log is of keys, signers, sessions and signed messages, for 400 days. What was sent and
-            delivered is with each <a href="/console/manage/apps">mini app</a> and{" "}
-            <a href="/console/manage/webhooks">webhook</a>.
+            The log is of changes and signed messages, for 400 days. What was sent and delivered is with each{" "}
+            <a href="/console/manage/apps">mini app</a> and <a href="/console/manage/webhooks">webhook</a>.
           </p>
         </>
       )}

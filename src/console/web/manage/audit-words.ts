@@ -1,5 +1,13 @@
 /** What an entry of the audit log says happened, as the beginning of a sentence. */
 const WORDS: Readonly<Record<string, string>> = {
+  "app.create": "A mini app was registered",
+  "app.update": "A mini app was changed",
+  "app.delete": "A mini app was deleted",
+  "app.rotate_secret": "A mini app got a new send secret",
+  "webhook.create": "A webhook was made",
+  "webhook.update": "A webhook was changed",
+  "webhook.delete": "A webhook was deleted",
+  "webhook.rotate_secret": "A webhook got a new secret",
   "api_key.create": "An API key was made",
   "api_key.update": "An API key was changed",
   "api_key.delete": "An API key was deleted",

@@ -1,6 +1,7 @@
+import { sql } from "drizzle-orm";
 import { blob, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** What API keys, managed signers and writes have done. Rows are only added, and deleted after their time. */
+/** What was changed by owners, and what API keys, managed signers and writes have done. Rows are only added, and deleted after their time. */
 export const auditEntries = sqliteTable(
   "audit_entries",
   {
@@ -15,12 +16,15 @@ export const auditEntries = sqliteTable(
     userFid: integer("user_fid"),
     /** The hash of the message. */
     hash: blob({ mode: "buffer" }),
+    /** The id of the mini app or webhook that was changed. */
+    recordId: text("record_id"),
     outcome: text().notNull(),
     requestId: text("request_id").notNull(),
     address: text().notNull(),
   },
   (t) => [
     index("audit_entries_by_owner").on(t.ownerFid, t.atMs, t.seq),
+    index("audit_entries_of_records").on(t.ownerFid, t.atMs, t.seq).where(sql`record_id IS NOT NULL`),
     index("audit_entries_by_time").on(t.atMs),
   ],
 );
