@@ -207,8 +207,8 @@ function Audit() {
       query={pagesAsQuery(pages)}
       prompted={pages}
       aside={
-        <label class="row tight s">
-          Show
+        <label class="row tight s choices">
+          <span class="dim">Show</span>
           <select
             name="of"
             value={of}
