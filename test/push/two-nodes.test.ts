@@ -183,10 +183,11 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
     await send(a, "a");
     void a.engine.run("a");
     await held;
+    a.permission = "isolated";
     await until(async () => (await found(a, "a"))?.counts.success === 1_000);
+    await until(() => client.requests.length === a.calls);
     const inFlight = client.requests.slice(10).flatMap(({ tokens }) => tokens);
     await endLease(database, a.node);
-    a.permission = "isolated";
     await until(() => b.logs.some((line) => line.includes("Resumed an unfinished campaign")));
     // It wakes up with claims that are not over, and has its next lease before it has noticed anything.
     a.leaseNumber += 1;
