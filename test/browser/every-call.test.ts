@@ -28,6 +28,8 @@ const PATHS: Readonly<Record<string, string>> = { "/console/search": "/console/s
 const views = pages.map(({ path }) => path).filter((path) => !WITHOUT[path]);
 const isOfOwner = (path: string) => path.startsWith("/console/manage");
 const OWNER = 86;
+/** The suite runs the calls of each third page of an owner, the long form all. */
+const RUN_EVERY = 3;
 
 /** Opens the first call of a page where its panel is not open already. */
 async function openCall(page: Page): Promise<void> {
@@ -69,13 +71,14 @@ describe("check 8: the call behind every page of the table", () => {
         if (response.ok()) shown.set(`${pathname}${search}`, await response.json().catch(() => undefined));
       });
       const calls: { template: string; snippets: ReadonlyMap<string, string> }[] = [];
-      for (const template of views.filter(isOfOwner)) {
+      for (const [n, template] of views.filter(isOfOwner).entries()) {
         await goto(own.find((other) => other.template === template)?.path ?? "");
         await settled(page);
         const regions = await regionSnippets(page);
         expect([template, regions.length]).not.toEqual([template, 0]);
+        for (const snippets of regions) expect([...snippets.keys()]).toEqual(["svc", "curl", "TypeScript"]);
         // Each starts the program twice.
-        const tried = IS_LONG ? regions : regions.slice(0, 1);
+        const tried = IS_LONG ? regions : n % RUN_EVERY === 0 ? regions.slice(0, 1) : [];
         calls.push(...tried.map((snippets) => ({ template, snippets })));
       }
       const signer = { fid: OWNER, custodyKey: keysOfPerson(OWNER).custody.privateKey };
@@ -86,7 +89,6 @@ describe("check 8: the call behind every page of the table", () => {
       const faults: string[] = [];
       for (const [at, { template, snippets }] of calls.entries()) {
         const text = [...snippets.values()].join("\n");
-        expect([template, [...snippets.keys()]]).toEqual([template, ["svc", "curl", "TypeScript"]]);
         expect(text).toContain("$FID");
         expect(text).not.toMatch(/0x[0-9a-f]{64}/i);
         const [, path = ""] = /curl .*'https?:\/\/[^/]*([^']*)'/.exec(snippets.get("curl") ?? "") ?? [];
