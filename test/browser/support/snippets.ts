@@ -37,7 +37,11 @@ interface Signer {
 
 /** Runs snippets as they were copied, TypeScript with the packages of this project. Returns what each has as its body. */
 export function runSnippets(texts: ReadonlyMap<string, string>): Promise<Map<string, unknown>> {
-  return inFolder((dir) => runAll(texts, dir));
+  return inFolder(async (dir) => {
+    const run = async ([language, text]: [string, string]) =>
+      [language, await runOne(language, text, dir)] as const;
+    return new Map(await Promise.all([...texts].map(run)));
+  });
 }
 
 /**
@@ -55,7 +59,14 @@ export function runSignedSnippets(
     const env = { FID: String(fid), CUSTODY_KEY: custodyKey };
     Object.assign(process.env, env);
     try {
-      return await Promise.all(calls.map((texts) => runAll(texts, dir)));
+      const bodies: Map<string, unknown>[] = [];
+      // One after the other: an owner has one preview of a webhook at a time.
+      for (const texts of calls) {
+        const found = new Map<string, unknown>();
+        for (const [language, text] of texts) found.set(language, await runOne(language, text, dir));
+        bodies.push(found);
+      }
+      return bodies;
     } finally {
       for (const name of Object.keys(env)) delete process.env[name];
     }
@@ -71,18 +82,13 @@ async function inFolder<T>(work: (dir: string) => Promise<T>): Promise<T> {
   }
 }
 
-async function runAll(texts: ReadonlyMap<string, string>, dir: string): Promise<Map<string, unknown>> {
-  const bodies = await Promise.all(
-    [...texts].map(async ([language, text]) => {
-      if (language === "svc") return [language, await shell(text, dir)] as const;
-      if (language === "curl") return [language, JSON.parse(await shell(text, dir))] as const;
-      const file = join(dir, `${crypto.randomUUID()}.ts`);
-      await Bun.write(file, `${text}\nexport { body };\n`);
-      const { body } = (await import(file)) as { body: unknown };
-      return [language, body] as const;
-    }),
-  );
-  return new Map(bodies);
+async function runOne(language: string, text: string, dir: string): Promise<unknown> {
+  if (language === "svc") return shell(text, dir);
+  if (language === "curl") return JSON.parse(await shell(text, dir));
+  const file = join(dir, `${crypto.randomUUID()}.ts`);
+  await Bun.write(file, `${text}\nexport { body };\n`);
+  const { body } = (await import(file)) as { body: unknown };
+  return body;
 }
 
 async function shell(command: string, dir: string): Promise<string> {
