@@ -219,8 +219,7 @@ export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition): 
       // Calls run in order, so the events of later ones are matched with it.
       matching
         .update({ set: [{ id, ownerId, subscription }], removed: [] })
-        .then(() => matching.match([]))
-        .then(({ refused }) => refuse(refused))
+        .then(refuse)
         .catch(onFault);
       if (isRunning) return;
       isRunning = true;

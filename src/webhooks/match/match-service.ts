@@ -48,7 +48,8 @@ export interface MatchStats {
 
 /** Matches the events of one client against its subscriptions. */
 export interface MatchService {
-  update(update: SubscriptionUpdate): void;
+  /** Returns those of the set subscriptions that are not evaluated. */
+  update(update: SubscriptionUpdate): SubscriptionRefusal[];
   /** @throws when the first event cannot be matched. */
   match(events: readonly EventFacts[]): MatchResult;
   stats(): MatchStats;
@@ -89,12 +90,13 @@ export function createMatchService(budgets: OwnerBudgets, nowMs: () => number): 
         refused.delete(id);
         previews.delete(id);
       }
-      for (const { id, subscription, ownerId, isSecond, isPreview } of set) {
+      return set.flatMap(({ id, subscription, ownerId, isSecond, isPreview }) => {
         if (isPreview) previews.add(id);
         const reason = matcher.set(id, subscription, ownerId, { isSecond, isPreview });
         if (reason === undefined) refused.delete(id);
         else refused.set(id, reason);
-      }
+        return reason === undefined ? [] : [{ id, reason }];
+      });
     },
 
     match(events) {

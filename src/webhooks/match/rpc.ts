@@ -4,6 +4,7 @@ import {
   createMatchService,
   type MatchResult,
   type MatchService,
+  type SubscriptionRefusal,
   type SubscriptionUpdate,
 } from "./match-service.ts";
 import { type MatchBudget, OwnerBudgets } from "./owner-budgets.ts";
@@ -20,7 +21,7 @@ export interface MatchThreadStats {
 
 /** A client of the matching thread, with its own subscriptions. Calls run in order. */
 export interface MatchClient {
-  update(update: SubscriptionUpdate): Promise<void>;
+  update(update: SubscriptionUpdate): Promise<readonly SubscriptionRefusal[]>;
   match(events: readonly EventFacts[]): Promise<MatchResult>;
 }
 

@@ -508,7 +508,7 @@ describe("publisher", () => {
     const every = await addWebhook(ALL_CASTS);
     const requested = Promise.withResolvers<void>();
     const stuck = {
-      update: async () => undefined,
+      update: async () => [],
       match: () => {
         requested.resolve();
         return new Promise<never>(() => undefined);
