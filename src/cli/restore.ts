@@ -31,7 +31,7 @@ export async function restoreInto(
   const { UserError } = await import("../lib/failure.ts");
   const { openDataDir } = await import("../runtime/data-dir.ts");
   const { restoreSnapshot } = await import("../node/snapshot/restore-snapshot.ts");
-  const { restoredKeysText, restoredSqliteKeys } = await import("../node/state-check/restored-keys.ts");
+  const { restoredKeysText } = await import("../node/state-check/restored-keys.ts");
   const { startSnapshotProgress, summaryOf } = await import("./snapshot-output.ts");
   if (indexOnly && stateOnly) throw new UserError("--index-only and --state-only exclude each other");
   const only: SnapshotPart | undefined = indexOnly ? "index" : stateOnly ? "state" : undefined;
@@ -40,7 +40,7 @@ export async function restoreInto(
     const dataDir = openDataDir(common.config.data.dir, { isRestore: true });
     common.shutdown.add("data directory", () => dataDir.release());
     const progress = startSnapshotProgress(common);
-    const { manifest, parts, isStateNew } = await restoreSnapshot({
+    const { manifest, parts, isStateNew, keys } = await restoreSnapshot({
       dir,
       dataDir: dataDir.path,
       config: common.config,
@@ -51,7 +51,7 @@ export async function restoreInto(
     });
     progress.finish();
     print(`Restored ${parts.join(" and ")} into ${dataDir.path}\n${summaryOf(manifest)}`);
-    if (parts.includes("state")) print(`${AFTER_STATE}${restoredKeysText(restoredSqliteKeys(dataDir.path))}`);
+    if (keys) print(`${AFTER_STATE}${restoredKeysText(keys)}`);
     if (isStateNew) print("state.db is new and empty, because the snapshot is of the index alone\n");
   });
 }

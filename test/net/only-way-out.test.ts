@@ -73,6 +73,11 @@ const EXCEPTIONS: readonly { readonly file: string; readonly what: string; reado
     why: "it runs this very program for one task on database files, which opens no connection",
   },
   {
+    file: "src/setup/doctor/place-task.ts",
+    what: "a program that connects",
+    why: "it runs this very program to look at a directory, which opens no connection",
+  },
+  {
     file: "src/upstream/connection.ts",
     what: "@grpc/grpc-js: Client, connectivityState, credentials",
     why: "upstream.url is the operator's setting, and nothing that the upstream says leads to another address",

@@ -8,6 +8,7 @@ import { UserError } from "../../lib/failure.ts";
 import { syncPath } from "../../lib/sync-path.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import { isRestoring, RESTORED_MARK, RESTORING_FOLDER } from "../../runtime/data-dir.ts";
+import { type RestoredKeys, restoredKeysOf } from "../state-check/restored-keys.ts";
 import { checkDatabase } from "./database-task.ts";
 import { detachIndex } from "./detach-index.ts";
 import { requireFreeSpace } from "./free-space.ts";
@@ -32,6 +33,8 @@ export interface RestoreReport {
   readonly parts: readonly SnapshotPart[];
   /** Whether an empty state.db was created beside the index. */
   readonly isStateNew: boolean;
+  /** Of the restored state; null without it. */
+  readonly keys: RestoredKeys | null;
 }
 
 /** For migrations and the write-ahead logs of the restored databases. */
@@ -61,18 +64,20 @@ export async function restoreSnapshot(options: RestoreSnapshotOptions): Promise<
   requireFreeSpace(dataDir, bytes, "restoring the snapshot");
   mkdirSync(folder, { mode: 0o700 });
   try {
+    let keys: RestoredKeys | null = null;
     for (const part of parts) {
       const to = join(folder, fileName(part));
       await extractPart({ dir, manifest, part, to, signal, ...(onProgress ? { onProgress } : {}) });
       onProgress?.({ part, step: "check", share: 0 });
       await refuseDamage(part, to, signal);
-      prepare(part, to, parts, options);
+      if (part === "index") prepareIndex(to, { hasState: parts.includes("state") });
+      else keys = prepareState(to, options);
       syncPath(to);
     }
     signal.throwIfAborted();
     const isStateNew = needsState(manifest, options);
     if (isStateNew) createState(join(folder, fileName("state")));
-    markRestored(folder, { manifest, parts, isStateNew });
+    markRestored(folder, { manifest, parts, isStateNew, keys });
     syncPath(dataDir);
   } catch (cause) {
     rmSync(folder, { recursive: true, force: true });
@@ -145,23 +150,24 @@ async function refuseDamage(part: SnapshotPart, file: string, signal: AbortSigna
     );
 }
 
-/** Migrates a restored database, and makes it safe to use a second time. */
-function prepare(
-  part: SnapshotPart,
+/** Migrates a restored index, and makes it safe to use a second time. */
+function prepareIndex(file: string, options: { readonly hasState: boolean }): void {
+  using index = openIndexWriter(file);
+  detachIndex(index, options);
+  index.checkpoint();
+}
+
+/** Migrates a restored state, and makes it safe to use a second time. */
+function prepareState(
   file: string,
-  parts: readonly SnapshotPart[],
   { config, clock }: Pick<RestoreSnapshotOptions, "config" | "clock">,
-): void {
-  if (part === "index") {
-    using index = openIndexWriter(file);
-    detachIndex(index, { hasState: parts.includes("state") });
-    index.checkpoint();
-    return;
-  }
+): RestoredKeys {
   using state = openState(file, { mayCreate: false });
   // A request that was signed before now may have been carried out after the copy was made.
   raiseNonceFloor(state, nowSecs(clock) + config.auth.signed_at_window_secs);
   // Their owners may have ended some of them since.
   state.sqlite.run("DELETE FROM sessions");
+  const keys = restoredKeysOf(state);
   state.checkpoint();
+  return keys;
 }

@@ -1,6 +1,6 @@
 import type { PgSettings } from "../../db/postgres/pools.ts";
 import { onWholeState } from "../../db/postgres/whole-state.ts";
-import { openStateReader, statePath } from "../../db/state/database.ts";
+import { openStateReader, type StateDatabase, statePath } from "../../db/state/database.ts";
 import { printable } from "../../lib/printable.ts";
 
 /** The API keys and managed signers of a restored state. Those that were deleted after the copy was made can be used again. */
@@ -36,6 +36,11 @@ const LIST = `SELECT * FROM (
 /** Reads the keys of a state.db. */
 export function restoredSqliteKeys(dataDir: string): RestoredKeys {
   using db = openStateReader(statePath(dataDir));
+  return restoredKeysOf(db);
+}
+
+/** Reads the keys of an open state.db. */
+export function restoredKeysOf(db: StateDatabase): RestoredKeys {
   return db.snapshot(() => {
     const count = db.sqlite.query<{ n: number }, []>(COUNT).get()?.n ?? 0;
     return { count, listed: db.sqlite.query<KeyRow, []>(LIST).all().map(toKey) };

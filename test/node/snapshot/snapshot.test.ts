@@ -311,7 +311,7 @@ test("a restore that was killed between two moves is completed by the next, and 
   const manifest = await create("a");
   await restore("a", "b");
   const expected = [indexPath, statePath].map((pathOf) => tablesOf(pathOf(path("b"))));
-  const report = { manifest, parts: ["index", "state"] as const, isStateNew: false };
+  const report = { manifest, parts: ["index", "state"] as const, isStateNew: false, keys: null };
   // The state as the kill leaves it: one database is moved, the other is not.
   mkdirSync(path("b/restoring"));
   renameSync(path("b/index.db"), path("b/restoring/index.db"));
