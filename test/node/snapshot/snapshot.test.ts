@@ -211,11 +211,16 @@ describe("a snapshot is not restored", () => {
     const { create, restore, path, names } = fixture;
     await create("whole");
     await create("index-alone", { parts: ["index"] });
-    expect(await restore("index-alone", "b")).toMatchObject({ parts: ["index"], isStateNew: true });
+    expect(await restore("index-alone", "b")).toMatchObject({
+      parts: ["index"],
+      isStateNew: true,
+      keys: null,
+    });
     expect(names("b")).toEqual(["index.db", "state.db"]);
     openState(statePath(path("b")), { mayCreate: false })[Symbol.dispose]();
     expect(await restore("whole", "c", { parts: ["index"] })).toMatchObject({ isStateNew: false });
     expect(names("c")).toEqual(["index.db"]);
+    expect(await restore("whole", "e")).toMatchObject({ keys: { count: 0, listed: [] } });
     // One that is there stays.
     mkdirSync(path("d"));
     openState(statePath(path("d")))[Symbol.dispose]();
