@@ -83,7 +83,7 @@ describe("the status page", () => {
       await page.locator(".plot canvas").first().waitFor();
       const answered = () => page.waitForResponse(/\/console\/api\/series/);
       const byTime = answered();
-      await page.clock.runFor(5_000);
+      await page.clock.fastForward(5_000);
       await byTime;
       const byKey = answered();
       await page.keyboard.press("r");
@@ -133,7 +133,7 @@ describe("the status page", () => {
       });
       const port = Number(new URL(node.url).port);
       await node.kill();
-      await page.clock.runFor(6_000);
+      await page.clock.fastForward(6_000);
       await page.getByText(/The figures below are \d+ s old/).waitFor();
       expect(await page.locator(".card.old").count()).toBe(3);
       const { isOld } = await page.evaluate(() => {
@@ -142,10 +142,10 @@ describe("the status page", () => {
       });
       expect(isOld).toBe(true);
       // Each failure doubles the wait.
-      await page.clock.runFor(6_000);
+      await page.clock.fastForward(6_000);
       await page.getByText(/asks again in (8|9|10) s/).waitFor();
       node = await start(port);
-      await page.clock.runFor(11_000);
+      await page.clock.fastForward(11_000);
       await page.getByText("It serves current data.").waitFor();
       await page.locator(".card.old").first().waitFor({ state: "detached" });
       expect(await page.evaluate(() => (globalThis as { isSame?: boolean }).isSame)).toBe(true);
