@@ -13,15 +13,14 @@ export function registerChannels(program: Command, context: CommandContext): voi
     .argument("<file>", "JSON as Farcaster's public all-channels endpoint returns it")
     .action(async (file: string) => {
       const { createCommon, runTask } = await import("./common.ts");
-      const { openDataDir } = await import("../runtime/data-dir.ts");
+      const { openTaskDataDir } = await import("./task-data-dir.ts");
       const { indexPath, openIndexWriter } = await import("../db/index/database.ts");
       const { claimNetwork } = await import("../db/index/identity.ts");
       const { migrateFormerIndex } = await import("../node/former-index.ts");
       const { importRegistry } = await import("../import/channels/import-registry.ts");
       const common = createCommon(context);
       context.exitCode = await runTask(common, async () => {
-        const dataDir = openDataDir(common.config.data.dir);
-        common.shutdown.add("data directory", () => dataDir.release());
+        const dataDir = openTaskDataDir(common);
         await migrateFormerIndex(common, dataDir.path, { always: false });
         using db = openIndexWriter(indexPath(dataDir.path));
         claimNetwork(db, common.config.protocol.network);

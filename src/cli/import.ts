@@ -32,7 +32,7 @@ export function registerImport(program: Command, context: CommandContext): void 
       const file = named ?? "";
       if (estimate) return await printEstimate(context, file, json);
       const { createCommon, runTask } = await import("./common.ts");
-      const { openDataDir } = await import("../runtime/data-dir.ts");
+      const { openTaskDataDir } = await import("./task-data-dir.ts");
       const { createImportSink } = await import("../import/import-sink.ts");
       const { formatProgress } = await import("../import/progress.ts");
       const { finishImport } = await import("../import/finish-import.ts");
@@ -57,8 +57,7 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { config, clock, log, shutdown } = common;
       context.exitCode = await runTask(common, async () => {
         if (!finish && !(await Bun.file(file).exists())) throw new UserError(`no such file: ${file}`);
-        const dataDir = openDataDir(config.data.dir);
-        shutdown.add("data directory", () => dataDir.release());
+        const dataDir = openTaskDataDir(common);
         await migrateFormerIndex(common, dataDir.path, { always: false });
         const db = openIndexWriter(indexPath(dataDir.path));
         shutdown.add("index", () => db[Symbol.dispose]());

@@ -23,15 +23,14 @@ export function registerIndex(program: Command, context: CommandContext): void {
       const { UserError } = await import("../lib/failure.ts");
       const { compactIndex } = await import("../node/compact/compact-index.ts");
       const { migrateFormerIndex } = await import("../node/former-index.ts");
-      const { openDataDir } = await import("../runtime/data-dir.ts");
+      const { openTaskDataDir } = await import("./task-data-dir.ts");
       const { createProgressReporter, progressOnStderr } = await import("../runtime/progress-line.ts");
       const common = createCommon(context);
       const { config, clock, log, shutdown } = common;
       context.exitCode = await runTask(common, async () => {
         if (!(await Bun.file(indexPath(config.data.dir)).exists()))
           throw new UserError(`there is no index in ${config.data.dir}`);
-        const dataDir = openDataDir(config.data.dir);
-        shutdown.add("data directory", () => dataDir.release());
+        const dataDir = openTaskDataDir(common);
         await migrateFormerIndex(common, dataDir.path, { always: false });
         const output = progressOnStderr();
         const progress = createProgressReporter<CompactProgress>({

@@ -26,7 +26,7 @@ export function registerMigrate(program: Command, context: CommandContext): void
     )
     .action(async ({ verify = false, newState = false, dropOld = false }: MigrateOptions) => {
       const { createCommon, runTask } = await import("./common.ts");
-      const { openDataDir } = await import("../runtime/data-dir.ts");
+      const { openTaskDataDir } = await import("./task-data-dir.ts");
       const { indexPath, openIndexWriter } = await import("../db/index/database.ts");
       const { claimNetwork, mayLackState } = await import("../db/index/identity.ts");
       const { isBulkBuilding } = await import("../db/index/bulk/bulk-phase.ts");
@@ -40,8 +40,7 @@ export function registerMigrate(program: Command, context: CommandContext): void
       const { recoveryOf } = await import("../db/sqlite/storage-error.ts");
       const common = createCommon(context);
       context.exitCode = await runTask(common, async () => {
-        const dataDir = openDataDir(common.config.data.dir);
-        common.shutdown.add("data directory", () => dataDir.release());
+        const dataDir = openTaskDataDir(common);
         const path = indexPath(dataDir.path);
         const report = await migrateFormerIndex(common, dataDir.path, { always: true, dropOld });
         if (report) print(migrated(report, path, dropOld));

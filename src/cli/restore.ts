@@ -29,7 +29,7 @@ export async function restoreInto(
 ): Promise<void> {
   const { createCommon, runTask } = await import("./common.ts");
   const { UserError } = await import("../lib/failure.ts");
-  const { openDataDir } = await import("../runtime/data-dir.ts");
+  const { openTaskDataDir } = await import("./task-data-dir.ts");
   const { restoreSnapshot } = await import("../node/snapshot/restore-snapshot.ts");
   const { restoredKeysText } = await import("../node/state-check/restored-keys.ts");
   const { startSnapshotProgress, summaryOf } = await import("./snapshot-output.ts");
@@ -37,8 +37,7 @@ export async function restoreInto(
   const only: SnapshotPart | undefined = indexOnly ? "index" : stateOnly ? "state" : undefined;
   const common = createCommon(context);
   context.exitCode = await runTask(common, async () => {
-    const dataDir = openDataDir(common.config.data.dir, { isRestore: true });
-    common.shutdown.add("data directory", () => dataDir.release());
+    const dataDir = openTaskDataDir(common, { isRestore: true });
     const progress = startSnapshotProgress(common);
     const { manifest, parts, isStateNew, keys } = await restoreSnapshot({
       dir,

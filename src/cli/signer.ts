@@ -194,11 +194,10 @@ async function rekeyState(context: CommandContext): Promise<void> {
         await run(createPostgresSigners(pool));
       });
     }
-    const { openDataDir } = await import("../runtime/data-dir.ts");
+    const { openTaskDataDir } = await import("./task-data-dir.ts");
     const { openState, statePath } = await import("../db/state/database.ts");
     const { signerReads, signerWrites } = await import("../signers/sqlite/signer-store.ts");
-    const dataDir = openDataDir(config.data.dir);
-    shutdown.add("data directory", () => dataDir.release());
+    const dataDir = openTaskDataDir(common);
     using db = openState(statePath(dataDir.path), { mayCreate: false });
     const { reseal } = signerWrites(db);
     await run({ ...signerReads(db), reseal: async (reseals) => db.transaction(() => reseal(reseals)) });

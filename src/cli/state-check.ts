@@ -26,9 +26,9 @@ export function registerStateCheck(state: Command, context: CommandContext): voi
         "../node/state-check/restored-keys.ts"
       );
       const { nowSecs } = await import("../runtime/clock.ts");
-      const { openDataDir } = await import("../runtime/data-dir.ts");
+      const { openTaskDataDir } = await import("./task-data-dir.ts");
       const common = createCommon(context);
-      const { config, clock, shutdown } = common;
+      const { config, clock } = common;
       context.exitCode = await runTask(common, async () => {
         const nonceFloor = nowSecs(clock) + config.auth.signed_at_window_secs;
         const postgres = postgresSettings(config);
@@ -41,8 +41,7 @@ export function registerStateCheck(state: Command, context: CommandContext): voi
           findings = await checkPostgresState(postgres);
           if (restored) keys = await restoredPostgresKeys(postgres);
         } else if (restored) {
-          const dataDir = openDataDir(config.data.dir);
-          shutdown.add("data directory", () => dataDir.release());
+          const dataDir = openTaskDataDir(common);
           findings = settleSqliteState(dataDir.path, { nonceFloor });
           keys = restoredSqliteKeys(dataDir.path);
         } else {

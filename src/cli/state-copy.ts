@@ -29,14 +29,13 @@ export function registerStateCopy(state: Command, context: CommandContext): void
       const { postgresSettings } = await import("../node/state/postgres-settings.ts");
       const { copyToPostgres } = await import("../node/state-copy/copy-to-postgres.ts");
       const { copyToSqlite } = await import("../node/state-copy/copy-to-sqlite.ts");
-      const { openDataDir } = await import("../runtime/data-dir.ts");
+      const { openTaskDataDir } = await import("./task-data-dir.ts");
       const common = createCommon(context);
       const { config, clock, shutdown } = common;
       context.exitCode = await runTask(common, async () => {
         const postgres = postgresSettings(config);
         if (!postgres) throw new UserError("set state.url to the PostgreSQL database of the copy");
-        const dataDir = openDataDir(config.data.dir);
-        shutdown.add("data directory", () => dataDir.release());
+        const dataDir = openTaskDataDir(common);
         await migratePostgres(postgres, { may: config.state.migrate, mayBeMoved: true });
         const { host, port, socketPath, database } = postgres.connect;
         const options = {

@@ -97,7 +97,7 @@ async function onState(
   work: (state: TokenState, common: Common) => Promise<void>,
 ): Promise<void> {
   const { createCommon, runTask } = await import("./common.ts");
-  const { openDataDir } = await import("../runtime/data-dir.ts");
+  const { openTaskDataDir } = await import("./task-data-dir.ts");
   const { openPostgresTokens, openSqliteTokens } = await import("../node/state/token-state.ts");
   const { postgresSettings } = await import("../node/state/postgres-settings.ts");
   const { nowSecs } = await import("../runtime/clock.ts");
@@ -108,8 +108,7 @@ async function onState(
   async function open(): Promise<TokenState> {
     const settings = postgresSettings(config);
     if (settings) return openPostgresTokens(settings, common);
-    const dataDir = openDataDir(config.data.dir);
-    common.shutdown.add("data directory", () => dataDir.release());
+    const dataDir = openTaskDataDir(common);
     return openSqliteTokens(dataDir.path);
   }
 

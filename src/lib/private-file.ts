@@ -29,10 +29,11 @@ export function restrictToOwner(path: string): void {
 }
 
 /**
- * Gives a file to the owner and group of another, which it is to replace: what an administrator runs as root leaves the files of a
- * service to the service.
+ * As root, gives a file to the owner and group of another, which it is to replace: what an administrator runs as root leaves the files
+ * of a service to the service.
  */
 export function giveToOwnerOf(model: string, path: string): void {
+  if (process.geteuid?.() !== 0) return;
   const { uid, gid } = statSync(model);
   const own = statSync(path);
   if (own.uid !== uid || own.gid !== gid) chownSync(path, uid, gid);

@@ -156,7 +156,6 @@ function lock(path: string, what: string, inUse: () => string): Database {
 
 /** A lock that root has made must not keep out the user of the directory. */
 function leaveToOwner(path: string, file: string): void {
-  if (process.geteuid?.() !== 0) return;
   try {
     giveToOwnerOf(path, file);
   } catch {
