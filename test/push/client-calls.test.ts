@@ -5,9 +5,9 @@ import { parseClientResponse, type SentTokens, tokenOutcomes } from "../../src/p
 import { clientRequestBody, createPostBatch } from "../../src/push/post-batch.ts";
 import { readSendRequest } from "../../src/push/send-request.ts";
 import { ManualClock } from "../support/clock.ts";
+import { loopbackClient } from "../support/loopback-client.ts";
 import { nested, startPushClient } from "../support/push-client.ts";
 import { startReceiver } from "../support/receiver.ts";
-import { loopbackClient } from "../support/send.ts";
 
 const TOKENS = ["a", "b", "c", "d"];
 const SENT: SentTokens = { tokens: TOKENS, json: JSON.stringify(TOKENS) };

@@ -6,10 +6,11 @@ import { createFanOut } from "../../src/node/compose/fan-out.ts";
 import { configWith } from "../runtime/config.ts";
 import { takeCampaign } from "../support/campaigns.ts";
 import { ManualClock } from "../support/clock.ts";
+import { loopbackClient } from "../support/loopback-client.ts";
 import { until } from "../support/manual-time.ts";
 import { tempDir } from "../support/program.ts";
 import { allServed, nested, type PushClient, startPushClient } from "../support/push-client.ts";
-import { APP_ID, insertTokens, loopbackClient, testApp, testTimings } from "../support/send.ts";
+import { APP_ID, insertTokens, testApp, testTimings } from "../support/send.ts";
 import { localStores } from "../support/state-stores.ts";
 
 const START = 1_000_000;

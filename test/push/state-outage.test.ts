@@ -7,12 +7,13 @@ import { createPostgresStores } from "../../src/node/state/postgres-stores.ts";
 import { nowSecs, systemClock } from "../../src/runtime/clock.ts";
 import { configWith } from "../runtime/config.ts";
 import { IS_LONG } from "../support/long.ts";
+import { loopbackClient } from "../support/loopback-client.ts";
 import { until } from "../support/manual-time.ts";
 import { createDatabase } from "../support/postgres/database.ts";
 import { startProxy } from "../support/postgres/proxy.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
 import { allServed, startPushClient } from "../support/push-client.ts";
-import { APP_ID, loopbackClient, testApp, testTimings } from "../support/send.ts";
+import { APP_ID, testApp, testTimings } from "../support/send.ts";
 
 const TOKENS = 3_000;
 

@@ -9,12 +9,13 @@ import type { FanOutEngine } from "../../src/push/fan-out.ts";
 import type { SendPermission } from "../../src/push/send-permission.ts";
 import { nowSecs, systemClock } from "../../src/runtime/clock.ts";
 import { configWith } from "../runtime/config.ts";
+import { loopbackClient } from "../support/loopback-client.ts";
 import { until } from "../support/manual-time.ts";
 import { createDatabase, type PostgresDatabase } from "../support/postgres/database.ts";
 import { addLiveNode, endLease } from "../support/postgres/live-node.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
 import { allServed, type PushClient, type PushScript, startPushClient } from "../support/push-client.ts";
-import { APP_ID, loopbackClient, testApp, testTimings } from "../support/send.ts";
+import { APP_ID, testApp, testTimings } from "../support/send.ts";
 
 /** A node as far as campaigns are concerned. */
 interface TestNode {

@@ -12,11 +12,11 @@ import { UNTRIED, type Webhook } from "../../src/webhooks/store/webhook-store.ts
 import { makeSecret } from "../management/owned-store-contract.ts";
 import { configWith } from "../runtime/config.ts";
 import { createState } from "./empty-databases.ts";
+import { loopbackClient } from "./loopback-client.ts";
 import { ManualTime, until } from "./manual-time.ts";
 import { startMatching } from "./matching.ts";
 import { startTestNode } from "./node.ts";
 import type { ReceivedRequest } from "./receiver.ts";
-import { loopbackClient } from "./send.ts";
 import { localStores } from "./state-stores.ts";
 
 export const START_SECS = 1_750_000_000;

@@ -1,9 +1,8 @@
 import type { App } from "../../src/apps/app-store.ts";
 import type { StateDatabase } from "../../src/db/state/database.ts";
-import { createOutboundClient } from "../../src/net/client.ts";
-import { createUrlGuard } from "../../src/net/guard.ts";
 import type { FanOutTimings } from "../../src/node/compose/fan-out.ts";
 import type { TestApiOptions } from "./api.ts";
+import { loopbackClient } from "./loopback-client.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
 import { type ApiResponse, type SignedApi, startSignedApi } from "./signed-api.ts";
 import { localStores } from "./state-stores.ts";
@@ -54,17 +53,6 @@ export const testTimings: FanOutTimings = {
   hosts: { failuresUntilDown: 3, firstProbeMs: 50, maxProbeMs: 200, giveUpAfterMs: 500 },
   rerunAfterMs: 0,
 };
-
-/** The client for receivers on this machine: every name under `.example` resolves to it. */
-export function loopbackClient() {
-  return createOutboundClient({
-    guard: createUrlGuard({
-      allowCidrs: ["127.0.0.0/8"],
-      allowHttp: true,
-      resolve: async (name) => (name.startsWith("private.") ? ["10.0.0.1"] : ["127.0.0.1"]),
-    }),
-  });
-}
 
 export const notification = {
   title: "Your move",

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { RetryableError, UserError } from "../../../src/lib/failure.ts";
 import { tokensOfPages } from "../../../src/push/tokens/transfer/token-pages.ts";
-import { loopbackClient } from "../../support/send.ts";
+import { loopbackClient } from "../../support/loopback-client.ts";
 
 const client = loopbackClient();
 const servers: Bun.Server<undefined>[] = [];

@@ -13,7 +13,7 @@ import { createCallReceiver } from "../../../../src/webhooks/deliver/call-receiv
 import { DeliveryCounters } from "../../../../src/webhooks/deliver/delivery-stats.ts";
 import { startDeliveryEngine } from "../../../../src/webhooks/deliver/engine.ts";
 import { CALLS_PER_WEBHOOK, type CallLimit } from "../../../../src/webhooks/store/delivery-queue.ts";
-import { loopbackClient } from "../../../support/send.ts";
+import { loopbackClient } from "../../../support/loopback-client.ts";
 
 export interface DeliverOptions {
   readonly settings: PgSettings;

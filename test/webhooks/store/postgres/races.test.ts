@@ -154,7 +154,7 @@ describe.skipIf(!HAS_POSTGRES)("three nodes at once", () => {
         }
       }
     };
-    const steps = IS_LONG ? 2_000 : 150;
+    const steps = IS_LONG ? 2_000 : 75;
     // Ended deliveries are a week old for the sweeps.
     all.clock.setSecs(NOW + WEEK + 120);
     await Promise.all(
