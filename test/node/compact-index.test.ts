@@ -209,7 +209,10 @@ test.skipIf(process.getuid?.() !== 0)(
     const program = join(dir.path, "svc");
     cpSync(compiledProgram[0] ?? "", program);
     const args = [program, "--data-dir", dataDir, ...SETTINGS, "index", "compact"];
-    const byRoot = () => Bun.spawn(args, { cwd: dir.path, stdout: "ignore", stderr: "pipe" });
+    // The working directory of root is one of them.
+    const closed = join(dir.path, "closed");
+    mkdirSync(closed, { mode: 0o700 });
+    const byRoot = () => Bun.spawn(args, { cwd: closed, stdout: "ignore", stderr: "pipe" });
     const killOne = async () => {
       const child = byRoot();
       while (!existsSync(join(dataDir, "lock.pid"))) await Bun.sleep(5);
