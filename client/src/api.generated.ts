@@ -1360,7 +1360,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whom a mini app can reach
+         * The audience of a mini app
          * @description Notification tokens by client, and how their number changed from day to day. On each day `enabled` is that of the day before with `added`, and without `removed`, `disabled` and `invalidated`.
          */
         get: operations["getAppAudience"];

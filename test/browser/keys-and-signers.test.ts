@@ -5,7 +5,7 @@ import { GASLESS_REQUEST_DOMAIN, signedKeyRequest } from "../support/signed-key-
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { becomeDemoPerson } from "./support/demo-person.ts";
-import type { ConsolePage } from "./support/page.ts";
+import { type ConsolePage, focusedText } from "./support/page.ts";
 
 const KEY_OWNER = 20;
 const SIGNER_OWNER = 21;
@@ -39,46 +39,53 @@ const call = async (one: ConsolePage, key: string, path: string, body?: object) 
 };
 
 describe("API keys", () => {
-  consoleTest("check 32: a key is shown once, used, rotated and deleted by its name", async (open) => {
-    const one = await open();
-    const { page } = one;
-    await becomeDemoPerson(one, KEY_OWNER);
-    const key = await createKey(one, "bot", []);
-    expect((await call(one, key, "/user/bulk?fids=3")).status).toBe(200);
-    await page.getByRole("button", { name: "I have stored it" }).click();
-    expect(await page.content()).not.toContain(key);
-    await page.getByRole("link", { name: "bot" }).click();
-    await page.getByRole("heading", { name: "Used for, in 30 days" }).waitFor();
-    await page.getByText("600 units and 120 writes a minute").waitFor();
-    await page.getByText("Settings", { exact: true }).click();
-    await page.getByLabel("Last day").fill("2120-01-31");
-    await page.getByLabel("Writes a minute").fill("7");
-    await page.getByRole("button", { name: "Sign and save" }).click();
-    await confirm(one);
-    await page.getByText("600 units and 7 writes a minute").waitFor();
+  consoleTest(
+    "check 32: a key is shown once, used, rotated and deleted by its name; the focus is never lost",
+    async (open) => {
+      const one = await open();
+      const { page } = one;
+      await becomeDemoPerson(one, KEY_OWNER);
+      const key = await createKey(one, "bot", []);
+      expect((await call(one, key, "/user/bulk?fids=3")).status).toBe(200);
+      await page.getByRole("button", { name: "I have stored it" }).click();
+      // The button is gone: whoever uses a keyboard goes on from the heading.
+      expect(await focusedText(page)).toBe("API keys");
+      expect(await page.content()).not.toContain(key);
+      await page.getByRole("link", { name: "bot" }).click();
+      await page.getByRole("heading", { name: "Used for, in 30 days" }).waitFor();
+      await page.getByText("600 units and 120 writes a minute").waitFor();
+      await page.getByText("Settings", { exact: true }).click();
+      await page.getByLabel("Last day").fill("2120-01-31");
+      await page.getByLabel("Writes a minute").fill("7");
+      await page.getByRole("button", { name: "Sign and save" }).click();
+      await confirm(one);
+      await page.getByText("600 units and 7 writes a minute").waitFor();
 
-    await page.getByRole("button", { name: "Rotate, old one ends now" }).click();
-    await confirm(one);
-    await page.locator("[data-secret]").waitFor();
-    const rotated = ((await page.locator("[data-secret]").textContent()) ?? "").trim();
-    expect(
-      await Promise.all(
-        [key, rotated].map(async (text) => (await call(one, text, "/user/bulk?fids=3")).status),
-      ),
-    ).toEqual([401, 200]);
-    expect(await axeViolations(page)).toEqual([]);
+      await page.getByRole("button", { name: "Rotate, old one ends now" }).click();
+      await confirm(one);
+      await page.locator("[data-secret]").waitFor();
+      // The sheet was opened by it, and is closed.
+      expect(await focusedText(page)).toBe("Rotate, old one ends now");
+      const rotated = ((await page.locator("[data-secret]").textContent()) ?? "").trim();
+      expect(
+        await Promise.all(
+          [key, rotated].map(async (text) => (await call(one, text, "/user/bulk?fids=3")).status),
+        ),
+      ).toEqual([401, 200]);
+      expect(await axeViolations(page)).toEqual([]);
 
-    await page.getByRole("button", { name: "Delete", exact: true }).click();
-    const sign = page.getByRole("button", { name: "Sign in the wallet" });
-    expect(await sign.isDisabled()).toBe(true);
-    await page.getByRole("dialog").getByRole("textbox").fill("bot");
-    await sign.click();
-    await page.waitForURL("**/console/manage/keys");
-    await page.getByText("You have no key yet").waitFor();
-    expect((await call(one, rotated, "/user/bulk?fids=3")).status).toBe(401);
-    const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
-    for (const text of [key, rotated]) expect(stored + page.url()).not.toContain(text);
-  });
+      await page.getByRole("button", { name: "Delete", exact: true }).click();
+      const sign = page.getByRole("button", { name: "Sign in the wallet" });
+      expect(await sign.isDisabled()).toBe(true);
+      await page.getByRole("dialog").getByRole("textbox").fill("bot");
+      await sign.click();
+      await page.waitForURL("**/console/manage/keys");
+      await page.getByText("You have no key yet").waitFor();
+      expect((await call(one, rotated, "/user/bulk?fids=3")).status).toBe(401);
+      const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+      for (const text of [key, rotated]) expect(stored + page.url()).not.toContain(text);
+    },
+  );
 });
 
 describe("signers", () => {

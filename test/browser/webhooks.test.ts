@@ -115,6 +115,7 @@ describe("webhooks", () => {
       await page.getByText("signature verified").first().waitFor();
       await page.locator("li[data-state] a.name").first().click();
       await page.getByText("answered 500").nth(1).waitFor();
+      await page.getByLabel("Breadcrumb").getByRole("link", { name: "Bread <b>talk</b>" }).waitFor();
       const headers = await page.getByLabel("Headers of the request").textContent();
       expect(headers).toContain("X-Svc-Signature: ***");
       expect(headers).not.toContain(secret);

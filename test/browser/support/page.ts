@@ -107,6 +107,10 @@ export const setVisibility = (page: Page, state: "visible" | "hidden"): Promise<
     document.dispatchEvent(new Event("visibilitychange"));
   }, state);
 
+/** The text of what has the focus; that of the whole page where nothing has. */
+export const focusedText = (page: Page): Promise<string> =>
+  page.evaluate(() => document.activeElement?.textContent?.trim() ?? "");
+
 const pathOf = (url: string) => (URL.canParse(url) ? new URL(url).pathname : "");
 
 /** Adds a policy to each document. The product does not enforce it, because wallets run in the page. */

@@ -85,7 +85,7 @@ export function appAudienceRoutes(deps: {
   routes.add(
     "getAppAudience",
     {
-      summary: "Whom a mini app can reach",
+      summary: "The audience of a mini app",
       description:
         "Notification tokens by client, and how their number changed from day to day. On each day `enabled` is that of the day " +
         "before with `added`, and without `removed`, `disabled` and `invalidated`.",

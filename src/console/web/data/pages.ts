@@ -14,6 +14,8 @@ export interface Pages<T> {
   loadMore(): void;
   /** Starts over with the first page; the old items stay until it has come. */
   refresh(): void;
+  /** The same, unless a page is on its way: what asks again and again never takes back what it asked before. */
+  poll(): void;
 }
 
 export interface Page<T> {
@@ -74,6 +76,10 @@ class PagedList<T> implements Pages<T> {
     void this.#load(this.#call, []);
   }
 
+  poll(): void {
+    if (!this.#loading.peek()) this.refresh();
+  }
+
   leave(): void {
     this.#abort?.abort();
     this.#abort = undefined;
@@ -128,6 +134,7 @@ const NOTHING: Pages<never> = {
   loadedAtMs: 0,
   loadMore: () => undefined,
   refresh: () => undefined,
+  poll: () => undefined,
 };
 
 /** The list of `call`, whose pages `read` takes apart. A list that was loaded before is shown as it was. */

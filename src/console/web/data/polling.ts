@@ -1,5 +1,4 @@
-import { effect } from "@preact/signals";
-import { isVisible } from "./visibility.ts";
+import { effect, type ReadonlySignal, untracked } from "@preact/signals";
 
 /** Asks again and again, while the tab is shown. */
 export interface Polling {
@@ -8,55 +7,81 @@ export interface Polling {
   stop(): void;
 }
 
+/** What tells the time, and calls at one. */
+export interface PollingTime {
+  nowMs(): number;
+  /** Returns what takes the call back. */
+  after(ms: number, call: () => void): () => void;
+}
+
+export interface PollingOptions {
+  readonly everyMs: number;
+  /** The longest wait after failures. */
+  readonly maxMs: number;
+  readonly isVisible: ReadonlySignal<boolean>;
+  /** Whether somebody else has just asked: the first call is one wait later then. */
+  readonly waitsFirst?: boolean;
+  /** Gets the time of the next call, in ms of `time`. */
+  readonly onWait?: (nextAtMs: number) => void;
+  /** The browser's, if omitted. */
+  readonly time?: PollingTime;
+}
+
+const BROWSER_TIME: PollingTime = {
+  nowMs: () => Date.now(),
+  after: (ms, call) => {
+    const timer = setTimeout(call, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
 /**
- * Calls `run` at once, then `everyMs` after it has ended, and after each failure in a row twice as late, up to `maxMs`. Never while the
- * tab is hidden.
- *
- * @param onWait gets the time of the next call, in ms of `Date.now()`
+ * Calls `run` at once, then `everyMs` after it has ended, and after each failure in a row twice as late, up to `maxMs`. Two calls are
+ * never under way, and none begins while the tab is hidden: one that was due by then begins when it is shown again.
  */
-export function pollWhileVisible(
-  run: () => Promise<void>,
-  { everyMs, maxMs, onWait }: { everyMs: number; maxMs: number; onWait?: (nextAtMs: number) => void },
-): Polling {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+export function startPolling(run: () => Promise<void>, options: PollingOptions): Polling {
+  const { everyMs, maxMs, isVisible, waitsFirst = false, onWait, time = BROWSER_TIME } = options;
+  let cancel: (() => void) | undefined;
+  let nextAtMs = time.nowMs() + (waitsFirst ? everyMs : 0);
   let failures = 0;
   let isRunning = false;
   let isStopped = false;
 
-  function call(): void {
-    clearTimeout(timer);
+  async function call(): Promise<void> {
+    cancel?.();
     if (isRunning || isStopped) return;
     isRunning = true;
-    run()
-      .then(
-        () => {
-          failures = 0;
-        },
-        () => {
-          failures += 1;
-        },
-      )
-      .finally(() => {
-        isRunning = false;
-        wait();
-      });
+    try {
+      await run();
+      failures = 0;
+    } catch {
+      failures += 1;
+    }
+    isRunning = false;
+    nextAtMs = time.nowMs() + Math.min(maxMs, everyMs * 2 ** Math.max(0, failures - 1));
+    wait();
   }
   function wait(): void {
-    if (isStopped || !isVisible.peek()) return;
-    const ms = Math.min(maxMs, everyMs * 2 ** Math.max(0, failures - 1));
-    onWait?.(Date.now() + ms);
-    timer = setTimeout(call, ms);
+    cancel?.();
+    if (isRunning || isStopped || !isVisible.peek()) return;
+    const ms = nextAtMs - time.nowMs();
+    if (ms <= 0) {
+      void call();
+      return;
+    }
+    onWait?.(nextAtMs);
+    cancel = time.after(ms, () => void call());
   }
 
   const stopWatching = effect(() => {
-    if (isVisible.value) call();
-    else clearTimeout(timer);
+    if (isVisible.value) untracked(wait);
+    else cancel?.();
   });
   return {
-    now: call,
+    now: () => void call(),
     stop() {
       isStopped = true;
-      clearTimeout(timer);
+      cancel?.();
       stopWatching();
     },
   };

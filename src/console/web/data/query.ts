@@ -1,8 +1,9 @@
 import { batch, type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Call } from "./call.ts";
+import { startPolling } from "./polling.ts";
 import { apiKey, RequestFailure, request } from "./request.ts";
-import { whileVisible } from "./visibility.ts";
+import { isVisible } from "./visibility.ts";
 
 /** The response to a call as a component sees it. Reading it subscribes the component. */
 export interface Query<T> {
@@ -16,7 +17,7 @@ export interface Query<T> {
 }
 
 export interface QueryOptions {
-  /** Asks again each so many ms while the tab is shown. */
+  /** Asks again so many ms after each answer while the tab is shown, later after failures. */
   readonly everyMs?: number | undefined;
   /** Whose response it is, where the same call has different ones. */
   readonly scope?: string | undefined;
@@ -26,6 +27,8 @@ export interface QueryOptions {
 
 /** Responses that no component shows stay in memory up to this number, for the way back. */
 const MAX_KEPT = 60;
+/** How late a query that fails again and again is asked, at most; never sooner than one that succeeds. */
+const MAX_FAILED_MS = 10_000;
 
 class Entry<T> implements Query<T> {
   readonly #call: Call;
@@ -34,6 +37,7 @@ class Entry<T> implements Query<T> {
   readonly #error = signal<RequestFailure | undefined>(undefined);
   readonly #loading = signal(false);
   #abort: AbortController | undefined;
+  #asking: Promise<void> = Promise.resolve();
   #users = 0;
   loadedAtMs = 0;
 
@@ -53,22 +57,34 @@ class Entry<T> implements Query<T> {
   }
 
   refresh(): void {
-    if (this.#abort) return;
+    // What failed is in `error`.
+    this.ask().catch(() => undefined);
+  }
+
+  /** Makes the call, or waits for the one that is under way. Throws `RequestFailure`. */
+  ask(): Promise<void> {
+    if (!this.#abort) this.#asking = this.#ask();
+    return this.#asking;
+  }
+
+  async #ask(): Promise<void> {
     const abort = new AbortController();
     this.#abort = abort;
     this.#loading.value = true;
-    this.#send<T>(this.#call, { signal: abort.signal })
-      .then(
-        (data) => this.#settle(abort, data, undefined),
-        (cause: unknown) => {
-          if (!abort.signal.aborted) this.#settle(abort, undefined, toFailure(cause));
-        },
-      )
-      .finally(() => {
-        if (this.#abort !== abort) return;
+    try {
+      const data = await this.#send<T>(this.#call, { signal: abort.signal });
+      this.#settle(abort, data, undefined);
+    } catch (cause) {
+      if (abort.signal.aborted) return;
+      const failure = toFailure(cause);
+      this.#settle(abort, undefined, failure);
+      throw failure;
+    } finally {
+      if (this.#abort === abort) {
         this.#abort = undefined;
         this.#loading.value = false;
-      });
+      }
+    }
   }
 
   #settle(abort: AbortController, data: T | undefined, error: RequestFailure | undefined): void {
@@ -94,6 +110,10 @@ class Entry<T> implements Query<T> {
     this.#abort?.abort();
     this.#abort = undefined;
     this.#loading.value = false;
+  }
+
+  get isAsking() {
+    return this.#abort !== undefined;
   }
 
   get isShown() {
@@ -161,11 +181,13 @@ export function useQuery<T>(call: Call | undefined, options: QueryOptions = {}):
     if (!entry) return;
     entry.acquire();
     entry.refresh();
-    const stop = everyMs === undefined ? undefined : whileVisible(everyMs, () => entry.refresh());
-    return () => {
-      stop?.();
-      entry.release();
-    };
+    return () => entry.release();
+  }, [entry, credential]);
+  useEffect(() => {
+    if (!entry || everyMs === undefined) return;
+    const maxMs = Math.max(everyMs, MAX_FAILED_MS);
+    const waitsFirst = !entry.isAsking;
+    return startPolling(() => entry.ask(), { everyMs, maxMs, isVisible, waitsFirst }).stop;
   }, [entry, everyMs, credential]);
   return entry ?? (NOTHING as Query<T>);
 }

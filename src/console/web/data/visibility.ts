@@ -1,4 +1,4 @@
-import { effect, signal } from "@preact/signals";
+import { effect, signal, untracked } from "@preact/signals";
 
 /** Whether the tab is shown. Nothing polls and no stream is open while it is not. */
 export const isVisible = signal(document.visibilityState === "visible");
@@ -11,7 +11,7 @@ export function whileVisible(everyMs: number, run: () => void): () => void {
   let lastAt = performance.now();
   const call = () => {
     lastAt = performance.now();
-    run();
+    untracked(run);
   };
   return effect(() => {
     if (!isVisible.value) return;

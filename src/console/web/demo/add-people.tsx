@@ -19,6 +19,7 @@ export function AddDemoPeople({ appId, onAdded }: { appId: string; onAdded?: () 
   const [isBusy, setBusy] = useState(false);
   if (!pageConfig.demo) return null;
   async function add(people: number) {
+    if (isBusy) return;
     setBusy(true);
     setFailure(undefined);
     try {
@@ -39,7 +40,7 @@ export function AddDemoPeople({ appId, onAdded }: { appId: string; onAdded?: () 
       </p>
       <div class="row wrap">
         {[25, 200].map((people) => (
-          <button type="button" class="btn" key={people} disabled={isBusy} onClick={() => add(people)}>
+          <button type="button" class="btn" key={people} aria-disabled={isBusy} onClick={() => add(people)}>
             Have {people} people add it
           </button>
         ))}

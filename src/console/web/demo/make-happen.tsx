@@ -17,6 +17,7 @@ export function MakeSomethingHappen() {
   if (!pageConfig.demo) return null;
   const left = Math.ceil(endsAt - nowMs.value / 1000);
   async function start() {
+    if (left > 0) return;
     setFailure(undefined);
     try {
       const body = { seconds: SECONDS, per_second: PER_SECOND };
@@ -29,7 +30,7 @@ export function MakeSomethingHappen() {
   }
   return (
     <span class="row wrap">
-      <button type="button" class="btn" disabled={left > 0} onClick={start}>
+      <button type="button" class="btn" aria-disabled={left > 0} onClick={start}>
         <Icon name="play" size={14} /> Make something happen
       </button>
       <output class="s dim">

@@ -20,6 +20,7 @@ export function Ancestors({ cast }: { cast: Cast }) {
   const top = above[0] ?? cast;
   if (top.parent_hash === null && above.length === 0) return null;
   async function walk() {
+    if (isLoading) return;
     setLoading(true);
     setFailure(undefined);
     const found: Cast[] = [];
@@ -50,7 +51,7 @@ export function Ancestors({ cast }: { cast: Cast }) {
       {failure && !isGone && <FailureBox failure={failure} retry={() => void walk()} />}
       {top.parent_hash !== null && !failure && (
         <p class="row wrap s tight unfold">
-          <button type="button" class="btn quiet" disabled={isLoading} onClick={() => void walk()}>
+          <button type="button" class="btn quiet" aria-disabled={isLoading} onClick={() => void walk()}>
             {isLoading ? "Loading" : above.length === 0 ? "Show what it replies to" : "Show what came before"}
           </button>
           {cast.thread_hash !== cast.hash && <a href={castPage(cast.thread_hash)}>Begin of the thread</a>}

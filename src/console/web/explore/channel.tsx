@@ -96,7 +96,7 @@ function ChannelCasts({ id }: { id: string }) {
       read={castsOf}
       pages={pages}
       keyOf={castKey}
-      row={(cast) => <CastRow cast={cast} />}
+      row={(cast) => <CastRow cast={cast} withChannel={false} />}
       empty={<p>Every cast in this channel is gone.</p>}
       isLive
     />

@@ -1,16 +1,19 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { RequestFailure } from "../data/request.ts";
 import { OperationDeclined, type OwnerOperation, runOperation } from "../owner/operation.ts";
 import { FailureBox } from "../parts/failure-box.tsx";
 
-/** What the buttons of a form or card do: whether something is under way, and what became of the last one. */
+/**
+ * What the buttons of a form or card do: whether something is under way, and what became of the last one. The buttons are `aria-disabled`
+ * meanwhile, because one that is disabled loses the focus.
+ */
 export interface Action {
   readonly isBusy: boolean;
   /** What the node refused. */
   readonly failure: RequestFailure | undefined;
   /** A sentence: what was done, or why nothing was sent. */
   readonly note: string | undefined;
-  /** Does it; the sentence that `work` resolves with is shown. */
+  /** Does it, unless something is under way; the sentence that `work` resolves with is shown. */
   run(work: () => Promise<string | undefined>): Promise<void>;
   /** Runs one operation. Resolves with the response; undefined when the owner declined or the node refused. */
   operate<T>(operation: OwnerOperation): Promise<T | undefined>;
@@ -18,9 +21,12 @@ export interface Action {
 
 export function useAction(): Action {
   const [isBusy, setBusy] = useState(false);
+  const isUnderWay = useRef(false);
   const [failure, setFailure] = useState<RequestFailure>();
   const [note, setNote] = useState<string>();
   async function run(work: () => Promise<string | undefined>) {
+    if (isUnderWay.current) return;
+    isUnderWay.current = true;
     setBusy(true);
     setFailure(undefined);
     setNote(undefined);
@@ -31,6 +37,7 @@ export function useAction(): Action {
       else if (cause instanceof OperationDeclined) setNote(cause.message);
       else throw cause;
     } finally {
+      isUnderWay.current = false;
       setBusy(false);
     }
   }

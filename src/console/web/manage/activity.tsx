@@ -224,8 +224,11 @@ function Audit() {
       isEmpty={(entries) => entries.length === 0}
       empty={
         <p>
-          Nothing yet. Here stand the changes of your mini apps, webhooks, API keys, signers and sessions and
-          every message that a signer of yours has signed, for 400 days.
+          Nothing yet. Here stand{" "}
+          {of === "records"
+            ? "the changes of your mini apps and webhooks"
+            : "the changes of your mini apps, webhooks, API keys, signers and sessions and every message that a signer of yours has signed"}
+          , for 400 days.
         </p>
       }
     >

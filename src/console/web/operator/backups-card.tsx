@@ -29,6 +29,7 @@ export function BackupsCard({ mayChange }: { mayChange: boolean }) {
   useEffect(() => setWaiting(isUnderWay), [isUnderWay]);
   const [failure, setFailure] = useState<RequestFailure>();
   async function backUp() {
+    if (isUnderWay) return;
     try {
       await operatorRequest(operatorChange("backup"));
       setFailure(undefined);
@@ -47,7 +48,8 @@ export function BackupsCard({ mayChange }: { mayChange: boolean }) {
           <button
             type="button"
             class="btn"
-            disabled={!mayChange || query.data.unavailable !== null || query.data.under_way}
+            disabled={!mayChange || query.data.unavailable !== null}
+            aria-disabled={isUnderWay}
             onClick={backUp}
           >
             {query.data.under_way ? "A backup is under way" : "Back up now"}

@@ -1,7 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import type { RecentLine } from "../../../runtime/recent-lines.ts";
-import { pollWhileVisible } from "../data/polling.ts";
+import { startPolling } from "../data/polling.ts";
 import type { RequestFailure } from "../data/request.ts";
+import { isVisible } from "../data/visibility.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { Region } from "../parts/region.tsx";
@@ -19,7 +20,7 @@ function useLog() {
   const [polling, setPolling] = useState<{ now(): void }>();
   useEffect(() => {
     let known: readonly RecentLine[] = [];
-    const next = pollWhileVisible(
+    const next = startPolling(
       async () => {
         try {
           const after = known.at(-1)?.seq ?? 0;
@@ -34,7 +35,7 @@ function useLog() {
           throw cause;
         }
       },
-      { everyMs: EVERY_MS, maxMs: MAX_EVERY_MS },
+      { everyMs: EVERY_MS, maxMs: MAX_EVERY_MS, isVisible },
     );
     setPolling(next);
     return next.stop;

@@ -8,6 +8,7 @@ import { pageConfig } from "../page-config.ts";
 import { PageHead } from "../parts/page-head.tsx";
 import { Plot } from "../parts/plot.tsx";
 import { Skeleton } from "../parts/skeleton.tsx";
+import { Collecting, isCollecting } from "../status/collecting.tsx";
 import { formatMs, formatPercent } from "../status/figures.ts";
 import { StaleNotice } from "../status/now-card.tsx";
 import { RangeNav } from "../status/range-nav.tsx";
@@ -86,7 +87,13 @@ function Node({ mayChange, range }: { mayChange: boolean; range: Range }) {
         <header>
           <h2 class="grow">Over time</h2>
         </header>
-        {history.data ? <Plots columns={history.data} /> : <Skeleton rows={2} height={10} />}
+        {!history.data ? (
+          <Skeleton rows={2} height={10} />
+        ) : isCollecting(history.data) ? (
+          <Collecting columns={history.data} />
+        ) : (
+          <Plots columns={history.data} />
+        )}
       </section>
       <div class="split even">
         <DiskCard query={threads} />

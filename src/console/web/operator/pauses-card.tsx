@@ -42,6 +42,7 @@ function Row({
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<RequestFailure>();
   async function change() {
+    if (isBusy) return;
     setBusy(true);
     try {
       const { switches } = await operatorRequest<{ switches: readonly PauseReport[] }>(
@@ -88,7 +89,12 @@ function Row({
               />
             </div>
           )}
-          <button type="submit" class="btn" disabled={isBusy || (!pause && reason.trim() === "")}>
+          <button
+            type="submit"
+            class="btn"
+            disabled={!pause && reason.trim() === ""}
+            aria-disabled={isBusy}
+          >
             {pause ? "Resume" : "Pause"} {what}
           </button>
         </div>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../icons.tsx";
 import { Face } from "../parts/face.tsx";
+import { focusHeading } from "../parts/page-head.tsx";
 import { displayNameOf, handleOf } from "../text/name.ts";
 import { UserName } from "../text/user-name.tsx";
 import { askForAccounts, becomeOwner, type Identity, walletNote } from "./connection.ts";
@@ -11,7 +12,7 @@ const FIRST_LOOK_MS = 400;
 
 function WalletRow({ wallet, isBusy, onChoose }: { wallet: Wallet; isBusy: boolean; onChoose: () => void }) {
   return (
-    <button type="button" class="btn wallet" disabled={isBusy} onClick={onChoose}>
+    <button type="button" class="btn wallet" aria-disabled={isBusy} onClick={onChoose}>
       {wallet.icon === undefined ? (
         <Icon name="wallet" size={20} />
       ) : (
@@ -56,14 +57,19 @@ export function ConnectPanel() {
   }, []);
   const wallets = offeredWallets();
 
+  async function become(wallet: Wallet, identity: Identity) {
+    await becomeOwner(wallet, identity);
+    focusHeading();
+  }
   async function choose(wallet: Wallet) {
+    if (isBusy) return;
     setBusy(true);
     setProblem(undefined);
     setChoice(undefined);
     try {
       const identities = await askForAccounts(wallet);
       const [only] = identities;
-      if (only && identities.length === 1) await becomeOwner(wallet, only);
+      if (only && identities.length === 1) await become(wallet, only);
       else setChoice({ wallet, identities });
     } catch (cause) {
       setProblem(cause instanceof Error ? cause.message : String(cause));
@@ -107,7 +113,7 @@ export function ConnectPanel() {
                 <IdentityRow
                   key={identity.user.fid}
                   identity={identity}
-                  onChoose={() => void becomeOwner(choice.wallet, identity)}
+                  onChoose={() => void become(choice.wallet, identity)}
                 />
               ))}
             </fieldset>

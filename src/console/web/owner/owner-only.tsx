@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { RequestFailure } from "../data/request.ts";
 import { FailureBox } from "../parts/failure-box.tsx";
+import { focusHeading } from "../parts/page-head.tsx";
 import { Skeleton } from "../parts/skeleton.tsx";
 import { ConnectPanel } from "./connect-panel.tsx";
 import { attachWallet, walletNote } from "./connection.ts";
@@ -21,10 +22,12 @@ function SessionOffer() {
       </p>
     );
   async function start() {
+    if (isBusy) return;
     setBusy(true);
     setFailure(undefined);
     try {
       await startSession(canOperate ? "operate" : "read");
+      focusHeading();
     } catch (cause) {
       setFailure(cause instanceof Error ? cause : new Error(String(cause)));
     } finally {
@@ -55,7 +58,7 @@ function SessionOffer() {
           </label>
         </div>
         <div class="row wrap">
-          <button type="button" class="btn go" disabled={isBusy} onClick={() => void start()}>
+          <button type="button" class="btn go" aria-disabled={isBusy} onClick={() => void start()}>
             {hasSessionEnded.value ? "Start a session again" : "Start a session"}
           </button>
           <span class="s dim">One prompt of your wallet.</span>

@@ -84,10 +84,13 @@ export function useOwnerPages<T>(
   const refresh = () => {
     if (owner.peek()?.session) pages.refresh();
   };
+  const poll = () => {
+    if (owner.peek()?.session) pages.poll();
+  };
   const ask = () => {
     agree();
     if (isAsked) pages.refresh();
   };
   useSessionStart(session, refresh);
-  return { items, error, loading, loadedAtMs, hasMore, loadMore, refresh, costsPrompt: !isAsking, ask };
+  return { items, error, loading, loadedAtMs, hasMore, loadMore, refresh, poll, costsPrompt: !isAsking, ask };
 }

@@ -45,7 +45,7 @@ export function CastRow({
 }: {
   cast: Cast;
   isOpen?: boolean;
-  /** False in a thread, whose casts are all in one channel. */
+  /** False where all casts are in one channel: in a thread, on the page of a channel. */
   withChannel?: boolean;
 }) {
   const { route } = useLocation();

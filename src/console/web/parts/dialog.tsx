@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../icons.tsx";
+import { focusHeading } from "./page-head.tsx";
 
 /** What a dialog asks to be typed: it has the focus first. A button never has it, because a held Enter would press it. */
 const TYPED = "input:is([type=text], [type=search], [type=number], [type=password])";
@@ -18,7 +19,7 @@ function returnFocus(before: HTMLElement, tries = MAX_RETURNS): void {
   if (document.activeElement !== document.body) return;
   if (before !== document.body && before.isConnected && tries > 0)
     setTimeout(() => returnFocus(before, tries - 1), RETURN_MS);
-  else document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+  else focusHeading();
 }
 
 /** A modal dialog while it is rendered. Escape, the cross and a click beside it call `onClose`. */

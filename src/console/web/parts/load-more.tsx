@@ -8,7 +8,7 @@ export function LoadMore({ pages, size = 25 }: { pages: Pages<unknown>; size?: n
   if (!pages.hasMore) return null;
   return (
     <div class="more">
-      <button type="button" class="btn" disabled={pages.loading} onClick={() => pages.loadMore()}>
+      <button type="button" class="btn" aria-disabled={pages.loading} onClick={() => pages.loadMore()}>
         {pages.loading ? "Loading" : `Load ${size} more`}
       </button>
     </div>

@@ -28,7 +28,9 @@ export function NothingCast() {
         <p>This node is empty. It gets people and casts in one of these ways:</p>
         <dl class="pairs">
           <dt>Follow a node</dt>
-          <dd class="mono user">{service} serve --set upstream.url=http://host:3383</dd>
+          <dd class="mono user">
+            {service} serve --set <span class="nowrap">upstream.url=http://host:3383</span>
+          </dd>
           <dt>Import a file</dt>
           <dd class="mono user">{service} import FILE</dd>
           <dt>Look around first</dt>

@@ -27,6 +27,11 @@ export function Heading({ text, children }: { text: string; children?: Component
   );
 }
 
+/** Gives the heading of the page the focus, where what had it is gone. */
+export function focusHeading(): void {
+  document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+}
+
 /** The way to a page. */
 export function Crumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
   return (

@@ -12,6 +12,7 @@ import type { PlotSeries } from "../parts/plot-series.ts";
 import { CallButton } from "../parts/region.tsx";
 import { Skeleton } from "../parts/skeleton.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
+import { Collecting, isCollecting } from "./collecting.tsx";
 import { formatMs, formatRate, QUEUES } from "./figures.ts";
 import { NowCard, StaleNotice } from "./now-card.tsx";
 import { RangeNav } from "./range-nav.tsx";
@@ -155,7 +156,7 @@ export function Page() {
               <header>
                 <h2 class="grow">Over time</h2>
               </header>
-              <Plots columns={data} />
+              {isCollecting(data) ? <Collecting columns={data} /> : <Plots columns={data} />}
             </section>
             <section class={`card ${isOld ? "old" : ""}`}>
               <header>

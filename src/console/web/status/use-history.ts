@@ -1,10 +1,11 @@
 import { type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Call } from "../data/call.ts";
-import { type Polling, pollWhileVisible } from "../data/polling.ts";
+import { type Polling, startPolling } from "../data/polling.ts";
 import { addShown } from "../data/query.ts";
 import { RequestFailure, request } from "../data/request.ts";
 import { joinSeries, type SeriesColumns } from "../data/series.ts";
+import { isVisible } from "../data/visibility.ts";
 import type { Range } from "./ranges.ts";
 
 const EVERY_MS = 5_000;
@@ -88,7 +89,8 @@ function createHistory<Answer extends SeriesColumns>(path: string, range: Range,
     refresh,
     start() {
       const leaving = new AbortController();
-      polling = pollWhileVisible(() => load(leaving.signal), {
+      polling = startPolling(() => load(leaving.signal), {
+        isVisible,
         everyMs: EVERY_MS,
         maxMs: MAX_EVERY_MS,
         onWait: (at) => {

@@ -39,6 +39,7 @@ export function FilterForm({ filters }: { filters: StreamFilters }) {
 
   async function submit(event: Event) {
     event.preventDefault();
+    if (isBusy) return;
     setBusy(true);
     const read = await readTexts(texts);
     setBusy(false);
@@ -100,7 +101,7 @@ export function FilterForm({ filters }: { filters: StreamFilters }) {
         ))}
       </fieldset>
       <div class="row wrap">
-        <button type="submit" class="btn go" disabled={isBusy}>
+        <button type="submit" class="btn go" aria-disabled={isBusy}>
           Show these
         </button>
         <a class="btn quiet" href="/console/stream">

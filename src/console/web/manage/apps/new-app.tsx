@@ -52,7 +52,7 @@ function CreateForm() {
       <AppInputs draft={draft.value} onChange={draft.set} />
       <Outcome action={action} />
       <div class="row wrap">
-        <button type="submit" class="btn go" disabled={!isComplete || action.isBusy}>
+        <button type="submit" class="btn go" disabled={!isComplete} aria-disabled={action.isBusy}>
           Sign and register
         </button>
         <span class="s dim">One prompt of your wallet.</span>

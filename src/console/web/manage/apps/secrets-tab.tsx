@@ -63,10 +63,10 @@ export function SecretsTab({ app, onChanged }: { app: App; onChanged: () => void
           </ul>
           <Outcome action={action} />
           <div class="row wrap">
-            <button type="button" class="btn" disabled={action.isBusy} onClick={() => void reveal()}>
+            <button type="button" class="btn" aria-disabled={action.isBusy} onClick={() => void reveal()}>
               Reveal
             </button>
-            <button type="button" class="btn" disabled={action.isBusy} onClick={() => void rotate()}>
+            <button type="button" class="btn" aria-disabled={action.isBusy} onClick={() => void rotate()}>
               Rotate
             </button>
             <span class="s dim">Each is one prompt of your wallet.</span>

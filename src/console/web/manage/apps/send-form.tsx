@@ -177,7 +177,7 @@ export function SendForm({ app }: { app: App }) {
           <Recipients draft={value} problems={problems} change={change} />
           <Outcome action={action} />
           <div class="row wrap">
-            <button type="submit" class="btn go" disabled={!isComplete || action.isBusy}>
+            <button type="submit" class="btn go" disabled={!isComplete} aria-disabled={action.isBusy}>
               {estimate.current === undefined
                 ? "Sign and send"
                 : `Sign and send to ${formatCount(estimate.current.fids)}`}

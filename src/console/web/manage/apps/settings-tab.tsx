@@ -44,7 +44,7 @@ function Danger({ app }: { app: App }) {
         </p>
         <Outcome action={action} />
         <div>
-          <button type="button" class="btn bad" disabled={action.isBusy} onClick={() => void remove()}>
+          <button type="button" class="btn bad" aria-disabled={action.isBusy} onClick={() => void remove()}>
             Delete the app
           </button>
         </div>
@@ -80,7 +80,7 @@ export function SettingsTab({ app, onChanged }: { app: App; onChanged: () => voi
           <AppInputs draft={draft} onChange={setDraft} />
           <Outcome action={action} />
           <div>
-            <button type="submit" class="btn go" disabled={!canSave || action.isBusy}>
+            <button type="submit" class="btn go" disabled={!canSave} aria-disabled={action.isBusy}>
               Sign and save
             </button>
           </div>

@@ -21,14 +21,14 @@ import { RetryCard } from "./retry-card.tsx";
 const WATCH_MS = 1000;
 
 function useCampaign(campaignId: string) {
-  // The answer decides whether there is anything to wait for.
-  const [isOver, setOver] = useState(false);
+  // The answer decides whether there is anything to wait for: before it, nothing is asked again.
+  const [isWatched, setWatched] = useState(false);
   const query = useOwnerQuery<{ campaign: CampaignDetails }>(campaignCall(campaignId), {
-    everyMs: isOver ? undefined : WATCH_MS,
+    everyMs: isWatched ? WATCH_MS : undefined,
   });
   const campaign = query.data?.campaign;
-  const isEnded = campaign !== undefined && !isUnderWay(campaign);
-  useEffect(() => setOver(isEnded), [isEnded]);
+  const isGoingOn = campaign !== undefined && isUnderWay(campaign);
+  useEffect(() => setWatched(isGoingOn), [isGoingOn]);
   return query;
 }
 

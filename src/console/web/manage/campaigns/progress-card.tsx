@@ -75,7 +75,7 @@ export function ProgressCard(view: ProgressView) {
   return (
     <section class="card" aria-label="Progress">
       <div class="pad stack">
-        <div class="stats">
+        <div class="stats lead">
           <Figure label="Delivered" name="delivered" value={formatCount(progress.delivered)} />
           <Figure label="Failed" name="failed" value={formatCount(progress.failed)} />
           <Figure label="Not attempted" name="not-attempted" value={formatCount(progress.notAttempted)} />

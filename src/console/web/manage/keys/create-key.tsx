@@ -40,7 +40,7 @@ export function CreateKey({ onCreated }: { onCreated: () => void }) {
       >
         <KeyInputs draft={draft.value} onChange={draft.set} />
         <div class="row wrap">
-          <button type="submit" class="btn go" disabled={action.isBusy || !isComplete}>
+          <button type="submit" class="btn go" disabled={!isComplete} aria-disabled={action.isBusy}>
             Sign and create
           </button>
           <span class="s dim">One prompt of your wallet.</span>

@@ -34,7 +34,7 @@ export function KeySettings({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: 
         <KeyInputs draft={draft} onChange={setDraft} />
         <Outcome action={action} />
         <div class="row wrap">
-          <button type="submit" class="btn go" disabled={!canSave || action.isBusy}>
+          <button type="submit" class="btn go" disabled={!canSave} aria-disabled={action.isBusy}>
             Sign and save
           </button>
           <span class="s dim">One prompt of your wallet.</span>

@@ -101,18 +101,18 @@ function Acts({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: () => void }) 
             a day left, you can put the new one where the key is used before the old one stops.
           </p>
           <div class="row wrap">
-            <button type="button" class="btn" disabled={action.isBusy} onClick={() => rotate(DAY_SECS)}>
+            <button type="button" class="btn" aria-disabled={action.isBusy} onClick={() => rotate(DAY_SECS)}>
               Rotate, old one ends in a day
             </button>
-            <button type="button" class="btn" disabled={action.isBusy} onClick={() => rotate(0)}>
+            <button type="button" class="btn" aria-disabled={action.isBusy} onClick={() => rotate(0)}>
               Rotate, old one ends now
             </button>
             {!apiKey.active && (
-              <button type="button" class="btn" disabled={action.isBusy} onClick={activate}>
+              <button type="button" class="btn" aria-disabled={action.isBusy} onClick={activate}>
                 Activate
               </button>
             )}
-            <button type="button" class="btn bad" disabled={action.isBusy} onClick={remove}>
+            <button type="button" class="btn bad" aria-disabled={action.isBusy} onClick={remove}>
               Delete
             </button>
           </div>

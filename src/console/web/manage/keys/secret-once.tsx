@@ -1,7 +1,12 @@
 import { CopyButton } from "../../parts/copy-button.tsx";
+import { focusHeading } from "../../parts/page-head.tsx";
 
 /** The text of a key or a secret, while the page has it: nothing stores it. */
 export function SecretOnce({ secret, onDone }: { secret: string; onDone: () => void }) {
+  function finish() {
+    focusHeading();
+    onDone();
+  }
   return (
     <section class="card" aria-labelledby="secret-once">
       <header>
@@ -18,7 +23,7 @@ export function SecretOnce({ secret, onDone }: { secret: string; onDone: () => v
           <CopyButton text={secret} quiet={false} />
         </div>
         <p>
-          <button type="button" class="btn" onClick={onDone}>
+          <button type="button" class="btn" onClick={finish}>
             I have stored it
           </button>
         </p>

@@ -57,7 +57,7 @@ function Signer({ signer, onRemoved }: { signer: ManagedSigner; onRemoved: () =>
           )}
         </span>
         <Time at={signer.created_at} />
-        <button type="button" class="btn bad" disabled={action.isBusy} onClick={remove}>
+        <button type="button" class="btn bad" aria-disabled={action.isBusy} onClick={remove}>
           Remove
         </button>
       </div>
@@ -124,7 +124,7 @@ function Signers() {
   }));
   const { items = [] } = pages;
   const isWaiting = items.length <= PAGE_SIZE && items.some(({ status }) => status === "pending_approval");
-  useEffect(() => (isWaiting ? whileVisible(PENDING_MS, () => pages.refresh()) : undefined), [isWaiting]);
+  useEffect(() => (isWaiting ? whileVisible(PENDING_MS, pages.poll) : undefined), [isWaiting]);
   return (
     <>
       {isOff && <Off because={pageConfig.signers === "off" ? "off" : "no_key"} />}

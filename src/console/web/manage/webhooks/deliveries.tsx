@@ -129,7 +129,7 @@ export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplay
   useEffect(() => {
     if (pages.items !== undefined && isFirstPage && !pages.costsPrompt) pages.refresh();
   }, [waiting, last_success_at, last_failure_at]);
-  useEffect(() => (isDue ? whileVisible(DUE_MS, () => pages.refresh()) : undefined), [isDue, call.path]);
+  useEffect(() => (isDue ? whileVisible(DUE_MS, pages.poll) : undefined), [isDue, call.path]);
   const choose = (change: DeliverySelection) => {
     const params = new URLSearchParams();
     for (const [name, value] of Object.entries({ ...selection, ...change }))
@@ -158,7 +158,7 @@ export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplay
       aside={
         webhook.active &&
         hasFailed(webhook) && (
-          <button type="button" class="btn" disabled={action.isBusy} onClick={() => void replay()}>
+          <button type="button" class="btn" aria-disabled={action.isBusy} onClick={() => void replay()}>
             Send failed ones again
           </button>
         )

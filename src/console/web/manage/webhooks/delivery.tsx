@@ -7,6 +7,7 @@ import { apiPrefix } from "../../page-config.ts";
 import { Json, RawText } from "../../parts/json.tsx";
 import { Pill } from "../../parts/pill.tsx";
 import { Time } from "../../parts/time.tsx";
+import { plainName } from "../../text/name.ts";
 import { Outcome, useAction } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
 import { NextTry, StatePill } from "./deliveries.tsx";
@@ -26,21 +27,28 @@ export function Page() {
   const { params } = useRoute();
   const id = params.id ?? "";
   const messageId = params.message ?? "";
+  const webhook = useOwnerQuery<{ webhook: Webhook }>(webhookCall(id)).data?.webhook;
   const crumbs = [
     { label: "Webhooks", href: "/console/manage/webhooks" },
-    { label: "Webhook", href: webhookPage(id) },
+    { label: webhook ? plainName(webhook.title) : "Webhook", href: webhookPage(id) },
   ];
   return (
     <ManagePage title={`Delivery ${shortHex(messageId)}`} crumbs={crumbs}>
-      {() => <DeliveryPage id={id} messageId={messageId} key={`${id} ${messageId}`} />}
+      {() => (
+        <DeliveryPage
+          id={id}
+          messageId={messageId}
+          isOn={webhook?.active ?? true}
+          key={`${id} ${messageId}`}
+        />
+      )}
     </ManagePage>
   );
 }
 
-function DeliveryPage({ id, messageId }: { id: string; messageId: string }) {
+function DeliveryPage({ id, messageId, isOn }: { id: string; messageId: string; isOn: boolean }) {
   const call = deliveryCall(id, messageId);
   const found = useWhileDue<DeliveryWithRequest>(call, ({ delivery }) => delivery.state === "queued");
-  const isOn = useOwnerQuery<{ webhook: Webhook }>(webhookCall(id)).data?.webhook.active ?? true;
   return (
     <OwnerRegion title="Delivery" call={call} query={found} prompted={found}>
       {({ delivery, request }) => (
@@ -138,7 +146,7 @@ function Summary({
           {next_attempt_at !== null && <NextTry at={next_attempt_at} isOn={isOn} />}
         </span>
         {state !== "queued" && (
-          <button type="button" class="btn" disabled={action.isBusy} onClick={() => void replay()}>
+          <button type="button" class="btn" aria-disabled={action.isBusy} onClick={() => void replay()}>
             Send it again
           </button>
         )}

@@ -79,7 +79,12 @@ function NewWebhook({ fid, search }: { fid: number; search: string }) {
     >
       <Outcome action={action} />
       <div class="row wrap">
-        <button type="submit" class="btn go" disabled={action.isBusy || subscription === undefined}>
+        <button
+          type="submit"
+          class="btn go"
+          disabled={subscription === undefined}
+          aria-disabled={action.isBusy}
+        >
           Sign and create
         </button>
         <span class="s dim">One prompt of your wallet.</span>

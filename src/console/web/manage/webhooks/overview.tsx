@@ -150,7 +150,12 @@ function Head({ webhook, action, onDone }: { webhook: Webhook; action: Action; o
             )}
           </p>
           <p>
-            <button type="button" class="btn go" disabled={action.isBusy} onClick={() => void switchTo(true)}>
+            <button
+              type="button"
+              class="btn go"
+              aria-disabled={action.isBusy}
+              onClick={() => void switchTo(true)}
+            >
               Activate
             </button>
           </p>
@@ -163,10 +168,15 @@ function Head({ webhook, action, onDone }: { webhook: Webhook; action: Action; o
         </span>
         {active && (
           <>
-            <button type="button" class="btn" disabled={action.isBusy} onClick={() => void test()}>
+            <button type="button" class="btn" aria-disabled={action.isBusy} onClick={() => void test()}>
               Send a test
             </button>
-            <button type="button" class="btn" disabled={action.isBusy} onClick={() => void switchTo(false)}>
+            <button
+              type="button"
+              class="btn"
+              aria-disabled={action.isBusy}
+              onClick={() => void switchTo(false)}
+            >
               Switch off
             </button>
           </>

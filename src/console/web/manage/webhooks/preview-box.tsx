@@ -158,8 +158,9 @@ export function PreviewBox({
         <button
           type="button"
           class="btn"
-          disabled={isBusy || subscription === undefined}
-          onClick={() => void run()}
+          disabled={subscription === undefined}
+          aria-disabled={isBusy}
+          onClick={isBusy ? undefined : () => void run()}
         >
           {preview || failure ? "Try again" : "Try it"}
         </button>

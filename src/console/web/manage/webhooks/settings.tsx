@@ -92,7 +92,8 @@ function Edit({ webhook, fid, onChanged }: SettingsProps) {
         <button
           type="submit"
           class="btn go"
-          disabled={action.isBusy || changed.length === 0 || check.subscription === undefined}
+          disabled={changed.length === 0 || check.subscription === undefined}
+          aria-disabled={action.isBusy}
         >
           Sign and save
         </button>
@@ -142,10 +143,10 @@ function SecretCard({ webhook, onChanged }: Pick<SettingsProps, "webhook" | "onC
     <section class="card" aria-label="Secrets">
       <header>
         <h2 class="grow">Secrets</h2>
-        <button type="button" class="btn" disabled={action.isBusy} onClick={() => void reveal()}>
+        <button type="button" class="btn" aria-disabled={action.isBusy} onClick={() => void reveal()}>
           Reveal
         </button>
-        <button type="button" class="btn" disabled={action.isBusy} onClick={() => void rotate()}>
+        <button type="button" class="btn" aria-disabled={action.isBusy} onClick={() => void rotate()}>
           Rotate
         </button>
       </header>
@@ -179,7 +180,7 @@ function Danger({ webhook }: Pick<SettingsProps, "webhook">) {
     <section class="card" aria-label="Delete">
       <div class="pad row wrap">
         <p class="grow roomy s dim">Deleting it ends all deliveries, also those that wait.</p>
-        <button type="button" class="btn bad" disabled={action.isBusy} onClick={() => void remove()}>
+        <button type="button" class="btn bad" aria-disabled={action.isBusy} onClick={() => void remove()}>
           Delete this webhook
         </button>
       </div>
