@@ -89,12 +89,7 @@ function Row({
               />
             </div>
           )}
-          <button
-            type="submit"
-            class="btn"
-            disabled={!pause && reason.trim() === ""}
-            aria-disabled={isBusy}
-          >
+          <button type="submit" class="btn" disabled={!pause && reason.trim() === ""} aria-disabled={isBusy}>
             {pause ? "Resume" : "Pause"} {what}
           </button>
         </div>
