@@ -48,7 +48,7 @@ describe("API keys", () => {
       const key = await createKey(one, "bot", []);
       expect((await call(one, key, "/user/bulk?fids=3")).status).toBe(200);
       await page.getByRole("button", { name: "I have stored it" }).click();
-      // The button is gone: whoever uses a keyboard goes on from the heading.
+      // The button is gone: a user of the keyboard goes on from the heading.
       expect(await focusedText(page)).toBe("API keys");
       expect(await page.content()).not.toContain(key);
       await page.getByRole("link", { name: "bot" }).click();

@@ -7,7 +7,7 @@ export interface Polling {
   stop(): void;
 }
 
-/** What tells the time, and calls at one. */
+/** A clock, and calls at a time of it. */
 export interface PollingTime {
   nowMs(): number;
   /** Returns what takes the call back. */
