@@ -3,7 +3,7 @@ import type { Locator, Page } from "playwright-core";
 import { IS_LONG } from "../support/long.ts";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
-import { focusedText } from "./support/page.ts";
+import { focusComesTo } from "./support/page.ts";
 
 describe("the demo's wallet", () => {
   consoleTest(
@@ -92,7 +92,7 @@ describe("the tour of a demo network", () => {
       await click(button("Have 25 people add it"));
       await page.getByText("25 people added the app.").waitFor();
       // A button keeps the focus while it works, and afterwards.
-      expect(await focusedText(page)).toBe("Have 25 people add it");
+      await focusComesTo(page, "Have 25 people add it");
       await click(page.getByRole("tab", { name: "Send" }));
       await type(page.getByLabel("Title"), "Fresh bread");
       await type(page.getByLabel("Text"), "The oven is hot");
@@ -109,7 +109,7 @@ describe("the tour of a demo network", () => {
       await click(link("Go on to the webhook"));
       await click(button("Make something happen"));
       await page.getByText(/People cast, like and follow for/).waitFor();
-      expect(await focusedText(page)).toBe("Make something happen");
+      await focusComesTo(page, "Make something happen");
       await page.locator('[data-signature="valid"]').first().waitFor();
       expect(performance.now() - startedAtMs).toBeLessThan(TOUR_MS);
 

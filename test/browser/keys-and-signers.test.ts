@@ -5,7 +5,7 @@ import { GASLESS_REQUEST_DOMAIN, signedKeyRequest } from "../support/signed-key-
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { becomeDemoPerson } from "./support/demo-person.ts";
-import { type ConsolePage, focusedText } from "./support/page.ts";
+import { type ConsolePage, focusComesTo } from "./support/page.ts";
 
 const KEY_OWNER = 20;
 const SIGNER_OWNER = 21;
@@ -49,7 +49,7 @@ describe("API keys", () => {
       expect((await call(one, key, "/user/bulk?fids=3")).status).toBe(200);
       await page.getByRole("button", { name: "I have stored it" }).click();
       // The button is gone: a user of the keyboard goes on from the heading.
-      expect(await focusedText(page)).toBe("API keys");
+      await focusComesTo(page, "API keys");
       expect(await page.content()).not.toContain(key);
       await page.getByRole("link", { name: "bot" }).click();
       await page.getByRole("heading", { name: "Used for, in 30 days" }).waitFor();
@@ -65,7 +65,7 @@ describe("API keys", () => {
       await confirm(one);
       await page.locator("[data-secret]").waitFor();
       // The sheet was opened by it, and is closed.
-      expect(await focusedText(page)).toBe("Rotate, old one ends now");
+      await focusComesTo(page, "Rotate, old one ends now");
       const rotated = ((await page.locator("[data-secret]").textContent()) ?? "").trim();
       expect(
         await Promise.all(

@@ -107,9 +107,10 @@ export const setVisibility = (page: Page, state: "visible" | "hidden"): Promise<
     document.dispatchEvent(new Event("visibilitychange"));
   }, state);
 
-/** The text of what has the focus; that of the whole page where nothing has. */
-export const focusedText = (page: Page): Promise<string> =>
-  page.evaluate(() => document.activeElement?.textContent?.trim() ?? "");
+/** Waits until what has the focus has this text: a sheet gives the focus back once it has closed. */
+export async function focusComesTo(page: Page, text: string): Promise<void> {
+  await page.waitForFunction((wanted) => document.activeElement?.textContent?.trim() === wanted, text);
+}
 
 const pathOf = (url: string) => (URL.canParse(url) ? new URL(url).pathname : "");
 
