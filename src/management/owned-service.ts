@@ -37,9 +37,9 @@ export function recordChange(
   recordId: string,
   clock: Clock,
 ): AuditEntry {
-  const nobody = { signerUuid: null, userFid: null, hash: null };
+  const noSigner = { signerUuid: null, userFid: null, hash: null };
   const atMs = clock.nowMs();
-  return { atMs, ownerFid: fid, action, apiKeyId, ...nobody, recordId, outcome: "ok", requestId, address };
+  return { atMs, ownerFid: fid, action, apiKeyId, ...noSigner, recordId, outcome: "ok", requestId, address };
 }
 
 /** Operations that apps and webhooks share: both belong to an fid, are few, and have secrets. The audit log names each change. */

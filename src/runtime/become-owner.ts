@@ -29,7 +29,7 @@ export function becomeOwnerOf(dir: string): SystemUser | undefined {
     process.setuid?.(uid);
   } catch (cause) {
     throw new UserError(
-      `${dir} belongs to the user ${uid}, as whom root may not run here: ${reasonOf(cause)}. Run the command as that user`,
+      `${dir} belongs to the user ${uid}, and root may not become that user here: ${reasonOf(cause)}. Run the command as that user`,
       { cause },
     );
   }

@@ -29,7 +29,7 @@ async function panelSnippets(panel: Locator): Promise<ReadonlyMap<string, string
   return new Map(texts);
 }
 
-/** What somebody brings who runs what a page shows: the fid and the custody key that the snippets leave open. */
+/** What the snippets of a page leave open: the fid of the user who runs them, and the custody key. */
 interface Signer {
   readonly fid: number;
   readonly custodyKey: string;
