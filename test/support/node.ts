@@ -11,6 +11,7 @@ import {
   type IngestRecord,
   validateRecord,
 } from "../../src/ingest/record.ts";
+import type { RelayedOp } from "../../src/ingest/relay.ts";
 import { err, type Result } from "../../src/lib/result.ts";
 import type { Rejection } from "../../src/protocol/rejection.ts";
 import { FarcasterNetwork, UserNameProof } from "../../src/protocol/wire/generated/message.ts";
@@ -34,6 +35,8 @@ export interface TestNode extends Disposable {
   ingestAll(records: readonly EncodedRecord[]): string[];
   /** Merges records that were validated elsewhere, as the writer does. */
   merge(records: readonly EncodedRecord[]): MergeOutcome[];
+  /** Applies operations of an upstream, in one batch. */
+  relay(ops: readonly RelayedOp[]): void;
 }
 
 export function startTestNode(options: { nowSecs?: number; onEvents?: () => void } = {}): TestNode {
@@ -70,6 +73,7 @@ export function startTestNode(options: { nowSecs?: number; onEvents?: () => void
     ingest,
     merge: (records) =>
       engine.apply(records.map(decodeRecord).flatMap((record) => (record.ok ? [record.value] : []))),
+    relay: (ops) => engine.applyRelayed({ ops, positions: [] }),
     ingestMessage: (bytes) => ingest({ kind: "message", bytes }),
     ingestEvent: (event) => ingest(eventRecord(event)),
     ingestProof: (proof) => ingest(proofRecord(proof)),
