@@ -13,8 +13,8 @@ const NODE = "<node>";
 
 interface Rule {
   readonly pattern: RegExp;
-  /** Undefined if this place needs nothing. `after` is the text that follows. */
-  readonly change: (found: RegExpMatchArray, after: string) => Omit<Change, "at"> | undefined;
+  /** Undefined if this place needs nothing. */
+  readonly change: (found: RegExpMatchArray) => Omit<Change, "at"> | undefined;
 }
 
 const HOSTS: Readonly<Record<string, string>> = {
@@ -28,93 +28,76 @@ const HOSTS: Readonly<Record<string, string>> = {
     "nothing takes its place: users sign in with a Farcaster client, or approve a signer at this node",
 };
 
-/** @param sdkMajor the SDK's version that package.json names; undefined if none does. */
-function rulesFor(sdkMajor: number | undefined): readonly Rule[] {
-  const base = sdkMajor === 2 ? `${NODE}/v2` : NODE;
-  return [
-    {
-      pattern: /https?:\/\/api\.neynar\.com\/f\/app\/[^"'`\s]*/g,
-      change: () => ({
-        what: "webhookUrl of a manifest",
-        todo: `${NODE}/v2/farcaster/frame/webhook/<app_id>, after \`${programName} tokens import\``,
-      }),
+const RULES: readonly Rule[] = [
+  {
+    pattern: /https?:\/\/api\.neynar\.com\/f\/app\/[^"'`\s]*/g,
+    change: () => ({
+      what: "webhookUrl of a manifest",
+      todo: `${NODE}/v2/farcaster/frame/webhook/<app_id>, after \`${programName} tokens import\``,
+    }),
+  },
+  {
+    pattern: /\b(?:https?:\/\/)?((?:[a-z\d-]{1,40}\.)?neynar\.com)\b(?!\/f\/app)/g,
+    change: ([, host = ""]) => {
+      const todo = Object.hasOwn(HOSTS, host) ? HOSTS[host] : undefined;
+      return todo === undefined ? undefined : { what: host, todo };
     },
-    {
-      pattern: /\b(?:https?:\/\/)?((?:[a-z\d-]{1,40}\.)?neynar\.com)\b(?!\/f\/app)/g,
-      change: ([, host = ""]) => {
-        const todo = Object.hasOwn(HOSTS, host) ? HOSTS[host] : undefined;
-        return todo === undefined ? undefined : { what: host, todo };
-      },
-    },
-    {
-      pattern: /\bnew\s+Configuration\s*\(/g,
-      change: (_, after) =>
-        /\bbasePath\b/.test(argumentsOf(after))
-          ? undefined
-          : { what: "new Configuration without basePath", todo: `add basePath: "${base}"` },
-    },
-    {
-      pattern: /\bnew\s+NeynarAPIClient\s*\(/g,
-      change: (_, after) =>
-        sdkMajor !== 1 || /\bbasePath\b/.test(argumentsOf(after))
-          ? undefined
-          : { what: "new NeynarAPIClient without basePath", todo: `add { basePath: "${base}" }` },
-    },
-    {
-      pattern: /\b((?:[A-Z]{1,20}_){0,4}NEYNAR_\w*(?:API_?KEY|SECRET)\w*)\b/g,
-      change: ([, name = ""]) => ({
-        // It may be a key that a source has as a literal.
-        what: nameWithoutValues(name),
-        todo: name.includes("WEBHOOK")
-          ? "the secret of the webhook that this node gives"
-          : `a key of the node, by \`${programName} api-key create\``,
-      }),
-    },
-    {
-      pattern: /\bx-neynar-signature\b/gi,
-      change: () => ({
-        what: "X-Neynar-Signature",
-        todo: "stays: webhooks that are created by this API carry it; only the secret changes",
-      }),
-    },
-    {
-      pattern: /\bverifyAppKeyWithNeynar\b/g,
-      change: () => ({
-        what: "verifyAppKeyWithNeynar",
-        todo: `createVerifyAppKeyWithHub("${NODE}"), or let the node receive token events`,
-      }),
-    },
-    {
-      pattern: /["'](@neynar\/react(?:-native-signin)?)["']/g,
-      change: ([, name = ""]) => ({
-        what: name,
-        todo: "calls the vendor from the browser, with its sign-in page; this node has neither",
-      }),
-    },
-  ];
-}
-
-/** The arguments of a call whose parenthesis has just opened. */
-function argumentsOf(after: string): string {
-  let depth = 1;
-  for (let at = 0; at < after.length; at += 1) {
-    if (after[at] === "(") depth += 1;
-    if (after[at] === ")") depth -= 1;
-    if (depth === 0) return after.slice(0, at);
-  }
-  return after;
-}
+  },
+  {
+    pattern: /\b((?:[A-Z]{1,20}_){0,4}NEYNAR_\w*(?:API_?KEY|SECRET)\w*)\b/g,
+    change: ([, name = ""]) => ({
+      // It may be a key that a source has as a literal.
+      what: nameWithoutValues(name),
+      todo: name.includes("WEBHOOK")
+        ? "the secret of the webhook that this node gives"
+        : `a key of the node, by \`${programName} api-key create\``,
+    }),
+  },
+  {
+    pattern: /\bx-neynar-signature\b/gi,
+    change: () => ({
+      what: "X-Neynar-Signature",
+      todo: "stays: webhooks that are created by this API carry it; only the secret changes",
+    }),
+  },
+  {
+    pattern: /\bverifyAppKeyWithNeynar\b/g,
+    change: () => ({
+      what: "verifyAppKeyWithNeynar",
+      todo: `createVerifyAppKeyWithHub("${NODE}"), or let the node receive token events`,
+    }),
+  },
+  {
+    pattern: /["'](@neynar\/react(?:-native-signin)?)["']/g,
+    change: ([, name = ""]) => ({
+      what: name,
+      todo: "calls the vendor from the browser, with its sign-in page; this node has neither",
+    }),
+  },
+];
 
 /** @param file with blank comments. */
-export function findChanges({ text }: SourceFile, sdkMajor: number | undefined): Change[] {
+export function findChanges({ text }: SourceFile): Change[] {
   if (!/neynar/i.test(text)) return [];
-  return rulesFor(sdkMajor).flatMap(({ pattern, change }) =>
+  return RULES.flatMap(({ pattern, change }) =>
     [...text.matchAll(pattern)].flatMap((found) => {
-      const end = found.index + found[0].length;
-      const made = change(found, text.slice(end, end + 1_000));
+      const made = change(found);
       return made === undefined ? [] : [{ ...made, at: found.index }];
     }),
   );
+}
+
+/**
+ * The change of a client that is made without `basePath`.
+ *
+ * @param sdkMajor the SDK's version that package.json names; undefined if none does.
+ */
+export function basePathChange(className: string, sdkMajor: number | undefined): Omit<Change, "at"> {
+  const base = sdkMajor === 2 && className !== "NeynarHubClient" ? `${NODE}/v2` : NODE;
+  return {
+    what: `new ${className} without basePath`,
+    todo: `add basePath: "${base}"; without it the client calls the vendor, with this key`,
+  };
 }
 
 /** The major version of the SDK that a package.json of the repository asks for. */

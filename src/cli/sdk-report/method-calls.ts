@@ -1,3 +1,4 @@
+import { sdkClassesIn } from "./sdk-classes.ts";
 import { FORMER_METHODS, HUB_METHODS, SDK_METHODS, type SdkClass } from "./sdk-methods.ts";
 import type { SourceFile } from "./source-files.ts";
 
@@ -18,10 +19,11 @@ export interface ClientNames {
   readonly ofAll: ReadonlyMap<string, SdkClass>;
 }
 
-const PACKAGE = "@neynar/nodejs-sdk";
-const CLASSES = ["NeynarAPIClient", "NeynarHubClient"] as const;
+/** The name under which a file exports its default, among its own names. */
+const DEFAULT = "default";
 const MAX_NAMES = 2_000;
 const MAX_CLASSES_OF_FILE = 200;
+const MAX_IMPORTS_OF_FILE = 200;
 const MAX_CALLS_OF_FILE = 5_000;
 
 const requests = new Map(Object.entries(SDK_METHODS));
@@ -32,25 +34,26 @@ const formerRequests = new Map(Object.entries(FORMER_METHODS).map(([name, { requ
 const isCommon = (request: string) =>
   !/ \/v\d\/(farcaster|onchain|signature|stp|fungible)(\/|$)/.test(request);
 
-export function usesSdk(files: readonly SourceFile[]): boolean {
-  return files.some(({ text }) => text.includes(PACKAGE));
-}
-
 /** @param files with blank comments. */
 export function findClientNames(files: readonly SourceFile[]): ClientNames {
   const ofFile = new Map<string, Map<string, SdkClass>>();
   const ofAll = new Map<string, SdkClass>();
-  const add = (path: string, name: string | undefined, of: SdkClass) => {
-    if (name === undefined || ofAll.size >= MAX_NAMES) return;
+  const addOwn = (path: string, name: string, of: SdkClass) => {
     const own = ofFile.get(path) ?? new Map<string, SdkClass>();
     ofFile.set(path, own.set(name, of));
-    ofAll.set(name, of);
   };
-  for (const { path, text } of files) {
-    for (const of of CLASSES) {
-      const uses = text.matchAll(new RegExp(`\\b${of}\\b`, "g")).take(MAX_CLASSES_OF_FILE);
-      for (const { index } of uses) {
-        add(path, of, of);
+  const add = (path: string, name: string | undefined, of: SdkClass) => {
+    if (name === undefined || ofAll.size >= MAX_NAMES) return;
+    addOwn(path, name, of);
+    if (name !== DEFAULT) ofAll.set(name, of);
+  };
+  for (const file of files) {
+    const { path, text } = file;
+    for (const [className, of] of sdkClassesIn(file)) {
+      if (of === "Configuration") continue;
+      const uses = text.matchAll(new RegExp(`\\b${className.replaceAll("$", "\\$")}\\b`, "g"));
+      for (const { index } of uses.take(MAX_CLASSES_OF_FILE)) {
+        add(path, className, of);
         for (const name of namesBefore(text.slice(Math.max(0, index - 300), index))) add(path, name, of);
       }
     }
@@ -64,8 +67,40 @@ export function findClientNames(files: readonly SourceFile[]): ClientNames {
       if (of !== undefined) add(path, alias ?? name, of);
     }
   }
+  for (const { path, name, of } of defaultImports(files, ofFile)) addOwn(path, name, of);
   return { ofFile, ofAll };
 }
+
+/**
+ * The names that files give to what another file exports as its default: `import bot from "./neynar"`, `const bot =
+ * require("./neynar")`. Others may have the same names for something else.
+ */
+function defaultImports(
+  files: readonly SourceFile[],
+  ofFile: ClientNames["ofFile"],
+): { readonly path: string; readonly name: string; readonly of: SdkClass }[] {
+  const exports =
+    /\bexport\s+default\s+(?:async\s+)?(?:function\s+)?([\w$]+)|\bmodule\.exports\s*=\s*([\w$]+)/;
+  const exporters = files.flatMap(({ path, text }) => {
+    const own = ofFile.get(path);
+    const [, name, other] = (own && exports.exec(text)) ?? [];
+    const of = own?.get(name ?? other ?? "") ?? own?.get(DEFAULT);
+    return of === undefined ? [] : [{ module: withoutExtension(path), of }];
+  });
+  if (exporters.length === 0) return [];
+  const imported =
+    /\bimport\s+([\w$]+)\s*(?:,\s*\{[^{}]{0,500}\}\s*)?from\s*["']([^"'\n]{1,200})["']|\b(?:const|let|var)\s+([\w$]+)\s*=\s*require\(\s*["']([^"'\n]{1,200})["']\s*\)/g;
+  return files.flatMap(({ path, text }) =>
+    [...text.matchAll(imported).take(MAX_IMPORTS_OF_FILE)].flatMap(([, one, source, other, required]) => {
+      const module = withoutExtension((source ?? required ?? "").replace(/^(?:[@~]?\/|\.{1,2}\/)+/, ""));
+      // Neither the folder of an alias nor that of a relative path is resolved: the end of the path decides.
+      const found = exporters.find((exporter) => `/${exporter.module}`.endsWith(`/${module}`));
+      return module === "" || found === undefined ? [] : [{ path, name: one ?? other ?? "", of: found.of }];
+    }),
+  );
+}
+
+const withoutExtension = (path: string) => path.replace(/\.[cm]?[jt]sx?$/, "").replace(/\/index$/, "");
 
 /** The names that a class is assigned to, annotates, or is returned by, in the text before its own name. */
 function namesBefore(text: string): string[] {
@@ -76,12 +111,15 @@ function namesBefore(text: string): string[] {
     /([\w$]+)\s*[?!]?\s*(?:=\s*(?:async\s*)?)?(?:\([^()]{0,200}\)\s*)?:\s*(?:readonly\s+)?(?:Promise<\s*)?(?:\w+\.)?$/,
     // { client: new X
     /([\w$]+)\s*:\s*new\s+(?:\w+\.)?$/,
+    // export default new X, export default () => new X
+    /export\s+(default)\s+(?:(?:async\s*)?\([^()]{0,120}\)\s*(?::[^=;{}\n]{0,80})?=>\s*\(?\s*)?new\s+(?:\w+\.)?$/,
+    /module\.(exports)\s*=\s*new\s+(?:\w+\.)?$/,
     // function get() { … return new X, get = () => { … return new X
     /(?:function\s+([\w$]+)\s*\(|([\w$]+)\s*=\s*(?:async\s*)?\()[^()]{0,200}\)[^{}]{0,80}\{[^{}]{0,200}return\s+new\s+(?:\w+\.)?$/,
   ];
   return patterns.flatMap((pattern) => {
     const [, one, other] = pattern.exec(text) ?? [];
-    const name = one ?? other;
+    const name = one === "exports" ? DEFAULT : (one ?? other);
     return name === undefined || name === "return" ? [] : [name];
   });
 }

@@ -2,10 +2,11 @@ import type { Config } from "../../config/schema.ts";
 import type { Scope } from "../../http/caller.ts";
 import { SCOPES } from "../../http/caller.ts";
 import { blankComments } from "./blank-comments.ts";
-import { findChanges, sdkMajorOf } from "./changes.ts";
-import { findClientNames, findMethodCalls, usesSdk } from "./method-calls.ts";
+import { basePathChange, findChanges, sdkMajorOf } from "./changes.ts";
+import { findClientNames, findMethodCalls } from "./method-calls.ts";
 import { findPathCalls, findPathNames } from "./path-calls.ts";
 import { type RequestSupport, type Support, supportOfMethod } from "./request-support.ts";
+import { clientsWithoutBase, findSettings, SDK_PACKAGE } from "./sdk-classes.ts";
 import type { SourceFile, SourceFiles } from "./source-files.ts";
 import { pathWithoutValues } from "./without-values.ts";
 
@@ -36,7 +37,7 @@ export interface ReportedChange {
 }
 
 export interface SdkReport {
-  /** Whether every call works here, once it has what it needs. */
+  /** Whether the sources show every call, and each works here once it has what it needs. */
   readonly ok: boolean;
   readonly folder: string;
   readonly files: number;
@@ -64,7 +65,9 @@ export function createSdkReport(
   const calls = new Groups<RequestSupport & { readonly call: string }>();
   const unclear = new Groups<{ readonly call: string; readonly why: string }>();
   const changes = new Groups<{ readonly what: string; readonly todo: string }>();
-  const clients = usesSdk(files) ? findClientNames(files) : undefined;
+  const sdkFile = files.find(({ text }) => text.includes(SDK_PACKAGE));
+  const clients = sdkFile ? findClientNames(files) : undefined;
+  const settings = findSettings(files);
   const paths = findPathNames(files);
   const sdkMajor = sdkMajorOf(files);
 
@@ -89,15 +92,31 @@ export function createSdkReport(
         unclear.add({ call, why: "the path is made at run time" }, call, placeOf(at));
       }
     }
-    for (const { what, todo, at } of findChanges(file, sdkMajor))
-      changes.add({ what, todo }, what, placeOf(at));
+    for (const { className, isCertain, at } of clientsWithoutBase(file, settings, sdkMajor)) {
+      const { what, todo } = basePathChange(className, sdkMajor);
+      const call = `new ${className}(…)`;
+      if (isCertain) changes.add({ what, todo }, what, placeOf(at));
+      else unclear.add({ call, why: `its settings are made elsewhere: ${todo}` }, call, placeOf(at));
+    }
+    for (const { what, todo, at } of findChanges(file)) changes.add({ what, todo }, what, placeOf(at));
   }
 
   const found = calls.list();
+  if (sdkFile && found.length === 0 && unclear.isEmpty)
+    unclear.add(
+      { call: SDK_PACKAGE, why: "no call of the SDK was seen" },
+      SDK_PACKAGE,
+      createPlaceOf(sdkFile)(sdkFile.text.indexOf(SDK_PACKAGE)),
+    );
   const needed = new Set(found.flatMap(({ verdict, scope }) => (WORKING.has(verdict) ? [scope] : [])));
   const isServed = config.service.compat_prefixes.includes("farcaster");
   return {
-    ok: isServed && found.every(({ verdict }) => WORKING.has(verdict)),
+    ok:
+      isServed &&
+      found.every(({ verdict }) => WORKING.has(verdict)) &&
+      unclear.isEmpty &&
+      !sources.isCut &&
+      sources.skipped.length === 0,
     folder,
     files: files.length,
     skipped: sources.skipped,
@@ -125,6 +144,10 @@ class Groups<T> {
       const isKnown = group.places.some(({ file, line }) => file === place.file && line === place.line);
       if (!isKnown && group.places.length < MAX_PLACES) group.places.push(place);
     } else if (this.#groups.size < MAX_GROUPS) this.#groups.set(key, { value, places: [place] });
+  }
+
+  get isEmpty(): boolean {
+    return this.#groups.size === 0;
   }
 
   /** In the order of their names. */

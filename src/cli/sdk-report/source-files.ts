@@ -12,7 +12,7 @@ export interface SourceFile {
 
 export interface SourceFiles {
   readonly files: readonly SourceFile[];
-  /** Files with sources that were not read, because they are too large or generated; at most 20. */
+  /** Files that may call the hosted API and were not read, because they are too large or generated; at most 20. */
   readonly skipped: readonly string[];
   /** Whether a bound ended the search, so that there may be more. */
   readonly isCut: boolean;
@@ -22,7 +22,11 @@ const MAX_FILES = 20_000;
 const MAX_ENTRIES = 400_000;
 const MAX_DEPTH = 32;
 const MAX_FILE_BYTES = 1_000_000;
+/** A larger file is searched for `MENTION` only, up to this size. */
+const MAX_SEARCHED_BYTES = 8_000_000;
 const MAX_TOTAL_BYTES = 64_000_000;
+/** What a source has that calls the hosted API: a host or package of the vendor, or a path. */
+const MENTION = /neynar|\/farcaster/i;
 /** A longer line is the work of a program. */
 const MAX_LINE_CHARS = 20_000;
 const MAX_SHOWN_SKIPPED = 20;
@@ -76,12 +80,10 @@ export async function readSourceFiles(folder: string): Promise<SourceFiles> {
         if (depth < MAX_DEPTH) await readFolder(inner, depth + 1);
         else isCut = true;
       } else if (entry.isFile() && isSource(name)) {
-        const text = await readText(join(root, inner));
-        if (text === undefined) skipped.push(inner);
-        else {
-          bytes += text.length;
-          files.push({ path: inner, text });
-        }
+        const { text, size, mayCall } = await readSource(join(root, inner));
+        bytes += size;
+        if (text !== undefined) files.push({ path: inner, text });
+        else if (mayCall) skipped.push(inner);
       }
     }
   }
@@ -94,19 +96,28 @@ export async function readSourceFiles(folder: string): Promise<SourceFiles> {
   return { files, skipped: skipped.slice(0, MAX_SHOWN_SKIPPED), isCut };
 }
 
-/** The text of a file; undefined if it is too large, generated, binary or cannot be read. */
-async function readText(path: string): Promise<string | undefined> {
+interface Source {
+  /** Undefined if the file is too large, generated, binary or cannot be read. */
+  readonly text?: string;
+  /** Bytes that were read. */
+  readonly size: number;
+  readonly mayCall: boolean;
+}
+
+async function readSource(path: string): Promise<Source> {
   try {
     // Without O_NONBLOCK a named pipe that took the file's place would block.
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     await using handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     const stat = await handle.stat();
-    if (!stat.isFile() || stat.size > MAX_FILE_BYTES) return undefined;
+    const { size } = stat;
+    if (!stat.isFile() || size > MAX_SEARCHED_BYTES) return { size: 0, mayCall: true };
     const text = await handle.readFile("utf8");
-    if (text.includes("\0")) return undefined;
-    return hasLongLine(text) ? undefined : text;
+    const mayCall = MENTION.test(text);
+    const isRead = size <= MAX_FILE_BYTES && !text.includes("\0") && !hasLongLine(text);
+    return isRead ? { text, size, mayCall } : { size, mayCall };
   } catch {
-    return undefined;
+    return { size: 0, mayCall: true };
   }
 }
 

@@ -159,6 +159,118 @@ test("methods are those of the SDK's client: not comments, own methods, or other
   expect(requestsIn("const c = getClient(); c.fetchFeed({})")).toEqual([]);
 });
 
+describe("the client of an app", () => {
+  const sdk = 'import { Configuration, NeynarAPIClient } from "@neynar/nodejs-sdk";\n';
+
+  test.each([
+    ["a plain object", `${sdk}const c = new NeynarAPIClient({ apiKey: process.env.K }); c.fetchFeed({});`],
+    [
+      "an object in a variable",
+      `${sdk}const o = { apiKey: "k" };\nconst c = new NeynarAPIClient(o);\nc.fetchFeed({});`,
+    ],
+    [
+      "a class under another name",
+      'import { NeynarAPIClient as Api } from "@neynar/nodejs-sdk";\nconst c = new Api({ apiKey }); c.fetchFeed({});',
+    ],
+    [
+      "a default import",
+      'import sdk from "@neynar/nodejs-sdk";\nconst c = new sdk.NeynarAPIClient({ apiKey }); c.fetchFeed({});',
+    ],
+    [
+      "a default import that is taken for the class",
+      'import Neynar from "@neynar/nodejs-sdk";\nconst c = new Neynar({ apiKey }); c.fetchFeed({});',
+    ],
+    [
+      "a namespace",
+      'import * as sdk from "@neynar/nodejs-sdk";\nconst c = new sdk.NeynarAPIClient({ apiKey }); c.fetchFeed({});',
+    ],
+    [
+      "a class from a default import",
+      'import sdk from "@neynar/nodejs-sdk";\nconst { NeynarAPIClient: Api } = sdk;\nconst c = new Api({ apiKey }); c.fetchFeed({});',
+    ],
+    [
+      "require",
+      'const sdk = require("@neynar/nodejs-sdk");\nconst c = new sdk.NeynarAPIClient({ apiKey }); c.fetchFeed({});',
+    ],
+    [
+      "a dynamic import",
+      'const { NeynarAPIClient: Api } = await import("@neynar/nodejs-sdk");\nconst c = new Api({ apiKey }); c.fetchFeed({});',
+    ],
+  ])("without basePath is a line to change: %s", (_, text) => {
+    const report = reportOf({ "a.ts": text });
+    expect(report.calls.map(({ call }) => call)).toEqual(["fetchFeed"]);
+    expect(report.changes).toMatchObject([{ what: "new NeynarAPIClient without basePath" }]);
+    expect(report.ok).toBe(true);
+  });
+
+  test.each([
+    ["a Configuration", `${sdk}new NeynarAPIClient(new Configuration({ apiKey, basePath })).fetchFeed({});`],
+    ["a plain object", `${sdk}const c = new NeynarAPIClient({ apiKey, basePath: NODE }); c.fetchFeed({});`],
+    [
+      "settings of another file",
+      {
+        "a.ts": `${sdk}import { config } from "./b";\nnew NeynarAPIClient(config).fetchFeed({});`,
+        "b.ts": `${sdk}export const config = new Configuration({ apiKey, basePath });`,
+      },
+    ],
+  ])("with basePath needs no change: %s", (_, texts) => {
+    const report = reportOf(typeof texts === "string" ? { "a.ts": texts } : texts);
+    expect(report).toMatchObject({ ok: true, changes: [], unclear: [] });
+    expect(report.calls.map(({ call }) => call)).toEqual(["fetchFeed"]);
+  });
+
+  test.each(["settings()", "config", "{ ...shared, apiKey }"])(
+    "whose settings the sources do not show is one to look at, and not ok: %s",
+    (settings) => {
+      const text = `${sdk}const c = new NeynarAPIClient(${settings}); c.fetchFeed({});`;
+      expect(reportOf({ "a.ts": text })).toMatchObject({
+        ok: false,
+        unclear: [{ call: "new NeynarAPIClient(…)", places: [{ file: "a.ts", line: 2 }] }],
+      });
+    },
+  );
+
+  test.each([
+    ["export default client;", 'import bot from "./lib/neynar";'],
+    ["module.exports = client;", 'const bot = require("../lib/neynar.js");'],
+    ["export { client as default };", 'import bot, { other } from "@/lib/neynar";'],
+    ["export default new NeynarAPIClient({ basePath });", 'import bot from "../lib/neynar.ts";'],
+    [
+      "export default function make() { return new NeynarAPIClient(config); }",
+      'import bot from "@/lib/neynar";',
+    ],
+  ])("is known by the name that another file gives to a default export: %s %s", (exported, imported) => {
+    const report = reportOf({
+      "lib/neynar.ts": `${sdk}const config = new Configuration({ basePath });\nconst client = new NeynarAPIClient(config);\n${exported}`,
+      "app/a.ts": `${imported}\nbot.fetchFeed({});`,
+      "app/index.ts": 'import bot from "./client";\nbot.fetchUserFollowers({});',
+    });
+    expect(report.calls.map(({ call }) => call)).toEqual(["fetchFeed"]);
+    expect(report.unclear.map(({ call }) => call)).toEqual([".fetchUserFollowers()"]);
+  });
+});
+
+describe("the report is not ok where something is unclear", () => {
+  const client = 'import { NeynarAPIClient } from "@neynar/nodejs-sdk";\n';
+
+  test("a call of an object that was not seen to be the client", () => {
+    expect(reportOf({ "a.ts": `${client}made().fetchFeed({});` })).toMatchObject({ ok: false, calls: [] });
+  });
+
+  test("an SDK whose calls are not seen", () => {
+    const report = reportOf({ "package.json": '{ "dependencies": { "@neynar/nodejs-sdk": "3.1.0" } }' });
+    expect(report).toMatchObject({ ok: false, unclear: [{ call: "@neynar/nodejs-sdk" }] });
+  });
+
+  test("a folder of which not everything was read", () => {
+    const files = { files: [], skipped: [], isCut: true };
+    expect(createSdkReport("app", files, support, config).ok).toBe(false);
+    expect(createSdkReport("app", { ...files, isCut: false }, support, config).ok).toBe(true);
+    const skipped = { ...files, isCut: false, skipped: ["a.js"] };
+    expect(createSdkReport("app", skipped, support, config).ok).toBe(false);
+  });
+});
+
 test("without the prefix of the hosted API in the settings, the report says so and is not ok", () => {
   const report = reportOf({ "a.ts": "fetch('/v2/farcaster/cast')" }, configWith("service.compat_prefixes="));
   expect(report).toMatchObject({ ok: false, isServed: false });
@@ -249,6 +361,8 @@ fetch(base + "/${key}/bulk"); webhook("https://api.neynar.com/f/app/${key}/event
     ["functions", "\nfunction a("],
     ["assignments", "const a = (a: a) "],
     ["hosts", "https://api.neynar.com"],
+    ["settings", "a = {"],
+    ["imports", 'import a from "./a" '],
   ])("a file of half a megabyte of %s takes bounded time", (_, piece) => {
     const lines = piece.repeat(Math.floor(10_000 / piece.length));
     const text = `${sdk}\n${`${lines}\n`.repeat(50)}`;
@@ -277,6 +391,7 @@ fetch(base + "/${key}/bulk"); webhook("https://api.neynar.com/f/app/${key}/event
     await Bun.write(join(dir.path, "large.ts"), `${call}\n`.repeat(50_000));
     await Bun.write(join(dir.path, "generated.js"), call.repeat(1_000));
     await Bun.write(join(dir.path, "binary.ts"), `${call}\0`);
+    await Bun.write(join(dir.path, "chart.js"), "draw(1);".repeat(10_000));
     await Bun.write(join(dir.path, `${"d/".repeat(60)}deep.ts`), call);
     await Bun.write(join(dir.path, "read.ts"), call);
     const { files, skipped, isCut } = await readSourceFiles(dir.path);

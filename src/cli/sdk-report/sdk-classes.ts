@@ -1,0 +1,114 @@
+import type { SourceFile } from "./source-files.ts";
+
+export const SDK_PACKAGE = "@neynar/nodejs-sdk";
+
+export const CLIENT_CLASSES = ["NeynarAPIClient", "NeynarHubClient"] as const;
+type ClassName = (typeof CLIENT_CLASSES)[number] | "Configuration";
+
+/** A place where a client of the SDK is made without the node's address, or with settings that the sources do not show. */
+export interface ClientWithoutBase {
+  readonly className: ClassName;
+  readonly isCertain: boolean;
+  readonly at: number;
+}
+
+const MAX_ALIASES = 20;
+const MAX_OBJECTS = 5_000;
+const MAX_ARGUMENT_CHARS = 1_000;
+
+/**
+ * Returns the names that a file gives to the SDK's classes, each with its class: their own, and those of `import { A as B }`,
+ * `const { A: B } = require(…)` and of a default import, which is also taken for the client.
+ *
+ * @param file with blank comments.
+ */
+export function sdkClassesIn({ text }: SourceFile): Map<string, ClassName> {
+  const classes = new Map<string, ClassName>([
+    ...CLIENT_CLASSES.map((name) => [name, name] as const),
+    ["Configuration", "Configuration"],
+  ]);
+  if (!text.includes("eynar")) return classes;
+  const renamed =
+    /\b(NeynarAPIClient|NeynarHubClient|Configuration)\s*(?:\bas\b|:)\s*([A-Za-z_$][\w$]*)\s*[,}]/g;
+  for (const [, name, alias] of text.matchAll(renamed).take(MAX_ALIASES))
+    classes.set(alias as string, name as ClassName);
+  const whole =
+    /\bimport\s+([\w$]+)\s*(?:,\s*\{[^{}]{0,500}\}\s*)?from\s*["']@neynar\/nodejs-sdk["']|\b(?:const|let|var)\s+([\w$]+)\s*=\s*require\(\s*["']@neynar\/nodejs-sdk["']\s*\)(?!\s*\.)/g;
+  for (const [, one, other] of text.matchAll(whole).take(MAX_ALIASES))
+    classes.set((one ?? other) as string, "NeynarAPIClient");
+  return classes;
+}
+
+/** The objects of a repository that may be settings of a client, by their names. */
+export interface SettingsNames {
+  /** The text of the braces. Undefined if it is a `Configuration`, which is checked where it is made. */
+  readonly objects: ReadonlyMap<string, string | undefined>;
+}
+
+/** @param files with blank comments. */
+export function findSettings(files: readonly SourceFile[]): SettingsNames {
+  const objects = new Map<string, string | undefined>();
+  for (const { text } of files) {
+    if (!/eynar|basePath/.test(text)) continue;
+    const assigned =
+      /\b([\w$]{1,60})\s*(?::\s*[\w.$<>]{1,80}\s*)?=\s*(?:\{|new\s+(?:[\w$]{1,60}\.)?Configuration\b)/g;
+    for (const { 0: found, 1: name = "", index } of text.matchAll(assigned)) {
+      if (objects.size >= MAX_OBJECTS) break;
+      const end = index + found.length;
+      objects.set(name, found.endsWith("{") ? untilClosed(text, end, "{", "}") : undefined);
+    }
+  }
+  return { objects };
+}
+
+/**
+ * Returns where a file makes a client, or its `Configuration`, without `basePath`: such a client sends its key to the vendor.
+ *
+ * @param file with blank comments.
+ * @param sdkMajor the SDK's version. That of version 1 takes the key and optional settings.
+ */
+export function clientsWithoutBase(
+  file: SourceFile,
+  settings: SettingsNames,
+  sdkMajor: number | undefined,
+): ClientWithoutBase[] {
+  const { text } = file;
+  if (!/neynar/i.test(text)) return [];
+  const classes = sdkClassesIn(file);
+  const names = [...classes.keys()].map((name) => name.replaceAll("$", "\\$")).join("|");
+  const made = new RegExp(`\\bnew\\s+(?:[\\w$]{1,60}\\.){0,2}(${names})\\s*\\(`, "g");
+  return [...text.matchAll(made)].flatMap(({ 0: found, 1: name = "", index }) => {
+    const className = classes.get(name);
+    const given = untilClosed(text, index + found.length, "(", ")");
+    const verdict = sdkMajor === 1 ? verdictOfFirst(given) : verdictOf(given, settings);
+    if (className === undefined || verdict === "has") return [];
+    return { className, isCertain: verdict === "lacks", at: index };
+  });
+}
+
+/** What the sources show of the settings of a client: that they have `basePath`, that they lack it, or neither. */
+type Verdict = "has" | "lacks" | "unknown";
+
+const verdictOfFirst = (given: string): Verdict => (/\bbasePath\b/.test(given) ? "has" : "lacks");
+
+/** @param given the arguments of a client or of a `Configuration`. A `Configuration` among them is checked by itself. */
+function verdictOf(given: string, { objects }: SettingsNames): Verdict {
+  if (/\bbasePath\b|\bnew\s+(?:[\w$]{1,60}\.)?Configuration\b/.test(given)) return "has";
+  if (/^\s*(?:\{|$)/.test(given)) return given.includes("...") ? "unknown" : "lacks";
+  const name = /^\s*([\w$]+)\s*(?:$|,)/.exec(given)?.[1];
+  if (name === undefined || !objects.has(name)) return "unknown";
+  const object = objects.get(name);
+  return object === undefined ? "has" : verdictOf(`{${object}`, { objects });
+}
+
+/** The text from `start` to what closes the bracket that has just opened. */
+function untilClosed(text: string, start: number, opening: string, closing: string): string {
+  const end = Math.min(text.length, start + MAX_ARGUMENT_CHARS);
+  let depth = 1;
+  for (let at = start; at < end; at += 1) {
+    if (text[at] === opening) depth += 1;
+    if (text[at] === closing) depth -= 1;
+    if (depth === 0) return text.slice(start, at);
+  }
+  return text.slice(start, end);
+}
