@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { CompactProgress, CompactReport } from "../node/compact/compact-index.ts";
 import { grouped, percentOf, progressLine } from "../runtime/progress-line.ts";
@@ -28,7 +29,7 @@ export function registerIndex(program: Command, context: CommandContext): void {
       const common = createCommon(context);
       const { config, clock, log, shutdown } = common;
       context.exitCode = await runTask(common, async () => {
-        if (!(await Bun.file(indexPath(config.data.dir)).exists()))
+        if (!existsSync(indexPath(config.data.dir)))
           throw new UserError(`there is no index in ${config.data.dir}`);
         const dataDir = openTaskDataDir(common);
         await migrateFormerIndex(common, dataDir.path, { always: false });

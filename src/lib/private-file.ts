@@ -3,10 +3,17 @@ import { chmodSync, chownSync, closeSync, openSync, renameSync, statSync, writeF
 const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
 
-/** Creates an empty file that only its owner can read and write. Restricts an existing file like `closeToOthers`. */
+/**
+ * Creates an empty file that only its owner can read and write. Restricts an existing file like `restrictToOwner`, without
+ * opening it: it may be a database, whose locks this process would lose with the descriptor.
+ */
 export function createPrivateFile(path: string): void {
-  closeSync(openSync(path, "a", OWNER_ONLY));
-  restrictToOwner(path);
+  try {
+    closeSync(openSync(path, "ax", OWNER_ONLY));
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "EEXIST")) throw cause;
+    restrictToOwner(path);
+  }
 }
 
 /** Writes a file that only its owner can read, at once: a crash leaves the former content or none. */

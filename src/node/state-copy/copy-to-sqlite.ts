@@ -56,6 +56,7 @@ export async function copyToSqlite(
       }
       const tables = await fill(partial, source, options);
       if (!dryRun) {
+        syncPath(partial);
         if (former === "moved") setAside(file);
         renameSync(partial, file);
         syncPath(dirname(file));
@@ -109,7 +110,6 @@ async function fill(
   raiseNonceFloor(db, floorOf(options));
   db.sqlite.exec("COMMIT");
   db.checkpoint();
-  syncPath(file);
   return tables;
 }
 

@@ -1,0 +1,82 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { verifyIndex } from "../../src/db/index/verify.ts";
+import { statePath } from "../../src/db/state/database.ts";
+import { loadCastsByHash } from "../../src/read/hydrate/casts.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { castNow, deliveryArgs, hubClient, prepareDeliveries } from "../support/delivery-network.ts";
+import { CAN_LIST_LOCKS, lockedFiles, lockFilesOf } from "../support/file-locks.ts";
+import { type ForeignAct, useAsForeign } from "../support/foreign-process.ts";
+import { makeWallet } from "../support/messages.ts";
+import { startNode, tempDir } from "../support/program.ts";
+import { signedHeaders } from "../support/signing.ts";
+import { hashOf } from "../support/social.ts";
+
+/** Other programs use the databases of a process, which is killed with -9 then: what it has acknowledged is there. */
+
+const EVERY_ACT: readonly ForeignAct[] = ["read", "write", "checkpoint", "vacuum", "leave write-ahead mode"];
+const EVERY_OUTCOME = ["", "", "", "", expect.stringContaining("database is locked")];
+const FID = 1;
+
+const dir = tempDir();
+afterAll(() => dir[Symbol.dispose]());
+
+/** The locks that a process must hold. */
+function expectLocks(pid: number, databases: readonly string[]): void {
+  if (!CAN_LIST_LOCKS) return;
+  const files = databases.flatMap(lockFilesOf);
+  expect(lockedFiles(pid, files)).toEqual(files);
+}
+
+describe("a serving node", () => {
+  test("loses nothing that it acknowledged before and after other programs read, write, checkpoint and vacuum its databases", async () => {
+    const dataDir = join(dir.path, "serve");
+    const files = [indexPath(dataDir), statePath(dataDir)];
+    await prepareDeliveries(dataDir, { fids: [FID], webhooks: [] });
+    const start = () => startNode({ command: compiledProgram, dataDir, args: deliveryArgs });
+    await using node = await start();
+    using hub = hubClient(node.hubAddress);
+    const casts: `0x${string}`[] = [];
+    const keys: string[] = [];
+    const signed = async (url: string, method: "GET" | "POST", path: string, body?: string) => {
+      const signedAt = Math.floor(Date.now() / 1000);
+      const wallet = makeWallet(`custody ${FID}`);
+      const content = body === undefined ? {} : { body };
+      const headers = await signedHeaders({ method, path, fid: FID, signedAt, wallet, ...content });
+      const response = await fetch(`${url}/v2/svc${path}`, { method, headers, ...content });
+      expect([path, response.status]).toEqual([path, 200]);
+      return (await response.json()) as { api_keys: { name: string }[] };
+    };
+    const write = async () => {
+      const batch = Array.from({ length: 10 }, (_, at) => castNow(FID, `cast ${casts.length + at}`));
+      expect(await hub.submit(batch)).toEqual(batch.map(() => true));
+      casts.push(...batch.map(hashOf));
+      const name = `key ${keys.length}`;
+      await signed(node.url, "POST", "/api_key", JSON.stringify({ name, scopes: ["read"] }));
+      keys.push(name);
+    };
+
+    await write();
+    for (const file of files) expect(await useAsForeign(file, ["read"])).toEqual([""]);
+    expectLocks(node.pid, files);
+    await write();
+    for (const file of files) expect(await useAsForeign(file, EVERY_ACT)).toEqual(EVERY_OUTCOME);
+    expectLocks(node.pid, files);
+    await write();
+    await expect(start()).rejects.toThrow(`is in use by process ${node.pid}`);
+    expectLocks(node.pid, files);
+    if (CAN_LIST_LOCKS) expect(lockedFiles(node.pid, [join(dataDir, "lock")])).toHaveLength(1);
+    await write();
+    for (const file of files) expect(await useAsForeign(file, ["read"])).toEqual([""]);
+    await node.kill();
+
+    await using next = await start();
+    const { api_keys: listed } = await signed(next.url, "GET", `/api_key/list?fid=${FID}`);
+    expect(listed.map(({ name }) => name).sort()).toEqual(keys);
+    expect(await next.stop()).toBe(0);
+    using db = openIndexReader(indexPath(dataDir));
+    expect(loadCastsByHash(db, casts)).toHaveLength(casts.length);
+    expect(verifyIndex(indexPath(dataDir))).toEqual([]);
+  }, 60_000);
+});
