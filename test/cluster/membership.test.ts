@@ -306,7 +306,7 @@ describe.skipIf(!HAS_POSTGRES)("membership", () => {
     await using database = await createDatabase();
     await using cluster = clusterOn(database);
     const { signals } = await cluster.join("a");
-    expect(Math.abs(signals.clockOffsetMs)).toBeLessThan(1_000);
+    expect(Math.abs(signals.clockOffsetMs)).toBeLessThan(20_000);
   });
 
   test("a jump of the machine's clock is measured with the next beat", async () => {

@@ -159,10 +159,10 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     expect([paused.exitCode, paused.out]).toEqual([0, "paused: signed\n"]);
     const statuses = async () =>
       Promise.all([a, b].map(async (node) => (await callSigned(node, FID, "GET", "/frame/app/list")).status));
-    await until(async () => (await statuses()).every((status) => status === 503), "both refuse", 3_000);
+    await until(async () => (await statuses()).every((status) => status === 503), "both refuse");
     expect((await statusOf(b)).switches).toMatchObject([{ name: "signed", reason: "a test" }]);
     expect((await command("state", "resume", "all")).out).toBe("resumed: signed\n");
-    await until(async () => (await statuses()).every((status) => status === 200), "both accept", 3_000);
+    await until(async () => (await statuses()).every((status) => status === 200), "both accept");
   }, 20_000);
 
   test("a start is refused with its reason: an id in use, settings that differ, a node by itself", async () => {
@@ -207,8 +207,8 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
   test("a node that stops gives up its lease at once, and its row can be removed", async () => {
     await until(async () => (await statusOf(b)).nodes.alive === 2, "b knows of a");
     expect(await a.stop()).toBe(0);
-    await until(async () => (await statusOf(b)).nodes.alive === 1, "b is alone", 3_000);
-    await until(async () => (await statusOf(b)).nodes.maintenance !== "a", "a runs no maintenance", 3_000);
+    await until(async () => (await statusOf(b)).nodes.alive === 1, "b is alone");
+    await until(async () => (await statusOf(b)).nodes.maintenance !== "a", "a runs no maintenance");
     const removed = await command("nodes", "remove", "a");
     expect([removed.exitCode, removed.out]).toEqual([0, "removed: a\n"]);
     const listed = await command("nodes");

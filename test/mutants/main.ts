@@ -54,12 +54,12 @@ if (!folder) {
 
 const copies = Array.from({ length: Number(values.jobs) }, copyOfProject);
 try {
-  process.exitCode = await judge(folder);
+  process.exitCode = await testMutants(folder);
 } finally {
   for (const copy of copies) rmSync(copy, { recursive: true, force: true });
 }
 
-async function judge(folder: string): Promise<number> {
+async function testMutants(folder: string): Promise<number> {
   const files = folder.endsWith(".ts") ? [folder] : sourcesBelow(folder);
   const mutants = sample(files.flatMap(mutantsOf));
   const runs = await runsOf(testsOf(folder), new Set(files));
@@ -129,15 +129,12 @@ function mutantsOf(file: string): Mutant[] {
 }
 
 function testsOf(folder: string): string[] {
-  const mirror = folder.replace(/^src/, "test").replace(/\.ts$/, ".test.ts");
+  const mirror = folder.replace(/\/[^/]*\.ts$/, "").replace(/^src/, "test");
   const room = Object.keys(TESTS_ELSEWHERE).find((name) => folder.startsWith(name));
-  const places = [mirror, mirror.replace(/\/[^/]*$/, ""), ...(room ? (TESTS_ELSEWHERE[room] ?? []) : [])];
-  const files = places.flatMap((place) =>
-    place.endsWith(".test.ts")
-      ? [...new Bun.Glob(place).scanSync(ROOT)]
-      : [...new Bun.Glob(`${place}/**/*.test.ts`).scanSync(ROOT)].sort(),
-  );
-  return [...new Set(files)];
+  const places = [mirror, ...(room ? (TESTS_ELSEWHERE[room] ?? []) : [])];
+  return [
+    ...new Set(places.flatMap((place) => [...new Bun.Glob(`${place}/**/*.test.ts`).scanSync(ROOT)].sort())),
+  ];
 }
 
 /** The test files that run any line of the sources, the quickest first. */

@@ -35,8 +35,6 @@ const failed = (outcome: Promise<unknown>) =>
     () => true,
   );
 
-const DNS_TIMEOUT_MS = 2_000;
-
 test("names without a response do not delay calls to others", async () => {
   await using dns = await startDnsServer((name) => (name.startsWith("good") ? ["127.0.0.1"] : "silent"));
   using receiver = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("taken") });
@@ -44,7 +42,7 @@ test("names without a response do not delay calls to others", async () => {
     allowCidrs: ["127.0.0.0/8"],
     allowHttp: true,
     resolve: createBoundedResolve(dns.resolve),
-    dnsTimeoutMs: DNS_TIMEOUT_MS,
+    dnsTimeoutMs: 5_000,
   });
   const client = createOutboundClient({ guard });
   const call = (name: string, requester: string) =>
@@ -52,15 +50,17 @@ test("names without a response do not delay calls to others", async () => {
       url: `http://${name}.example:${receiver.port}/`,
       method: "POST",
       requester,
-      timeoutMs: 5_000,
+      timeoutMs: 10_000,
     });
-  const silent = Array.from({ length: 200 }, (_, at) => call(`silent-${at}`, `fid:${at % 10}`));
-  for (let at = 0; at < 10; at += 1) {
-    const startedAt = performance.now();
-    expect(expectOk(await call(`good-${at}`, "fid:77")).status).toBe(200);
-    // Behind one silent name, each call would wait for its whole time.
-    expect(performance.now() - startedAt).toBeLessThan(DNS_TIMEOUT_MS);
-  }
+  let ended = 0;
+  const silent = Array.from({ length: 200 }, async (_, at) => {
+    const outcome = await call(`silent-${at}`, `fid:${at % 10}`);
+    ended += 1;
+    return outcome;
+  });
+  for (let at = 0; at < 10; at += 1) expect(expectOk(await call(`good-${at}`, "fid:77")).status).toBe(200);
+  // After a silent name, a call would wait until that name's time is over.
+  expect(ended).toBe(0);
   // Few lookups of each requester were started.
   expect(dns.queries.filter((name) => name.startsWith("silent")).length).toBe(
     10 * LOOKUP_LIMITS.perRequester,

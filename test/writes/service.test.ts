@@ -331,16 +331,19 @@ describe("writes of a node that follows another", () => {
 
   test("one fid that gets no answer holds up no other", async () => {
     await using upstream = await startScriptedUpstream();
-    await using node = await startTestWrites({ upstream, timeoutMs: 2_000 });
+    await using node = await startTestWrites({ upstream, timeoutMs: 5_000 });
     follow(upstream, node.node);
     const slow = cast("slow");
     upstream.answer = () => "silence";
     const first = node.submit([slow]);
     await until(async () => upstream.received.length === 1);
     upstream.answer = () => "ok";
-    const startedMs = performance.now();
+    let hasFirstEnded = false;
+    void first.then(() => {
+      hasFirstEnded = true;
+    });
     expect(await node.submit([cast("fast", 2)])).toMatchObject({ ok: true, outcomes: [{ state: "merged" }] });
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect(hasFirstEnded).toBe(false);
     expect(await first).toMatchObject({ ok: true, outcomes: [{ state: "queued" }] });
   });
 

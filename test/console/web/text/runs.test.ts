@@ -88,10 +88,9 @@ describe("textRuns", () => {
   });
 
   test("does not slow down on a long token", () => {
-    const startedAt = performance.now();
-    textRuns(`https://a.example/${")".repeat(200_000)}`);
-    textRuns(`https://a.example/${")".repeat(2_000)}`.repeat(50));
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    // A quadratic scan of this would outlast the test's time limit.
+    textRuns(`https://a.example/${")".repeat(2_000_000)}`);
+    textRuns(`https://a.example/${")".repeat(2_000)}`.repeat(500));
   });
 });
 
