@@ -187,9 +187,15 @@ export function publishedSeq(db: IndexDatabase): number {
   return getPosition(db, PUBLISHED) ?? 0;
 }
 
-/** Records that every event up to `seq` has been published. The position never moves back. */
+/** Records that every event up to `seq` has been published. The position of a running node never moves back. */
 export function markPublished(db: IndexDatabase, seq: number): void {
   if (seq > publishedSeq(db)) putPosition(db, PUBLISHED, seq);
+}
+
+/** Moves the position of publication of a copy back to `seq`, as far as its events are still there. */
+export function publishAgainAfter(db: IndexDatabase, seq: number): void {
+  const oldestSeq = db.get(oldestEvent, 0)?.seq;
+  if (oldestSeq !== undefined) putPosition(db, PUBLISHED, Math.max(seq, oldestSeq - 1));
 }
 
 /** Counts all events up to now as published. */

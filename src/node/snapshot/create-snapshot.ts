@@ -3,6 +3,7 @@ import { rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { IndexDatabase, indexPath, openIndexReader } from "../../db/index/database.ts";
+import { publishAgainAfter, publishedSeq } from "../../db/index/outbox.ts";
 import { openAsIs } from "../../db/sqlite/open.ts";
 import { appliedMigrations } from "../../db/sqlite/schema-version.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
@@ -42,12 +43,14 @@ export interface CreateSnapshotOptions {
   readonly logLimitBytes?: number;
 }
 
+const COPY_ORDER: readonly SnapshotPart[] = ["state", "index"];
 /** The compressed form takes less than this share of a database. Seen: 0.44. */
 const COMPRESSED_SHARE = 0.6;
 
 /**
- * Writes a snapshot of the databases of a node, which goes on serving. The index is copied before the state: an event that is
- * published in between is published again by the restored node, under the ids that the state already has.
+ * Writes a snapshot of the databases of a node, which goes on serving. The state is copied before the index, so that the index of the
+ * copy has every message that the state acknowledges. The copy's position of publication is the one before both: an event that was
+ * published since then is published again by the restored node, under the ids that the state may have.
  *
  * A process that is killed leaves `<dir>.partial`, which the next one for the same directory replaces.
  *
@@ -57,11 +60,14 @@ const COMPRESSED_SHARE = 0.6;
 export async function createSnapshot(options: CreateSnapshotOptions): Promise<Manifest> {
   const { dataDir, parts, clock } = options;
   const target = resolve(options.dir);
-  const sizes = parts.map((part) => requireDatabase(dataDir, part, options));
+  const sizes = COPY_ORDER.filter((part) => parts.includes(part)).map((part) =>
+    requireDatabase(dataDir, part, options),
+  );
   using directory = createSnapshotDirectory(target);
   requireFreeSpace(dirname(target), neededBytes(sizes), "a snapshot");
-  const index = parts.includes("index") ? await addIndex(directory, options) : null;
+  const published = parts.includes("index") && parts.includes("state") ? publishedIn(dataDir) : undefined;
   const state = parts.includes("state") ? await addState(directory, options) : null;
+  const index = parts.includes("index") ? await addIndex(directory, options, published) : null;
   const manifest: Manifest = {
     format: SNAPSHOT_FORMAT,
     created_at: `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`,
@@ -103,6 +109,12 @@ function requireDatabase(
   return index.sizeBytes();
 }
 
+/** The position of publication of a node's index. */
+function publishedIn(dataDir: string): number {
+  using index = openIndexReader(indexPath(dataDir));
+  return publishedSeq(index);
+}
+
 /** An uncompressed copy is deleted before the next is made. */
 function neededBytes(sizes: readonly number[]): number {
   let compressed = 0;
@@ -114,15 +126,18 @@ function neededBytes(sizes: readonly number[]): number {
   return most;
 }
 
+/** @param published the position of publication of the copy; undefined where it comes without a state. */
 async function addIndex(
   directory: SnapshotDirectory,
   options: CreateSnapshotOptions,
+  published: number | undefined,
 ): Promise<IndexManifest> {
   const file = await copyPart(directory, "index", options);
   const where = { database: "index", file } as const;
   const content = (() => {
     using index = new IndexDatabase(openAsIs(where, { readonly: false }));
-    detachIndex(index, { hasState: options.parts.includes("state") });
+    detachIndex(index, { hasState: published !== undefined });
+    if (published !== undefined) publishAgainAfter(index, published);
     return { ...describeIndex(index), schema: finish(index.sqlite) };
   })();
   return { ...content, ...(await pack(directory, "index", options)) };

@@ -45,9 +45,8 @@ export const COPY_TREATMENT: Readonly<
 /**
  * Makes a copy of an index independent of the original.
  *
- * @param options.hasState whether the copy is used with a state of the same moment or a later one. It then publishes the events
- *   that the original had not published yet: that state has the ids of those that it had. Otherwise it publishes none of them,
- *   because the original or other nodes do.
+ * @param options.hasState whether the copy is used with a state that has the ids of all events up to its position of publication. It
+ *   then publishes those after it. Otherwise it publishes none of them, because the original or other nodes do.
  */
 export function detachIndex(db: IndexDatabase, { hasState }: { readonly hasState: boolean }): void {
   db.transaction(() => {

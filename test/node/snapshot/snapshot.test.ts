@@ -5,15 +5,18 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { indexPath, openIndexWriter } from "../../../src/db/index/database.ts";
 import { writeMeta } from "../../../src/db/index/meta.ts";
-import { eventsAfter, publishedSeq } from "../../../src/db/index/outbox.ts";
+import { eventsAfter, markAllPublished, publishedSeq } from "../../../src/db/index/outbox.ts";
 import { putPosition } from "../../../src/db/index/positions.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import { nonceFloor } from "../../../src/db/state/saved-clock.ts";
 import { COPY_TREATMENT } from "../../../src/node/snapshot/detach-index.ts";
+import { decodeMessage } from "../../../src/protocol/signed-message.ts";
 import { openDataDir } from "../../../src/runtime/data-dir.ts";
 import { Scope } from "../../../src/upstream/scope.ts";
 import { configWith } from "../../runtime/config.ts";
+import { liveHashes } from "../../support/live-messages.ts";
 import { cast } from "../../support/records.ts";
+import { localStores } from "../../support/state-stores.ts";
 import { openSnapshotNode, tablesOf } from "./snapshot-node.ts";
 
 const UPSTREAM = "upstream.url=http://127.0.0.1:1";
@@ -70,6 +73,43 @@ describe("a snapshot of a node that runs", () => {
     expect(await waiting("index-alone", "c")).toBe(0);
     // The events of a state that is not restored belong to the node that has it.
     expect(await waiting("whole", "d", ["index"])).toBe(0);
+  });
+
+  test("has every cast that its state acknowledges, and publishes again what was published meanwhile", async () => {
+    using fixture = await openSnapshotNode();
+    const { node, create, restore, path } = fixture;
+    using state = openState(statePath(node.dir));
+    const { writes } = localStores(state);
+    const before = publishedSeq(node.db);
+    let written = 0;
+    // At each step of the copy, as a node does that serves meanwhile.
+    const write = () => {
+      const record = cast(7, `cast ${written++}`);
+      node.merge([record]);
+      const decoded = decodeMessage(record.bytes);
+      if (!decoded.ok) throw new Error("a cast");
+      const { hash } = decoded.value;
+      const request = crypto.randomUUID();
+      const message = { position: 0, fid: 7, type: 1, hash, message: record.bytes };
+      const stored = { request, ownerFid: 7, apiKeyId: "key", call: null, messages: [message] };
+      void writes.begin(stored, 1_000).then(async (result) => {
+        const [lease] = result.kind === "leased" ? result.leases : [];
+        if (lease) await writes.settle(request, [{ lease, result: { kind: "merged" } }]);
+      });
+      markAllPublished(node.db);
+    };
+    await create("a", { onProgress: write });
+    await restore("a", "b");
+    using restoredState = new Database(statePath(path("b")), { readonly: true });
+    const acknowledged = restoredState
+      .query<{ hash: Uint8Array }, []>("SELECT hash FROM queued_writes WHERE state = 'merged'")
+      .all();
+    using index = openIndexWriter(indexPath(path("b")));
+    const held = liveHashes(index);
+    expect(acknowledged.length).toBeGreaterThan(0);
+    for (const { hash } of acknowledged) expect(held).toContain(hash.toHex());
+    expect(publishedSeq(index)).toBe(before);
+    expect(eventsAfter(index, before, 1_000).length).toBeGreaterThanOrEqual(acknowledged.length);
   });
 
   test("refuses requests that were signed before the state was restored, and ends sessions", async () => {
