@@ -1,9 +1,11 @@
 import type { StaticDecode, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { TransformDecodeError } from "@sinclair/typebox/value";
+import type { Budget } from "../admission/budget.ts";
 import { parseJsonBytes } from "../lib/json.ts";
 import { ApiError } from "./errors.ts";
-import { exchangeOf } from "./exchange.ts";
+import { clientKeyOf, type Exchange, exchangeOf } from "./exchange.ts";
+import { noRoom } from "./no-room.ts";
 import { describeValueError } from "./validation-message.ts";
 
 const empty = new Uint8Array(0);
@@ -24,6 +26,18 @@ function tooLarge(maxBytes: number): ApiError {
 
 type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
 
+/** How request bodies are received. */
+export interface BodyIntake {
+  /** What the bodies of all requests in flight hold. */
+  readonly budget: Budget;
+  /** How long a body may take, and how much longer for each further byte. */
+  readonly graceMs: number;
+  readonly msPerByte: number;
+}
+
+/** A body of 1 MB has 26 seconds. The memory that an unfinished body holds is therefore held for a bounded time. */
+export const BODY_PACE = { graceMs: 10_000, msPerByte: 1000 / (64 * 1024) } as const;
+
 /**
  * Reads and discards what a client is still sending, before its connection is closed: a system answers data on a closed connection with a
  * reset, which takes the response with it. The wait ends when the client pauses, or sends more than a mistaken one would.
@@ -39,38 +53,68 @@ async function discard(reader: BodyReader): Promise<void> {
   reader.cancel().catch(() => undefined);
 }
 
-/** Reads a body of unknown length. It counts the bytes as they arrive, so it never buffers more than the limit. */
-async function readCounted(reader: BodyReader, maxBytes: number): Promise<Uint8Array> {
+/**
+ * Reads a body, counting its bytes as they arrive: it never buffers more than the limit, and what it buffers is held of the budget until the
+ * end of the request. Bun stops reading a connection whose body is not read, after about 1 MB.
+ */
+async function readCounted(reader: BodyReader, maxBytes: number, exchange: Exchange): Promise<Uint8Array> {
+  const { budget, graceMs, msPerByte } = exchange.bodies;
+  const startedMs = performance.now();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    bytes += part.value.byteLength;
-    if (bytes > maxBytes) {
-      await discard(reader);
-      throw tooLarge(maxBytes);
+  let isCut = false;
+  let timer: NodeJS.Timeout | undefined;
+  const cutLater = (ms: number) => {
+    timer = setTimeout(() => {
+      const leftMs = graceMs + bytes * msPerByte - (performance.now() - startedMs);
+      if (leftMs > 0) return cutLater(leftMs);
+      isCut = true;
+      // Ends the read that waits.
+      reader.cancel().catch(() => undefined);
+    }, ms);
+  };
+  cutLater(graceMs);
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      bytes += part.value.byteLength;
+      if (bytes > maxBytes) throw tooLarge(maxBytes);
+      exchange.bodyHold ??= budget.open(clientKeyOf(exchange));
+      const shortage = exchange.bodyHold.grow(part.value.byteLength);
+      if (shortage !== undefined) throw noRoom(budget.terms.unit, shortage);
+      chunks.push(part.value);
     }
-    chunks.push(part.value);
+    if (isCut) throw new ApiError("requestTimeout", "the request body did not arrive in time");
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    exchange.isBodyUnread = true;
+    exchange.bodyHold?.end();
+    chunks.length = 0;
+    if (!isCut) await discard(reader);
+    throw error;
+  } finally {
+    clearTimeout(timer);
   }
-  return Buffer.concat(chunks, bytes);
+  const [only] = chunks;
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes);
 }
 
 /**
  * Reads a request's body once and stores its bytes for `rawBody`.
  * @throws ApiError `payloadTooLarge`: without keeping any of it if Content-Length exceeds `maxBytes` (Bun rejects a
- * Content-Length that is not a number), otherwise as soon as the bytes exceed `maxBytes`.
+ * Content-Length that is not a number), otherwise as soon as the bytes exceed `maxBytes`. `requestTimeout` for a body that stalls;
+ * `tooManyRequests` or `unavailable` if the client's bodies, or those of all, hold too much.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const { body } = request;
+  if (body === null) return empty;
+  const exchange = exchangeOf(request);
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > maxBytes) {
-    if (request.body !== null && Number(declared) <= MAX_DISCARDED_BYTES)
-      await discard(request.body.getReader());
+    exchange.isBodyUnread = true;
+    if (Number(declared) <= MAX_DISCARDED_BYTES) await discard(body.getReader());
     throw tooLarge(maxBytes);
   }
-  const read =
-    declared === null && request.body !== null
-      ? readCounted(request.body.getReader(), maxBytes)
-      : request.bytes();
-  const bytes = await read;
+  const bytes = await readCounted(body.getReader(), maxBytes, exchange);
   rawBodies.set(request, bytes);
   return bytes;
 }

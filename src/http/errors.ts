@@ -6,8 +6,6 @@ interface ErrorKind {
   /** Default message of the response body. */
   readonly message: string;
   readonly logLevel: ErrorLogLevel;
-  /** The rest of the request is not read, so the connection is closed after the response. */
-  readonly closesConnection?: true;
   /** Sent as `retry-after` where the error states no other time. */
   readonly retryAfterSecs?: number;
 }
@@ -20,11 +18,11 @@ export const errorKinds = {
   notFound: { status: 404, message: "not found", logLevel: "info" },
   conflict: { status: 409, message: "conflict", logLevel: "info" },
   gone: { status: 410, message: "gone", logLevel: "info" },
+  requestTimeout: { status: 408, message: "request timeout", logLevel: "info" },
   payloadTooLarge: {
     status: 413,
     message: "request body too large",
     logLevel: "info",
-    closesConnection: true,
   },
   tooManyRequests: { status: 429, message: "too many requests", logLevel: "info" },
   internal: { status: 500, message: "internal error", logLevel: "warn" },

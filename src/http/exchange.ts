@@ -1,5 +1,7 @@
+import type { Hold } from "../admission/budget.ts";
+import type { ClientAddress } from "../admission/client-address.ts";
+import type { BodyIntake } from "./body.ts";
 import { type ApiKeyCaller, type Caller, invalidKey } from "./caller.ts";
-import type { ClientAddress } from "./client-address.ts";
 import type { CodedBody } from "./content-coding.ts";
 import type { RoutePolicy } from "./policy.ts";
 import type { WebSocketSession } from "./web-socket.ts";
@@ -31,6 +33,12 @@ export interface Exchange {
   caller: Caller;
   /** With an API key the response of the route is its owner's. */
   isKeyed: boolean;
+  /** How its body is received. */
+  readonly bodies: BodyIntake;
+  /** What its body holds until the response; undefined before any of it has arrived. */
+  bodyHold: Hold | undefined;
+  /** Whether the rest of its body is not read, so that the connection has to be closed. */
+  isBodyUnread: boolean;
   /** Charges the caller for more than the edge could see. @throws ApiError `tooManyRequests` */
   charge: (units: number) => void;
   /** Units that the caller was charged. */
@@ -59,6 +67,11 @@ export function exchangeOf(request: Request): Exchange {
   const exchange = exchanges.get(request);
   if (exchange === undefined) throw new Error("the request did not pass through the pipeline");
   return exchange;
+}
+
+/** Returns what counts as one client: an API key, else an address. */
+export function clientKeyOf({ caller, client }: Exchange): string {
+  return caller.kind === "apiKey" ? caller.apiKeyId : client().bucket;
 }
 
 /** Returns who sends a request. */

@@ -28,6 +28,7 @@ const CODES: Readonly<Record<ErrorName, readonly [errCode: string, code: number]
   notFound: ["not_found", 5],
   conflict: ["bad_request.conflict", 9],
   gone: ["not_found", 5],
+  requestTimeout: ["bad_request", 4],
   payloadTooLarge: ["bad_request.invalid_param", 3],
   tooManyRequests: ["rate_limited", 8],
   internal: ["internal_error", 13],

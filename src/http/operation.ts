@@ -104,6 +104,9 @@ function isSchema(response: OperationSpec<undefined, undefined>["response"]): re
   return Kind in response;
 }
 
+/** Of a body that is too large, arrives too slowly, or finds no room. */
+const BODY_ERRORS = ["payloadTooLarge", "requestTimeout", "tooManyRequests", "unavailable"] as const;
+
 const content = (schema: TSchema) => ({ "application/json": { schema } });
 
 function documentedResponses(spec: OperationSpec<QueryParams | undefined, TSchema | undefined>) {
@@ -115,7 +118,7 @@ function documentedResponses(spec: OperationSpec<QueryParams | undefined, TSchem
   ]);
   const names = new Set<ErrorName>(errors);
   if (query !== undefined || body !== undefined) names.add("badRequest");
-  if (body !== undefined) names.add("payloadTooLarge");
+  if (body !== undefined) for (const name of BODY_ERRORS) names.add(name);
   if (security !== undefined) names.add("unauthorized");
   names.add("internal");
   const failures = [...names].map((name) => [

@@ -1,7 +1,8 @@
+import type { ClientAddress, ClientAddresses } from "../admission/client-address.ts";
 import type { Logger } from "../runtime/logger.ts";
+import type { BodyIntake } from "./body.ts";
 import { ANONYMOUS } from "./caller.ts";
 import { type CanonicalUrl, canonicalUrl } from "./canonical-url.ts";
-import type { ClientAddress, ClientAddresses } from "./client-address.ts";
 import type { CommonHeaders } from "./common-headers.ts";
 import type { Cors } from "./cors.ts";
 import { errorResponse } from "./error-response.ts";
@@ -33,6 +34,7 @@ export interface PipelineOptions {
   /** Cache for responses of routes that declare it; without it no response is cached. */
   readonly cache: ResponseCache | undefined;
   readonly sender: BodySender;
+  readonly bodies: BodyIntake;
   readonly observe: ObserveResponse;
   readonly log: Logger;
   /** Why the API cannot respond now, for clients; undefined while it can. */
@@ -65,6 +67,7 @@ export function createPipeline(
     commonHeaders,
     cache,
     sender,
+    bodies,
     observe,
     log,
     closesConnections,
@@ -94,6 +97,9 @@ export function createPipeline(
       route: undefined,
       caller: ANONYMOUS,
       isKeyed: false,
+      bodies,
+      bodyHold: undefined,
+      isBodyUnread: false,
       charge: () => undefined,
       charged: 0,
       writes: 0,
@@ -105,13 +111,14 @@ export function createPipeline(
   function complete(exchange: Exchange, response: Response): Response {
     const { request, method, requestId } = exchange;
     const { headers, status } = response;
+    exchange.bodyHold?.end();
     headers.set("x-request-id", requestId);
     if (exchange.policy.isShared) cors.allowOrigin(request, headers);
     if (exchange.limitHeaders !== undefined) {
       headers.set("ratelimit-policy", exchange.limitHeaders.policy);
       headers.set("ratelimit", exchange.limitHeaders.state);
     }
-    if (closesConnections()) headers.set("connection", "close");
+    if (closesConnections() || exchange.isBodyUnread) headers.set("connection", "close");
 
     const durationMs = performance.now() - exchange.startedAtMs;
     const template = exchange.route ?? "unmatched";

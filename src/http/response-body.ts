@@ -1,8 +1,9 @@
 import { setImmediate } from "node:timers/promises";
-import { ConcurrencyLimit } from "../lib/concurrency-limit.ts";
+import { RETRY_AFTER_SECS, TURNS } from "../admission/budgets.ts";
+import { FairTurns } from "../admission/fair-turns.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { ApiError } from "./errors.ts";
-import { exchangeOf } from "./exchange.ts";
+import { clientKeyOf, exchangeOf } from "./exchange.ts";
 import type { JsonStream } from "./json-stream.ts";
 import { Reservation, type UnsentBytes } from "./unsent-bytes.ts";
 
@@ -23,14 +24,6 @@ const COLLECTED_CHARS = 256 * 1024;
  * the next chunks (a slice of hydrated objects).
  */
 const STREAM_BYTES = 1024 * 1024;
-
-/**
- * Large bodies that are collected concurrently. One thread produces all of them, so a higher number would only use
- * more memory.
- */
-const COLLECTING = { running: 4, waiting: 256 };
-
-const RETRY_AFTER_SECS = 2;
 
 const encoder = new TextEncoder();
 
@@ -67,7 +60,8 @@ export interface BodySender {
  * the idle time and then cancels the stream, even if no chunk was read.
  */
 export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Logger }): BodySender {
-  const collecting = new ConcurrencyLimit(COLLECTING);
+  // One thread produces all large bodies, so more of them at a time would only use more memory.
+  const collecting = new FairTurns(TURNS.largeResponses);
   return {
     whole(request, body, head) {
       if (body.byteLength <= UNCOUNTED_BYTES || request.method === "HEAD")
@@ -121,9 +115,9 @@ export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Lo
         let isLast = await collectChunk();
         if (!isLast) {
           reserve(STREAM_BYTES);
-          const rest = collecting.run(collectRest);
+          const rest = await collecting.run(clientKeyOf(exchangeOf(request)), collectRest);
           if (rest === undefined) throw tooMuchUnsent();
-          isLast = await rest;
+          isLast = rest;
         }
         if (isLast && bytes <= MAX_WHOLE_BYTES) {
           reservation.end();

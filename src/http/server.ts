@@ -1,11 +1,13 @@
 import { type AnyElysia, Elysia } from "elysia";
+import { type Admission, createAdmission } from "../admission/admission.ts";
+import { createClientAddresses } from "../admission/client-address.ts";
 import { basePathOf, serviceNames } from "../config/names.ts";
 import type { Config } from "../config/schema.ts";
 import type { Common } from "../runtime/common.ts";
 import type { Descriptors } from "../runtime/descriptors.ts";
 import { createAcceptMetrics } from "./accept-metrics.ts";
+import { BODY_PACE, type BodyIntake } from "./body.ts";
 import { canonicalUrl } from "./canonical-url.ts";
-import { createClientAddresses } from "./client-address.ts";
 import { createCommonHeaders } from "./common-headers.ts";
 import { createCors } from "./cors.ts";
 import { docsRoutes } from "./docs.ts";
@@ -59,6 +61,10 @@ export interface HttpServerOptions {
   readonly unsent?: UnsentBytes | undefined;
   /** File descriptors of the process. If omitted, the number of connections is not limited. */
   readonly descriptors?: Descriptors | undefined;
+  /** What clients hold and spend, of all servers of the process. Default: of this one. */
+  readonly admission?: Admission | undefined;
+  /** How long a request body may take. */
+  readonly bodyPace?: Omit<BodyIntake, "budget">;
   readonly version: string;
   /** The id of the node, which every response names. */
   readonly nodeId: string;
@@ -98,6 +104,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { config, metrics, clock } = common;
   const log = common.log.child({ subsystem: "http" });
   const names = serviceNames(config.service.name);
+  const admission = options.admission ?? createAdmission();
   let listener: Listener | undefined;
   let hubListener: Listener | undefined;
   let closesConnections = false;
@@ -171,6 +178,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       commonHeaders,
       cache: options.cache,
       sender,
+      bodies: { ...(options.bodyPace ?? BODY_PACE), budget: admission.budgets.httpBodies },
       observe: httpMetrics.observe,
       log,
       unavailableReason: options.unavailableReason ?? (() => undefined),

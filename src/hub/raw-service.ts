@@ -9,7 +9,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { addressOfPeer, type ClientAddress, type ClientAddresses } from "../http/client-address.ts";
+import { addressOfPeer, type ClientAddress, type ClientAddresses } from "../admission/client-address.ts";
 import type { Result } from "../lib/result.ts";
 import type { Rejection } from "../protocol/rejection.ts";
 import type { Refusal } from "../read/hub/refusal.ts";

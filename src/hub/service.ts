@@ -1,4 +1,4 @@
-import type { ClientAddresses } from "../http/client-address.ts";
+import type { ClientAddresses } from "../admission/client-address.ts";
 import { err, mapOk } from "../lib/result.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";

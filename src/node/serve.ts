@@ -1,3 +1,4 @@
+import { createAdmission } from "../admission/admission.ts";
 import { nodeIdOf } from "../cluster/node-id.ts";
 import { NodeSignals } from "../cluster/node-signals.ts";
 import { findRisks } from "../config/risks.ts";
@@ -204,6 +205,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   });
   shutdown.add("storage watch", scheduleStorageWatch(storageWatch));
   const unsent = new UnsentBytes();
+  const admission = createAdmission();
   const httpFigures: PartStats<HttpFigures>[] = [];
   const consoleNode = createConsoleNode({
     common,
@@ -247,6 +249,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     threads,
     lines,
     unsent,
+    admission,
     onCrash: crashed("http"),
   });
   shutdown.add("HTTP workers", () => http.stop());

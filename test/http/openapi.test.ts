@@ -67,7 +67,7 @@ describe("every operation", () => {
     const statusesOf = (path: string, method: string) =>
       Object.keys(child(document.paths, path, method, "responses") as JsonObject);
     expect(statusesOf("/v2/svc/user", "get")).toEqual(["200", "400", "404", "500"]);
-    expect(statusesOf("/v2/svc/notes", "post")).toEqual(["201", "400", "413", "500"]);
+    expect(statusesOf("/v2/svc/notes", "post")).toEqual(["201", "400", "408", "413", "429", "500", "503"]);
     expect(statusesOf("/ready", "get")).toEqual(["200", "400", "500", "503"]);
     for (const [name, response] of Object.entries(child(document.components, "responses") as JsonObject)) {
       const schema = child(response, "content", "application/json", "schema");

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { createClientAddresses } from "../../src/admission/client-address.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { createClientAddresses } from "../../src/http/client-address.ts";
 import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
 import { SubmissionCheck } from "../../src/hub/submission-check.ts";

@@ -32,6 +32,7 @@ export const LAYERS = [
   "db/postgres",
   "db/state",
   "db/sqlite",
+  "admission",
   "runtime",
   "protocol",
   "net",

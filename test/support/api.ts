@@ -1,5 +1,6 @@
 import pino from "pino";
 import { Registry } from "prom-client";
+import { createAdmission } from "../../src/admission/admission.ts";
 import { apiPlugins } from "../../src/api/shared/plugins.ts";
 import { hubPlugins } from "../../src/api/v1/routes.ts";
 import { KeyEpoch } from "../../src/api-keys/key-epoch.ts";
@@ -11,7 +12,6 @@ import { pageSettingsOf } from "../../src/console/page-settings.ts";
 import { consoleRoutes } from "../../src/console/routes.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import type { StateDatabase } from "../../src/db/state/database.ts";
-import { createSharedLimits } from "../../src/http/limits/request-limits.ts";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
 import { createOwnOrigin } from "../../src/http/own-origin.ts";
 import { ResponseCache } from "../../src/http/response-cache.ts";
@@ -204,7 +204,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     ...parts,
     store: stores.apiKeys,
     management,
-    sharedLimits: createSharedLimits(),
+    admission: createAdmission(),
   });
   const assets = createWebAssets(
     loadBuild,

@@ -1,14 +1,15 @@
 import type { AnyElysia } from "elysia";
 import pino from "pino";
 import { Registry } from "prom-client";
+import type { Admission } from "../../src/admission/admission.ts";
+import { createClientAddresses } from "../../src/admission/client-address.ts";
 import type { Config } from "../../src/config/schema.ts";
-import { createClientAddresses } from "../../src/http/client-address.ts";
 import type { Gate } from "../../src/http/gate.ts";
 import type { Price } from "../../src/http/limits/prices.ts";
 import type { ApiDocumentation } from "../../src/http/openapi.ts";
 import type { OpsProviders } from "../../src/http/ops.ts";
 import type { ResponseCache } from "../../src/http/response-cache.ts";
-import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
+import { createHttpServer, type HttpServer, type HttpServerOptions } from "../../src/http/server.ts";
 import type { UnsentBytes } from "../../src/http/unsent-bytes.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 import type { Descriptors } from "../../src/runtime/descriptors.ts";
@@ -48,6 +49,8 @@ export interface RunHttpOptions {
   readonly priceOf?: (template: string) => Price | undefined;
   readonly unavailableReason?: () => string | undefined;
   readonly unsent?: UnsentBytes;
+  readonly admission?: Admission;
+  readonly bodyPace?: HttpServerOptions["bodyPace"];
   readonly descriptors?: Descriptors;
   /** The lowest level that is logged; all levels by default. */
   readonly logLevel?: Config["log"]["level"];
@@ -119,6 +122,8 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
     priceOf: options.priceOf,
     unavailableReason: options.unavailableReason,
     unsent: options.unsent,
+    admission: options.admission,
+    ...(options.bodyPace === undefined ? {} : { bodyPace: options.bodyPace }),
     descriptors: options.descriptors,
     version: "1.2.3",
     nodeId: NODE_ID,

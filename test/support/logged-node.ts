@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createClientAddresses } from "../../src/admission/client-address.ts";
 import type { Config } from "../../src/config/schema.ts";
 import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { hasHubEventsAfter } from "../../src/db/index/hub-log.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
-import { createClientAddresses } from "../../src/http/client-address.ts";
 import {
   createSubscribers,
   type Subscribers,

@@ -1,28 +1,11 @@
+import type { Admission } from "../../admission/admission.ts";
+import type { BucketLimit, BucketState } from "../../admission/bucket-table.ts";
 import { ApiError } from "../errors.ts";
-import type { Exchange } from "../exchange.ts";
-import { type BucketLimit, type BucketState, BucketTable } from "./bucket-table.ts";
+import { clientKeyOf, type Exchange } from "../exchange.ts";
 
-/** Twice the guideline for the largest number of keys and addresses of one day, so that they displace each other seldom. */
-const MAX_BUCKETS = 65_536;
-const MAX_UNKNOWN_KEY_BUCKETS = 8_192;
 /** More unknown keys of one address are refused. */
 const UNKNOWN_KEYS: BucketLimit = { perMinute: 20, burst: 20 };
 const ANONYMOUS_BURST_SHARE = 10;
-
-/** The memory of the buckets of all HTTP workers. */
-export interface SharedLimits {
-  readonly keys: SharedArrayBuffer;
-  readonly addresses: SharedArrayBuffer;
-  readonly unknownKeys: SharedArrayBuffer;
-}
-
-export function createSharedLimits(): SharedLimits {
-  return {
-    keys: new BucketTable(MAX_BUCKETS).shared,
-    addresses: new BucketTable(MAX_BUCKETS).shared,
-    unknownKeys: new BucketTable(MAX_UNKNOWN_KEY_BUCKETS).shared,
-  };
-}
 
 export interface LimitSettings {
   /** `api_keys.burst_units`. */
@@ -47,20 +30,22 @@ export interface RequestLimits {
   countUnknownKey(exchange: Exchange): void;
 }
 
-export function createRequestLimits(shared: SharedLimits, settings: LimitSettings): RequestLimits {
-  const keys = new BucketTable(shared.keys);
-  const addresses = new BucketTable(shared.addresses);
-  const unknownKeys = new BucketTable(shared.unknownKeys);
+export function createRequestLimits(
+  { buckets: { keys, addresses, unknownKeys } }: Pick<Admission, "buckets">,
+  settings: LimitSettings,
+): RequestLimits {
   const { keyBurst, anonymousPerMinute, anonymousBurst } = settings;
   const anonymous: BucketLimit = {
     perMinute: anonymousPerMinute,
     burst: anonymousBurst || Math.max(1, Math.floor(anonymousPerMinute / ANONYMOUS_BURST_SHARE)),
   };
 
-  function take({ caller, client }: Exchange, units: number): BucketState {
-    if (caller.kind === "anonymous") return addresses.take(client().bucket, units, anonymous);
+  function take(exchange: Exchange, units: number): BucketState {
+    const { caller } = exchange;
+    const client = clientKeyOf(exchange);
+    if (caller.kind === "anonymous") return addresses.take(client, units, anonymous);
     const perMinute = caller.unitsPerMinute;
-    return keys.take(caller.apiKeyId, units, { perMinute, burst: Math.min(keyBurst, perMinute) });
+    return keys.take(client, units, { perMinute, burst: Math.min(keyBurst, perMinute) });
   }
 
   const isLimited = ({ caller }: Exchange) => caller.kind !== "anonymous" || anonymousPerMinute > 0;

@@ -1,3 +1,4 @@
+import type { Admission } from "../../admission/admission.ts";
 import { apiPlugins } from "../../api/shared/plugins.ts";
 import { type HubHttpDeps, hubPlugins } from "../../api/v1/routes.ts";
 import type { KeyEpoch } from "../../api-keys/key-epoch.ts";
@@ -10,7 +11,6 @@ import type { WebBuild } from "../../console/web-build.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
-import type { SharedLimits } from "../../http/limits/request-limits.ts";
 import { ResponseCache } from "../../http/response-cache.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "../../http/server.ts";
 import type { UnsentBytes } from "../../http/unsent-bytes.ts";
@@ -66,7 +66,7 @@ export function createNodeHttp(deps: {
   readonly isPaused: (name: Pausable) => boolean;
   /** Shared by all HTTP workers. */
   readonly keyEpoch: KeyEpoch;
-  readonly sharedLimits: SharedLimits;
+  readonly admission: Admission;
   /** The budget of unsent response bytes, shared by all HTTP workers. */
   readonly unsent: UnsentBytes;
   /** The streams of this worker; undefined while they are disabled. */
@@ -87,7 +87,7 @@ export function createNodeHttp(deps: {
     stateNode,
     isPaused,
     keyEpoch,
-    sharedLimits,
+    admission,
     unsent,
     streams,
     descriptors,
@@ -109,7 +109,7 @@ export function createNodeHttp(deps: {
     ownTargets,
     namesSuffix: demo && DEMO_NAMES,
   });
-  const keyGate = startKeyGate({ common, store: state.apiKeys, management, keyEpoch, sharedLimits });
+  const keyGate = startKeyGate({ common, store: state.apiKeys, management, keyEpoch, admission });
   const signers = createNodeSigners({
     config,
     clock,
@@ -157,6 +157,7 @@ export function createNodeHttp(deps: {
     unavailableReason: config.upstream.url === "" ? undefined : createBuildCheck(db),
     gate: keyGate.gate,
     unsent,
+    admission,
     descriptors,
     cache: new ResponseCache({ dataVersion: () => db.dataVersion(), clock }),
   });

@@ -1,3 +1,4 @@
+import type { Admission } from "../../admission/admission.ts";
 import type { ManagementDeps } from "../../api/shared/management.ts";
 import type { ApiKeyStore } from "../../api-keys/api-key-store.ts";
 import { createGate } from "../../api-keys/gate.ts";
@@ -5,7 +6,7 @@ import type { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { createKeyLookup } from "../../api-keys/key-lookup.ts";
 import { startUsageRecorder, type UsageRecorder } from "../../api-keys/usage-recorder.ts";
 import type { Gate } from "../../http/gate.ts";
-import { createRequestLimits, type SharedLimits } from "../../http/limits/request-limits.ts";
+import { createRequestLimits } from "../../http/limits/request-limits.ts";
 import type { Common } from "../../runtime/common.ts";
 
 /** The gate of an HTTP worker, and what it counts. */
@@ -22,13 +23,13 @@ export function startKeyGate(options: {
   /** That of the management, on all HTTP workers. */
   readonly keyEpoch: KeyEpoch;
   /** Those of all HTTP workers. */
-  readonly sharedLimits: SharedLimits;
+  readonly admission: Admission;
 }): KeyGate {
-  const { store, management, keyEpoch, sharedLimits } = options;
+  const { store, management, keyEpoch, admission } = options;
   const { config, clock, log } = options.common;
   const { names, custodyOf, staleReason } = management.auth;
   const usage = startUsageRecorder({ store, clock, log });
-  const limits = createRequestLimits(sharedLimits, {
+  const limits = createRequestLimits(admission, {
     keyBurst: config.api_keys.burst_units,
     anonymousPerMinute: config.http.anonymous_units_per_minute,
     anonymousBurst: config.http.anonymous_burst_units,

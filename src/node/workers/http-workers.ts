@@ -1,4 +1,6 @@
 import { Gauge } from "prom-client";
+import type { Admission } from "../../admission/admission.ts";
+import { registerAdmissionMetrics } from "../../admission/admission-metrics.ts";
 import { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { httpWorkersOf } from "../../config/http-workers.ts";
 import type { Config } from "../../config/schema.ts";
@@ -6,7 +8,6 @@ import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import type { DemoDesk, DemoDeskRpc } from "../../console/demo/desk.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { HttpFigures } from "../../http/http-metrics.ts";
-import { createSharedLimits } from "../../http/limits/request-limits.ts";
 import type { UnsentBytes } from "../../http/unsent-bytes.ts";
 import { connectRpc, type RpcClient, serveRpc } from "../../lib/port-rpc.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
@@ -66,11 +67,12 @@ export function startHttpWorkers(
     readonly threads: Pick<Threads, "add">;
     readonly lines: RecentLines;
     readonly unsent: UnsentBytes;
+    readonly admission: Admission;
     readonly onCrash: (message: string) => void;
   },
 ): HttpWorkers {
   const { ops, metrics, partMetrics, commits, fanOut, delivery, hub, writes, connectState, onCrash } = deps;
-  const { ingest, matching, streamSlots, demo, threads, lines, unsent } = deps;
+  const { ingest, matching, streamSlots, demo, threads, lines, unsent, admission } = deps;
   const count = httpWorkersOf(config.http);
   const sharesPort = count > 1;
   const stats: PartStats<WorkerMetrics>[] = [];
@@ -78,7 +80,6 @@ export function startHttpWorkers(
   const nodeOps: NodeOps = { ...ops, metrics: createMetricsPage(metrics, partMetrics, stats) };
 
   const keyEpoch = new KeyEpoch();
-  const sharedLimits = createSharedLimits();
   new Gauge({
     name: `${metrics.prefix}http_unsent_bytes`,
     help: `Response bytes that clients have not read yet; new large responses are refused above ${unsent.maxBytes}`,
@@ -87,6 +88,8 @@ export function startHttpWorkers(
       this.set(unsent.usedBytes);
     },
   });
+
+  registerAdmissionMetrics(metrics, admission);
 
   /** That of the first worker, once it has started. */
   let firstChannels: WorkerChannels | undefined;
@@ -126,7 +129,7 @@ export function startHttpWorkers(
       tokenKeys: deps.tokenKeys,
       commits: commits.shared,
       keyEpoch: keyEpoch.shared,
-      sharedLimits,
+      admission: admission.shared,
       unsent: unsent.shared,
       state,
       firstWorker,

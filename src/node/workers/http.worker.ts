@@ -1,4 +1,5 @@
 import { Registry } from "prom-client";
+import { createAdmission, type SharedAdmission } from "../../admission/admission.ts";
 import { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { NodeSignals } from "../../cluster/node-signals.ts";
 import { serviceNames } from "../../config/names.ts";
@@ -8,7 +9,6 @@ import type { DemoDeskRpc } from "../../console/demo/desk.ts";
 import { loadBuild } from "../../console/load-build.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
-import type { SharedLimits } from "../../http/limits/request-limits.ts";
 import { UnsentBytes } from "../../http/unsent-bytes.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
 import { loadOnce } from "../../lib/load-once.ts";
@@ -58,7 +58,8 @@ export interface HttpWorkerInit {
   readonly unsent: SharedArrayBuffer;
   /** That of the API keys, of all HTTP workers. */
   readonly keyEpoch: SharedArrayBuffer;
-  readonly sharedLimits: SharedLimits;
+  /** What clients hold and spend at all HTTP workers and the hub. */
+  readonly admission: SharedAdmission;
   readonly state: StateLink;
   /** Connects to the first HTTP worker, which loads the files of the console for all; undefined for itself. */
   readonly firstWorker: MessagePort | undefined;
@@ -112,7 +113,7 @@ runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
     unsent,
     streams,
     keyEpoch: new KeyEpoch(init.keyEpoch),
-    sharedLimits: init.sharedLimits,
+    admission: createAdmission(init.admission),
     descriptors: processDescriptors(),
     stopping: stopping.signal,
   });

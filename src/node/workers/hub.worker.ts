@@ -1,9 +1,9 @@
 import type { Client } from "@grpc/grpc-js";
+import { createClientAddresses } from "../../admission/client-address.ts";
 import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
-import { createClientAddresses } from "../../http/client-address.ts";
 import { createChainChecker } from "../../hub/chain/chain-checker.ts";
 import { createSubscribers } from "../../hub/events/subscribers.ts";
 import type { HubUpstream } from "../../hub/own-methods.ts";

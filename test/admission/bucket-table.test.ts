@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { BucketTable } from "../../../src/http/limits/bucket-table.ts";
-import { flat, perIds, perRows } from "../../../src/http/limits/prices.ts";
+import { BucketTable } from "../../src/admission/bucket-table.ts";
+import { flat, perIds, perRows } from "../../src/http/limits/prices.ts";
 
 let nowMs = 5_000;
 const table = (buckets = 64) => new BucketTable(buckets, () => nowMs);
@@ -54,7 +54,7 @@ test("more names than buckets: the idlest gives way, and one that is used stays 
 test("threads that charge one bucket at once admit what it holds", async () => {
   const shared = new BucketTable(64).shared;
   const code = `
-    import { BucketTable } from ${JSON.stringify(Bun.resolveSync("../../../src/http/limits/bucket-table.ts", import.meta.dir))};
+    import { BucketTable } from ${JSON.stringify(Bun.resolveSync("../../src/admission/bucket-table.ts", import.meta.dir))};
     self.onmessage = ({ data }) => {
       const buckets = new BucketTable(data);
       let admitted = 0;

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { Elysia } from "elysia";
 import fc from "fast-check";
-import { addressOfPeer, createClientAddresses } from "../../src/http/client-address.ts";
+import { addressOfPeer, createClientAddresses } from "../../src/admission/client-address.ts";
 import { exchangeOf } from "../../src/http/exchange.ts";
 import { runHttp } from "../support/http.ts";
 

@@ -1,0 +1,54 @@
+const MIB = 1024 * 1024;
+
+/** What all clients may hold at once, and what one may. */
+export interface BudgetTerms {
+  /** As in a refusal: "too many <unit> …". */
+  readonly unit: string;
+  readonly total: number;
+  readonly perClient: number;
+}
+
+/** Whose tasks may run and wait at a time, of all clients and of one. */
+export interface TurnTerms {
+  readonly unit: string;
+  readonly running: number;
+  readonly waiting: number;
+  readonly perClient: { readonly running: number; readonly waiting: number };
+}
+
+/**
+ * What clients hold at once, counted over all threads. A client is an API key, an IPv4 address or the /64 network of an IPv6 address.
+ */
+export const BUDGETS = {
+  /** Request bodies of HTTP, from the arrival of their bytes to the end of the request. */
+  httpBodies: { unit: "bytes of request bodies", total: 64 * MIB, perClient: 16 * MIB },
+} as const satisfies Readonly<Record<string, BudgetTerms>>;
+
+export type BudgetName = keyof typeof BUDGETS;
+
+/** What runs in turns, on each thread by itself. */
+export const TURNS = {
+  /** Responses of more than 256 kB that are collected to be sent. */
+  largeResponses: {
+    unit: "large responses",
+    running: 4,
+    waiting: 256,
+    perClient: { running: 2, waiting: 64 },
+  },
+} as const satisfies Readonly<Record<string, TurnTerms>>;
+
+/**
+ * Token buckets by client, counted over all threads: the number of clients with a bucket of their own, a power of two. The larger ones are twice the guideline
+ * for the largest number of keys and addresses of one day, so that they displace each other seldom.
+ */
+export const BUCKETS = { keys: 65_536, addresses: 65_536, unknownKeys: 8_192 } as const;
+
+export type BucketsName = keyof typeof BUCKETS;
+
+/** Seconds after which a refused client may find room. */
+export const RETRY_AFTER_SECS = 2;
+
+/** What a refused client reads. */
+export function refusalText(unit: string, shortage: "client" | "total"): string {
+  return `too many ${unit}${shortage === "client" ? " of this client" : ""} are in flight; try again`;
+}

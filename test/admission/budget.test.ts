@@ -1,0 +1,101 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { Budget, type Hold } from "../../src/admission/budget.ts";
+
+const terms = { unit: "bytes", total: 100, perClient: 40 };
+
+test("a client has its share, all clients have the total, and what ends is free again", () => {
+  const budget = new Budget(terms);
+  const hold = (client: string, amount: number) => {
+    const opened = budget.open(client);
+    return { opened, shortage: opened.grow(amount) };
+  };
+  const first = hold("a", 40);
+  expect(first.shortage).toBeUndefined();
+  expect(hold("a", 1).shortage).toBe("client");
+  expect(hold("b", 40).shortage).toBeUndefined();
+  expect(hold("c", 21).shortage).toBe("total");
+  expect(hold("c", 20).shortage).toBeUndefined();
+  expect(budget.use()).toEqual({ held: 100, refused: { client: 1, total: 1 } });
+
+  first.opened.shrinkTo(30);
+  expect(hold("a", 10).shortage).toBeUndefined();
+  first.opened.end();
+  first.opened.end();
+  expect(first.opened.grow(1)).toBe("client");
+  expect(budget.use().held).toBe(70);
+});
+
+test("more clients at once than entries: the bounds hold, and nothing is left at the end", () => {
+  const budget = new Budget({ unit: "requests", total: 20_000, perClient: 20_000 });
+  const holds = Array.from({ length: 20_000 }, (_, n) => budget.open(`client ${n}`));
+  expect(holds.filter((hold) => hold.grow(1) !== undefined)).toEqual([]);
+  expect(budget.open("one more").grow(1)).toBe("total");
+  for (const hold of holds) hold.end();
+  expect(budget.use().held).toBe(0);
+  expect(budget.open("one more").grow(20_000)).toBeUndefined();
+});
+
+test("over random histories two threads' views agree with a plain count", () => {
+  const step = fc.record({
+    client: fc.constantFrom("a", "b", "c", "d"),
+    amount: fc.integer({ min: 1, max: 50 }),
+    kind: fc.constantFrom("grow", "shrink", "end"),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
+      const one = new Budget(terms);
+      const other = new Budget(terms, one.shared);
+      const open: { client: string; hold: Hold }[] = [];
+      const heldBy = (client?: string) =>
+        open.reduce(
+          (sum, each) => sum + (client === undefined || each.client === client ? each.hold.amount : 0),
+          0,
+        );
+      steps.forEach(({ client, amount, kind }, n) => {
+        const last = open.findIndex((each) => each.client === client);
+        const hold = open[last]?.hold;
+        if (kind === "grow") {
+          const grown = hold && amount % 2 === 0 ? hold : (n % 2 === 0 ? one : other).open(client);
+          const fitsClient = heldBy(client) + amount <= terms.perClient;
+          const fitsAll = heldBy() + amount <= terms.total;
+          expect(grown.grow(amount)).toBe(fitsClient ? (fitsAll ? undefined : "total") : "client");
+          if (grown !== hold) open.push({ client, hold: grown });
+        } else if (kind === "shrink") hold?.shrinkTo(amount);
+        else if (hold) {
+          hold.end();
+          open.splice(last, 1);
+        }
+        expect(other.use().held).toBe(heldBy());
+      });
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("threads that take at once never hold more than the total", async () => {
+  const budget = new Budget({ unit: "bytes", total: 1200, perClient: 1200 });
+  const code = `
+    import { Budget } from ${JSON.stringify(Bun.resolveSync("../../src/admission/budget.ts", import.meta.dir))};
+    self.onmessage = ({ data: { terms, shared } }) => {
+      const budget = new Budget(terms, shared);
+      let taken = 0;
+      for (let n = 0; n < 1000; n += 1) if (budget.open("client " + n % 5).grow(1) === undefined) taken += 1;
+      postMessage(taken);
+    };`;
+  const url = URL.createObjectURL(new Blob([code], { type: "application/typescript" }));
+  const workers = Array.from({ length: 3 }, () => new Worker(url));
+  const taken = await Promise.all(
+    workers.map(
+      (worker) =>
+        new Promise<number>((resolve, reject) => {
+          worker.onmessage = ({ data }) => resolve(data);
+          worker.onerror = reject;
+          worker.postMessage({ terms: budget.terms, shared: budget.shared });
+        }),
+    ),
+  );
+  for (const worker of workers) worker.terminate();
+  expect(taken.reduce((sum, n) => sum + n, 0)).toBe(1200);
+  expect(budget.use().held).toBe(1200);
+});

@@ -1,0 +1,118 @@
+import { afterEach, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { createAdmission } from "../../src/admission/admission.ts";
+import { Budget } from "../../src/admission/budget.ts";
+import { type RunHttpOptions, runHttp } from "../support/http.ts";
+import { statusesOf } from "../support/raw-socket.ts";
+import { sampleRoutes } from "./sample-routes.ts";
+
+const KIB = 1024;
+/** The address of the test is a trusted proxy, so that a test can be many clients. */
+const PROXY = { trusted_proxies: ["127.0.0.0/8"] };
+const sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+
+function run(options: RunHttpOptions = {}) {
+  const admission = createAdmission();
+  const httpBodies = new Budget({ unit: "bytes of request bodies", total: 400 * KIB, perClient: 150 * KIB });
+  const http = runHttp({
+    plugins: sampleRoutes(),
+    http: PROXY,
+    admission: { ...admission, budgets: { ...admission.budgets, httpBodies } },
+    ...options,
+  });
+  return { http, budget: httpBodies };
+}
+
+const headOf = (client: string, length: string, path = "/v2/svc/webhook") =>
+  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${client}\r\n${length}\r\n\r\n`;
+
+/** Sends the head of a request and the first bytes of its body, and waits for no response. */
+function withhold(port: number, client: string, bytes: number, isChunked = false) {
+  const socket = connect(port, "127.0.0.1");
+  sockets.push(socket);
+  let text = "";
+  const closed = new Promise<string>((resolve) => {
+    socket.on("data", (data) => {
+      text += data;
+    });
+    socket.on("error", () => undefined);
+    socket.on("close", () => resolve(text));
+  });
+  const body = "x".repeat(bytes);
+  socket.write(headOf(client, isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${bytes + 1}`));
+  socket.write(isChunked ? `${bytes.toString(16)}\r\n${body}\r\n` : body);
+  return { closed, socket, finish: () => socket.write(isChunked ? "1\r\nx\r\n0\r\n\r\n" : "x") };
+}
+
+async function until(condition: () => boolean) {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test.each([true, false])(
+  "bodies whose last byte is withheld hold at most the share of their client (chunked: %p)",
+  async (isChunked) => {
+    const { http, budget } = run();
+    await using _ = http;
+    const hostile = Array.from({ length: 30 }, () =>
+      withhold(http.port, "203.0.113.1", 100 * KIB, isChunked),
+    );
+    const refused = Promise.all(hostile.slice(1).map(({ closed }) => closed));
+    // The first one to hold 100 KiB stays; of the others each is refused as soon as it would exceed the share.
+    await until(() => budget.use().refused.client >= 29 && budget.use().held === 100 * KIB);
+    expect(budget.use()).toMatchObject({ refused: { total: 0 } });
+
+    const response = await fetch(http.api("/webhook"), {
+      method: "POST",
+      body: JSON.stringify("y".repeat(100 * KIB)),
+      headers: { "x-forwarded-for": "203.0.113.2" },
+    });
+    expect(response.status).toBe(200);
+    for (const { finish } of hostile) finish();
+    for (const { socket } of hostile) socket.end();
+    await refused;
+    await until(() => budget.use().held === 0);
+  },
+);
+
+test("a refused body gets 429 with its client's share, 503 where all bodies hold too much, and the connection closes", async () => {
+  const { http, budget } = run();
+  await using _ = http;
+  const hold = async (client: string) => {
+    const before = budget.use().held;
+    withhold(http.port, client, 130 * KIB);
+    await until(() => budget.use().held === before + 130 * KIB);
+  };
+  await hold("203.0.113.1");
+  const own = await withhold(http.port, "203.0.113.1", 60 * KIB).closed;
+  expect(statusesOf(own)).toEqual([429]);
+  expect(own.toLowerCase()).toMatch(
+    /x-error-code: client_share[\s\S]*retry-after: 2|retry-after: 2[\s\S]*x-error-code: client_share/,
+  );
+  expect(own.toLowerCase()).toContain("connection: close");
+  await hold("203.0.113.2");
+  await hold("203.0.113.3");
+  const others = await withhold(http.port, "203.0.113.4", 60 * KIB).closed;
+  expect(statusesOf(others)).toEqual([503]);
+  expect(others).toContain("too many bytes of request bodies are in flight; try again");
+});
+
+test("a body that stalls is cut with 408, and what it held is free", async () => {
+  const { http, budget } = run({ bodyPace: { graceMs: 20, msPerByte: 0 } });
+  await using _ = http;
+  const text = await withhold(http.port, "203.0.113.1", 10 * KIB).closed;
+  expect(statusesOf(text)).toEqual([408]);
+  expect(text.toLowerCase()).toContain("connection: close");
+  expect(budget.use().held).toBe(0);
+});
+
+test("a body that a client aborts frees what it held", async () => {
+  const { http, budget } = run();
+  await using _ = http;
+  const { socket } = withhold(http.port, "203.0.113.1", 50 * KIB);
+  await until(() => budget.use().held === 50 * KIB);
+  socket.destroy();
+  await until(() => budget.use().held === 0);
+});
