@@ -116,17 +116,26 @@ function refusedByCompactState(
   return listed ? undefined : CONFLICT;
 }
 
-/** Removes every remove message up to the compact state's time, and every add up to it whose target is not listed. */
+/**
+ * Removes every remove message up to the compact state's time, and every add up to it whose target is not listed.
+ *
+ * @param spared the hashes of messages that stay. A link that a compact state leaves can be older than it and unlisted, so a
+ *   stored compact state is never applied again to links that it did not meet when it was merged.
+ */
 export function applyCompactState(
   context: MergeContext,
   fid: number,
   compact: LinkCompactStateBody,
   rank: Pick<Rank, "timestamp">,
+  spared: readonly Uint8Array[] = [],
 ): void {
   const listed = new Set(compact.targetFids);
+  const kept = new Set(spared.map((hash) => hash.toHex()));
   for (const stored of context.store.linksOfType(fid, compact.type, rank.timestamp)) {
-    if (stored.row.table !== "links" || !listed.has(stored.row.targetFid))
-      context.store.remove(stored, "compacted");
+    if (stored.row.table === "links" && listed.has(stored.row.targetFid)) continue;
+    // The hash of a stored link takes rebuilding it.
+    if (kept.size > 0 && kept.has(stored.hash.toHex())) continue;
+    context.store.remove(stored, "compacted");
   }
 }
 

@@ -52,6 +52,11 @@ export type RelayedOp = { readonly happenedAt: number } & (
       readonly kind: "merge";
       readonly message: Uint8Array;
       readonly deleted: readonly MessageRef[];
+      /**
+       * Of a compact state: the hashes of the links of its block. The network compacts what was committed before the block, so
+       * these stay.
+       */
+      readonly spared?: readonly Uint8Array[];
     }
   /** A message is live. Any other message in its slot is not. */
   | { readonly kind: "put"; readonly message: Uint8Array }
@@ -182,7 +187,7 @@ export function applyRelayedOp(context: MergeContext, totals: TotalsDelta, op: S
   switch (op.kind) {
     case "merge":
       for (const ref of op.deleted) remove(context, ref);
-      merge(context, decodeStored(op.message));
+      merge(context, decodeStored(op.message), op.spared);
       break;
     case "put":
       put(context, decodeStored(op.message));
@@ -229,9 +234,9 @@ export function applySpooledOp(context: MergeContext, totals: TotalsDelta, op: S
 /**
  * The protocol's own comparison decides who gets the slot, so a message that is repeated never replaces a later one.
  * A compact state removes its links at each repetition: operations that were repeated before it may have added them
- * again.
+ * again. Those that its block merged stay at each repetition, too.
  */
-function merge(context: MergeContext, message: SignedMessage): void {
+function merge(context: MergeContext, message: SignedMessage, spared?: readonly Uint8Array[]): void {
   const { data, hash } = message;
   const { store, slot, kind } = slotOf(message);
   const current = context.store.get(data.fid, store, slot);
@@ -244,7 +249,7 @@ function merge(context: MergeContext, message: SignedMessage): void {
       context.store.put(message, { store, slot, kind });
   }
   if (data.body?.$case === "linkCompactStateBody")
-    applyCompactState(context, data.fid, data.body.value, data);
+    applyCompactState(context, data.fid, data.body.value, data, spared);
   renewGaslessSigner(context, message);
 }
 

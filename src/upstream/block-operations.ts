@@ -45,8 +45,14 @@ export function relayedBlocks(
   for (const shardBlock of blocks) {
     const before = relayed.ops.length;
     const logged = rules.logsHubEvents ? new LoggedEvents(shard, shardBlock) : undefined;
-    const block = { rules, shard, blockTime: toUnixSecs(shardBlock.timestamp), relayed, logged };
-    for (const event of shardBlock.events) relayEvent(block, event);
+    const { events } = shardBlock;
+    let links: LinksByAuthor | undefined;
+    const linksOf = (fid: number) => {
+      links ??= linksByAuthor(events);
+      return links.get(fid) ?? [];
+    };
+    const block = { rules, shard, blockTime: toUnixSecs(shardBlock.timestamp), relayed, logged, linksOf };
+    for (const event of events) relayEvent(block, event);
     if (logged) relayed.hubBlocks.push(logged.block());
     parts.push({
       number: shardBlock.number,
@@ -83,7 +89,11 @@ interface BlockContext {
   readonly relayed: Relayed;
   /** Undefined while hub events are not logged. */
   readonly logged: LoggedEvents | undefined;
+  /** Returns the hashes of the links that the block merges for an author. */
+  readonly linksOf: (fid: number) => readonly Uint8Array[];
 }
+
+type LinksByAuthor = ReadonlyMap<number, readonly Uint8Array[]>;
 
 function relayEvent(block: BlockContext, event: FollowedEvent): void {
   const { rules, blockTime, relayed, logged } = block;
@@ -139,7 +149,9 @@ function relayMerge(
     for (const ref of deleted) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
     return;
   }
-  relayed.ops.push(keyOp(message) ?? mergeOp(message, deleted, encoded));
+  relayed.ops.push(
+    keyOp(message) ?? mergeOp(message, deleted, { encoded, spared: sparedBy(block, message) }),
+  );
   if (rules.scope.shareOf(message.data.fid) === "all")
     relayed.mentioned.push(...rules.scope.addMentioned(mentionedFids(message.data)));
 }
@@ -200,14 +212,30 @@ function isStored({ scope }: RelayRules, message: SignedMessage): boolean {
 function mergeOp(
   message: SignedMessage,
   deleted: readonly MessageRef[],
-  encoded = encodeMessage(message),
+  { encoded = encodeMessage(message), spared }: MergeParts = {},
 ): RelayedOp {
-  return {
-    kind: "merge",
-    message: encoded,
-    deleted,
-    happenedAt: toUnixSecs(message.data.timestamp),
-  };
+  const happenedAt = toUnixSecs(message.data.timestamp);
+  return { kind: "merge", message: encoded, deleted, ...(spared && { spared }), happenedAt };
+}
+
+interface MergeParts {
+  readonly encoded?: Uint8Array;
+  readonly spared?: readonly Uint8Array[] | undefined;
+}
+
+function sparedBy({ linksOf }: BlockContext, { data }: SignedMessage): readonly Uint8Array[] | undefined {
+  return data.body?.$case === "linkCompactStateBody" ? linksOf(data.fid) : undefined;
+}
+
+function linksByAuthor(events: readonly FollowedEvent[]): LinksByAuthor {
+  const links = new Map<number, Uint8Array[]>();
+  for (const { body } of events) {
+    const merged = body?.$case === "merge" ? decodeMessage(body.value.message) : undefined;
+    if (!merged?.ok || merged.value.data.body?.$case !== "linkBody") continue;
+    const { fid } = merged.value.data;
+    links.getOrInsertComputed(fid, () => []).push(merged.value.hash.slice());
+  }
+  return links;
 }
 
 /** Whether a message changes a gasless key and the data shard is where that is decided, because there is no shard 0. */

@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { decodeRecord } from "../../src/ingest/record.ts";
 import {
   MessageType,
   StorageUnitType,
@@ -11,6 +12,7 @@ import { fnameProof } from "../support/events.ts";
 import { gaslessKeyMessage, gaslessKeyRemoval } from "../support/gasless-keys.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, makeSigner, makeWallet } from "../support/messages.ts";
 import { eventRecord, proofRecord } from "../support/node.ts";
+import { expectOk } from "../support/result.ts";
 import { dumpFollowed } from "../support/upstream/followed.ts";
 import { heldHashes } from "../support/upstream/lifetimes.ts";
 import { hashOfAction, Scene, said } from "../support/upstream/scene.ts";
@@ -182,6 +184,55 @@ test("a compact state arrives without a list of deleted links, and the follower 
   scene.happens(atTheSameSecond);
   await expectEverything(scene);
   expect(holds(scene, atTheSameSecond)).toBe(true);
+});
+
+describe("a compact state with links in its block", () => {
+  const older = follow(2, 3, 60);
+  const [unlisted, listed] = [follow(2, 4, 50), follow(2, 1, 49)];
+  const state = compact(2, [1], 30);
+  const links = [older, unlisted, listed];
+  const stored = (scene: Scene) => links.map((action) => holds(scene, action));
+
+  async function compacted(when: "before the fill" | "while following"): Promise<Scene> {
+    const scene = new Scene();
+    scene.join(1, 2, 3, 4);
+    scene.happens(older);
+    if (when === "while following") await scene.follow();
+    scene.happens(unlisted, listed, state);
+    if (when === "before the fill") scene.passes(70);
+    if (when === "before the fill") await scene.follow();
+    return scene;
+  }
+
+  test("removes the links of earlier blocks only, as on the network", async () => {
+    await using scene = await compacted("while following");
+    await expectEverything(scene);
+    expect(stored(scene)).toEqual([false, true, true]);
+  });
+
+  test("leaves the same links in an index that is filled later", async () => {
+    await using scene = await compacted("before the fill");
+    await expectEverything(scene);
+    expect(stored(scene)).toEqual([false, true, true]);
+  });
+
+  test("is not applied again when its fid is read again or its record is imported", async () => {
+    await using scene = await compacted("while following");
+    await scene.index.caughtUp();
+    await scene.index.stop();
+    scene.happens(cast(2, "in a block that the log no longer has"));
+    scene.passes(70);
+    scene.node.eventsFrom = scene.chain.ticks.length - 1;
+    scene.fidsRead.clear();
+    scene.index.start();
+    await expectEverything(scene);
+    expect([...scene.fidsRead]).toContain(2);
+    const imported = expectOk(decodeRecord(state.record));
+    expect(scene.index.engine.applyResumable([imported], [], { isHistory: true })).toMatchObject([
+      { code: "bad_request.duplicate" },
+    ]);
+    expect(stored(scene)).toEqual([false, true, true]);
+  });
 });
 
 test("a name proof of a message is added and removed as a proof", async () => {

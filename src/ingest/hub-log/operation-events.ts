@@ -35,12 +35,15 @@ export class OperationEvents {
   #chainEvent: OnChainEvent | undefined;
   readonly #removed: Removed[] = [];
   readonly #events: NewHubEvent[] = [];
+  /** The hashes of the links that the transaction has merged. */
+  readonly #links = new Set<string>();
   #isOn = false;
 
   /** Starts a transaction. Nothing is collected unless `isOn`. */
   startTransaction(isOn: boolean): void {
     this.#isOn = isOn;
     this.#events.length = 0;
+    this.#links.clear();
     this.#clear();
   }
 
@@ -50,11 +53,19 @@ export class OperationEvents {
   }
 
   merged(message: SignedMessage): void {
-    if (this.#isOn) this.#merged = message;
+    if (!this.#isOn) return;
+    this.#merged = message;
+    if (message.data.body?.$case === "linkBody") this.#links.add(message.hash.toHex());
   }
 
+  /**
+   * Readers apply a compact state to the links of earlier blocks by themselves. A link of the same block stays with them, so its
+   * removal is reported.
+   */
   removed(reason: RemovalReason, message: SignedMessage): void {
-    if (this.#isOn && reason !== "compacted") this.#removed.push({ reason, message });
+    if (!this.#isOn) return;
+    if (reason !== "compacted") this.#removed.push({ reason, message });
+    else if (this.#links.has(message.hash.toHex())) this.#removed.push({ reason: "revoked", message });
   }
 
   transferred(proof: UserNameProof, deleted: UserNameProof | undefined): void {

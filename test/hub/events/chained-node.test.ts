@@ -5,16 +5,18 @@ import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { createIngestEngine } from "../../../src/ingest/engine.ts";
 import { blockOfEvent } from "../../../src/protocol/hub-event-id.ts";
 import { toFarcasterSecs } from "../../../src/protocol/time.ts";
-import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
+import { FarcasterNetwork, MessageType } from "../../../src/protocol/wire/generated/message.ts";
 import { startFollower } from "../../../src/upstream/follower.ts";
 import { UpstreamPositions } from "../../../src/upstream/positions.ts";
 import { ANCHOR_SECS } from "../../demo/records.ts";
 import { gaslessKeyMessage, gaslessKeyRemoval } from "../../support/gasless-keys.ts";
 import { startTestHub } from "../../support/hub.ts";
+import { liveHashes } from "../../support/live-messages.ts";
 import { type LoggedNode, startLoggedNode } from "../../support/logged-node.ts";
-import { DEFAULT_TIMESTAMP, makeSigner, signedCast } from "../../support/messages.ts";
+import { DEFAULT_TIMESTAMP, makeSigner, signedCast, signMessage } from "../../support/messages.ts";
 import { mixedRecords } from "../../support/mixed-records.ts";
 import { accountRecords, accountSigner } from "../../support/node.ts";
+import { hashOf, linkMessage } from "../../support/social.ts";
 import { dumpFollowed } from "../../support/upstream/followed.ts";
 
 const TIMINGS = {
@@ -129,6 +131,36 @@ test("a node that follows a node of its own ends with its state, its event ids, 
   ).toEqual(["ok"]);
   await follower.caughtUp();
   expect(follower.db.sqlite.query("SELECT count(*) AS n FROM gasless_keys").get()).toEqual({ n: 0 });
+  expect(follower.faults).toEqual([]);
+});
+
+test("a link that a compact state removes in the commit that merged it is removed from the node that follows, too", async () => {
+  await using node = await startLoggedNode();
+  node.merge(
+    ...accountRecords(9001),
+    message(linkMessage(9001, "follow", 1, { at: DEFAULT_TIMESTAMP - 20 })),
+  );
+  await using follower = follow(node);
+  await follower.caughtUp();
+  const state = signMessage(
+    {
+      type: MessageType.MESSAGE_TYPE_LINK_COMPACT_STATE,
+      fid: 9001,
+      body: { $case: "linkCompactStateBody", value: { type: "follow", targetFids: [2] } },
+    },
+    accountSigner(9001),
+  );
+  const links = [
+    linkMessage(9001, "follow", 2, { at: DEFAULT_TIMESTAMP - 10 }),
+    linkMessage(9001, "follow", 3, { at: DEFAULT_TIMESTAMP - 10 }),
+    linkMessage(9001, "follow", 4, { at: DEFAULT_TIMESTAMP - 10, remove: true }),
+  ];
+  expect(node.merge(...[...links, state].map(message))).toEqual(["ok", "ok", "ok", "ok"]);
+  await follower.caughtUp();
+  const kept = [links[0], state].map((bytes) => hashOf(bytes ?? state).slice(2)).sort();
+  expect(liveHashes(node.db).sort()).toEqual(kept);
+  expect(liveHashes(follower.db).sort()).toEqual(kept);
+  expect(dumpFollowed(follower.db)).toBe(dumpFollowed(node.db));
   expect(follower.faults).toEqual([]);
 });
 

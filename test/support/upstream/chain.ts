@@ -107,6 +107,7 @@ class Player {
   /** The order of a block: chain events, names, what comes from shard 0, messages. */
   play(tick: Tick, n: number): ChainTick {
     this.reference.clock.advanceSecs(tick.at - Math.floor(this.reference.clock.nowMs() / 1000));
+    this.reference.startBlock();
     const replayed = this.#fromZero;
     const chain = this.#apply(tick, (action) => action.record.kind === "onChainEvent");
     const names = this.#apply(tick, (action) => action.record.kind === "usernameProof");

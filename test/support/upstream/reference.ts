@@ -12,7 +12,7 @@ import type { Rejection } from "../../../src/protocol/rejection.ts";
 import { toWire } from "../../../src/protocol/signed-message.ts";
 import {
   FarcasterNetwork,
-  type Message,
+  Message,
   type UserNameProof,
 } from "../../../src/protocol/wire/generated/message.ts";
 import { nowSecs } from "../../../src/runtime/clock.ts";
@@ -73,6 +73,8 @@ export class Reference {
   readonly #engine: IngestEngine;
   readonly #network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
   readonly #messages = new Map<string, Message>();
+  /** The links that the current block has merged, by their hashes. */
+  readonly #linksOfBlock = new Map<string, Message>();
 
   constructor() {
     claimNetwork(this.db, "mainnet");
@@ -102,6 +104,11 @@ export class Reference {
     });
   }
 
+  /** Starts the next block. */
+  startBlock(): void {
+    this.#linksOfBlock.clear();
+  }
+
   /** Merges one record at the clock's time. Throws if it is malformed, which is a bug of the script. */
   apply(encoded: EncodedRecord): Outcome {
     const record = expectOk(decodeRecord(encoded));
@@ -114,7 +121,26 @@ export class Reference {
     const displacedProof = record.kind === "usernameProof" ? this.#proofOf(record.proof) : undefined;
     const [refusal] = this.#engine.apply([record]);
     const changes = this.#takeChanges(record);
-    return { record, refusal, changes, displacedProof };
+    return { record, refusal, changes: this.#asInOneBlock(record, changes), displacedProof };
+  }
+
+  /**
+   * The engine merges one record after another. The network compacts the links that were committed before the block: those of
+   * the same block, which the engine has removed, are put back.
+   */
+  #asInOneBlock(record: IngestRecord, changes: readonly Change[]): readonly Change[] {
+    const body = record.kind === "message" ? record.message.data.body : undefined;
+    if (record.kind === "message" && body?.$case === "linkBody" && changes.some(({ op }) => op === "put"))
+      this.#linksOfBlock.set(record.message.hash.toHex(), toWire(record.message));
+    if (body?.$case !== "linkCompactStateBody") return changes;
+    const isSpared = ({ op, message }: Change) =>
+      op === "take" && this.#linksOfBlock.has(message.hash.toHex());
+    for (const { message } of changes.filter(isSpared)) {
+      const encoded = Message.encode({ ...message, data: undefined }).finish();
+      this.#engine.applyRelayed({ ops: [{ kind: "put", message: encoded, happenedAt: 0 }], positions: [] });
+      this.#takeChanges(expectOk(decodeRecord({ kind: "message", bytes: encoded })));
+    }
+    return changes.filter((change) => !isSpared(change));
   }
 
   /** The expected contents of a complete follower's index. */
