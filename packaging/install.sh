@@ -123,12 +123,9 @@ main() {
     fi
     install_unit
     mkdir -p /etc/svc
-    if [ ! -e /etc/svc/svc.toml ]; then
-      # It may hold passwords.
-      (umask 027 && cp "$from/svc.toml" /etc/svc/svc.toml)
-      chmod 640 /etc/svc/svc.toml
-      chgrp svc /etc/svc/svc.toml
-    fi
+    [ -e /etc/svc/svc.toml ] || cp "$from/svc.toml" /etc/svc/svc.toml
+    # Whose the secrets are that svc init writes.
+    [ -d /var/lib/svc ] || install -d -m 0700 -o svc -g svc /var/lib/svc
     systemctl daemon-reload
     if systemctl is-active --quiet svc; then
       echo "The former release still runs. To change over: systemctl restart svc"

@@ -89,8 +89,7 @@ export async function stageDebian(stage: Stage, binary: string, date: string): P
   const gzip = (text: string) => Bun.gzipSync(new TextEncoder().encode(text), { level: 9 });
   stage.copy(binary, "usr/bin/svc", 0o755);
   stage.write("usr/lib/systemd/system/svc.service", await unitFor("/usr/bin/svc"));
-  // It may hold passwords; the script of the package gives it to the group of the service.
-  stage.copy(join(ROOT, SETTINGS), "etc/svc/svc.toml", 0o640);
+  stage.copy(join(ROOT, SETTINGS), "etc/svc/svc.toml");
   stage.write("usr/share/man/man1/svc.1.gz", gzip(generated.manPage));
   stage.write("usr/share/bash-completion/completions/svc", generated.bash);
   stage.write("usr/share/zsh/vendor-completions/_svc", generated.zsh);

@@ -1,4 +1,4 @@
-import { type LoadedConfig, loadConfig, processInput } from "../config/load.ts";
+import { type LoadedConfig, loadConfig, processInput, type SettingsReader } from "../config/load.ts";
 import { EXIT_RETRYABLE } from "../lib/failure.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Common } from "../runtime/common.ts";
@@ -8,9 +8,14 @@ import type { KeepLine } from "../runtime/recent-lines.ts";
 import { createShutdown, handleSignals } from "../runtime/shutdown.ts";
 import type { CommandContext } from "./context.ts";
 
-/** Reads the settings from the flags, the environment and the files of this process. */
-export function readConfig(context: CommandContext): LoadedConfig {
-  return loadConfig(processInput(context.flags()));
+/** Reads the settings from the flags, the environment and the files of this process, and logs which file counts. */
+export function readConfig(context: CommandContext, reader: SettingsReader = "node"): LoadedConfig {
+  const loaded = loadConfig(processInput(context.flags()), reader);
+  const { config, file, warnings } = loaded;
+  const log = createLogger(config);
+  for (const warning of warnings) log.warn(warning);
+  if (file !== undefined) log.info({ file }, "Read the settings");
+  return loaded;
 }
 
 interface CommonOptions {
@@ -18,6 +23,7 @@ interface CommonOptions {
   readonly isNode?: boolean;
   /** Gets the log lines of level warn and above. */
   readonly keepLine?: KeepLine;
+  readonly reader?: SettingsReader;
   /** Default: the settings of this process. */
   readonly loaded?: LoadedConfig;
 }
@@ -28,7 +34,7 @@ interface CommonOptions {
  */
 export function createCommon(
   context: CommandContext,
-  { isNode = false, keepLine, loaded = readConfig(context) }: CommonOptions = {},
+  { isNode = false, keepLine, reader, loaded = readConfig(context, reader) }: CommonOptions = {},
 ): Common {
   const { config } = loaded;
   const log = createLogger(config, { keep: keepLine });

@@ -38,7 +38,7 @@ export function registerDemoClient(program: Command, context: CommandContext): v
       if (!(port <= 65_535)) throw new UserError("--client-port must be an integer from 0 to 65535");
       if ((appId === undefined) !== (fids.length === 0))
         throw new UserError("give --app-id and --fids together");
-      const common = createCommon(context);
+      const common = createCommon(context, { reader: "client" });
       context.exitCode = await runService(common, async () => {
         const client = startDemoPushClient({
           port,

@@ -19,7 +19,7 @@ export function registerHealthcheck(program: Command, context: CommandContext): 
         }
         const { probe, probeUrl } = await import("./probe.ts");
         const { readConfig } = await import("./common.ts");
-        const target = probeUrl(url ?? readConfig(context).config.http, live);
+        const target = probeUrl(url ?? readConfig(context, "client").config.http, live);
         print(`${await probe(target, timeoutSecs * 1000)}\n`);
       },
     );

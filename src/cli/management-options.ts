@@ -47,7 +47,7 @@ export async function openSigner(context: CommandContext, options: SignerOptions
   const { readConfig } = await import("./common.ts");
   const { serviceNames } = await import("../config/names.ts");
   const { KEY_VARIABLE, readCustodyKey } = await import("./client/custody-key.ts");
-  const { config } = readConfig(context);
+  const { config } = readConfig(context, "client");
   const { account, warning } = readCustodyKey({ file: options.keyFile, variable: process.env[KEY_VARIABLE] });
   if (warning !== undefined) printError(`warning: ${warning}\n`);
   return { config, signer: { names: serviceNames(config.service.name), account, fid: options.fid } };

@@ -12,7 +12,7 @@ export function registerOpenApi(program: Command, context: CommandContext): void
       const { createHttpServer } = await import("../http/server.ts");
       const { withDetachedApi } = await import("../node/compose/detached-api.ts");
       const { version } = await import("../version.ts");
-      const common = createCommon(context);
+      const common = createCommon(context, { reader: "client" });
       const document = await withDetachedApi(common, (api) =>
         createHttpServer({
           common,

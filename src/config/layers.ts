@@ -1,9 +1,12 @@
 import { resolve } from "node:path";
 import { reasonOf } from "../lib/failure.ts";
 import { findSetting, keysOf, type Setting, sectionNames } from "./schema.ts";
+import type { FileFacts } from "./small-file.ts";
 import { parseText } from "./values.ts";
 
 const ENV_PREFIX = "SVC_";
+/** A key with this end names a file that holds the value. */
+const FILE_END = "_file";
 const MAX_SEARCHED_LINES = 2000;
 /** Kubernetes sets these in every pod next to a Service with the program's name. They are not settings. */
 const KUBERNETES_SERVICE_LINK = /^SVC_SERVICE_(HOST|PORT(_.+)?)$/;
@@ -24,9 +27,15 @@ export interface ArgvFlags {
 export interface ConfigInput {
   readonly argvFlags: ArgvFlags;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Returns the text of a file, or undefined when there is none; throws when it cannot be read. */
-  readonly readFile: (path: string) => string | undefined;
+  /**
+   * Returns the text of a file, or undefined when there is none; throws when it cannot be read.
+   *
+   * @param look gets the facts of the file before it is read, and may throw.
+   */
+  readonly readFile: (path: string, look?: (facts: FileFacts) => void) => string | undefined;
   readonly cwd: string;
+  /** The user who runs the command; undefined where a system has none. */
+  readonly uid?: number | undefined;
 }
 
 /** An error in the settings. */
@@ -36,6 +45,8 @@ export interface ConfigProblem {
   readonly source: string;
   /** The error, as the end of a sentence that starts with the key. */
   readonly message: string;
+  /** The section that it is about; undefined for an error of the source itself. */
+  readonly section?: string;
 }
 
 /** A value for a setting, not yet validated. */
@@ -49,6 +60,8 @@ export interface Candidate {
 export interface Layer {
   readonly candidates: readonly Candidate[];
   readonly problems: readonly ConfigProblem[];
+  /** The settings whose values are in the source itself, rather than in files that it names. */
+  readonly inline: ReadonlySet<Setting>;
 }
 
 const FLAG_KEYS = [
@@ -59,8 +72,78 @@ const FLAG_KEYS = [
   ["logFormat", "--log-format", "log.format"],
 ] as const;
 
+/** What reading a source needs. */
+export type LayerInput = Pick<ConfigInput, "readFile" | "cwd"> & {
+  /** Without it, secrets that are in files of their own keep their defaults. */
+  readonly readsSecrets: boolean;
+};
+
+interface Said {
+  readonly section: string;
+  /** Of a setting of the section; with `_file`, the value is the path of a file with the setting's value. */
+  readonly name: string;
+  readonly value: unknown;
+  readonly source: string;
+  /** How the source spells the key. */
+  readonly spelling: string;
+}
+
+/**
+ * Collects what a source says about settings.
+ *
+ * @param isText whether the source has texts only, rather than types of its own.
+ */
+function createLayer({ readFile, cwd, readsSecrets }: LayerInput, { isText }: { readonly isText: boolean }) {
+  const candidates: Candidate[] = [];
+  const problems: ConfigProblem[] = [];
+  const inline = new Set<Setting>();
+  const filed = new Map<Setting, string>();
+
+  function addFile(setting: Setting, path: unknown, source: string): void {
+    filed.set(setting, source);
+    if (setting.secret !== undefined && !readsSecrets) return;
+    if (typeof path !== "string" || path === "") {
+      problems.push(problemOf(setting, source, "must be the path of a file"));
+      return;
+    }
+    try {
+      const text = readFile(resolve(cwd, path));
+      if (text === undefined) throw new Error("the file does not exist");
+      candidates.push({ setting, value: parseText(setting.schema, text.replace(/\r?\n$/, "")), source });
+    } catch (cause) {
+      problems.push(problemOf(setting, source, `${path} cannot be read: ${reasonOf(cause)}`));
+    }
+  }
+
+  return {
+    problems,
+    add({ section, name, value, source, spelling }: Said): void {
+      const setting = findSetting(`${section}.${name}`);
+      if (setting !== undefined) {
+        inline.add(setting);
+        const read = isText && typeof value === "string" ? parseText(setting.schema, value) : value;
+        candidates.push({ setting, value: read, source });
+        return;
+      }
+      const of = name.endsWith(FILE_END)
+        ? findSetting(`${section}.${name.slice(0, -FILE_END.length)}`)
+        : undefined;
+      if (of !== undefined) addFile(of, value, `file of ${spelling}`);
+      else if (spelling === source) problems.push(unknownKey(spelling, section, "environment"));
+      else problems.push(unknownKey(spelling, section, source));
+    },
+    done(): Layer {
+      for (const [setting, source] of filed) {
+        if (inline.has(setting))
+          problems.push(problemOf(setting, source, "is set twice: as a value and by a file"));
+      }
+      return { candidates, problems, inline };
+    },
+  };
+}
+
 /** Reads a TOML text; `source` is its file. */
-export function fromToml(text: string, source: string): Layer {
+export function fromToml(text: string, source: string, input: LayerInput): Layer {
   let parsed: object;
   try {
     parsed = Bun.TOML.parse(text);
@@ -68,39 +151,35 @@ export function fromToml(text: string, source: string): Layer {
     return {
       candidates: [],
       problems: [{ key: source, source: tomlPosition(text), message: reasonOf(cause) }],
+      inline: new Set(),
     };
   }
-  const candidates: Candidate[] = [];
-  const problems: ConfigProblem[] = [];
+  const layer = createLayer(input, { isText: false });
   for (const [section, keys] of Object.entries(parsed)) {
     if (!sectionNames.includes(section)) {
-      problems.push({
+      const message = `is not a section; these are ${sectionNames.join(", ")}`;
+      layer.problems.push({ key: section, source, section, message });
+    } else if (typeof keys !== "object" || keys === null || Array.isArray(keys)) {
+      layer.problems.push({
         key: section,
         source,
-        message: `is not a section; these are ${sectionNames.join(", ")}`,
+        section,
+        message: `must be a section, written [${section}]`,
       });
-      continue;
-    }
-    if (typeof keys !== "object" || keys === null || Array.isArray(keys)) {
-      problems.push({ key: section, source, message: `must be a section, written [${section}]` });
-      continue;
-    }
-    for (const [name, value] of Object.entries(keys)) {
-      const setting = findSetting(`${section}.${name}`);
-      if (setting === undefined) problems.push(unknownKey(`${section}.${name}`, section, source));
-      else candidates.push({ setting, value, source });
+    } else {
+      for (const [name, value] of Object.entries(keys))
+        layer.add({ section, name, value, source, spelling: `${section}.${name}` });
     }
   }
-  return { candidates, problems };
+  return layer.done();
 }
 
 /**
  * Reads the variables `SVC_<SECTION>_<KEY>` and `SVC_<SECTION>_<KEY>_FILE`. An unknown key of a known section is rejected as a
  * misspelt setting. Other `SVC_` names are ignored: they belong to other programs.
  */
-export function fromEnvironment({ env, readFile, cwd }: ConfigInput): Layer {
-  const candidates: Candidate[] = [];
-  const problems: ConfigProblem[] = [];
+export function fromEnvironment(env: ConfigInput["env"], input: LayerInput): Layer {
+  const layer = createLayer(input, { isText: true });
   for (const [variable, text] of Object.entries(env)) {
     if (text === undefined || !variable.startsWith(ENV_PREFIX) || KUBERNETES_SERVICE_LINK.test(variable))
       continue;
@@ -108,55 +187,22 @@ export function fromEnvironment({ env, readFile, cwd }: ConfigInput): Layer {
     if (section === undefined) continue;
     const rest = variable.slice(`${ENV_PREFIX}${section}_`.length);
     const name = rest === rest.toUpperCase() ? rest.toLowerCase() : rest;
-    const setting = findSetting(`${section}.${name}`);
-    if (setting !== undefined) {
-      candidates.push({ setting, value: parseText(setting.schema, text), source: variable });
-      continue;
-    }
-    const filed = name.endsWith("_file")
-      ? findSetting(`${section}.${name.slice(0, -"_file".length)}`)
-      : undefined;
-    if (filed === undefined) {
-      problems.push(unknownKey(variable, section, "environment"));
-    } else if (env[variable.slice(0, -"_FILE".length)] !== undefined) {
-      problems.push({
-        key: filed.key,
-        source: "environment",
-        message: `is set twice: by ${variable} and without _FILE`,
-      });
-    } else {
-      const source = `file of ${variable}`;
-      try {
-        const value = readFile(resolve(cwd, text));
-        if (value === undefined) throw new Error("the file does not exist");
-        candidates.push({
-          setting: filed,
-          value: parseText(filed.schema, value.replace(/\r?\n$/, "")),
-          source,
-        });
-      } catch (cause) {
-        problems.push({ key: filed.key, source, message: `${text} cannot be read: ${reasonOf(cause)}` });
-      }
-    }
+    layer.add({ section, name, value: text, source: variable, spelling: variable });
   }
-  return { candidates, problems };
+  return layer.done();
 }
 
 /** Reads the flags. `--set` comes last and overrides the other flags. */
-export function fromFlags(flags: ArgvFlags): Layer {
-  const candidates: Candidate[] = [];
-  const problems: ConfigProblem[] = [];
+export function fromFlags(flags: ArgvFlags, input: LayerInput): Layer {
+  const layer = createLayer(input, { isText: true });
   const take = (key: string, text: string, source: string) => {
-    const setting = findSetting(key);
-    const [section = ""] = key.split(".", 1);
-    if (setting !== undefined) candidates.push({ setting, value: parseText(setting.schema, text), source });
-    else if (sectionNames.includes(section)) problems.push(unknownKey(key, section, source));
-    else
-      problems.push({
-        key,
-        source,
-        message: `is not a setting; the sections are ${sectionNames.join(", ")}`,
-      });
+    const [section = "", ...rest] = key.split(".");
+    if (sectionNames.includes(section))
+      layer.add({ section, name: rest.join("."), value: text, source, spelling: key });
+    else {
+      const message = `is not a setting; the sections are ${sectionNames.join(", ")}`;
+      layer.problems.push({ key, source, section, message });
+    }
   };
   for (const [name, flag, key] of FLAG_KEYS) {
     const text = flags[name];
@@ -165,13 +211,18 @@ export function fromFlags(flags: ArgvFlags): Layer {
   for (const assignment of flags.set ?? []) {
     const [, key, text] = /^([^=]+)=(.*)$/s.exec(assignment) ?? [];
     if (key !== undefined && text !== undefined) take(key.trim(), text, "--set");
-    else problems.push({ key: "--set", source: "flags", message: "must be section.key=value" });
+    else layer.problems.push({ key: "--set", source: "flags", message: "must be section.key=value" });
   }
-  return { candidates, problems };
+  return layer.done();
+}
+
+function problemOf({ key, section }: Setting, source: string, message: string): ConfigProblem {
+  return { key, section, source, message };
 }
 
 function unknownKey(key: string, section: string, source: string): ConfigProblem {
-  return { key, source, message: `is not a setting; [${section}] has ${keysOf(section).join(", ")}` };
+  const message = `is not a setting; [${section}] has ${keysOf(section).join(", ")}`;
+  return { key, section, source, message };
 }
 
 /** Bun's parser does not report the position of an error. It is after the longest prefix of lines that parses. */

@@ -1,4 +1,3 @@
-import { isAbsolute, resolve } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { reasonOf, UserError } from "../lib/failure.ts";
 import { findConflicts } from "./conflicts.ts";
@@ -11,13 +10,22 @@ import {
   fromEnvironment,
   fromFlags,
   fromToml,
+  type Layer,
 } from "./layers.ts";
 import { type Config, configSchema, type Setting, settings } from "./schema.ts";
+import { isSecretValue } from "./secrets.ts";
+import { findSettingsFile, type SettingsFile } from "./settings-file.ts";
 import { readSmallFile } from "./small-file.ts";
 import { isValid, showValue } from "./values.ts";
 
-const CONFIG_FILE_ENV = "SVC_CONFIG_FILE";
-const SEARCHED_FILES = ["./svc.toml", "/etc/svc/svc.toml"];
+/** What a client of a node needs to know: its address and names, and how to log. */
+const CLIENT_SECTIONS: ReadonlySet<string | undefined> = new Set([
+  undefined,
+  "service",
+  "data",
+  "http",
+  "log",
+]);
 
 export interface LoadedConfig {
   readonly config: Config;
@@ -25,7 +33,12 @@ export interface LoadedConfig {
   readonly file: string | undefined;
   /** A description of the source of each `section.key`. */
   readonly sources: ReadonlyMap<string, string>;
+  /** What is odd about the file, as sentences. */
+  readonly warnings: readonly string[];
 }
+
+/** Who reads the settings: a command that works with the node's data, or one that calls a node as any user may. */
+export type SettingsReader = "node" | "client";
 
 /** Invalid settings, with all problems. The message lists them, one per line. */
 export class ConfigError extends UserError {
@@ -51,22 +64,29 @@ export function defaultConfigText(): string {
 
 /** The sources of this process. Only this function reads the environment. */
 export function processInput(argvFlags: ArgvFlags): ConfigInput {
-  return { argvFlags, env: process.env, readFile: readSmallFile, cwd: process.cwd() };
+  const uid = process.geteuid?.();
+  return { argvFlags, env: process.env, readFile: readSmallFile, cwd: process.cwd(), uid };
 }
 
 /**
  * Reads the settings: defaults, then one TOML file, then the environment, then flags. Every value is validated, including
  * those that a later source overrides.
  *
+ * A client gets no secrets that are in files of their own, and whatever is wrong with the settings of the node itself does not concern
+ * it: any user of the machine may run it.
+ *
  * @throws ConfigError with the key, the source and the rule of every error.
  */
-export function loadConfig(input: ConfigInput): LoadedConfig {
-  const file = findConfigFile(input);
+export function loadConfig(input: ConfigInput, reader: SettingsReader = "node"): LoadedConfig {
+  const isClient = reader === "client";
+  const file = findSettingsFile(input, { mayLack: isClient });
+  const layerInput = { ...input, readsSecrets: !isClient };
+  const ofFile = file.text === undefined ? undefined : fromToml(file.text, file.path, layerInput);
   const layers = [
-    fromToml(defaultsText, "default"),
-    ...(file.text === undefined ? [] : [fromToml(file.text, file.path)]),
-    fromEnvironment(input),
-    fromFlags(input.argvFlags),
+    fromToml(defaultsText, "default", layerInput),
+    ...(ofFile ? [ofFile] : []),
+    fromEnvironment(input.env, layerInput),
+    fromFlags(input.argvFlags, layerInput),
   ];
   const problems = [...file.problems, ...layers.flatMap((layer) => layer.problems)];
   const table: Record<string, Record<string, unknown>> = {};
@@ -84,59 +104,56 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
     problems.push(...missing.map(({ key }) => ({ key, source: "default", message: "has no value" })));
     throw new ConfigError(problems);
   }
+  if (!isClient) problems.push(...problemsBetween(table, { input, sources, problems }));
+  const own = isClient ? problems.filter(({ section }) => CLIENT_SECTIONS.has(section)) : problems;
+  if (own.length > 0) throw new ConfigError(own);
+  return {
+    config: deepFreeze(table),
+    file: ofFile && file.path,
+    sources,
+    warnings: [...file.warnings, ...(ofFile ? readableSecrets(ofFile, file) : [])],
+  };
+}
+
+/** What is wrong between valid settings, and with the file that one of them names. */
+function problemsBetween(
+  config: Config,
+  {
+    input,
+    sources,
+    problems,
+  }: { input: ConfigInput; sources: Map<string, string>; problems: ConfigProblem[] },
+): ConfigProblem[] {
+  const found: ConfigProblem[] = [];
+  const add = (key: string, message: string) =>
+    found.push({ key, message, source: sources.get(key) ?? "default" });
   // The value of an earlier source replaced a rejected one, so comparing it would report a false conflict.
   const rejected = new Set(problems.map(({ key }) => key));
-  for (const { key, otherKey, message } of findConflicts(table)) {
-    if (rejected.has(key) || rejected.has(otherKey)) continue;
-    problems.push({ key, message, source: sources.get(key) ?? "default" });
-  }
+  for (const { key, otherKey, message } of findConflicts(config))
+    if (!rejected.has(key) && !rejected.has(otherKey)) add(key, message);
   try {
-    followedFids(table.upstream, input);
+    followedFids(config.upstream, input);
   } catch (cause) {
-    const key = "upstream.fid_file";
-    problems.push({ key, message: reasonOf(cause), source: sources.get(key) ?? "default" });
+    add("upstream.fid_file", reasonOf(cause));
   }
-  if (problems.length > 0) throw new ConfigError(problems);
-  return { config: deepFreeze(table), file: file.text === undefined ? undefined : file.path, sources };
+  return found;
 }
 
-function refusal(setting: Setting, value: unknown, source: string): ConfigProblem {
-  const got = setting.secret ? "" : `, got ${showValue(value)}`;
-  return { key: setting.key, source, message: `must be ${setting.rule}${got}` };
+/** The secrets in a file that every user of the machine can read. */
+function readableSecrets({ candidates, inline }: Layer, { path, isPublic }: SettingsFile): string[] {
+  if (!isPublic) return [];
+  return candidates.flatMap(({ setting: { key, secret }, setting, value }) =>
+    secret !== undefined && inline.has(setting) && isSecretValue(value, secret)
+      ? [
+          `${path} has ${key} and can be read by every user: put it into a file of its own, and name that as ${key}_file`,
+        ]
+      : [],
+  );
 }
 
-interface ConfigFile {
-  readonly path: string;
-  readonly text: string | undefined;
-  readonly problems: readonly ConfigProblem[];
-}
-
-/** The first file that exists. A file that was named must exist. */
-function findConfigFile({ argvFlags, env, readFile, cwd }: ConfigInput): ConfigFile {
-  const named =
-    argvFlags.config !== undefined
-      ? { path: argvFlags.config, by: "--config" }
-      : env[CONFIG_FILE_ENV]
-        ? { path: env[CONFIG_FILE_ENV], by: CONFIG_FILE_ENV }
-        : undefined;
-  const places = named === undefined ? SEARCHED_FILES : [named.path];
-  for (const place of places) {
-    const path = isAbsolute(place) ? place : resolve(cwd, place);
-    try {
-      const text = readFile(path);
-      if (text !== undefined) return { path, text, problems: [] };
-    } catch (cause) {
-      const problem = {
-        key: path,
-        source: named?.by ?? "settings file",
-        message: `cannot be read: ${reasonOf(cause)}`,
-      };
-      return { path, text: undefined, problems: [problem] };
-    }
-  }
-  const problems =
-    named === undefined ? [] : [{ key: named.path, source: named.by, message: "does not exist" }];
-  return { path: "", text: undefined, problems };
+function refusal({ key, section, secret, rule }: Setting, value: unknown, source: string): ConfigProblem {
+  const got = secret ? "" : `, got ${showValue(value)}`;
+  return { key, section, source, message: `must be ${rule}${got}` };
 }
 
 function deepFreeze<T extends object>(value: T): T {

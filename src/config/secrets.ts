@@ -16,6 +16,12 @@ export function maskSecret(value: unknown, kind: SecretKind): string {
   return `${url.protocol}//${userinfo}${url.host}${pathOf(url) === "/" ? "" : `/${MASK}`}`;
 }
 
+/** Whether a value of a secret setting has something to hide: an address without a login and a path has not. */
+export function isSecretValue(value: unknown, kind: SecretKind): boolean {
+  if (Array.isArray(value)) return value.some((item) => isSecretValue(item, kind));
+  return typeof value === "string" && maskSecret(value, kind) !== value;
+}
+
 /**
  * The texts to remove from logs: each secret, and of a URL also its user, password, path and query separately, because
  * libraries quote parts of URLs. Longest first, so that a replacement never leaves a part of another text.
@@ -24,7 +30,7 @@ export function secretTexts(config: Config): readonly string[] {
   const texts = new Set<string>();
   const add = (value: unknown, kind: SecretKind): void => {
     if (Array.isArray(value)) for (const item of value) add(item, kind);
-    if (typeof value !== "string" || maskSecret(value, kind) === value) return;
+    if (typeof value !== "string" || !isSecretValue(value, kind)) return;
     if (value.length < MIN_SCRUBBED_CHARS) return;
     texts.add(value);
     const url = kind === "text" ? null : URL.parse(value);

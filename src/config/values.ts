@@ -6,7 +6,7 @@ const MAX_SHOWN_CHARS = 80;
 
 /**
  * Parses the text of an environment variable, a file or a flag as a value of the setting's type. Returns other text unchanged,
- * and `isValid` rejects it. Items of a list are trimmed, and empty ones are dropped.
+ * and `isValid` rejects it. A list is written as in TOML, `["a", "b"]`, or as `a,b`, whose items are trimmed and empty ones dropped.
  */
 export function parseText(schema: TSchema, text: string): unknown {
   switch (schema.type) {
@@ -15,13 +15,26 @@ export function parseText(schema: TSchema, text: string): unknown {
     case "boolean":
       return text === "true" ? true : text === "false" ? false : text;
     case "array":
-      return text
-        .split(",")
-        .map((item) => item.trim())
-        .filter((item) => item !== "")
-        .map((item) => parseText(schema.items, item));
+      return (
+        listOf(text) ??
+        text
+          .split(",")
+          .map((item) => item.trim())
+          .filter((item) => item !== "")
+          .map((item) => parseText(schema.items, item))
+      );
     default:
       return text;
+  }
+}
+
+/** The list that a text writes as TOML does; undefined for any other text. */
+function listOf(text: string): unknown {
+  if (!/^\s*\[/.test(text)) return undefined;
+  try {
+    return (Bun.TOML.parse(`list = ${text}`) as { list: unknown }).list;
+  } catch {
+    return undefined;
   }
 }
 

@@ -35,13 +35,13 @@ const settingsOf = (file: string) =>
   loadConfig({ argvFlags: { config: file }, env: {}, readFile: readSmallFile, cwd: "/" }).config;
 
 describe("svc init by flags", () => {
-  test("of a demo writes settings for their owner alone, with which the node starts", async () => {
+  test("of a demo writes settings that every user can read, with which the node starts", async () => {
     using dir = emptyDir();
     const ended = await run(["init", "--demo"], { cwd: dir.path });
     expect(ended).toMatchObject({ exitCode: 0, errors: "" });
     expect(ended.out).toEndWith("Next:\n  svc doctor\n  svc serve --demo\n");
     const file = join(dir.path, "svc.toml");
-    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(file).mode & 0o777).toBe(0o644);
     await using started = await startNode({
       command: compiledProgram,
       dataDir: join(dir.path, "data"),
@@ -83,7 +83,31 @@ describe("svc init by flags", () => {
     expect([service.name, http.host, upstream.url]).toEqual(["mine", "0.0.0.0", server.url]);
     expect(http.anonymous_units_per_minute).toBeGreaterThan(0);
     const checked = await run(["config", "check"], { cwd: dir.path });
-    expect(checked).toMatchObject({ exitCode: 0, errors: "" });
+    expect(checked).toMatchObject({ exitCode: 0, out: `The settings are valid (${dir.path}/svc.toml).\n` });
+    expect(checked.errors).toContain(`"level":"info"`);
+    expect(checked.errors).toContain(`"file":"${dir.path}/svc.toml"`);
+  });
+
+  test("puts each secret into a file of its own, which only its owner can read", async () => {
+    using dir = emptyDir();
+    const key = "ab".repeat(32);
+    const flags = [
+      "--set",
+      `signers.encryption_key=${key}`,
+      "--set",
+      "state.url=postgres://svc:hunter22@db/svc",
+    ];
+    const named = ["--set", "state.password_file=pw", "--set", "console.operator=false"];
+    writeFileSync(join(dir.path, "pw"), "hunter23\n");
+    const ended = await run(["init", "--demo", ...flags, ...named], { cwd: dir.path });
+    expect(ended).toMatchObject({ exitCode: 0, errors: "" });
+    const text = readFileSync(`${dir.path}/svc.toml`, "utf8");
+    expect(text).not.toMatch(/hunter2|abab/);
+    expect(text).toContain(`password_file = "${dir.path}/pw"`);
+    const secrets = ["signers.encryption_key", "state.url"].map((end) => `${dir.path}/svc.${end}`);
+    expect(secrets.map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600]);
+    const { signers, state } = settingsOf(`${dir.path}/svc.toml`);
+    expect([signers.encryption_key, state.password]).toEqual([key, "hunter23"]);
   });
 
   test.each([
@@ -121,7 +145,7 @@ describe("svc init by flags", () => {
     expect(settingsOf(`${dir.path}/svc.toml`).upstream.fids).toEqual([1, 3]);
   });
 
-  test("replaces a file only with --force, and keeps the mode by which a service reads it", async () => {
+  test("replaces a file only with --force", async () => {
     using dir = emptyDir();
     const file = join(dir.path, "svc.toml");
     writeFileSync(file, "# mine\n");
@@ -131,7 +155,7 @@ describe("svc init by flags", () => {
     expect(refused.errors).toContain("exists already; --force replaces it");
     expect(readFileSync(file, "utf8")).toBe("# mine\n");
     expect((await run(["init", "--demo", "--force"], { cwd: dir.path })).exitCode).toBe(0);
-    expect(statSync(file).mode & 0o777).toBe(0o640);
+    expect(statSync(file).mode & 0o777).toBe(0o644);
     expect(readdirSync(dir.path)).toEqual(["svc.toml"]);
   });
 

@@ -172,15 +172,21 @@ test("broken TOML names the file and the line, and the other sources are still c
   ]);
 });
 
-test("lists in the environment and in flags are comma-separated, trimmed, and lose empty items", () => {
+test("lists in the environment, in flags and in files are comma-separated or written as in TOML", () => {
   const listOf = (text: string) => load({ env: { SVC_NET_ALLOW_CIDRS: text } }).config.net.allow_cidrs;
   expect(listOf("10.0.0.0/8, fd00::/8,,")).toEqual(["10.0.0.0/8", "fd00::/8"]);
   expect(listOf("")).toEqual([]);
+  expect(listOf(` ["10.0.0.0/8", 'fd00::/8',] `)).toEqual(["10.0.0.0/8", "fd00::/8"]);
+  expect(listOf("[]")).toEqual([]);
+  expect(load({ flags: { set: ["upstream.fids=[1, 2]"] } }).config.upstream.fids).toEqual([1, 2]);
+  expect(load({ flags: { set: ["upstream.fids=1,2"] } }).config.upstream.fids).toEqual([1, 2]);
+  expect(problemsOf({ flags: { set: ["upstream.fids=[1, 2"] } })).toMatchObject([{ key: "upstream.fids" }]);
+  expect(problemsOf({ flags: { set: ['upstream.fids=["1"]'] } })).toMatchObject([{ key: "upstream.fids" }]);
   const { config } = load({ flags: { set: ["http.cors_origins=https://a.example,https://b.example:8443"] } });
   expect(config.http.cors_origins).toEqual(["https://a.example", "https://b.example:8443"]);
 });
 
-test("every setting can be given as SVC_<SECTION>_<KEY>, as …_FILE and as --set", () => {
+test("every setting can be given as SVC_<SECTION>_<KEY> and as --set, and by a file in each source", () => {
   const texts: Record<string, string> = { "data.dir": "/d", "http.port": "9", "hub.admin": "true" };
   for (const setting of settings) {
     const current = settingValue(load().config, setting);
@@ -189,14 +195,22 @@ test("every setting can be given as SVC_<SECTION>_<KEY>, as …_FILE and as --se
     const viaEnv = load({ env: { [variable]: text } });
     const viaFile = load({ env: { [`${variable}_FILE`]: "secret" }, files: { "/cwd/secret": `${text}\n` } });
     const viaSet = load({ flags: { set: [`${setting.key}=${text}`] } });
-    expect([viaEnv, viaFile, viaSet].map(({ sources }) => sources.get(setting.key))).toEqual([
+    const files = {
+      "/cwd/svc.toml": `[${setting.section}]\n${setting.name}_file = "s"`,
+      "/cwd/s": `${text}\n`,
+    };
+    const viaToml = load({ files });
+    const viaSetFile = load({ flags: { set: [`${setting.key}_file=s`] }, files: { "/cwd/s": text } });
+    const ways = [viaEnv, viaFile, viaSet, viaToml, viaSetFile];
+    expect(ways.map(({ sources }) => sources.get(setting.key))).toEqual([
       variable,
       `file of ${variable}_FILE`,
       "--set",
+      `file of ${setting.key}_file`,
+      `file of ${setting.key}_file`,
     ]);
-    const values = [viaEnv, viaFile, viaSet].map(({ config }) => settingValue(config, setting));
-    expect(values[1]).toEqual(values[0]);
-    expect(values[2]).toEqual(values[0]);
+    const [first, ...others] = ways.map(({ config }) => settingValue(config, setting));
+    for (const other of others) expect(other).toEqual(first);
   }
 });
 
@@ -212,12 +226,18 @@ test("_FILE of a missing file, and a value given with and without _FILE, are ref
   expect(problemsOf({ env: { SVC_HTTP_PORT_FILE: "/gone" } })).toEqual([
     {
       key: "http.port",
+      section: "http",
       source: "file of SVC_HTTP_PORT_FILE",
       message: "/gone cannot be read: the file does not exist",
     },
   ]);
   const both = { SVC_HTTP_PORT: "1", SVC_HTTP_PORT_FILE: "/port" };
   expect(problemsOf({ env: both, files: { "/port": "1" } })).toMatchObject([{ key: "http.port" }]);
+  const inToml = { "/cwd/svc.toml": "[http]\nport = 1\nport_file = '/port'", "/port": "1" };
+  expect(problemsOf({ files: inToml })).toMatchObject([{ key: "http.port" }]);
+  expect(problemsOf({ files: { "/cwd/svc.toml": "[http]\nport_file = 1" } })).toMatchObject([
+    { key: "http.port", message: "must be the path of a file" },
+  ]);
 });
 
 test("a misspelt variable of a known section is refused; SVC_ names of others are not ours", () => {

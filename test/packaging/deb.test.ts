@@ -39,6 +39,11 @@ start() {
   base=\${url%/v2/svc}
   /usr/bin/svc healthcheck "$base" > /dev/null && echo "ready"
 }
+# What docs/getting-started.md has after the settings, by somebody who is neither root nor the service.
+as_user() {
+  sed -i "s/^port = .*/port = \${base##*:}/" /etc/svc/svc.toml
+  setpriv --reuid nobody --regid nogroup --clear-groups "$@"
+}
 stop() { kill -TERM $pid; wait $pid; echo "stopped $?"; }
 `;
 
@@ -52,9 +57,14 @@ rm -f /var/lib/man-db/auto-update
 dpkg -i ${first} > /dev/null
 id -un svc
 stat -c '%U %a' /var/lib/svc; stat -c '%U %G %a' /etc/svc/svc.toml
-start; stop
+start
+as_user svc healthcheck 2>&1
+chmod 640 /etc/svc/svc.toml
+as_user svc --port "\${base##*:}" healthcheck 2> /tmp/warned; grep -o 'cannot be read.*apply' /tmp/warned
+chmod 644 /etc/svc/svc.toml
+stop
 stat -c '%U' /var/lib/svc/index.db
-sed -i 's/^port = 8080/port = 9090/' /etc/svc/svc.toml
+sed -i 's/^port = .*/port = 9090/' /etc/svc/svc.toml
 dpkg -i ${second} > /dev/null
 grep '^port' /etc/svc/svc.toml
 dpkg-query -W -f '\${Version}\\n' svc
@@ -75,8 +85,12 @@ ls /var/lib/svc/state.db`,
     ).toEqual([
       "svc",
       "svc 700",
-      "root svc 640",
+      "root root 644",
       "ready",
+      expect.stringContaining('"file":"/etc/svc/svc.toml","msg":"Read the settings"'),
+      '200 {"status":"ready"}',
+      '200 {"status":"ready"}',
+      "cannot be read: EACCES: permission denied, open '/etc/svc/svc.toml'; the defaults apply",
       "stopped 0",
       "svc",
       "port = 9090",

@@ -166,20 +166,31 @@ test.skipIf(!(await mayOverlay()))(
 mkdir -p /run/systemd/system /opt/fake
 printf '#!/bin/sh\n[ "$1" != is-active ]\n' > /opt/fake/systemctl; chmod 755 /opt/fake/systemctl
 PATH=/opt/fake:$PATH SVC_DOWNLOAD_URL=file://${release} sh ${release}/install.sh | sed '/is not in PATH/d'
-stat -c '%U %G %a' /etc/svc/svc.toml
+stat -c '%U %G %a' /etc/svc/svc.toml /var/lib/svc
 stat -c '%a' /etc/systemd/system/svc.service /usr/local/share/man/man1/svc.1 /usr/local/share/fish
-cd /; setpriv --reuid svc --regid svc --clear-groups /usr/local/bin/svc config check`,
+/usr/local/bin/svc init --all --upstream http://127.0.0.1:1 --no-estimate --set upstream.username=me --set upstream.password=hunter22 --output /etc/svc/svc.toml --force > /dev/null
+stat -c '%n %U %a' /etc/svc/*
+cd /; setpriv --reuid svc --regid svc --clear-groups /usr/local/bin/svc --log-level warn config check
+mkdir /tmp/alice; cd /tmp/alice; echo '[http]' > svc.toml; chmod 755 . svc.toml; chown -R nobody /tmp/alice
+/usr/local/bin/svc --log-level warn config check 2>&1 | grep -oE 'belongs to.*read|The settings.*'
+setpriv --reuid daemon --clear-groups /usr/local/bin/svc config check 2>&1 | tail -1 | cut -c1-59`,
       folder,
     );
     expect(out.trim().split("\n")).toEqual([
       `Installed /usr/local/bin/svc (${packageJson.version}).`,
       "Choose the users that it serves: svc init --output /etc/svc/svc.toml --force",
       "Then: svc doctor, systemctl enable --now svc",
-      "root svc 640",
+      "root root 644",
+      "svc svc 700",
       "644",
       "644",
       "755",
+      "/etc/svc/svc.toml root 644",
+      "/etc/svc/svc.upstream.password svc 600",
       "The settings are valid (/etc/svc/svc.toml).",
+      "belongs to another user (65534); name it by --config if it is to count, and was not read",
+      "The settings are valid (/etc/svc/svc.toml).",
+      "  /tmp/alice/svc.toml: belongs to another user (65534); name",
     ]);
   },
   60_000,

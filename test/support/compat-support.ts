@@ -6,6 +6,8 @@ import { withDetachedApi } from "../../src/node/compose/detached-api.ts";
 /** What `doctor --sdk` knows of the routes of a node with these settings. */
 export async function compatSupport(config: Config): Promise<Support> {
   const context = { exitCode: 0, flags: () => ({}) };
-  const common = createCommon(context, { loaded: { config, file: undefined, sources: new Map() } });
+  const common = createCommon(context, {
+    loaded: { config, file: undefined, sources: new Map(), warnings: [] },
+  });
   return await withDetachedApi(common, async (api) => createSupport(config, api.compatPlugins()));
 }

@@ -11,7 +11,7 @@ import { freeBytesAt } from "../../setup/doctor/place-task.ts";
 import { type Asked, askUpstream } from "../../setup/init/ask-upstream.ts";
 import type { Choice, Wanted } from "../../setup/init/choice.ts";
 import { planFiles, writesFidFile } from "../../setup/init/plan.ts";
-import { fidFileBeside } from "../../setup/init/settings-text.ts";
+import { fileBeside } from "../../setup/init/settings-text.ts";
 import { checkFiles, refuseExisting, writeFiles } from "../../setup/init/write-files.ts";
 import { programName } from "../../version.ts";
 import type { CommandContext } from "../context.ts";
@@ -51,7 +51,7 @@ export async function runInit(context: CommandContext, options: InitOptions): Pr
     throw new UserError("nothing was written");
   // Asking took its time.
   if (!mayReplace) refuseExisting(files.map(({ path }) => path));
-  writeFiles(files);
+  writeFiles(files, wanted.dataDir);
   const next = nextCommands(wanted);
   const written = files.map(({ path }) => path);
   print(
@@ -120,7 +120,7 @@ async function refuse(
   dialog: Dialog | undefined,
 ): Promise<boolean> {
   if (force) return true;
-  const paths = [wanted.output, ...(writesFidFile(wanted) ? [fidFileBeside(wanted.output)] : [])];
+  const paths = [wanted.output, ...(writesFidFile(wanted) ? [fileBeside(wanted.output, "fids")] : [])];
   try {
     refuseExisting(paths);
     return false;
@@ -190,8 +190,10 @@ function nextCommands({ choice, output }: Wanted): string[] {
   const found = [resolve(SETTINGS_FILE), SYSTEM_SETTINGS].includes(output);
   const svc = found ? programName : `${programName} --config ${shellWord(output)}`;
   const isService = output === SYSTEM_SETTINGS && existsSync(SYSTEMD);
-  const start = isService ? `systemctl restart ${programName}` : `${svc} serve`;
-  return [`${svc} doctor`, choice.kind === "demo" ? `${svc} serve --demo` : start];
+  // The user of the unit has the name of the program.
+  const doctor = isService ? `sudo -u ${programName} ${svc} doctor` : `${svc} doctor`;
+  const start = isService ? `sudo systemctl restart ${programName}` : `${svc} serve`;
+  return [doctor, choice.kind === "demo" ? `${svc} serve --demo` : start];
 }
 
 /** A word that a shell reads as this text. */

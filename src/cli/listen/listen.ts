@@ -60,7 +60,7 @@ export function registerListen(program: Command, context: CommandContext): void 
       if (secrets.length === 0) throw new UserError("give --secret or --secret-file");
       if (secrets.includes("")) throw new UserError("a secret is empty");
       if (secrets.length > MAX_SECRETS) throw new UserError(`give at most ${MAX_SECRETS} secrets`);
-      const common = createCommon(context);
+      const common = createCommon(context, { reader: "client" });
       const { http, service } = common.config;
       const signatureHeader = `${serviceNames(service.name).headerPrefix}Signature`;
       context.exitCode = await runService(common, async () => {
@@ -83,7 +83,7 @@ async function printStream(context: CommandContext, target: string): Promise<voi
   const { createCommon, runService } = await import("../common.ts");
   const { serviceNames } = await import("../../config/names.ts");
   const { followStream } = await import("./follow-stream.ts");
-  const common = createCommon(context);
+  const common = createCommon(context, { reader: "client" });
   const url = streamUrl(target, serviceNames(common.config.service.name).basePath);
   context.exitCode = await runService(common, async () => {
     await followStream({

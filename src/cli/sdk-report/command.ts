@@ -15,7 +15,7 @@ import { readSourceFiles } from "./source-files.ts";
  * @throws UserError if the folder cannot be read.
  */
 export async function reportSdkCalls(context: CommandContext, folder: string, json: boolean): Promise<void> {
-  const common = createCommon(context);
+  const common = createCommon(context, { reader: "client" });
   const { config } = common;
   const sources = await readSourceFiles(folder);
   const report = await withDetachedApi(common, async (api) =>

@@ -1,4 +1,4 @@
-import type { Config } from "../../config/schema.ts";
+import type { LoadedConfig } from "../../config/load.ts";
 import type { Resolve } from "../../net/resolve.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { lockHolder } from "../../runtime/data-dir.ts";
@@ -18,10 +18,7 @@ import { timeSourceCheck } from "./time-source.ts";
 
 const TIMEOUT_MS = 15_000;
 
-export interface ExamineDeps {
-  readonly config: Config;
-  /** The settings file in force. */
-  readonly file: string | undefined;
+export interface ExamineDeps extends Pick<LoadedConfig, "config" | "file" | "warnings"> {
   readonly clock: Clock;
   readonly kernelClock: () => Synchronised;
   readonly resolve: Resolve;
@@ -35,12 +32,12 @@ export interface ExamineDeps {
 
 /** Checks the settings in force, the machine and the followed node. Nothing outside the data directory is written. */
 export async function examine(deps: ExamineDeps): Promise<Finding[]> {
-  const { config, file, clock, kernelClock, resolve, askReady, askPlace, timeoutMs = TIMEOUT_MS } = deps;
+  const { config, clock, kernelClock, resolve, askReady, askPlace, timeoutMs = TIMEOUT_MS } = deps;
   const { dir } = config.data;
   const looked = await lookAt(dir, askPlace(dir));
   const holder = looked.ok ? lockHolder(dir) : undefined;
   const checks: Check[] = [
-    settingsCheck(config, file),
+    settingsCheck(deps),
     dataDirectoryCheck(looked),
     ...(looked.ok ? [spaceForIndexCheck(config, looked.value)] : []),
     memoryCheck(config.http),

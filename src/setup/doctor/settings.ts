@@ -1,16 +1,23 @@
 import type { ConfigProblem } from "../../config/layers.ts";
+import type { LoadedConfig } from "../../config/load.ts";
 import { findRisks } from "../../config/risks.ts";
-import type { Config } from "../../config/schema.ts";
 import type { Check } from "./checks.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** The risks that `serve` logs at its start. */
-export const settingsCheck = (config: Config, file: string | undefined): Check => ({
+export const settingsCheck = ({
+  config,
+  file,
+  warnings,
+}: Pick<LoadedConfig, "config" | "file" | "warnings">): Check => ({
   name: "settings",
   run: async () => {
-    const risks = findRisks(config);
-    if (risks.length === 0) return [ok("settings", `valid, from ${file ?? "no file: the defaults"}`)];
-    return risks.map(({ key, message }) => warn("settings", key, message));
+    const risks = findRisks(config).map(({ key, message }) => warn("settings", key, message));
+    const odd = warnings.map((text) =>
+      warn("settings", text, "See the section on settings in docs/operate.md"),
+    );
+    if (risks.length + odd.length > 0) return [...odd, ...risks];
+    return [ok("settings", `valid, from ${file ?? "no file: the defaults"}`)];
   },
 });
 

@@ -1,22 +1,22 @@
 import { resolve } from "node:path";
 import type { Asked } from "./ask-upstream.ts";
 import type { Wanted } from "./choice.ts";
-import { fidFileBeside, fidFileText, type Scope, settingsText } from "./settings-text.ts";
+import { fidFileText, fileBeside, type Scope, settingsFiles } from "./settings-text.ts";
 import type { NewFile } from "./write-files.ts";
 
 /** Longer lists have a file of their own. */
 const MAX_FIDS_IN_SETTINGS = 1000;
 
-/** The files of a choice: the settings, then the list of fids where it needs one of its own. */
+/** The files of a choice: the settings, then those that they name: secrets, and the list of fids where it needs one of its own. */
 export function planFiles(wanted: Wanted, { resolved }: Pick<Asked, "resolved">, now: Date): NewFile[] {
   const { choice, output, upstreamUrl } = wanted;
-  const beside = fidFileBeside(output);
+  const beside = fileBeside(output, "fids");
   const withFile = (fids: readonly number[], origin: string): NewFile[] => {
     const scope: Scope = { fidFile: beside, text: `${origin}, as of ${now.toISOString().slice(0, 10)}.` };
     const list = { path: beside, text: fidFileText(fids, origin, upstreamUrl, now) };
-    return [{ path: output, text: settingsText(wanted, scope) }, list];
+    return [...settingsFiles(wanted, scope), list];
   };
-  const alone = (scope: Scope): NewFile[] => [{ path: output, text: settingsText(wanted, scope) }];
+  const alone = (scope: Scope): NewFile[] => settingsFiles(wanted, scope);
   if (resolved) return withFile(resolved.fids, resolved.origin);
   switch (choice.kind) {
     case "fids": {

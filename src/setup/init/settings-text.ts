@@ -1,11 +1,14 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { isLoopbackHost } from "../../config/formats.ts";
 import { findSetting } from "../../config/schema.ts";
+import { secretKindOf } from "../../config/secret-settings.ts";
+import { isSecretValue } from "../../config/secrets.ts";
 import { tomlValue } from "../../config/to-toml.ts";
 import { parseText } from "../../config/values.ts";
 import { UserError } from "../../lib/failure.ts";
 import { printable } from "../../lib/printable.ts";
 import type { Wanted } from "./choice.ts";
+import type { NewFile } from "./write-files.ts";
 
 /** What is to be written, not yet checked. */
 export interface Scope {
@@ -39,7 +42,8 @@ const SETTINGS_WITH_FLAGS: ReadonlyMap<string, string> = new Map([
 ]);
 
 const HEAD = `# Settings of svc, written by \`svc init\`. \`svc config defaults\` prints every setting with its meaning, \`svc config check\` checks
-# this file, \`svc doctor\` also the machine and the followed node. It may hold secrets: keep it from other users.
+# this file, \`svc doctor\` also the machine and the followed node. Every user of the machine may read it, because commands that call the
+# node do: put a secret into a file of its own, and name that, as in password_file.
 `;
 
 const BACKUP = `
@@ -50,11 +54,12 @@ const BACKUP = `
 `;
 
 /**
- * The text of a settings file.
+ * The settings file, and a file for each secret among its values.
  *
  * @throws UserError for a `--set` that names no setting, or one that has a flag of its own. Its value is checked with the whole file.
  */
-export function settingsText(wanted: Wanted, scope: Scope): string {
+export function settingsFiles(wanted: Wanted, scope: Scope): [settings: NewFile, ...secrets: NewFile[]] {
+  const secrets: NewFile[] = [];
   const named = new Map(wanted.set.map(readSet));
   const sections: Sections = new Map();
   /** The value that the operator names, or the usual one. */
@@ -62,7 +67,14 @@ export function settingsText(wanted: Wanted, scope: Scope): string {
   const put = (key: string, usual: unknown, ...comment: readonly string[]) => {
     const [section = "", name = ""] = key.split(".");
     const lines = sections.get(section) ?? new Map<string, Line>();
-    sections.set(section, lines.set(name, { value: chosen(key, usual), comment }));
+    const value = chosen(key, usual);
+    const kind = secretKindOf(key);
+    if (kind !== undefined && isSecretValue(value, kind)) {
+      const path = fileBeside(wanted.output, key);
+      secrets.push({ path, text: `${Array.isArray(value) ? value.join(",") : value}\n`, isSecret: true });
+      lines.set(`${name}_file`, { value: path, comment });
+    } else lines.set(name, { value, comment });
+    sections.set(section, lines);
     named.delete(key);
   };
   put("data.dir", wanted.dataDir, "Everything that the node stores. A local disk.");
@@ -87,7 +99,8 @@ export function settingsText(wanted: Wanted, scope: Scope): string {
   else if (scope.fidFile !== undefined) put("upstream.fid_file", scope.fidFile, scope.text);
   for (const [key, value] of [...named]) put(key, value);
   const follows = scope.fids || scope.fidFile !== undefined ? "" : `\n# ${printable(scope.text)}\n`;
-  return `${HEAD}${follows}${[...sections].map(sectionText).join("")}${sections.has("backup") ? "" : BACKUP}`;
+  const text = `${HEAD}${follows}${[...sections].map(sectionText).join("")}${sections.has("backup") ? "" : BACKUP}`;
+  return [{ path: wanted.output, text }, ...secrets];
 }
 
 function sectionText([section, lines]: [string, Map<string, Line>]): string {
@@ -101,16 +114,18 @@ function sectionText([section, lines]: [string, Map<string, Line>]): string {
 function readSet(text: string): [key: string, value: unknown] {
   const at = text.indexOf("=");
   const key = text.slice(0, Math.max(at, 0));
+  const value = text.slice(at + 1);
   const setting = findSetting(key);
+  if (!setting && findSetting(key.replace(/_file$/, ""))) return [key, resolve(value)];
   if (!setting) throw new UserError(`--set ${key || text} names no setting: write section.key=value`);
   const flag = SETTINGS_WITH_FLAGS.get(key);
   if (flag !== undefined) throw new UserError(`--set ${key}: init has ${flag} for it`);
-  return [key, parseText(setting.schema, text.slice(at + 1))];
+  return [key, parseText(setting.schema, value)];
 }
 
-/** The name of the file with the fids, beside the settings. */
-export function fidFileBeside(output: string): string {
-  return join(output, "..", `${output.replace(/^.*\//, "").replace(/\.toml$/, "")}.fids`);
+/** The name of a file beside the settings, such as the one with the `fids`. */
+export function fileBeside(output: string, end: string): string {
+  return join(output, "..", `${output.replace(/^.*\//, "").replace(/\.toml$/, "")}.${end}`);
 }
 
 /** The text of a file of fids. */

@@ -1,27 +1,29 @@
 import {
   chmodSync,
-  chownSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   realpathSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { loadConfig } from "../../config/load.ts";
 import { readSmallFile } from "../../config/small-file.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
+import { giveToOwnerOf } from "../../lib/private-file.ts";
 
 /** A file that `init` writes. */
 export interface NewFile {
   /** Absolute. */
   readonly path: string;
   readonly text: string;
+  readonly isSecret?: boolean;
 }
 
 const OWNER_ONLY = 0o600;
+const READABLE_BY_ALL = 0o644;
 /** `readSmallFile` refuses larger ones. */
 const MAX_BYTES = 1024 * 1024;
 
@@ -53,27 +55,22 @@ export function checkFiles(files: readonly NewFile[]): void {
 }
 
 /**
- * Writes files so that only their owner can read them, each at once. One that replaces another keeps its owner, group and mode,
- * which let a service read it. A link stays, and what it leads to is replaced.
+ * Writes files that every user can read, each at once; secrets for their owner, who as root is the owner of the data directory. One that
+ * replaces another keeps its owner and group. A link stays, and what it leads to is replaced.
  *
  * @throws UserError when one cannot be written.
  */
-export function writeFiles(files: readonly NewFile[]): void {
-  const model = files
-    .map(({ path }) => statSync(path, { throwIfNoEntry: false }))
-    .find((found) => found?.isFile());
-  for (const { path, text } of files.toReversed()) {
+export function writeFiles(files: readonly NewFile[], dataDir: string): void {
+  for (const { path, text, isSecret = false } of files.toReversed()) {
     let draft = "";
     try {
       mkdirSync(dirname(path), { recursive: true });
       const target = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? realpathSync(path) : path;
       draft = `${target}.${process.pid}.new`;
       writeFileSync(draft, text, { mode: OWNER_ONLY, flag: "wx" });
-      if (model) {
-        if (model.uid !== process.geteuid?.() || model.gid !== process.getegid?.())
-          chownSync(draft, model.uid, model.gid);
-        chmodSync(draft, model.mode & 0o640);
-      }
+      const model = isSecret ? dataDir : target;
+      if (existsSync(model)) giveToOwnerOf(model, draft);
+      if (!isSecret) chmodSync(draft, READABLE_BY_ALL);
       renameSync(draft, target);
     } catch (cause) {
       if (draft !== "") rmSync(draft, { force: true });

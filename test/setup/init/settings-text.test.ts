@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Wanted } from "../../../src/setup/init/choice.ts";
-import { settingsText } from "../../../src/setup/init/settings-text.ts";
+import { settingsFiles } from "../../../src/setup/init/settings-text.ts";
 
 const wanted: Wanted = {
   choice: { kind: "all" },
@@ -10,6 +10,8 @@ const wanted: Wanted = {
   isPublic: false,
   set: [],
 };
+
+const settingsText = (...given: Parameters<typeof settingsFiles>) => settingsFiles(...given)[0].text;
 
 /** The line of a setting, after its comment. */
 function commented(name: string, more: Partial<Wanted>): string | undefined {
