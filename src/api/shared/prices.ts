@@ -1,4 +1,5 @@
 import { flat, type Price, perIds, perRows } from "../../http/limits/prices.ts";
+import { parseQueryString } from "../../http/query-string.ts";
 
 /**
  * Prices of routes in units of about 50 microseconds of CPU, by their path below a prefix. Those that are not listed cost 1: one user, cast,
@@ -71,12 +72,20 @@ const hubPrice: Price = (url) => {
   return 5 * Math.ceil(Math.min(Math.max(asked, 1), HUB_MAX_PAGE) / 25);
 };
 
+/** Of a regular expression in a subscription, which is compiled. */
+export const EXPRESSION_UNITS = 20;
+const streamPrice: Price = (url) => {
+  const { text, embeds } = parseQueryString(url);
+  return 1 + EXPRESSION_UNITS * ((text ? 1 : 0) + (embeds ? 1 : 0));
+};
+
 /** Of a submit of one message; a bulk costs 2 more for each further one. */
 export const SUBMIT_UNITS = 20;
 
 /** The price of a route by the template of its whole path; undefined for the usual one. */
 export function priceOf(template: string): Price | undefined {
   if (template.startsWith("/v1/submit")) return flat(SUBMIT_UNITS);
+  if (template === "/v2/svc/stream") return streamPrice;
   if (template.startsWith("/v1/")) return HUB_LIST.test(template) ? hubPrice : undefined;
   return PRICES[template.replace(/^\/v2\/[^/]+/, "")];
 }

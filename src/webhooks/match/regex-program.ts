@@ -1,5 +1,6 @@
 import { RE2JS, RE2JSException } from "re2js";
 import { type Err, err, ok, type Result } from "../../lib/result.ts";
+import { compileCost } from "./compile-cost.ts";
 import { requiredLiterals } from "./required-literals.ts";
 
 export const MAX_REGEX_CHARS = 1_000;
@@ -11,11 +12,15 @@ export const MAX_REGEX_CHARS = 1_000;
 export const MAX_PROGRAM_SIZE = 1_200;
 /** The limit without a required literal: the expression runs against every text, 15 ms for 10,000 bytes. */
 export const MAX_UNFILTERED_PROGRAM_SIZE = 150;
+/** Limit of the steps that the character classes of an expression take to compile, some 10 ns each. */
+export const MAX_CLASS_STEPS = 200_000;
+/** Steps of classes that count as one instruction. */
+const STEPS_PER_INSTRUCTION = 1_000;
 
 /** A regular expression in RE2's syntax, which is matched in linear time. */
 export interface RegexProgram {
   readonly source: string;
-  /** Instructions of the compiled program. */
+  /** Instructions of the compiled program, and what its character classes count for. */
   readonly size: number;
 }
 
@@ -29,26 +34,61 @@ function fault(reason: string): Err<RegexFault> {
   return err({ reason });
 }
 
-/** Reads an expression and limits its worst-case cost. */
+/** Results of the last expressions, refusals included: an event, a preview and an update of a webhook read the same ones again. */
+const lastRead = new Map<string, Result<RegexProgram, RegexFault>>();
+const MAX_LAST_READ = 500;
+
+/** Reads an expression and limits its worst-case cost: that of compiling it, from its text, and that of matching. */
 export function readRegexProgram(source: unknown): Result<RegexProgram, RegexFault> {
   if (typeof source !== "string") return fault("must be a string");
   if (source.length > MAX_REGEX_CHARS) return fault(`must have at most ${MAX_REGEX_CHARS} characters`);
   if (!source.isWellFormed() || source.includes("\0")) {
     return fault("must be well-formed Unicode without NUL");
   }
+  const known = lastRead.get(source);
+  if (known) return known;
+  for (const oldest of lastRead.keys()) {
+    if (lastRead.size < MAX_LAST_READ) break;
+    lastRead.delete(oldest);
+  }
+  const read = readProgram(source);
+  lastRead.set(source, read);
+  return read;
+}
+
+function readProgram(source: string): Result<RegexProgram, RegexFault> {
+  const cost = compileCost(source);
+  if (!cost) return fault(INVALID);
+  const { instructions, classSteps } = cost;
   const maxSize = requiredLiterals(source).length > 0 ? MAX_PROGRAM_SIZE : MAX_UNFILTERED_PROGRAM_SIZE;
   // The estimate is rough: far above the limit it avoids compiling, below it the program size decides.
-  if (expandedSize(source) > MAX_ESTIMATED_SIZE) return tooLarge(maxSize);
+  if (instructions > MAX_ESTIMATED_SIZE) return tooLarge(maxSize);
+  if (classSteps > MAX_CLASS_STEPS)
+    return fault(`${CLASSES_TOO_LARGE}: ${classSteps} steps, and ${MAX_CLASS_STEPS} are allowed`);
   try {
-    const size = RE2JS.compile(source).programSize();
-    return size > maxSize ? tooLarge(maxSize, size) : ok({ source, size });
+    const size = compileRegex(source).programSize() - GROUP_SIZE;
+    if (size > maxSize) return tooLarge(maxSize, size);
+    return ok({ source, size: size + Math.floor(classSteps / STEPS_PER_INSTRUCTION) });
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
-    return fault("is not a valid RE2 regular expression");
+    return fault(INVALID);
   }
 }
 
+/**
+ * Compiles an expression that `readRegexProgram` accepts. As a group it never starts with `^`: the library would try to make
+ * an automaton of another kind of it, which takes time cubic in its size.
+ */
+export function compileRegex(source: string): RE2JS {
+  return RE2JS.compile(`(${source}${compileCost(source)?.endsQuoted ? "\\E" : ""})`);
+}
+
+const INVALID = "is not a valid RE2 regular expression";
+const CLASSES_TOO_LARGE =
+  "has character classes that are too large, for repetitions or for ranges without case";
 const MAX_ESTIMATED_SIZE = 4_000;
+/** Instructions of a group. */
+const GROUP_SIZE = 2;
 
 function tooLarge(maxSize: number, size?: number): Err<RegexFault> {
   const found = size === undefined ? "too many" : `${size}`;
@@ -57,42 +97,4 @@ function tooLarge(maxSize: number, size?: number): Err<RegexFault> {
       ? `${maxSize} are allowed where the expression requires no literal of two or more characters`
       : `${maxSize} are allowed`;
   return fault(`repeats too much: it compiles to ${found} instructions, and ${most}`);
-}
-
-/** A quotation, an escape with its argument, a class, a counted repetition, or one character. */
-const TOKEN =
-  /\\Q.*?(?:\\E|$)|\\[pPx]\{[^}]*\}|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|./gsu;
-
-interface Group {
-  total: number;
-  /** Size of the element that a following repetition repeats. */
-  last: number;
-}
-
-/**
- * Returns the number of single characters of an expression with its counted repetitions expanded: an upper bound of its
- * program size that needs no compilation.
- */
-function expandedSize(regex: string): number {
-  const outer: Group[] = [];
-  let group: Group = { total: 0, last: 0 };
-  const add = (size: number) => {
-    group.total += size;
-    group.last = size;
-  };
-  for (const [token, min, max] of regex.matchAll(TOKEN)) {
-    if (min !== undefined) {
-      const times = Math.max(Number(min), Number(max || min), 1);
-      group.total += group.last * (times - 1);
-      group.last *= times;
-    } else if (token === "(") {
-      outer.push(group);
-      group = { total: 0, last: 0 };
-    } else if (token === ")") {
-      const { total } = group;
-      group = outer.pop() ?? { total: 0, last: 0 };
-      add(total + 2);
-    } else if (!/^[*+?|]$/.test(token)) add(token.length > 2 && token.startsWith("\\Q") ? token.length : 1);
-  }
-  return outer.reduce((sum, { total }) => sum + total, group.total);
 }

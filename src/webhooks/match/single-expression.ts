@@ -1,4 +1,5 @@
-import { RE2JS } from "re2js";
+import type { RE2JS } from "re2js";
+import { compileRegex } from "./regex-program.ts";
 
 /**
  * Memory for the cached states of an automaton, in the order of the trials. With 0 there is no automaton, and each
@@ -118,7 +119,7 @@ export class SingleExpression {
 
 /** Compiles with a memory limit: the library's default is 8 MB per expression, and it has no option for it. */
 function compileWithin(memoryBytes: number, source: string): RE2JS {
-  const regex = RE2JS.compile(source);
+  const regex = compileRegex(source);
   const { dfa } = regex.re2();
   dfa.stateBudget = memoryBytes;
   dfa.memBudget = memoryBytes;

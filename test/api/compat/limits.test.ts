@@ -199,6 +199,31 @@ test("the usage of a key is what was sent, by day and route, errors and refusals
   }
 });
 
+test("a regular expression of a stream costs 20 units, in a query and in a body", async () => {
+  await using api = await start({
+    settings: ["http.anonymous_units_per_minute=60", "http.anonymous_burst_units=60"],
+    http: { trusted_proxies: ["127.0.0.0/8", "::1/128"] },
+  });
+  let client = 0;
+  const left = async (query: string, init: RequestInit = {}) => {
+    const response = await fetch(`${api.api.url}/v2/svc/stream${query}`, {
+      ...init,
+      headers: { "x-forwarded-for": `203.0.113.${++client}`, "content-type": "application/json" },
+    });
+    await response.body?.cancel();
+    return response.headers.get("ratelimit");
+  };
+  const post = (filter: object) => ({
+    method: "POST",
+    body: JSON.stringify({ subscription: { "cast.created": filter } }),
+  });
+  expect(await left("")).toStartWith('"anonymous";r=59;');
+  expect(await left("?text=gm", { method: "HEAD" })).toStartWith('"anonymous";r=39;');
+  expect(await left("?%74ext=gm&embeds=%28")).toStartWith('"anonymous";r=19;');
+  expect(await left("", post({ text: "gm", embeds: "(" }))).toStartWith('"anonymous";r=19;');
+  expect(await left("", post({ author_fids: [3] }))).toStartWith('"anonymous";r=59;');
+});
+
 test("every listed price is of a route", async () => {
   const api = open;
   const templates = Object.keys(api.api.document.paths).filter((path) => path.startsWith("/v2/svc/"));

@@ -1,8 +1,5 @@
-import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
-import { RE2JS } from "re2js";
+import { expect, test } from "bun:test";
 import { readRegexProgram } from "../../../src/webhooks/match/regex-program.ts";
-import { fastestMs } from "../../support/fastest.ts";
 import { expectErr, expectOk } from "../../support/result.ts";
 
 const read = readRegexProgram;
@@ -23,6 +20,11 @@ test.each([
   "\\Q(.*\\E{3}",
   "[\\p{Greek}\\x{1F600}]{140}",
   "a{,5}",
+  "\\Qa(",
+  "^(?:gm|gn)$",
+  "(?i)[\\x{80}-\\x{10ffff}]",
+  "(?i)[^\\x00-\\x{7f}]+",
+  "(?i)[\u4e00-\u9fff\\p{L}\\p{N}]{1,5}",
   "x".repeat(1000),
   "(".repeat(70) + ")".repeat(70),
 ])("accepts %p", (regex) => {
@@ -40,6 +42,9 @@ test.each([
   "a)",
   "*",
   "a{2}{3}",
+  "?:a",
+  "a)(b",
+  "[a",
   "a{1001}",
   "\\",
 ])("rejects %p, which is not an RE2 expression", (regex) => {
@@ -48,16 +53,23 @@ test.each([
 
 test.each([
   "a{1000}".repeat(100),
-  "\\p{L}{1000}".repeat(80),
   `(${"a".repeat(900)}){1000}`,
   `(${"[^)(]".repeat(50)}){1000}`,
   `((${"a{9}".repeat(200)}){10}){10}`,
   "(.{0,999}){1,4}".repeat(60),
   "(?:x?){800}".repeat(20),
+  `(?:${"{01}".repeat(240)}){1000}`,
+  `(${"a".repeat(900)})(?i){1000}`,
 ])("rejects %p without compiling it", (regex) => {
-  expect(messageOf(regex)).toStartWith("text repeats too much");
-  expect(fastestMs(() => messageOf(regex), 50)).toBeLessThan(50);
+  expect(messageOf(regex)).toStartWith("text repeats too much: it compiles to too many instructions");
 });
+
+test.each(["gm\\p{L}{900}", "(?i)[\u4e00-\u9fff]".repeat(10), `(?i)[${"A-\u{1e921}".repeat(2)}]`])(
+  "rejects %p for its character classes without compiling it",
+  (regex) => {
+    expect(messageOf(regex)).toStartWith("text has character classes that are too large");
+  },
+);
 
 test.each([
   ["[a-z].{140}[0-9]", true],
@@ -79,40 +91,3 @@ test.each([undefined, null, 1, [["a"]], "\ud800", "a\0b", "a".repeat(1001)])(
     expectErr(read(regex));
   },
 );
-
-describe("readRegexProgram of any text made of pieces of expressions", () => {
-  const piece = fc.constantFrom(
-    ..."ab().*+?|[]^$-,\\{}0123456789:",
-    "{1000}",
-    "{2,}",
-    "(?:",
-    "(?i)",
-    "\\Q",
-    "\\E",
-    "[^]",
-    "[[:alpha:]",
-    "\\p{L}",
-    "\\p{",
-    "\\x{",
-    "(a{30}){30}",
-  );
-  const text = fc.array(piece, { maxLength: 120 }).map((pieces) => pieces.join(""));
-
-  test("never throws, takes long or accepts a large program", () => {
-    fc.assert(
-      fc.property(text, (regex) => {
-        const outcome = read(regex);
-        expect(fastestMs(() => read(regex), 500)).toBeLessThan(500);
-        if (outcome.ok) expect(RE2JS.compile(regex).programSize()).toBeLessThanOrEqual(1200);
-      }),
-      { numRuns: 2000 },
-    );
-  });
-
-  test("takes time linear in the length of the text", () => {
-    for (const unit of ["[\\p{a}", "[[:a:]", "[\\\\", "\\Q", "\\p{", "[^]", "(", "{1"]) {
-      const text = unit.repeat(Math.floor(1000 / unit.length));
-      expect(fastestMs(() => read(text), 100)).toBeLessThan(100);
-    }
-  });
-});

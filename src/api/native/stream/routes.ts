@@ -24,10 +24,12 @@ import { sseBody } from "../../../stream/sse.ts";
 import type { StreamStart } from "../../../stream/start-position.ts";
 import type { OpenStream, StreamRefusal, Streams } from "../../../stream/streams.ts";
 import { streamSocket } from "../../../stream/web-socket.ts";
+import { REGEX_FIELDS } from "../../../webhooks/match/event-keys.ts";
 import { readSubscription } from "../../../webhooks/read-subscription.ts";
 import type { Subscription } from "../../../webhooks/subscription.ts";
 import { SubscriptionSchema } from "../../../webhooks/subscription-schema.ts";
 import { unwrapOrThrow } from "../../shared/management.ts";
+import { EXPRESSION_UNITS } from "../../shared/prices.ts";
 import { closed } from "../../shared/schemas.ts";
 import { filterParams, subscriptionOf } from "./filters.ts";
 
@@ -198,6 +200,12 @@ export function streamRoutes({ streams, unsent, maxIds }: StreamDeps): AnyElysia
       unsent,
       waitsForSubscription: waits,
       readSubscription: (value) => {
+        try {
+          chargeExpressions(exchange, value);
+        } catch (error) {
+          if (error instanceof ApiError) return err(error.message);
+          throw error;
+        }
         const read = readSubscription(value, "subscription");
         return read.ok ? read : err(read.error.message);
       },
@@ -249,11 +257,27 @@ export function streamRoutes({ streams, unsent, maxIds }: StreamDeps): AnyElysia
       ({ request }) => {
         const query = decodeQuery(startParams, parseQueryString(request.url));
         const body = unwrapOrThrow(readObject(parseBody(rawBody(request)), "request body"));
-        const subscription = unwrapOrThrow(readSubscription(ownValue(body, "subscription"), "subscription"));
-        return respondWithEvents(exchangeOf(request), subscription, startOf(query, request));
+        const exchange = exchangeOf(request);
+        const value = ownValue(body, "subscription");
+        chargeExpressions(exchange, value);
+        const subscription = unwrapOrThrow(readSubscription(value, "subscription"));
+        return respondWithEvents(exchange, subscription, startOf(query, request));
       },
       postHook,
     );
+}
+
+/**
+ * Charges for the regular expressions of a subscription that is not read yet. Those of a query are in the price of the request.
+ *
+ * @throws ApiError `tooManyRequests`
+ */
+function chargeExpressions({ charge }: Exchange, subscription: unknown): void {
+  const filters = Object.values(Object(subscription)).map(Object);
+  const expressions = filters.flatMap((filter) =>
+    REGEX_FIELDS.filter((field) => Object.hasOwn(filter, field)),
+  );
+  if (expressions.length > 0) charge(EXPRESSION_UNITS * expressions.length);
 }
 
 /**
