@@ -8,6 +8,8 @@ interface ErrorKind {
   readonly logLevel: ErrorLogLevel;
   /** Sent as `retry-after` where the error states no other time. */
   readonly retryAfterSecs?: number;
+  /** Sent by Bun before a request reaches the node, without a body. */
+  readonly isOfRuntime?: true;
 }
 
 /** Every error response of the HTTP interface. The keys are the stable names used in code and documents. */
@@ -16,6 +18,7 @@ export const errorKinds = {
   unauthorized: { status: 401, message: "unauthorized", logLevel: "info" },
   forbidden: { status: 403, message: "forbidden", logLevel: "info" },
   notFound: { status: 404, message: "not found", logLevel: "info" },
+  methodNotAllowed: { status: 405, message: "method not allowed", logLevel: "info" },
   conflict: { status: 409, message: "conflict", logLevel: "info" },
   gone: { status: 410, message: "gone", logLevel: "info" },
   requestTimeout: { status: 408, message: "request timeout", logLevel: "info" },
@@ -25,6 +28,12 @@ export const errorKinds = {
     logLevel: "info",
   },
   tooManyRequests: { status: 429, message: "too many requests", logLevel: "info" },
+  headersTooLarge: {
+    status: 431,
+    message: "the URL and the headers of the request are too large; the response has no body",
+    logLevel: "info",
+    isOfRuntime: true,
+  },
   internal: { status: 500, message: "internal error", logLevel: "warn" },
   notImplemented: { status: 501, message: "not implemented", logLevel: "info" },
   badGateway: { status: 502, message: "bad gateway", logLevel: "warn" },
@@ -49,6 +58,8 @@ export interface ApiErrorOptions {
   readonly retryAfterSecs?: number;
   /** A stable name of the cause, sent as `x-error-code`. */
   readonly code?: string;
+  /** Sent as `allow`: the methods of the path. */
+  readonly allow?: string;
 }
 
 /** An error whose message is sent to the client. Any other thrown value is a fault and causes a 500 response. */
@@ -56,6 +67,7 @@ export class ApiError extends Error {
   readonly kind: ErrorName;
   readonly retryAfterSecs: number | undefined;
   readonly code: string | undefined;
+  readonly allow: string | undefined;
 
   constructor(kind: ErrorName, message: string = errorKinds[kind].message, options: ApiErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -64,6 +76,7 @@ export class ApiError extends Error {
     const row: ErrorKind = errorKinds[kind];
     this.retryAfterSecs = options.retryAfterSecs ?? row.retryAfterSecs;
     this.code = options.code;
+    this.allow = options.allow;
   }
 
   get status(): number {

@@ -14,15 +14,14 @@ const errorSchema: JsonObject = {
 };
 
 function errorResponses(): JsonObject {
-  const entries = Object.entries(errorKinds).map(([name, { message }]): [string, JsonObject] => [
-    name,
-    {
-      description: message.charAt(0).toUpperCase() + message.slice(1),
-      content: {
-        "application/json": { schema: { $ref: "#/components/schemas/Error" }, example: { message } },
-      },
-    },
-  ]);
+  const content = (message: string): JsonObject => ({
+    "application/json": { schema: { $ref: "#/components/schemas/Error" }, example: { message } },
+  });
+  const entries = Object.entries(errorKinds).map(([name, kind]): [string, JsonObject] => {
+    const { message } = kind;
+    const description = message.charAt(0).toUpperCase() + message.slice(1);
+    return [name, "isOfRuntime" in kind ? { description } : { description, content: content(message) }];
+  });
   return Object.fromEntries(entries);
 }
 

@@ -27,6 +27,8 @@ export interface PipelineOptions {
   readonly route: (request: Request) => MaybePromise<Response>;
   readonly policyOf: (path: string) => RoutePolicy;
   readonly termsOf: TermsOf;
+  /** Returns the methods of a path that lacks the method, where that is 405. */
+  readonly otherMethods: (method: string, path: string) => string | undefined;
   readonly gate: Gate;
   readonly cors: Cors;
   readonly clients: ClientAddresses;
@@ -61,6 +63,7 @@ export function createPipeline(
     route,
     policyOf,
     termsOf,
+    otherMethods,
     gate,
     cors,
     clients,
@@ -169,6 +172,8 @@ export function createPipeline(
     const { isApi, gatesItself } = exchange.policy;
     const unavailable = isApi && !gatesItself ? unavailableReason() : undefined;
     if (unavailable !== undefined) throw new ApiError("unavailable", unavailable);
+    const allow = otherMethods(exchange.method, exchange.path);
+    if (allow !== undefined) throw new ApiError("methodNotAllowed", undefined, { allow });
     // The router and every later hook read the URL from the request, so the canonical URL is set on the request
     // itself.
     if (target.url !== request.url) Object.defineProperty(request, "url", { value: target.url });

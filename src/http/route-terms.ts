@@ -101,3 +101,35 @@ export function createTermsOf(
     );
   };
 }
+
+/**
+ * Collects the methods of an app's routes outside of `/v2/`, where a wrong method is 405. Below it a path that lacks the method is an
+ * unknown route.
+ *
+ * @returns the methods that a path has, as the text of `allow`, if the method of the request is not one of them.
+ */
+export function createMethodCheck(
+  routes: readonly Pick<DeclaredRoute, "method" | "path">[],
+): (method: string, path: string) => string | undefined {
+  const outside = routes.filter(({ method, path }) => !path.startsWith("/v2/") && method !== "ALL");
+  const exact = new Map<string, Set<string>>();
+  const patterns = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
+  for (const { method, path } of outside) {
+    const own = method === "GET" ? ["GET", "HEAD"] : [method];
+    if (!/[:*]/.test(path)) {
+      exact.set(path, new Set([...(exact.get(path) ?? []), ...own]));
+      continue;
+    }
+    const source = path.replaceAll(/:\w+/g, "[^/]+").replace("*", ".*");
+    const known = patterns.get(path) ?? { pattern: new RegExp(`^${source}$`), methods: new Set<string>() };
+    for (const one of own) known.methods.add(one);
+    patterns.set(path, known);
+  }
+  return (method, requestPath) => {
+    if (requestPath.startsWith("/v2/")) return undefined;
+    const path = requestPath.length > 1 && requestPath.endsWith("/") ? requestPath.slice(0, -1) : requestPath;
+    const methods =
+      exact.get(path) ?? [...patterns.values()].find(({ pattern }) => pattern.test(path))?.methods;
+    return methods === undefined || methods.has(method) ? undefined : [...methods].join(", ");
+  };
+}

@@ -28,7 +28,7 @@ import { createRepresent, respondToRead, tagBody } from "./representation.ts";
 import { createBodySender } from "./response-body.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import { createCacheOfRoute } from "./route-cache.ts";
-import { createTermsOf } from "./route-terms.ts";
+import { createMethodCheck, createTermsOf } from "./route-terms.ts";
 import { UnsentBytes } from "./unsent-bytes.ts";
 import { webSocketHandler } from "./web-socket.ts";
 
@@ -167,11 +167,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   const httpMetrics = createHttpMetrics(metrics);
   const termsOf = createTermsOf(documented.routes, options.priceOf);
+  const otherMethods = createMethodCheck(app.routes);
   const pipelineWith = (gate: Gate) =>
     createPipeline({
       route: (request) => app.fetch(request),
       policyOf: createPolicyLookup([names.basePath, ...compatPrefixes.map(basePathOf)]),
       termsOf,
+      otherMethods,
       gate,
       cors,
       clients: createClientAddresses(config.http),

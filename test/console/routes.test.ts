@@ -154,7 +154,7 @@ describe("the documents of the console", () => {
       expect(head.headers.get("content-type")).toBe(full.headers.get("content-type"));
       for (const method of ["POST", "PUT", "DELETE"]) {
         const refused = await get(path, { accept: BROWSER }, method);
-        expect([refused.status, await refused.json()]).toEqual([404, { message: "unknown route" }]);
+        expect([refused.status, await refused.json()]).toEqual([405, { message: "method not allowed" }]);
       }
     }
   });

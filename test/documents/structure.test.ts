@@ -4,6 +4,7 @@ import { dirname, join, normalize } from "node:path";
 import { Glob } from "bun";
 import { scripts } from "../../package.json" with { type: "json" };
 import { settings } from "../../src/config/schema.ts";
+import { configWith } from "../runtime/config.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { codeBlocks, documents, documentText, ROOT } from "../support/documents.ts";
 
@@ -117,4 +118,17 @@ test("docs/operate.md lists every setting in its table", () => {
     /<!-- settings -->([\s\S]*?)<!-- \/settings -->/.exec(documentText("docs/operate.md")) ?? [];
   const listed = [...table.matchAll(/`(\w+\.\w+)`/g)].map(([, key = ""]) => key);
   expect(listed.sort()).toEqual(settings.map(({ key }) => key).sort());
+});
+
+test("SECURITY.md names the credentials and limits that the settings have, with their defaults", () => {
+  const text = documents.find(({ path }) => path === "SECURITY.md")?.text.replaceAll(/\s+/g, " ") ?? "";
+  expect(text).not.toMatch(/no (API keys|rate limit)/);
+  const { http, hub } = configWith();
+  expect([http.anonymous, http.anonymous_units_per_minute, hub.admin]).toEqual([true, 0, false]);
+  for (const sentence of [
+    "By default reads are open to everyone",
+    "`http.anonymous_units_per_minute` (0, no limit, by default)",
+    "`AdminService`, which accepts on-chain facts without a proof, is off by default",
+  ])
+    expect(text).toContain(sentence);
 });

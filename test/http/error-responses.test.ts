@@ -109,7 +109,6 @@ describe("404", () => {
     ["POST", "/v2/svc/user?fid=3"],
     ["PUT", "/v2/svc/cast"],
     ["PROPFIND", "/v2/svc/user"],
-    ["DELETE", "/health"],
   ])("%s %s is an unknown route", async (method, path) => {
     const response = await fetch(http.url + path, { method, ...(method === "PUT" ? { body: "{}" } : {}) });
     await expectError(response, 404, "unknown route");

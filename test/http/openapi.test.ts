@@ -63,13 +63,35 @@ describe("every operation", () => {
     }
   });
 
+  test("has the 431 of the server under every operation, without a body", () => {
+    const { responses } = child(document, "components") as { responses: Record<string, JsonObject> };
+    expect(Object.keys(responses.headersTooLarge ?? {})).toEqual(["description"]);
+    for (const { name, operation } of operations()) {
+      const isUnserved =
+        child(operation, "responses", "200") === undefined && child(operation, "responses", "501");
+      if (isUnserved) continue;
+      const ref = child(operation, "responses", "431", "$ref");
+      expect([name, ref]).toEqual([name, "#/components/responses/headersTooLarge"]);
+    }
+  });
+
   test("describes its errors by the shared schema", () => {
     const statusesOf = (path: string, method: string) =>
       Object.keys(child(document.paths, path, method, "responses") as JsonObject);
-    expect(statusesOf("/v2/svc/user", "get")).toEqual(["200", "400", "404", "500"]);
-    expect(statusesOf("/v2/svc/notes", "post")).toEqual(["201", "400", "408", "413", "429", "500", "503"]);
-    expect(statusesOf("/ready", "get")).toEqual(["200", "400", "500", "503"]);
-    for (const [name, response] of Object.entries(child(document.components, "responses") as JsonObject)) {
+    expect(statusesOf("/v2/svc/user", "get")).toEqual(["200", "400", "404", "431", "500"]);
+    expect(statusesOf("/v2/svc/notes", "post")).toEqual([
+      "201",
+      "400",
+      "408",
+      "413",
+      "429",
+      "431",
+      "500",
+      "503",
+    ]);
+    expect(statusesOf("/ready", "get")).toEqual(["200", "400", "431", "500", "503"]);
+    const { headersTooLarge: _, ...own } = child(document.components, "responses") as JsonObject;
+    for (const [name, response] of Object.entries(own)) {
       const schema = child(response, "content", "application/json", "schema");
       expect({ name, schema }).toEqual({ name, schema: { $ref: "#/components/schemas/Error" } });
     }

@@ -1,11 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Elysia } from "elysia";
+import { ApiError } from "../../src/http/errors.ts";
 import { type RunningHttp, runHttp } from "../support/http.ts";
 import { sendRaw } from "../support/raw-socket.ts";
 import { sampleRoutes } from "./sample-routes.ts";
 
 let http: RunningHttp;
+const unknownHubPath = () => {
+  throw new ApiError("notFound", "unknown route");
+};
 beforeAll(() => {
-  http = runHttp({ plugins: sampleRoutes() });
+  const hub = new Elysia()
+    .get("/thing", () => ({}))
+    .post("/thing/:id", () => ({}))
+    .all("/*", unknownHubPath);
+  const pages = [new Elysia().get("/pages/*", () => "page").post("/pages/act", () => "done")];
+  http = runHttp({ plugins: sampleRoutes(), hubPlugins: [hub], pages });
 });
 afterAll(() => http[Symbol.asyncDispose]());
 
@@ -64,4 +74,34 @@ test("the path of the API follows the service's name", async () => {
   await using other = runHttp({ plugins: sampleRoutes(), serviceName: "hub" });
   expect((await fetch(`${other.url}/v2/hub/user?fid=3`)).status).toBe(200);
   expect((await fetch(`${other.url}/v2/svc/user?fid=3`)).status).toBe(404);
+});
+
+test.each([
+  ["POST", "/health", "GET, HEAD"],
+  ["DELETE", "/status/", "GET, HEAD"],
+  ["PUT", "//metrics", "GET, HEAD"],
+  ["POST", "/docs", "GET, HEAD"],
+  ["PATCH", "/openapi.json", "GET, HEAD"],
+  ["POST", "/v1/thing", "GET, HEAD"],
+  ["GET", "/v1/thing/a%2Fb", "POST"],
+  ["GET", "/pages/act", "POST"],
+  ["POST", "/pages/other/one", "GET, HEAD"],
+])(
+  "outside of /v2/ a wrong method is 405 with those that the path has: %s %s",
+  async (method, path, allow) => {
+    const response = await fetch(`${http.url}${path}`, { method });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, allow]);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(await response.json()).toMatchObject({ message: "method not allowed" });
+  },
+);
+
+test.each([
+  ["POST", "/v2/svc/user?fid=3"],
+  ["GET", "/v1/nothing"],
+  ["POST", "/v1/nothing"],
+  ["GET", "/nothing"],
+])("an unknown path, and a wrong method below /v2/, is 404: %s %s", async (method, path) => {
+  const response = await fetch(`${http.url}${path}`, { method });
+  expect([response.status, response.headers.get("allow")]).toEqual([404, null]);
 });
