@@ -80,18 +80,31 @@ export const MAX_REQUESTERS_PER_CALL = 100;
 
 /**
  * The calls of a HubService that a follower makes. A call that fails or times out throws: a `PeerError` if the
- * failure shows that the peer is not a Farcaster node. Calls are not retried here. All of them end when `signal`
- * aborts.
+ * failure shows that the peer is not a Farcaster node, which it never does once the peer has responded to that call.
+ * Calls are not retried here. All of them end when `signal` aborts.
  */
 export class UpstreamClient {
   readonly #connection: Client;
   readonly #timings: Pick<Timings, "callTimeoutMs" | "stallMs">;
   readonly #signal: AbortSignal;
+  /** The methods that the peer has responded to. */
+  readonly #responded: Set<string>;
 
-  constructor(connection: Client, timings: Pick<Timings, "callTimeoutMs" | "stallMs">, signal: AbortSignal) {
+  constructor(
+    connection: Client,
+    timings: Pick<Timings, "callTimeoutMs" | "stallMs">,
+    signal: AbortSignal,
+    responded = new Set<string>(),
+  ) {
     this.#connection = connection;
     this.#timings = timings;
     this.#signal = signal;
+    this.#responded = responded;
+  }
+
+  /** Returns a client of the same peer whose calls end when another signal aborts. */
+  until(signal: AbortSignal): UpstreamClient {
+    return new UpstreamClient(this.#connection, this.#timings, signal, this.#responded);
   }
 
   /**
@@ -235,9 +248,10 @@ export class UpstreamClient {
         options,
         (fault, response) => {
           signal.removeEventListener("abort", cancel);
-          if (fault) reject(peerErrorOf(method, fault) ?? fault);
-          else if (response === undefined) reject(new Error(`the response of ${method} is empty`));
-          else resolve(response);
+          if (fault) return reject(this.#errorOf(method, fault));
+          if (response === undefined) return reject(new Error(`the response of ${method} is empty`));
+          this.#responded.add(method);
+          resolve(response);
         },
       );
       if (onMetadata) call.on("metadata", onMetadata);
@@ -260,7 +274,17 @@ export class UpstreamClient {
       new Metadata(),
       {},
     );
-    return new ResponseStream(call, method, this.#timings.stallMs, this.#signal);
+    return new ResponseStream(call, {
+      method,
+      stallMs: this.#timings.stallMs,
+      signal: this.#signal,
+      onResponse: () => this.#responded.add(method),
+      errorOf: (cause) => this.#errorOf(method, cause),
+    });
+  }
+
+  #errorOf(method: string, cause: unknown): unknown {
+    return peerErrorOf(method, cause, this.#responded) ?? cause;
   }
 }
 

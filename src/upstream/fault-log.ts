@@ -10,7 +10,7 @@ export interface UpstreamFaultLog {
   fault(what: string, cause: unknown): void;
   /** A record breaks the protocol's rules and was skipped. */
   refused(rejection: Rejection): void;
-  /** The upstream is not a Farcaster node. The caller reports it once. */
+  /** The upstream is not a Farcaster node. */
   peer(error: PeerError): void;
 }
 
@@ -20,10 +20,11 @@ const INTERVAL_MS = 60_000;
 export function createUpstreamFaultLog({ log, clock }: { log: Logger; clock: Clock }): UpstreamFaultLog {
   const faults = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
   const refusals = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
+  const peers = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
   return {
     fault: (what, cause) =>
       faults((others) => log.warn({ ...detailsOf(cause), ...others }, `Retrying: ${what}`)),
-    peer: ({ message }) => log.error(`${message}. The node keeps retrying`),
+    peer: ({ message }) => peers((others) => log.error(others, `${message}. The node keeps retrying`)),
     refused: ({ code, reason }) =>
       refusals((others) => log.warn({ code, reason, ...others }, "Skipped a record of the upstream")),
   };

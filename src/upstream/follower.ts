@@ -146,10 +146,7 @@ async function follow(
         if (gap) {
           report("blocks were missed", gap);
           await backoff.wait(signal);
-          await startReconciliation(
-            { ...sync, client: new UpstreamClient(connection, timings, signal) },
-            gap,
-          );
+          await startReconciliation({ ...sync, client: client.until(signal) }, gap);
         } else {
           backoff.reset();
         }

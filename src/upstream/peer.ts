@@ -37,28 +37,54 @@ const NO_GRPC_STATUS = /Call ended without gRPC status/;
 const NO_INFO = /Received message larger than max|message parsing error/;
 const HINT = "the gRPC port of a node is 3383 unless its operator chose another";
 
-/** Returns the PeerError if an error of a call shows that the peer is not a Farcaster node, otherwise undefined. */
-export function peerErrorOf(method: string, cause: unknown): PeerError | undefined {
+/**
+ * Returns the PeerError if an error of a call shows that the peer is not a Farcaster node, otherwise undefined.
+ *
+ * What a peer is follows from its first response, and whether it serves a method from the first response to that: later
+ * errors of that kind are faults of the connection, such as a stream that a paused machine ended without a status.
+ *
+ * @param responded the methods that the peer has responded to.
+ */
+export function peerErrorOf(
+  method: string,
+  cause: unknown,
+  responded: ReadonlySet<string> = NONE,
+): PeerError | undefined {
   if (!(cause instanceof Error) || !("code" in cause)) return undefined;
-  const { code, details = cause.message } = cause as ServiceError;
+  const fault = cause as ServiceError;
+  const ofProtocol = protocolErrorOf(method, fault);
+  if (ofProtocol) return responded.size === 0 ? ofProtocol : undefined;
+  return responded.has(method) ? undefined : methodErrorOf(method, fault);
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Whether the peer does not speak the protocol. */
+function protocolErrorOf(method: string, fault: ServiceError): PeerError | undefined {
+  const { code, details = fault.message } = fault;
   const httpStatus = HTTP_STATUS.exec(details)?.[1];
   if (httpStatus !== undefined) {
     if (TEMPORARY_HTTP_STATUSES.includes(httpStatus)) return undefined;
     return new PeerError(`it responds with HTTP status ${httpStatus} and not with gRPC; ${HINT}`);
   }
-  if (code === status.UNIMPLEMENTED)
-    return new (method === "getBlocks" ? NoBlocksError : PeerError)(missingMethod(method));
   const isNoInfo = method === "getInfo" && NO_INFO.test(details);
   if (isNoInfo || (code === status.INTERNAL && NO_GRPC_STATUS.test(details)))
     return new PeerError(`it responds with HTTP and not with gRPC; ${HINT}`);
-  if (code === status.UNAUTHENTICATED)
-    return new PeerError(
-      `it requires a login for ${rpcName(method)} (UNAUTHENTICATED); reads are sent without one`,
-    );
   if (code === status.DEADLINE_EXCEEDED && method === "getInfo")
     return new SilentPeerError(`it does not respond (GetInfo timed out); ${HINT}`);
   if (code === status.UNAVAILABLE && NO_HTTP2.test(details))
     return new PeerError(`it does not support HTTP/2, which gRPC needs; ${HINT}`);
+  return undefined;
+}
+
+/** Whether the peer refuses a method. */
+function methodErrorOf(method: string, { code }: ServiceError): PeerError | undefined {
+  if (code === status.UNIMPLEMENTED)
+    return new (method === "getBlocks" ? NoBlocksError : PeerError)(missingMethod(method));
+  if (code === status.UNAUTHENTICATED)
+    return new PeerError(
+      `it requires a login for ${rpcName(method)} (UNAUTHENTICATED); reads are sent without one`,
+    );
   return undefined;
 }
 

@@ -52,18 +52,28 @@ export class ProgressTracker {
     for (const op of ops) {
       const { kind } = op;
       if (kind === "merge" || kind === "put" || kind === "putAll") this.#messages += sizeOfOp(op);
-      if (kind === "fidComplete") this.#fids.done++;
+      if (kind === "fidComplete") {
+        this.#fids.done++;
+        this.#peerError = undefined;
+      }
     }
     if (todo) this.#fids.total += todo.length;
     this.#fids.total = Math.max(this.#fids.total, this.#fids.done);
     this.#roll();
   }
 
-  /** @param timestamp Farcaster seconds of the block; undefined where it is not known. */
+  /**
+   * Called when a block is applied: the peer that sent it is a Farcaster node.
+   *
+   * @param timestamp Farcaster seconds of the block; undefined for a position from before.
+   */
   applied(shard: number, block: number, timestamp: number | undefined): void {
     const known = this.#shard(shard);
     known.appliedBlock = block;
-    if (timestamp !== undefined) known.appliedTime = toUnixSecs(timestamp);
+    if (timestamp !== undefined) {
+      known.appliedTime = toUnixSecs(timestamp);
+      this.#peerError = undefined;
+    }
     this.reportHead(shard, block);
   }
 
@@ -77,7 +87,10 @@ export class ProgressTracker {
     this.#lastFault = what;
   }
 
-  /** Called when the upstream turns out not to be a Farcaster node, or, with undefined, to be one. */
+  /**
+   * Called when the upstream turns out not to be a Farcaster node, or, with undefined, to be one. The next block or fid that is
+   * applied clears it, too.
+   */
   setPeerError(error: string | undefined): void {
     this.#peerError = error;
   }

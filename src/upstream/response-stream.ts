@@ -1,5 +1,15 @@
 import type { ClientReadableStream } from "@grpc/grpc-js";
-import { peerErrorOf } from "./peer.ts";
+
+export interface ResponseStreamOptions {
+  readonly method: string;
+  /** Nothing for so long, while the consumer waits, ends the stream with an error. */
+  readonly stallMs: number;
+  readonly signal: AbortSignal;
+  /** Called for each response, and for the end of a stream without an error. */
+  readonly onResponse: () => void;
+  /** Returns what to throw for an error of the call. */
+  readonly errorOf: (cause: unknown) => unknown;
+}
 
 /**
  * A stream of responses with backpressure: it is read as fast as its consumer. It ends when it is disposed of, when
@@ -7,18 +17,20 @@ import { peerErrorOf } from "./peer.ts";
  */
 export class ResponseStream<Response> implements AsyncIterableIterator<Response>, Disposable {
   readonly #call: ClientReadableStream<Response>;
-  readonly #method: string;
+  readonly #options: ResponseStreamOptions;
   readonly #responses: AsyncIterator<Response>;
   readonly #watchdog: NodeJS.Timeout;
-  readonly #signal: AbortSignal;
   #isWaiting = false;
+  #error: unknown;
 
-  constructor(call: ClientReadableStream<Response>, method: string, stallMs: number, signal: AbortSignal) {
+  constructor(call: ClientReadableStream<Response>, options: ResponseStreamOptions) {
+    const { method, stallMs, signal } = options;
     this.#call = call;
-    this.#method = method;
-    this.#signal = signal;
-    // An error between two reads must not be uncaught. The next read throws it.
-    call.on("error", () => {});
+    this.#options = options;
+    // An error between two reads must not be uncaught, and an iterator that starts after it only ends. The next read throws it.
+    call.on("error", (cause) => {
+      this.#error ??= cause;
+    });
     this.#responses = call[Symbol.asyncIterator]();
     this.#watchdog = setTimeout(() => {
       if (this.#isWaiting) call.destroy(new Error(`${method} sent nothing for ${stallMs} ms`));
@@ -32,9 +44,12 @@ export class ResponseStream<Response> implements AsyncIterableIterator<Response>
     this.#watchdog.refresh();
     this.#isWaiting = true;
     try {
-      return await this.#responses.next();
+      const next = await this.#responses.next();
+      if (next.done && this.#error !== undefined) throw this.#error;
+      this.#options.onResponse();
+      return next;
     } catch (cause) {
-      throw peerErrorOf(this.#method, cause) ?? cause;
+      throw this.#options.errorOf(cause);
     } finally {
       this.#isWaiting = false;
     }
@@ -51,7 +66,7 @@ export class ResponseStream<Response> implements AsyncIterableIterator<Response>
 
   [Symbol.dispose](): void {
     clearTimeout(this.#watchdog);
-    this.#signal.removeEventListener("abort", this.#abort);
+    this.#options.signal.removeEventListener("abort", this.#abort);
     this.#call.cancel();
     this.#call.destroy();
   }

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createServer as createHttp2Server } from "node:http2";
 import { type AddressInfo, createServer, type Server as NetServer } from "node:net";
 import {
@@ -199,4 +199,27 @@ test("temporary errors are not evidence that the peer is not a Farcaster node", 
   expect(peerErrorOf("getFids", fault(status.DEADLINE_EXCEEDED, "Deadline exceeded"))).toBeUndefined();
   // Peers of another implementation send no details.
   expect(peerErrorOf("subscribe", fault(status.UNIMPLEMENTED, ""))?.message).toContain("serve Subscribe");
+});
+
+describe("what a peer is follows from its first response", () => {
+  const fault = (code: status, details: string) => Object.assign(new Error(details), { code, details });
+  const NO_NODE: readonly (readonly [method: string, code: status, details: string])[] = [
+    ["subscribe", status.INTERNAL, "Received RST_STREAM with code 0 (Call ended without gRPC status)"],
+    ["getEvents", status.UNIMPLEMENTED, "Received HTTP status code 404"],
+    ["getInfo", status.UNAVAILABLE, "Protocol error"],
+    ["getInfo", status.RESOURCE_EXHAUSTED, "Received message larger than max (1014001516 vs 67108864)"],
+    ["getInfo", status.DEADLINE_EXCEEDED, "Deadline exceeded"],
+  ];
+  test.each(NO_NODE)("%s with code %d: %s", (method, code, details) => {
+    expect(peerErrorOf(method, fault(code, details), new Set())).toBeDefined();
+    expect(peerErrorOf(method, fault(code, details), new Set(["getInfo"]))).toBeUndefined();
+  });
+
+  test.each([
+    ["subscribe", status.UNIMPLEMENTED],
+    ["getFids", status.UNAUTHENTICATED],
+  ])("whether it serves %s follows from the first response to that (code %d)", (method, code) => {
+    expect(peerErrorOf(method, fault(code, ""), new Set(["getInfo"]))).toBeDefined();
+    expect(peerErrorOf(method, fault(code, ""), new Set(["getInfo", method]))).toBeUndefined();
+  });
 });

@@ -315,6 +315,40 @@ test("reads live events that the stream skipped from the log", async () => {
   expect(missed.map((action) => holds(scene, action))).toEqual([true, true]);
 });
 
+describe("what the upstream is", () => {
+  test("does not follow from a stream that ended without a status after blocks", async () => {
+    await using scene = new Scene();
+    scene.join(1, 2);
+    await scene.follow();
+    await scene.settle();
+    let ends = 4;
+    scene.faults.delivery = () => (ends-- > 0 ? "reset" : undefined);
+    for (let n = 0; n < 6; n++) {
+      scene.happens(cast(1, `one ${n}`), cast(2, `two ${n}`));
+      await scene.index.caughtUp();
+    }
+    await expectEverything(scene);
+    expect(ends).toBeLessThan(1);
+    expect(scene.index.faults).toContainEqual(expect.stringContaining("Call ended without gRPC status"));
+    expect(scene.index.peerErrors).toEqual([]);
+    expect(scene.index.progress.peerError).toBeUndefined();
+  });
+
+  test("is taken back with the next block, if it was wrong", async () => {
+    await using scene = new Scene();
+    scene.join(1, 2);
+    await scene.follow();
+    await scene.index.stop();
+    scene.faults.call = (method) => (method === "Subscribe" ? "unserved" : undefined);
+    scene.index.start();
+    await scene.index.until(() => scene.index.peerErrors.length > 0);
+    expect(scene.index.peerErrors[0]).toBe("it does not serve Subscribe");
+    delete scene.faults.call;
+    await scene.settle();
+    expect(scene.index.progress.peerError).toBeUndefined();
+  });
+});
+
 test("stray old events of height 0 change nothing", async () => {
   await using scene = new Scene();
   scene.join(1, 2);

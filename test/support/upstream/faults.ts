@@ -1,8 +1,8 @@
-/** A fault of one call: it fails, it waits for a release, or it returns an empty list of fids. */
-export type CallFault = "fail" | "hold" | "empty";
+/** A fault of one call: it fails, it is not served, it waits for a release, or it returns an empty list of fids. */
+export type CallFault = "fail" | "unserved" | "hold" | "empty";
 
-/** A fault of one live event of a stream. */
-export type DeliveryFault = "skip" | "twice" | "cut" | "end" | "stall";
+/** A fault of one live event of a stream. `reset`: the stream ends without a gRPC status. */
+export type DeliveryFault = "skip" | "twice" | "cut" | "end" | "reset" | "stall";
 
 /** Called by the server for each call and each live event. Returns its fault, if any. */
 export interface Faults {

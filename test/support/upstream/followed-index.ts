@@ -42,6 +42,8 @@ export class FollowedIndex {
   readonly db: IndexDatabase = openIndexInMemory();
   /** The faults that the follower reported and retried. */
   readonly faults: string[] = [];
+  /** Why the upstream was taken for something else than a Farcaster node. */
+  readonly peerErrors: string[] = [];
   /** Contradictions between a position and the data. */
   readonly contradictions: string[] = [];
   /** Whether the index is at the bound of its size. Tests set it. */
@@ -98,6 +100,7 @@ export class FollowedIndex {
       concurrency: 8,
       timings: { ...PACE, stallMs: this.#options.stallMs ?? PACE.stallMs },
       onFault: (what, cause) => this.faults.push(`${what}: ${cause}`),
+      onPeerError: ({ reason }) => this.peerErrors.push(reason),
     });
   }
 

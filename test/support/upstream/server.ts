@@ -1,3 +1,4 @@
+import { constants, type ServerHttp2Stream } from "node:http2";
 import {
   Metadata,
   Server,
@@ -183,6 +184,7 @@ export class UpstreamServer {
         else callback(null, result);
       };
       if (fault === "fail") callback(refusal(status.UNAVAILABLE, "the script says so"));
+      else if (fault === "unserved") callback(refusal(status.UNIMPLEMENTED, ""));
       else if (fault === "hold") this.#held.push(reply);
       else if (fault === "empty" && empty) callback(null, empty);
       else reply();
@@ -238,7 +240,10 @@ export class UpstreamServer {
 
   /** Streams stored events, if requested, then new ones. Events between the two are lost. */
   #subscribe(call: EventStream): void {
-    this.#count(call.getPath(), call.request);
+    if (this.#count(call.getPath(), call.request) === "unserved") {
+      call.emit("error", refusal(status.UNIMPLEMENTED, ""));
+      return;
+    }
     const { shardIndex, fromId } = call.request;
     if (shardIndex === 0) {
       call.emit("error", refusal(status.INVALID_ARGUMENT, "no such shard"));
@@ -287,11 +292,20 @@ export class UpstreamServer {
         this.#streams.delete(stream);
         call.end();
         return;
+      case "reset":
+        this.#streams.delete(stream);
+        http2StreamOf(call).close(constants.NGHTTP2_NO_ERROR);
+        return;
       case "twice":
         call.write(event);
     }
     call.write(event);
   }
+}
+
+/** The library has no way to end a stream without a status. */
+function http2StreamOf(call: EventStream): ServerHttp2Stream {
+  return (call as unknown as { call: { stream: ServerHttp2Stream } }).call.stream;
 }
 
 function listMethod<Request>(name: string, request: { decode(bytes: Uint8Array): Request }) {
