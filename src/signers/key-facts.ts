@@ -19,6 +19,8 @@ export interface KeyFacts {
   of(fid: number, key: Uint8Array, nowSecs: number): KeyFact | undefined;
   /** The first user with this key at the request of an fid; undefined if none has it now. */
   requestedBy(requestFid: number, key: Uint8Array, nowSecs: number): KeyFact | undefined;
+  /** The first user who has this key on chain at their own request; undefined if none has it now. */
+  selfRequested(key: Uint8Array): KeyFact | undefined;
   /**
    * Whether the network would refuse the key for a user at the request of an fid: it is on chain for the user, or a gasless key of another
    * user or another fid's request, expired or not.
@@ -46,6 +48,11 @@ const onChainBy = statement<KeyRow, [key: Uint8Array, requestFid: number]>(
   "signers.on-chain-key-by-requester",
   `SELECT fid, request_fid AS requestFid, added_at AS addedAt, NULL AS expiresAt FROM signers
    WHERE key = ? AND request_fid = ? AND ${active} ORDER BY added_at, fid LIMIT 1`,
+);
+const onChainBySelf = statement<KeyRow, [key: Uint8Array]>(
+  "signers.on-chain-key-by-its-user",
+  `SELECT fid, request_fid AS requestFid, added_at AS addedAt, NULL AS expiresAt FROM signers
+   WHERE key = ? AND request_fid = fid AND ${active} ORDER BY added_at, fid LIMIT 1`,
 );
 const gasless = statement<KeyRow, [key: Uint8Array, nowSecs: number]>(
   "signers.gasless-key",
@@ -82,6 +89,7 @@ export function keyFactsFromIndex(db: IndexDatabase): KeyFacts {
         undefined,
       );
     },
+    selfRequested: (key) => db.get(onChainBySelf, key),
     isTaken(key, { fid, requestFid }) {
       const holder = db.get(gaslessHolder, key);
       const isForeign = holder && (holder.fid !== fid || holder.requestFid !== requestFid);

@@ -24,7 +24,8 @@ export interface StatusContext {
 /**
  * Returns the state of a signer. A signer belongs to its first user for ever. Before that, a key counts only if this service's
  * page added it, or if the app that was registered for it requested it: anybody who has seen a public key can register it for
- * an fid of theirs, and an app's user would then be signed in as a stranger.
+ * an fid of theirs, and an app's user would then be signed in as a stranger. Of a signer that no app was ever registered for, the key
+ * counts that a user has on chain at their own request: apps that bring it there themselves compare the fid.
  */
 export function stateOf(signer: ManagedSigner, context: StatusContext): SignerState {
   const { approval } = signer;
@@ -58,12 +59,15 @@ function unapproved(
   return { status: isPending ? "pending_approval" : otherwise, fid, expiresAt: null, seen: null };
 }
 
-/** The user who has the key at the request of the page or of the registered app. */
+/** The user who has the key at the request of the page or of the registered app or, where none was registered, at their own. */
 function firstUser(
   { publicKey, request, submitted }: ManagedSigner,
   { facts, nowSecs }: StatusContext,
 ): { readonly fact: KeyFact; readonly by: ApprovalWay } | undefined {
-  if (!request) return undefined;
+  if (!request) {
+    const fact = facts.selfRequested(publicKey);
+    return fact && { fact, by: "chain" };
+  }
   if (submitted) {
     const fact = facts.of(submitted.fid, publicKey, nowSecs);
     if (fact && fact.expiresAt !== null && fact.requestFid === submitted.requestFid)

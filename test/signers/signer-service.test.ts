@@ -295,17 +295,45 @@ describe("managed signers", () => {
     expect(expectErr(signing)).toBe("not-approved");
   });
 
-  test("a stranger who registers the public key approves nothing, before and after the registration", async () => {
+  test("a key that a user adds on chain at their own request approves a signer that no app was registered for", async () => {
+    using fixture = openSigners();
+    const { node } = fixture;
+    const { signerUuid, publicKey } = await createSigner(fixture);
+    // At the request of another fid it is anybody's.
+    node.ingestEvent(chainAdd(4, publicKey, 9));
+    node.ingestEvent(chainAdd(5, publicKey, 0, 2_000_001));
+    expect(await statusOf(fixture, signerUuid)).toEqual(["generated", null]);
+    node.ingestEvent(chainAdd(9, publicKey, 9, 2_000_002));
+    expect(await statusOf(fixture, signerUuid)).toEqual(["approved", 9]);
+    const actor = { signerUuid, ownerFid: OWNER, ...origin };
+    expect(expectOk(await fixture.signing.find(actor)).fid).toBe(9);
+    node.ingestEvent(chainAdd(4, publicKey, 4, 2_000_003));
+    expect(await statusOf(fixture, signerUuid)).toEqual(["approved", 9]);
+    node.ingestEvent(signerEvent(9, publicKey, { block: 2_000_004 }, "remove"));
+    expect(await statusOf(fixture, signerUuid)).toEqual(["revoked", 9]);
+  });
+
+  test("a signer whose key is on chain at its user's own request is not registered for an app any more", async () => {
+    using fixture = openSigners();
+    const signer = await createSigner(fixture);
+    fixture.node.ingestEvent(chainAdd(9, signer.publicKey, 9));
+    expect(expectErr(await register(fixture, signer)).kind).toBe("conflict");
+    expect(await statusOf(fixture, signer.signerUuid)).toEqual(["approved", 9]);
+  });
+
+  test("a stranger's gasless key approves nothing before the registration, and no stranger's key after it", async () => {
     using fixture = openSigners();
     const { node } = fixture;
     const signer = await createSigner(fixture);
-    node.ingestEvent(chainAdd(4, signer.publicKey, 4));
     const key = { ...makeSigner("x"), publicKey: signer.publicKey };
     const terms = { fid: 9, signer: key, requestFid: 9, ttlSecs: 86_400, nonce: 1 };
     expect(node.ingestMessage(gaslessKeyMessage({ ...terms, envelope: makeSigner("x") }))).toBe("ok");
     expect(await statusOf(fixture, signer.signerUuid)).toEqual(["generated", null]);
     expectOk(await register(fixture, signer));
+    node.ingestEvent(chainAdd(4, signer.publicKey, 4));
     expect(await statusOf(fixture, signer.signerUuid)).toEqual(["pending_approval", null]);
+    fixture.clock.advanceSecs(3601);
+    expect(await statusOf(fixture, signer.signerUuid)).toEqual(["generated", null]);
   });
 
   test("nobody is asked to sign for a key that the network would refuse them", async () => {
