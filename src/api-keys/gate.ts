@@ -1,6 +1,6 @@
 import type { StaleReason } from "../auth/staleness.ts";
 import { basePathOf, type ServiceNames } from "../config/names.ts";
-import { ANONYMOUS, type ApiKeyCaller, invalidKey, type Scope } from "../http/caller.ts";
+import { ANONYMOUS, type ApiKeyCaller, invalidKey, missingScope, type Scope } from "../http/caller.ts";
 import { ApiError } from "../http/errors.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Gate } from "../http/gate.ts";
@@ -66,9 +66,7 @@ export function createGate(deps: GateDeps): Gate {
     }
     exchange.caller = caller;
     if (caller.scopes.includes(scope)) return;
-    throw new ApiError("forbidden", `the key lacks the scope ${JSON.stringify(scope)}`, {
-      code: "missing_scope",
-    });
+    throw missingScope(scope);
   }
 
   function admitRead(exchange: Exchange): void | Promise<void> {

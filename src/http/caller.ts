@@ -25,5 +25,9 @@ export type Caller = { readonly kind: "anonymous" } | ApiKeyCaller;
 export const ANONYMOUS: Caller = { kind: "anonymous" };
 
 /** One message for all causes, so that it reveals nothing about a key. */
-export const invalidKey = () =>
-  new ApiError("unauthorized", "a valid API key is required", { code: "invalid_key" });
+export const invalidKey = (message = "a valid API key is required") =>
+  new ApiError("unauthorized", message, { code: "invalid_key" });
+
+/** Of a valid key. */
+export const missingScope = (scope: Scope) =>
+  new ApiError("forbidden", `the key lacks the scope ${JSON.stringify(scope)}`, { code: "missing_scope" });

@@ -10,6 +10,8 @@ interface ErrorKind {
   readonly retryAfterSecs?: number;
   /** Sent by Bun before a request reaches the node, without a body. */
   readonly isOfRuntime?: true;
+  /** Sent as `x-error-code` where the error states no other code. */
+  readonly code?: string;
 }
 
 /** Every error response of the HTTP interface. The keys are the stable names used in code and documents. */
@@ -19,7 +21,7 @@ export const errorKinds = {
   forbidden: { status: 403, message: "forbidden", logLevel: "info" },
   notFound: { status: 404, message: "not found", logLevel: "info" },
   methodNotAllowed: { status: 405, message: "method not allowed", logLevel: "info" },
-  conflict: { status: 409, message: "conflict", logLevel: "info" },
+  conflict: { status: 409, message: "conflict", logLevel: "info", code: "conflict" },
   gone: { status: 410, message: "gone", logLevel: "info" },
   requestTimeout: { status: 408, message: "request timeout", logLevel: "info" },
   payloadTooLarge: {
@@ -35,9 +37,15 @@ export const errorKinds = {
     isOfRuntime: true,
   },
   internal: { status: 500, message: "internal error", logLevel: "warn" },
-  notImplemented: { status: 501, message: "not implemented", logLevel: "info" },
+  notImplemented: { status: 501, message: "not implemented", logLevel: "info", code: "not_implemented" },
   badGateway: { status: 502, message: "bad gateway", logLevel: "warn" },
-  unavailable: { status: 503, message: "unavailable", logLevel: "warn", retryAfterSecs: 5 },
+  unavailable: {
+    status: 503,
+    message: "unavailable",
+    logLevel: "warn",
+    retryAfterSecs: 5,
+    code: "unavailable",
+  },
 } as const satisfies Record<string, ErrorKind>;
 
 export type ErrorName = keyof typeof errorKinds;
@@ -56,7 +64,7 @@ export interface ApiErrorOptions {
   readonly cause?: unknown;
   /** Sent as `retry-after`, whole seconds. Default: that of the kind. */
   readonly retryAfterSecs?: number;
-  /** A stable name of the cause, sent as `x-error-code`. */
+  /** A stable name of the cause, sent as `x-error-code`. Default: that of the kind. */
   readonly code?: string;
   /** Sent as `allow`: the methods of the path. */
   readonly allow?: string;
@@ -75,7 +83,7 @@ export class ApiError extends Error {
     this.kind = kind;
     const row: ErrorKind = errorKinds[kind];
     this.retryAfterSecs = options.retryAfterSecs ?? row.retryAfterSecs;
-    this.code = options.code;
+    this.code = options.code ?? row.code;
     this.allow = options.allow;
   }
 

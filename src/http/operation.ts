@@ -245,7 +245,7 @@ export function addUnimplemented<A extends AnyElysia>(
       ...(canonicalPath === undefined ? {} : { [ALIAS_KEYWORD]: canonicalPath }),
     } as unknown as DocumentDecoration;
     const refuse = () => {
-      throw new ApiError("notImplemented", message, { code: "not_implemented" });
+      throw new ApiError("notImplemented", message);
     };
     app.route(method, path, refuse, { detail });
   }

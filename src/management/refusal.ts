@@ -7,6 +7,8 @@ export type RefusalKind = "badRequest" | "unauthorized" | "notFound" | "forbidde
 export interface Refusal {
   readonly kind: RefusalKind;
   readonly message: string;
+  /** A stable name of the cause, sent as `x-error-code`. */
+  readonly code?: string;
   /** When a retry may succeed, if known. */
   readonly retryAfterSecs?: number;
 }

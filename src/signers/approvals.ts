@@ -136,7 +136,10 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     if (nowSecs(clock) > signer.request.deadline) return over();
     if (options.isCounted && signer.request.usedAt !== null) return over();
     if (options.isCounted && isLimited(digest))
-      return refuse("tooManyRequests", "too many attempts with this link", { retryAfterSecs: MINUTE_SECS });
+      return refuse("tooManyRequests", "too many attempts with this link", {
+        code: "rate_limited",
+        retryAfterSecs: MINUTE_SECS,
+      });
     return ok({ signer, request: signer.request });
   }
 

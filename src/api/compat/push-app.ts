@@ -1,7 +1,7 @@
 import { keyTextOf } from "../../api-keys/gate.ts";
 import type { AppOfSendKey } from "../../apps/app-of-send-key.ts";
 import type { App } from "../../apps/app-store.ts";
-import type { ApiKeyCaller } from "../../http/caller.ts";
+import { type ApiKeyCaller, invalidKey } from "../../http/caller.ts";
 import { ApiError } from "../../http/errors.ts";
 import { callerOf } from "../../http/exchange.ts";
 import { parseQueryString } from "../../http/query-string.ts";
@@ -22,9 +22,9 @@ export async function appOfRequest(request: Request, apps: PushApps): Promise<Ap
   const caller = callerOf(request);
   if (caller.kind === "apiKey") return appOfCaller(request, caller, apps);
   const key = keyTextOf(request.headers);
-  if (key === "") throw new ApiError("unauthorized", "missing header x-api-key");
+  if (key === "") throw invalidKey("missing header x-api-key");
   const app = await apps.appOfKey(key);
-  if (!app) throw new ApiError("unauthorized", "x-api-key is no send secret of an app");
+  if (!app) throw invalidKey("x-api-key is no send secret of an app");
   return app;
 }
 

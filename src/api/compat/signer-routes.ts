@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
 import { captureBody, jsonBodyDecoder, rawBody } from "../../http/body.ts";
+import { missingScope } from "../../http/caller.ts";
 import { ApiError } from "../../http/errors.ts";
 import { exchangeOf, keyCallerOf } from "../../http/exchange.ts";
 import { operation } from "../../http/operation.ts";
@@ -210,7 +211,7 @@ function permissionsOf(
 function actorOf(request: Request): SignerActor {
   const { ownerFid, apiKeyId, scopes } = keyCallerOf(request);
   // A key that may only read must not get here, whatever the query looks like.
-  if (!scopes.includes("signers")) throw new ApiError("forbidden", 'the key lacks the scope "signers"');
+  if (!scopes.includes("signers")) throw missingScope("signers");
   const { requestId, client } = exchangeOf(request);
   return { ownerFid, apiKeyId, requestId, address: client().address };
 }

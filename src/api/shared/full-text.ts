@@ -8,5 +8,5 @@ export const WITHOUT_FULL_TEXT = { when: "With `index.full_text = false`.", mess
 
 /** @throws ApiError `notImplemented` when the node has no full-text index. */
 export function requireFullText({ fullText }: Pick<ReadSource, "fullText">): void {
-  if (!fullText) throw new ApiError("notImplemented", NO_FULL_TEXT, { code: "not_implemented" });
+  if (!fullText) throw new ApiError("notImplemented", NO_FULL_TEXT);
 }

@@ -38,8 +38,8 @@ export interface DeliverySettings {
 /** @throws ApiError of the refusal's kind. */
 export function unwrapOrThrow<T>(result: Result<T, Refusal>): T {
   if (result.ok) return result.value;
-  const { kind, message, retryAfterSecs } = result.error;
-  throw new ApiError(kind, message, retryAfterSecs === undefined ? {} : { retryAfterSecs });
+  const { kind, message, ...options } = result.error;
+  throw new ApiError(kind, message, options);
 }
 
 /**

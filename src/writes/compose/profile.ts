@@ -1,7 +1,7 @@
 import { getAddress, isAddress } from "viem/utils";
-import { ok, type Result } from "../../lib/result.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
 import { type JsonObject, ownValue, readObject } from "../../management/fields.ts";
-import { badField, type Refusal, refused } from "../../management/refusal.ts";
+import { badField, type Refusal } from "../../management/refusal.ts";
 import { requiredVerifiedAddress, validateUserData } from "../../protocol/validate/user-data.ts";
 import { type UserDataBody, UserDataType } from "../../protocol/wire/generated/message.ts";
 
@@ -122,7 +122,11 @@ function checkField(lookups: ProfileLookups, fid: number, { name, type, value }:
     return badField("username has no live proof of this fid");
   }
   if (type === UserDataType.USER_DATA_TYPE_BANNER && !lookups.isPro()) {
-    return refused("forbidden", "banner needs a Pro subscription");
+    return err<Refusal>({
+      kind: "forbidden",
+      message: "banner needs a Pro subscription",
+      code: "needs_pro",
+    });
   }
   const address = requiredVerifiedAddress({ body: { $case: "userDataBody", value: { type, value } } });
   return address && !lookups.hasVerification(address.address)

@@ -148,10 +148,6 @@ export function actorOf(request: Request): SignerActor {
 /** @throws ApiError */
 export function orThrow<T>(result: Result<T, Refusal | SignerRefusal>): T {
   if (result.ok) return result.value;
-  const { kind, message, retryAfterSecs } = result.error;
-  const code = "code" in result.error ? result.error.code : undefined;
-  throw new ApiError(kind, message, {
-    ...(retryAfterSecs === undefined ? {} : { retryAfterSecs }),
-    ...(code === undefined ? {} : { code }),
-  });
+  const { kind, message, ...options } = result.error;
+  throw new ApiError(kind, message, options);
 }

@@ -23,7 +23,7 @@ const MuteRequest = Type.Object({ fid: Fid, muted_fid: Fid });
 /** Mutes as links of the protocol, which are public, where the operator allows them. They name a user instead of a signer. */
 export function muteRoutes(deps: MuteRouteDeps): AnyElysia {
   async function mute(context: WriteContext, type: MessageType, message: string) {
-    if (!deps.muteLinks) throw new ApiError("notImplemented", MUTES_OFF, { code: "not_implemented" });
+    if (!deps.muteLinks) throw new ApiError("notImplemented", MUTES_OFF);
     const fields = orThrow(readObject(parseBody(rawBody(context.request)), "request body"));
     const fid = orThrow(readFid(ownValue(fields, "fid"), "fid"));
     await executeWriteBy(context, deps, {

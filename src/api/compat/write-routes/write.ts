@@ -43,7 +43,7 @@ export async function executeWrite(
   { writes, headerPrefix }: WriteRouteDeps,
   write: Pick<WriteCall, "content" | "signerUuid"> & { readonly bodyIdem: unknown },
 ): Promise<readonly MessageOutcome[]> {
-  if (!writes) throw new ApiError("notImplemented", WRITES_OFF, { code: "not_implemented" });
+  if (!writes) throw new ApiError("notImplemented", WRITES_OFF);
   const { ownerFid, apiKeyId, writesPerMinute } = keyCallerOf(request);
   const exchange = exchangeOf(request);
   const { requestId, client } = exchange;
