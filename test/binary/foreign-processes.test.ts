@@ -58,17 +58,17 @@ describe("a serving node", () => {
     };
 
     await write();
-    for (const file of files) expect(await useAsForeign(file, ["read"])).toEqual([""]);
+    for (const file of files) expect(useAsForeign(file, ["read"])).toEqual([""]);
     expectLocks(node.pid, files);
     await write();
-    for (const file of files) expect(await useAsForeign(file, EVERY_ACT)).toEqual(EVERY_OUTCOME);
+    for (const file of files) expect(useAsForeign(file, EVERY_ACT)).toEqual(EVERY_OUTCOME);
     expectLocks(node.pid, files);
     await write();
     await expect(start()).rejects.toThrow(`is in use by process ${node.pid}`);
     expectLocks(node.pid, files);
     if (CAN_LIST_LOCKS) expect(lockedFiles(node.pid, [join(dataDir, "lock")])).toHaveLength(1);
     await write();
-    for (const file of files) expect(await useAsForeign(file, ["read"])).toEqual([""]);
+    for (const file of files) expect(useAsForeign(file, ["read"])).toEqual([""]);
     await node.kill();
 
     await using next = await start();

@@ -35,12 +35,9 @@ const CLI = Bun.which("sqlite3");
 const COMMAND = CLI === null ? [process.execPath, "-e", STAND_IN] : [CLI, "-cmd", ".timeout 2000"];
 
 /** Uses a database from a process of its own for each act, as an operator at a shell. Returns the error of each; empty without. */
-export async function useAsForeign(path: string, acts: readonly ForeignAct[]): Promise<string[]> {
-  const errors: string[] = [];
-  for (const act of acts) {
-    const child = Bun.spawn([...COMMAND, path, SQL[act]], { stdout: "ignore", stderr: "pipe" });
-    const text = await new Response(child.stderr).text();
-    errors.push((await child.exited) === 0 ? "" : text.trim() || "failed");
-  }
-  return errors;
+export function useAsForeign(path: string, acts: readonly ForeignAct[]): string[] {
+  return acts.map((act) => {
+    const { success, stderr } = Bun.spawnSync([...COMMAND, path, SQL[act]], { stdout: "ignore" });
+    return success ? "" : stderr.toString().trim() || "failed";
+  });
 }
