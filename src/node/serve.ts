@@ -7,6 +7,7 @@ import { isBulkBuilding } from "../db/index/bulk/bulk-phase.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../db/index/database.ts";
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
 import { newestSnapshot } from "../db/index/rankings.ts";
+import { companionsOf } from "../db/sqlite/open.ts";
 import { openState, statePath } from "../db/state/database.ts";
 import type { HttpFigures } from "../http/http-metrics.ts";
 import { UnsentBytes } from "../http/unsent-bytes.ts";
@@ -170,12 +171,9 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     () => lagSecsOf(upstream?.latest()),
   );
   let isStarted = false;
-  const replaced = await watchForReplacement([
-    dataDir.path,
-    dataDir.lockFile,
-    indexPath(dataDir.path),
-    ...(isLocal ? [statePath(dataDir.path)] : []),
-  ]);
+  const databases = [indexPath(dataDir.path), ...(isLocal ? [statePath(dataDir.path)] : [])];
+  const companions = databases.flatMap(companionsOf);
+  const replaced = await watchForReplacement([dataDir.path, dataDir.lockFile, ...databases, ...companions]);
   const hub = servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined;
   const { partMetrics, stateWatch, storageWatch, stats, ...ops } = createNodeOps({
     common,
@@ -196,10 +194,13 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     isStarted: () => isStarted,
     storage: {
       replaced,
-      onReplaced(what) {
-        // Exits at once. Work in flight would be acknowledged but written to files that no other process can open.
+      onReplaced({ path, change }) {
+        const what = `${path} was ${change}`;
         common.log.fatal({ what }, "The data directory is no longer the one that was opened");
-        process.exit(EXIT_RETRYABLE);
+        // A log without a name still holds commits. The writers move them into their databases when they close.
+        if (change === "deleted" && companions.includes(path)) void shutdown.start(what, EXIT_RETRYABLE);
+        // Work in flight would be acknowledged but written to files that no other process can open.
+        else process.exit(EXIT_RETRYABLE);
       },
     },
   });

@@ -3,6 +3,7 @@ import { Gauge } from "prom-client";
 import type { DatabaseName } from "../db/sqlite/storage-error.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Metrics } from "../runtime/metrics.ts";
+import type { Replacement } from "../runtime/replacement.ts";
 import { type SetTimer, setTimer } from "../runtime/set-timer.ts";
 
 /** The space of the file system of the data directory. */
@@ -30,11 +31,11 @@ export interface StorageWatch {
 export interface StorageWatchOptions {
   readonly dataDir: string;
   /** See `watchForReplacement`. */
-  readonly replaced: () => Promise<string | undefined>;
+  readonly replaced: () => Promise<Replacement | undefined>;
   readonly writeFaults: Readonly<Partial<Record<DatabaseName, WriteFaultSource>>>;
   readonly log: Logger;
-  /** Called once, with a description of what was deleted or replaced. */
-  readonly onReplaced: (what: string) => void;
+  /** Called once, with what was deleted or replaced. */
+  readonly onReplaced: (what: Replacement) => void;
 }
 
 const POLL_INTERVAL_MS = 1000;

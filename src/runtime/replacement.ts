@@ -3,26 +3,38 @@ import { stat } from "node:fs/promises";
 /** System error codes for a missing path. */
 const GONE_CODES = new Set(["ENOENT", "ENOTDIR"]);
 
+/** What became of a file or directory that a process works on. */
+export interface Replacement {
+  readonly path: string;
+  readonly change: "deleted" | "replaced";
+}
+
 /**
- * Records the device and inode of the files and directories at some paths.
+ * Records the device and inode of the files and directories at some paths. Those that are not there yet are recorded by the first
+ * check that finds them.
  *
- * @returns a check. It describes the first path that was replaced or deleted, and returns undefined when there is none. Other
- *   errors of the file system are ignored.
+ * @returns a check. It describes the first path that was replaced or deleted since, and returns undefined when there is none.
+ *   Other errors of the file system are ignored.
  */
 export async function watchForReplacement(
   paths: readonly string[],
-): Promise<() => Promise<string | undefined>> {
-  const recorded = await Promise.all(paths.map(async (path) => ({ path, id: await identityOf(path) })));
-  return async () => {
-    for (const { path, id } of recorded) {
+): Promise<() => Promise<Replacement | undefined>> {
+  const recorded = new Map<string, string>();
+  const check = async () => {
+    for (const path of paths) {
+      const known = recorded.get(path);
       try {
-        if ((await identityOf(path)) !== id) return `${path} was replaced`;
+        const id = await identityOf(path);
+        if (known === undefined) recorded.set(path, id);
+        else if (known !== id) return { path, change: "replaced" as const };
       } catch (cause) {
-        if (GONE_CODES.has(codeOf(cause))) return `${path} was deleted`;
+        if (known !== undefined && GONE_CODES.has(codeOf(cause))) return { path, change: "deleted" as const };
       }
     }
     return undefined;
   };
+  await check();
+  return check;
 }
 
 async function identityOf(path: string): Promise<string> {

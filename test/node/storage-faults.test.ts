@@ -1,14 +1,23 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { castNow, hubClient, prepareDeliveries } from "../support/delivery-network.ts";
 import { makeWallet } from "../support/messages.ts";
 import { startNode, tempDir } from "../support/program.ts";
 import { signedHeaders } from "../support/signing.ts";
+import { hashOf } from "../support/social.ts";
 
 /** The program with a disk that fails, and with a data directory that disappears. */
 
 const FID = 1;
+
+async function signed(url: string, method: "GET" | "POST", path: string, body?: object): Promise<Response> {
+  const signedAt = Math.floor(Date.now() / 1000);
+  const content = body && { body: JSON.stringify(body) };
+  const wallet = makeWallet(`custody ${FID}`);
+  const headers = await signedHeaders({ method, path, fid: FID, signedAt, wallet, ...content });
+  return fetch(`${url}/v2/svc${path}`, { method, headers, ...content });
+}
 
 test.each([
   ["deleted", (dataDir: string) => rmSync(dataDir, { recursive: true })],
@@ -33,6 +42,60 @@ test.each([
   },
   30_000,
 );
+
+test.each(["index.db-wal", "state.db-shm"])(
+  "a node whose %s is deleted ends with 75, and nothing is lost that it acknowledged before and after",
+  async (name) => {
+    using dir = tempDir();
+    const dataDir = `${dir.path}/data`;
+    await prepareDeliveries(dataDir, { fids: [FID], webhooks: [] });
+    const casts: Uint8Array[] = [];
+    const keys: string[] = [];
+    {
+      await using node = await startNode({ command: compiledProgram, dataDir });
+      using hub = hubClient(node.hubAddress);
+      const write = async () => {
+        const cast = castNow(FID, `cast ${casts.length}`);
+        expect(await hub.submit([cast])).toEqual([true]);
+        casts.push(cast);
+        const key = `key ${keys.length}`;
+        expect((await signed(node.url, "POST", "/api_key", { name: key, scopes: ["read"] })).status).toBe(
+          200,
+        );
+        keys.push(key);
+      };
+      await write();
+      rmSync(`${dataDir}/${name}`);
+      await write();
+      expect(await node.exited).toBe(75);
+      expect(node.logs()).toContain(`${name} was deleted`);
+    }
+    await using next = await startNode({ command: compiledProgram, dataDir });
+    const { api_keys: listed } = (await (
+      await signed(next.url, "GET", `/api_key/list?fid=${FID}`)
+    ).json()) as {
+      api_keys: { name: string }[];
+    };
+    expect(listed.map((key) => key.name).sort()).toEqual(keys);
+    for (const cast of casts) {
+      const found = await fetch(`${next.url}/v2/svc/cast?type=hash&identifier=${hashOf(cast)}`);
+      expect(found.status).toBe(200);
+    }
+  },
+  60_000,
+);
+
+test("a node whose log is replaced by another ends at once with 75, and leaves the log to its owner", async () => {
+  using dir = tempDir();
+  const dataDir = `${dir.path}/data`;
+  await using node = await startNode({ command: compiledProgram, dataDir });
+  const log = `${dataDir}/index.db-wal`;
+  writeFileSync(`${log}.other`, "of another");
+  renameSync(`${log}.other`, log);
+  expect(await node.exited).toBe(75);
+  expect(node.logs()).toContain(`${log} was replaced`);
+  expect(readFileSync(log, "utf8")).toBe("of another");
+}, 30_000);
 
 test.skipIf(!Bun.which("prlimit"))(
   "while the disk takes no writes, nothing is acknowledged and /ready is 503 with the reason; reads go on",
@@ -62,12 +125,7 @@ test.skipIf(!Bun.which("prlimit"))(
     };
     using hub = hubClient(node.hubAddress);
     const submit = async (text: string) => (await hub.submit([castNow(FID, text)]))?.[0];
-    const signedList = async () => {
-      const call = { method: "GET", path: "/frame/app/list", fid: FID } as const;
-      const signedAt = Math.floor(Date.now() / 1000);
-      const headers = await signedHeaders({ ...call, signedAt, wallet: makeWallet(`custody ${FID}`) });
-      return fetch(`${node.url}/v2/svc${call.path}`, { headers });
-    };
+    const signedList = () => signed(node.url, "GET", "/frame/app/list");
     const castCount = async () => {
       const response = await fetch(`${node.url}/v2/svc/feed/user/casts?fid=${FID}`);
       expect(response.status).toBe(200);

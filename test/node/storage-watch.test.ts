@@ -9,7 +9,7 @@ import {
   type StorageWatchOptions,
   scheduleStorageWatch,
 } from "../../src/node/storage-watch.ts";
-import { watchForReplacement } from "../../src/runtime/replacement.ts";
+import { type Replacement, watchForReplacement } from "../../src/runtime/replacement.ts";
 import { ManualClock } from "../support/clock.ts";
 import { tempDir } from "../support/program.ts";
 import { cast } from "../support/records.ts";
@@ -114,12 +114,12 @@ test.each([
       renameSync(`${dir}/new`, `${dir}/index.db`);
     },
   ],
-])("detects a data directory that is %s, and reports it once", async (_, what, change) => {
+] as const)("detects a data directory that is %s, and reports it once", async (_, what, change) => {
   using place = tempDir();
   const dataDir = `${place.path}/data`;
   mkdirSync(dataDir);
   writeFileSync(`${dataDir}/index.db`, "");
-  const reported: string[] = [];
+  const reported: Replacement[] = [];
   const replaced = await watchForReplacement([dataDir, `${dataDir}/index.db`]);
   const { watch } = watchOver({ dataDir, replaced, onReplaced: (found) => reported.push(found) });
   writeFileSync(`${dataDir}/index.db`, "it may change");
@@ -128,7 +128,27 @@ test.each([
   change(dataDir);
   await watch.poll();
   await watch.poll();
-  expect(reported).toEqual([expect.stringMatching(new RegExp(`^${dataDir}(/index.db)? was ${what}$`))]);
+  expect(reported).toEqual([
+    { path: expect.stringMatching(new RegExp(`^${dataDir}(/index.db)?$`)), change: what },
+  ]);
+});
+
+test("watches a log from when it is there, and detects that it is deleted or replaced", async () => {
+  using place = tempDir();
+  const path = `${place.path}/index.db-wal`;
+  const replaced = await watchForReplacement([place.path, path]);
+  expect(await replaced()).toBeUndefined();
+  writeFileSync(path, "");
+  expect(await replaced()).toBeUndefined();
+  writeFileSync(path, "commits");
+  expect(await replaced()).toBeUndefined();
+  rmSync(path);
+  expect(await replaced()).toEqual({ path, change: "deleted" });
+  writeFileSync(`${path}.new`, "");
+  // An inode may be used again, so the other file is made first.
+  writeFileSync(path, "");
+  renameSync(`${path}.new`, path);
+  expect(await replaced()).toEqual({ path, change: "replaced" });
 });
 
 test("polls a second after the end of the previous poll, until it is stopped", async () => {

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
-import { accessSync, constants, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { accessSync, constants, existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { createPrivateFile, restrictToOwner } from "../../lib/private-file.ts";
 import {
@@ -30,7 +30,8 @@ export interface WriterOptions {
  *
  * @throws UserError when the operator must fix the file; StorageError when SQLite cannot use it.
  */
-export function openWriter(where: DatabaseFile, options: WriterOptions): Database {
+export function openWriter(named: DatabaseFile, options: WriterOptions): Database {
+  const where = withoutLink(named);
   const { file } = where;
   const { migrations, mayCreate } = options;
   checkFile(where, mayCreate);
@@ -39,7 +40,7 @@ export function openWriter(where: DatabaseFile, options: WriterOptions): Databas
     () => {
       createPrivateFile(file);
       // SQLite creates companion files with the mode of the database, but does not change existing ones.
-      for (const companion of [`${file}-wal`, `${file}-shm`]) restrictToOwner(companion);
+      companionsOf(file).forEach(restrictToOwner);
       return new Database(file, { readwrite: true, strict: true });
     },
     (sqlite) => {
@@ -69,9 +70,10 @@ export function openWriter(where: DatabaseFile, options: WriterOptions): Databas
  * @throws UserError when the operator must fix the file; StorageError when SQLite cannot use it.
  */
 export function openReader(
-  where: DatabaseFile,
+  named: DatabaseFile,
   { migrations, cacheKib }: Pick<WriterOptions, "migrations" | "cacheKib">,
 ): Database {
+  const where = withoutLink(named);
   checkFile(where, false);
   return opened(
     where,
@@ -98,6 +100,27 @@ export function openInMemory(migrations: Migrations): Database {
   return sqlite;
 }
 
+/** The write-ahead log and the shared memory of a database. */
+export function companionsOf(file: string): string[] {
+  const path = fileOf(file);
+  return [`${path}-wal`, `${path}-shm`];
+}
+
+/** SQLite places the log beside the file that a symbolic link names. */
+function withoutLink({ database, file }: DatabaseFile): DatabaseFile {
+  return { database, file: fileOf(file) };
+}
+
+function fileOf(path: string): string {
+  try {
+    if (!lstatSync(path).isSymbolicLink()) return path;
+    return existsSync(path) ? realpathSync(path) : resolve(dirname(path), readlinkSync(path));
+  } catch {
+    // There is no such file, or `checkFile` reports why it cannot be read.
+    return path;
+  }
+}
+
 function opened(where: DatabaseFile, open: () => Database, prepare: (sqlite: Database) => void): Database {
   let sqlite: Database | undefined;
   try {
@@ -115,7 +138,8 @@ function opened(where: DatabaseFile, open: () => Database, prepare: (sqlite: Dat
  *
  * @throws UserError when the operator must fix the file; StorageError when SQLite cannot use it.
  */
-export function openAsIs(where: DatabaseFile, { readonly }: { readonly readonly: boolean }): Database {
+export function openAsIs(named: DatabaseFile, { readonly }: { readonly readonly: boolean }): Database {
+  const where = withoutLink(named);
   checkFile(where, false);
   return opened(
     where,

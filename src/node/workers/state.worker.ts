@@ -27,6 +27,7 @@ runWorker<StateWorkerInit>(async ({ config, stateNode }) => {
     async stop() {
       clearInterval(probing);
       await writer.drain();
+      db.checkpoint();
       db[Symbol.dispose]();
     },
   };

@@ -8,11 +8,14 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
 import { toExit } from "../../../src/cli/to-exit.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../../../src/db/index/database.ts";
+import { createDeferredSync } from "../../../src/db/index/deferred-sync.ts";
+import { companionsOf } from "../../../src/db/sqlite/open.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import { openDataDir } from "../../../src/runtime/data-dir.ts";
 import { tempDir } from "../../support/program.ts";
@@ -153,6 +156,31 @@ test("only the owner can read the files, whatever the modes of the directory and
   ];
   expect(modes).toEqual(Object.fromEntries(files.map((name) => [name, "600"])));
 });
+
+test.each(["there", "missing"])(
+  "a database that a symbolic link names is used where it is, when it is %s at first",
+  (target) => {
+    using dir = tempDir();
+    const elsewhere = `${dir.path}/elsewhere`;
+    mkdirSync(elsewhere);
+    if (target === "there") makeDatabases(elsewhere);
+    for (const pathIn of [indexPath, statePath]) symlinkSync(pathIn(elsewhere), pathIn(dir.path));
+    {
+      using index = openIndexWriter(indexPath(dir.path));
+      using _state = openState(statePath(dir.path));
+      using _reader = openIndexReader(indexPath(dir.path));
+      createDeferredSync({ db: index, onFault: (cause) => expect(cause).toBeUndefined() })[Symbol.dispose]();
+      expect(companionsOf(indexPath(dir.path))).toEqual([
+        `${indexPath(elsewhere)}-wal`,
+        `${indexPath(elsewhere)}-shm`,
+      ]);
+      expect(readdirSync(elsewhere)).toContain("index.db-wal");
+    }
+    expect(readdirSync(dir.path).sort()).toEqual(["elsewhere", "index.db", "state.db"]);
+    writeFileSync(`${indexPath(elsewhere)}-wal`, "no log".repeat(100));
+    expect(endingOfOpening(openIndexReader, indexPath(dir.path)).message).toContain("-wal is damaged");
+  },
+);
 
 test("an older index is migrated before it is read", () => {
   using dir = tempDir();
