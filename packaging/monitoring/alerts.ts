@@ -156,7 +156,7 @@ export const alerts: readonly Alert[] = [
   {
     name: "Slow",
     severity: "warning",
-    expr: "histogram_quantile(0.99, sum without (method, route) (rate(svc_http_request_duration_seconds_bucket[5m]))) > 1",
+    expr: "histogram_quantile(0.99, sum without (route) (rate(svc_http_request_duration_seconds_bucket[5m]))) > 1",
     for: "10m",
     summary: "One request of a hundred takes {{ $value | humanizeDuration }} or longer.",
     action: "See the busiest routes on the dashboard, then CPU, disk and `http.workers`.",

@@ -10,9 +10,13 @@ import type { WebBuild } from "../console/web-build.ts";
 import { ApiError } from "../http/errors.ts";
 import type { HttpFigures } from "../http/http-metrics.ts";
 import type { MetricsPage, OpsProviders } from "../http/ops.ts";
+import { oncePer } from "../lib/once-per.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import { type PartStats, STATS_DEADLINE_MS } from "./part-stats.ts";
+
+/** How long a page of metrics is served: making one costs the main thread milliseconds, which anybody may ask for. */
+const PAGE_MS = 1000;
 
 /** The time that an HTTP worker waits for the main thread, ms. It exceeds the time that the main thread waits for parts. */
 const NODE_DEADLINE_MS = 2 * STATS_DEADLINE_MS;
@@ -75,11 +79,14 @@ export interface PartMetrics {
  *
  * A part that does not respond in time has no series, and `node_part_up` is 0 for it. For an HTTP worker that does not
  * respond in time the page uses its previous series, so that sums do not decrease.
+ *
+ * @returns a function that makes a page at most once a second.
  */
 export function createMetricsPage(
   { registry, prefix }: Metrics,
   parts: readonly PartMetrics[],
   httpWorkers: readonly PartStats<WorkerMetrics>[],
+  monotonicMs?: () => number,
 ): () => Promise<MetricsPage> {
   const up = new Gauge({
     name: `${prefix}node_part_up`,
@@ -87,19 +94,23 @@ export function createMetricsPage(
     labelNames: ["part"],
     registers: [registry],
   });
-  return async () => {
-    const poll = async (stats: PartStats<unknown>) => {
-      const hasResponded = (await stats.request()) !== undefined;
-      up.set({ part: stats.name }, hasResponded ? 1 : 0);
-      return hasResponded;
-    };
-    const [ofParts] = await Promise.all([
-      Promise.all(parts.map(async (part) => ((await poll(part.stats)) ? part.registry.metrics() : ""))),
-      Promise.all(httpWorkers.map(poll)),
-    ]);
-    const latest = httpWorkers.flatMap((worker) => (worker.latest === undefined ? [] : [worker.latest]));
-    const ofHttp = await AggregatorRegistry.aggregate(latest).metrics();
-    const text = [await registry.metrics(), ...ofParts, ofHttp].filter((page) => page !== "").join("\n");
-    return { text, contentType: registry.contentType };
-  };
+  return oncePer(
+    PAGE_MS,
+    async () => {
+      const poll = async (stats: PartStats<unknown>) => {
+        const hasResponded = (await stats.request()) !== undefined;
+        up.set({ part: stats.name }, hasResponded ? 1 : 0);
+        return hasResponded;
+      };
+      const [ofParts] = await Promise.all([
+        Promise.all(parts.map(async (part) => ((await poll(part.stats)) ? part.registry.metrics() : ""))),
+        Promise.all(httpWorkers.map(poll)),
+      ]);
+      const latest = httpWorkers.flatMap((worker) => (worker.latest === undefined ? [] : [worker.latest]));
+      const ofHttp = await AggregatorRegistry.aggregate(latest).metrics();
+      const text = [await registry.metrics(), ...ofParts, ofHttp].filter((page) => page !== "").join("\n");
+      return { text, contentType: registry.contentType };
+    },
+    monotonicMs,
+  );
 }

@@ -54,6 +54,27 @@ test("a part that fails is unavailable, and is requested again", async () => {
   expect(await again).toBe(1);
 });
 
+test("a page of metrics is made once a second, however many ask for it", async () => {
+  let nowMs = 0;
+  let made = 0;
+  const registry = new Registry();
+  const gauge = new Gauge({
+    name: "svc_pages",
+    help: "Pages",
+    registers: [registry],
+    collect(): void {
+      gauge.set(++made);
+    },
+  });
+  const page = createMetricsPage({ registry, prefix: "svc_" }, [], [], () => nowMs);
+  const pages = await Promise.all([page(), page()]);
+  nowMs = 999;
+  pages.push(await page());
+  expect(pages.map(({ text }) => /^svc_pages (\d+)$/m.exec(text)?.[1])).toEqual(["1", "1", "1"]);
+  nowMs = 1000;
+  expect((await page()).text).toContain("svc_pages 2\n");
+});
+
 test("omits and names a part that does not respond, and does not decrease the sums of HTTP workers", async () => {
   const time = new ManualTime(0);
   const registry = new Registry();
@@ -71,8 +92,10 @@ test("omits and names a part that does not respond, and does not decrease the su
     return { ...part, registry: own };
   });
   const http = makePart<WorkerMetrics>("http_1", time);
-  const page = createMetricsPage({ registry, prefix: "svc_" }, parts, [http.stats]);
+  let nowMs = 0;
+  const page = createMetricsPage({ registry, prefix: "svc_" }, parts, [http.stats], () => nowMs);
   const samples = async (...respond: (() => void)[]) => {
+    nowMs += 1000;
     const text = page();
     for (const send of respond) send();
     await Bun.sleep(0);

@@ -37,9 +37,9 @@ const gauge = (name: string, bad: number | string, good: number | string): Alert
 
 const REQUESTS = `svc_http_requests_total{method="GET",route="/a",status="200"}`;
 const buckets = (within: string, all: string): Node => ({
-  'svc_http_request_duration_seconds_bucket{method="GET",route="/a",le="1"}': `0+${within}`,
-  'svc_http_request_duration_seconds_bucket{method="GET",route="/a",le="2.5"}': `0+${all}`,
-  'svc_http_request_duration_seconds_bucket{method="GET",route="/a",le="+Inf"}': `0+${all}`,
+  'svc_http_request_duration_seconds_bucket{route="/a",le="1"}': `0+${within}`,
+  'svc_http_request_duration_seconds_bucket{route="/a",le="2.5"}': `0+${all}`,
+  'svc_http_request_duration_seconds_bucket{route="/a",le="+Inf"}': `0+${all}`,
 });
 
 /** Of each alert, by its name without that of the service. */
