@@ -23,6 +23,7 @@ import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
 import type { WritesRpc } from "../writes/rpc.ts";
 import { registerWriteMetrics } from "../writes/write-metrics.ts";
+import { type CheckReasons, firstReason } from "./checks.ts";
 import type { Threads } from "./console/threads.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
 import { registerMaintenanceMetrics } from "./maintenance/metrics.ts";
@@ -135,17 +136,19 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     log,
   });
   registerDiskMetrics(metrics, storageWatch);
-  const notReadyReason: NodeOps["notReadyReason"] = ({ forState }) => {
-    if (shutdown.signal.aborted) return "the node is shutting down";
-    if (!isStarted()) return "the node is starting";
-    return (
-      storageWatch.writeFaultReason() ??
-      (stats.ingest.latest?.size.isFull ? "index at index.max_bytes" : undefined) ??
-      upstream?.behindReason() ??
-      (forState ? (awayReason(postgres) ?? stateWatch?.stalledReason()) : undefined)
-    );
+  const reasons: CheckReasons = {
+    stopping: () => (shutdown.signal.aborted ? "the node is shutting down" : undefined),
+    starting: () => (isStarted() ? undefined : "the node is starting"),
+    disk_write: () => storageWatch.writeFaultReason(),
+    index_full: () => (stats.ingest.latest?.size.isFull ? "index at index.max_bytes" : undefined),
+    upstream_worker: () => upstream?.workerReason(),
+    upstream_peer: () => upstream?.peerReason(),
+    upstream_behind: () => upstream?.lagReason(),
+    state_away: () => awayReason(postgres),
+    state_stalled: () => stateWatch?.stalledReason(),
   };
-  registerReadyMetric(metrics, async () => (await notReadyReason({ forState: false })) === undefined);
+  const notReadyReason: NodeOps["notReadyReason"] = (request) => firstReason(reasons, request);
+  registerReadyMetric(metrics, async () => firstReason(reasons, { forState: false }) === undefined);
   return {
     partMetrics,
     stateWatch,

@@ -13,7 +13,13 @@ import { formatUpstreamProgress, notReadyReason } from "../upstream/progress-tex
 export interface UpstreamWatch {
   /** Undefined before the first response of the worker. */
   latest(): UpstreamProgress | undefined;
-  /** A description of why the index lags behind the upstream; undefined while it is current. */
+  /** Why the progress is not known; undefined while the worker reports it. */
+  workerReason(): string | undefined;
+  /** Why the upstream cannot be followed; undefined while it can, or that is not known. */
+  peerReason(): string | undefined;
+  /** Why the index lags behind the upstream by the last report; undefined while it is current. */
+  lagReason(): string | undefined;
+  /** The first of these reasons; undefined while the index is current. */
   behindReason(): string | undefined;
   /** Reads the progress once, and logs changes. */
   poll(): Promise<void>;
@@ -54,12 +60,14 @@ export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatc
   let isBehind = true;
   let quietUntilMs = Number.NEGATIVE_INFINITY;
 
-  const reason = (): string | undefined => {
-    if (!latest) return "the upstream has not been reached yet";
-    if (clock.nowMs() - latest.atMs > STALE_MS)
-      return "the worker that follows the upstream does not respond";
-    return notReadyReason(latest.progress, readyLagSecs);
-  };
+  const workerReason = () =>
+    latest && clock.nowMs() - latest.atMs > STALE_MS
+      ? "the worker that follows the upstream does not respond"
+      : undefined;
+  const peerReason = () => latest?.progress.peerError;
+  const lagReason = () =>
+    latest ? notReadyReason(latest.progress, readyLagSecs) : "the upstream has not been reached yet";
+  const reason = () => workerReason() ?? peerReason() ?? lagReason();
   const endLine = () => {
     if (output.isTerminal) reporter?.finish();
     reporter = undefined;
@@ -75,6 +83,9 @@ export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatc
 
   return {
     latest: () => latest?.progress,
+    workerReason,
+    peerReason,
+    lagReason,
     behindReason: reason,
     finish: endLine,
 

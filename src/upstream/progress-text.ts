@@ -6,8 +6,7 @@ import type { UpstreamPhase, UpstreamProgress } from "./progress.ts";
  * up to less than `readyLagSecs` ago.
  */
 export function notReadyReason(progress: UpstreamProgress, readyLagSecs: number): string | undefined {
-  const { phase, shards, fids, build, etaSecs, peerError } = progress;
-  if (peerError !== undefined) return peerError;
+  const { phase, shards, fids, build, etaSecs } = progress;
   if (build) return `building the index: ${percentOf(build.done).trim()}, ${build.stage}`;
   switch (phase) {
     case "connecting":

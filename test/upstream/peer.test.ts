@@ -12,7 +12,6 @@ import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { GetInfoResponse, HubServiceService } from "../../src/protocol/wire/generated/hub.ts";
 import { startFollower } from "../../src/upstream/follower.ts";
 import { peerErrorOf } from "../../src/upstream/peer.ts";
-import { notReadyReason } from "../../src/upstream/progress-text.ts";
 import { ManualClock } from "../support/clock.ts";
 import { startTestHub } from "../support/hub.ts";
 
@@ -174,7 +173,7 @@ test.each(PEERS)("reports %s once with the reason, and retries", async (_name, s
   expect(reports).toHaveLength(1);
   expect(reports[0]?.startsWith(NOT_A_NODE)).toBe(true);
   expect(reports[0]?.slice(NOT_A_NODE.length)).toMatch(reason);
-  expect(notReadyReason(progress, 30)).toBe(reports[0] ?? "");
+  expect(progress.peerError).toBe(reports[0] ?? "");
   expect(reports[0]).not.toContain("127.0.0.1");
   // A web server also closes connections silently, which is not evidence.
   expect(faults.filter((fault) => !fault.includes("UNAVAILABLE"))).toEqual([]);

@@ -1,0 +1,293 @@
+import { expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import pino from "pino";
+import { Registry } from "prom-client";
+import { NodeSignals } from "../../src/cluster/node-signals.ts";
+import { createBreaker } from "../../src/db/postgres/breaker.ts";
+import { openState, openStateWriter, statePath } from "../../src/db/state/database.ts";
+import { createSizeBound } from "../../src/ingest/size-bound.ts";
+import { CHECKS, type CheckName } from "../../src/node/checks.ts";
+import { createThreads } from "../../src/node/console/threads.ts";
+import { createNodeOps } from "../../src/node/main-ops.ts";
+import { PartStats } from "../../src/node/part-stats.ts";
+import { openWriterOf } from "../../src/node/state/open-writer.ts";
+import { createStateWatch } from "../../src/node/state-watch.ts";
+import { createStorageWatch } from "../../src/node/storage-watch.ts";
+import { createUpstreamWatch } from "../../src/node/upstream-watch.ts";
+import { toFarcasterSecs } from "../../src/protocol/time.ts";
+import { systemClock } from "../../src/runtime/clock.ts";
+import { watchForReplacement } from "../../src/runtime/replacement.ts";
+import { createShutdown } from "../../src/runtime/shutdown.ts";
+import { createStreamSlots } from "../../src/stream/slots.ts";
+import { ProgressTracker } from "../../src/upstream/progress-tracker.ts";
+import { configWith } from "../runtime/config.ts";
+import { ManualClock } from "../support/clock.ts";
+import { documentText } from "../support/documents.ts";
+import { createState } from "../support/empty-databases.ts";
+import { until } from "../support/manual-time.ts";
+import { startTestNode } from "../support/node.ts";
+import { tempDir } from "../support/program.ts";
+import { failStatement, statementsOf } from "../support/storage-faults.ts";
+import { startTestWriter } from "../support/writer.ts";
+
+const log = pino({ level: "silent" });
+const NOW_SECS = 1_700_000_000;
+
+/** The operations of a node whose parts do not respond. */
+function nodeOps(isStarted: () => boolean) {
+  const node = startTestNode();
+  const stuck = { stats: () => new Promise<never>(() => undefined) };
+  const shutdown = createShutdown({ deadlineMs: 1, log, routineLevel: "info" });
+  const ops = createNodeOps({
+    common: {
+      config: configWith(),
+      clock: node.clock,
+      log,
+      metrics: { registry: new Registry(), prefix: "svc_" },
+      shutdown,
+    },
+    db: node.db,
+    ingest: stuck,
+    maintenance: stuck,
+    fanOut: stuck,
+    delivery: stuck,
+    matching: stuck,
+    hub: undefined,
+    writes: undefined,
+    state: stuck,
+    threads: { reports: async () => [] },
+    upstream: undefined,
+    postgres: undefined,
+    streams: () => createStreamSlots({ connections: 5, connectionsPerAddress: 1 }, () => 0).stats(),
+    pauses: { latest: () => [] },
+    isStarted,
+    storage: { replaced: async () => undefined, onReplaced: () => {} },
+  });
+  return {
+    reason: () => ops.notReadyReason({ forState: true }),
+    shutdown,
+    end: () => node[Symbol.dispose](),
+  };
+}
+
+/** A watch over the progress of a tracker, of which the test decides whether it is reported. */
+function followed() {
+  const clock = new ManualClock(NOW_SECS);
+  const tracker = new ProgressTracker(clock);
+  let isSilent = false;
+  const watch = createUpstreamWatch({
+    async readProgress() {
+      if (isSilent) throw new Error("no response");
+      return { ...tracker.progress(), isConnected: true };
+    },
+    clock,
+    log,
+    readyLagSecs: 30,
+    output: { isTerminal: false, columns: () => 80, write: () => {} },
+  });
+  const apply = (agoSecs = 0) => tracker.applied(1, 7, toFarcasterSecs(clock.nowMs() / 1000) - agoSecs);
+  tracker.enter("live");
+  return {
+    watch,
+    clock,
+    tracker,
+    apply,
+    setSilent(silent: boolean) {
+      isSilent = silent;
+    },
+  };
+}
+
+/**
+ * Makes each check fail and then lets its event happen. Returns its reasons: while it fails, and after the event. A check
+ * without an event stays.
+ */
+const PAIRS: Readonly<Record<CheckName, () => Promise<readonly [failing: unknown, after: unknown]>>> = {
+  async stopping() {
+    const node = nodeOps(() => true);
+    await node.shutdown.start("a signal");
+    const failing = await node.reason();
+    const after = await node.reason();
+    node.end();
+    return [failing, after];
+  },
+
+  async starting() {
+    let isStarted = false;
+    const node = nodeOps(() => isStarted);
+    const failing = await node.reason();
+    isStarted = true;
+    const after = await node.reason();
+    node.end();
+    return [failing, after];
+  },
+
+  async files_replaced() {
+    using dir = tempDir();
+    createState(dir.path)[Symbol.dispose]();
+    const replaced = await watchForReplacement([statePath(dir.path)]);
+    rmSync(statePath(dir.path));
+    return [await replaced(), await replaced()];
+  },
+
+  async disk_write() {
+    using writer = await startTestWriter(1);
+    const { db } = writer;
+    const watch = createStorageWatch({
+      dataDir: writer.dir,
+      replaced: async () => undefined,
+      onReplaced: () => {},
+      writeFaults: { index: async () => (await writer.client.stats()).writeFault },
+      log,
+    });
+    failStatement(db, statementsOf(db, () => db.transaction(() => {})).length, "io");
+    expect(() => db.transaction(() => {})).toThrow("disk I/O error");
+    await watch.poll();
+    const failing = watch.writeFaultReason();
+    // What the idle writer does every five seconds.
+    db.retryWrite();
+    await watch.poll();
+    return [failing, watch.writeFaultReason()];
+  },
+
+  async index_full() {
+    using node = startTestNode();
+    const { db } = node;
+    const { bytes } = createSizeBound({ db, maxBytes: 0 }).size();
+    const bound = createSizeBound({ db, maxBytes: bytes + 8192 });
+    const level = () => (bound.size().isFull ? "full" : undefined);
+    db.sqlite.exec("CREATE TABLE filler AS SELECT zeroblob(100000) AS bytes");
+    const failing = level();
+    db.sqlite.exec("DROP TABLE filler; PRAGMA wal_checkpoint(TRUNCATE)");
+    return [failing, level()];
+  },
+
+  async upstream_worker() {
+    const { watch, clock, apply, setSilent } = followed();
+    apply();
+    await watch.poll();
+    setSilent(true);
+    clock.advanceSecs(16);
+    await watch.poll();
+    const failing = watch.workerReason();
+    setSilent(false);
+    await watch.poll();
+    return [failing, watch.workerReason()];
+  },
+
+  async upstream_peer() {
+    const { watch, tracker, apply } = followed();
+    const outcomes = [];
+    const op = { kind: "fidComplete", fid: 1, happenedAt: 0 } as const;
+    const events = [
+      () => apply(),
+      () => tracker.countWritten({ ops: [op], positions: [] }),
+      () => tracker.setPeerError(undefined),
+    ];
+    for (const happens of events) {
+      tracker.setPeerError("it is no node");
+      await watch.poll();
+      expect(watch.peerReason()).toBe("it is no node");
+      happens();
+      await watch.poll();
+      outcomes.push(watch.peerReason());
+    }
+    return ["it is no node", outcomes.find((reason) => reason !== undefined)];
+  },
+
+  async upstream_behind() {
+    const { watch, apply } = followed();
+    apply(31);
+    await watch.poll();
+    const failing = watch.lagReason();
+    apply();
+    await watch.poll();
+    return [failing, watch.lagReason()];
+  },
+
+  async state_away() {
+    let isAway = true;
+    const probe = async () => {
+      if (isAway) throw new Error("no answer");
+    };
+    using breaker = createBreaker({
+      probe,
+      log,
+      shared: { awaySinceMs: undefined },
+      probeIntervalMs: 1,
+    });
+    breaker.trip("connection refused");
+    const failing = breaker.open?.reason;
+    isAway = false;
+    await until(() => breaker.open === undefined);
+    return [failing, breaker.open];
+  },
+
+  async state_stalled() {
+    using dir = tempDir();
+    createState(dir.path)[Symbol.dispose]();
+    using db = openStateWriter(statePath(dir.path));
+    using other = openState(statePath(dir.path));
+    const writer = openWriterOf(db, { limits: { maxQueued: 1 }, clock: systemClock });
+    let nowMs = 0;
+    let responds = Promise.resolve();
+    const stats = new PartStats("state", () => responds.then(() => writer.stats()));
+    const watch = createStateWatch(stats, () => nowMs);
+    other.sqlite.exec("BEGIN IMMEDIATE");
+    writer.probe();
+    await until(() => writer.stats().stalledMs > 0);
+    const silence = Promise.withResolvers<void>();
+    responds = silence.promise;
+    nowMs += 6000;
+    const failing = watch.stalledReason();
+    other.sqlite.exec("ROLLBACK");
+    writer.probe();
+    silence.resolve();
+    await watch.poll();
+    expect(writer.stats().stalledMs).toBe(0);
+    return [failing, watch.stalledReason()];
+  },
+
+  async node_fenced() {
+    const signals = new NodeSignals();
+    const fenced = () => (signals.isFenced() ? "fenced" : undefined);
+    signals.actFor(6000, process.hrtime.bigint() - 7_000_000_000n);
+    const failing = fenced();
+    signals.actFor(60_000, process.hrtime.bigint());
+    return [failing, fenced()];
+  },
+
+  async thread_silent() {
+    const threads = createThreads({ lastFaultOf: () => undefined });
+    const vitals = { loopP99Ms: 0, loopMaxMs: 0, heapBytes: 0 } as never;
+    let isSilent = true;
+    threads.add("hub", {
+      async vitals() {
+        if (isSilent) throw new Error("no response");
+        return vitals;
+      },
+    });
+    const silent = async () => (await threads.reports()).find(({ state }) => state === "silent")?.name;
+    const failing = await silent();
+    isSilent = false;
+    return [failing, await silent()];
+  },
+};
+
+test.each(Object.keys(CHECKS) as CheckName[])(
+  "the check %s is cleared by its event, and by nothing if it has none",
+  async (name) => {
+    const [failing, after] = await PAIRS[name]();
+    expect(failing).toBeDefined();
+    if (CHECKS[name].clearedBy === null) expect(after).toBe(failing);
+    else expect(after).toBeUndefined();
+  },
+);
+
+test("the documentation lists each check with what sets it and what clears it", () => {
+  const rows = documentText("docs/operate.md");
+  for (const { setBy, clearedBy } of Object.values(CHECKS)) {
+    expect(rows).toContain(`| ${setBy} `);
+    expect(rows).toContain(`| ${clearedBy ?? "nothing: the process ends"} `);
+  }
+});
