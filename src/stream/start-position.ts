@@ -15,7 +15,9 @@ export interface StreamStart {
     /** The position is undefined for a text that no node issued: its events count as gone. */
     | { readonly kind: "cursor"; readonly position: StreamPosition | undefined }
     /** The first event that was applied then or later, unix seconds. */
-    | { readonly kind: "since"; readonly unixSecs: number };
+    | { readonly kind: "since"; readonly unixSecs: number }
+    /** So many events before the end of the log, or its oldest. */
+    | { readonly kind: "last"; readonly events: number };
   /** Whether a stream whose first events are gone begins with the oldest. Else it is refused. */
   readonly skipsGap: boolean;
 }
@@ -82,6 +84,7 @@ export function resolveStart(
     }
     return wanted.seq >= oldest.seq && wanted.seq <= head.seq ? beginsAt(wanted) : gone(wanted);
   }
+  if (from.kind === "last") return beginsAt({ ...oldest, seq: Math.max(oldest.seq, head.seq - from.events) });
   if (oldest.seq > 0 && from.unixSecs < retainedFrom) return gone(undefined);
   const seq = db.snapshot(() => firstEventFrom(db, from.unixSecs));
   // An event that is added or synced meanwhile belongs to the stream, so it does not begin at a later end.

@@ -2,6 +2,7 @@ import { describe, expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
+import { focusComesToHeading } from "./support/focus.ts";
 import type { ConsolePage } from "./support/page.ts";
 import { demoAccount, injectWallet, type TestWallet } from "./support/wallet.ts";
 
@@ -29,8 +30,9 @@ async function register({ page, goto }: ConsolePage, name: string) {
   await page.getByLabel("URL", { exact: true }).fill("https://bread.demo.example");
   await page.getByRole("button", { name: "Sign and register" }).click();
   await sign(page);
+  await focusComesToHeading(page, "Registered");
   const secret = (await page.locator("[data-secret]").textContent())?.trim() ?? "";
-  const link = page.getByRole("link", { name: "Go on to the app" });
+  const link = page.getByRole("link", { name: "Open the app" });
   const appId = (await link.getAttribute("href"))?.split("/").at(-1) ?? "";
   return { appId, secret };
 }
@@ -59,7 +61,7 @@ describe("a mini app", () => {
       expect(wallet.prompts).toHaveLength(ENTERED + 1);
 
       const answers = answersOf(page);
-      await page.getByRole("link", { name: "Go on to the app" }).click();
+      await page.getByRole("link", { name: "Open the app" }).click();
       await page.getByRole("heading", { name: "Bread club" }).waitFor();
       await page.goBack();
       await page.getByRole("heading", { name: "Register a mini app" }).waitFor();

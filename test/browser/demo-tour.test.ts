@@ -88,7 +88,7 @@ describe("the tour of a demo network", () => {
       await type(page.getByLabel("URL", { exact: true }), "https://bread.demo.example/");
       await click(button("Sign and register"));
       await click(button("Sign in the wallet"));
-      await click(link("Go on to the app"));
+      await click(link("Open the app"));
       await click(button("Have 25 people add it"));
       await page.getByText("25 people added the app.").waitFor();
       // A button keeps the focus while it works, and afterwards.
@@ -106,7 +106,7 @@ describe("the tour of a demo network", () => {
       await type(page.getByLabel("Name", { exact: true }), "All casts");
       await click(button("Sign and create"));
       await click(button("Sign in the wallet"));
-      await click(link("Go on to the webhook"));
+      await click(link("Open the webhook"));
       await click(button("Make something happen"));
       await page.getByText(/People cast, like and follow for/).waitFor();
       await focusComesTo(page, "Make something happen");

@@ -8,15 +8,21 @@ import { consoleTest } from "./support/console-test.ts";
 import { becomeDemoPerson } from "./support/demo-person.ts";
 import { examplePages } from "./support/example-paths.ts";
 import { focusOf } from "./support/focus.ts";
+import { shiftOf, watchShifts } from "./support/layout-shifts.ts";
 import { ownerPages } from "./support/owner-records.ts";
-import { settled } from "./support/page.ts";
+import { type ConsolePage, settled } from "./support/page.ts";
 import { HAS_BROWSER, sharedNode } from "./support/shared.ts";
 
 /** All pages of an owner in one test. */
 const LONG_MS = 120_000;
 
 /** CSS pixels, and the widest of them at 200 % zoom. */
-const WIDTHS = [1280, 640, 390, 320] as const;
+const WIDTHS = [1280, 820, 768, 640, 390, 320] as const;
+/** The widths at which a page loads, and how far it may move meanwhile. */
+const LOAD_WIDTHS = [1280, 390] as const;
+const MAX_SHIFT = 0.02;
+/** A search box shows at least the beginning of what is typed. */
+const MIN_SEARCH_PX = 90;
 
 /** Returns what is wider than the page, if the page scrolls sideways. */
 function sidewaysScroll(page: Page): Promise<string[]> {
@@ -43,6 +49,14 @@ async function hiddenOnTheWay(page: Page): Promise<string[]> {
     if (focus.hidden !== undefined) hidden.add(`the focus is not visible: ${focus.hidden}`);
     if (focus.isNowhere) break;
   }
+  // On the way back the bar is over the page.
+  await page.evaluate(() => scrollTo({ top: document.body.scrollHeight, behavior: "instant" }));
+  await page.locator("footer button").focus();
+  for (let tab = 0; tab < TABS; tab++) {
+    await page.keyboard.press("Shift+Tab");
+    const { hidden: found } = await focusOf(page);
+    if (found !== undefined) hidden.add(`on the way back: ${found}`);
+  }
   return [...hidden];
 }
 
@@ -64,6 +78,8 @@ async function faultsOf(page: Page, template: string, at: number): Promise<strin
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 });
     found.push(...(await sidewaysScroll(page)));
+    const searchPx = await page.locator(".find input").evaluate((input) => input.clientWidth);
+    if (searchPx < MIN_SEARCH_PX) found.push(`the search box is ${searchPx} px wide in ${width} px`);
   }
   const outline = await page.evaluate(() => ({
     h1: [...document.querySelectorAll("h1")].filter((one) => one.checkVisibility()).length,
@@ -78,6 +94,18 @@ async function faultsOf(page: Page, template: string, at: number): Promise<strin
   return found;
 }
 
+/** Loads a page. Returns what moved meanwhile, if it is more than the budget. */
+async function movesOf({ page, goto }: ConsolePage, path: string, width: number): Promise<string[]> {
+  await page.setViewportSize({ width, height: 900 });
+  await goto(path);
+  await settled(page);
+  const { sum, moved } = await shiftOf(page);
+  const found = await page.locator("main .failure").allTextContents();
+  return sum <= MAX_SHIFT
+    ? found
+    : [...found, `in ${width} px the page moves by ${sum.toFixed(3)}: ${moved}`];
+}
+
 const isOfOwner = (path: string) => path.startsWith("/console/manage/");
 
 describe("every page", () => {
@@ -85,15 +113,17 @@ describe("every page", () => {
     // Before a wallet connects, the pages of an owner are all alike.
     if (isOfOwner(template) && !IS_LONG) continue;
     consoleTest(
-      `${template}: checks 14, 15, 16: axe finds nothing, nothing scrolls sideways, the focus is visible, the outline is known`,
+      `${template}: checks 14, 15, 16: axe finds nothing, nothing moves or scrolls sideways, the focus is visible, the outline is known`,
       async (open) => {
         const example = examples.find((one) => one.template === template);
-        const { page, goto } = await open({ reducedMotion: true });
-        await goto(example?.path ?? "");
-        await settled(page);
+        const one = await open({ reducedMotion: true });
+        await watchShifts(one.page);
+        const found: string[] = [];
+        for (const width of LOAD_WIDTHS.toReversed())
+          found.push(...(await movesOf(one, example?.path ?? "", width)));
         const outline = isOfOwner(template) ? "/console/manage/… of a visitor" : template;
-        const differences = await ariaDifferences(page, outline);
-        expect([...differences, ...(await faultsOf(page, template, at))]).toEqual([]);
+        found.push(...(await ariaDifferences(one.page, outline)));
+        expect([...found, ...(await faultsOf(one.page, template, at))]).toEqual([]);
       },
     );
   }
@@ -103,16 +133,19 @@ describe("every page", () => {
 const OWNER = 60;
 
 consoleTest(
-  "checks 14, 15, 16: axe finds nothing on the pages of an owner, nothing scrolls sideways, the focus is visible, the outlines are known",
+  "checks 14, 15, 16: axe finds nothing on the pages of an owner, nothing moves or scrolls sideways, the focus is visible, the outlines are known",
   async (open) => {
     const one = await open({ reducedMotion: true });
     const own = await ownerPages(one.origin, OWNER);
     await becomeDemoPerson(one, OWNER);
+    await watchShifts(one.page);
     const found: string[] = [];
     for (const [at, { path, template }] of own.entries()) {
-      await one.goto(path);
-      await settled(one.page);
-      const faults = await ariaDifferences(one.page, `${template} of an owner`);
+      const faults: string[] = [];
+      for (const width of IS_LONG ? LOAD_WIDTHS : [LOAD_WIDTHS[at % 2] ?? 1280])
+        faults.push(...(await movesOf(one, path, width)));
+      await one.page.setViewportSize({ width: 1280, height: 900 });
+      faults.push(...(await ariaDifferences(one.page, `${template} of an owner`)));
       faults.push(...(await faultsOf(one.page, template, at)));
       found.push(...faults.map((fault) => `${path}: ${fault}`));
     }

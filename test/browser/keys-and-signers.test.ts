@@ -5,6 +5,7 @@ import { GASLESS_REQUEST_DOMAIN, signedKeyRequest } from "../support/signed-key-
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { becomeDemoPerson } from "./support/demo-person.ts";
+import { focusComesToHeading } from "./support/focus.ts";
 import { type ConsolePage, focusComesTo } from "./support/page.ts";
 
 const KEY_OWNER = 20;
@@ -28,7 +29,7 @@ async function createKey(one: ConsolePage, name: string, scopes: readonly string
   await page.getByRole("button", { name: "Sign and create" }).click();
   await confirm(one);
   const secret = page.locator("[data-secret]");
-  await secret.waitFor();
+  await focusComesToHeading(page, "Copy the key now");
   return (await secret.textContent())?.trim() ?? "";
 }
 
@@ -63,9 +64,7 @@ describe("API keys", () => {
 
       await page.getByRole("button", { name: "Rotate, old one ends now" }).click();
       await confirm(one);
-      await page.locator("[data-secret]").waitFor();
-      // The sheet was opened by it, and is closed.
-      await focusComesTo(page, "Rotate, old one ends now");
+      await focusComesToHeading(page, "Copy the key now");
       const rotated = ((await page.locator("[data-secret]").textContent()) ?? "").trim();
       expect(
         await Promise.all(

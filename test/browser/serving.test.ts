@@ -6,6 +6,7 @@ import { IS_LONG } from "../support/long.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { becomeDemoPerson } from "./support/demo-person.ts";
 import { examplePages } from "./support/example-paths.ts";
+import { shiftOf, watchShifts } from "./support/layout-shifts.ts";
 import { type ConsolePage, settled } from "./support/page.ts";
 import { sharedNode } from "./support/shared.ts";
 
@@ -120,6 +121,15 @@ describe("the compiled program", () => {
     expect(frame?.url()).toStartWith("chrome-error:");
   });
 
+  consoleTest("without JavaScript every document says what needs it, and what does not", async (open) => {
+    const { page, origin } = await open({ hasScripts: false });
+    for (const { path } of await examplePages(origin)) {
+      await page.goto(origin + path);
+      expect([path, await page.locator("noscript p").isVisible()]).toEqual([path, true]);
+      expect(await page.locator("noscript p").textContent()).toStartWith("This page needs JavaScript");
+    }
+  });
+
   consoleTest("check 4: serves the same page from each of its four workers", async () => {
     const responses = await Promise.all(Array.from({ length: 24 }, () => request("/console")));
     expect(new Set(responses.map(({ headers }) => headers.get("etag"))).size).toBe(1);
@@ -192,18 +202,9 @@ describe("budgets", () => {
   for (const path of ["/", "/console"])
     consoleTest(`check 4: the first load of ${path} stays within its bytes and requests`, async (open) => {
       const { page, origin } = await open({ trustedTypes: false });
-      await page.addInitScript(() => {
-        const shifts: number[] = [];
-        Object.assign(globalThis, { shifts });
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries())
-            shifts.push((entry as PerformanceEntry & { value: number }).value);
-        }).observe({ type: "layout-shift", buffered: true });
-      });
+      await watchShifts(page);
       const load = await measure(page, origin + path);
-      const shift = await page.evaluate(() =>
-        (globalThis as unknown as { shifts: number[] }).shifts.reduce((sum, value) => sum + value, 0),
-      );
+      const { sum: shift } = await shiftOf(page);
       console.info(`first load of ${path}: ${JSON.stringify({ ...load, shift })}`);
       expect(load.scripts).toBeWithin(1000, MAX_FIRST_SCRIPT);
       expect(load.styles).toBeWithin(1000, MAX_STYLE);

@@ -73,6 +73,34 @@ consoleTest(
   },
 );
 
+/** What a high-contrast theme takes away: the range that is selected, and the difference between two lines of a plot. */
+const lostInForcedColors = (page: Page) =>
+  page.evaluate(() => {
+    const look = (selector: string) => {
+      const style = getComputedStyle(document.querySelector(selector) ?? document.body);
+      const { backgroundColor, borderTopStyle, borderTopColor, forcedColorAdjust } = style;
+      const background = forcedColorAdjust === "none" ? backgroundColor : "of the theme";
+      return { background, line: `${borderTopStyle} ${borderTopColor}`, borderTopColor };
+    };
+    const lost: string[] = [];
+    const range = "nav[aria-label='Time range'] a";
+    if (look(`${range}[aria-current]`).background === look(`${range}:not([aria-current])`).background)
+      lost.push("the selected range");
+    const figure = [...document.querySelectorAll(".plot")].find((one) => one.querySelector(".p2"));
+    figure?.setAttribute("id", "lines");
+    const [first, second] = [look("#lines .p1"), look("#lines .p2")];
+    if (first.line === second.line) lost.push("the lines in the legend");
+    const canvas = figure?.querySelector("canvas");
+    const { width = 0, height = 0 } = canvas ?? {};
+    const pixels = canvas?.getContext("2d")?.getImageData(0, 0, width, height).data ?? [];
+    const drawn = new Set<string>();
+    for (let at = 0; at < pixels.length; at += 4)
+      if (pixels[at + 3] === 255) drawn.add(`rgb(${pixels[at]}, ${pixels[at + 1]}, ${pixels[at + 2]})`);
+    for (const { borderTopColor } of [first, second])
+      if (!drawn.has(borderTopColor)) lost.push(`the line in ${borderTopColor}`);
+    return lost;
+  });
+
 describe("the status page", () => {
   consoleTest(
     "asks after 5 seconds, at once by the key for it, and at once when the tab is shown again",
@@ -109,10 +137,20 @@ describe("the status page", () => {
     await page.getByText("these curves begin at 00:00:05").waitFor();
     expect(await page.locator(".plot").count()).toBe(0);
     await page.unroute(series);
+    await page.route(series, async (route) => {
+      const response = await route.fetch();
+      const columns = { t: [60, 120, 180], series: { p50_ms: [1, 5, 2], p99_ms: [9, 2, 8] } };
+      await route.fulfill({ response, json: { ...(await response.json()), ...columns } });
+    });
+    await page.emulateMedia({ forcedColors: "active" });
     await goto("/console/status?range=6h");
     expect(await page.locator("nav[aria-label='Time range'] [aria-current]").textContent()).toBe("6 hours");
+    await page.locator(".plot canvas").first().waitFor();
+    expect(await lostInForcedColors(page)).toEqual([]);
+    await page.emulateMedia({ forcedColors: "none" });
     await page.getByRole("link", { name: "1 hour" }).click();
     await page.waitForURL(`${origin}/console/status`);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.locator(".plot canvas").first().waitFor();
     await page.getByRole("link", { name: "24 hours" }).click();
     await page.waitForURL(`${origin}/console/status?range=24h`);

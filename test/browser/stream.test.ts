@@ -70,7 +70,7 @@ consoleTest(
     await until(() => openStreams(origin), before);
     await submit(origin, [demoCast(33, { text: "while paused" })]);
     expect(await rowWith(page, "while paused").count()).toBe(0);
-    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("button", { name: "Continue" }).click();
     await rowWith(page, "while paused").waitFor();
 
     await setVisible(page, false);
@@ -98,7 +98,7 @@ consoleTest("check 13: a line says where events are missing", async (open) => {
     route.continue({ headers: { ...request.headers(), "last-event-id": "AAAAAAAA" } }),
   );
   await page.getByRole("button", { name: "Pause" }).click();
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await rowWith(page, "Events are missing here").waitFor();
 });
 
@@ -115,5 +115,28 @@ consoleTest(
     await page.getByRole("button", { name: "Show these" }).click();
     await page.waitForURL((url) => url.search === "?author_fids=3,35&text=(%3Fi)gm");
     await connected(page);
+  },
+);
+
+consoleTest(
+  "a stream begins with the last events; on a phone its filter comes before them, and a webhook made of it has the filter as it is typed",
+  async (open) => {
+    const { page, goto, origin } = await open({ width: 390, expects: [/by-username/] });
+    await submit(origin, [demoCast(36, { text: "before the page" }), demoCast(37, { text: "of another" })]);
+    await goto("/console/stream?author_fids=36");
+    await rowWith(page, "before the page").waitFor();
+    expect(await rowWith(page, "of another").count()).toBe(0);
+    const topOf = async (selector: string) =>
+      (await page.locator(selector).first().boundingBox())?.y ?? Number.NaN;
+    const filter = page.locator("main summary", { hasText: "Filter" });
+    expect(await topOf("main summary")).toBeLessThan(await topOf("main .events li"));
+    await filter.click();
+    await page.locator("#author_fids").fill("@nobody-has-this-name");
+    await page.getByRole("link", { name: "Make this a webhook" }).click();
+    await page.getByText("@nobody-has-this-name is not a name").waitFor();
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("author_fids");
+    await page.locator("#author_fids").fill("@mirawren");
+    await page.getByRole("link", { name: "Make this a webhook" }).click();
+    await page.waitForURL(`${origin}/console/manage/webhooks/new?author_fids=3`);
   },
 );

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { IS_LONG } from "../support/long.ts";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
+import { focusComesToHeading } from "./support/focus.ts";
 import type { ConsolePage } from "./support/page.ts";
 import { demoAccount, injectWallet } from "./support/wallet.ts";
 
@@ -96,10 +97,10 @@ describe("webhooks", () => {
       await page.getByLabel("Name").fill("Bread <b>talk</b>");
       await button(page, "Sign and create").click();
       await button(page, "Sign in the wallet").click();
-      await page.getByText("Copy its secret now").waitFor();
+      await focusComesToHeading(page, "Copy its secret now");
       const secret = await page.locator("[data-secret] code").first().textContent();
       expect(secret).toMatch(/^[0-9a-f]{64}$/);
-      await page.getByRole("link", { name: "Go on to the webhook" }).click();
+      await page.getByRole("link", { name: "Open the webhook" }).click();
       const prompts = wallet.prompts.length;
 
       await page.getByText("Nothing was delivered yet.").waitFor();

@@ -79,6 +79,23 @@ describe("a stream of server-sent events", () => {
     expect((await client.events(1)).map(textIn)).toEqual(["later"]);
   });
 
+  test("begins with the last events that are kept, and goes on with what comes; a Last-Event-ID counts more", async () => {
+    for (const text of ["one", "two", "three"]) cast(1, text);
+    bench.node.ingestMessage(linkMessage(2, "follow", 3));
+    await using client = await SseClient.open(bench.url("kinds=cast.created&last=3"));
+    const kept = await client.events(2);
+    expect(kept.map(textIn)).toEqual(["two", "three"]);
+    cast(1, "four");
+    expect((await client.events(1)).map(textIn)).toEqual(["four"]);
+    await using again = await SseClient.open(bench.url("kinds=cast.created&last=3"), {
+      headers: { "last-event-id": `${kept[1]?.id}` },
+    });
+    expect((await again.events(1)).map(textIn)).toEqual(["four"]);
+    await using all = await SseClient.open(bench.url("last=300"));
+    const { oldest_cursor, cursor } = JSON.parse((await all.next())?.data ?? "");
+    expect(cursor).toBe(oldest_cursor);
+  });
+
   test("takes the subscription of a webhook by POST", async () => {
     await using client = await SseClient.open(bench.url(), {
       method: "POST",

@@ -10,6 +10,8 @@ export interface ExamplePage {
 /** Somebody and a channel that every demo network has. */
 const PERSON = "3";
 const CHANNEL = "coffee";
+/** Without a text the page of the search shows hints. */
+const SEARCH = "?q=bread";
 /** Pages of an owner offer to connect, whatever the record is. */
 const WEBHOOK = "081ca7f8-b831-485e-8b7e-e3fab61fb56f";
 
@@ -31,12 +33,12 @@ export async function examplePages(origin: string): Promise<ExamplePage[]> {
     "/console/manage/webhooks/:id": WEBHOOK,
     "/console/manage/webhooks/:id/:message": WEBHOOK,
   };
-  return pages.map(({ path: template }) => ({
-    template,
-    path: template.replaceAll(/:\w+/g, (parameter) => {
+  return pages.map(({ path: template }) => {
+    const path = template.replaceAll(/:\w+/g, (parameter) => {
       const example = examples[template];
       if (!example) throw new Error(`${template} needs an example of ${parameter}`);
       return example;
-    }),
-  }));
+    });
+    return { template, path: template === "/console/search" ? path + SEARCH : path };
+  });
 }

@@ -44,6 +44,7 @@ export interface StreamDeps {
 
 const RETRY_AFTER_SECS = 5;
 const MAX_CURSOR_CHARS = 512;
+const MAX_LAST_EVENTS = 300;
 const SSE_HEADERS = {
   "content-type": "text/event-stream",
   "cache-control": "no-store",
@@ -63,6 +64,14 @@ const startParams = {
       min: 0,
       max: Number.MAX_SAFE_INTEGER,
       description: "Unix seconds, to begin with the first event that the node applied then or later",
+    }),
+  ),
+  last: optional(
+    integer({
+      min: 1,
+      max: MAX_LAST_EVENTS,
+      description:
+        "Begin with those of the node's last so many events that the stream has, the oldest first. `since` counts more",
     }),
   ),
   gap: optional(
@@ -288,7 +297,7 @@ function chargeExpressions({ charge }: Exchange, subscription: unknown): void {
  * @throws ApiError `badRequest` for a parameter `cursor` that no node issued
  */
 function startOf(
-  { cursor, since, gap }: DecodedQuery<typeof startParams>,
+  { cursor, since, last: events, gap }: DecodedQuery<typeof startParams>,
   { headers }: Request,
 ): StreamStart {
   const given = cursor === undefined ? undefined : positionOf(cursor);
@@ -299,6 +308,7 @@ function startOf(
   const skipsGap = gap !== "error";
   if (lastEventId !== "") return { from: { kind: "cursor", position: last }, skipsGap };
   if (since !== undefined) return { from: { kind: "since", unixSecs: since }, skipsGap };
+  if (events !== undefined) return { from: { kind: "last", events }, skipsGap };
   return { from: { kind: "live" }, skipsGap };
 }
 

@@ -8,12 +8,12 @@ import { Pill } from "../parts/pill.tsx";
 
 const SHOWN = 5;
 
-/** The last events of the network as they happen. A node whose stream is off has no such card. */
+/** The last events of the network, and those that happen. A node whose stream is off has no such card. */
 export function Live({ demo }: { demo: boolean }) {
   const [events, setEvents] = useState<readonly StreamEvent[]>([]);
   const [stream, setStream] = useState<EventStream>();
   useEffect(() => {
-    const opened = openEventStream(get("/stream"), {
+    const opened = openEventStream(get("/stream", { last: SHOWN }), {
       onEvent: (event) => setEvents((shown) => [event, ...shown].slice(0, SHOWN)),
     });
     setStream(opened);
@@ -25,9 +25,13 @@ export function Live({ demo }: { demo: boolean }) {
       <header>
         <Icon name="broadcast" size={18} />
         <h2 class="grow">Live</h2>
-        <Pill kind="ok" live={stream?.state === "open"}>
-          {stream?.state === "open" ? "stream" : "connecting"}
-        </Pill>
+        {stream?.state === "open" ? (
+          <Pill kind="ok" live>
+            stream
+          </Pill>
+        ) : (
+          <Pill>connecting</Pill>
+        )}
       </header>
       {events.length === 0 ? (
         <div class="empty s stack">

@@ -76,13 +76,12 @@ function Node({ mayChange, range }: { mayChange: boolean; range: Range }) {
   return (
     <div class="stack">
       <StaleNotice history={history} hasFigures={history.data !== undefined} />
+      <ThreadsCard query={threads} />
       {threads.data && (
         <p class="s dim">
-          Node {threads.data.node}, up {formatSecs(threads.data.uptime_secs)}. These figures are of this node
-          alone.
+          Node {threads.data.node}, up {formatSecs(threads.data.uptime_secs)}. This page shows this node only.
         </p>
       )}
-      <ThreadsCard query={threads} />
       <section class={`card ${history.error ? "old" : ""}`}>
         <header>
           <h2 class="grow">Over time</h2>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { Icon } from "../icons.tsx";
 import { Face } from "../parts/face.tsx";
 import { focusHeading } from "../parts/page-head.tsx";
@@ -43,7 +43,8 @@ export function ConnectPanel() {
   const [problem, setProblem] = useState<string>();
   const [choice, setChoice] = useState<{ wallet: Wallet; identities: readonly Identity[] }>();
   const [hasLooked, setLooked] = useState(false);
-  useEffect(() => {
+  // Most wallets announce themselves at once: they are there when the panel is first drawn.
+  useLayoutEffect(() => {
     discoverWallets();
     // The landing page of a demo network leads here: its wallet asks at once which person to act as.
     const demo = offeredWallets().find(({ isDemo }) => isDemo);

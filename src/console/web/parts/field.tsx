@@ -15,6 +15,13 @@ export interface FieldProps {
   readonly required?: boolean;
 }
 
+/** Gives a field with a problem the focus, also one in a folded part of its form. */
+export function focusField(field: HTMLElement | null | undefined): void {
+  for (let part = field?.closest("details"); part; part = part.parentElement?.closest("details"))
+    part.open = true;
+  field?.focus();
+}
+
 /** A labelled input with its hint and its problem beside it. With `rows` it is a text area. */
 export function Field(props: FieldProps) {
   const { label, name, value, onInput, hint, problem, rows } = props;

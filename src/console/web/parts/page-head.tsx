@@ -27,9 +27,20 @@ export function Heading({ text, children }: { text: string; children?: Component
   );
 }
 
-/** Gives the heading of the page the focus, where what had it is gone. */
+/** Gives the heading of the page the focus, and shows it, where what had the focus has disappeared. */
 export function focusHeading(): void {
-  document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+  document.querySelector<HTMLElement>("h1")?.focus();
+}
+
+/** The heading of what an action has made. It takes the focus from the form that made it. */
+export function ResultHeading({ id, children }: { id?: string; children: ComponentChildren }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <h2 class="grow" id={id} ref={heading} tabIndex={-1}>
+      {children}
+    </h2>
+  );
 }
 
 /** The way to a page. */

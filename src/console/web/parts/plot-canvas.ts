@@ -14,6 +14,9 @@ const Y_AXIS_PX = 64;
 /** Half of a time with its seconds, which may stand at the very end. */
 const RIGHT_PX = 28;
 
+/** How the lines of a plot differ besides their colours, as `.dot` in its legend. */
+const DASHES: readonly (readonly number[])[] = [[], [8, 4], [2, 3]];
+
 /** Plots on a page have one cursor. */
 const SYNC_KEY = "plots";
 
@@ -43,6 +46,8 @@ export function drawPlot(
   const { format, onRow } = options;
   const probe = root.appendChild(document.createElement("i"));
   probe.hidden = true;
+  // A high-contrast theme would give every line the colour of the text.
+  probe.style.forcedColorAdjust = "none";
   /** A colour of the theme as the canvas knows it. */
   const colour = (name: string) => {
     probe.style.color = `var(${name})`;
@@ -86,6 +91,7 @@ export function drawPlot(
         ...options.series.map((_, at) => ({
           stroke: () => colour(`--plot-${at + 1}`),
           width: 1.75,
+          dash: [...(DASHES[at] ?? [])],
           points: { size: 4, filter: ({ data }: UPlot, series: number) => lonePoints(data[series] ?? []) },
         })),
       ],
@@ -100,8 +106,10 @@ export function drawPlot(
   });
   resized.observe(root);
   const redraw = () => plot.redraw(false);
-  const darkness = matchMedia("(prefers-color-scheme: dark)");
-  darkness.addEventListener("change", redraw);
+  const themes = ["(prefers-color-scheme: dark)", "(forced-colors: active)"].map((query) =>
+    matchMedia(query),
+  );
+  for (const theme of themes) theme.addEventListener("change", redraw);
   const themed = new MutationObserver(redraw);
   themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
 
@@ -110,7 +118,7 @@ export function drawPlot(
     stop() {
       resized.disconnect();
       themed.disconnect();
-      darkness.removeEventListener("change", redraw);
+      for (const theme of themes) theme.removeEventListener("change", redraw);
       plot.destroy();
       probe.remove();
     },

@@ -10,7 +10,7 @@ export function Skeleton({ rows = 3, height = 4.5 }: { rows?: number; height?: n
     return () => clearTimeout(timer);
   }, []);
   return (
-    <div class="pad stack" aria-busy="true">
+    <div class="pad stack bones" aria-busy="true">
       <span class="skip">Loading</span>
       {Array.from({ length: rows }, (_, row) => (
         <div class={shown ? "bone" : ""} style={{ blockSize: `${height}rem` }} key={row} />

@@ -14,7 +14,7 @@ const nextAtSecs = (lastAtSecs: number, stepSecs: number) =>
 export function Collecting({ columns: { t, step_secs: stepSecs } }: { columns: SeriesColumns }) {
   const lastAt = t.at(-1);
   return (
-    <p class="empty" aria-busy="true">
+    <p class="empty collecting" aria-busy="true">
       The node has just started:{" "}
       {lastAt === undefined
         ? `the first point of these curves comes within ${formatSecs(stepSecs)}.`

@@ -1,9 +1,9 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { get } from "../data/call.ts";
 import type { User } from "../data/objects.ts";
 import { RequestFailure, request } from "../data/request.ts";
-import { Field } from "../parts/field.tsx";
+import { Field, focusField } from "../parts/field.tsx";
 import {
   EVENT_KINDS,
   type EventKind,
@@ -26,8 +26,11 @@ const HINTS: Readonly<Record<FilterField["values"], string>> = {
 
 const GROUPS = [...new Set(FILTER_FIELDS.map(({ group }) => group))];
 
-/** The filters of the stream. "Show" puts them into the URL. */
-export function FilterForm({ filters }: { filters: StreamFilters }) {
+/** Reads a form as a query of the stream; undefined where it has a problem, which it then shows. */
+export type FormReader = { current: (() => Promise<string | undefined>) | undefined };
+
+/** The filters of the stream. "Show" puts them into the URL; `reader` gets what reads the form for others. */
+export function FilterForm({ filters, reader }: { filters: StreamFilters; reader: FormReader }) {
   const { route } = useLocation();
   const [kinds, setKinds] = useState<readonly EventKind[]>(filters.kinds);
   const [match, setMatch] = useState(filters.match);
@@ -37,20 +40,29 @@ export function FilterForm({ filters }: { filters: StreamFilters }) {
   const [problems, setProblems] = useState<Texts>({});
   const [isBusy, setBusy] = useState(false);
 
+  const form = useRef<HTMLFormElement>(null);
+
+  async function read(): Promise<string | undefined> {
+    if (isBusy) return undefined;
+    setBusy(true);
+    const { values, problems: found } = await readTexts(texts);
+    setBusy(false);
+    setProblems(found);
+    const [first] = Object.keys(found);
+    if (first === undefined) return writeFilters({ kinds, match, values });
+    focusField(form.current?.querySelector(`#${first}`));
+    return undefined;
+  }
+  reader.current = read;
+
   async function submit(event: Event) {
     event.preventDefault();
-    if (isBusy) return;
-    setBusy(true);
-    const read = await readTexts(texts);
-    setBusy(false);
-    setProblems(read.problems);
-    if (Object.keys(read.problems).length > 0) return;
-    const query = writeFilters({ kinds, match, values: read.values });
-    route(`/console/stream${query === "" ? "" : `?${query}`}`);
+    const query = await read();
+    if (query !== undefined) route(`/console/stream${query === "" ? "" : `?${query}`}`);
   }
 
   return (
-    <form class="stack" onSubmit={(event) => void submit(event)}>
+    <form class="stack" ref={form} onSubmit={(event) => void submit(event)}>
       <fieldset>
         <legend>Kinds of events</legend>
         <p class="dim">With none ticked, you see every kind that the filters below apply to.</p>
@@ -145,7 +157,7 @@ async function fidOf(text: string): Promise<string> {
     return String(user.fid);
   } catch (cause) {
     if (cause instanceof RequestFailure && cause.status === 404)
-      throw new RequestFailure({ status: 404, message: `Nobody here is ${text}` });
+      throw new RequestFailure({ status: 404, message: `${text} is not a name that this node knows` });
     throw cause;
   }
 }

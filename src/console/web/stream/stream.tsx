@@ -11,28 +11,49 @@ import { EventLine } from "../parts/event-line.tsx";
 import { FailureBox } from "../parts/failure-box.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Pill } from "../parts/pill.tsx";
+import { Skeleton } from "../parts/skeleton.tsx";
 import { EventLog, MAX_ROWS, type StreamRow } from "./event-log.ts";
-import { FilterForm } from "./filter-form.tsx";
+import { FilterForm, type FormReader } from "./filter-form.tsx";
 import { describeFilters, readFilters, writeFilters } from "./filters.ts";
 
 const DRAW_MS = 250;
 const ANNOUNCE_MS = 5000;
+/** The filter is beside the rows, and above them on a phone, where it is folded. */
+const isWide = () => matchMedia("(min-width: 62rem)").matches;
+const SKELETON_ROWS = 8;
+
+const WEBHOOK_PAGE = "/console/manage/webhooks/new";
+
+const withQuery = (path: string, query: string) => (query === "" ? path : `${path}?${query}`);
 
 /** The events of the network as they happen. The filters are in the URL, as the parameters of the stream. */
 export function Page() {
-  const { url } = useLocation();
+  const { url, route } = useLocation();
   const at = url.indexOf("?");
   const query = writeFilters(readFilters(at < 0 ? "" : url.slice(at)));
+  const readForm = useRef<() => Promise<string | undefined>>(undefined);
   return (
     <>
       <PageHead title="Stream">
         {pageConfig.manage && (
-          <a class="btn" href={`/console/manage/webhooks/new${query === "" ? "" : `?${query}`}`}>
+          <a
+            class="btn"
+            href={withQuery(WEBHOOK_PAGE, query)}
+            onClick={(event) => {
+              if (!readForm.current || event.ctrlKey || event.metaKey || event.shiftKey) return;
+              // The form may have a filter that is not shown yet: the webhook gets what was typed.
+              event.preventDefault();
+              event.stopPropagation();
+              void readForm.current().then((typed) => {
+                if (typed !== undefined) route(withQuery(WEBHOOK_PAGE, typed));
+              });
+            }}
+          >
             <Icon name="webhook" /> Make this a webhook
           </a>
         )}
       </PageHead>
-      <Stream query={query} key={query} />
+      <Stream query={query} readForm={readForm} key={query} />
     </>
   );
 }
@@ -43,26 +64,32 @@ interface Shown {
   readonly perMinute: number;
 }
 
-function Stream({ query }: { query: string }) {
+function Stream({ query, readForm }: { query: string; readForm: FormReader }) {
+  const last = `last=${MAX_ROWS}`;
   const call = {
     method: "GET" as const,
-    path: `${apiPrefix}/stream${query === "" ? "" : `?${query}`}`,
+    path: withQuery(`${apiPrefix}/stream`, query === "" ? last : `${query}&${last}`),
     isStream: true,
   };
   const filters = useMemo(() => readFilters(query), [query]);
   const [stream, setStream] = useState<EventStream>();
   const [shown, setShown] = useState<Shown>({ rows: [], total: 0, perMinute: 0 });
   const [isPaused, setPaused] = useState(false);
-  const announced = useRef(0);
+  /** Whether the rows that the stream begins with are here, or why they are not. */
+  const [isBegun, setBegun] = useState(false);
+  /** Events that are announced, or that the stream began with. */
+  const announced = useRef<number>(undefined);
   const [announcement, setAnnouncement] = useState("");
   useEffect(() => {
     const log = new EventLog();
     const opened = openEventStream(call, {
-      onEvent: (event) => log.add(event, Date.now()),
+      // Those that the stream begins with do not count as events of this minute.
+      onEvent: (event) => log.add(event, Math.min(Date.now(), event.createdAt * 1000)),
       onGap: () => log.addGap(Date.now()),
     });
     setStream(opened);
     const draw = () => {
+      if (opened.state !== "connecting") setBegun(true);
       const added = log.flush();
       const perMinute = log.perMinute(Date.now());
       setShown((last) =>
@@ -70,7 +97,7 @@ function Stream({ query }: { query: string }) {
       );
     };
     const announce = () => {
-      const fresh = log.total - announced.current;
+      const fresh = log.total - (announced.current ?? log.total);
       announced.current = log.total;
       setAnnouncement(fresh === 0 ? "" : plural(fresh, "new event"));
     };
@@ -86,15 +113,23 @@ function Stream({ query }: { query: string }) {
     setPaused(!isPaused);
   }
   return (
-    <div class="split">
-      <section class="card stream" aria-label="Events">
+    <div class="split stream">
+      <details class="card" open={isWide()}>
+        <summary class="pad">
+          Filter <span class="s dim">{describeFilters(filters)}</span>
+        </summary>
+        <div class="pad s fold">
+          <FilterForm filters={filters} reader={readForm} />
+        </div>
+      </details>
+      <section class="card" aria-label="Events">
         <header>
           <State stream={stream} isPaused={isPaused} />
           <span class="grow dim s">
             {shown.perMinute > 0 && `${formatCount(shown.perMinute)} in the last minute`}
           </span>
           <button type="button" class="btn" aria-pressed={isPaused} onClick={toggle}>
-            <Icon name={isPaused ? "play" : "pause"} /> {isPaused ? "Go on" : "Pause"}
+            <Icon name={isPaused ? "play" : "pause"} /> {isPaused ? "Continue" : "Pause"}
           </button>
         </header>
         {pageConfig.demo && (
@@ -104,7 +139,11 @@ function Stream({ query }: { query: string }) {
           </div>
         )}
         {stream?.failure && <FailureBox failure={stream.failure} retry={() => stream.resume()} />}
-        <Silence rows={shown.rows} stream={stream} isPaused={isPaused} />
+        {isBegun ? (
+          <Silence rows={shown.rows} stream={stream} isPaused={isPaused} isFiltered={query !== ""} />
+        ) : (
+          <Skeleton rows={SKELETON_ROWS} height={3} />
+        )}
         <p class="skip" role="status" aria-live="polite">
           {announcement}
         </p>
@@ -123,18 +162,7 @@ function Stream({ query }: { query: string }) {
           <p class="empty s">Older ones than these {MAX_ROWS} are not kept on the page.</p>
         )}
       </section>
-      <div class="stack">
-        <CallPanel call={call} />
-        <section class="card">
-          <header>
-            <h2 class="grow">Filter</h2>
-          </header>
-          <div class="pad stack s">
-            <p class="dim">{describeFilters(filters)}</p>
-            <FilterForm filters={filters} />
-          </div>
-        </section>
-      </div>
+      <CallPanel call={call} />
     </div>
   );
 }
@@ -160,16 +188,28 @@ function Silence({
   rows,
   stream,
   isPaused,
+  isFiltered,
 }: {
   rows: readonly StreamRow[];
   stream: EventStream | undefined;
   isPaused: boolean;
+  isFiltered: boolean;
 }) {
   if (isPaused)
-    return <p class="empty s">Paused. It goes on behind the last event that you see, so you miss nothing.</p>;
+    return (
+      <p class="empty s">
+        Paused. Continue, and it resumes after the last event that you see: you miss nothing.
+      </p>
+    );
   if (stream?.state !== "open") return null;
   const [last] = rows;
-  if (!last) return <p class="empty">Connected. The next event appears here as it happens.</p>;
+  if (!last)
+    return (
+      <p class="empty">
+        Connected. {isFiltered && `None of the last ${MAX_ROWS} events matches. `}The next event appears here
+        as it happens.
+      </p>
+    );
   if (!("event" in last)) return null;
   const atMs = last.event.createdAt * 1000;
   if (nowMs.value - atMs < 60_000) return null;

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { useDraft } from "../../data/draft.ts";
+import { ResultHeading } from "../../parts/page-head.tsx";
 import { UserName } from "../../text/user-name.tsx";
 import { Outcome, useAction } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
@@ -11,17 +12,22 @@ import { NewSecret } from "./new-secret.tsx";
 function Created({ app }: { app: App }) {
   return (
     <div class="stack">
-      <section class="card pad stack">
-        <p>
-          <b>
-            <UserName name={app.name} />
-          </b>{" "}
-          is registered. Its id is <code>{app.app_id}</code>.
-        </p>
-        <div>
-          <a class="btn go" href={appPath(app.app_id)}>
-            Go on to the app
-          </a>
+      <section class="card" aria-labelledby="registered">
+        <header>
+          <ResultHeading id="registered">Registered</ResultHeading>
+        </header>
+        <div class="pad stack">
+          <p>
+            <b>
+              <UserName name={app.name} />
+            </b>{" "}
+            has the id <code>{app.app_id}</code>.
+          </p>
+          <p>
+            <a class="btn go" href={appPath(app.app_id)}>
+              Open the app
+            </a>
+          </p>
         </div>
       </section>
       <NewSecret secret={app.send_secrets.at(-1)?.value ?? undefined} />

@@ -94,14 +94,17 @@ function CampaignPage({ campaignId }: { campaignId: string }) {
       title={title}
       crumbs={[{ label: "Mini apps", href: APPS_PATH }, ...(appCrumb ? [appCrumb] : [])]}
       actions={
-        campaign && (
-          <>
-            <CampaignState campaign={campaign} />
-            <button type="button" class="btn" onClick={() => sendAgain("everyone")}>
-              Duplicate
-            </button>
-          </>
-        )
+        <>
+          {campaign && <CampaignState campaign={campaign} />}
+          <button
+            type="button"
+            class="btn"
+            aria-disabled={campaign === undefined}
+            onClick={() => sendAgain("everyone")}
+          >
+            Duplicate
+          </button>
+        </>
       }
     >
       {() => (

@@ -1,5 +1,5 @@
 import { CopyButton } from "../../parts/copy-button.tsx";
-import { focusHeading } from "../../parts/page-head.tsx";
+import { focusHeading, ResultHeading } from "../../parts/page-head.tsx";
 
 /** The text of a key or a secret, while the page has it: nothing stores it. */
 export function SecretOnce({ secret, onDone }: { secret: string; onDone: () => void }) {
@@ -10,12 +10,10 @@ export function SecretOnce({ secret, onDone }: { secret: string; onDone: () => v
   return (
     <section class="card" aria-labelledby="secret-once">
       <header>
-        <h2 class="grow" id="secret-once">
-          Copy it now
-        </h2>
+        <ResultHeading id="secret-once">Copy the key now</ResultHeading>
       </header>
       <div class="pad stack">
-        <p>This is the text of the key. The node keeps a digest alone, so nobody can show it again.</p>
+        <p>The node stores only a digest of the key, so it cannot show the key again.</p>
         <div class="row wrap">
           <code class="grow user" data-secret>
             {secret}

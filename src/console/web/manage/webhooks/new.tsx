@@ -5,6 +5,7 @@ import { refreshShown } from "../../data/query.ts";
 import { RequestFailure } from "../../data/request.ts";
 import { runOperation } from "../../owner/operation.ts";
 import { apiPrefix } from "../../page-config.ts";
+import { ResultHeading } from "../../parts/page-head.tsx";
 import { readFilters } from "../../stream/filters.ts";
 import { Outcome, useAction } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
@@ -98,7 +99,7 @@ function Created({ webhook }: { webhook: Webhook }) {
   return (
     <section class="card" aria-label="The new webhook">
       <header>
-        <h2>Copy its secret now</h2>
+        <ResultHeading>Copy its secret now</ResultHeading>
       </header>
       <div class="pad stack">
         <p class="measure">
@@ -108,7 +109,7 @@ function Created({ webhook }: { webhook: Webhook }) {
         <Secrets secrets={webhook.secrets} />
         <p>
           <a class="btn go" href={webhookPage(webhook.webhook_id)}>
-            Go on to the webhook
+            Open the webhook
           </a>
         </p>
       </div>
