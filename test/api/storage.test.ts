@@ -39,20 +39,18 @@ beforeAll(async () => {
     ),
   );
   take(linkMessage(1, "follow", 2));
-  take(
-    signMessage(
-      {
-        fid: 3,
-        type: MessageType.MESSAGE_TYPE_LEND_STORAGE,
-        body: {
-          $case: "lendStorageBody",
-          value: { toFid: 2, numUnits: 300, unitType: StorageUnitType.UNIT_TYPE_2025 },
-        },
-      },
-      accountSigner(3),
-    ),
-  );
+  take(lend(300));
 });
+
+/** A lend by fid 3 to fid 2. */
+function lend(numUnits: number, timestamp = DEFAULT_TIMESTAMP) {
+  const value = { toFid: 2, numUnits, unitType: StorageUnitType.UNIT_TYPE_2025 };
+  const type = MessageType.MESSAGE_TYPE_LEND_STORAGE;
+  return signMessage(
+    { fid: 3, type, timestamp, body: { $case: "lendStorageBody", value } },
+    accountSigner(3),
+  );
+}
 
 afterAll(() => api[Symbol.asyncDispose]());
 
@@ -81,6 +79,14 @@ test("allocations are the rents in chain order with the expiry of their era; exp
 test("lent units count for the borrower and not for the lender", async () => {
   expect((await api.get("/storage/allocations?fid=2")).body).toMatchObject({ total_active_units: 301 });
   expect((await api.get("/storage/allocations?fid=3")).body).toMatchObject({ total_active_units: 1700 });
+});
+
+test("a lend to the same borrower replaces the one before it, whose units do not count beside it", async () => {
+  // Fid 3 has 2,000 units and must retain one.
+  expect(api.node.ingestMessage(lend(2000, DEFAULT_TIMESTAMP + 1))).not.toBe("ok");
+  expect(api.node.ingestMessage(lend(1999, DEFAULT_TIMESTAMP + 1))).toBe("ok");
+  expect((await api.get("/storage/allocations?fid=2")).body).toMatchObject({ total_active_units: 2000 });
+  expect((await api.get("/storage/allocations?fid=3")).body).toMatchObject({ total_active_units: 1 });
 });
 
 test("usage counts live messages, including removes, against the units of each era", async () => {

@@ -198,6 +198,20 @@ describe("active keys of the index", () => {
     expect(at(3601)).toBeUndefined();
   });
 
+  test("an envelope of a gasless key is valid while the clock says that the key is", () => {
+    const { node } = start();
+    using _ = node;
+    node.ingestMessage(gaslessKeyMessage({ fid: FID, signer, requestFid: CLIENT, ttlSecs: 3600, nonce: 1 }));
+    const clock = new ManualClock(DEFAULT_NOW_SECS + 3600);
+    const verifyAt = createEnvelopeVerifier({ activeKeyOf: activeKeysFromIndex(node.db), clock });
+    expect(verifyAt(honest, [])).toMatchObject({ ok: true });
+    clock.advanceSecs(1);
+    expect(verifyAt(honest, [])).toMatchObject({
+      ok: false,
+      error: { reason: "key is not an active key of the fid" },
+    });
+  });
+
   test("a key of another fid is not active", () => {
     const { node } = start();
     using _ = node;

@@ -111,6 +111,26 @@ test("quick receivers that start to hang leave a slot for others, and then share
   expect(simulation.callsBy("well")).toBe(calls + 1);
 });
 
+test("a webhook gets no further call while it has as many as slots are free", () => {
+  const scheduler = new FairScheduler({ total: 4, perWebhook: 4, claimAheadMs: 200 });
+  scheduler.wake("a", 0, 0);
+  const take = () => {
+    const slot = scheduler.acquire(0);
+    slot?.claimed(0, 0);
+    return slot;
+  };
+  // From its third quick call on it may have four at a time.
+  for (let call = 0; call < 3; call += 1) take()?.release(0, QUICK_MS);
+  const held = [take(), take()];
+  expect([held.includes(undefined), take()]).toEqual([false, undefined]);
+  expect(scheduler.stats(0)).toMatchObject({ inFlight: 2, waiting: 1 });
+  // The free ones are for others.
+  scheduler.wake("b", 0, 0);
+  expect(take()?.webhookId).toBe("b");
+  held[0]?.release(0, QUICK_MS);
+  expect(take()?.webhookId).toBe("a");
+});
+
 test("quick webhooks get equal shares", () => {
   const simulation = new Simulation(() => QUICK_MS);
   const names = Array.from({ length: 40 }, (_, n) => `hook-${n}`);
