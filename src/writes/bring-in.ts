@@ -1,13 +1,13 @@
 import { StateUnavailable } from "../db/state/unavailable.ts";
-import { encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
+import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { DUPLICATE_CODE, type SubmitResult, type WriteNetwork } from "./network.ts";
 import { decideOutcomes, type MessageOutcome, type WriteRefusal } from "./outcome.ts";
-import { FAILED, QUEUE_FULL, refusalOf, STATE_AWAY, UPSTREAM_AWAY } from "./refusals.ts";
+import { QUEUE_FULL, refusalOf, STATE_AWAY, UPSTREAM_AWAY } from "./refusals.ts";
 import type { WriteReply } from "./rpc.ts";
 import type { Sightings } from "./sightings.ts";
-import { decidedBy } from "./store/settling.ts";
-import type { Lease, NewWrite, Settlement, WriteStore } from "./store/write-store.ts";
+import { decidedBy, reopened } from "./store/settling.ts";
+import type { Lease, NewWrite, Settlement, StoredCall, WriteAudit, WriteStore } from "./store/write-store.ts";
 
 /** How long the channel to the upstream may take to be ready. */
 const READY_MS = 2_000;
@@ -18,7 +18,6 @@ export const ACCEPTED_RETRY_MS = 60_000;
 export interface BringInDeps {
   readonly store: WriteStore;
   readonly network: WriteNetwork;
-  readonly isFollowing: boolean;
   readonly sightings: Sightings;
   readonly confirmTimeoutMs: number;
   readonly maxQueued: number;
@@ -42,6 +41,7 @@ export interface SignedWrite {
   readonly call: NewWrite["call"];
   readonly outcomes: readonly MessageOutcome[];
   readonly messages: readonly Positioned[];
+  readonly audit: WriteAudit;
 }
 
 /** A write on its way: what the user's next write waits for, and the rest. */
@@ -52,19 +52,26 @@ export type Sent =
   /** Resolves with the reply when the index has the messages, or the time is over. */
   | { readonly kind: "sent"; readonly finish: () => Promise<WriteReply> };
 
-/**
- * Brings signed writes into the network. On a node that follows none, and without an idempotency key, a message is merged and that is
- * all. Otherwise the write is stored before it is sent, so that its messages are submitted again, byte for byte, until the
- * network has taken or refused them.
- */
-export function createBringIn(deps: BringInDeps): (write: SignedWrite) => Promise<Sent> {
-  const { store, network, isFollowing, sightings, confirmTimeoutMs, maxQueued, onUnseen, onForgotten, log } =
-    deps;
+/** Brings signed writes into the network. */
+export interface BringIn {
+  /**
+   * Stores a write, then sends it. Its messages are submitted again, byte for byte, until the network has taken or refused them. Only a
+   * write without messages and without an idempotency key is not stored.
+   */
+  send(write: SignedWrite): Promise<Sent>;
+  /** What a stored call has merged and the index does not have, as after the restore of an index that is older than the state. */
+  lostOf(call: StoredCall): Promise<readonly Positioned[]>;
+  /** Submits lost messages of a stored call again. */
+  sendAgain(call: StoredCall, lost: readonly Positioned[]): Promise<Sent>;
+}
+
+export function createBringIn(deps: BringInDeps): BringIn {
+  const { store, network, sightings, confirmTimeoutMs, maxQueued, onUnseen, onForgotten, log } = deps;
 
   async function begin(write: SignedWrite) {
     const request = crypto.randomUUID();
-    const { ownerFid, apiKeyId, call, messages } = write;
-    const stored: NewWrite = { request, ownerFid, apiKeyId, call, messages: messages.map(toNewMessage) };
+    const { messages, outcomes: _, ...rest } = write;
+    const stored: NewWrite = { request, ...rest, messages: messages.map(toNewMessage) };
     try {
       return { request, result: await store.begin(stored, maxQueued) };
     } catch (cause) {
@@ -108,53 +115,75 @@ export function createBringIn(deps: BringInDeps): (write: SignedWrite) => Promis
   }
 
   async function finish(
-    write: SignedWrite,
+    { outcomes, messages }: Pick<SignedWrite, "outcomes" | "messages">,
     results: readonly SubmitResult[],
-    stored: { readonly request: string; readonly leases: readonly Lease[] } | undefined,
+    { request, leases }: { readonly request: string; readonly leases: readonly Lease[] },
   ): Promise<WriteReply> {
     const settlements = await Promise.all(
-      write.messages.map(async (positioned, at): Promise<Settlement> => {
-        const result = await settled(results[at] ?? NO_RESULT, positioned);
-        const lease = stored?.leases[at] ?? { seq: 0, leaseEndsAtMs: 0, position: positioned.position };
-        return { lease, result };
+      leases.map(async (lease, at): Promise<Settlement> => {
+        const positioned = messages[at];
+        if (!positioned) throw new Error("a lease without its message");
+        return { lease, result: await settled(results[at] ?? NO_RESULT, positioned) };
       }),
     );
-    if (!stored) return replyOf(write, withoutQueue(settlements));
     try {
-      if (settlements.length > 0) await store.settle(stored.request, settlements);
+      if (settlements.length > 0) await store.settle(request, settlements);
     } catch (err) {
       log.warn({ err }, "What became of a write could not be stored; its messages are submitted again");
-      return replyOf(write, settlements.map(asQueued));
+      return replyOf(outcomes, settlements.map(asQueued));
     }
     for (const [at, { lease, result }] of settlements.entries()) {
-      const message = write.messages[at]?.message;
+      const message = messages[at]?.message;
       if (message && result.kind === "again" && result.accepted) onUnseen(lease.seq, message);
     }
-    return replyOf(write, settlements);
+    return replyOf(outcomes, settlements);
   }
 
-  return async (write) => {
-    const hasMessages = write.messages.length > 0;
-    const isStored = write.call !== null || (isFollowing && hasMessages);
-    if (!isStored) {
+  return {
+    async send(write) {
+      const hasMessages = write.messages.length > 0;
+      if (!hasMessages && write.call === null)
+        return { kind: "sent", finish: async () => replyOf(write.outcomes, []) };
+      if (hasMessages && !(await network.isReady(READY_MS))) return refused(UPSTREAM_AWAY);
+      let leases: readonly Lease[];
+      let request: string;
+      try {
+        const stored = await begin(write);
+        if (stored.result.kind === "known") return { kind: "known" };
+        if (stored.result.kind === "full") return refused(QUEUE_FULL);
+        ({ request } = stored);
+        ({ leases } = stored.result);
+      } catch (cause) {
+        if (!(cause instanceof StateUnavailable)) throw cause;
+        return refused(STATE_AWAY);
+      }
       const results = await send(write.messages);
-      return { kind: "replied", reply: await finish(write, results, undefined) };
-    }
-    if (hasMessages && !(await network.isReady(READY_MS))) return refused(UPSTREAM_AWAY);
-    let leases: readonly Lease[];
-    let request: string;
-    try {
-      const stored = await begin(write);
-      if (stored.result.kind === "known") return { kind: "known" };
-      if (stored.result.kind === "full") return refused(QUEUE_FULL);
-      ({ request } = stored);
-      ({ leases } = stored.result);
-    } catch (cause) {
-      if (!(cause instanceof StateUnavailable)) throw cause;
-      return refused(STATE_AWAY);
-    }
-    const results = await send(write.messages);
-    return { kind: "sent", finish: () => finish(write, results, { request, leases }) };
+      return { kind: "sent", finish: () => finish(write, results, { request, leases }) };
+    },
+
+    async lostOf({ request, outcomes }) {
+      if (outcomes.every(({ state }) => state !== "merged")) return [];
+      const merged = await store.mergedMessages(request);
+      return merged.flatMap(({ position, message: bytes }) => {
+        const message = decodeMessage(bytes);
+        const isLost =
+          outcomes[position]?.state === "merged" && message.ok && !sightings.isSeen(message.value);
+        return isLost ? [{ position, message: message.value }] : [];
+      });
+    },
+
+    async sendAgain({ request, outcomes }, lost) {
+      const leases = await store.reopen(
+        request,
+        lost.map(({ position }) => position),
+      );
+      // Another request is at it.
+      if (leases.length === 0) return { kind: "known" };
+      const messages = lost.filter((one) => leases.some(({ position }) => position === one.position));
+      const results = await send(messages);
+      const write = { outcomes: reopened(outcomes, leases), messages };
+      return { kind: "sent", finish: () => finish(write, results, { request, leases }) };
+    },
   };
 }
 
@@ -173,24 +202,13 @@ function toNewMessage({ position, message }: Positioned): NewWrite["messages"][n
   return { position, fid, type, hash: message.hash, message: encodeMessage(message) };
 }
 
-/** It is not submitted again: whether it was merged is unknown. */
-function withoutQueue(settlements: readonly Settlement[]): readonly Settlement[] {
-  return settlements.map(({ lease, result }) => ({
-    lease,
-    result: result.kind === "again" ? { kind: "refused", refusal: FAILED, isTold: true } : result,
-  }));
+/** What was not stored is asked for again: a refusal may end otherwise, and a merge has no entry in the audit log yet. */
+function asQueued({ lease }: Settlement): Settlement {
+  return { lease, result: { kind: "again", afterMs: FIRST_RETRY_MS, accepted: false } };
 }
 
-/** A refusal that was not stored is asked for again, and may end otherwise. */
-function asQueued({ lease, result }: Settlement): Settlement {
-  return {
-    lease,
-    result: result.kind === "refused" ? { kind: "again", afterMs: FIRST_RETRY_MS, accepted: false } : result,
-  };
-}
-
-function replyOf(write: SignedWrite, settlements: readonly Settlement[]): WriteReply {
-  const { outcomes, isFreed } = decideOutcomes(write.outcomes, decidedBy(settlements));
+function replyOf(before: readonly MessageOutcome[], settlements: readonly Settlement[]): WriteReply {
+  const { outcomes, isFreed } = decideOutcomes(before, decidedBy(settlements));
   const first = outcomes.find(({ refusal }) => refusal)?.refusal;
   if (isFreed && first) return { ok: false, refusal: first };
   return { ok: true, replayed: false, outcomes };

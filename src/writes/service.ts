@@ -3,7 +3,7 @@ import { err, ok, type Result } from "../lib/result.ts";
 import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import type { MessageData } from "../protocol/wire/generated/message.ts";
 import type { Logger } from "../runtime/logger.ts";
-import type { Positioned, Sent, SignedWrite } from "./bring-in.ts";
+import type { BringIn, Positioned, Sent } from "./bring-in.ts";
 import { FidOrder } from "./fid-order.ts";
 import type { ChargeWrite } from "./limits/write-limits.ts";
 import type { MessageOutcome, WriteRefusal } from "./outcome.ts";
@@ -20,9 +20,10 @@ import {
   TOO_MANY_OF_OWNER,
 } from "./refusals.ts";
 import type { UnsignedBody, WriteCall, WriteLimit, WriteReply } from "./rpc.ts";
+import { auditOfCall } from "./store/write-audit.ts";
 import type { CallKey, StoredCall, WriteStore } from "./store/write-store.ts";
 import type { Timed } from "./timing.ts";
-import type { RecordWrite } from "./write-audit.ts";
+import type { RecordRefused } from "./write-audit.ts";
 import type { WriteCounters } from "./write-stats.ts";
 
 /** Writes under way, of all owners and of one. While the upstream hangs, no owner takes the places of the others. */
@@ -57,7 +58,7 @@ type Admit = (messages: number) => Promise<Result<undefined, WriteRefusal>>;
 
 export interface WriteServiceDeps {
   readonly store: Pick<WriteStore, "findCall">;
-  readonly bringIn: (write: SignedWrite) => Promise<Sent>;
+  readonly bringIn: BringIn;
   readonly timesOf: (
     fid: number,
     bodies: readonly UnsignedBody[],
@@ -67,7 +68,7 @@ export interface WriteServiceDeps {
   /** Undefined while the node has no managed signers. */
   readonly signers: WriteSigners | undefined;
   readonly isPaused: () => boolean;
-  readonly record: RecordWrite;
+  readonly recordRefused: RecordRefused;
   readonly counters: WriteCounters;
   readonly log: Logger;
 }
@@ -84,12 +85,18 @@ interface Signed {
   readonly messages: readonly Positioned[];
 }
 
+interface Answer {
+  readonly reply: WriteReply;
+  /** Whether the audit log has it already: its messages were stored, and their entries with their outcomes. */
+  readonly isSettled: boolean;
+}
+
 /**
  * Takes writes: those of one user one after the other, each with the promise that what is answered as done is in the network or
  * will be brought there, and that what is answered as refused never is.
  */
 export function createWriteService(deps: WriteServiceDeps): WriteService {
-  const { store, bringIn, timesOf, charge, signers, isPaused, record, counters, log } = deps;
+  const { store, bringIn, timesOf, charge, signers, isPaused, recordRefused, counters, log } = deps;
   const order = new FidOrder();
   /** Calls of this process by key, for those that repeat them. */
   const underWay = new Map<string, Promise<unknown>>();
@@ -98,21 +105,21 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
   let isStopping = false;
   let idle: PromiseWithResolvers<void> | undefined;
 
-  async function submit(call: WriteCall): Promise<WriteReply> {
+  async function submit(call: WriteCall): Promise<Answer> {
     const startedMs = performance.now();
     const key = keyOf(call);
     for (;;) {
       const known = key && (await store.findCall(key));
       const waitedMs = performance.now() - startedMs;
       if (known) {
-        const reply = replayOf(known, call);
-        if (reply) return reply;
-        if (waitedMs >= MAX_REPEAT_WAIT_MS) return no(IN_PROGRESS);
+        const answer = await replayOf(known, call);
+        if (answer) return answer;
+        if (waitedMs >= MAX_REPEAT_WAIT_MS) return early(IN_PROGRESS);
         await waitFor(underWay.get(nameOf(key)));
         continue;
       }
-      if (isPaused()) return no(PAUSED);
-      if (waitedMs > MAX_WAIT_BEFORE_ATTEMPT_MS) return no(IN_PROGRESS);
+      if (isPaused()) return early(PAUSED);
+      if (waitedMs > MAX_WAIT_BEFORE_ATTEMPT_MS) return early(IN_PROGRESS);
       const first = key && underWay.get(nameOf(key));
       if (first) {
         await waitFor(first);
@@ -121,18 +128,33 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
       const attempted = attempt(call, key);
       if (key) underWay.set(nameOf(key), attempted);
       try {
-        const reply = await attempted;
-        if (reply) return reply;
+        const answer = await attempted;
+        if (answer) return answer;
       } finally {
         if (key) underWay.delete(nameOf(key));
       }
     }
   }
 
+  /**
+   * Returns the reply of an earlier request; undefined while that one is under way. What it says is true: messages that the index has lost
+   * since are submitted again.
+   */
+  async function replayOf(stored: StoredCall, { idem }: WriteCall): Promise<Answer | undefined> {
+    const { bodyDigest, outcomes, isDone } = stored;
+    if (!idem || Buffer.compare(bodyDigest, idem.bodyDigest) !== 0) return early(OTHER_BODY);
+    if (!isDone) return undefined;
+    const lost = await bringIn.lostOf(stored);
+    if (lost.length === 0) return { reply: { ok: true, replayed: true, outcomes }, isSettled: true };
+    if (isPaused()) return early(PAUSED);
+    const answer = await answerOf(await bringIn.sendAgain(stored, lost));
+    return answer?.reply.ok ? { ...answer, reply: { ...answer.reply, replayed: true } } : answer;
+  }
+
   /** Returns undefined when another request has the key of the call. */
-  async function attempt(call: WriteCall, key: CallKey | undefined): Promise<WriteReply | undefined> {
+  async function attempt(call: WriteCall, key: CallKey | undefined): Promise<Answer | undefined> {
     const user = await userOf(call);
-    if (!user.ok) return no(user.error);
+    if (!user.ok) return early(user.error);
     let limits: readonly WriteLimit[] = [];
     const admit: Admit = async (messages) => {
       const charged = await charge(call, user.value, messages);
@@ -142,10 +164,9 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
     const sent = await order.run(lineOf(call, user.value), MAX_ORDER_WAIT_MS, () =>
       signAndSend(call, key, user.value, admit),
     );
-    if (!sent) return no(TOO_MANY_OF_FID);
-    if (sent.kind === "known") return undefined;
-    const reply = sent.kind === "replied" ? sent.reply : await sent.finish();
-    return limits.length === 0 ? reply : { ...reply, limits };
+    if (!sent) return early(TOO_MANY_OF_FID);
+    const answer = await answerOf(sent);
+    return answer && limits.length > 0 ? { ...answer, reply: { ...answer.reply, limits } } : answer;
   }
 
   async function userOf({ content, signerUuid, owner }: WriteCall): Promise<Result<number, WriteRefusal>> {
@@ -179,12 +200,13 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
     if (!signed.ok) return { kind: "replied", reply: no(signed.error) };
     const { outcomes, messages } = signed.value;
     const { owner, idem } = call;
-    return bringIn({
+    return bringIn.send({
       ownerFid: owner.fid,
       apiKeyId: owner.apiKeyId,
       call: key && idem ? { ...key, bodyDigest: idem.bodyDigest, outcomes } : null,
       outcomes,
       messages,
+      audit: auditOfCall(call),
     });
   }
 
@@ -241,8 +263,8 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
       if ((ofOwners.get(owner) ?? 0) >= MAX_UNDER_WAY_OF_OWNER) return no(TOO_MANY_OF_OWNER);
       count(owner, 1);
       try {
-        const reply = await submit(call);
-        await record(call, reply);
+        const { reply, isSettled } = await submit(call);
+        if (reply.ok || !isSettled) await recordRefused(call, reply);
         counters.countReply(reply);
         return reply;
       } catch (cause) {
@@ -267,6 +289,18 @@ const NO_SIGNERS = refusal(501, "not_implemented", "managed signers need signers
 
 function no(refused: WriteRefusal): WriteReply {
   return { ok: false, refusal: refused };
+}
+
+/** A refusal before anything was stored. */
+function early(refused: WriteRefusal): Answer {
+  return { reply: no(refused), isSettled: false };
+}
+
+/** Returns undefined when another request has the key. */
+async function answerOf(sent: Sent): Promise<Answer | undefined> {
+  if (sent.kind === "known") return undefined;
+  if (sent.kind === "replied") return { reply: sent.reply, isSettled: false };
+  return { reply: await sent.finish(), isSettled: true };
 }
 
 function decoded(messages: readonly Uint8Array[]): Result<Signed, WriteRefusal> {
@@ -308,12 +342,6 @@ function keyOf({ owner, signerUuid, route, idem }: WriteCall): CallKey | undefin
 
 function nameOf({ ownerFid, signerUuid, route, idem }: CallKey): string {
   return JSON.stringify([ownerFid, signerUuid, route, idem]);
-}
-
-/** The reply of an earlier request; undefined while that one is under way. */
-function replayOf({ bodyDigest, outcomes, isDone }: StoredCall, { idem }: WriteCall): WriteReply | undefined {
-  if (!idem || Buffer.compare(bodyDigest, idem.bodyDigest) !== 0) return no(OTHER_BODY);
-  return isDone ? { ok: true, replayed: true, outcomes } : undefined;
 }
 
 /** Waits for a request of this process, or for the next look at the state. */

@@ -127,6 +127,8 @@ export interface TestWrites extends AsyncDisposable {
   submit(messages: readonly Uint8Array[], over?: Partial<WriteCall>): Promise<WriteReply>;
   stats(): Promise<WritesStats>;
   pause(isPaused: boolean): void;
+  /** Makes entries of the audit log fail, as a full disk does. Returns what ends that. */
+  breakAudit(): () => void;
   /** Starts the writes again, as after a crash: what was under way is not waited for. */
   restart(): Promise<void>;
 }
@@ -241,6 +243,10 @@ export async function startTestWrites(
     stats: () => running.rpc.stats(),
     pause(paused) {
       isPaused = paused;
+    },
+    breakAudit() {
+      state.sqlite.run("ALTER TABLE audit_entries RENAME TO away");
+      return () => void state.sqlite.run("ALTER TABLE away RENAME TO audit_entries");
     },
     async restart() {
       await running.stop();

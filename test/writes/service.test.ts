@@ -1,11 +1,21 @@
 import { describe, expect, test } from "bun:test";
+import { slotOf } from "../../src/protocol/merge-rules.ts";
+import { decodeMessage } from "../../src/protocol/signed-message.ts";
 import { Message } from "../../src/protocol/wire/generated/message.ts";
 import { LEASE_MS } from "../../src/writes/store/write-store.ts";
+import { signerEvent } from "../support/events.ts";
 import { liveHashes } from "../support/live-messages.ts";
 import { until } from "../support/manual-time.ts";
 import { signedCast } from "../support/messages.ts";
 import { accountSigner, type TestNode } from "../support/node.ts";
-import { OWNER, type ScriptedUpstream, startScriptedUpstream, startTestWrites } from "../support/writes.ts";
+import { expectOk } from "../support/result.ts";
+import {
+  OWNER,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  startTestWrites,
+  type TestWrites,
+} from "../support/writes.ts";
 
 const cast = (text: string, fid = 1) => signedCast(fid, text, accountSigner(fid));
 const idem = (key: string, body = "body") => ({
@@ -15,6 +25,32 @@ const idem = (key: string, body = "body") => ({
 /** Merges what the upstream accepts into the index, as following it does. */
 function follow(upstream: ScriptedUpstream, node: TestNode): void {
   upstream.onAccepted = (bytes) => void node.merge([{ kind: "message", bytes }]);
+}
+
+/** Does what a process has done that is killed before it submits a message. Returns its hash. */
+async function storeOnly({ store }: TestWrites, bytes: Uint8Array, key?: string): Promise<string> {
+  const { hash, data } = expectOk(decodeMessage(bytes));
+  const { fid, type } = data;
+  const call = {
+    ownerFid: OWNER.fid,
+    signerUuid: "",
+    route: "POST /message",
+    idem: key ?? "",
+    bodyDigest: idem("").idem.bodyDigest,
+    outcomes: [{ hash: hash.toHex(), fid, type, state: "pending" }],
+  } as const;
+  await store.begin(
+    {
+      request: crypto.randomUUID(),
+      ownerFid: OWNER.fid,
+      apiKeyId: OWNER.apiKeyId,
+      call: key === undefined ? null : call,
+      messages: [{ position: 0, fid, type, hash, message: bytes }],
+      audit: { action: "write.message", signerUuid: null, requestId: "request", address: "127.0.0.1" },
+    },
+    10,
+  );
+  return hash.toHex();
 }
 
 describe("writes of a node that follows none", () => {
@@ -30,7 +66,8 @@ describe("writes of a node that follows none", () => {
       answered: { merged: 2 },
       queue: { count: 0, oldestAt: null },
     });
-    expect(await node.writes.find(OWNER.fid, Buffer.from(outcome?.hash ?? "", "hex"))).toBeUndefined();
+    const hash = Buffer.from(outcome?.hash ?? "", "hex");
+    expect(await node.writes.find(OWNER.fid, hash)).toMatchObject({ state: "merged" });
   });
 
   test("a refusal says its status and code", async () => {
@@ -87,39 +124,15 @@ describe("writes of a node that follows none", () => {
 
   test("a write that was stored before a crash is submitted at the start, and its key is answered", async () => {
     await using node = await startTestWrites();
-    const { store } = node;
     const message = cast("hello");
-    const digest = idem("a").idem.bodyDigest;
-    // What a process has stored that dies before it submits.
-    const { decodeMessage } = await import("../../src/protocol/signed-message.ts");
-    const decoded = decodeMessage(message);
-    if (!decoded.ok) throw new Error("message");
-    const { hash, data } = decoded.value;
-    const { fid, type } = data;
-    await store.begin(
-      {
-        request: crypto.randomUUID(),
-        ownerFid: OWNER.fid,
-        apiKeyId: OWNER.apiKeyId,
-        call: {
-          ownerFid: OWNER.fid,
-          signerUuid: "",
-          route: "POST /message",
-          idem: "a",
-          bodyDigest: digest,
-          outcomes: [{ hash: hash.toHex(), fid, type, state: "pending" }],
-        },
-        messages: [{ position: 0, fid, type, hash, message }],
-      },
-      10,
-    );
+    const hash = await storeOnly(node, message, "a");
     await node.restart();
     expect(await node.submit([message], idem("a"))).toMatchObject({
       ok: true,
       replayed: true,
       outcomes: [{ state: "merged" }],
     });
-    expect(liveHashes(node.node.db)).toEqual([hash.toHex()]);
+    expect(liveHashes(node.node.db)).toEqual([hash]);
   });
 
   test("the audit log has each message once, and why a write was refused", async () => {
@@ -129,7 +142,7 @@ describe("writes of a node that follows none", () => {
     await node.submit([signedCast(1, "a", accountSigner(2))], { route: "DELETE /cast" });
     const entries = await node.audit.list(OWNER.fid, { limit: 10, before: undefined });
     expect(entries.map(({ action, userFid, outcome }) => [action, userFid, outcome])).toEqual([
-      ["write.cast.delete", null, "signer_not_approved"],
+      ["write.cast.delete", 1, "signer_not_approved"],
       ["write.message", 1, "ok"],
     ]);
     expect(entries[1]).toMatchObject({
@@ -138,6 +151,58 @@ describe("writes of a node that follows none", () => {
       address: "127.0.0.1",
       hash: Uint8Array.fromHex(liveHashes(node.node.db)[0] ?? ""),
     });
+  });
+
+  test("a repetition brings back what the index has lost, and says so if the network refuses it", async () => {
+    await using node = await startTestWrites();
+    const messages = [cast("stays"), cast("lost")];
+    const [stays, lost] = messages.map((bytes) => Message.decode(bytes).hash.toHex());
+    const reply = await node.submit(messages, idem("a"));
+    if (!reply.ok) throw new Error(reply.refusal.message);
+    const { outcomes } = reply;
+    // As after the restore of an index that is older than the state.
+    const lose = () => {
+      const message = expectOk(decodeMessage(messages[1] ?? new Uint8Array()));
+      const ref = { fid: 1, hash: message.hash, ...slotOf(message) };
+      node.node.relay([{ kind: "remove", ref, happenedAt: 1 }]);
+    };
+    lose();
+    expect(liveHashes(node.node.db)).toEqual([stays ?? ""]);
+    node.pause(true);
+    expect(await node.submit(messages, idem("a"))).toMatchObject({ refusal: { status: 503 } });
+    node.pause(false);
+    const repeated = await Promise.all(Array.from({ length: 5 }, () => node.submit(messages, idem("a"))));
+    for (const again of repeated) expect(again).toEqual({ ok: true, replayed: true, outcomes });
+    expect(liveHashes(node.node.db).toSorted()).toEqual([stays ?? "", lost ?? ""].toSorted());
+    const entries = await node.audit.list(OWNER.fid, { limit: 10, before: undefined });
+    expect(entries.map(({ outcome }) => outcome)).toEqual(["ok", "ok"]);
+    lose();
+    node.node.ingestEvent(signerEvent(1, accountSigner(1).publicKey, { block: 500_000 }, "remove"));
+    expect(await node.submit(messages, idem("a"))).toMatchObject({
+      outcomes: [{ state: "merged" }, { state: "refused", refusal: { code: "signer_not_approved" } }],
+    });
+  });
+
+  test("a message that was merged when the process was killed has its entry in the audit log after the next start", async () => {
+    await using node = await startTestWrites();
+    const message = cast("hello");
+    await storeOnly(node, message);
+    node.node.merge([{ kind: "message", bytes: message }]);
+    await node.restart();
+    await until(async () => (await node.stats()).queue?.count === 0);
+    const entries = await node.audit.list(OWNER.fid, { limit: 10, before: undefined });
+    expect(entries).toMatchObject([{ action: "write.message", userFid: 1, outcome: "ok" }]);
+  });
+
+  test("a write without its entry in the audit log is not answered as merged; it has it later, once", async () => {
+    await using node = await startTestWrites();
+    const repair = node.breakAudit();
+    expect(await node.submit([cast("hello")])).toMatchObject({ ok: true, outcomes: [{ state: "queued" }] });
+    repair();
+    node.node.clock.advanceSecs(LEASE_MS / 1000);
+    await until(async () => (await node.stats()).queue?.count === 0);
+    const entries = await node.audit.list(OWNER.fid, { limit: 10, before: undefined });
+    expect(entries).toMatchObject([{ action: "write.message", outcome: "ok" }]);
   });
 
   test("a paused node still says what became of a write that it has taken", async () => {

@@ -71,7 +71,6 @@ export function startNodeWrites(deps: {
     bringIn: createBringIn({
       store,
       network: way,
-      isFollowing: config.upstream.url !== "",
       sightings,
       confirmTimeoutMs: config.writes.confirm_timeout_ms,
       maxQueued: config.writes.max_queued,
@@ -83,7 +82,7 @@ export function startNodeWrites(deps: {
     charge: createWriteLimits(deps.buckets, { fidMessagesPerHour: config.writes.fid_messages_per_hour }),
     signers,
     isPaused: () => signals.isPaused("writes"),
-    record: createWriteAudit({ audit: deps.audit, clock, log }),
+    recordRefused: createWriteAudit({ audit: deps.audit, clock, log }),
     counters,
     log,
   });

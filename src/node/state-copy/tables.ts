@@ -439,6 +439,7 @@ export const COPIED_STATE: readonly CopiedTable[] = [
       text("claimed_by"),
       number("created_at"),
       number("updated_at"),
+      text("audit"),
     ],
   },
   {

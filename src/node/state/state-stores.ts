@@ -66,7 +66,7 @@ export const writeMethods = {
   oneTimeNonces: ["issue", "take"],
   audit: ["append"],
   sessions: ["create", "end", "markUsed"],
-  writes: ["begin", "settle", "forget", "claim", "markMerged", "endLeasesOfTheDead", "takeTimes"],
+  writes: ["begin", "settle", "reopen", "forget", "claim", "markMerged", "endLeasesOfTheDead", "takeTimes"],
   seen: ["mark"],
   buckets: ["take"],
   switches: ["pause", "resume"],

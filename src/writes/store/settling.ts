@@ -1,16 +1,11 @@
 import type { MessageOutcome } from "../outcome.ts";
-import type { Settlement } from "./write-store.ts";
+import type { Lease, Settlement } from "./write-store.ts";
 
 type Result = Settlement["result"];
 
 /** Whether a message stays in the queue. */
 export function isQueued(result: Result): result is Extract<Result, { kind: "again" }> {
   return result.kind === "again";
-}
-
-/** Whether the end of a message can be asked for. */
-export function isKept(result: Exclude<Result, { kind: "again" }>): boolean {
-  return result.kind === "merged" || !result.isTold;
 }
 
 /** Returns what settlements mean for the outcomes of their call, by position. */
@@ -29,6 +24,15 @@ function decided(result: Result): Pick<MessageOutcome, "state" | "refusal"> {
     case "refused":
       return { state: "refused", refusal: result.refusal };
   }
+}
+
+/** Returns the outcomes of a call whose messages are submitted again. */
+export function reopened(
+  outcomes: readonly MessageOutcome[],
+  leases: readonly Pick<Lease, "position">[],
+): readonly MessageOutcome[] {
+  const positions = new Set(leases.map(({ position }) => position));
+  return outcomes.map((outcome, at) => (positions.has(at) ? { ...outcome, state: "pending" } : outcome));
 }
 
 /** The outcomes of a call as they are stored. */

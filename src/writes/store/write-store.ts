@@ -12,6 +12,8 @@ export interface CallKey {
 
 /** A write as an earlier request with the same key has stored it. */
 export interface StoredCall {
+  /** UUID of that request. */
+  readonly request: string;
   readonly bodyDigest: Uint8Array;
   readonly outcomes: readonly MessageOutcome[];
   readonly isDone: boolean;
@@ -28,6 +30,16 @@ export interface NewMessage {
   readonly message: Uint8Array;
 }
 
+/** Who asked for a write and how, for the audit log. It is stored with the messages, so that each process that settles them can record it. */
+export interface WriteAudit {
+  /** Such as `write.cast`. */
+  readonly action: string;
+  readonly signerUuid: string | null;
+  readonly requestId: string;
+  /** The client's address. */
+  readonly address: string;
+}
+
 /** A write on its way to the network. */
 export interface NewWrite {
   /** UUID. */
@@ -39,6 +51,14 @@ export interface NewWrite {
     | (CallKey & { readonly bodyDigest: Uint8Array; readonly outcomes: readonly MessageOutcome[] })
     | null;
   readonly messages: readonly NewMessage[];
+  readonly audit: WriteAudit;
+}
+
+/** A message of a call that was merged, which a repetition of the call can bring back. */
+export interface MergedMessage {
+  readonly position: number;
+  /** Encoded. */
+  readonly message: Uint8Array;
 }
 
 /** The right to submit a message, until it ends. */
@@ -102,8 +122,18 @@ export interface WriteStore {
   findCall(key: CallKey): Promise<StoredCall | undefined>;
   /** Stores a write and leases its messages to this process, unless its key is in use or the queue is full. */
   begin(write: NewWrite, maxQueued: number): Promise<BeginResult>;
-  /** Stores how attempts of one request ended, and what that means for its call. Leases that have ended change nothing. */
+  /**
+   * Stores how attempts of one request ended, what that means for its call, and the entry of the audit log: one for the first attempt of
+   * each message, and one for a later refusal. Leases that have ended change nothing.
+   */
   settle(request: string, settlements: readonly Settlement[]): Promise<void>;
+  /** The merged messages of a request with an idempotency key, by position. */
+  mergedMessages(request: string): Promise<readonly MergedMessage[]>;
+  /**
+   * Leases merged messages of a request to this process again, because the index has lost them, and makes their outcomes pending. Returns
+   * the leases in the order of their positions; none of a message that another process has reopened.
+   */
+  reopen(request: string, positions: readonly number[]): Promise<readonly Lease[]>;
   /** Deletes a write that may have been stored although `begin` has failed. */
   forget(request: string): Promise<void>;
   /** Leases messages that are due, the longest due first. */

@@ -91,7 +91,8 @@ describe("a snapshot of a node that runs", () => {
       const { hash } = decoded.value;
       const request = crypto.randomUUID();
       const message = { position: 0, fid: 7, type: 1, hash, message: record.bytes };
-      const stored = { request, ownerFid: 7, apiKeyId: "key", call: null, messages: [message] };
+      const audit = { action: "write.cast", signerUuid: null, requestId: "r", address: "127.0.0.1" };
+      const stored = { request, ownerFid: 7, apiKeyId: "key", call: null, messages: [message], audit };
       void writes.begin(stored, 1_000).then(async (result) => {
         const [lease] = result.kind === "leased" ? result.leases : [];
         if (lease) await writes.settle(request, [{ lease, result: { kind: "merged" } }]);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { AuditStore } from "../../../src/audit/audit-store.ts";
 import type { StateNode } from "../../../src/db/state/state-node.ts";
 import type { Sweep } from "../../../src/db/state/sweep.ts";
 import type { MessageOutcome } from "../../../src/writes/outcome.ts";
@@ -19,12 +20,18 @@ import { SWEEP_MARGIN_SECS } from "../../support/state-stores.ts";
 interface Fixture extends AsyncDisposable {
   readonly clock: ManualClock;
   /** The store as a process sees it; all share one state. */
-  open(node?: StateNode): { readonly store: WriteStore; readonly sweeps: readonly Sweep[] };
+  open(node?: StateNode): {
+    readonly store: WriteStore;
+    readonly sweeps: readonly Sweep[];
+    readonly audit: AuditStore;
+  };
 }
 
 const OWNER = 3;
 const MAX_QUEUED = 10;
 const REFUSAL = { status: 400, code: "invalid_message", message: "no" } as const;
+
+const AUDIT = { action: "write.message", signerUuid: null, requestId: "request", address: "127.0.0.1" };
 
 const hashOf = (n: number) => new Uint8Array(20).fill(n);
 
@@ -56,6 +63,7 @@ function newWrite(idem: string | null, ...messages: number[]): NewWrite {
       hash: hashOf(n),
       message: Uint8Array.of(n, n),
     })),
+    audit: AUDIT,
   };
 }
 
@@ -142,6 +150,76 @@ export function writeStoreContract(name: string, openFixture: () => Promise<Fixt
         settled(leases, { kind: "refused", refusal: REFUSAL, isTold: false }),
       );
       expect(await store.find(OWNER, hashOf(1))).toMatchObject({ state: "refused", reason: "no" });
+    });
+
+    test("the audit log has the first attempt of a message, and a refusal after it, each once", async () => {
+      await using fixture = await openFixture();
+      const { store, audit } = fixture.open();
+      const write = newWrite(null, 1, 2);
+      const [first, second] = leasesOf(await store.begin(write, MAX_QUEUED));
+      if (!first || !second) throw new Error("two leases");
+      const outcomes = async () => {
+        const entries = await audit.list(OWNER, { limit: 10, before: undefined });
+        return entries.map(({ hash, outcome }) => [hash?.[0], outcome]).toSorted();
+      };
+      const merged = settled([first], { kind: "merged" });
+      await store.settle(write.request, merged);
+      await store.settle(write.request, merged);
+      await store.settle(write.request, settled([second], again));
+      expect(await outcomes()).toEqual([
+        [1, "ok"],
+        [2, "queued"],
+      ]);
+      fixture.clock.advanceSecs(1);
+      const [claimed] = await store.claim(10);
+      if (!claimed) throw new Error("claimed");
+      const refused = { kind: "refused", refusal: REFUSAL, isTold: false } as const;
+      await store.settle(write.request, settled([claimed], refused));
+      expect(await outcomes()).toEqual([
+        [1, "ok"],
+        [2, "invalid_message"],
+        [2, "queued"],
+      ]);
+      const entries = await audit.list(OWNER, { limit: 10, before: undefined });
+      for (const entry of entries) expect(entry).toMatchObject({ ...AUDIT, apiKeyId: "key", userFid: 7 });
+    });
+
+    test("merged messages of a call can be leased again, by one process", async () => {
+      await using fixture = await openFixture();
+      const { store } = fixture.open();
+      const write = newWrite("a", 1, 2);
+      await store.settle(
+        write.request,
+        settled(leasesOf(await store.begin(write, MAX_QUEUED)), { kind: "merged" }),
+      );
+      const held = await store.mergedMessages(write.request);
+      expect(held.map(({ position, message }) => [position, ...message])).toEqual([
+        [0, 1, 1],
+        [1, 2, 2],
+      ]);
+      const reopened = await Promise.all([
+        store.reopen(write.request, [1]),
+        store.reopen(write.request, [1]),
+      ]);
+      const [lease, ...none] = reopened.flat();
+      expect(none).toEqual([]);
+      expect(await store.findCall(keyOf("a"))).toMatchObject({
+        request: write.request,
+        isDone: false,
+        outcomes: [{ state: "merged" }, { state: "pending" }],
+      });
+      if (lease) await store.settle(write.request, settled([lease], { kind: "merged" }));
+      expect(await store.findCall(keyOf("a"))).toMatchObject({
+        isDone: true,
+        outcomes: [{ state: "merged" }, { state: "merged" }],
+      });
+      // Nothing can be repeated of a write without a key.
+      const other = newWrite(null, 3);
+      await store.settle(
+        other.request,
+        settled(leasesOf(await store.begin(other, MAX_QUEUED)), { kind: "merged" }),
+      );
+      expect(await store.mergedMessages(other.request)).toEqual([]);
     });
 
     test("a queue that is full takes nothing, and stores no key", async () => {

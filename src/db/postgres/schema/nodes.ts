@@ -25,6 +25,8 @@ export const nodes = pgTable("nodes", {
   liveSince: whole("live_since"),
   /** JSON of the applied block of each shard. */
   positions: text("positions"),
+  /** The epoch of keys that the node has taken over: it uses nothing that it knew of keys before. Null on an earlier release. */
+  keyEpoch: whole("key_epoch"),
 });
 
 /** What all nodes agree on: one row, `id` 1. */
@@ -37,6 +39,8 @@ export const cluster = pgTable("cluster", {
   /** Of the server that had the last beat; a different one may be older. */
   systemIdentifier: text("system_identifier"),
   timeline: text("timeline"),
+  /** Rises with each change that takes something away from an API key. */
+  keyEpoch: whole("key_epoch").notNull().default(0),
   /** Where the state was moved to; a start on it is refused then. */
   movedTo: text("moved_to"),
 });

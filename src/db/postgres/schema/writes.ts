@@ -42,7 +42,7 @@ export const queuedWrites = pgTable(
     fid: whole("fid").notNull(),
     type: integer("type").notNull(),
     hash: bytes("hash").notNull(),
-    /** The signed message; null when it has ended. */
+    /** The signed message; null when it has ended, unless it was merged and its request has an idempotency key. */
     message: bytes("message"),
     /** `queued`, `merged` or `refused`. */
     state: text("state").notNull(),
@@ -58,6 +58,8 @@ export const queuedWrites = pgTable(
     claimedBy: uuid("claimed_by"),
     createdAt: whole("created_at").notNull(),
     updatedAt: whole("updated_at").notNull(),
+    /** JSON of who asked for what, for the audit log; null in rows of earlier releases. */
+    audit: text("audit"),
   },
   (t) => [
     index("queued_writes_by_due").on(t.dueAtMs).where(sql`due_at_ms IS NOT NULL`),

@@ -41,7 +41,7 @@ export const queuedWrites = sqliteTable(
     fid: integer().notNull(),
     type: integer().notNull(),
     hash: blob({ mode: "buffer" }).notNull(),
-    /** The signed message; null when it has ended. */
+    /** The signed message; null when it has ended, unless it was merged and its request has an idempotency key. */
     message: blob({ mode: "buffer" }),
     /** `queued`, `merged` or `refused`. */
     state: text().notNull(),
@@ -57,6 +57,8 @@ export const queuedWrites = sqliteTable(
     claimedBy: text("claimed_by"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
+    /** JSON of who asked for what, for the audit log; null in rows of earlier releases. */
+    audit: text(),
   },
   (t) => [
     index("queued_writes_by_due").on(t.dueAtMs).where(sql`due_at_ms IS NOT NULL`),

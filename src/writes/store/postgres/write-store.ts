@@ -1,10 +1,12 @@
+import { insertAuditEntry } from "../../../audit/postgres/audit-store.ts";
 import type { PgPool, PgQueries } from "../../../db/postgres/pool.ts";
 import { pgStatement } from "../../../db/postgres/statement.ts";
 import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";
 import type { Sweep } from "../../../db/state/sweep.ts";
 import { decideOutcomes } from "../../outcome.ts";
-import { decidedBy, isKept, isQueued, readOutcomes } from "../settling.ts";
+import { decidedBy, isQueued, readOutcomes, reopened } from "../settling.ts";
+import { auditOfSettled, type SettledMessage } from "../write-audit.ts";
 import {
   CALL_RETENTION_SECS,
   type CallKey,
@@ -12,6 +14,7 @@ import {
   type ClaimedWrite,
   LEASE_MS,
   type Lease,
+  type MergedMessage,
   type NewWrite,
   type Settlement,
   type StoredCall,
@@ -82,39 +85,75 @@ const insertWrite = pgStatement<
     leaseEndsAtMs: number,
     bootId: string,
     nowSecs: number,
+    audit: string,
   ]
 >(
   "queued-writes.insert",
   `INSERT INTO queued_writes (owner_fid, api_key_id, request, position, fid, type, hash, message, state, accepted, attempts,
-     due_at_ms, lease_ends_at_ms, claimed_by, created_at, updated_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', false, 0, $9, $9, $10, $11, $11)
+     due_at_ms, lease_ends_at_ms, claimed_by, created_at, updated_at, audit)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', false, 0, $9, $9, $10, $11, $11, $12)
    ON CONFLICT (request, position) DO NOTHING`,
 );
 const leasesOf = pgStatement<{ seq: number; position: number; lease_ends_at_ms: number }, [request: string]>(
   "queued-writes.leases-of",
   "SELECT seq, position, lease_ends_at_ms FROM queued_writes WHERE request = $1 ORDER BY position",
 );
-const endWrite = pgStatement<
-  unknown,
-  [state: string, reason: string | null, nowSecs: number, seq: number, leaseEndsAtMs: number, bootId: string]
+/** What a settlement returns of its message. */
+interface SettledRow {
+  readonly owner_fid: number;
+  readonly api_key_id: string;
+  readonly fid: number;
+  readonly hash: Uint8Array;
+  readonly attempts: number;
+  readonly audit: string | null;
+}
+const SETTLED = "owner_fid, api_key_id, fid, hash, audit";
+const endRefused = pgStatement<
+  SettledRow,
+  [reason: string, nowSecs: number, seq: number, leaseEndsAtMs: number, bootId: string]
 >(
-  "queued-writes.end",
-  `UPDATE queued_writes SET state = $1, reason = $2, message = NULL, due_at_ms = NULL, lease_ends_at_ms = NULL,
-     claimed_by = NULL, updated_at = $3
-   WHERE seq = $4 AND lease_ends_at_ms = $5 AND claimed_by = $6`,
+  "queued-writes.end-refused",
+  `UPDATE queued_writes SET state = 'refused', reason = $1, message = NULL, due_at_ms = NULL, lease_ends_at_ms = NULL,
+     claimed_by = NULL, updated_at = $2
+   WHERE seq = $3 AND lease_ends_at_ms = $4 AND claimed_by = $5 RETURNING ${SETTLED}, attempts`,
 );
-const deleteHeld = pgStatement<unknown, [seq: number, leaseEndsAtMs: number, bootId: string]>(
+/** The bytes of a message whose call can be repeated stay. */
+const MERGED = `state = 'merged', due_at_ms = NULL, lease_ends_at_ms = NULL, claimed_by = NULL, updated_at = $1,
+  message = CASE WHEN EXISTS (SELECT 1 FROM write_calls c WHERE c.request = queued_writes.request) THEN message END`;
+const endMerged = pgStatement<
+  SettledRow,
+  [nowSecs: number, seq: number, leaseEndsAtMs: number, bootId: string]
+>(
+  "queued-writes.end-merged",
+  `UPDATE queued_writes SET ${MERGED}
+   WHERE seq = $2 AND lease_ends_at_ms = $3 AND claimed_by = $4 RETURNING ${SETTLED}, attempts`,
+);
+const deleteHeld = pgStatement<SettledRow, [seq: number, leaseEndsAtMs: number, bootId: string]>(
   "queued-writes.delete-held",
-  "DELETE FROM queued_writes WHERE seq = $1 AND lease_ends_at_ms = $2 AND claimed_by = $3",
+  `DELETE FROM queued_writes WHERE seq = $1 AND lease_ends_at_ms = $2 AND claimed_by = $3 RETURNING ${SETTLED}, attempts`,
 );
 const submitAgain = pgStatement<
-  unknown,
+  SettledRow,
   [accepted: boolean, dueAtMs: number, nowSecs: number, seq: number, leaseEndsAtMs: number, bootId: string]
 >(
   "queued-writes.submit-again",
   `UPDATE queued_writes SET accepted = accepted OR $1, attempts = attempts + 1, due_at_ms = $2, lease_ends_at_ms = NULL,
      claimed_by = NULL, updated_at = $3
-   WHERE seq = $4 AND lease_ends_at_ms = $5 AND claimed_by = $6`,
+   WHERE seq = $4 AND lease_ends_at_ms = $5 AND claimed_by = $6 RETURNING ${SETTLED}, attempts - 1 AS attempts`,
+);
+const mergedOfRequest = pgStatement<MergedMessage, [request: string]>(
+  "queued-writes.merged-of-request",
+  `SELECT position, message FROM queued_writes
+   WHERE request = $1 AND state = 'merged' AND message IS NOT NULL ORDER BY position`,
+);
+const reopenMerged = pgStatement<
+  { seq: number },
+  [leaseEndsAtMs: number, bootId: string, nowSecs: number, request: string, position: number]
+>(
+  "queued-writes.reopen",
+  `UPDATE queued_writes SET state = 'queued', attempts = attempts + 1, due_at_ms = $1, lease_ends_at_ms = $1, claimed_by = $2,
+     updated_at = $3
+   WHERE request = $4 AND position = $5 AND state = 'merged' AND message IS NOT NULL RETURNING seq`,
 );
 const deleteOfRequest = pgStatement<unknown, [request: string]>(
   "queued-writes.delete-of-request",
@@ -139,11 +178,9 @@ const claimDue = pgStatement<ClaimRow, [leaseEndsAtMs: number, bootId: string, n
      FOR UPDATE SKIP LOCKED)
    RETURNING seq, request, position, owner_fid, api_key_id, fid, hash, message, accepted, attempts`,
 );
-const endMerged = pgStatement<unknown, [nowSecs: number, seqs: readonly number[]]>(
-  "queued-writes.end-merged",
-  `UPDATE queued_writes SET state = 'merged', message = NULL, due_at_ms = NULL, lease_ends_at_ms = NULL, claimed_by = NULL,
-     updated_at = $1
-   WHERE seq = ANY ($2::bigint[]) AND state = 'queued'`,
+const endSeen = pgStatement<unknown, [nowSecs: number, seqs: readonly number[]]>(
+  "queued-writes.end-seen",
+  `UPDATE queued_writes SET ${MERGED} WHERE seq = ANY ($2::bigint[]) AND state = 'queued'`,
 );
 const signedAt = pgStatement<
   { slot: Uint8Array; timestamp: number },
@@ -250,12 +287,36 @@ export function createPostgresWrites(
         const call = await tx.get(lockCall, request);
         const settled: Settlement[] = [];
         for (const settlement of settlements.toSorted((a, b) => a.lease.seq - b.lease.seq)) {
-          if (await settleOne(tx, settlement, { bootId, nowMs: clock.nowMs() })) settled.push(settlement);
+          const nowMs = clock.nowMs();
+          const message = await settleOne(tx, settlement, { bootId, nowMs });
+          if (!message) continue;
+          settled.push(settlement);
+          const entry = auditOfSettled(message, settlement.result, nowMs);
+          if (entry) await insertAuditEntry(tx, entry);
         }
         if (!call || settled.length === 0) return;
         const { outcomes, isDone, isFreed } = decideOutcomes(readOutcomes(call.outcomes), decidedBy(settled));
         if (isFreed) await tx.run(deleteCall, request);
         else await tx.run(updateCall, JSON.stringify(outcomes), isDone, request);
+      }),
+    mergedMessages: (request) => pool.all(mergedOfRequest, request),
+    reopen: (request, positions) =>
+      pool.transaction(async (tx) => {
+        const call = await tx.get(lockCall, request);
+        const leaseEndsAtMs = clock.nowMs() + LEASE_MS;
+        const leases: Lease[] = [];
+        for (const position of positions) {
+          const row = await tx.get(reopenMerged, leaseEndsAtMs, bootId, stateSecs(clock), request, position);
+          if (row) leases.push({ seq: row.seq, position, leaseEndsAtMs });
+        }
+        if (call && leases.length > 0)
+          await tx.run(
+            updateCall,
+            JSON.stringify(reopened(readOutcomes(call.outcomes), leases)),
+            false,
+            request,
+          );
+        return leases;
       }),
     forget: (request) =>
       pool.transaction(async (tx) => {
@@ -271,7 +332,7 @@ export function createPostgresWrites(
     async markMerged(seqs) {
       if (seqs.length > 0)
         await pool.run(
-          endMerged,
+          endSeen,
           stateSecs(clock),
           seqs.toSorted((a, b) => a - b),
         );
@@ -379,7 +440,7 @@ function insertCallRow(
 }
 
 async function insertMessages(tx: PgQueries, write: NewWrite, { bootId, nowMs }: Now): Promise<void> {
-  const { request, ownerFid, apiKeyId, messages } = write;
+  const { request, ownerFid, apiKeyId, messages, audit } = write;
   for (const { position, fid, type, hash, message } of messages) {
     await tx.run(
       insertWrite,
@@ -394,25 +455,30 @@ async function insertMessages(tx: PgQueries, write: NewWrite, { bootId, nowMs }:
       nowMs + LEASE_MS,
       bootId,
       Math.floor(nowMs / 1000),
+      JSON.stringify(audit),
     );
   }
 }
 
-/** Returns whether the lease was still held. */
+/** Returns the message if its lease was still held. */
 async function settleOne(
   tx: PgQueries,
   { lease, result }: Settlement,
   { bootId, nowMs }: Now,
-): Promise<boolean> {
-  const { seq, leaseEndsAtMs } = lease;
+): Promise<SettledMessage | undefined> {
+  const held = [lease.seq, lease.leaseEndsAtMs, bootId] as const;
   const nowSecs = Math.floor(nowMs / 1000);
-  if (isQueued(result)) {
-    const { accepted, afterMs } = result;
-    return (await tx.run(submitAgain, accepted, nowMs + afterMs, nowSecs, seq, leaseEndsAtMs, bootId)) === 1;
-  }
-  if (!isKept(result)) return (await tx.run(deleteHeld, seq, leaseEndsAtMs, bootId)) === 1;
-  const reason = result.kind === "refused" ? result.refusal.message : null;
-  return (await tx.run(endWrite, result.kind, reason, nowSecs, seq, leaseEndsAtMs, bootId)) === 1;
+  const update = () => {
+    if (isQueued(result))
+      return tx.get(submitAgain, result.accepted, nowMs + result.afterMs, nowSecs, ...held);
+    if (result.kind === "merged") return tx.get(endMerged, nowSecs, ...held);
+    if (result.isTold) return tx.get(deleteHeld, ...held);
+    return tx.get(endRefused, result.refusal.message, nowSecs, ...held);
+  };
+  const row = await update();
+  if (!row) return undefined;
+  const { owner_fid: ownerFid, api_key_id: apiKeyId, ...rest } = row;
+  return { ...rest, ownerFid, apiKeyId };
 }
 
 function findRow(queries: PgQueries, key: CallKey): Promise<CallRow | undefined> {
@@ -420,8 +486,8 @@ function findRow(queries: PgQueries, key: CallKey): Promise<CallRow | undefined>
   return queries.get(findCall, ownerFid, signerUuid, route, idem);
 }
 
-function toStoredCall({ body_digest: bodyDigest, outcomes, done }: CallRow): StoredCall {
-  return { bodyDigest, outcomes: readOutcomes(outcomes), isDone: done };
+function toStoredCall({ request, body_digest: bodyDigest, outcomes, done }: CallRow): StoredCall {
+  return { request, bodyDigest, outcomes: readOutcomes(outcomes), isDone: done };
 }
 
 function toClaimed(row: ClaimRow, leaseEndsAtMs: number): ClaimedWrite {

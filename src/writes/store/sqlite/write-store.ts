@@ -1,3 +1,4 @@
+import { insertAuditEntry } from "../../../audit/sqlite/audit-store.ts";
 import type { StateDatabase } from "../../../db/state/database.ts";
 import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";
@@ -5,7 +6,8 @@ import { statement } from "../../../db/state/statement.ts";
 import type { StoreWrites } from "../../../db/state/store-writes.ts";
 import type { SweepStep } from "../../../db/state/sweep.ts";
 import { decideOutcomes } from "../../outcome.ts";
-import { decidedBy, isKept, isQueued, readOutcomes } from "../settling.ts";
+import { decidedBy, isQueued, readOutcomes, reopened } from "../settling.ts";
+import { auditOfSettled, type SettledMessage } from "../write-audit.ts";
 import {
   CALL_RETENTION_SECS,
   type CallKey,
@@ -13,6 +15,7 @@ import {
   type ClaimedWrite,
   LEASE_MS,
   type Lease,
+  type MergedMessage,
   type NewWrite,
   type Settlement,
   type StoredCall,
@@ -22,6 +25,7 @@ import {
 } from "../write-store.ts";
 
 interface CallRow {
+  readonly request: string;
   readonly bodyDigest: Uint8Array;
   readonly outcomes: string;
   readonly done: number;
@@ -29,7 +33,7 @@ interface CallRow {
 
 const findCall = statement<CallRow, [ownerFid: number, signerUuid: string, route: string, idem: string]>(
   "write-calls.find",
-  `SELECT body_digest AS bodyDigest, outcomes, done FROM write_calls
+  `SELECT request, body_digest AS bodyDigest, outcomes, done FROM write_calls
    WHERE owner_fid = ? AND signer_uuid = ? AND route = ? AND idem = ?`,
 );
 const insertCall = statement<
@@ -82,34 +86,61 @@ const insertWrite = statement<
     leaseEndsAtMs: number,
     bootId: string,
     nowSecs: number,
+    audit: string,
   ]
 >(
   "queued-writes.insert",
   `INSERT INTO queued_writes (owner_fid, api_key_id, request, position, fid, type, hash, message, state, accepted, attempts,
-     due_at_ms, lease_ends_at_ms, claimed_by, created_at, updated_at)
-   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'queued', 0, 0, ?9, ?9, ?10, ?11, ?11) RETURNING seq`,
+     due_at_ms, lease_ends_at_ms, claimed_by, created_at, updated_at, audit)
+   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'queued', 0, 0, ?9, ?9, ?10, ?11, ?11, ?12) RETURNING seq`,
 );
-const endWrite = statement<
-  unknown,
-  [state: string, reason: string | null, nowSecs: number, seq: number, leaseEndsAtMs: number, bootId: string]
+/** What a settlement returns of its message. */
+const SETTLED = "owner_fid AS ownerFid, api_key_id AS apiKeyId, fid, hash, audit";
+const endRefused = statement<
+  SettledMessage,
+  [reason: string, nowSecs: number, seq: number, leaseEndsAtMs: number, bootId: string]
 >(
-  "queued-writes.end",
-  `UPDATE queued_writes SET state = ?, reason = ?, message = NULL, due_at_ms = NULL, lease_ends_at_ms = NULL,
+  "queued-writes.end-refused",
+  `UPDATE queued_writes SET state = 'refused', reason = ?, message = NULL, due_at_ms = NULL, lease_ends_at_ms = NULL,
      claimed_by = NULL, updated_at = ?
-   WHERE seq = ? AND lease_ends_at_ms = ? AND claimed_by = ?`,
+   WHERE seq = ? AND lease_ends_at_ms = ? AND claimed_by = ? RETURNING ${SETTLED}, attempts`,
 );
-const deleteHeld = statement<unknown, [seq: number, leaseEndsAtMs: number, bootId: string]>(
+/** The bytes of a message whose call can be repeated stay. */
+const MERGED = `state = 'merged', due_at_ms = NULL, lease_ends_at_ms = NULL, claimed_by = NULL, updated_at = ?1,
+  message = CASE WHEN EXISTS (SELECT 1 FROM write_calls c WHERE c.request = queued_writes.request) THEN message END`;
+const endMerged = statement<
+  SettledMessage,
+  [nowSecs: number, seq: number, leaseEndsAtMs: number, bootId: string]
+>(
+  "queued-writes.end-merged",
+  `UPDATE queued_writes SET ${MERGED}
+   WHERE seq = ?2 AND lease_ends_at_ms = ?3 AND claimed_by = ?4 RETURNING ${SETTLED}, attempts`,
+);
+const deleteHeld = statement<SettledMessage, [seq: number, leaseEndsAtMs: number, bootId: string]>(
   "queued-writes.delete-held",
-  "DELETE FROM queued_writes WHERE seq = ? AND lease_ends_at_ms = ? AND claimed_by = ?",
+  `DELETE FROM queued_writes WHERE seq = ? AND lease_ends_at_ms = ? AND claimed_by = ? RETURNING ${SETTLED}, attempts`,
 );
 const submitAgain = statement<
-  unknown,
+  SettledMessage,
   [accepted: number, dueAtMs: number, nowSecs: number, seq: number, leaseEndsAtMs: number, bootId: string]
 >(
   "queued-writes.submit-again",
   `UPDATE queued_writes SET accepted = max(accepted, ?), attempts = attempts + 1, due_at_ms = ?, lease_ends_at_ms = NULL,
      claimed_by = NULL, updated_at = ?
-   WHERE seq = ? AND lease_ends_at_ms = ? AND claimed_by = ?`,
+   WHERE seq = ? AND lease_ends_at_ms = ? AND claimed_by = ? RETURNING ${SETTLED}, attempts - 1 AS attempts`,
+);
+const mergedOfRequest = statement<MergedMessage, [request: string]>(
+  "queued-writes.merged-of-request",
+  `SELECT position, message FROM queued_writes WHERE request = ? AND state = 'merged' AND message IS NOT NULL ORDER BY position`,
+);
+const reopenMerged = statement<
+  { seq: number },
+  [leaseEndsAtMs: number, bootId: string, nowSecs: number, request: string, position: number]
+>(
+  "queued-writes.reopen",
+  `UPDATE queued_writes SET state = 'queued', attempts = attempts + 1, due_at_ms = ?1, lease_ends_at_ms = ?1, claimed_by = ?2,
+     updated_at = ?3
+   WHERE request = ?4 AND position = ?5 AND state = 'merged' AND message IS NOT NULL RETURNING seq`,
 );
 const deleteOfRequest = statement<unknown, [request: string]>(
   "queued-writes.delete-of-request",
@@ -128,11 +159,9 @@ const anyQueued = statement<{ one: number }, []>(
   "queued-writes.any",
   "SELECT 1 AS one FROM queued_writes WHERE due_at_ms IS NOT NULL AND due_at_ms > 0 LIMIT 1",
 );
-const endMerged = statement<unknown, [nowSecs: number, seq: number]>(
-  "queued-writes.end-merged",
-  `UPDATE queued_writes SET state = 'merged', message = NULL, due_at_ms = NULL, lease_ends_at_ms = NULL, claimed_by = NULL,
-     updated_at = ?
-   WHERE seq = ? AND state = 'queued'`,
+const endSeen = statement<unknown, [nowSecs: number, seq: number]>(
+  "queued-writes.end-seen",
+  `UPDATE queued_writes SET ${MERGED} WHERE seq = ?2 AND state = 'queued'`,
 );
 const endLeases = statement<unknown, [nowMs: number, bootId: string]>(
   "queued-writes.end-leases",
@@ -172,7 +201,7 @@ const deleteExpiredClocks = statement<unknown, [expiredBefore: number, max: numb
    (SELECT fid, slot FROM write_clocks WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
 );
 
-type Reads = Pick<WriteStore, "findCall" | "find" | "signedAt" | "queued">;
+type Reads = Pick<WriteStore, "findCall" | "mergedMessages" | "find" | "signedAt" | "queued">;
 
 export function writeReads(db: StateDatabase): Reads {
   return {
@@ -180,6 +209,7 @@ export function writeReads(db: StateDatabase): Reads {
       const row = findRow(db, key);
       return row && toStoredCall(row);
     },
+    mergedMessages: async (request) => db.all(mergedOfRequest, request),
     find: async (ownerFid, hash) => db.get(findWrite, hash, ownerFid) ?? undefined,
     signedAt: async (fid, slots) => slots.map((slot) => db.get(clockOf, fid, slot)?.timestamp ?? -1),
     queued: async () => db.get(queuedTotals) ?? { count: 0, oldestAt: null },
@@ -197,7 +227,7 @@ export function writeWrites(
   { bootId }: StateNode,
 ): StoreWrites<
   WriteStore,
-  "begin" | "settle" | "forget" | "claim" | "markMerged" | "endLeasesOfTheDead" | "takeTimes"
+  "begin" | "settle" | "reopen" | "forget" | "claim" | "markMerged" | "endLeasesOfTheDead" | "takeTimes"
 > {
   return {
     begin(write, maxQueued) {
@@ -210,12 +240,27 @@ export function writeWrites(
     },
     settle(request, settlements) {
       const nowMs = clock.nowMs();
-      const settled = settlements.filter((settlement) => settleOne(db, settlement, { bootId, nowMs }));
+      const settled = settlements.filter((settlement) => {
+        const message = settleOne(db, settlement, { bootId, nowMs });
+        const entry = message && auditOfSettled(message, settlement.result, nowMs);
+        if (entry) insertAuditEntry(db, entry);
+        return message !== undefined;
+      });
       const call = settled.length > 0 ? db.get(callOfRequest, request) : undefined;
       if (!call) return;
       const { outcomes, isDone, isFreed } = decideOutcomes(readOutcomes(call.outcomes), decidedBy(settled));
       if (isFreed) db.run(deleteCall, request);
       else db.run(updateCall, JSON.stringify(outcomes), isDone ? 1 : 0, request);
+    },
+    reopen(request, positions) {
+      const leaseEndsAtMs = clock.nowMs() + LEASE_MS;
+      const leases = positions.flatMap((position): Lease[] => {
+        const row = db.get(reopenMerged, leaseEndsAtMs, bootId, stateSecs(clock), request, position);
+        return row ? [{ seq: row.seq, position, leaseEndsAtMs }] : [];
+      });
+      const call = leases.length > 0 ? db.get(callOfRequest, request) : undefined;
+      if (call) db.run(updateCall, JSON.stringify(reopened(readOutcomes(call.outcomes), leases)), 0, request);
+      return leases;
     },
     forget(request) {
       db.run(deleteOfRequest, request);
@@ -228,7 +273,7 @@ export function writeWrites(
       return rows.map(({ accepted, ...row }) => ({ ...row, accepted: accepted === 1, leaseEndsAtMs }));
     },
     markMerged(seqs) {
-      for (const seq of seqs) db.run(endMerged, stateSecs(clock), seq);
+      for (const seq of seqs) db.run(endSeen, stateSecs(clock), seq);
     },
     endLeasesOfTheDead: () => db.run(endLeases, clock.nowMs(), bootId),
     takeTimes(fid, slots, nowSecs, maxAheadSecs) {
@@ -265,7 +310,7 @@ interface Now {
 }
 
 function insert(db: StateDatabase, write: NewWrite, { bootId, nowMs }: Now): Lease[] {
-  const { request, ownerFid, apiKeyId, call, messages } = write;
+  const { request, ownerFid, apiKeyId, call, messages, audit } = write;
   const nowSecs = Math.floor(nowMs / 1000);
   const leaseEndsAtMs = nowMs + LEASE_MS;
   if (call) insertNewCall(db, request, call, nowSecs);
@@ -283,6 +328,7 @@ function insert(db: StateDatabase, write: NewWrite, { bootId, nowMs }: Now): Lea
       leaseEndsAtMs,
       bootId,
       nowSecs,
+      JSON.stringify(audit),
     );
     if (!row) throw new Error("a queued write was not stored");
     return { seq: row.seq, position, leaseEndsAtMs };
@@ -311,17 +357,21 @@ function insertNewCall(
   );
 }
 
-/** Returns whether the lease was still held. */
-function settleOne(db: StateDatabase, { lease, result }: Settlement, { bootId, nowMs }: Now): boolean {
-  const { seq, leaseEndsAtMs } = lease;
+/** Returns the message if its lease was still held. */
+function settleOne(
+  db: StateDatabase,
+  { lease, result }: Settlement,
+  { bootId, nowMs }: Now,
+): SettledMessage | undefined {
+  const held = [lease.seq, lease.leaseEndsAtMs, bootId] as const;
   const nowSecs = Math.floor(nowMs / 1000);
-  if (isQueued(result)) {
-    const { accepted, afterMs } = result;
-    return db.run(submitAgain, accepted ? 1 : 0, nowMs + afterMs, nowSecs, seq, leaseEndsAtMs, bootId) === 1;
-  }
-  if (!isKept(result)) return db.run(deleteHeld, seq, leaseEndsAtMs, bootId) === 1;
-  const reason = result.kind === "refused" ? result.refusal.message : null;
-  return db.run(endWrite, result.kind, reason, nowSecs, seq, leaseEndsAtMs, bootId) === 1;
+  if (isQueued(result))
+    return (
+      db.get(submitAgain, result.accepted ? 1 : 0, nowMs + result.afterMs, nowSecs, ...held) ?? undefined
+    );
+  if (result.kind === "merged") return db.get(endMerged, nowSecs, ...held) ?? undefined;
+  if (result.isTold) return db.get(deleteHeld, ...held) ?? undefined;
+  return db.get(endRefused, result.refusal.message, nowSecs, ...held) ?? undefined;
 }
 
 function findRow(db: StateDatabase, key: CallKey): CallRow | undefined {
@@ -329,6 +379,6 @@ function findRow(db: StateDatabase, key: CallKey): CallRow | undefined {
   return db.get(findCall, ownerFid, signerUuid, route, idem) ?? undefined;
 }
 
-function toStoredCall({ bodyDigest, outcomes, done }: CallRow): StoredCall {
-  return { bodyDigest, outcomes: readOutcomes(outcomes), isDone: done === 1 };
+function toStoredCall({ request, bodyDigest, outcomes, done }: CallRow): StoredCall {
+  return { request, bodyDigest, outcomes: readOutcomes(outcomes), isDone: done === 1 };
 }

@@ -1,3 +1,4 @@
+import { createPostgresAudit } from "../../../../src/audit/postgres/audit-store.ts";
 import { createPostgresSweeps } from "../../../../src/node/state/postgres-stores.ts";
 import { createPostgresWrites } from "../../../../src/writes/store/postgres/write-store.ts";
 import { ManualClock } from "../../../support/clock.ts";
@@ -19,6 +20,7 @@ if (HAS_POSTGRES) {
         return {
           store: createPostgresWrites(database.opened.main, options),
           sweeps: createPostgresSweeps(database.opened, options),
+          audit: createPostgresAudit(database.opened.main),
         };
       },
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

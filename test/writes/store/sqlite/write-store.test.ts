@@ -15,7 +15,7 @@ writeStoreContract("writes in SQLite", async () => {
         monotonicMs: () => clock.nowMs(),
         ...(node === undefined ? {} : { node }),
       });
-      return { store: stores.writes, sweeps: stores.sweeps };
+      return { store: stores.writes, sweeps: stores.sweeps, audit: stores.audit };
     },
     [Symbol.asyncDispose]: async () => file[Symbol.dispose](),
   };
