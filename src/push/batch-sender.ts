@@ -130,8 +130,14 @@ export function createBatchSender(
     await retryUntilStored(() => ledger.record(work, host, results, settings.dedupeTtlSecs));
     stats.countTokens(host, outcomes);
     onResults(results);
+  }
+
+  /** After their results are recorded: a crash in between leaves tokens that the next send finds invalid again. */
+  async function deleteGone(
+    batchTokens: readonly LiveToken[],
+    outcomes: readonly ClientOutcome[],
+  ): Promise<void> {
     const gone = batchTokens.filter((_, at) => outcomes[at]?.isGone);
-    // After the counts: a crash in between leaves a token that the next send finds invalid again.
     if (gone.length > 0) await retryUntilStored(() => tokens.deleteMatching(gone.map(keyAndText)));
   }
 
@@ -230,15 +236,18 @@ export function createBatchSender(
           const texts = batchTokens.map(({ details }) => details.token);
           const outcome = await call(host, batch.url, texts);
           if (outcome.kind === "cancelled") return;
+          // The slot serves the next batch only after the outcome of this one is stored, so that a crash repeats one batch per slot.
           if (outcome.kind === "response") {
+            const outcomes = tokenOutcomes(texts, outcome.response);
+            await record(host, batchTokens, outcomes);
             slot.release("ok");
-            return await record(host, batchTokens, tokenOutcomes(texts, outcome.response));
+            return await deleteGone(batchTokens, outcomes);
           }
-          slot.release(outcome.hostStatus, outcome.waitMs);
           reason = outcome.reason;
-          if (!outcome.isRetryable || attempt === settings.maxAttempts) {
-            return await recordFailure(host, batchTokens, reason);
-          }
+          const isLast = !outcome.isRetryable || attempt === settings.maxAttempts;
+          if (isLast) await recordFailure(host, batchTokens, reason);
+          slot.release(outcome.hostStatus, outcome.waitMs);
+          if (isLast) return;
           progress.retriesWaiting += 1;
           try {
             slot = await waitForRetry(host, outcome, attempt);

@@ -3,6 +3,7 @@ import pino from "pino";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { openState, type StateDatabase, statePath } from "../../src/db/state/database.ts";
 import { createFanOut } from "../../src/node/compose/fan-out.ts";
+import type { SendPermission } from "../../src/push/send-permission.ts";
 import { configWith } from "../runtime/config.ts";
 import { takeCampaign } from "../support/campaigns.ts";
 import { ManualClock } from "../support/clock.ts";
@@ -16,6 +17,17 @@ import { localStores } from "../support/state-stores.ts";
 const START = 1_000_000;
 const DAY_SECS = 86_400;
 const campaign = { campaignId: "c", appId: APP_ID };
+
+interface EngineOptions {
+  readonly timeoutMs?: number;
+  readonly onLog?: (line: string) => void;
+  readonly settings?: readonly string[];
+  readonly stores?: Stores;
+  readonly permission?: () => SendPermission;
+  readonly leaseNumber?: () => number;
+}
+
+type Stores = ReturnType<typeof localStores>;
 
 let dir: ReturnType<typeof tempDir>;
 let state: StateDatabase;
@@ -34,16 +46,22 @@ afterEach(() => {
   dir[Symbol.dispose]();
 });
 
-function startEngine(options: { timeoutMs?: number; onLog?: (line: string) => void } = {}) {
-  const { timeoutMs = testTimings.timeoutMs, onLog = () => {} } = options;
-  const common = { config: configWith(), clock, log: pino({}, { write: onLog }) };
+function startEngine({
+  timeoutMs = testTimings.timeoutMs,
+  onLog = () => {},
+  settings = [],
+  stores = localStores(state, { clock }),
+  ...options
+}: EngineOptions = {}) {
+  const common = { config: configWith(...settings), clock, log: pino({}, { write: onLog }) };
   return createFanOut({
     common,
     index,
-    state: localStores(state, { clock }),
+    state: stores,
     monotonicMs: () => clock.nowMs(),
     client: loopbackClient(),
     timings: { ...testTimings, timeoutMs },
+    ...options,
   });
 }
 
@@ -112,6 +130,66 @@ test("stop aborts calls after the grace period, and the next process resumes the
   expect(Math.max(...client.shown.values())).toBe(1);
   expect(client.shown.size).toBe(999);
   await second.stop(0);
+});
+
+test("a slot posts its next batch only after the outcome of the one before it is stored", async () => {
+  let stored = 0;
+  const unstored: number[] = [];
+  await using client = startPushClient((request, nth) => {
+    unstored.push(nth + 1 - stored);
+    return allServed(request, nth);
+  });
+  addTokens(client, 1_000);
+  await store();
+  const stores = localStores(state, { clock });
+  const ledger: Stores["ledger"] = {
+    ...stores.ledger,
+    async record(...args) {
+      // Time enough for another call to arrive.
+      for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
+      await stores.ledger.record(...args);
+      stored += 1;
+    },
+  };
+  const engine = await startEngine({ settings: ["send.send_concurrency=1"], stores: { ...stores, ledger } });
+  await engine.run("c");
+  expect(unstored).toEqual(Array.from({ length: 10 }, () => 1));
+  await engine.stop(0);
+});
+
+test("posts nothing that it has claimed under a lease that it has lost", async () => {
+  await using client = startPushClient();
+  addTokens(client, 300);
+  await store();
+  const stores = localStores(state, { clock });
+  let permission: SendPermission = "granted";
+  let leaseNumber = 0;
+  const claimed = Promise.withResolvers<void>();
+  const ledger: Stores["ledger"] = {
+    ...stores.ledger,
+    async claim(...args) {
+      const result = await stores.ledger.claim(...args);
+      // As a process that stands still between its claim and its call.
+      permission = "isolated";
+      claimed.resolve();
+      return result;
+    },
+  };
+  const lost = Promise.withResolvers<void>();
+  const engine = await startEngine({
+    stores: { ...stores, ledger },
+    permission: () => permission,
+    leaseNumber: () => leaseNumber,
+    onLog: (line) => line.includes("taken over") && lost.resolve(),
+  });
+  void engine.run("c");
+  await claimed.promise;
+  await takeCampaign(stores.campaigns, "c");
+  leaseNumber += 1;
+  permission = "granted";
+  await lost.promise;
+  expect(client.requests).toEqual([]);
+  await engine.stop(0);
 });
 
 test("counts calls that finish within the grace period", async () => {
