@@ -1,6 +1,6 @@
-import { BucketTable } from "./bucket-table.ts";
+import { type BucketLimit, BucketTable } from "./bucket-table.ts";
 import { Budget } from "./budget.ts";
-import { BUCKETS, BUDGETS, type BucketsName, type BudgetName } from "./budgets.ts";
+import { BUCKETS, BUDGETS, type BucketsName, type BudgetName, SHARES, type ShareName } from "./budgets.ts";
 
 /** The memory of all counts, for other threads. */
 export interface SharedAdmission {
@@ -12,6 +12,7 @@ export interface SharedAdmission {
 export interface Admission {
   readonly budgets: Readonly<Record<BudgetName, Budget>>;
   readonly buckets: Readonly<Record<BucketsName, BucketTable>>;
+  readonly shares: Readonly<Record<ShareName, BucketLimit>>;
   readonly shared: SharedAdmission;
 }
 
@@ -22,6 +23,7 @@ export function createAdmission(shared?: SharedAdmission): Admission {
   return {
     budgets,
     buckets,
+    shares: SHARES,
     shared: {
       budgets: mapValues(budgets, (budget) => budget.shared),
       buckets: mapValues(buckets, (table) => table.shared),

@@ -1,3 +1,5 @@
+import type { BucketLimit } from "./bucket-table.ts";
+
 const MIB = 1024 * 1024;
 
 /** What all clients may hold at once, and what one may. */
@@ -41,9 +43,32 @@ export const TURNS = {
  * Token buckets by client, counted over all threads: the number of clients with a bucket of their own, a power of two. The larger ones are twice the guideline
  * for the largest number of keys and addresses of one day, so that they displace each other seldom.
  */
-export const BUCKETS = { keys: 65_536, addresses: 65_536, unknownKeys: 8_192 } as const;
+export const BUCKETS = {
+  keys: 65_536,
+  addresses: 65_536,
+  unknownKeys: 8_192,
+  signedReads: 8_192,
+  signedChanges: 8_192,
+  newSessions: 8_192,
+} as const;
 
 export type BucketsName = keyof typeof BUCKETS;
+
+/**
+ * What one client may spend where no setting says so. Signed requests count before their signature is verified, by the address that sent
+ * them: counted by their fid, strangers could lock an owner out.
+ */
+export const SHARES = {
+  /** API keys that the node does not know. */
+  unknownKeys: { perMinute: 20, burst: 20 },
+  /** Signed requests that change nothing. A page of the console makes a few at once and repeats them. */
+  signedReads: { perMinute: 600, burst: 300 },
+  signedChanges: { perMinute: 60, burst: 300 },
+  /** Each adds to the audit log, and ends the oldest of 20. */
+  newSessions: { perMinute: 20, burst: 60 },
+} as const satisfies Partial<Readonly<Record<BucketsName, BucketLimit>>>;
+
+export type ShareName = keyof typeof SHARES;
 
 /** Seconds after which a refused client may find room. */
 export const RETRY_AFTER_SECS = 2;

@@ -61,7 +61,7 @@ export function createGate(deps: GateDeps): Gate {
   /** Admits a key, whose uses count from now on, also those that lack the scope. */
   function admitCaller(exchange: Exchange, caller: ApiKeyCaller | undefined, scope: Scope): void {
     if (caller === undefined) {
-      limits.countUnknownKey(exchange);
+      limits.count(exchange, "unknownKeys");
       throw invalidKey();
     }
     exchange.caller = caller;
@@ -116,8 +116,9 @@ export function createGate(deps: GateDeps): Gate {
     }
   }
 
-  /** Charges an admitted request, unless it has a credential of another kind. */
-  function charge(exchange: Exchange, { access, price }: RouteTerms): void {
+  /** Charges an admitted request, unless it has a credential of another kind; that counts by the share of its route. */
+  function charge(exchange: Exchange, { access, price, share }: RouteTerms): void {
+    if (share !== undefined && exchange.caller.kind === "anonymous") limits.count(exchange, share);
     const isCounted = exchange.caller.kind === "apiKey" || COUNTED_WITHOUT_KEY.has(access.kind);
     if (!isCounted || !limits.isLimited(exchange)) return;
     exchange.charge = (units) => limits.charge(exchange, units);

@@ -1,3 +1,4 @@
+import type { ShareName } from "../admission/budgets.ts";
 import type { SessionRule } from "./sessions/session-rule.ts";
 
 /** A request that must be signed, and the operation name that its signature must contain. */
@@ -16,6 +17,8 @@ export interface SignedOperation {
    * None if omitted: everything else needs custody.
    */
   readonly session?: SessionRule;
+  /** What it counts as, by the address of its client. Default: a signed read or change, by its method. */
+  readonly share?: ShareName;
 }
 
 /** For bodies that contain an id and a few numbers at most, or nothing. */
@@ -91,7 +94,7 @@ export const signedOperations = {
   importManagedSigner: { method: "POST", path: "/managed_signer/import", op: "signer.import", ...idOnly },
   exportManagedSigner: { method: "POST", path: "/managed_signer/export", op: "signer.export", ...idOnly },
   deleteManagedSigner: { method: "DELETE", path: "/managed_signer", op: "signer.delete", ...idOnly },
-  createSession: { method: "POST", path: "/session", op: "session.create", ...idOnly },
+  createSession: { method: "POST", path: "/session", op: "session.create", ...idOnly, share: "newSessions" },
   listSessions: { method: "GET", path: "/session/list", op: "session.read", ...idOnly, ...read },
   deleteSession: {
     method: "DELETE",

@@ -1,6 +1,6 @@
 import { Kind, type TSchema, Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
-import { rawBody, readBody } from "../http/body.ts";
+import { checkBeforeBody, rawBody, readBody, refuseDeclaredSize } from "../http/body.ts";
 import type { Scope } from "../http/caller.ts";
 import { ApiError, type ErrorName } from "../http/errors.ts";
 import { callerOf, exchangeOf } from "../http/exchange.ts";
@@ -72,9 +72,9 @@ interface HandlerContext {
 }
 
 /**
- * Creates a group of signed routes. The parse hook stores the bytes of the body. The first transform verifies the
- * signature of these bytes and spends the nonce; it is not a parse hook because errors thrown there become parse
- * errors. The next transform decodes query and JSON.
+ * Creates a group of signed routes. The parse hook verifies the signature and spends the nonce; it reads the body once everything has
+ * passed that the headers alone decide. For a request without a body the first transform does that. The next transform decodes query and
+ * JSON.
  */
 export function createSignedRoutes(
   auth: AuthDeps,
@@ -96,13 +96,21 @@ export function createSignedRoutes(
     add(id, spec, handle) {
       const signedOperation: SignedOperation = signedOperations[id];
       const { method, path, op, maxBodyBytes = Number.POSITIVE_INFINITY } = signedOperation;
-      const captureBody = ({ request }: { readonly request: Request }) =>
-        readBody(request, Math.min(maxBodyBytes, exchangeOf(request).policy.maxBodyBytes));
+      // A GET has no body for the router.
+      const limitOf = (request: Request) => Math.min(maxBodyBytes, exchangeOf(request).policy.maxBodyBytes);
+      const bodyOf = async (request: Request) =>
+        method === "GET" ? rawBody(request) : readBody(request, limitOf(request));
+      const captureBody = async ({ request }: { readonly request: Request }) => {
+        await refuseDeclaredSize(request, limitOf(request));
+        await checkBeforeBody(request, () => verifySignature({ request }));
+        return bodyOf(request);
+      };
       const verifySignature = async ({ request }: { readonly request: Request }): Promise<void> => {
+        if (verified.has(request)) return;
         if (group.isOff) throw new ApiError("notFound");
         const { method: sentMethod, url, headers } = request;
         if (verifySession && headers.has(sessionHeader)) {
-          const signed = { method: sentMethod, url, headers, body: rawBody(request) };
+          const signed = { method: sentMethod, url, headers, body: () => bodyOf(request) };
           const session = await verifySession({ ...signed, operation: signedOperation });
           verified.set(request, { fid: session.ownerFid, session });
           return;
@@ -115,7 +123,7 @@ export function createSignedRoutes(
           return;
         }
         verified.set(request, {
-          fid: await verify({ headers, bodyHash: () => hashBody(rawBody(request)), op }),
+          fid: await verify({ headers, bodyHash: async () => hashBody(await bodyOf(request)), op }),
         });
       };
       const { body, errors = [], status, response, ...rest } = spec;
@@ -124,11 +132,12 @@ export function createSignedRoutes(
         tags: [group.tag],
         security: signedOperation.session ? "signedOperationOrSession" : "signedOperation",
         access: accessOf(op),
+        share: signedOperation.share ?? (method === "GET" ? "signedReads" : "signedChanges"),
         ...rest,
         response: status === undefined ? response : { [status]: response },
         // On every route, a signature for another operation is 400, a session that may not do it is 403, and every request is 503
-        // while the index lags.
-        errors: ["badRequest", "forbidden", "unavailable", "payloadTooLarge", ...errors],
+        // while the index lags; 429 is beyond the share of a client.
+        errors: ["badRequest", "forbidden", "tooManyRequests", "unavailable", "payloadTooLarge", ...errors],
         ...(body === undefined ? {} : { body: documentedOnly(body) }),
       });
       const handler = async ({ request, query, body, route, set }: HandlerContext): Promise<unknown> => {

@@ -34,7 +34,7 @@ export interface AuthDeps {
  */
 export type Verify = (request: {
   readonly headers: Headers;
-  /** Computes the keccak256 of the raw body. Called only after all cheaper checks have passed. */
+  /** Reads the body and computes its keccak256. Called only after all checks that do not need it have passed. */
   readonly bodyHash: () => Promise<Uint8Array>;
   /** The operation of the requested method and path. */
   readonly op: string;

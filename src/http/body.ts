@@ -1,7 +1,6 @@
 import type { StaticDecode, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { TransformDecodeError } from "@sinclair/typebox/value";
-import type { Budget } from "../admission/budget.ts";
 import { parseJsonBytes } from "../lib/json.ts";
 import { ApiError } from "./errors.ts";
 import { clientKeyOf, type Exchange, exchangeOf } from "./exchange.ts";
@@ -26,31 +25,25 @@ function tooLarge(maxBytes: number): ApiError {
 
 type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
 
-/** How request bodies are received. */
-export interface BodyIntake {
-  /** What the bodies of all requests in flight hold. */
-  readonly budget: Budget;
-  /** How long a body may take, and how much longer for each further byte. */
-  readonly graceMs: number;
-  readonly msPerByte: number;
-}
-
 /** A body of 1 MB has 26 seconds. The memory that an unfinished body holds is therefore held for a bounded time. */
 export const BODY_PACE = { graceMs: 10_000, msPerByte: 1000 / (64 * 1024) } as const;
 
 /**
  * Reads and discards what a client is still sending, before its connection is closed: a system answers data on a closed connection with a
  * reset, which takes the response with it. The wait ends when the client pauses, or sends more than a mistaken one would.
+ * @returns whether the body has ended.
  */
-async function discard(reader: BodyReader): Promise<void> {
+async function discard(reader: BodyReader): Promise<boolean> {
   const pause = () => Bun.sleep(DISCARD_PAUSE_MS).then(() => undefined);
   const endsAtMs = performance.now() + MAX_DISCARD_MS;
   for (let bytes = 0; bytes < MAX_DISCARDED_BYTES && performance.now() < endsAtMs; ) {
     const part = await Promise.race([reader.read(), pause()]).catch(() => undefined);
-    if (part === undefined || part.done) break;
+    if (part === undefined) break;
+    if (part.done) return true;
     bytes += part.value.byteLength;
   }
   reader.cancel().catch(() => undefined);
+  return false;
 }
 
 /**
@@ -99,22 +92,28 @@ async function readCounted(reader: BodyReader, maxBytes: number, exchange: Excha
 }
 
 /**
- * Reads a request's body once and stores its bytes for `rawBody`.
- * @throws ApiError `payloadTooLarge`: without keeping any of it if Content-Length exceeds `maxBytes` (Bun rejects a
- * Content-Length that is not a number), otherwise as soon as the bytes exceed `maxBytes`. `requestTimeout` for a body that stalls;
+ * Refuses a body whose Content-Length exceeds `maxBytes`, without keeping any of it. Bun rejects a Content-Length that is not a number.
+ * @throws ApiError `payloadTooLarge`
+ */
+export async function refuseDeclaredSize(request: Request, maxBytes: number): Promise<void> {
+  const declared = Number(request.headers.get("content-length") ?? 0);
+  if (declared <= maxBytes) return;
+  exchangeOf(request).isBodyUnread = true;
+  if (request.body !== null && declared <= MAX_DISCARDED_BYTES) await discard(request.body.getReader());
+  throw tooLarge(maxBytes);
+}
+
+/**
+ * Reads a request's body and stores its bytes for `rawBody`; a further call returns them.
+ * @throws ApiError `payloadTooLarge` as `refuseDeclaredSize`, and as soon as the bytes exceed `maxBytes`; `requestTimeout` for a body that stalls;
  * `tooManyRequests` or `unavailable` if the client's bodies, or those of all, hold too much.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const { body } = request;
-  if (body === null) return empty;
-  const exchange = exchangeOf(request);
-  const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > maxBytes) {
-    exchange.isBodyUnread = true;
-    if (Number(declared) <= MAX_DISCARDED_BYTES) await discard(body.getReader());
-    throw tooLarge(maxBytes);
-  }
-  const bytes = await readCounted(body.getReader(), maxBytes, exchange);
+  const read = rawBodies.get(request);
+  if (read !== undefined || body === null) return read ?? empty;
+  await refuseDeclaredSize(request, maxBytes);
+  const bytes = await readCounted(body.getReader(), maxBytes, exchangeOf(request));
   rawBodies.set(request, bytes);
   return bytes;
 }
@@ -127,6 +126,38 @@ export function rawBody(request: Request): Uint8Array {
 /** The parse hook of every route that accepts a body: reads it within the limit of its path and does not decode it. */
 export function captureBody({ request }: { readonly request: Request }): Promise<Uint8Array> {
   return readBody(request, exchangeOf(request).policy.maxBodyBytes);
+}
+
+/**
+ * Runs a check before the body of a request is read. Where it refuses the request, the connection stays open only if the body has arrived:
+ * a client does not keep it by withholding the rest.
+ */
+export async function checkBeforeBody(request: Request, check: () => Promise<unknown>): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    const { body } = request;
+    if (body !== null && !body.locked) exchangeOf(request).isBodyUnread = !(await discard(body.getReader()));
+    throw error;
+  }
+}
+
+/** The part of a handler's context that a check of credentials needs. */
+export interface CredentialsContext {
+  readonly request: Request;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/**
+ * Creates the parse hook of a route whose credentials are in headers: they are checked before any of the body is read. The handler checks
+ * them again, because they may have been revoked while the body arrived, and because a request without a body has no parse hook.
+ */
+export function captureBodyAfter(check: (context: CredentialsContext) => Promise<unknown>) {
+  return async ({ request, params }: CredentialsContext): Promise<Uint8Array> => {
+    await refuseDeclaredSize(request, exchangeOf(request).policy.maxBodyBytes);
+    await checkBeforeBody(request, () => check({ request, params }));
+    return captureBody({ request });
+  };
 }
 
 /** @throws ApiError `badRequest` for a missing body, invalid UTF-8 or invalid JSON. */

@@ -17,13 +17,11 @@ const STATE_BUSY = "the request could not be stored in time: it may or may not h
 /**
  * Elysia wraps errors thrown by a parse hook. A client that disconnects in the middle of a body causes an AbortError.
  */
-function unwrapParseError(error: ParseError): ApiError {
-  const { cause } = error;
-  if (cause instanceof ApiError) return cause;
+function unwrapParseError({ cause }: ParseError): ApiError {
   if (cause instanceof Error && cause.name === "AbortError") {
     return new ApiError("badRequest", "the request body ended early", { cause });
   }
-  return new ApiError("internal", undefined, { cause });
+  return cause instanceof ParseError ? new ApiError("internal", undefined, { cause }) : toApiError(cause);
 }
 
 /** Maps a thrown value to the error that the client receives. Only errors meant for the client keep their text. */

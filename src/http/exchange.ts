@@ -1,10 +1,18 @@
-import type { Hold } from "../admission/budget.ts";
+import type { Budget, Hold } from "../admission/budget.ts";
 import type { ClientAddress } from "../admission/client-address.ts";
-import type { BodyIntake } from "./body.ts";
 import { type ApiKeyCaller, type Caller, invalidKey } from "./caller.ts";
 import type { CodedBody } from "./content-coding.ts";
 import type { RoutePolicy } from "./policy.ts";
 import type { WebSocketSession } from "./web-socket.ts";
+
+/** How request bodies are received. */
+export interface BodyIntake {
+  /** What the bodies of all requests in flight hold. */
+  readonly budget: Budget;
+  /** How long a body may take, and how much longer for each further byte. */
+  readonly graceMs: number;
+  readonly msPerByte: number;
+}
 
 /** State of one request and its response. The pipeline opens it; later steps fill it in. */
 export interface Exchange {

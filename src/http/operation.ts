@@ -1,5 +1,6 @@
 import { Kind, type StaticDecode, type TSchema, type TUnsafe } from "@sinclair/typebox";
 import type { AnyElysia, DocumentDecoration } from "elysia";
+import type { ShareName } from "../admission/budgets.ts";
 import { captureBody, jsonBodyDecoder, rawBody } from "./body.ts";
 import { ApiError, type ErrorName, errorKinds } from "./errors.ts";
 import { ALIAS_KEYWORD } from "./openapi-aliases.ts";
@@ -47,6 +48,8 @@ interface OperationSpec<Q extends QueryParams | undefined, B extends TSchema | u
   readonly cache?: RouteCache | undefined;
   /** The credential that the edge asks for. Default: a GET is a read, other methods are open. */
   readonly access?: Access | undefined;
+  /** What a request counts as, by the address of its client. */
+  readonly share?: ShareName | undefined;
   /** Schema of the error body, if the policy of the path gives it another shape than the usual one. */
   readonly errorResponse?: TSchema;
 }
@@ -183,7 +186,7 @@ export function operation<
   const Q extends QueryParams | undefined = undefined,
   B extends TSchema | undefined = undefined,
 >(spec: OperationSpec<Q, B>): OperationHook<Q, B> {
-  const { query, body, cache, access } = spec;
+  const { query, body, cache, access, share } = spec;
   const decodeBody = body === undefined ? undefined : jsonBodyDecoder(body);
 
   // Elysia merges the returned object into the handler's context. The hook runs after the hooks of the group, so that
@@ -199,6 +202,7 @@ export function operation<
     detail: documentation(spec),
     ...(cache === undefined ? {} : { cache }),
     ...(access === undefined ? {} : { access }),
+    ...(share === undefined ? {} : { share }),
     ...(query === undefined && body === undefined ? {} : { transform }),
     ...(body === undefined ? {} : { parse: captureBody }),
   };

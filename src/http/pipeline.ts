@@ -1,13 +1,12 @@
 import type { ClientAddress, ClientAddresses } from "../admission/client-address.ts";
 import type { Logger } from "../runtime/logger.ts";
-import type { BodyIntake } from "./body.ts";
 import { ANONYMOUS } from "./caller.ts";
 import { type CanonicalUrl, canonicalUrl } from "./canonical-url.ts";
 import type { CommonHeaders } from "./common-headers.ts";
 import type { Cors } from "./cors.ts";
 import { errorResponse } from "./error-response.ts";
 import { ApiError, logLevelOf } from "./errors.ts";
-import { type Exchange, openExchange } from "./exchange.ts";
+import { type BodyIntake, type Exchange, openExchange } from "./exchange.ts";
 import type { Gate } from "./gate.ts";
 import type { ObserveResponse } from "./http-metrics.ts";
 import type { RoutePolicy } from "./policy.ts";

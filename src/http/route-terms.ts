@@ -1,3 +1,4 @@
+import type { ShareName } from "../admission/budgets.ts";
 import type { Scope } from "./caller.ts";
 import { flat, type Price } from "./limits/prices.ts";
 import type { RouteCache } from "./route-cache.ts";
@@ -32,6 +33,7 @@ export const requireKey = (scope: Scope): Access => ({ kind: "key", scope });
 export interface RouteTermsHook {
   readonly access?: Access;
   readonly cache?: RouteCache | undefined;
+  readonly share?: ShareName | undefined;
 }
 
 /** What the edge needs to know of a route before it is called. */
@@ -40,6 +42,8 @@ export interface RouteTerms {
   readonly template: string | undefined;
   readonly access: Access;
   readonly price: Price;
+  /** What a request without an API key counts as, by the address of its client; undefined for nothing. */
+  readonly share: ShareName | undefined;
   /** With an API key the response is its owner's. */
   readonly isKeyed: boolean;
 }
@@ -58,7 +62,13 @@ export type TermsOf = (method: string, path: string) => RouteTerms;
 const WRITE_UNITS = 20;
 
 /** The terms of paths without a route. A client that may not read learns nothing about them. */
-const UNKNOWN: RouteTerms = { template: undefined, access: READ, price: flat(1), isKeyed: false };
+const UNKNOWN: RouteTerms = {
+  template: undefined,
+  access: READ,
+  price: flat(1),
+  share: undefined,
+  isKeyed: false,
+};
 
 /**
  * Collects the terms of an app's routes. A GET without a declaration is a read; other methods without one are open,
@@ -80,6 +90,7 @@ export function createTermsOf(
       template: path,
       access,
       price: priceOf(path) ?? flat(isWrite ? WRITE_UNITS : 1),
+      share: hooks.share,
       isKeyed: hooks.cache === "sharedWithoutKey",
     };
     if (path.includes(":")) {

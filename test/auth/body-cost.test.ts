@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import pino from "pino";
 import { hashBody } from "../../src/auth/body-hash.ts";
@@ -6,7 +6,10 @@ import { custodyFromIndex } from "../../src/auth/custody.ts";
 import { signedOperations } from "../../src/auth/op-table.ts";
 import { createVerify } from "../../src/auth/verify.ts";
 import { serviceNames } from "../../src/config/names.ts";
+import { sendRaw, statusesOf } from "../support/raw-socket.ts";
+import { APP_ID, testApp } from "../support/send.ts";
 import { type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
+import { localStores } from "../support/state-stores.ts";
 
 /** Hashing 256 KB takes 16 ms of a thread that serves reads, so invalid headers must not cause it. */
 
@@ -117,4 +120,53 @@ test("rejects bodies above 4 KB unread for operations on an id; operations with 
     const within = { method, path, body: Buffer.alloc(limit, "x") };
     expect([id, (await signed.send(within, {})).status]).toEqual([id, 401]);
   }
+});
+
+describe("credentials in headers are checked before the body is read", () => {
+  /** Sends a head and the first of 2,000 bytes; a server that waits for the rest sends no response. */
+  const withheld = (method: string, path: string, headers: Readonly<Record<string, string>>) =>
+    sendRaw(
+      Number(new URL(signed.api.url).port),
+      `${method} /v2/svc${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000\r\n` +
+        `${Object.entries(headers)
+          .map(([name, value]) => `${name}: ${value}\r\n`)
+          .join("")}\r\n{`,
+    );
+  const call: TestCall = { method: "POST", path: "/frame/app", body: "{" };
+  const changed = (headers: Record<string, string>, suffix: string, value: string) =>
+    Object.fromEntries(
+      Object.entries(headers).map(([name, found]) => [
+        name,
+        name.toLowerCase().endsWith(suffix) ? value : found,
+      ]),
+    );
+
+  test("a signed operation without headers, out of its window, malformed, by an unknown fid or with a spent nonce is 401", async () => {
+    const good = await signed.sign(call);
+    const spent = await signed.sign({ method: "GET", path: "/frame/app/list" });
+    expect((await signed.send({ method: "GET", path: "/frame/app/list" }, spent)).status).toBe(200);
+    const nonce = Object.entries(spent).find(([name]) => name.toLowerCase().endsWith("-nonce"))?.[1] ?? "";
+    for (const headers of [
+      {},
+      await signed.sign({ ...call, signedAt: signed.nowSecs() - 301 }),
+      changed(good, "-signature", "0x12"),
+      await signed.sign({ ...call, fid: 999 }),
+      changed(good, "-nonce", nonce),
+      { ...good, "X-Svc-Session": crypto.randomUUID() },
+    ]) {
+      const { text } = await withheld("POST", call.path, headers);
+      expect(statusesOf(text)).toEqual([401]);
+      expect(text.toLowerCase()).toContain("connection: close");
+    }
+  });
+
+  test("a send to an unknown app is 404, one without its secret 401", async () => {
+    await localStores(signed.api.state).apps.create(testApp(), 10);
+    const path = `/frame/notifications/${APP_ID}`;
+    const statusOf = async (to: string, headers = {}) =>
+      statusesOf((await withheld("POST", to, headers)).text);
+    expect(await statusOf("/frame/notifications/nobody")).toEqual([404]);
+    expect(await statusOf(path)).toEqual([401]);
+    expect(await statusOf(path, { "x-api-key": "6".repeat(64) })).toEqual([401]);
+  });
 });

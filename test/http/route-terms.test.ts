@@ -61,6 +61,7 @@ test("a GET is a read, other methods are open, and paths without a route are rea
     template: "/v2/svc/frame/webhook/:app_id",
     access: OPEN,
     price: expect.any(Function),
+    share: undefined,
     isKeyed: false,
   });
   expect(accessOf("GET", "/v2/svc/api_key/")).toBe(OPEN);

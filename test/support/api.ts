@@ -1,6 +1,7 @@
 import pino from "pino";
 import { Registry } from "prom-client";
-import { createAdmission } from "../../src/admission/admission.ts";
+import { type Admission, createAdmission } from "../../src/admission/admission.ts";
+import { SHARES } from "../../src/admission/budgets.ts";
 import { apiPlugins } from "../../src/api/shared/plugins.ts";
 import { hubPlugins } from "../../src/api/v1/routes.ts";
 import { KeyEpoch } from "../../src/api-keys/key-epoch.ts";
@@ -84,9 +85,19 @@ export interface TestApiOptions {
   readonly http?: RunHttpOptions["http"];
   /** The fids that the hub's reads follow, and whether the index is filled. */
   readonly hubReads?: Partial<HubReadDeps>;
+  /** What clients may spend. Default: as much as they want, because the tests of a file are one client. */
+  readonly shares?: Admission["shares"];
   /** The status of an index that is behind the followed node. */
   readonly staleReason?: StaleReason;
 }
+
+const UNBOUNDED = { perMinute: 1e9, burst: 1e9 };
+const UNBOUNDED_SHARES: Admission["shares"] = {
+  unknownKeys: SHARES.unknownKeys,
+  signedReads: UNBOUNDED,
+  signedChanges: UNBOUNDED,
+  newSessions: UNBOUNDED,
+};
 
 /** Every name resolves to one public address, except those under `internal.example`. */
 const publicNamesGuard = createUrlGuard({
@@ -204,7 +215,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     ...parts,
     store: stores.apiKeys,
     management,
-    admission: createAdmission(),
+    admission: { ...createAdmission(), shares: options.shares ?? UNBOUNDED_SHARES },
   });
   const assets = createWebAssets(
     loadBuild,

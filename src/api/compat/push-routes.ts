@@ -1,5 +1,5 @@
 import { type AnyElysia, Elysia } from "elysia";
-import { parseBody, rawBody } from "../../http/body.ts";
+import { captureBodyAfter, parseBody, rawBody } from "../../http/body.ts";
 import { operation } from "../../http/operation.ts";
 import { cursor, fidList, limit, optional, text } from "../../http/params.ts";
 import type { SendService } from "../../push/send-service.ts";
@@ -47,7 +47,7 @@ export function compatPushRoutes(deps: CompatPushDeps): AnyElysia {
   const ofKey = {
     app_id: optional(text({ description: "The app, for an API key whose owner has several" })),
   };
-  // Has no hook that decodes the body, because the key is verified first.
+  // Has no hook that decodes the body: the key is verified before it is read.
   const { transform: _, ...sendHook } = operation({
     ...described,
     operationId: "sendNotificationOfKey",
@@ -70,7 +70,7 @@ export function compatPushRoutes(deps: CompatPushDeps): AnyElysia {
         const { campaignId, ended } = await executeSend(context, sends, app, body);
         return ended ? presentSend(campaignId, ended) : presentQueued(campaignId);
       },
-      sendHook,
+      { ...sendHook, parse: captureBodyAfter(({ request }) => appOfRequest(request, deps)) },
     )
     .get(
       "/frame/notifications",

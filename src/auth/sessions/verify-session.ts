@@ -14,7 +14,8 @@ export type VerifySession = (request: {
   /** The canonical URL, with the query as received. */
   readonly url: string;
   readonly headers: Headers;
-  readonly body: Uint8Array;
+  /** Reads the body. Called only after all checks that do not need it have passed. */
+  readonly body: () => Promise<Uint8Array>;
   readonly operation: SignedOperation;
 }) => Promise<Session>;
 
@@ -50,17 +51,24 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
     sessions.markUsed(sessionId, now).catch(() => undefined);
   }
 
-  return async ({ method, url, headers, body, operation }) => {
+  return async ({ method, url, headers, body: readBody, operation }) => {
     if (isPaused()) throw pausedByOperator("signed operations");
     const { sessionId, fid, op, signedAt, nonce, signature } = readHeaders(headers);
     const now = nowSecs(clock);
     if (Math.abs(now - signedAt) > WINDOW_SECS) {
       throw unauthorized(`signed at more than ${WINDOW_SECS} seconds from the server's time`);
     }
-    const session = await sessions.find(sessionId, now);
-    // A session of the future was created while the clock was wrong, so its end is unknown.
-    if (!session || session.ownerFid !== fid || session.createdAt > now + WINDOW_SECS)
-      throw ended("the session is unknown or has ended");
+    const findSession = async (): Promise<Session> => {
+      const session = await sessions.find(sessionId, nowSecs(clock));
+      // A session of the future was created while the clock was wrong, so its end is unknown.
+      if (!session || session.ownerFid !== fid || session.createdAt > now + WINDOW_SECS)
+        throw ended("the session is unknown or has ended");
+      return session;
+    };
+    const found = await findSession();
+    const body = await readBody();
+    // It may have ended while the body arrived.
+    const session = body.byteLength === 0 ? found : await findSession();
     const custody = custodyOf(fid);
     if (custody && Buffer.compare(custody, session.custody) !== 0) {
       throw ended("the session ended when the fid got another custody address");

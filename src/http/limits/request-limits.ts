@@ -1,10 +1,9 @@
 import type { Admission } from "../../admission/admission.ts";
 import type { BucketLimit, BucketState } from "../../admission/bucket-table.ts";
+import type { ShareName } from "../../admission/budgets.ts";
 import { ApiError } from "../errors.ts";
 import { clientKeyOf, type Exchange } from "../exchange.ts";
 
-/** More unknown keys of one address are refused. */
-const UNKNOWN_KEYS: BucketLimit = { perMinute: 20, burst: 20 };
 const ANONYMOUS_BURST_SHARE = 10;
 
 export interface LimitSettings {
@@ -26,14 +25,15 @@ export interface RequestLimits {
   charge(exchange: Exchange, units: number): void;
   /** Whether requests of the caller of an exchange are counted. */
   isLimited(exchange: Exchange): boolean;
-  /** @throws ApiError `tooManyRequests` for a client that has tried too many keys */
-  countUnknownKey(exchange: Exchange): void;
+  /** Counts a request of a client by its address. @throws ApiError `tooManyRequests` beyond its share */
+  count(exchange: Exchange, share: ShareName): void;
 }
 
 export function createRequestLimits(
-  { buckets: { keys, addresses, unknownKeys } }: Pick<Admission, "buckets">,
+  { buckets, shares }: Pick<Admission, "buckets" | "shares">,
   settings: LimitSettings,
 ): RequestLimits {
+  const { keys, addresses } = buckets;
   const { keyBurst, anonymousPerMinute, anonymousBurst } = settings;
   const anonymous: BucketLimit = {
     perMinute: anonymousPerMinute,
@@ -61,8 +61,8 @@ export function createRequestLimits(
       if (!state.isAdmitted) throw limited(state);
     },
 
-    countUnknownKey(exchange) {
-      const state = unknownKeys.take(exchange.client().bucket, 1, UNKNOWN_KEYS);
+    count({ client }, share) {
+      const state = buckets[share].take(client().bucket, 1, shares[share]);
       if (!state.isAdmitted) throw limited(state);
     },
   };

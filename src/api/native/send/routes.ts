@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { isSendKey } from "../../../auth/send-key.ts";
-import { parseBody, rawBody } from "../../../http/body.ts";
+import { type CredentialsContext, captureBodyAfter, parseBody, rawBody } from "../../../http/body.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { operation } from "../../../http/operation.ts";
 import { SendNotificationRequest } from "../../../push/send-request.ts";
@@ -11,7 +11,7 @@ import { presentQueued, presentResult, QueuedCampaign, SendNotificationResult } 
 
 /** `/frame/notifications/<app_id>`: sends a notification to users of a mini app. */
 export function sendRoutes(sends: SendService): AnyElysia {
-  // Has no hook that decodes the body, because app and key are verified first.
+  // Has no hook that decodes the body: app and key are verified before it is read.
   const { transform: _, ...hook } = operation({
     operationId: "sendNotification",
     summary: "Send a notification",
@@ -25,19 +25,24 @@ export function sendRoutes(sends: SendService): AnyElysia {
     errors: ["notFound", "tooManyRequests"],
   });
 
+  const appOf = async ({ params, request }: CredentialsContext) => {
+    const app = unwrapOrThrow(await sends.findApp(params.app_id ?? ""));
+    const key = request.headers.get("x-api-key") ?? "";
+    if (key === "") throw new ApiError("unauthorized", "missing header x-api-key");
+    if (!isSendKey(key, app.secrets)) {
+      throw new ApiError("unauthorized", "x-api-key is no send secret of the app");
+    }
+    return app;
+  };
+
   return new Elysia({ name: "send" }).post(
     "/frame/notifications/:app_id",
     async (context) => {
       const { params, request } = context;
-      const app = unwrapOrThrow(await sends.findApp(params.app_id));
-      const key = request.headers.get("x-api-key") ?? "";
-      if (key === "") throw new ApiError("unauthorized", "missing header x-api-key");
-      if (!isSendKey(key, app.secrets)) {
-        throw new ApiError("unauthorized", "x-api-key is no send secret of the app");
-      }
+      const app = await appOf({ params, request });
       const { campaignId, ended } = await executeSend(context, sends, app, parseBody(rawBody(request)));
       return ended ? presentResult(campaignId, ended) : presentQueued(campaignId);
     },
-    hook,
+    { ...hook, parse: captureBodyAfter(appOf) },
   );
 }
