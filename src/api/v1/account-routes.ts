@@ -130,7 +130,9 @@ export function accountRoutes(reads: HubReads) {
           KEYS,
           request.signal,
         );
-        return show(found, ({ summary, ...page }) => {
+        return show(found, ({ summary: { requesterFidNonces, ...counts }, ...page }) => {
+          // As on the reference node, absent where none is asked for.
+          const summary = requesterFids.length === 0 ? counts : { ...counts, requesterFidNonces };
           const fields = JSON.stringify(summary).slice(1, -1);
           return pageStream("signers", page, `${fields},`);
         });

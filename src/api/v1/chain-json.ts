@@ -84,12 +84,14 @@ function bodyJson(body: OnChainEvent["body"]): object {
 /** Returns an encoded `Signer` as JSON. Fields that it lacks have no key. */
 export function signerJson(encoded: Uint8Array): object {
   const { source, key, scopes, onchainEvent, ...rest } = Signer.decode(encoded);
+  const event = onchainEvent && decodedEventJson(onchainEvent);
   return {
     source: nameOf(SIGNER_SOURCES, source),
     key: hex(key),
     ...rest,
-    scopes: scopes.map((scope) => nameOf(MESSAGE_TYPES, scope)),
-    ...(onchainEvent === undefined ? {} : { onchainEvent: decodedEventJson(onchainEvent) }),
+    ...(scopes.length === 0 ? {} : { scopes: scopes.map((scope) => nameOf(MESSAGE_TYPES, scope)) }),
+    // The reference node's spelling, and that of the protocol.
+    ...(event === undefined ? {} : { onChainEvent: event, onchainEvent: event }),
   };
 }
 

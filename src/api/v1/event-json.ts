@@ -30,12 +30,11 @@ function bodyJson(body: HubEvent["body"]): object {
         body.value;
       return {
         mergeUsernameProofBody: {
-          usernameProof: usernameProof ? proofJson(usernameProof) : null,
-          deletedUsernameProof: deletedUsernameProof ? proofJson(deletedUsernameProof) : null,
-          usernameProofMessage: usernameProofMessage ? messageJson(usernameProofMessage) : null,
-          deletedUsernameProofMessage: deletedUsernameProofMessage
-            ? messageJson(deletedUsernameProofMessage)
-            : null,
+          usernameProof: usernameProof && proofJson(usernameProof),
+          deletedUsernameProof: deletedUsernameProof && proofJson(deletedUsernameProof),
+          usernameProofMessage: usernameProofMessage && messageJson(usernameProofMessage),
+          deletedUsernameProofMessage:
+            deletedUsernameProofMessage && messageJson(deletedUsernameProofMessage),
         },
       };
     }

@@ -135,6 +135,8 @@ function bodyJson(body: Body): object {
           address: inChain(address),
           claimSignature: base64(claimSignature),
           blockHash: inChain(blockHash),
+          type: verificationType,
+          // Clients of Hubble read this one.
           verificationType,
           chainId,
           protocol: nameOf(PROTOCOLS, protocol),

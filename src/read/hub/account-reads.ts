@@ -144,6 +144,7 @@ function limitsOf({ db, clock }: ReadContext, fid: number): StorageLimitsRespons
       lentUnitSize: unitsOf(holdings.lent, unitType),
       borrowedUnitSize: unitsOf(holdings.borrowed, unitType),
     })),
-    tierSubscriptions: proUntil > now ? [{ tierType: TierType.TIER_TYPE_PRO, expiresAt: proUntil }] : [],
+    // As on the reference node there is always one, with 0 for an fid without a subscription.
+    tierSubscriptions: [{ tierType: TierType.TIER_TYPE_PRO, expiresAt: proUntil > now ? proUntil : 0 }],
   };
 }

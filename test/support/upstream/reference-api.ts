@@ -1,0 +1,107 @@
+import { hubPlugins } from "../../../src/api/v1/routes.ts";
+import { openIndexInMemory } from "../../../src/db/index/database.ts";
+import { claimNetwork } from "../../../src/db/index/identity.ts";
+import { getPosition } from "../../../src/db/index/positions.ts";
+import { createChainChecker } from "../../../src/hub/chain/chain-checker.ts";
+import { createHub } from "../../../src/hub/server.ts";
+import { SubmissionCheck } from "../../../src/hub/submission-check.ts";
+import { WriteThrough } from "../../../src/hub/write-through.ts";
+import { createIngestEngine } from "../../../src/ingest/engine.ts";
+import { ok } from "../../../src/lib/result.ts";
+import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
+import { createHubReads } from "../../../src/read/hub/hub-reads.ts";
+import { createFillCheck } from "../../../src/upstream/build-check.ts";
+import { connectUpstream } from "../../../src/upstream/connection.ts";
+import { startFollower } from "../../../src/upstream/follower.ts";
+import { ManualClock } from "../clock.ts";
+import { directClients, runHttp } from "../http.ts";
+import { startRecordedUpstream } from "./recorded.ts";
+
+const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_DEVNET;
+/** Some minutes after the responses were recorded. */
+const NOW_SECS = 1_795_423_200;
+/** The last block of the data shards when they were. */
+const LAST_BLOCK = 269;
+const PATIENCE_MS = 30_000;
+
+/** `/v1` of a node that has followed the recorded network to its end. */
+export async function startReferenceApi() {
+  await using stack = new AsyncDisposableStack();
+  const upstream = stack.use(await startRecordedUpstream(LAST_BLOCK));
+  const db = stack.use(openIndexInMemory());
+  claimNetwork(db, "devnet");
+  const clock = new ManualClock(NOW_SECS);
+  const throwFault = (_: unknown, cause?: unknown): never => {
+    throw cause;
+  };
+  const engine = createIngestEngine({
+    db,
+    network: NETWORK,
+    clock,
+    bound: {
+      isFull: () => false,
+      size: () => ({ bytes: 0, maxBytes: 0, isFull: false }),
+      setPhase: () => {},
+    },
+    onFault: (cause) => throwFault(undefined, cause),
+  });
+  const applied = Promise.withResolvers<void>();
+  const tooLong = setTimeout(() => applied.reject(new Error("the chain was not applied")), PATIENCE_MS);
+  stack.defer(() => clearTimeout(tooLong));
+  const follower = startFollower({
+    url: upstream.url,
+    db,
+    writer: {
+      async apply(batch) {
+        engine.applyRelayed(batch);
+        const has = ([shard, head]: [number, number]) =>
+          getPosition(db, `upstream ${shard} applied`) === head;
+        if ([...upstream.heads].every(has)) applied.resolve();
+      },
+      buildStep: async () => engine.buildStep(),
+    },
+    network: NETWORK,
+    clock,
+    fids: undefined,
+    concurrency: 1,
+    timings: { pollMs: 4, retryMs: 2, maxRetryMs: 16, roomPollMs: 4, stallMs: 20_000, callTimeoutMs: 20_000 },
+    onFault: (what, cause) => applied.reject(new Error(what, { cause })),
+  });
+  stack.defer(() => follower.stop());
+  await applied.promise;
+
+  const reads = createHubReads({ db, network: NETWORK, clock, isFilled: createFillCheck(db) });
+  const client = connectUpstream(upstream.url);
+  stack.defer(() => client.close());
+  const check = new SubmissionCheck({ db, network: NETWORK, clock, upstreamDecides: true });
+  const hub = createHub({
+    db,
+    network: NETWORK,
+    clock,
+    version: "1.2.3",
+    admin: false,
+    clients: directClients,
+    check,
+    chain: createChainChecker({ db, l1RpcUrl: "" }),
+    submit: async () => [],
+    onFault: throwFault,
+    reads,
+    upstream: {
+      submits: new WriteThrough({
+        client,
+        username: "",
+        password: "",
+        check,
+        clock,
+        onLoginRefused: () => undefined,
+        timeoutMs: PATIENCE_MS,
+      }),
+      isReady: async () => true,
+      shards: async () => follower.progress().shards,
+    },
+  });
+  const chargeKey = async () => ({ limits: [], admitted: ok(undefined) });
+  const http = stack.use(runHttp({ hubPlugins: hubPlugins({ reads, hub: hub.rpc, chargeKey }) }));
+  const started = stack.move();
+  return { url: http.url, [Symbol.asyncDispose]: () => started.disposeAsync() };
+}
