@@ -50,7 +50,7 @@ export class StreamConnection implements ReplayReader {
   readonly seenBlocks: ShardBlocks;
   isWaiting = false;
   replay: ReplayedPage | undefined;
-  /** Called when the stream has ended while the transport was not waiting for frames. */
+  /** Called when the stream has ended while the transport was sending frames. What is left comes with `next`. */
   onEndWhileSending: (() => void) | undefined;
   readonly #deps: ConnectionDeps;
   /** Frames that come before those of the log. */
@@ -97,7 +97,7 @@ export class StreamConnection implements ReplayReader {
 
   /**
    * Takes the next frames, about `maxSize` at most. Waits for one, at most until the client needs a sign of life.
-   * Returns none when the stream has ended. The transport calls this again when it has sent them.
+   * Returns the reason, then none, when the stream has ended. The transport calls this again when it has sent them.
    */
   async next(maxSize: number): Promise<readonly Frame[]> {
     this.#takenAtMs = undefined;
@@ -148,11 +148,6 @@ export class StreamConnection implements ReplayReader {
     this.#deps.onEnd(this);
     if (this.#wake) this.wake();
     else if (this.#takenAtMs !== undefined) this.onEndWhileSending?.();
-  }
-
-  /** Takes the frames that are left when the stream has ended. */
-  takeLast(): readonly Frame[] {
-    return this.#first.splice(0);
   }
 
   refuse(reason: string): void {

@@ -5,8 +5,16 @@ import type { Frame } from "./frame.ts";
 
 /** Of what a client has not taken, about so much waits in the process. */
 export const MAX_WAITING_BYTES = 64 * 1024;
-/** The time that a client whose stream has ended has to take its last bytes. */
-export const LAST_BYTES_SECS = 10;
+/**
+ * How long a client whose stream has ended may take no byte before the rest is dropped: a slow one gets its last event whole, then the
+ * reason. While the node stops, it is shorter.
+ */
+const LAST_BYTES_SECS = 120;
+const LAST_BYTES_AT_STOP_SECS = 10;
+
+export const lastBytesSecs = ({ endReason }: StreamConnection): number =>
+  endReason === "shutdown" ? LAST_BYTES_AT_STOP_SECS : LAST_BYTES_SECS;
+
 const BUDGET_POLL_MS = 100;
 const RETRY_MS = 3000;
 
@@ -34,41 +42,26 @@ export function sseBody(
   const reservation = new Reservation(deps.unsent);
   let isFirst = true;
   let isClosed = false;
-  /** Frames that wait for the budget. A last frame names the position behind them, so it never comes before them. */
-  let waiting: Uint8Array | undefined;
-  const finish = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    if (isClosed) return;
-    isClosed = true;
-    reservation.end();
-    deps.setIdleTimeout(LAST_BYTES_SECS);
-    controller.close();
-  };
+  // What was handed out is sent first: the last frame names the position behind it, and comes with the next pull.
+  connection.onEndWhileSending = () => deps.setIdleTimeout(lastBytesSecs(connection));
   return new ReadableStream<Uint8Array>(
     {
-      start(controller) {
-        connection.onEndWhileSending = () => {
-          if (isClosed) return;
-          if (waiting) controller.enqueue(waiting);
-          const last = connection.takeLast();
-          if (last.length > 0) controller.enqueue(chunkOf(last));
-          finish(controller);
-        };
-      },
       async pull(controller) {
         reservation.shrinkTo(0);
         const frames = await connection.next(MAX_WAITING_BYTES);
         if (isClosed) return;
         if (frames.length === 0) {
-          finish(controller);
+          isClosed = true;
+          reservation.end();
+          deps.setIdleTimeout(lastBytesSecs(connection));
+          controller.close();
           return;
         }
         const chunk = isFirst
           ? Buffer.concat([Buffer.from(`retry: ${RETRY_MS}\n`), chunkOf(frames)])
           : chunkOf(frames);
         isFirst = false;
-        waiting = chunk;
         await reserveBytes(reservation, chunk.byteLength, connection);
-        waiting = undefined;
         if (!isClosed) controller.enqueue(chunk);
       },
       cancel() {

@@ -5,7 +5,7 @@ import type { Result } from "../lib/result.ts";
 import type { Subscription } from "../webhooks/subscription.ts";
 import type { EndReason } from "./connection.ts";
 import { type Frame, KeepAliveFrame } from "./frame.ts";
-import { LAST_BYTES_SECS, MAX_WAITING_BYTES, reserveBytes } from "./sse.ts";
+import { lastBytesSecs, MAX_WAITING_BYTES, reserveBytes } from "./sse.ts";
 import type { OpenStream } from "./streams.ts";
 
 const CLOSE_CODES: Readonly<Record<EndReason, number>> = {
@@ -40,44 +40,42 @@ export function streamSocket(stream: OpenStream, deps: StreamSocketDeps): WebSoc
   let onDrained: (() => void) | undefined;
   let changedAtMs = Number.NEGATIVE_INFINITY;
   let firstMessage: Timer | undefined;
+  let lastBytes: Timer | undefined;
   let isClosed = false;
-  /** Frames that wait for the budget. A last frame names the position behind them, so it never comes before them. */
-  let waiting: readonly Frame[] = [];
 
-  function sendWaiting(to: WebSocketPeer): void {
-    for (const frame of waiting) {
+  function sendAll(to: WebSocketPeer, frames: readonly Frame[]): void {
+    for (const frame of frames) {
       to.send(frame.webSocket);
       if (frame instanceof KeepAliveFrame) to.ping();
     }
-    waiting = [];
   }
 
   async function send(to: WebSocketPeer): Promise<void> {
     for (;;) {
       const frames = await connection.next(MAX_WAITING_BYTES);
       if (isClosed) return;
+      if (connection.hasEnded) limitLastBytes(to);
       if (frames.length === 0) break;
       const bytes = frames.reduce((sum, { size }) => sum + size, 0);
-      waiting = frames;
       await reserveBytes(reservation, bytes, connection);
-      sendWaiting(to);
-      while (to.getBufferedAmount() > 0 && !isClosed && !connection.hasEnded) await drained();
+      if (isClosed) return;
+      sendAll(to, frames);
+      while (to.getBufferedAmount() > 0 && !isClosed) await drained();
       reservation.shrinkTo(0);
     }
-    close(to);
+    const reason = connection.endReason ?? "internal_error";
+    to.close(CLOSE_CODES[reason], reason);
+  }
+
+  /** A closing that waits behind other bytes would end the socket within seconds, so it comes after them, unless the client takes none. */
+  function limitLastBytes(to: WebSocketPeer): void {
+    lastBytes ??= setTimeout(() => to.terminate(), lastBytesSecs(connection) * 1000).unref();
   }
 
   function drained(): Promise<void> {
     return new Promise((resolve) => {
       onDrained = resolve;
     });
-  }
-
-  function close(to: WebSocketPeer): void {
-    const reason = connection.endReason ?? "internal_error";
-    to.close(CLOSE_CODES[reason], reason);
-    // A client that takes nothing does not answer the closing either.
-    setTimeout(() => !isClosed && to.terminate(), LAST_BYTES_SECS * 1000).unref();
   }
 
   async function change(text: string): Promise<void> {
@@ -105,11 +103,7 @@ export function streamSocket(stream: OpenStream, deps: StreamSocketDeps): WebSoc
   return {
     opened(to) {
       peer = to;
-      connection.onEndWhileSending = () => {
-        sendWaiting(to);
-        for (const frame of connection.takeLast()) to.send(frame.webSocket);
-        onDrained?.();
-      };
+      connection.onEndWhileSending = () => limitLastBytes(to);
       if (deps.waitsForSubscription) {
         const expire = () => connection.end("invalid_subscription", "no subscription was sent");
         firstMessage = setTimeout(expire, deps.firstMessageMs ?? FIRST_MESSAGE_MS);
@@ -127,6 +121,7 @@ export function streamSocket(stream: OpenStream, deps: StreamSocketDeps): WebSoc
     closed() {
       isClosed = true;
       clearTimeout(firstMessage);
+      clearTimeout(lastBytes);
       reservation.end();
       connection.end("client");
       onDrained?.();

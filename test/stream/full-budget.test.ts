@@ -16,7 +16,6 @@ function waitingStream() {
     hasEnded: false,
     endReason: "expression_budget",
     next: async () => taken.shift() ?? [],
-    takeLast: () => [frameAt(2)],
     restartStallTime: () => undefined,
     end: () => undefined,
     onEndWhileSending: undefined as (() => void) | undefined,
@@ -27,6 +26,7 @@ function waitingStream() {
     async end() {
       await Bun.sleep(1);
       connection.hasEnded = true;
+      taken.push([frameAt(2)]);
       connection.onEndWhileSending?.();
       await Bun.sleep(150);
     },
