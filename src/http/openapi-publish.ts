@@ -1,4 +1,5 @@
 import { basePathOf } from "../config/names.ts";
+import { errorKinds } from "./errors.ts";
 import { mergeAliases } from "./openapi-aliases.ts";
 import { SchemaCleanup } from "./openapi-cleanup.ts";
 import { isObject, type Json, type JsonObject, type OpenApiDocument } from "./openapi-document.ts";
@@ -14,6 +15,17 @@ function underPrefix(operation: JsonObject, prefix: string): JsonObject {
     ...operation,
     operationId: prefix + id.charAt(0).toUpperCase() + id.slice(1),
     tags: tags.map((tag) => `${prefix}: ${tag}`),
+  };
+}
+
+/** Adds the responses of Bun, which every path may give. */
+function withRuntimeErrors({ responses, ...operation }: JsonObject): JsonObject {
+  const entries = Object.entries(errorKinds).flatMap(([name, kind]): [string, Json][] =>
+    "isOfRuntime" in kind ? [[String(kind.status), { $ref: `#/components/responses/${name}` }]] : [],
+  );
+  return {
+    ...operation,
+    responses: { ...(isObject(responses) ? responses : {}), ...Object.fromEntries(entries) },
   };
 }
 
@@ -71,7 +83,7 @@ export function publishOpenApi(raw: OpenApiDocument, options: PublishOptions): O
     const id = String(operation.operationId);
     const example = (prefix === undefined ? undefined : examples.compat[id]) ?? examples.native[id];
     const withItsExample = example === undefined ? operation : withExample(operation, example);
-    const cleaned = cleanup.operation(withItsExample);
+    const cleaned = withRuntimeErrors(cleanup.operation(withItsExample));
     return prefix === undefined ? cleaned : underPrefix(cleaned, prefix);
   });
   const cleanedWebhooks = mapOperations(webhooks, (operation) => cleanup.operation(operation));

@@ -123,10 +123,10 @@ function documentedResponses(spec: OperationSpec<QueryParams | undefined, TSchem
   if (query !== undefined || body !== undefined) names.add("badRequest");
   if (body !== undefined) for (const name of BODY_ERRORS) names.add(name);
   if (security !== undefined) names.add("unauthorized");
-  names.add("headersTooLarge").add("internal");
+  names.add("internal");
   const failures = [...names].map((name) => [
     errorKinds[name].status,
-    errorResponse === undefined || "isOfRuntime" in errorKinds[name]
+    errorResponse === undefined
       ? { $ref: `#/components/responses/${name}` }
       : { description: errorKinds[name].message, content: { "application/json": { schema: errorResponse } } },
   ]);

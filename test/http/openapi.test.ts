@@ -58,7 +58,7 @@ describe("every operation", () => {
       const schemas = success.map((status) =>
         child(responses, status, "content", "application/json", "schema"),
       );
-      if (success.length === 0) expect(Object.keys(responses)).toEqual(["501"]);
+      if (success.length === 0) expect(Object.keys(responses)).toEqual(["431", "501"]);
       expect(schemas.every((schema) => typeof schema === "object" && schema !== null)).toBe(true);
     }
   });
@@ -67,9 +67,6 @@ describe("every operation", () => {
     const { responses } = child(document, "components") as { responses: Record<string, JsonObject> };
     expect(Object.keys(responses.headersTooLarge ?? {})).toEqual(["description"]);
     for (const { name, operation } of operations()) {
-      const isUnserved =
-        child(operation, "responses", "200") === undefined && child(operation, "responses", "501");
-      if (isUnserved) continue;
       const ref = child(operation, "responses", "431", "$ref");
       expect([name, ref]).toEqual([name, "#/components/responses/headersTooLarge"]);
     }
@@ -101,7 +98,7 @@ describe("every operation", () => {
 test("an operation that can respond with 501 documents the condition and the message", () => {
   const sentence = { description: "Always.", content: { "application/json": expect.anything() } };
   const responses = child(document.paths, "/v2/svc/cast", "post", "responses");
-  expect(responses).toEqual({ 501: sentence });
+  expect(child(responses, "501")).toEqual(sentence);
   expect(child(responses, "501", "content", "application/json")).toEqual({
     schema: { $ref: "#/components/schemas/Error" },
     example: { message: "not implemented" },
