@@ -39,26 +39,35 @@ export function sdkClassesIn({ text }: SourceFile): Map<string, ClassName> {
   return classes;
 }
 
+/** What the sources show of the settings of a client: that they have `basePath`, that they lack it, or neither. */
+type Verdict = "has" | "lacks" | "unknown";
+
 /** The objects of a repository that may be settings of a client, by their names. */
-export interface SettingsNames {
-  /** The text of the braces. Undefined if it is a `Configuration`, which is checked where it is made. */
-  readonly objects: ReadonlyMap<string, string | undefined>;
-}
+export type SettingsNames = ReadonlyMap<
+  string,
+  readonly { readonly path: string; readonly verdict: Verdict }[]
+>;
 
 /** @param files with blank comments. */
 export function findSettings(files: readonly SourceFile[]): SettingsNames {
-  const objects = new Map<string, string | undefined>();
-  for (const { text } of files) {
-    if (!/eynar|basePath/.test(text)) continue;
+  const named = new Map<string, { path: string; verdict: Verdict }[]>();
+  let objects = 0;
+  for (const { path, text } of files) {
+    if (!/neynar|basePath/i.test(text)) continue;
     const assigned =
       /\b([\w$]{1,60})\s*(?::\s*[\w.$<>]{1,80}\s*)?=\s*(?:\{|new\s+(?:[\w$]{1,60}\.)?Configuration\b)/g;
     for (const { 0: found, 1: name = "", index } of text.matchAll(assigned)) {
-      if (objects.size >= MAX_OBJECTS) break;
-      const end = index + found.length;
-      objects.set(name, found.endsWith("{") ? untilClosed(text, end, "{", "}") : undefined);
+      objects += 1;
+      if (objects > MAX_OBJECTS) return named;
+      const isObject = found.endsWith("{");
+      // A `Configuration` is checked where it is made.
+      const verdict = isObject ? objectVerdict(untilClosed(text, index + found.length, "{", "}")) : "has";
+      const known = named.get(name);
+      if (known) known.push({ path, verdict });
+      else named.set(name, [{ path, verdict }]);
     }
   }
-  return { objects };
+  return named;
 }
 
 /**
@@ -80,25 +89,32 @@ export function clientsWithoutBase(
   return [...text.matchAll(made)].flatMap(({ 0: found, 1: name = "", index }) => {
     const className = classes.get(name);
     const given = untilClosed(text, index + found.length, "(", ")");
-    const verdict = sdkMajor === 1 ? verdictOfFirst(given) : verdictOf(given, settings);
+    const verdict = sdkMajor === 1 ? optionalVerdict(given) : verdictOf(given, file.path, settings);
     if (className === undefined || verdict === "has") return [];
     return { className, isCertain: verdict === "lacks", at: index };
   });
 }
 
-/** What the sources show of the settings of a client: that they have `basePath`, that they lack it, or neither. */
-type Verdict = "has" | "lacks" | "unknown";
+const optionalVerdict = (given: string): Verdict => (/\bbasePath\b/.test(given) ? "has" : "lacks");
 
-const verdictOfFirst = (given: string): Verdict => (/\bbasePath\b/.test(given) ? "has" : "lacks");
+const objectVerdict = (text: string): Verdict => {
+  if (/\bbasePath\b/.test(text)) return "has";
+  return text.includes("...") ? "unknown" : "lacks";
+};
 
-/** @param given the arguments of a client or of a `Configuration`. A `Configuration` among them is checked by itself. */
-function verdictOf(given: string, { objects }: SettingsNames): Verdict {
+/**
+ * @param given the arguments of a client or of a `Configuration`. A `Configuration` among them is checked by itself.
+ * @param path of the file, whose own names come before those of others.
+ */
+function verdictOf(given: string, path: string, settings: SettingsNames): Verdict {
   if (/\bbasePath\b|\bnew\s+(?:[\w$]{1,60}\.)?Configuration\b/.test(given)) return "has";
-  if (/^\s*(?:\{|$)/.test(given)) return given.includes("...") ? "unknown" : "lacks";
-  const name = /^\s*([\w$]+)\s*(?:$|,)/.exec(given)?.[1];
-  if (name === undefined || !objects.has(name)) return "unknown";
-  const object = objects.get(name);
-  return object === undefined ? "has" : verdictOf(`{${object}`, { objects });
+  if (/^\s*(?:\{|$)/.test(given)) return objectVerdict(given);
+  const name = /^\s*([\w$]+)\s*(?:$|,)/.exec(given)?.[1] ?? "";
+  const found = settings.get(name) ?? [];
+  const own = found.filter((one) => one.path === path);
+  if (own.some(({ verdict }) => verdict === "lacks")) return "lacks";
+  const candidates = own.length > 0 ? own : found;
+  return candidates.length > 0 && candidates.every(({ verdict }) => verdict === "has") ? "has" : "unknown";
 }
 
 /** The text from `start` to what closes the bracket that has just opened. */

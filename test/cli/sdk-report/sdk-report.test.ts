@@ -219,6 +219,42 @@ describe("the client of an app", () => {
     expect(report.calls.map(({ call }) => call)).toEqual(["fetchFeed"]);
   });
 
+  test.each([
+    [
+      "the same file",
+      "lacks",
+      { "a.ts": "const config = { apiKey };\nconst c = new NeynarAPIClient(config); c.fetchFeed({});" },
+    ],
+    [
+      "two functions of it",
+      "lacks",
+      {
+        "a.ts":
+          "function one() { const config = { basePath }; }\nfunction two() { const config = { apiKey }; const c = new NeynarAPIClient(config); c.fetchFeed({}); }",
+      },
+    ],
+    [
+      "one other file",
+      "unknown",
+      {
+        "a.ts": 'import { config } from "./b";\nconst c = new NeynarAPIClient(config); c.fetchFeed({});',
+        "b.ts": "/* neynar */ export const config = { apiKey };",
+      },
+    ],
+  ])("settings of a file count before those of the same name elsewhere: %s", (_, verdict, texts) => {
+    const files = Object.entries(texts).map(([path, text]) => [path, sdk + text]);
+    const report = reportOf({
+      ...Object.fromEntries(files),
+      "next.config.ts": "const config = { basePath: '/app' };",
+    });
+    expect(report.changes.map(({ what }) => what)).toEqual(
+      verdict === "lacks" ? ["new NeynarAPIClient without basePath"] : [],
+    );
+    expect(report.unclear.map(({ call }) => call)).toEqual(
+      verdict === "lacks" ? [] : ["new NeynarAPIClient(…)"],
+    );
+  });
+
   test.each(["settings()", "config", "{ ...shared, apiKey }"])(
     "whose settings the sources do not show is one to look at, and not ok: %s",
     (settings) => {
