@@ -180,8 +180,25 @@ const REFUSALS: readonly [
   [
     "not_implemented",
     501,
+    "a token of another service in place of a signer",
+    () => call("POST", "/notifications/seen/", { type: "likes" }, { authorization: "Bearer eyJ" }),
+  ],
+  [
+    "not_implemented",
+    501,
     "a filter of feeds",
     () => call("GET", "/feed/?feed_type=filter&filter_type=embed_types&embed_types=text&fid=3"),
+  ],
+  // Last, because it counts against the address of all tests here.
+  [
+    "rate_limited",
+    429,
+    "unknown keys of one address",
+    async () => {
+      const guess = () => call("POST", "/cast/", {}, key(`svc_11111111_${"1".repeat(44)}`));
+      for (let n = 0; n < 20; n++) await guess();
+      return guess();
+    },
   ],
 ];
 

@@ -4,7 +4,7 @@ import { parseBody, rawBody } from "../../../http/body.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { keyCallerOf } from "../../../http/exchange.ts";
 import { aliasOf } from "../../../http/operation.ts";
-import { ownValue } from "../../../management/fields.ts";
+import { type JsonObject, ownValue } from "../../../management/fields.ts";
 import { nowSecs } from "../../../runtime/clock.ts";
 import { SEEN_TYPES, type SeenStore, type SeenType } from "../../../writes/seen/seen-store.ts";
 import { type ManagedWriteDeps, readSignedWrite, userOfSigner } from "./managed-write.ts";
@@ -21,7 +21,10 @@ export interface SeenRouteDeps extends ManagedWriteDeps {
 /** `/notifications/seen`: marks the notifications of the signer's user as seen, for the owner of the key. */
 export function seenRoutes(deps: SeenRouteDeps): AnyElysia {
   const mark = async ({ request }: { readonly request: Request }) => {
-    const { fields, signerUuid } = readSignedWrite(parseBody(rawBody(request)));
+    const body = parseBody(rawBody(request));
+    if (request.headers.has("authorization") && !hasSigner(body))
+      throw new ApiError("notImplemented", NO_BEARER);
+    const { fields, signerUuid } = readSignedWrite(body);
     const types = readTypes(ownValue(fields, "type"));
     const { fid } = await userOfSigner(request, deps, signerUuid);
     await deps.seen.mark(keyCallerOf(request).ownerFid, fid, types, nowSecs(deps.clock));
@@ -41,6 +44,11 @@ export function seenRoutes(deps: SeenRouteDeps): AnyElysia {
     .post("/notifications/seen", mark, hook)
     .post("/notifications/mark_seen", mark, aliasOf("/notifications/seen", hook));
 }
+
+const NO_BEARER = "bearer tokens are those of another service; name a signer_uuid of this one";
+
+const hasSigner = (body: unknown) =>
+  typeof body === "object" && body !== null && ownValue(body as JsonObject, "signer_uuid") !== undefined;
 
 function readTypes(value: unknown): readonly SeenType[] {
   if (value === undefined || value === null) return SEEN_TYPES;
