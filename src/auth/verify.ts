@@ -1,7 +1,7 @@
 import type { ServiceNames } from "../config/names.ts";
 import { ApiError } from "../http/errors.ts";
-import { UNKNOWN_FID } from "../http/params.ts";
 import { pausedByOperator } from "../http/paused.ts";
+import { UNKNOWN_FID } from "../protocol/fid.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { CustodyOf } from "./custody.ts";

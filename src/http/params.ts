@@ -1,4 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
+import { fidOfU64 } from "../protocol/fid.ts";
 import { ApiError } from "./errors.ts";
 import type { RawQuery } from "./query-string.ts";
 
@@ -45,12 +46,6 @@ function presentKey(keys: readonly string[], raw: RawQuery): string {
 export function renamed<T>(param: QueryParam<T>, ...keys: readonly [string, ...string[]]): QueryParam<T> {
   return { ...param, keys };
 }
-
-/**
- * Represents every fid above 2^53 - 1. Such a fid is well formed and does not exist. Real fids start at 1, so no row
- * matches this value, and no large fid is rounded to the fid of another user.
- */
-export const UNKNOWN_FID = -1;
 
 /** Optional texts of a parameter in the OpenAPI document. */
 export interface Documented {
@@ -139,7 +134,7 @@ export function parseFid(text: string): number | undefined {
   if (text.length <= exactDigits) return Number(text);
   const exact = BigInt(text);
   if (exact > maxU64) return undefined;
-  return exact > BigInt(Number.MAX_SAFE_INTEGER) ? UNKNOWN_FID : Number(exact);
+  return fidOfU64(exact);
 }
 
 const fidSchema = (documented: Documented = {}) =>

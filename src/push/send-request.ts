@@ -4,10 +4,8 @@ import { ok, type Result } from "../lib/result.ts";
 import { textFault } from "../management/fields.ts";
 import { badField, type Refusal } from "../management/refusal.ts";
 import { checked, type Fault, schemaReader, Text } from "../management/request-schema.ts";
+import { UNKNOWN_FID } from "../protocol/fid.ts";
 import type { Audience, Notification } from "./store/campaign-store.ts";
-
-/** Stands for every fid above 2^53 - 1; no such fid exists. */
-const UNKNOWN_FID = -1;
 
 /** A validated request to send a notification. */
 export interface SendRequest {

@@ -17,9 +17,9 @@ import {
   type QueryParam,
   text,
   textList,
-  UNKNOWN_FID,
 } from "../../src/http/params.ts";
 import { parseQueryString } from "../../src/http/query-string.ts";
+import { UNKNOWN_FID } from "../../src/protocol/fid.ts";
 
 function decode<T>(param: QueryParam<T>, query: string): T {
   return decodeQuery({ p: param }, parseQueryString(`http://localhost/?${query}`)).p;

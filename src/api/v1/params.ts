@@ -8,7 +8,6 @@ import {
   type QueryParam,
   scalar,
   text,
-  UNKNOWN_FID,
 } from "../../http/params.ts";
 import { decodeBase58 } from "../../lib/base58.ts";
 import { type EnumNames, numberOf } from "./names.ts";
@@ -22,11 +21,11 @@ function spelled<T>(snakeCase: string, param: QueryParam<T>): QueryParam<T> {
 const MAX_BYTES = 1024;
 const SOLANA_BYTES = 32;
 
-/** An fid. One that no number represents belongs to no user. */
+/** An fid, or `UNKNOWN_FID`. */
 function fidOf(value: string, name: string): number {
   const fid = parseFid(value);
   if (fid === undefined) throw badRequest(`${name} must be an unsigned integer`);
-  return fid === UNKNOWN_FID ? Number.MAX_SAFE_INTEGER : fid;
+  return fid;
 }
 
 const fidSchema = (documented: Documented = {}): TSchema =>

@@ -15,7 +15,7 @@ import type { Target } from "../../read/hub/single-messages.ts";
 import type { StoredMessage } from "../../read/hub/stored-message.ts";
 import { encodeFields, encodeList, listedBytes } from "../../read/hub/wire-bytes.ts";
 import type { RawCall, RawMethod } from "../raw-service.ts";
-import { bytes, castId, flag, type RequestOf, readRequest, text, u32, u64, u64s } from "./request.ts";
+import { bytes, castId, fid, fids, flag, type RequestOf, readRequest, text, u32, u64 } from "./request.ts";
 
 type Shape = Parameters<typeof readRequest>[1];
 type Listed<Item> = Promise<Result<Page<Item>, Refusal>>;
@@ -32,7 +32,7 @@ const page = (first: number) => ({
   pageToken: bytes(first + 1),
   reverse: flag(first + 2),
 });
-const FID_PAGE = { fid: u64(1), ...page(2) };
+const FID_PAGE = { fid: fid(1), ...page(2) };
 const FID_TIMES = { ...FID_PAGE, startTimestamp: u64(5), stopTimestamp: u64(6) };
 const BY_TARGET = { cast: castId(1), url: text(6), reactionType: u32(2), ...page(3) };
 
@@ -46,7 +46,7 @@ export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>
     if (reads.isPartial) call.sendMetadata(PARTIAL);
   };
   return {
-    GetCast: one({ fid: u64(1), hash: bytes(2) }, ({ fid = 0, hash = NOTHING }) =>
+    GetCast: one({ fid: fid(1), hash: bytes(2) }, ({ fid = 0, hash = NOTHING }) =>
       message(reads.cast({ fid, hash })),
     ),
     GetCastsByFid: list(FID_PAGE, (query, call) => reads.castsByFid(withFid(query), MESSAGES, call.signal)),
@@ -59,11 +59,11 @@ export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>
       return reads.castsByMention(withFid(query), MESSAGES, call.signal);
     }),
     GetReaction: one(
-      { fid: u64(1), reactionType: u32(2), cast: castId(3), url: text(4) },
+      { fid: fid(1), reactionType: u32(2), cast: castId(3), url: text(4) },
       ({ fid = 0, reactionType = 0, ...target }) =>
         message(reads.reaction({ fid, reactionType, target: targetOf(target) })),
     ),
-    GetReactionsByFid: list({ fid: u64(1), reactionType: u32(2), ...page(3) }, (query, call) =>
+    GetReactionsByFid: list({ fid: fid(1), reactionType: u32(2), ...page(3) }, (query, call) =>
       reads.reactionsByFid(withFid(query), MESSAGES, call.signal),
     ),
     GetReactionsByTarget: list(BY_TARGET, (query, call) => {
@@ -75,26 +75,26 @@ export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>
       return reads.reactionsByCast({ ...query, target: targetOf(query) }, MESSAGES, call.signal);
     }),
     GetLink: one(
-      { fid: u64(1), linkType: text(2), targetFid: u64(3) },
+      { fid: fid(1), linkType: text(2), targetFid: fid(3) },
       ({ fid = 0, linkType = "", targetFid }) => message(reads.link({ fid, linkType, targetFid })),
     ),
-    GetLinksByFid: list({ fid: u64(1), linkType: text(2), ...page(3) }, (query, call) =>
+    GetLinksByFid: list({ fid: fid(1), linkType: text(2), ...page(3) }, (query, call) =>
       reads.linksByFid(withFid(query), MESSAGES, call.signal),
     ),
-    GetLinksByTarget: list({ targetFid: u64(1), linkType: text(2), ...page(3) }, (query, call) => {
+    GetLinksByTarget: list({ targetFid: fid(1), linkType: text(2), ...page(3) }, (query, call) => {
       overAll(call);
       return reads.linksByTarget(query, MESSAGES, call.signal);
     }),
     GetLinkCompactStateMessageByFid: list(FID_PAGE, (query, call) =>
       reads.compactLinkStatesByFid(withFid(query), MESSAGES, call.signal),
     ),
-    GetUserData: one({ fid: u64(1), userDataType: u32(2) }, ({ fid = 0, userDataType = 0 }) =>
+    GetUserData: one({ fid: fid(1), userDataType: u32(2) }, ({ fid = 0, userDataType = 0 }) =>
       message(reads.userData({ fid, userDataType })),
     ),
     GetUserDataByFid: list(FID_PAGE, (query, call) =>
       reads.userDataByFid(withFid(query), MESSAGES, call.signal),
     ),
-    GetVerification: one({ fid: u64(1), address: bytes(2) }, ({ fid = 0, address = NOTHING }) =>
+    GetVerification: one({ fid: fid(1), address: bytes(2) }, ({ fid = 0, address = NOTHING }) =>
       message(reads.verification({ fid, address })),
     ),
     GetVerificationsByFid: list(FID_PAGE, (query, call) =>
@@ -121,21 +121,21 @@ export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>
     GetUsernameProof: one({ name: bytes(1) }, ({ name = NOTHING }) =>
       mapOk(reads.usernameProof({ name }), (proof) => UserNameProof.encode(proof).finish()),
     ),
-    GetUserNameProofsByFid: one({ fid: u64(1) }, (query) =>
+    GetUserNameProofsByFid: one({ fid: fid(1) }, (query) =>
       mapOk(reads.usernameProofsByFid(withFid(query)), (proofs) =>
         UsernameProofsResponse.encode({ proofs: [...proofs] }).finish(),
       ),
     ),
-    GetOnChainSigner: one({ fid: u64(1), signer: bytes(2) }, ({ fid = 0, signer = NOTHING }) =>
+    GetOnChainSigner: one({ fid: fid(1), signer: bytes(2) }, ({ fid = 0, signer = NOTHING }) =>
       mapOk(reads.onChainSigner({ fid, signer }), (event) => event.bytes),
     ),
     GetOnChainSignersByFid: list(FID_PAGE, (query, call) =>
       reads.onChainSignersByFid(withFid(query), EVENTS, call.signal),
     ),
-    GetSigner: one({ fid: u64(1), signer: bytes(2) }, ({ fid = 0, signer = NOTHING }) =>
+    GetSigner: one({ fid: fid(1), signer: bytes(2) }, ({ fid = 0, signer = NOTHING }) =>
       mapOk(reads.signer({ fid, signer }), (key) => encodeFields([{ field: 1, bytes: encodeKey(key) }])),
     ),
-    GetSignersByFid: one({ ...FID_PAGE, requesterFids: u64s(5) }, async (query, call) => {
+    GetSignersByFid: one({ ...FID_PAGE, requesterFids: fids(5) }, async (query, call) => {
       const { fid = 0, requesterFids = [] } = query;
       const keys = { show: encodeKey, bytesOf: listedBytes };
       const found = await reads.signersByFid({ ...query, fid, requesterFids }, keys, call.signal);
@@ -148,19 +148,19 @@ export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>
         return Buffer.concat([encodePage(keysPage, call), summary]);
       });
     }),
-    GetOnChainEvents: list({ fid: u64(1), eventType: u32(2), ...page(3) }, (query, call) =>
+    GetOnChainEvents: list({ fid: fid(1), eventType: u32(2), ...page(3) }, (query, call) =>
       reads.onChainEvents({ ...withFid(query), eventType: query.eventType ?? 0 }, EVENTS, call.signal),
     ),
-    GetIdRegistryOnChainEvent: one({ fid: u64(1) }, (query) =>
+    GetIdRegistryOnChainEvent: one({ fid: fid(1) }, (query) =>
       mapOk(reads.idRegistryEvent(withFid(query)), (event) => event.bytes),
     ),
     GetIdRegistryOnChainEventByAddress: one({ address: bytes(1) }, ({ address = NOTHING }) =>
       mapOk(reads.idRegistryEventByAddress({ address }), (event) => event.bytes),
     ),
-    GetFidAddressType: one({ fid: u64(1), address: bytes(2) }, ({ fid = 0, address = NOTHING }) =>
+    GetFidAddressType: one({ fid: fid(1), address: bytes(2) }, ({ fid = 0, address = NOTHING }) =>
       mapOk(reads.fidAddressType({ fid, address }), (types) => FidAddressTypeResponse.encode(types).finish()),
     ),
-    GetCurrentStorageLimitsByFid: one({ fid: u64(1) }, (query) =>
+    GetCurrentStorageLimitsByFid: one({ fid: fid(1) }, (query) =>
       mapOk(reads.storageLimits(withFid(query)), (limits) => StorageLimitsResponse.encode(limits).finish()),
     ),
     GetFids: one({ ...page(1), shardId: u32(4) }, async (query, call) => {

@@ -1,5 +1,6 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { ok, type Result } from "../../lib/result.ts";
+import { fidOfU64 } from "../../protocol/fid.ts";
 import { invalidParam, type Refusal } from "../../read/hub/refusal.ts";
 
 /** The id of a cast in a request. */
@@ -32,11 +33,10 @@ const delimited =
   <T>(read: (reader: BinaryReader) => T) =>
   (field: number): RequestField<T> => ({ field, wireType: LENGTH_DELIMITED, read });
 
-/**
- * A 64-bit number. A number above 2^53 - 1 is read as that: it is an fid that no user has, and must not be rounded to the
- * fid of another user.
- */
-export const u64 = varint(readU64);
+/** A 64-bit number. A number above 2^53 - 1 is read as that. */
+export const u64 = varint((reader) => Math.min(Number(reader.uint64()), Number.MAX_SAFE_INTEGER));
+/** An fid, or `UNKNOWN_FID`. */
+export const fid = varint(readFid);
 export const u32 = varint((reader) => reader.uint32());
 export const flag = varint((reader) => reader.bool());
 export const text = delimited((reader) => reader.string());
@@ -45,15 +45,14 @@ export const castId = delimited((reader): CastIdField => {
   const { fid = 0, hash = new Uint8Array() } = readFields(new BinaryReader(reader.bytes()), CAST_ID);
   return { fid, hash };
 });
-/** A packed list of numbers. */
-export const u64s = delimited((reader) => {
-  const numbers: number[] = [];
-  for (const packed = new BinaryReader(reader.bytes()); packed.pos < packed.len; )
-    numbers.push(readU64(packed));
-  return numbers;
+/** A packed list of fids. */
+export const fids = delimited((reader) => {
+  const read: number[] = [];
+  for (const packed = new BinaryReader(reader.bytes()); packed.pos < packed.len; ) read.push(readFid(packed));
+  return read;
 });
 
-const CAST_ID = { fid: u64(1), hash: bytes(2) };
+const CAST_ID = { fid: fid(1), hash: bytes(2) };
 
 /** Decodes a request. Unknown fields are ignored. */
 export function readRequest<const Shape extends RequestShape>(
@@ -79,6 +78,6 @@ function readFields<Shape extends RequestShape>(reader: BinaryReader, shape: Sha
   return request as RequestOf<Shape>;
 }
 
-function readU64(reader: BinaryReader): number {
-  return Math.min(Number(reader.uint64()), Number.MAX_SAFE_INTEGER);
+function readFid(reader: BinaryReader): number {
+  return fidOfU64(BigInt(reader.uint64()));
 }

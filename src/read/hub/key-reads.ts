@@ -1,5 +1,6 @@
 import { statement } from "../../db/index/statement.ts";
 import { ok, type Result } from "../../lib/result.ts";
+import { UNKNOWN_FID } from "../../protocol/fid.ts";
 import { KEY_TYPE_ED25519 } from "../../protocol/validate/gasless-key.ts";
 import { Signer, SignerSource, type SignersByFidResponse } from "../../protocol/wire/generated/state.ts";
 import { type ActiveSigner, activeSigners, findSigner, signersBehind } from "./chain-events.ts";
@@ -112,7 +113,9 @@ function summaryOf({ db }: ReadContext, fid: number, requesterFids: readonly num
     gaslessSignerLimit: MAX_GASLESS_KEYS,
     currentUserNonce: db.get(nonceOf, fid, 0)?.nonce ?? 0,
     requesterFidNonces: Object.fromEntries(
-      requesterFids.map((requestFid) => [requestFid, db.get(nonceOf, 0, requestFid)?.nonce ?? 0]),
+      requesterFids
+        .filter((requestFid) => requestFid !== UNKNOWN_FID)
+        .map((requestFid) => [requestFid, db.get(nonceOf, 0, requestFid)?.nonce ?? 0]),
     ),
   };
 }

@@ -7,9 +7,12 @@ import {
   UserDataType,
   type UserNameProof,
 } from "@farcaster/hub-nodejs";
-import { indexPath } from "../../../src/db/index/database.ts";
+import { status } from "@grpc/grpc-js";
+import { indexPath, openIndexInMemory } from "../../../src/db/index/database.ts";
+import { readMethods } from "../../../src/hub/reads/methods.ts";
 import { Message, MessageType, StorageUnitType } from "../../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../../src/protocol/wire/generated/on-chain.ts";
+import { createHubReads } from "../../../src/read/hub/hub-reads.ts";
 import { keyAddedEvent } from "../../support/envelopes.ts";
 import { proEvent, rentEvent, signerEvent, transferEvent } from "../../support/events.ts";
 import { gaslessKeyMessage } from "../../support/gasless-keys.ts";
@@ -356,6 +359,30 @@ describe("positions and numbers that are not what they seem:", () => {
     expect((await client.getCastsByFid({ fid: 0 }))._unsafeUnwrap().messages).toEqual([]);
   });
 
+  test("every method takes an fid of 53 to 64 bits in any field for one that belongs to no user", async () => {
+    const db = openIndexInMemory();
+    const methods = Object.keys(readMethods(createHubReads({ db, network: 1, clock: node.clock })));
+    db[Symbol.dispose]();
+    expect(methods.length).toBeGreaterThan(20);
+    for (const fid of [2n ** 53n, 2n ** 63n, 2n ** 64n - 1n]) {
+      const number = varint(fid);
+      const castId = [8, ...number, 0x12, 20, ...Buffer.alloc(20, 1)];
+      const requests = {
+        numbers: [1, 2, 3, 4, 5].flatMap((field) => [field << 3, ...number]),
+        messages: [1, 3, 4].flatMap((field) => [(field << 3) | 2, castId.length, ...castId]),
+        lists: [8, 3, (5 << 3) | 2, number.length, ...number],
+      };
+      for (const method of methods) {
+        for (const bytes of Object.values(requests)) {
+          const { code } = await rawCall(method, Buffer.from(bytes));
+          // The hub reports faults when the test ends, too.
+          expect([method, code]).not.toEqual([method, status.INTERNAL]);
+          expect([method, code]).not.toEqual([method, status.UNKNOWN]);
+        }
+      }
+    }
+  });
+
   test("an empty token is the first page; garbage and tokens of another list or direction are refused", async () => {
     const { client } = hub;
     const refusal = "bad_request.invalid_param: invalid page_token";
@@ -418,25 +445,30 @@ test("rows that stay appear once while others come and go during a walk", async 
 });
 
 async function rawCastsByFid(fid: number): Promise<number> {
+  const { response } = await rawCall("GetCastsByFid", Buffer.from([8, ...varint(BigInt(fid))]));
+  return response?.length ?? -1;
+}
+
+function varint(value: bigint): number[] {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest >>= 7n) {
+    bytes.push(Number(rest & 0x7fn) | (rest > 0x7fn ? 0x80 : 0));
+    if (rest <= 0x7fn) return bytes;
+  }
+}
+
+/** Calls a method with the bytes of its request. Returns the bytes of its response, or the code of its error. */
+async function rawCall(
+  method: string,
+  request: Buffer,
+): Promise<{ readonly response?: Buffer | undefined; readonly code?: number | undefined }> {
   const { Client, credentials } = await import("@grpc/grpc-js");
   const raw = new Client(hub.address, credentials.createInsecure());
-  const request: number[] = [8];
-  for (let rest = BigInt(fid); ; rest >>= 7n) {
-    request.push(Number(rest & 0x7fn) | (rest > 0x7fn ? 0x80 : 0));
-    if (rest <= 0x7fn) break;
-  }
   const asBuffer = (bytes: Buffer) => bytes;
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  raw.makeUnaryRequest(
-    "/HubService/GetCastsByFid",
-    asBuffer,
-    asBuffer,
-    Buffer.from(request),
-    (cause, response) => {
-      raw.close();
-      if (cause) reject(cause);
-      else resolve(response?.length ?? -1);
-    },
-  );
+  const { promise, resolve } = Promise.withResolvers<{ response?: Buffer; code?: number }>();
+  raw.makeUnaryRequest(`/HubService/${method}`, asBuffer, asBuffer, request, (cause, response) => {
+    raw.close();
+    resolve(cause ? { code: cause.code } : { response: response ?? Buffer.alloc(0) });
+  });
   return promise;
 }

@@ -4,6 +4,7 @@ import { LinkType } from "../../../db/index/messages/link-type.ts";
 import { decodeRest } from "../../../db/index/messages/rest.ts";
 import { embedsOf } from "../../../db/index/project/casts.ts";
 import { statement } from "../../../db/index/statement.ts";
+import { UNKNOWN_FID } from "../../../protocol/fid.ts";
 import { CastId, ReactionType } from "../../../protocol/wire/generated/message.ts";
 import { isLiveCast } from "../is-live-cast.ts";
 import { newestCasts, orderedPage } from "../ordered-page.ts";
@@ -73,6 +74,7 @@ export function pairInteractions(
   query: { fids: readonly [number, number]; types: readonly ActType[] },
 ): PairAct[] {
   const { fids, types } = query;
+  if (fids.includes(UNKNOWN_FID)) return [];
   const [one, other] = fids;
   return [...actsOn(db, one, other), ...actsOn(db, other, one)]
     .filter(({ type }) => types.includes(type))
