@@ -100,9 +100,9 @@ export const alerts: readonly Alert[] = [
     severity: "critical",
     expr: "svc_disk_write_fault == 1",
     for: "1m",
-    summary: "The last write of the database {{ $labels.database }} failed.",
+    summary: "The last write of the database {{ $labels.database }} failed, or it is damaged.",
     action:
-      "`/ready` has the reason. Check the disk: full, read-only or failing. The node goes on by itself.",
+      "`/ready` has the reason. Check the disk: full, read-only or failing. The node continues by itself once it can write; a damaged database needs a restore.",
     runbook: "#storage-faults",
   },
   {

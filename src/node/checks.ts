@@ -6,7 +6,7 @@ interface Check {
   readonly stops: Stops;
   /** What makes it fail. */
   readonly setBy: string;
-  /** The event after which it passes, without a restart; null where the process ends instead. */
+  /** The event after which it passes, without a restart but for a damaged file; null where the process ends instead. */
   readonly clearedBy: string | null;
 }
 
@@ -17,6 +17,11 @@ interface Check {
 export const CHECKS = {
   stopping: { stops: "ready", setBy: "a signal to stop, or a fault that ends the process", clearedBy: null },
   starting: { stops: "ready", setBy: "the start of the process", clearedBy: "the start of its last part" },
+  database_damaged: {
+    stops: "ready",
+    setBy: "a read or a write met a damaged page of a database",
+    clearedBy: "a start over a whole database",
+  },
   disk_write: {
     stops: "ready",
     setBy: "a write of a database failed",
@@ -54,7 +59,7 @@ export const CHECKS = {
   },
   files_replaced: {
     stops: "nothing",
-    setBy: "the data directory or a database was deleted or replaced under the node",
+    setBy: "the data directory, a database or its log was deleted or replaced under the node",
     clearedBy: null,
   },
   node_fenced: {

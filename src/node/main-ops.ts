@@ -69,7 +69,7 @@ interface NodeOpsDeps {
   readonly pauses: Pick<Pauses, "latest">;
   /** Whether every part has started. */
   readonly isStarted: () => boolean;
-  readonly storage: Pick<StorageWatchOptions, "replaced" | "onReplaced">;
+  readonly storage: Pick<StorageWatchOptions, "replaced" | "onReplaced" | "damage">;
 }
 
 /** Creates the operations that the main thread serves to HTTP workers, except the HTTP workers' own metrics. */
@@ -139,6 +139,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
   const reasons: CheckReasons = {
     stopping: () => (shutdown.signal.aborted ? "the node is shutting down" : undefined),
     starting: () => (isStarted() ? undefined : "the node is starting"),
+    database_damaged: () => storageWatch.damageReason(),
     disk_write: () => storageWatch.writeFaultReason(),
     index_full: () => (stats.ingest.latest?.size.isFull ? "index at index.max_bytes" : undefined),
     upstream_worker: () => upstream?.workerReason(),

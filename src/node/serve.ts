@@ -7,7 +7,9 @@ import { isBulkBuilding } from "../db/index/bulk/bulk-phase.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../db/index/database.ts";
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
 import { newestSnapshot } from "../db/index/rankings.ts";
-import { companionsOf } from "../db/sqlite/open.ts";
+import type { SqliteConnection } from "../db/sqlite/connection.ts";
+import { companionsOf, databaseFile } from "../db/sqlite/open.ts";
+import { onDamage, recoveryOf } from "../db/sqlite/storage-error.ts";
 import { openState, statePath } from "../db/state/database.ts";
 import type { HttpFigures } from "../http/http-metrics.ts";
 import { UnsentBytes } from "../http/unsent-bytes.ts";
@@ -38,6 +40,7 @@ import { connectionCaps } from "./connection-caps.ts";
 import { createConsoleNode } from "./console/console-node.ts";
 import { operatorTokenOf, settingSourcesOf } from "./console/operator-settings.ts";
 import { createThreads } from "./console/threads.ts";
+import { createDamageReports } from "./damage-reports.ts";
 import { migrateFormerIndex } from "./former-index.ts";
 import { applyFullText } from "./full-text.ts";
 import { createLiveness, type Liveness, NOT_LIVE } from "./liveness.ts";
@@ -76,6 +79,9 @@ export interface ServeOptions {
   readonly migrate: boolean;
 }
 
+/** A database up to this size is checked whole at the start, in a tenth to half a second. */
+const MAX_CHECKED_BYTES = 128 * 1024 * 1024;
+
 /**
  * Starts the whole node. Reads need only the index, so the HTTP workers start first. The other parts start after them, and
  * their requests wait until they are ready. Each part is registered for the shutdown before it starts, so that parts stop
@@ -103,6 +109,13 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     setting: "hub.http_port (SVC_HUB_HTTP_PORT)",
   });
   await prepareDatabases(common, options);
+  const isLocal = config.state.url === "";
+  const databases = [
+    { database: "index", file: databaseFile(indexPath(dataDir.path)) } as const,
+    ...(isLocal ? [{ database: "state", file: databaseFile(statePath(dataDir.path)) } as const] : []),
+  ];
+  const damage = createDamageReports(databases, common.log);
+  onDamage(damage.note);
   const db = openIndexReader(indexPath(config.data.dir));
   shutdown.add("index reader", () => db[Symbol.dispose]());
   if (isDemo(db)) {
@@ -139,8 +152,8 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     pgStats: state.pgStats,
     threads,
     lines,
+    damage,
   });
-  const isLocal = config.state.url === "";
   // Writes of the API go through its intake.
   const hasWrites = config.writes.enabled || config.signers.enabled;
   const servesHub = config.hub.port !== 0 || config.hub.reads || hasWrites;
@@ -171,9 +184,9 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     () => lagSecsOf(upstream?.latest()),
   );
   let isStarted = false;
-  const databases = [indexPath(dataDir.path), ...(isLocal ? [statePath(dataDir.path)] : [])];
-  const companions = databases.flatMap(companionsOf);
-  const replaced = await watchForReplacement([dataDir.path, dataDir.lockFile, ...databases, ...companions]);
+  const files = databases.map(({ file }) => file);
+  const companions = files.flatMap(companionsOf);
+  const replaced = await watchForReplacement([dataDir.path, dataDir.lockFile, ...files, ...companions]);
   const hub = servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined;
   const { partMetrics, stateWatch, storageWatch, stats, ...ops } = createNodeOps({
     common,
@@ -193,6 +206,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     pauses: state.pauses,
     isStarted: () => isStarted,
     storage: {
+      damage,
       replaced,
       onReplaced({ path, change }) {
         const what = `${path} was ${change}`;
@@ -249,6 +263,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     figures: httpFigures,
     threads,
     lines,
+    damage,
     unsent,
     admission,
     onCrash: crashed("http"),
@@ -313,13 +328,16 @@ async function prepareDatabases(common: Common, { demo, newState, migrate }: Ser
   await migrateFormerIndex(common, config.data.dir, { always: migrate });
   dropCompactFile(indexPath(config.data.dir));
   using db = openIndexWriter(indexPath(config.data.dir));
+  refuseDamage(db);
   claimNetwork(db, config.protocol.network);
   claimSource(db, { follows });
   await applyFullText(common, db, config.index);
   if (!follows && (isBulkBuilding(db) || areDeferred(db))) throw new UserError(unfinishedImport(db));
   // Before the index gets any data, so that an index with data and no state means that the state was lost.
-  if (!postgres)
-    openState(statePath(config.data.dir), { mayCreate: newState || mayLackState(db) })[Symbol.dispose]();
+  if (!postgres) {
+    using state = openState(statePath(config.data.dir), { mayCreate: newState || mayLackState(db) });
+    refuseDamage(state);
+  }
   let records = 0;
   if (demo) {
     // A dynamic import, so that no other start loads the code that generates and signs the network.
@@ -329,4 +347,13 @@ async function prepareDatabases(common: Common, { demo, newState, migrate }: Ser
   const durationMs = Math.round(performance.now() - startedMs);
   if (records > 0) log.info({ records, durationMs }, "Filled the index with the demo network");
   if (isDemo(db)) log.warn("This data directory holds the demo network, whose keys are public");
+}
+
+/** @throws UserError with the remedy for a database with damaged pages. Of a large one, only a part is read. */
+function refuseDamage(db: SqliteConnection): void {
+  const lines = db.damage({ maxBytes: MAX_CHECKED_BYTES });
+  if (lines.length === 0) return;
+  throw new UserError(
+    `${db.file} is damaged:\n${lines.map((line) => `  ${line}`).join("\n")}\n${recoveryOf(db)}.`,
+  );
 }

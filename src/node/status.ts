@@ -92,7 +92,7 @@ export async function nodeStatus(config: Config, deps: StatusDeps) {
     disk: {
       free_bytes: space?.freeBytes ?? null,
       total_bytes: space?.totalBytes ?? null,
-      write_fault: storageWatch.writeFaultReason() ?? null,
+      write_fault: storageWatch.damageReason() ?? storageWatch.writeFaultReason() ?? null,
     },
     upstream: upstream ? upstreamStatus(upstream) : null,
     ingest: writer

@@ -5,6 +5,7 @@ import type { Logger } from "../runtime/logger.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import type { Replacement } from "../runtime/replacement.ts";
 import { type SetTimer, setTimer } from "../runtime/set-timer.ts";
+import type { DamageReports } from "./damage-reports.ts";
 
 /** The space of the file system of the data directory. */
 export interface DiskSpace {
@@ -16,12 +17,14 @@ export interface DiskSpace {
 /** Returns why the last write of a database failed; null after a success; undefined when the writer does not respond. */
 export type WriteFaultSource = () => Promise<string | null | undefined>;
 
-/** Monitors the data directory and the writes of the databases. */
+/** Monitors the data directory and the databases. */
 export interface StorageWatch {
+  /** A description of the damage of a database; undefined while none is known. */
+  damageReason(): string | undefined;
   /** A description of why writes fail; undefined while they succeed. */
   writeFaultReason(): string | undefined;
-  /** Whether the last write of each watched database failed. */
-  hasWriteFault(): ReadonlyMap<string, boolean>;
+  /** Whether each watched database is damaged, or its last write failed. */
+  hasFault(): ReadonlyMap<string, boolean>;
   /** Undefined before the first poll, and where the file system does not report it. */
   diskSpace(): DiskSpace | undefined;
   /** Checks once. */
@@ -33,6 +36,7 @@ export interface StorageWatchOptions {
   /** See `watchForReplacement`. */
   readonly replaced: () => Promise<Replacement | undefined>;
   readonly writeFaults: Readonly<Partial<Record<DatabaseName, WriteFaultSource>>>;
+  readonly damage: Pick<DamageReports, "of">;
   readonly log: Logger;
   /** Called once, with what was deleted or replaced. */
   readonly onReplaced: (what: Replacement) => void;
@@ -42,7 +46,9 @@ const POLL_INTERVAL_MS = 1000;
 
 /** Creates a watch. The caller schedules its polls. */
 export function createStorageWatch(options: StorageWatchOptions): StorageWatch {
-  const { dataDir, replaced, writeFaults, log, onReplaced } = options;
+  const { dataDir, replaced, writeFaults, damage, log, onReplaced } = options;
+  // In this order, independent of which database failed first.
+  const databases = Object.keys(writeFaults) as DatabaseName[];
   const faults = new Map<string, string>();
   let space: DiskSpace | undefined;
   let isReplaced = false;
@@ -60,12 +66,16 @@ export function createStorageWatch(options: StorageWatchOptions): StorageWatch {
   };
 
   return {
-    writeFaultReason() {
-      // In the order of `writeFaults`, independent of which database failed first.
-      const first = Object.keys(writeFaults).find((database) => faults.has(database));
-      return first && `the ${first} cannot be written: ${faults.get(first)}`;
+    damageReason() {
+      const damaged = databases.find((database) => damage.of(database) !== undefined);
+      return damaged && `the ${damaged} is damaged: ${damage.of(damaged)}`;
     },
-    hasWriteFault: () => new Map(Object.keys(writeFaults).map((name) => [name, faults.has(name)])),
+    writeFaultReason() {
+      const failing = databases.find((database) => faults.has(database));
+      return failing && `the ${failing} cannot be written: ${faults.get(failing)}`;
+    },
+    hasFault: () =>
+      new Map(databases.map((name) => [name, faults.has(name) || damage.of(name) !== undefined])),
     diskSpace: () => space,
     async poll() {
       const what = await replaced();
@@ -102,15 +112,15 @@ export function scheduleStorageWatch(
   };
 }
 
-/** Registers the free bytes of the data directory's file system, and which databases can be written. */
+/** Registers the free bytes of the data directory's file system, and which databases have a fault. */
 export function registerDiskMetrics({ registry, prefix }: Metrics, watch: StorageWatch): void {
   new Gauge({
     name: `${prefix}disk_write_fault`,
-    help: "1 while the last write of a database has failed, else 0.",
+    help: "1 for a database that is damaged, or whose last write has failed, else 0.",
     labelNames: ["database"],
     registers: [registry],
     collect() {
-      for (const [database, hasFault] of watch.hasWriteFault()) this.set({ database }, hasFault ? 1 : 0);
+      for (const [database, hasFault] of watch.hasFault()) this.set({ database }, hasFault ? 1 : 0);
     },
   });
   new Gauge({

@@ -170,7 +170,7 @@ test("the status and the metrics respond while no part does", async () => {
     streams: () => createStreamSlots({ connections: 5, connectionsPerAddress: 1 }, () => 0).stats(),
     pauses: { latest: () => [] },
     isStarted: () => true,
-    storage: { replaced: async () => undefined, onReplaced: () => {} },
+    storage: { replaced: async () => undefined, onReplaced: () => {}, damage: { of: () => undefined } },
   });
   const [status, { text }] = await Promise.all([
     ops.status(),

@@ -1,7 +1,20 @@
-import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { castNow, hubClient, prepareDeliveries } from "../support/delivery-network.ts";
+import { until } from "../support/manual-time.ts";
 import { makeWallet } from "../support/messages.ts";
 import { startNode, tempDir } from "../support/program.ts";
 import { signedHeaders } from "../support/signing.ts";
@@ -10,6 +23,7 @@ import { hashOf } from "../support/social.ts";
 /** The program with a disk that fails, and with a data directory that disappears. */
 
 const FID = 1;
+const PAGE_BYTES = 4096;
 
 async function signed(url: string, method: "GET" | "POST", path: string, body?: object): Promise<Response> {
   const signedAt = Math.floor(Date.now() / 1000);
@@ -96,6 +110,55 @@ test("a node whose log is replaced by another ends at once with 75, and leaves t
   expect(node.logs()).toContain(`${log} was replaced`);
   expect(readFileSync(log, "utf8")).toBe("of another");
 }, 30_000);
+
+/** Overwrites pages of a closed or open database, as a disk does that returns zeros. */
+function zeroPages(path: string, from: number, count: number): void {
+  const file = openSync(path, "r+");
+  writeSync(file, new Uint8Array(count * PAGE_BYTES), 0, count * PAGE_BYTES, (from - 1) * PAGE_BYTES);
+  closeSync(file);
+}
+
+/** The first page of a table. */
+function rootOf(path: string, table: string): number {
+  using db = new Database(path, { readonly: true });
+  const found = db.query("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(table);
+  return (found as { rootpage: number }).rootpage;
+}
+
+describe("a damaged database", () => {
+  test.each([
+    ["index", "casts", "The index can be rebuilt"],
+    ["state", "webhooks", "restore"],
+  ])("refuses a start with the file, the damage and the remedy: the %s", async (name, table, remedy) => {
+    using dir = tempDir();
+    const dataDir = `${dir.path}/data`;
+    await prepareDeliveries(dataDir, { fids: [FID], webhooks: [] });
+    const path = `${dataDir}/${name}.db`;
+    zeroPages(path, rootOf(path, table), 1);
+    const failed = startNode({ command: compiledProgram, dataDir });
+    await expect(failed).rejects.toThrow(`error: ${path} is damaged:`);
+    await expect(failed).rejects.toThrow(remedy);
+  });
+
+  test.each([
+    ["index", (url: string) => fetch(`${url}/v2/svc/feed/user/casts?fid=${FID}`)],
+    ["state", (url: string) => signed(url, "GET", "/frame/app/list")],
+  ])("that a read of the running node finds makes /ready 503: the %s", async (name, read) => {
+    using dir = tempDir();
+    const dataDir = `${dir.path}/data`;
+    await prepareDeliveries(dataDir, { fids: [FID], webhooks: [] });
+    await using node = await startNode({ command: compiledProgram, dataDir });
+    await until(async () => (await fetch(`${node.url}/ready`)).status === 200);
+    const path = `${dataDir}/${name}.db`;
+    zeroPages(path, 2, statSync(path).size / PAGE_BYTES - 1);
+    expect((await read(node.url)).status).toBeGreaterThanOrEqual(500);
+    await until(async () => (await fetch(`${node.url}/ready`)).status === 503);
+    expect(await (await fetch(`${node.url}/ready`)).text()).toContain(
+      `the ${name} is damaged: database disk image is malformed`,
+    );
+    expect(node.logs()).toContain("Found damage in the database");
+  });
+});
 
 test.skipIf(!Bun.which("prlimit"))(
   "while the disk takes no writes, nothing is acknowledged and /ready is 503 with the reason; reads go on",

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import pino from "pino";
 import { Registry } from "prom-client";
+import { createDamageReports } from "../../src/node/damage-reports.ts";
 import {
   createStorageWatch,
   registerDiskMetrics,
@@ -25,6 +26,7 @@ function watchOver(input: Partial<StorageWatchOptions>) {
     replaced: async () => undefined,
     writeFaults: {},
     onReplaced: () => {},
+    damage: { of: () => undefined },
     log,
     ...input,
   });
@@ -74,6 +76,25 @@ test("a writer that does not respond has neither failed nor succeeded", async ()
   }
   const failing = "the state cannot be written: disk I/O error";
   expect(reasons).toEqual([failing, failing, undefined, undefined]);
+});
+
+test("damage that a thread has found stays the reason, whatever is written after", async () => {
+  const log = pino({ level: "silent" });
+  const file = "/data/state.db";
+  const damage = createDamageReports([{ database: "state", file }], log);
+  const { watch } = watchOver({
+    damage,
+    writeFaults: { index: async () => "disk I/O error", state: async () => null },
+  });
+  damage.note({ database: "state", file: "/backups/state.db", reason: "of a copy" });
+  await watch.poll();
+  expect(watch.writeFaultReason()).toBe("the index cannot be written: disk I/O error");
+  damage.note({ database: "state", file, reason: "database disk image is malformed" });
+  for (let look = 0; look < 2; look++) {
+    expect(watch.damageReason()).toBe("the state is damaged: database disk image is malformed");
+    expect(Object.fromEntries(watch.hasFault())).toEqual({ index: true, state: true });
+    await watch.poll();
+  }
 });
 
 test("retries a failed database without a write, and without waiting for a lock", async () => {

@@ -31,6 +31,7 @@ async function crashOf(verifierUrl: string): Promise<string> {
     init: { config, ingest: port2, verifierUrl },
     transfer: [port2],
     keepLine: () => undefined,
+    onDamage: () => undefined,
     onCrash: crash.resolve,
   });
   const reason = await crash.promise;

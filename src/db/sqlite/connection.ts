@@ -19,6 +19,10 @@ const ALLOCATE_PAGES = command("INSERT INTO __drizzle_migrations (hash) VALUES (
 const FREE_PAGES = command("DELETE FROM __drizzle_migrations WHERE created_at IS NULL");
 const PAGE_COUNT = command("PRAGMA page_count");
 const FREE_PAGE_COUNT = command("PRAGMA freelist_count");
+/** Not the virtual ones, whose content is in others. */
+const TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0";
+/** A table with fewer rows is checked within milliseconds. */
+const SMALL_TABLE_ROWS = 2_000;
 const TOTAL_CHANGES = command("SELECT total_changes() AS changes");
 
 /**
@@ -183,11 +187,15 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     }
   }
 
-  /** Returns SQLite's description of damaged pages, at most about 20 lines. Reads the whole file. */
-  damage(): string[] {
+  /**
+   * Returns SQLite's description of damaged pages, at most about 20 lines. Reads the whole file.
+   *
+   * @param options.maxBytes of a larger file, only the tables with few rows are read.
+   */
+  damage({ maxBytes = Number.POSITIVE_INFINITY }: { readonly maxBytes?: number } = {}): string[] {
     try {
-      const lines = this.#sqlite.query<{ quick_check: string }, []>("PRAGMA quick_check(20)").all();
-      return lines.flatMap(({ quick_check: line }) => (line === "ok" ? [] : line.split("\n")));
+      if (this.sizeBytes() <= maxBytes) return this.#quickCheck("20");
+      return this.#smallTables().flatMap((table) => this.#quickCheck(`"${table}"`));
     } catch (cause) {
       const fault = asStorageError(this, cause);
       if (fault instanceof StorageError && fault.isDamage) return [fault.reason];
@@ -209,6 +217,23 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     for (const prepared of this.#statements.values()) prepared.finalize();
     this.#statements.clear();
     this.#sqlite.close();
+  }
+
+  /** @param of a number of lines, or a table. */
+  #quickCheck(of: string): string[] {
+    return this.#sqlite
+      .query<{ quick_check: string }, []>(`PRAGMA quick_check(${of})`)
+      .all()
+      .flatMap(({ quick_check: line }) => (line === "ok" ? [] : line.split("\n")));
+  }
+
+  #smallTables(): string[] {
+    const names = this.#sqlite.query<{ name: string }, []>(TABLES).all();
+    return names.flatMap(({ name }) => {
+      const count = `SELECT count(*) AS rows FROM (SELECT 1 FROM "${name}" LIMIT ${SMALL_TABLE_ROWS})`;
+      const { rows } = this.#sqlite.query<{ rows: number }, []>(count).get() ?? { rows: 0 };
+      return rows < SMALL_TABLE_ROWS ? [name] : [];
+    });
   }
 
   /** Runs `work` so that it fails where it would wait for the lock of another connection. */

@@ -102,16 +102,17 @@ export function openInMemory(migrations: Migrations): Database {
 
 /** The write-ahead log and the shared memory of a database. */
 export function companionsOf(file: string): string[] {
-  const path = fileOf(file);
+  const path = databaseFile(file);
   return [`${path}-wal`, `${path}-shm`];
 }
 
 /** SQLite places the log beside the file that a symbolic link names. */
 function withoutLink({ database, file }: DatabaseFile): DatabaseFile {
-  return { database, file: fileOf(file) };
+  return { database, file: databaseFile(file) };
 }
 
-function fileOf(path: string): string {
+/** The file at a path, or that a symbolic link there names. */
+export function databaseFile(path: string): string {
   try {
     if (!lstatSync(path).isSymbolicLink()) return path;
     return existsSync(path) ? realpathSync(path) : resolve(dirname(path), readlinkSync(path));

@@ -101,11 +101,29 @@ export function recoveryOf({ database, file }: DatabaseFile): string {
     : `The state (apps, webhooks, secrets, notification tokens, deliveries, nonces) cannot be rebuilt: move ${companions} away and restore ${file} from a backup`;
 }
 
+/** Damage that SQLite has found in a database. */
+export interface Damage extends DatabaseFile {
+  /** SQLite's message. */
+  readonly reason: string;
+}
+
+let reportDamage = (_: Damage): void => {};
+
+/** Has damage reported that any statement of this thread finds, once for each file. Its entry sets that once. */
+export function onDamage(report: (damage: Damage) => void): void {
+  const known = new Set<string>();
+  reportDamage = (damage) => {
+    if (known.size !== known.add(damage.file).size) report(damage);
+  };
+}
+
 /** Returns the error to throw for `cause`: a StorageError if the database failed, else `cause` itself. */
 export function asStorageError(where: DatabaseFile, cause: unknown): unknown {
   const fault = sqliteErrorOf(cause);
   if (!fault || CAUSED_BY_INPUT.has(fault.errno & 0xff)) return cause;
-  return new StorageError(where, fault);
+  const error = new StorageError(where, fault);
+  if (error.isDamage) reportDamage({ database: where.database, file: where.file, reason: error.reason });
+  return error;
 }
 
 /** SQLite's own error, which drizzle wraps in migrations. */

@@ -140,7 +140,7 @@ function resourcesOf(
       index_wal_bytes: sizes.index_wal_bytes,
       state_bytes: sizes.state_bytes ?? null,
       state_wal_bytes: sizes.state_wal_bytes ?? null,
-      write_fault: storageWatch.writeFaultReason() ?? null,
+      write_fault: storageWatch.damageReason() ?? storageWatch.writeFaultReason() ?? null,
     },
     limits: [
       ...(descriptors ? [{ name: "open files", used: descriptors.open(), max: descriptors.cap }] : []),

@@ -21,7 +21,7 @@ export interface FigureSources {
   /** Of each HTTP worker. */
   readonly http: readonly PartStats<HttpFigures>[];
   readonly threads: Threads;
-  readonly storageWatch: Pick<StorageWatch, "diskSpace" | "writeFaultReason">;
+  readonly storageWatch: Pick<StorageWatch, "diskSpace" | "damageReason" | "writeFaultReason">;
   readonly upstream: Pick<UpstreamWatch, "latest"> | undefined;
   readonly streams: () => StreamSlotStats;
   readonly unsent: UnsentBytesView;

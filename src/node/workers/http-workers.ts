@@ -14,6 +14,7 @@ import type { Metrics } from "../../runtime/metrics.ts";
 import type { RecentLines } from "../../runtime/recent-lines.ts";
 import type { StreamSlots } from "../../stream/slots.ts";
 import type { Threads } from "../console/threads.ts";
+import type { DamageReports } from "../damage-reports.ts";
 import {
   createMetricsPage,
   type HttpWorkerRpc,
@@ -66,6 +67,7 @@ export function startHttpWorkers(
     /** Gets each worker. */
     readonly threads: Pick<Threads, "add">;
     readonly lines: RecentLines;
+    readonly damage: Pick<DamageReports, "note">;
     readonly unsent: UnsentBytes;
     readonly admission: Admission;
     readonly onCrash: (message: string) => void;
@@ -148,6 +150,7 @@ export function startHttpWorkers(
         ...(firstWorker ? [firstWorker] : []),
       ],
       keepLine: (line) => lines.add(name, line),
+      onDamage: deps.damage.note,
       onCrash,
     });
     threads.add(name, worker);

@@ -8,6 +8,7 @@ import type { OwnTarget } from "../../net/own-target.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { RecentLines } from "../../runtime/recent-lines.ts";
 import type { Threads } from "../console/threads.ts";
+import type { DamageReports } from "../damage-reports.ts";
 import { withoutMasterKeys } from "../signers/master-keys.ts";
 import type { StateLink } from "../state/thread-state.ts";
 import { workerUrls } from "../worker-urls.ts";
@@ -63,12 +64,13 @@ interface NodeWorkersState {
   /** Gets each worker. */
   readonly threads: Pick<Threads, "add">;
   readonly lines: RecentLines;
+  readonly damage: Pick<DamageReports, "note">;
 }
 
 /** Registers all workers for the shutdown, and starts none. `config.data.dir` is absolute. */
 export function createNodeWorkers(
   { config, log, shutdown }: Common,
-  { stateNode, signals, pgStats, ownTargets, threads, lines }: NodeWorkersState,
+  { stateNode, signals, pgStats, ownTargets, threads, lines, damage }: NodeWorkersState,
 ): NodeWorkers {
   const channels = Object.fromEntries(NAMES.map((name) => [name, new WorkerChannels()])) as Record<
     WorkerName,
@@ -110,6 +112,7 @@ export function createNodeWorkers(
         init,
         transfer,
         keepLine: (line) => lines.add(thread, line),
+        onDamage: damage.note,
         onCrash: crashed(name),
       });
       running.set(name, worker);

@@ -1,4 +1,5 @@
 import { heapSize } from "bun:jsc";
+import { type Damage, onDamage } from "../../db/sqlite/storage-error.ts";
 import { type LoopMonitor, startLoopMonitor } from "../../runtime/loop-monitor.ts";
 import { type KeepLine, limitedLines } from "../../runtime/recent-lines.ts";
 
@@ -15,6 +16,7 @@ export type FromWorker =
   | { readonly type: "failed"; readonly message: string }
   | { readonly type: "vitals"; readonly vitals: ThreadVitals }
   | { readonly type: "line"; readonly line: string }
+  | { readonly type: "damage"; readonly damage: Damage }
   | { readonly type: "stopped" };
 
 /** How a thread fares. */
@@ -61,6 +63,7 @@ export function runWorker<Init>(start: (init: Init, context: WorkerContext) => P
   body.promise.catch(() => undefined);
   const send = (message: FromWorker) => self.postMessage(message);
   const keepLine = limitedLines((line) => send({ type: "line", line }));
+  onDamage((damage) => send({ type: "damage", damage }));
   const vitals = createVitals();
   self.onmessage = async (event: MessageEvent<ToWorker<Init>>) => {
     const message = event.data;

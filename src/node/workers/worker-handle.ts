@@ -1,3 +1,4 @@
+import type { Damage } from "../../db/sqlite/storage-error.ts";
 import { RetryableError } from "../../lib/failure.ts";
 import type { KeepLine } from "../../runtime/recent-lines.ts";
 import type { FromWorker, ThreadVitals, ToWorker } from "./worker-entry.ts";
@@ -23,6 +24,7 @@ export interface WorkerHandle {
  *
  * @param init the initial message of its body; `transfer` lists the ports in it.
  * @param keepLine gets the worker's log lines of level warn and above.
+ * @param onDamage called for each damaged database that a statement of the worker finds.
  * @param onCrash called when the worker fails after it was ready, unless it was stopped.
  */
 export function startWorker<Init>(options: {
@@ -31,9 +33,10 @@ export function startWorker<Init>(options: {
   init: Init;
   transfer?: MessagePort[];
   keepLine: KeepLine;
+  onDamage: (damage: Damage) => void;
   onCrash: (message: string) => void;
 }): WorkerHandle {
-  const { name, url, init, transfer = [], keepLine, onCrash } = options;
+  const { name, url, init, transfer = [], keepLine, onDamage, onCrash } = options;
   const worker = new Worker(url, { name });
   const send = (message: ToWorker<Init>, ports: MessagePort[] = []) => worker.postMessage(message, ports);
   const started = Promise.withResolvers<Readonly<Record<string, unknown>>>();
@@ -56,6 +59,7 @@ export function startWorker<Init>(options: {
     if (message.type === "failed") return fail(message.message);
     if (message.type === "stopped") return stopped.resolve();
     if (message.type === "line") return keepLine(message.line);
+    if (message.type === "damage") return onDamage(message.damage);
     if (message.type === "vitals") {
       for (const { resolve } of asked) resolve(message.vitals);
       asked = [];

@@ -157,6 +157,28 @@ test("only the owner can read the files, whatever the modes of the directory and
   expect(modes).toEqual(Object.fromEntries(files.map((name) => [name, "600"])));
 });
 
+test.each([
+  ["checked whole", undefined],
+  ["of which only small tables are checked", { maxBytes: 0 }],
+])("a zeroed page of a state %s is found, unless it is free", (_, bound) => {
+  using dir = tempDir();
+  const path = statePath(dir.path);
+  const content = readFileSync(statePath(made.path));
+  const unseen: number[] = [];
+  for (let page = 2; page <= content.length / 4096; page += 7) {
+    const damaged = Buffer.from(content);
+    damaged.fill(0, (page - 1) * 4096, page * 4096);
+    writeFileSync(path, damaged);
+    try {
+      using db = openState(path);
+      if (db.damage(bound).length === 0) unseen.push(page);
+    } catch {
+      // Found while it was opened.
+    }
+  }
+  expect(unseen).toEqual([]);
+});
+
 test.each(["there", "missing"])(
   "a database that a symbolic link names is used where it is, when it is %s at first",
   (target) => {

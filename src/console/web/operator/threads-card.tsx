@@ -107,7 +107,7 @@ export function DiskCard({ query }: { query: Query<ThreadsReport> }) {
           {disk.write_fault !== null && (
             <div class="failure" role="alert">
               <p>
-                <b>Writing fails.</b> <bdi>{disk.write_fault}</bdi>
+                <b>The disk has a fault.</b> <bdi>{disk.write_fault}</bdi>
               </p>
             </div>
           )}
