@@ -1,8 +1,9 @@
+import type { LockClass } from "../state/state-db.ts";
 import { StateUnavailable } from "../state/unavailable.ts";
 import type { Breaker } from "./breaker.ts";
 import type { PgDriver, PgRunner } from "./driver.ts";
 import { faultOf, isReadOnlyServer, isStatementTimeout, type PgFault } from "./faults.ts";
-import { type LockClass, lockKey, takeLock, takeSharedLock } from "./locks.ts";
+import { lockKey, takeLock, takeSharedLock } from "./locks.ts";
 import type { PgStats } from "./pool-stats.ts";
 import type { PgStatement, PgValue } from "./statement.ts";
 

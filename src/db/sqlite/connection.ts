@@ -104,9 +104,31 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     try {
       const changesBefore = this.#writeFault && this.#totalChanges();
       const result = this.#within(BEGIN_IMMEDIATE, work);
-      // An empty commit writes nothing, so it does not prove that the disk works.
-      if (this.#writeFault && this.#totalChanges() !== changesBefore) this.#clearWriteFault();
+      this.#noteCommit(changesBefore);
       return result;
+    } catch (cause) {
+      throw this.#failedWrite(cause);
+    }
+  }
+
+  /**
+   * Like `transaction`, for work that awaits nothing but statements of this connection: then it runs within one turn of the event
+   * loop, and nothing else of the thread comes in between.
+   */
+  async transactionOf<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      const changesBefore = this.#writeFault && this.#totalChanges();
+      if (this.#needsRollback) this.#rollBack();
+      this.#control(BEGIN_IMMEDIATE);
+      try {
+        const result = await work();
+        this.#control(COMMIT);
+        this.#noteCommit(changesBefore);
+        return result;
+      } catch (cause) {
+        this.#rollBackAfterError();
+        throw cause;
+      }
     } catch (cause) {
       throw this.#failedWrite(cause);
     }
@@ -256,13 +278,22 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
       this.#control(COMMIT);
       return result;
     } catch (cause) {
-      try {
-        this.#rollBack();
-      } catch {
-        // Reports the first error; the next transaction retries the rollback.
-      }
+      this.#rollBackAfterError();
       throw cause;
     }
+  }
+
+  #rollBackAfterError(): void {
+    try {
+      this.#rollBack();
+    } catch {
+      // The first error is reported; the next transaction retries the rollback.
+    }
+  }
+
+  /** An empty commit writes nothing, so it does not prove that the disk works. */
+  #noteCommit(changesBefore: number | undefined): void {
+    if (this.#writeFault && this.#totalChanges() !== changesBefore) this.#clearWriteFault();
   }
 
   #run(s: Statement<unknown, never>, params: readonly SQLQueryBindings[]): Changes {

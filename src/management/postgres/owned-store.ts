@@ -1,11 +1,11 @@
 import type { AuditEntry } from "../../audit/audit-store.ts";
-import { insertAuditEntry } from "../../audit/postgres/audit-store.ts";
-import type { LockClass } from "../../db/postgres/locks.ts";
+import { addAuditEntry } from "../../audit/audit-store.ts";
 import type { PgPool, PgQueries, PgTransaction } from "../../db/postgres/pool.ts";
 import { addSecret, deleteSecrets, rotate } from "../../db/postgres/secrets.ts";
 import { pgStatement } from "../../db/postgres/statement.ts";
 import type { Secret } from "../../db/state/secret.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
+import type { LockClass } from "../../db/state/state-db.ts";
 import type { Claim, OwnedRecord, OwnedStore, StoreRefusal } from "../owned-store.ts";
 
 /** Access to one table of records. */
@@ -151,7 +151,7 @@ export function createOwnedStore<Item extends OwnedRecord, Changes extends Parti
   }
 
   async function record(tx: PgTransaction, audit: AuditEntry | undefined): Promise<void> {
-    if (audit) await insertAuditEntry(tx, audit);
+    if (audit) await addAuditEntry(tx, audit);
   }
 
   return {

@@ -1,5 +1,5 @@
 import type { AuditEntry } from "../../audit/audit-store.ts";
-import { insertAuditEntry } from "../../audit/sqlite/audit-store.ts";
+import { insertAuditEntry } from "../../audit/audit-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import type { Secret } from "../../db/state/secret.ts";
 import { addSecret, deleteSecrets, readSecrets, rotate } from "../../db/state/secrets.ts";

@@ -11,5 +11,5 @@ export function createLocalStores(
 ): StateStores & { readonly sweeps: readonly Sweep[] } {
   const writer = openWriterOf(db, options);
   const call = writer.call.bind(writer);
-  return { ...createStateStores(db, call), sweeps: createStateSweeps(call) };
+  return { ...createStateStores(db, call), sweeps: createStateSweeps(db, call) };
 }

@@ -23,7 +23,7 @@ function openInSqlite({ config, link }: OpenStateDeps): OpenState {
   return {
     stores: createStateStores(reader, callWriter),
     clock: systemClock,
-    sweeps: createStateSweeps(callWriter),
+    sweeps: createStateSweeps(reader, callWriter),
     maintenanceLease: undefined,
     resealLease: undefined,
     [Symbol.asyncDispose]: async () => reader[Symbol.dispose](),

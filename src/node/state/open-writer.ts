@@ -1,11 +1,13 @@
 import type { StateDatabase } from "../../db/state/database.ts";
 import { savedClockSecs } from "../../db/state/saved-clock.ts";
+import { type WriterDecision, writerStateDb } from "../../db/state/sqlite-state-db.ts";
 import { createSteadyClock } from "../../db/state/state-clock.ts";
 import { type StateNode, startSingleNode } from "../../db/state/state-node.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
 import { stateWrites } from "./sqlite-stores.ts";
 import { StateWriter } from "./state-writer.ts";
+import { createSharedStores, createSharedSweeps } from "./stores.ts";
 import { sweepSteps } from "./sweeps.ts";
 
 export interface WriterOptions {
@@ -25,10 +27,16 @@ export function openWriterOf(db: StateDatabase, options: WriterOptions): StateWr
     monotonicMs: options.monotonicMs,
     savedMs: saved === undefined ? undefined : saved * 1000,
   });
+  const node = options.node ?? startSingleNode();
+  const decisions = new Map<string, WriterDecision>();
+  const stateDb = writerStateDb(db, { clock, node }, decisions);
+  createSharedStores(stateDb);
+  createSharedSweeps(stateDb);
   return new StateWriter({
     db,
-    writes: stateWrites(db, { limits: options.limits, clock, node: options.node ?? startSingleNode() }),
+    writes: stateWrites(db, { limits: options.limits, clock, node }),
     sweeps: sweepSteps(db, clock),
+    decisions,
     clock,
   });
 }

@@ -1,11 +1,11 @@
 import { createPostgresApiKeys } from "../../api-keys/postgres/api-key-store.ts";
 import { usageSweep } from "../../api-keys/postgres/usage.ts";
 import { createPostgresApps } from "../../apps/postgres/app-store.ts";
-import { auditSweep, createPostgresAudit } from "../../audit/postgres/audit-store.ts";
 import { createPostgresNonces, nonceSweep } from "../../auth/postgres/nonce-store.ts";
 import { createPostgresSwitches } from "../../cluster/postgres/switch-store.ts";
 import type { PgPools } from "../../db/postgres/pools.ts";
 import { secretSweep } from "../../db/postgres/secrets.ts";
+import { postgresStateDb } from "../../db/postgres/state-db.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
 import type { Sweep } from "../../db/state/sweep.ts";
@@ -23,7 +23,6 @@ import { orphanedTokenSweep } from "../../push/store/postgres/orphan-sweep.ts";
 import { audienceClientSweep, audienceDaySweep } from "../../push/store/postgres/token-counts.ts";
 import { tokenChangeSweep } from "../../push/store/postgres/token-limit.ts";
 import { createPostgresTokens } from "../../push/store/postgres/token-store.ts";
-import { createPostgresSessions, sessionSweep } from "../../sessions/postgres/session-store.ts";
 import { createPostgresOneTimeNonces, oneTimeNonceSweep } from "../../signers/postgres/one-time-nonces.ts";
 import { createPostgresSigners } from "../../signers/postgres/signer-store.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
@@ -37,6 +36,7 @@ import { bucketSweep, createPostgresBuckets } from "../../writes/limits/postgres
 import { createPostgresSeen, seenSweep } from "../../writes/seen/postgres/seen-store.ts";
 import { createPostgresWriteSweeps, createPostgresWrites } from "../../writes/store/postgres/write-store.ts";
 import type { StateStores } from "./state-stores.ts";
+import { createSharedStores, createSharedSweeps } from "./stores.ts";
 
 /** Who uses the stores over PostgreSQL. */
 export interface PostgresStoresOptions {
@@ -48,11 +48,17 @@ export interface PostgresStoresOptions {
   readonly runLimits?: RunLimits;
 }
 
+/** The state over the connections whose commits are synced. */
+function stateDbOf({ main }: PgPools, { clock, node }: Pick<PostgresStoresOptions, "clock" | "node">) {
+  return postgresStateDb({ synced: main, unsynced: main }, { clock, node });
+}
+
 /** The stores over PostgreSQL. */
 export function createPostgresStores(pools: PgPools, options: PostgresStoresOptions): StateStores {
   const { clock, node, runLimits = runLimitsOf({ send_concurrency: 1 }) } = options;
   const writes = new LedgerWrites();
   return {
+    ...createSharedStores(stateDbOf(pools, options)),
     nonces: createPostgresNonces(pools.main),
     apps: createPostgresApps(pools.main, clock),
     apiKeys: createPostgresApiKeys(pools.main, clock),
@@ -66,8 +72,6 @@ export function createPostgresStores(pools: PgPools, options: PostgresStoresOpti
     nodeLogs: createPostgresNodeLogs(pools.main),
     signers: createPostgresSigners(pools.main),
     oneTimeNonces: createPostgresOneTimeNonces(pools.main),
-    audit: createPostgresAudit(pools.main),
-    sessions: createPostgresSessions(pools.main),
     writes: createPostgresWrites(pools.main, options),
     seen: createPostgresSeen(pools.main),
     buckets: createPostgresBuckets(pools.main, clock),
@@ -83,6 +87,7 @@ export function createPostgresSweeps(
   const { main } = pools;
   const { clock, node } = options;
   return [
+    ...createSharedSweeps(stateDbOf(pools, options)),
     { name: "nonces", step: nonceSweep(main, clock) },
     { name: "secrets", step: secretSweep(main, clock) },
     { name: "api_key_usage", step: usageSweep(main, clock) },
@@ -96,8 +101,6 @@ export function createPostgresSweeps(
     campaignSweep(main, clock),
     ...createPostgresDeliverySweeps(pools, options),
     oneTimeNonceSweep(main, clock),
-    auditSweep(main, clock),
-    sessionSweep(main, clock),
     ...createPostgresWriteSweeps(main, clock),
     seenSweep(main, clock),
     bucketSweep(main, clock),

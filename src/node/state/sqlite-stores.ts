@@ -1,9 +1,9 @@
 import { apiKeyReads, apiKeyWrites } from "../../api-keys/sqlite/api-key-store.ts";
 import { appReads, appWrites } from "../../apps/sqlite/app-store.ts";
-import { auditReads, auditWrites } from "../../audit/sqlite/audit-store.ts";
 import { nonceReads, nonceWrites } from "../../auth/sqlite/nonce-store.ts";
 import { switchReads, switchWrites } from "../../cluster/sqlite/switch-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
+import { readerStateDb } from "../../db/state/sqlite-state-db.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
 import type { CallWriter } from "../../db/state/store-writes.ts";
@@ -13,7 +13,6 @@ import { campaignReads, campaignWrites, hasUnfinished } from "../../push/store/s
 import { ledgerWrites } from "../../push/store/sqlite/notification-ledger.ts";
 import { ledgerClient, type PackedLedger } from "../../push/store/sqlite/packed-ledger.ts";
 import { tokenReads, tokenWrites } from "../../push/store/sqlite/token-store.ts";
-import { sessionReads, sessionWrites } from "../../sessions/sqlite/session-store.ts";
 import { oneTimeNonceWrites } from "../../signers/sqlite/one-time-nonces.ts";
 import { signerReads, signerWrites } from "../../signers/sqlite/signer-store.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
@@ -31,6 +30,7 @@ import {
   type WrittenStore,
   writeMethods,
 } from "./state-stores.ts";
+import { createSharedStores, createSharedSweeps } from "./stores.ts";
 import { sweepNames } from "./sweeps.ts";
 
 /** Creates the stores. Reads use the connection, and writes go to the writer of the same file. */
@@ -46,6 +46,7 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
   const campaigns = { ...campaignReads(db), ...writes("campaigns") };
   const signed = { ...writeReads(db), ...writes("writes") };
   return {
+    ...createSharedStores(readerStateDb(db, callWriter)),
     nonces: { ...nonceReads(db), ...writes("nonces") },
     apps: { ...appReads(db), ...writes("apps") },
     apiKeys: { ...apiKeyReads(db), ...writes("apiKeys") },
@@ -62,8 +63,6 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
     nodeLogs: { ...nodeLogReads(db), ...writes("nodeLogs") },
     signers: { ...signerReads(db), ...writes("signers") },
     oneTimeNonces: writes("oneTimeNonces"),
-    audit: { ...auditReads(db), ...writes("audit") },
-    sessions: { ...sessionReads(db), ...writes("sessions") },
     seen: { ...seenReads(db), ...writes("seen") },
     buckets: writes("buckets"),
     switches: { ...switchReads(db), ...writes("switches") },
@@ -72,11 +71,15 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
 }
 
 /** Creates the sweeps of the state. They run in its writer. */
-export function createStateSweeps(callWriter: CallWriter): Sweep[] {
-  return sweepNames.map((name) => ({
-    name,
-    step: async (maxRows) => (await callWriter({ store: "sweeps", method: name, args: [maxRows] })) as Swept,
-  }));
+export function createStateSweeps(db: StateDatabase, callWriter: CallWriter): Sweep[] {
+  return [
+    ...createSharedSweeps(readerStateDb(db, callWriter)),
+    ...sweepNames.map((name) => ({
+      name,
+      step: async (maxRows: number) =>
+        (await callWriter({ store: "sweeps", method: name, args: [maxRows] })) as Swept,
+    })),
+  ];
 }
 
 /** Every write of every store. */
@@ -105,8 +108,6 @@ export function stateWrites(
     nodeLogs: nodeLogWrites(db),
     signers: signerWrites(db),
     oneTimeNonces: oneTimeNonceWrites(db),
-    audit: auditWrites(db),
-    sessions: sessionWrites(db),
     writes: writeWrites(db, clock, node),
     seen: seenWrites(db),
     buckets: bucketWrites(db, clock),

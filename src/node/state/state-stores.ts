@@ -18,6 +18,7 @@ import type { WebhookStore } from "../../webhooks/store/webhook-store.ts";
 import type { BucketStore } from "../../writes/limits/bucket-store.ts";
 import type { SeenStore } from "../../writes/seen/seen-store.ts";
 import type { WriteStore } from "../../writes/store/write-store.ts";
+import type { SharedStores } from "./stores.ts";
 
 /**
  * All stores of the state. Reads use a local connection and never wait for a writer. Writes run in the one state writer,
@@ -48,7 +49,7 @@ export interface StateStores {
 type StoreMethods = { readonly [S in WrittenStore]: readonly (keyof StateStores[S])[] };
 
 /** The stores whose writes are sent as a `StateCall`. The ledger has its own packed form. */
-export type WrittenStore = Exclude<keyof StateStores, "ledger">;
+export type WrittenStore = Exclude<keyof StateStores, "ledger" | keyof SharedStores>;
 
 /** The methods of each store that write. */
 export const writeMethods = {
@@ -64,8 +65,6 @@ export const writeMethods = {
   nodeLogs: ["put"],
   signers: ["create", "request", "submitting", "approve", "delete", "reseal"],
   oneTimeNonces: ["issue", "take"],
-  audit: ["append"],
-  sessions: ["create", "end", "markUsed"],
   writes: ["begin", "settle", "reopen", "forget", "claim", "markMerged", "endLeasesOfTheDead", "takeTimes"],
   seen: ["mark"],
   buckets: ["take"],

@@ -1,6 +1,7 @@
 import { StorageError, type StorageFault } from "../../db/sqlite/storage-error.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import { saveClock } from "../../db/state/saved-clock.ts";
+import type { WriterDecision } from "../../db/state/sqlite-state-db.ts";
 import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
 import type { StateCall } from "../../db/state/store-writes.ts";
 import type { SweepStep } from "../../db/state/sweep.ts";
@@ -40,6 +41,7 @@ type WriteName = {
 }[keyof AllWrites];
 
 interface Waiting {
+  /** A promise where the write is a decision, which awaits its statements only. */
   readonly run: () => unknown;
   readonly syncs: boolean;
   readonly deadlineMs: number;
@@ -69,6 +71,8 @@ export interface StateWriterOptions {
   readonly db: StateDatabase;
   readonly writes: AllWrites;
   readonly sweeps: Readonly<Record<SweepName, SweepStep>>;
+  /** By name, `<store>.<method>`. */
+  readonly decisions: ReadonlyMap<string, WriterDecision>;
   /** Its time is saved with writes, and at longer intervals without them. */
   readonly clock: StateClock;
   readonly nowMs?: () => number;
@@ -107,8 +111,10 @@ export class StateWriter {
    * @throws StateUnavailable when the write did not run; otherwise the error of the write.
    */
   call(call: StateCall, deadlineMs = Number.POSITIVE_INFINITY): Promise<unknown> {
-    const run = this.#writeOf(call);
-    const syncs = !UNSYNCED.has(`${call.store}.${call.method}`) && call.store !== "sweeps";
+    const name = `${call.store}.${call.method}`;
+    const decision = this.#options.decisions.get(name);
+    const run = decision ? () => decision.run(call.args) : this.#writeOf(call);
+    const syncs = decision?.isSynced ?? (!UNSYNCED.has(name) && call.store !== "sweeps");
     return new Promise((resolve, reject) => {
       this.#waiting.push({ run, syncs, deadlineMs, resolve, reject });
       this.#schedule();
@@ -116,10 +122,13 @@ export class StateWriter {
   }
 
   /** Tests whether the database can be written, and saves the clock when that is due. */
-  probe(): void {
+  async probe(): Promise<void> {
     if (this.#waiting.length > 0 || this.#isScheduled) return;
     this.#options.db.retryWrite();
-    this.#commit([]);
+    this.#isScheduled = true;
+    await this.#commit([]);
+    this.#isScheduled = false;
+    if (this.#waiting.length > 0) this.#schedule();
   }
 
   stats(): StateWriterStats {
@@ -152,24 +161,26 @@ export class StateWriter {
   #schedule(delayMs?: number): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    const work = () => {
+    const work = async () => {
+      const retryMs = await this.#commitNext();
       this.#isScheduled = false;
-      this.#commitNext();
+      if (this.#waiting.length > 0) this.#schedule(retryMs);
     };
     if (delayMs === undefined) setImmediate(work);
     else setTimeout(work, delayMs);
   }
 
-  #commitNext(): void {
+  /** Returns the delay before the next group, if it needs one. */
+  async #commitNext(): Promise<number | undefined> {
     this.#dropExpired();
     const group = this.#waiting.splice(0, MAX_GROUP_CALLS);
-    const isLocked = group.length > 0 && this.#commit(group) === "locked";
+    const isLocked = group.length > 0 && (await this.#commit(group)) === "locked";
     if (isLocked) this.#waiting.unshift(...group);
-    if (this.#waiting.length > 0) this.#schedule(isLocked ? LOCK_RETRY_MS : undefined);
-    else {
+    if (this.#waiting.length === 0) {
       this.#idle?.resolve();
       this.#idle = undefined;
     }
+    return isLocked ? LOCK_RETRY_MS : undefined;
   }
 
   #dropExpired(): void {
@@ -182,21 +193,26 @@ export class StateWriter {
   }
 
   /** Runs a group of calls in one transaction. Returns `locked` when another connection is writing; then nothing was done. */
-  #commit(group: readonly Waiting[]): "done" | "locked" {
+  async #commit(group: readonly Waiting[]): Promise<"done" | "locked"> {
     const { db } = this.#options;
     let results: unknown[];
     try {
       db.syncCommits(group.some(({ syncs }) => syncs));
-      results = db.transaction(() => {
+      results = await db.transactionOf(async () => {
         this.#saveClock(group.length === 0 ? SAVE_IDLE_SECS : SAVE_SECS);
-        return group.map(({ run }) => run());
+        const results: unknown[] = [];
+        for (const { run } of group) {
+          const result = run();
+          results.push(result instanceof Promise ? await result : result);
+        }
+        return results;
       });
     } catch (cause) {
       if (isLock(cause)) {
         this.#stalledSinceMs ??= performance.now();
         return "locked";
       }
-      if (!isOfDatabase(cause)) this.#commitOneByOne(group);
+      if (!isOfDatabase(cause)) await this.#commitOneByOne(group);
       else for (const { reject } of group) reject(unavailable(cause));
       return "done";
     }
@@ -206,11 +222,11 @@ export class StateWriter {
   }
 
   /** Runs each call in its own transaction after one call rolled back the group, so that only that call fails. */
-  #commitOneByOne(group: readonly Waiting[]): void {
+  async #commitOneByOne(group: readonly Waiting[]): Promise<void> {
     const { db } = this.#options;
     for (const { run, resolve, reject } of group) {
       try {
-        resolve(db.transaction(run));
+        resolve(await db.transactionOf(async () => run()));
         this.#noteSuccess(1);
       } catch (cause) {
         reject(isOfDatabase(cause) ? unavailable(cause) : cause);

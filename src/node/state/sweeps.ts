@@ -1,5 +1,4 @@
 import { usageSweep } from "../../api-keys/sqlite/usage.ts";
-import { auditSweep } from "../../audit/sqlite/audit-store.ts";
 import { nonceSweep } from "../../auth/sqlite/nonce-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import { secretSweep } from "../../db/state/secrets.ts";
@@ -10,7 +9,6 @@ import { dedupeSweep } from "../../push/store/sqlite/notification-ledger.ts";
 import { orphanedTokenSweep } from "../../push/store/sqlite/orphan-sweep.ts";
 import { audienceDaySweep } from "../../push/store/sqlite/token-counts.ts";
 import { tokenChangeSweep } from "../../push/store/sqlite/token-limit.ts";
-import { sessionSweep } from "../../sessions/sqlite/session-store.ts";
 import { oneTimeNonceSweep } from "../../signers/sqlite/one-time-nonces.ts";
 import { attemptStatsSweep } from "../../webhooks/store/sqlite/attempt-stats.ts";
 import { deliverySweep, orphanedDeliverySweep } from "../../webhooks/store/sqlite/delivery-sweep.ts";
@@ -35,8 +33,6 @@ export const sweepNames = [
   "webhook_changes",
   "attempt_stats",
   "one_time_nonces",
-  "audit",
-  "sessions",
   "write_calls",
   "queued_writes",
   "write_clocks",
@@ -62,8 +58,6 @@ export function sweepSteps(db: StateDatabase, clock: StateClock): Readonly<Recor
     webhook_changes: webhookChangeSweep(db, clock),
     attempt_stats: attemptStatsSweep(db, clock),
     one_time_nonces: oneTimeNonceSweep(db, clock),
-    audit: auditSweep(db, clock),
-    sessions: sessionSweep(db, clock),
     ...writeSweeps(db, clock),
     seen_notifications: seenSweep(db, clock),
     rate_buckets: bucketSweep(db, clock),

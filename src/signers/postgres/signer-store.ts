@@ -1,4 +1,4 @@
-import { insertAuditEntry } from "../../audit/postgres/audit-store.ts";
+import { addAuditEntry } from "../../audit/audit-store.ts";
 import type { PgPool } from "../../db/postgres/pool.ts";
 import { pgStatement } from "../../db/postgres/statement.ts";
 import {
@@ -125,7 +125,7 @@ export function createPostgresSigners(pool: PgPool): SignerStore {
         if (await tx.get(byUuid, signer.signerUuid)) return "created";
         if (await tx.get(atCap, signer.ownerFid, cap - 1)) return "cap-reached";
         if ((await tx.run(insert, ...newSignerValues(signer))) === 0) return "key-exists";
-        await insertAuditEntry(tx, audit);
+        await addAuditEntry(tx, audit);
         return "created";
       }),
 
@@ -153,7 +153,7 @@ export function createPostgresSigners(pool: PgPool): SignerStore {
           signerUuid,
           ownerFid,
         );
-        if (changed === 1) await insertAuditEntry(tx, audit);
+        if (changed === 1) await addAuditEntry(tx, audit);
         return changed === 1;
       }),
 
@@ -166,7 +166,7 @@ export function createPostgresSigners(pool: PgPool): SignerStore {
         if (tokenDigest) await tx.run(endRequest, approvedAt, signerUuid, tokenDigest);
         const blocks = blocksText(approval);
         const changed = await tx.run(setApproval, fid, approvedAt, by, blocks, approvedAt, signerUuid);
-        if (changed === 1) await insertAuditEntry(tx, audit);
+        if (changed === 1) await addAuditEntry(tx, audit);
         return changed === 1;
       }),
 
@@ -175,7 +175,7 @@ export function createPostgresSigners(pool: PgPool): SignerStore {
       let wasErased = false;
       return pool.transaction(async (tx) => {
         const isErased = (await tx.run(erase, signerUuid)) === 1;
-        if (isErased) for (const entry of audit) await insertAuditEntry(tx, entry);
+        if (isErased) for (const entry of audit) await addAuditEntry(tx, entry);
         wasErased ||= isErased;
         return wasErased;
       });

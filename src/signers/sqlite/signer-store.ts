@@ -1,4 +1,4 @@
-import { insertAuditEntry } from "../../audit/sqlite/audit-store.ts";
+import { insertAuditEntry } from "../../audit/audit-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import { statement } from "../../db/state/statement.ts";
 import type { StoreWrites } from "../../db/state/store-writes.ts";

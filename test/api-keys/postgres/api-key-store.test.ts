@@ -1,9 +1,10 @@
 import { createPostgresApiKeys } from "../../../src/api-keys/postgres/api-key-store.ts";
 import { usageSweep } from "../../../src/api-keys/postgres/usage.ts";
-import { createPostgresAudit } from "../../../src/audit/postgres/audit-store.ts";
+import { createAudit } from "../../../src/audit/audit-store.ts";
 import { ownedStoreContract } from "../../management/owned-store-contract.ts";
 import { reuseDatabases } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
+import { stateDbOf } from "../../support/postgres/state-db.ts";
 import { steadyClock } from "../../support/postgres/steady-clock.ts";
 import { apiKeyItems } from "../api-key-items.ts";
 import { apiKeyStoreContract } from "../api-key-store-contract.ts";
@@ -24,7 +25,7 @@ if (HAS_POSTGRES) {
     const { main } = database.opened;
     return {
       store: createPostgresApiKeys(main, steadyClock(clock)),
-      audit: createPostgresAudit(main),
+      audit: createAudit(stateDbOf(database.opened)),
       sweepUsage: async () => (await usageSweep(main, steadyClock(clock))(1_000)).deleted,
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
     };

@@ -10,7 +10,7 @@ import { declaredStatements as declaredStateStatements } from "../../../src/db/s
 // Every module that declares a statement, so that none escapes because nothing here happens to import it.
 const root = join(import.meta.dir, "../../..");
 for (const path of new Bun.Glob("src/**/*.ts").scanSync({ cwd: root, absolute: true })) {
-  if (/^import \{[^}]*\bstatement\b/m.test(readFileSync(path, "utf8"))) await import(path);
+  if (/^import \{[^}]*\b(statement|sql)\b/m.test(readFileSync(path, "utf8"))) await import(path);
 }
 
 /** Tables whose size does not grow with the network. */

@@ -3,13 +3,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { declaredPgStatements } from "../../../src/db/postgres/statement.ts";
+import { declaredSql } from "../../../src/db/state/sql.ts";
 import { createDatabase } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
 
 // Every module that declares a statement, so that none escapes because nothing here happens to import it.
 const root = join(import.meta.dir, "../../..");
 for (const path of new Bun.Glob("src/**/*.ts").scanSync({ cwd: root, absolute: true })) {
-  if (/^import \{[^}]*\bpgStatement\b/m.test(readFileSync(path, "utf8"))) await import(path);
+  if (/^import \{[^}]*\b(pgStatement|sql)\b/m.test(readFileSync(path, "utf8"))) await import(path);
 }
 
 /** Tables whose size does not grow with the network. */
@@ -85,14 +86,14 @@ test.skipIf(!HAS_POSTGRES)("no statement of the state in PostgreSQL walks a tabl
   await using database = await createDatabase();
   await using explainer = await createExplainer(database.url);
   const offenders: string[] = [];
-  for (const [name, { sql }] of declaredPgStatements()) {
+  for (const [name, { sql }] of [...declaredPgStatements(), ...declaredSql()]) {
     // Of other tests in this process.
     if (name.startsWith("test.")) continue;
     // Those of other test files in the same process.
     if (name.startsWith("test.")) continue;
     for (const step of await explainer.explain(sql)) offenders.push(`${name}: ${step}`);
   }
-  expect(declaredPgStatements().size).toBeGreaterThan(5);
+  expect(declaredSql().size).toBeGreaterThan(5);
   expect(offenders).toEqual([]);
 });
 

@@ -100,10 +100,10 @@ describe("the writer", () => {
 
   test("detects a lock and its end without calls", async () => {
     lock();
-    writer.probe();
+    await writer.probe();
     await until(() => writer.stats().stalledMs > 10);
     unlock();
-    writer.probe();
+    await writer.probe();
     expect(writer.stats().stalledMs).toBe(0);
   });
 
@@ -129,11 +129,11 @@ describe("the writer", () => {
     expect(outcomes.every((outcome) => outcome === true || outcome === "StateUnavailable")).toBe(true);
     expect(nonces()).toHaveLength(1 + outcomes.filter((outcome) => outcome === true).length);
     expect(writer.stats().failure).toContain("full");
-    writer.probe();
+    await writer.probe();
     expect(writer.stats().failure).not.toBeNull();
     db.sqlite.exec("PRAGMA max_page_count = 1073741823");
     // Without a call: a load balancer sends nothing to a node that is not ready.
-    writer.probe();
+    await writer.probe();
     expect(writer.stats().failure).toBeNull();
     expect(await writer.call(spend(5_000))).toBe(true);
   });

@@ -1,21 +1,20 @@
-import { createPostgresAudit } from "../../../src/audit/postgres/audit-store.ts";
-import { createPostgresSessions, sessionSweep } from "../../../src/sessions/postgres/session-store.ts";
+import { createAudit } from "../../../src/audit/audit-store.ts";
+import { createSessions, sessionSweep } from "../../../src/sessions/session-store.ts";
 import { reuseDatabases } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
-import { steadyClock } from "../../support/postgres/steady-clock.ts";
+import { stateDbOf } from "../../support/postgres/state-db.ts";
 import { sessionStoreContract } from "../session-store-contract.ts";
 
 if (HAS_POSTGRES) {
   const openDatabase = reuseDatabases();
   sessionStoreContract("sessions in PostgreSQL", async (clock) => {
     const database = await openDatabase();
-    const { main } = database.opened;
-    const sweep = sessionSweep(main, steadyClock(clock));
+    const db = stateDbOf(database.opened, clock);
     return {
-      sessions: createPostgresSessions(main),
-      audit: createPostgresAudit(main),
+      sessions: createSessions(db),
+      audit: createAudit(db),
       rows: (table) => database.rows(table),
-      sweep: async () => (await sweep.step(1_000)).deleted,
+      sweep: async () => (await sessionSweep(db).step(1_000)).deleted,
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
     };
   });

@@ -1,4 +1,4 @@
-import { auditSweep, createPostgresAudit } from "../../../src/audit/postgres/audit-store.ts";
+import { auditSweep, createAudit } from "../../../src/audit/audit-store.ts";
 import {
   createPostgresOneTimeNonces,
   oneTimeNonceSweep,
@@ -6,6 +6,7 @@ import {
 import { createPostgresSigners } from "../../../src/signers/postgres/signer-store.ts";
 import { reuseDatabases } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
+import { stateDbOf } from "../../support/postgres/state-db.ts";
 import { steadyClock } from "../../support/postgres/steady-clock.ts";
 import { signerStoreContract } from "../signer-store-contract.ts";
 
@@ -14,11 +15,12 @@ if (HAS_POSTGRES) {
   signerStoreContract("managed signers in PostgreSQL", async (clock) => {
     const database = await openDatabase();
     const { main } = database.opened;
-    const sweeps = [auditSweep(main, steadyClock(clock)), oneTimeNonceSweep(main, steadyClock(clock))];
+    const db = stateDbOf(database.opened, clock);
+    const sweeps = [auditSweep(db), oneTimeNonceSweep(main, steadyClock(clock))];
     return {
       signers: createPostgresSigners(main),
       nonces: createPostgresOneTimeNonces(main),
-      audit: createPostgresAudit(main),
+      audit: createAudit(db),
       rows: (table) => database.rows(table),
       sweep: async (name) => (await sweeps.find((sweep) => sweep.name === name)?.step(1_000))?.deleted ?? -1,
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

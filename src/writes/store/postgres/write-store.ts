@@ -1,4 +1,4 @@
-import { insertAuditEntry } from "../../../audit/postgres/audit-store.ts";
+import { addAuditEntry } from "../../../audit/audit-store.ts";
 import type { PgPool, PgQueries } from "../../../db/postgres/pool.ts";
 import { pgStatement } from "../../../db/postgres/statement.ts";
 import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
@@ -292,7 +292,7 @@ export function createPostgresWrites(
           if (!message) continue;
           settled.push(settlement);
           const entry = auditOfSettled(message, settlement.result, nowMs);
-          if (entry) await insertAuditEntry(tx, entry);
+          if (entry) await addAuditEntry(tx, entry);
         }
         if (!call || settled.length === 0) return;
         const { outcomes, isDone, isFreed } = decideOutcomes(readOutcomes(call.outcomes), decidedBy(settled));

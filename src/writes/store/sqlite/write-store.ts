@@ -1,4 +1,4 @@
-import { insertAuditEntry } from "../../../audit/sqlite/audit-store.ts";
+import { insertAuditEntry } from "../../../audit/audit-store.ts";
 import type { StateDatabase } from "../../../db/state/database.ts";
 import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";

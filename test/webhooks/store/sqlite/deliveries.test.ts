@@ -32,7 +32,7 @@ async function openFiles(clock: Clock): Promise<DeliveryFixture> {
   return {
     ...stores,
     log,
-    sweeps: createStateSweeps(call),
+    sweeps: createStateSweeps(read, call),
     nextProcess: async () => createStateStores(read, openProcess()).queue,
     rows: async (table) =>
       read.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1,

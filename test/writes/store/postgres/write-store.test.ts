@@ -1,9 +1,10 @@
-import { createPostgresAudit } from "../../../../src/audit/postgres/audit-store.ts";
+import { createAudit } from "../../../../src/audit/audit-store.ts";
 import { createPostgresSweeps } from "../../../../src/node/state/postgres-stores.ts";
 import { createPostgresWrites } from "../../../../src/writes/store/postgres/write-store.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { reuseDatabases } from "../../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../../support/postgres/server.ts";
+import { stateDbOf } from "../../../support/postgres/state-db.ts";
 import { steadyClock } from "../../../support/postgres/steady-clock.ts";
 import { writeStoreContract } from "../write-store-contract.ts";
 
@@ -20,7 +21,7 @@ if (HAS_POSTGRES) {
         return {
           store: createPostgresWrites(database.opened.main, options),
           sweeps: createPostgresSweeps(database.opened, options),
-          audit: createPostgresAudit(database.opened.main),
+          audit: createAudit(stateDbOf(database.opened)),
         };
       },
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

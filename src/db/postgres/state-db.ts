@@ -1,0 +1,51 @@
+import type { Decision, DecisionContext, Queries, StateDb, Tx } from "../state/state-db.ts";
+import type { PgPool, PgQueries, PgTransaction } from "./pool.ts";
+
+/** Connections by the durability of their commits. */
+export interface StateDbPools {
+  readonly synced: PgPool;
+  readonly unsynced: PgPool;
+}
+
+/** The state in PostgreSQL, where every thread makes its decisions itself. */
+export function postgresStateDb({ synced, unsynced }: StateDbPools, context: DecisionContext): StateDb {
+  const txOf = (tx: PgTransaction): Tx => ({
+    ...queriesOf(tx),
+    ...context,
+    lock: tx.lock.bind(tx),
+    lockShared: tx.lockShared.bind(tx),
+  });
+  return {
+    ...queriesOf(synced),
+    decision<Args extends readonly unknown[], T>(
+      _name: string,
+      body: (tx: Decision<T>, ...args: Args) => Promise<T>,
+      { isSynced = true }: { readonly isSynced?: boolean } = {},
+    ) {
+      const pool = isSynced ? synced : unsynced;
+      return (...args: Args) => {
+        const callId = crypto.randomUUID();
+        let earlier: T | undefined;
+        return pool.transaction(async (tx) => {
+          earlier = await body({ ...txOf(tx), callId, earlier }, ...args);
+          return earlier;
+        });
+      };
+    },
+    sweep: (name, body) => ({
+      name,
+      async step(maxRows) {
+        const deleted = await synced.transaction((tx) => body(txOf(tx), maxRows));
+        return { deleted, more: deleted === maxRows };
+      },
+    }),
+  };
+}
+
+function queriesOf(queries: PgQueries): Queries {
+  return {
+    all: (statement, ...params) => queries.all(statement, ...params),
+    get: (statement, ...params) => queries.get(statement, ...params),
+    run: (statement, ...params) => queries.run(statement, ...params),
+  };
+}
