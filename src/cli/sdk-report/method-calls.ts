@@ -137,14 +137,43 @@ export function findMethodCalls({ path, text }: SourceFile, names: ClientNames):
     const receiver = receiverBefore(text, found.index);
     if (receiver === undefined || receiver === "this" || receiver === "super") continue;
     const of = own?.get(receiver) ?? names.ofAll.get(receiver);
-    const request =
-      of === "NeynarHubClient" ? hubRequests.get(name) : (requests.get(name) ?? formerRequests.get(name));
+    const request = requestOf(name, of);
     if (request === undefined) continue;
     // Many libraries have a `client.build()`.
     if (of !== "NeynarHubClient" && isCommon(request) && !own?.has(receiver)) continue;
     calls.push({ name, request, at: found.index + whole.indexOf(name), isCertain: of !== undefined });
   }
-  return calls;
+  return [...calls, ...takenMethods(text, own)];
+}
+
+const requestOf = (name: string, of: SdkClass | undefined) =>
+  of === "NeynarHubClient" ? hubRequests.get(name) : (requests.get(name) ?? formerRequests.get(name));
+
+/** Methods that are taken from a client: `const { fetchFeed, publishCast: publish } = client`. */
+function takenMethods(text: string, own: ReadonlyMap<string, SdkClass> | undefined): MethodCall[] {
+  if (own === undefined) return [];
+  const taken = /\{([\w$\s,:]{1,500})\}\s*=\s*(?:await\s+)?(?:this\.)?([\w$]+)/g;
+  return [...text.matchAll(taken).take(MAX_CALLS_OF_FILE)].flatMap(
+    ({ index, 1: names = "", 2: client = "" }) => {
+      const of = own.get(client);
+      if (of === undefined) return [];
+      return names.split(",").flatMap((text) => {
+        const name = text.split(":")[0]?.trim() ?? "";
+        const request = requestOf(name, of);
+        return request === undefined ? [] : [{ name, request, at: index, isCertain: true }];
+      });
+    },
+  );
+}
+
+/** Returns where a file calls a method of a client that is chosen at run time: `client[method](…)`. */
+export function findDynamicCalls({ path, text }: SourceFile, names: ClientNames): number[] {
+  const own = names.ofFile.get(path);
+  if (own === undefined) return [];
+  const called = /\b([\w$]{1,60})\s{0,9}\[(?!\s*["'])[^\]\n]{1,80}\]\s*\(/g;
+  return [...text.matchAll(called).take(MAX_CALLS_OF_FILE)].flatMap(({ index, 1: client = "" }) =>
+    own.has(client) ? [index] : [],
+  );
 }
 
 const MAX_ARGUMENT_CHARS = 400;

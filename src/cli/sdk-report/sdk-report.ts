@@ -3,7 +3,7 @@ import type { Scope } from "../../http/caller.ts";
 import { SCOPES } from "../../http/caller.ts";
 import { blankComments } from "./blank-comments.ts";
 import { basePathChange, findChanges, sdkMajorOf } from "./changes.ts";
-import { findClientNames, findMethodCalls } from "./method-calls.ts";
+import { findClientNames, findDynamicCalls, findMethodCalls } from "./method-calls.ts";
 import { findPathCalls, findPathNames } from "./path-calls.ts";
 import { type RequestSupport, type Support, supportOfMethod } from "./request-support.ts";
 import { clientsWithoutBase, findSettings, SDK_PACKAGE } from "./sdk-classes.ts";
@@ -84,6 +84,8 @@ export function createSdkReport(
           placeOf(at),
         );
     }
+    for (const at of clients ? findDynamicCalls(file, clients) : [])
+      unclear.add({ call: "[…]()", why: "the method is chosen at run time" }, "[…]()", placeOf(at));
     for (const { method, path, at } of findPathCalls(file, paths)) {
       const found = support.of(method, path);
       if (found !== undefined) calls.add({ ...found, call: found.request }, found.request, placeOf(at));

@@ -154,6 +154,9 @@ test("methods are those of the SDK's client: not comments, own methods, or other
   expect(calls("const c = new NeynarHubClient(config); c.fetchUserFollowers({})")).toEqual([
     "fetchUserFollowers",
   ]);
+  expect(
+    calls("const c = new NeynarAPIClient(config); const { fetchFeed, publishCast: publish } = c;"),
+  ).toEqual(["fetchFeed", "publishCast"]);
   expect(calls("const c = new NeynarAPIClient(config); // c.fetchFeed({})")).toEqual([]);
   expect(calls("const c = new NeynarAPIClient(config); vite.build(); this.fetchFeed()")).toEqual([]);
   expect(requestsIn("const c = getClient(); c.fetchFeed({})")).toEqual([]);
@@ -291,6 +294,16 @@ describe("the report is not ok where something is unclear", () => {
 
   test("a call of an object that was not seen to be the client", () => {
     expect(reportOf({ "a.ts": `${client}made().fetchFeed({});` })).toMatchObject({ ok: false, calls: [] });
+  });
+
+  test("a method of the client that is chosen at run time", () => {
+    const made = "const c = new NeynarAPIClient({ basePath });\n";
+    const report = reportOf({ "a.ts": `${client}${made}await c[method]({}); await c[ "fetchFeed" ]({});` });
+    expect(report.calls.map(({ call }) => call)).toEqual(["fetchFeed"]);
+    expect(report).toMatchObject({
+      ok: false,
+      unclear: [{ call: "[…]()", why: "the method is chosen at run time" }],
+    });
   });
 
   test("an SDK whose calls are not seen", () => {
