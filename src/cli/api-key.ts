@@ -1,16 +1,11 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { SignedOperationId } from "../auth/op-table.ts";
+import { itemsOf } from "../lib/list-text.ts";
 import { printable } from "../lib/printable.ts";
 import type { Parameters } from "./client/client.ts";
 import type { CommandContext } from "./context.ts";
 import { callAndPrint, changesOf } from "./management-command.ts";
-import {
-  type CallOptions,
-  collecting,
-  openClient,
-  parseItems,
-  withCallOptions,
-} from "./management-options.ts";
+import { type CallOptions, collecting, openClient, withCallOptions } from "./management-options.ts";
 import { memberOf, recordsTable, recordTable, responseJson } from "./management-table.ts";
 import { print, printError } from "./output.ts";
 
@@ -103,7 +98,7 @@ function withFields(command: Command): Command {
   const scopes = [
     "--scopes <scopes>",
     "read, write, signers, webhooks, apps, push",
-    collecting(parseItems),
+    collecting(itemsOf),
   ] as const;
   return (isCreate ? command.requiredOption(...name) : command.option(...name))
     .option(scopes[0], scopes[1], scopes[2])

@@ -7,14 +7,18 @@ export function registerConsole(program: Command, context: CommandContext): void
   program
     .command("console")
     .description("print a link, valid once and for a minute, that opens the operator's page in a browser")
-    .argument("[url]", "base URL of the node (default: the address in the settings)")
+    .argument(
+      "[url]",
+      "base URL of the node (default: that of the data directory, else the address in the settings)",
+    )
     .action(async (url: string | undefined) => {
       const { readConfig } = await import("./common.ts");
-      const { isPlainOverNetwork, nodeUrl } = await import("./node-url.ts");
+      const { isPlainOverNetwork, nodeUrl, ownNodeUrl } = await import("./node-url.ts");
       const { requestConsoleCode } = await import("./client/console-code.ts");
       const { readOperatorToken } = await import("../console/operator/operator-token.ts");
-      const { config } = readConfig(context);
-      const base = nodeUrl(url ?? config.http);
+      const loaded = readConfig(context);
+      const { config } = loaded;
+      const base = nodeUrl(url ?? ownNodeUrl(loaded));
       if (isPlainOverNetwork(base))
         printError(`warning: ${base.origin} is plain http: the operator token is readable on the network\n`);
       const { operator_token: configured } = config.console;

@@ -3,7 +3,7 @@ import type { DemoResponse } from "../demo/push-client.ts";
 import { UserError } from "../lib/failure.ts";
 import { printable } from "../lib/printable.ts";
 import type { CommandContext } from "./context.ts";
-import { parseFids } from "./management-options.ts";
+import { collecting, parseFids } from "./management-options.ts";
 import { print } from "./output.ts";
 
 interface DemoClientOptions {
@@ -21,16 +21,19 @@ export function registerDemoClient(program: Command, context: CommandContext): v
     .description("receive notifications as a client app of the demo network, and print them")
     .option("--client-port <port>", "port on 127.0.0.1 for notifications; 0 for any", "9100")
     .option("--app-id <id>", "add this mini app for the users of --fids first")
-    .option("--fids <fids>", "users of the demo network, as 4,5,6", parseFids, [])
-    .option("--url <url>", "base URL of the node (default: the address in the settings)")
+    .option("--fids <fids>", "users of the demo network, as 4,5,6", collecting(parseFids), [])
+    .option(
+      "--url <url>",
+      "base URL of the node (default: that of the data directory, else the address in the settings)",
+    )
     .addOption(
       new Option("--answer <kind>", "the response to every notification")
         .choices(["success", "rate-limited", "invalid", "unavailable"])
         .default("success"),
     )
     .action(async ({ clientPort, appId, fids, url, answer }: DemoClientOptions) => {
-      const { createCommon, runService } = await import("./common.ts");
-      const { nodeUrl } = await import("./node-url.ts");
+      const { createCommon, readConfig, runService } = await import("./common.ts");
+      const { nodeUrl, ownNodeUrl } = await import("./node-url.ts");
       const { serviceNames } = await import("../config/names.ts");
       const { startDemoPushClient } = await import("../demo/push-client.ts");
       const { createOperatorFetch } = await import("../net/operator-fetch.ts");
@@ -38,7 +41,8 @@ export function registerDemoClient(program: Command, context: CommandContext): v
       if (!(port <= 65_535)) throw new UserError("--client-port must be an integer from 0 to 65535");
       if ((appId === undefined) !== (fids.length === 0))
         throw new UserError("give --app-id and --fids together");
-      const common = createCommon(context, { reader: "client" });
+      const loaded = readConfig(context, "client");
+      const common = createCommon(context, { loaded });
       context.exitCode = await runService(common, async () => {
         const client = startDemoPushClient({
           port,
@@ -49,7 +53,7 @@ export function registerDemoClient(program: Command, context: CommandContext): v
         common.shutdown.add("demo client", () => client.stop());
         print(`Receives notifications at ${client.url}\n`);
         if (appId === undefined) return;
-        const node = nodeUrl(url ?? common.config.http);
+        const node = nodeUrl(url ?? ownNodeUrl(loaded));
         const { basePath } = serviceNames(common.config.service.name);
         const path = `${node.pathname.replace(/\/$/, "")}${basePath}/frame/webhook/${encodeURIComponent(appId)}`;
         const call = createOperatorFetch(node.origin);

@@ -41,18 +41,18 @@ async function checkNode(context: CommandContext, { json = false }: DoctorOption
   const { kernelClock } = await import("../setup/doctor/kernel-clock.ts");
   const { askPlace } = await import("../setup/doctor/place-task.ts");
   const { settingsFindings } = await import("../setup/doctor/settings.ts");
+  const { ownNodeUrl } = await import("./node-url.ts");
   const { probe, probeUrl } = await import("./probe.ts");
   let findings: readonly Finding[];
   try {
     const loaded = readConfig(context);
-    const { http } = loaded.config;
     findings = await examine({
       ...loaded,
       clock: systemClock,
       kernelClock,
       resolve: resolveBySystem,
       askPlace,
-      askReady: () => probe(probeUrl(http, false), READY_TIMEOUT_MS),
+      askReady: () => probe(probeUrl(ownNodeUrl(loaded), false), READY_TIMEOUT_MS),
     });
   } catch (fault) {
     if (!(fault instanceof ConfigError)) throw fault;

@@ -8,7 +8,10 @@ export function registerHealthcheck(program: Command, context: CommandContext): 
   program
     .command("healthcheck")
     .description("check whether a running instance is ready; exit 0 if so, else 1")
-    .argument("[url]", "base URL of the instance (default: the address in the settings)")
+    .argument(
+      "[url]",
+      "base URL of the instance (default: the node of the data directory, else the address in the settings)",
+    )
     .option("--live", "check only that the process is alive (/health instead of /ready)")
     .option("--timeout <secs>", "seconds to wait for the response, 1 to 60", "5")
     .action(
@@ -19,7 +22,8 @@ export function registerHealthcheck(program: Command, context: CommandContext): 
         }
         const { probe, probeUrl } = await import("./probe.ts");
         const { readConfig } = await import("./common.ts");
-        const target = probeUrl(url ?? readConfig(context, "client").config.http, live);
+        const { ownNodeUrl } = await import("./node-url.ts");
+        const target = probeUrl(url ?? ownNodeUrl(readConfig(context, "client")), live);
         print(`${await probe(target, timeoutSecs * 1000)}\n`);
       },
     );

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { itemsOf } from "../lib/list-text.ts";
 import type { ManagementClient } from "./client/client.ts";
 import type { CommandContext } from "./context.ts";
 import { printError } from "./output.ts";
@@ -31,7 +32,10 @@ export function withSignerOptions(command: Command): Command {
 /** Adds the options for the signer, the node and the output. */
 export function withCallOptions(command: Command): Command {
   return withSignerOptions(command)
-    .option("--url <url>", "base URL of the node (default: the address in the settings)")
+    .option(
+      "--url <url>",
+      "base URL of the node (default: that of the data directory, else the address in the settings)",
+    )
     .option("--json", "print the JSON of the response, secrets included");
 }
 
@@ -47,19 +51,19 @@ export async function openSigner(context: CommandContext, options: SignerOptions
   const { readConfig } = await import("./common.ts");
   const { serviceNames } = await import("../config/names.ts");
   const { KEY_VARIABLE, readCustodyKey } = await import("./client/custody-key.ts");
-  const { config } = readConfig(context, "client");
+  const loaded = readConfig(context, "client");
   const { account, warning } = readCustodyKey({ file: options.keyFile, variable: process.env[KEY_VARIABLE] });
   if (warning !== undefined) printError(`warning: ${warning}\n`);
-  return { config, signer: { names: serviceNames(config.service.name), account, fid: options.fid } };
+  return { loaded, signer: { names: serviceNames(loaded.config.service.name), account, fid: options.fid } };
 }
 
 /** Creates a client of the node in the options or settings. */
 export async function openClient(context: CommandContext, options: CallOptions): Promise<ManagementClient> {
   const { systemClock } = await import("../runtime/clock.ts");
   const { createManagementClient } = await import("./client/client.ts");
-  const { isPlainOverNetwork, nodeUrl } = await import("./node-url.ts");
-  const { config, signer } = await openSigner(context, options);
-  const baseUrl = nodeUrl(options.url ?? config.http);
+  const { isPlainOverNetwork, nodeUrl, ownNodeUrl } = await import("./node-url.ts");
+  const { loaded, signer } = await openSigner(context, options);
+  const baseUrl = nodeUrl(options.url ?? ownNodeUrl(loaded));
   if (isPlainOverNetwork(baseUrl)) {
     printError(`warning: ${baseUrl.origin} is plain http: secrets are readable on the network\n`);
   }
@@ -73,20 +77,12 @@ export function parseFid(text: string): number {
   return fid;
 }
 
-/** Parses a comma-separated list of fids, which may be empty. */
+/** Parses a list of fids, which may be empty. */
 export function parseFids(text: string): readonly number[] {
-  return parseItems(text).map(parseFid);
+  return itemsOf(text).map(parseFid);
 }
 
-/** Parses a comma-separated list, which may be empty. */
-export function parseItems(text: string): readonly string[] {
-  return text
-    .split(",")
-    .map((item) => item.trim())
-    .filter((item) => item !== "");
-}
-
-/** Returns the parser of a repeatable flag whose values are lists. */
+/** Returns the parser of a repeatable flag whose values are lists: `--fids 1,2` is the same as `--fids 1 --fids 2`. */
 export function collecting<T>(parse: (text: string) => readonly T[]) {
   return (text: string, before: readonly T[] = []): readonly T[] => [...before, ...parse(text)];
 }

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { reasonOf, UserError } from "../lib/failure.ts";
+import { itemsOf } from "../lib/list-text.ts";
 import { readInput } from "./input.ts";
-import { collecting, parseFids, parseItems } from "./management-options.ts";
+import { collecting, parseFids } from "./management-options.ts";
 
 /** The largest webhook body that a node accepts. */
 const MAX_SUBSCRIPTION_BYTES = 256 * 1024;
@@ -17,7 +18,7 @@ interface FilterFlag {
 }
 
 const fids = { value: "<fids>", parse: parseFids };
-const hashes = { value: "<hashes>", parse: parseItems };
+const hashes = { value: "<hashes>", parse: itemsOf };
 /** A URL may contain a comma, so each has its own flag. */
 const url = { value: "<url>", parse: (text: string) => [text] };
 
@@ -58,7 +59,7 @@ export function withSubscriptionOptions(command: Command): Command {
     .option(
       "--on <kinds>",
       "kinds of event instead of a file, such as cast.created,follow.created",
-      collecting(parseItems),
+      collecting(itemsOf),
     );
   for (const { filter, value, description, parse } of FILTER_FLAGS) {
     const flag = `--${filter.replaceAll("_", "-")} ${value}`;

@@ -1,17 +1,18 @@
+import { statSync } from "node:fs";
 import { isLoopbackHost, isWildcardHost } from "../config/formats.ts";
+import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { UserError } from "../lib/failure.ts";
+import { lockHolder } from "../runtime/data-dir.ts";
 
 type Listener = Pick<Config["http"], "host" | "port">;
 
 /**
  * The base URL of a node.
  *
- * @param target a URL, or the listen address in the settings.
- * @throws UserError when that is not a base URL.
+ * @throws UserError when the text is not one.
  */
-export function nodeUrl(target: string | Listener): URL {
-  const text = typeof target === "string" ? target : listenerUrl(target);
+export function nodeUrl(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new UserError(`${JSON.stringify(text)} is not an http or https URL`);
@@ -27,7 +28,26 @@ export function isPlainOverNetwork({ protocol, hostname }: URL): boolean {
 }
 
 /**
- * The URL of this machine's own node. A listener on every address is reached by the loopback address.
+ * The URL of this machine's own node: of the one that runs over the data directory, unless a flag names its port; else the listen
+ * address in the settings.
+ *
+ * @throws UserError when no node runs there, and the settings leave its port open.
+ */
+export function ownNodeUrl({ config, sources }: Pick<LoadedConfig, "config" | "sources">): string {
+  const isNamed = sources.get("http.port")?.startsWith("--") ?? false;
+  const isTrusted = sources.get("data.dir") !== "default" || isOwn(config.data.dir);
+  const running = isNamed || !isTrusted ? undefined : URL.parse(lockHolder(config.data.dir)?.url ?? "");
+  if (!running) return listenerUrl(config.http);
+  return listenerUrl({ host: running.hostname.replace(/^\[|\]$/g, ""), port: Number(running.port) });
+}
+
+/** Whether a directory belongs to this user. In one of another user, what is there could lead requests elsewhere. */
+function isOwn(dir: string): boolean {
+  return statSync(dir, { throwIfNoEntry: false })?.uid === process.geteuid?.();
+}
+
+/**
+ * The URL of a node that listens there. A listener on every address is reached by the loopback address.
  *
  * @throws UserError when the node uses any free port, which other processes cannot know.
  */

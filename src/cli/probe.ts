@@ -1,7 +1,6 @@
-import type { Config } from "../config/schema.ts";
-import { reasonOf, UserError } from "../lib/failure.ts";
+import { UserError } from "../lib/failure.ts";
+import { noResponseReason } from "../net/operator-fetch.ts";
 import { STRICT_TLS } from "../net/strict-tls.ts";
-import { listenerUrl } from "./node-url.ts";
 
 const MAX_RESPONSE_BYTES = 64 * 1024;
 const MAX_SHOWN_CHARS = 500;
@@ -9,11 +8,9 @@ const MAX_SHOWN_CHARS = 500;
 /**
  * The URL to check. A base URL gets the path of the check; a URL with a path stays unchanged.
  *
- * @param target a URL, or the listen address in the settings.
  * @throws UserError when there is no valid URL.
  */
-export function probeUrl(target: string | Pick<Config["http"], "host" | "port">, live: boolean): URL {
-  const text = typeof target === "string" ? target : listenerUrl(target);
+export function probeUrl(text: string, live: boolean): URL {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new UserError(`${JSON.stringify(text)} is not an http or https URL`);
@@ -38,7 +35,7 @@ export async function probe(url: URL, timeoutMs: number): Promise<string> {
     status = response.status;
     body = await readStart(response);
   } catch (cause) {
-    throw new UserError(`${shownUrl} did not respond: ${reasonOf(cause)}`, { cause });
+    throw new UserError(noResponseReason(url, cause), { cause });
   }
   const summary = `${status} ${body.slice(0, MAX_SHOWN_CHARS)}`.trimEnd();
   if (status < 200 || status > 299) throw new UserError(`${shownUrl} responded ${summary}`);

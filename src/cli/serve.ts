@@ -38,24 +38,39 @@ export function registerServe(program: Command, context: CommandContext): void {
           lines,
         });
         hasServed = true;
-        const { service, console: pages } = common.config;
-        print(
-          banner({ ...served, basePath: serviceNames(service.name).basePath, hasConsole: pages.enabled }),
-        );
+        const { service, console: pages, log } = common.config;
+        const { basePath } = serviceNames(service.name);
+        const places = { ...served, basePath, hasConsole: pages.enabled };
+        // A terminal has a reader, unless the operator has chosen JSON.
+        const isChosen = loaded.sources.get("log.format") !== "default";
+        const isJson = log.format === "json" && (isChosen || process.stdout.isTTY !== true);
+        print(isJson ? placesJson(places) : placesText(places));
       });
       // The node has run with the migrated index, so nothing needs the former file.
       if (hasServed && context.exitCode === EXIT_OK) dropOldIndex(indexPath(common.config.data.dir));
     });
 }
 
-function banner(served: {
-  httpUrl: string;
-  hubAddress: string | undefined;
-  isDemo: boolean;
-  basePath: string;
-  hasConsole: boolean;
-}): string {
-  const { httpUrl, hubAddress, isDemo, basePath, hasConsole } = served;
+interface Places {
+  readonly httpUrl: string;
+  readonly hubAddress: string | undefined;
+  readonly isDemo: boolean;
+  readonly basePath: string;
+  readonly hasConsole: boolean;
+}
+
+/** One line, as everything that a node writes with `log.format = json`. */
+function placesJson({ httpUrl, hubAddress, basePath, hasConsole }: Places): string {
+  const places = {
+    console: hasConsole ? `${httpUrl}/` : null,
+    api: `${httpUrl}${basePath}`,
+    docs: `${httpUrl}/docs`,
+    grpc: hubAddress ?? null,
+  };
+  return `${JSON.stringify(places)}\n`;
+}
+
+function placesText({ httpUrl, hubAddress, isDemo, basePath, hasConsole }: Places): string {
   const lines = [
     ...(hasConsole ? [`Console  ${httpUrl}/`] : []),
     `API      ${httpUrl}${basePath}`,

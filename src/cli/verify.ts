@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ComparisonReport } from "../upstream/verify-sample.ts";
 import type { CommandContext } from "./context.ts";
+import { parseFids } from "./management-options.ts";
 import { print } from "./output.ts";
 
 const MAX_FIDS = 10_000;
@@ -23,7 +24,7 @@ export function registerVerify(program: Command, context: CommandContext): void 
     .description("compare random fids of the index with the followed node; exit 1 when they differ")
     .option("--sample <n>", `how many, 1 to ${MAX_FIDS} (default: ${DEFAULT_SAMPLE})`, parseSample)
     .addOption(
-      new Option("--fid <n>", "compare this fid instead; may be repeated")
+      new Option("--fid <n>", "compare this fid instead, or these; may be repeated")
         .argParser(collectFid)
         .default([], "none"),
     )
@@ -91,8 +92,7 @@ function parseSample(text: string): number {
 }
 
 function collectFid(text: string, before: readonly number[]): readonly number[] {
-  const fid = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(fid)) throw new InvalidArgumentError("It is a positive integer.");
-  if (before.length >= MAX_FIDS) throw new InvalidArgumentError(`At most ${MAX_FIDS} can be named.`);
-  return [...before, fid];
+  const fids = [...before, ...parseFids(text)];
+  if (fids.length > MAX_FIDS) throw new InvalidArgumentError(`At most ${MAX_FIDS} can be named.`);
+  return fids;
 }

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { reasonOf } from "../lib/failure.ts";
+import { ENV_PREFIX } from "./names.ts";
 import { findSetting, keysOf, type Setting, sectionNames } from "./schema.ts";
 import type { FileFacts } from "./small-file.ts";
 import { parseText } from "./values.ts";
 
-const ENV_PREFIX = "SVC_";
 /** A key with this end names a file that holds the value. */
 const FILE_END = "_file";
 const MAX_SEARCHED_LINES = 2000;

@@ -33,3 +33,11 @@ export function serviceNames(name: string): ServiceNames {
     signedOpType: `${capitalised}SignedOp`,
   };
 }
+
+/** What the names of the variables of settings begin with. */
+export const ENV_PREFIX = "SVC_";
+
+/** The variable of a setting: `SVC_HTTP_PORT` of `http.port`. */
+export function variableOf(key: string): string {
+  return `${ENV_PREFIX}${key.replace(".", "_").toUpperCase()}`;
+}

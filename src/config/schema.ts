@@ -71,6 +71,7 @@ export const configSchema = section({
       maxLength: MAX_URL_CHARS,
       rule: 'empty or a URL such as "https://host.example" or "https://host.example/path", without query and slash at the end',
     }),
+    ready_when_empty: flag(),
   }),
   node: section({
     id: Type.String({

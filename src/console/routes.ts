@@ -1,4 +1,5 @@
 import { Elysia, NotFoundError } from "elysia";
+import { ApiError } from "../http/errors.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import type { LoadedAssets, WebAssets, WebDocument } from "./assets.ts";
 import { acceptsHtml, chooseBytes } from "./choose-file.ts";
@@ -15,6 +16,8 @@ export interface ConsoleRoutesDeps {
 
 /** What is not a page, below `/console`. */
 const NOT_PAGES = /^\/console\/(a|api|op|demo)(\/|$)/;
+/** What curl gets from the root. */
+const NOTHING_HERE = "no API is at /: /docs describes it, /ready says whether the node serves";
 const hidden = { detail: { hide: true } } as const;
 
 /** The documents of the console and the files that they need. */
@@ -41,7 +44,7 @@ export function consoleRoutes({ assets, enabled, images }: ConsoleRoutesDeps) {
   };
 
   const landing = ({ request }: { request: Request }) => {
-    if (!acceptsHtml(request.headers.get("accept"))) throw new NotFoundError();
+    if (!enabled || !acceptsHtml(request.headers.get("accept"))) throw new ApiError("notFound", NOTHING_HERE);
     return assets.load().then((loaded) => {
       const response = respondWithPage(request, loaded, "/");
       response.headers.append("vary", "accept");
@@ -56,9 +59,9 @@ export function consoleRoutes({ assets, enabled, images }: ConsoleRoutesDeps) {
     return respondWithDocument(request, document, { status: isKnown ? 200 : 404, headers });
   }
 
-  const routes = new Elysia({ name: "console" }).get("/console/a/*", asset, hidden);
+  const routes = new Elysia({ name: "console" }).get("/console/a/*", asset, hidden).get("/", landing, hidden);
   if (!enabled) return routes;
-  return routes.get("/", landing, hidden).get("/console", page, hidden).get("/console/*", page, hidden);
+  return routes.get("/console", page, hidden).get("/console/*", page, hidden);
 }
 
 /** Responds with a document, or with 304 where the client has it. */

@@ -1,6 +1,6 @@
-import { RetryableError, reasonOf, UserError } from "../lib/failure.ts";
+import { RetryableError, UserError } from "../lib/failure.ts";
 import { listenFault } from "../net/listen-address.ts";
-import type { OperatorFetch } from "../net/operator-fetch.ts";
+import { noResponseReason, type OperatorFetch } from "../net/operator-fetch.ts";
 import { sealEnvelope } from "./envelope.ts";
 import { createKeyring } from "./keys.ts";
 import { isPostedNotification, type PostedNotification } from "./notification.ts";
@@ -78,8 +78,8 @@ export function startDemoPushClient(options: {
         headers: { "content-type": "application/json" },
         body: JSON.stringify(envelope),
         signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-      }).catch((cause) => {
-        throw new RetryableError(`${tokenWebhook.origin} cannot be reached: ${reasonOf(cause)}`);
+      }).catch((cause: unknown) => {
+        throw new RetryableError(noResponseReason(tokenWebhook, cause), { cause });
       });
       if (!response.ok)
         throw new UserError(`the node refused the event of fid ${fid}: ${await response.text()}`);

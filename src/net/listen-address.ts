@@ -1,27 +1,54 @@
+import { variableOf } from "../config/names.ts";
+import type { Config } from "../config/schema.ts";
 import { RetryableError, reasonOf, UserError } from "../lib/failure.ts";
 
 /** An address to listen on, and the setting that determines it. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
-  /** The setting or flag of the port, such as `http.port (SVC_HTTP_PORT)`. */
+  /** The setting or flag of the port, such as `http.port` or `--port`. */
   readonly setting: string;
 }
 
+/** Where a node with these settings listens. */
+export function listenersOf({ http, hub }: Pick<Config, "http" | "hub">): ListenAddress[] {
+  return [
+    { host: http.host, port: http.port, setting: "http.port" },
+    { host: hub.host, port: hub.port, setting: "hub.port" },
+    { host: hub.host, port: hub.http_port, setting: "hub.http_port" },
+  ];
+}
+
+/** From one port to another that is likely free, for a second node on a machine. */
+const NEXT_PORT = 10;
+const MAX_PORT = 65_535;
+
 /**
- * Checks that an address can be listened on, before anything is started. A worker's listener could only report the
- * system's error text, and a second node would silently share the port of the HTTP workers.
+ * Checks that addresses can be listened on, before anything is started. A worker's listener could only report the system's error text,
+ * and a second node would silently share the port of the HTTP workers.
  *
- * @param address with port 0 the system chooses; with a negative port nothing listens.
- * @throws RetryableError when another process listens there or the address is missing, UserError without permission.
+ * @param addresses with port 0 the system chooses; with a negative port nothing listens.
+ * @throws RetryableError when other processes listen there or an address is missing, UserError without permission; it names every one.
  */
-export function checkListenAddress(address: ListenAddress): void {
+export function checkListenAddresses(addresses: readonly ListenAddress[]): void {
+  const faults = addresses.flatMap((address) => listenFaultAt(address) ?? []);
+  const [first, ...others] = faults;
+  if (!first) return;
+  const message = faults.map((fault) => fault.message).join("; ");
+  if (others.some((fault) => fault instanceof UserError)) throw new UserError(message);
+  first.message = message;
+  throw first;
+}
+
+/** Why an address cannot be listened on; undefined when it can. */
+export function listenFaultAt(address: ListenAddress): Error | undefined {
   const { host, port } = address;
-  if (port <= 0) return;
+  if (port <= 0) return undefined;
   try {
     Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
+    return undefined;
   } catch (cause) {
-    throw listenFault(address, cause);
+    return listenFault(address, cause);
   }
 }
 
@@ -30,11 +57,22 @@ export function listenFault({ host, port, setting }: ListenAddress, cause: unkno
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   const options = { cause };
   if (code === "EADDRINUSE") {
-    const message = `port ${port} is in use: another process listens on ${host}. The setting is ${setting}`;
+    const message = `port ${port} is in use: another process listens on ${host}. Set another: ${remedyOf(port, setting)}`;
     return new RetryableError(message, options);
   }
   if (code === "EACCES")
-    return new UserError(`this user may not listen on port ${port}: ${setting}`, options);
+    return new UserError(
+      `this user may not listen on port ${port}. Set another: ${remedyOf(port, setting)}`,
+      options,
+    );
   // While a machine boots, its addresses and names may not be available yet.
   return new RetryableError(`cannot listen on ${host} at present: ${reasonOf(cause)}`, options);
+}
+
+/** How to name another port, in the words of the README. */
+function remedyOf(port: number, setting: string): string {
+  const other = port + NEXT_PORT <= MAX_PORT ? port + NEXT_PORT : port - NEXT_PORT;
+  return setting.startsWith("--")
+    ? `${setting} ${other}`
+    : `${variableOf(setting)}=${other} before the command (${setting})`;
 }

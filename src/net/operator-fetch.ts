@@ -1,3 +1,5 @@
+import { reasonOf } from "../lib/failure.ts";
+import { programName } from "../version.ts";
 import { STRICT_TLS } from "./strict-tls.ts";
 
 /** `fetch` that is restricted to one origin. */
@@ -18,4 +20,24 @@ export function createOperatorFetch(endpoint: string): OperatorFetch {
     if (url.origin !== origin) throw new TypeError("only the endpoint of the settings may be called");
     return fetch(input, { ...init, redirect: "error", proxy: false, tls: STRICT_TLS });
   };
+}
+
+/** Why a call of a node got no response, as a sentence. */
+export function noResponseReason(url: URL, cause: unknown): string {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  const at = `${url.origin}${url.pathname === "/" ? "" : url.pathname}`;
+  switch (code) {
+    case "ECONNREFUSED":
+    case "ConnectionRefused":
+      return `no node listens at ${url.origin}: start one (${programName} serve), or name the URL of another`;
+    case "ENOTFOUND":
+      return `the name ${url.hostname} is not known to DNS`;
+    case "ECONNRESET":
+      return `${at} closed the connection without a response`;
+    case "Malformed_HTTP_Response":
+      return `what listens at ${url.origin} does not speak HTTP`;
+    default:
+      if (cause instanceof Error && cause.name === "TimeoutError") return `${at} did not respond in time`;
+      return `${at} did not respond: ${reasonOf(cause)}`;
+  }
 }

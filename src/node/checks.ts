@@ -47,6 +47,11 @@ export const CHECKS = {
     setBy: "the index is being filled, or a shard is upstream.ready_lag_secs behind",
     clearedBy: "a block of each shard that is younger than that",
   },
+  not_set_up: {
+    stops: "ready",
+    setBy: "a node without data and upstream, with service.ready_when_empty = false",
+    clearedBy: "its first record, or a start with an upstream",
+  },
   state_away: {
     stops: "state",
     setBy: "PostgreSQL did not answer a call",

@@ -1,7 +1,9 @@
 import { Registry } from "prom-client";
 import { registerClusterMetrics } from "../cluster/cluster-metrics.ts";
 import type { Pauses } from "../cluster/pauses.ts";
+import type { Config } from "../config/schema.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
+import { isEmpty } from "../db/index/identity.ts";
 import { readTotals } from "../db/index/totals.ts";
 import { NO_ANSWER } from "../db/postgres/breaker.ts";
 import { registerHubMetrics } from "../hub/hub-metrics.ts";
@@ -17,6 +19,7 @@ import { registerSignerMetrics } from "../signers/signer-metrics.ts";
 import type { SignerStatsRpc } from "../signers/signer-stats.ts";
 import type { StreamSlotStats } from "../stream/slots.ts";
 import { registerUpstreamMetrics } from "../upstream/metrics.ts";
+import { programName } from "../version.ts";
 import { registerDeliveryMetrics } from "../webhooks/deliver/delivery-metrics.ts";
 import { registerMatchMetrics } from "../webhooks/match/match-metrics.ts";
 import type { MatchRpc } from "../webhooks/match/rpc.ts";
@@ -145,6 +148,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     upstream_worker: () => upstream?.workerReason(),
     upstream_peer: () => upstream?.peerReason(),
     upstream_behind: () => upstream?.lagReason(),
+    not_set_up: () => notSetUpReason(config, db),
     state_away: () => awayReason(postgres),
     state_stalled: () => stateWatch?.stalledReason(),
   };
@@ -160,6 +164,12 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     status: () =>
       nodeStatus(config, { db, upstream, stats, threads, streams, storageWatch, pauses, postgres }),
   };
+}
+
+/** Why a node that nothing has been chosen for must not get requests yet. */
+function notSetUpReason({ service, upstream }: Config, db: IndexDatabase): string | undefined {
+  if (service.ready_when_empty || upstream.url !== "" || !isEmpty(db)) return undefined;
+  return `not_set_up: the node has no data and follows no node; ${programName} init chooses the users that it serves`;
 }
 
 function awayReason(postgres: PostgresState | undefined): string | undefined {

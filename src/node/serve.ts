@@ -19,7 +19,7 @@ import { areDeferred } from "../ingest/deferred-records.ts";
 import type { IngestRpc } from "../ingest/rpc.ts";
 import { EXIT_OK, EXIT_RETRYABLE, UserError } from "../lib/failure.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
-import { checkListenAddress } from "../net/listen-address.ts";
+import { checkListenAddresses, listenersOf } from "../net/listen-address.ts";
 import type { OwnTarget } from "../net/own-target.ts";
 import { networkOf } from "../protocol/network.ts";
 import type { FanOut } from "../push/fan-out.ts";
@@ -101,13 +101,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   const isNamed = config.state.url === "" || base.config.node.id !== "";
   let common: Common = { ...base, config, log: isNamed ? base.log : base.log.child({ node: nodeId }) };
   for (const { key, message } of findRisks(config)) common.log.warn({ setting: key }, message);
-  checkListenAddress({ ...config.http, setting: "http.port (SVC_HTTP_PORT)" });
-  checkListenAddress({ ...config.hub, setting: "hub.port (SVC_HUB_PORT)" });
-  checkListenAddress({
-    host: config.hub.host,
-    port: config.hub.http_port,
-    setting: "hub.http_port (SVC_HUB_HTTP_PORT)",
-  });
+  checkListenAddresses(listenersOf(config));
   await prepareDatabases(common, options);
   const isLocal = config.state.url === "";
   const databases = [
@@ -270,6 +264,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   });
   shutdown.add("HTTP workers", () => http.stop());
   const httpUrl = await http.url;
+  dataDir.announce(httpUrl);
 
   if (isRanked) await Promise.all([start("ingest"), start("ranking")]);
   const follow = async () => {

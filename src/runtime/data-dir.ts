@@ -12,6 +12,8 @@ export interface DataDir {
   readonly lockFile: string;
   /** The path of a file in it. */
   file(name: string): string;
+  /** Publishes to other processes of this machine where the node of this directory listens. */
+  announce(url: string): void;
   /** Releases the lock. May be called twice. */
   release(): void;
 }
@@ -41,7 +43,7 @@ export function openDataDir(
   const release = lockDirectory(path, {
     what: "data directory",
     inUse: (holder) =>
-      `data directory ${path} is in use by ${holder}; stop it, or name another one with --data-dir`,
+      `data directory ${path} is in use by ${holder}; stop it, or name another one with --data-dir (SVC_DATA_DIR)`,
   });
   if (isRestoring(path) && !isRestore) {
     release();
@@ -49,14 +51,23 @@ export function openDataDir(
       `data directory ${path}: restoring a snapshot was interrupted. Run the same command again, which completes it`,
     );
   }
-  return { path, lockFile: join(path, LOCK_FILE), file: (name) => join(path, name), release };
+  const file = (name: string) => join(path, name);
+  const announce = (url: string) => writeFileSync(file(PID_FILE), `${process.pid}\n${url}\n`);
+  return { path, lockFile: file(LOCK_FILE), file, announce, release };
+}
+
+/** A process that has locked a data directory. */
+export interface LockHolder {
+  readonly pid: number | undefined;
+  /** Where it listens, if it is a node that has started. */
+  readonly url: string | undefined;
 }
 
 /**
- * The process that has locked a data directory, with its id where that can be read; undefined when none has. Nothing is written, and
- * a directory that is missing or cannot be read counts as free.
+ * The process that has locked a data directory, as far as it can be read; undefined when none has. Nothing is written, and a directory
+ * that is missing or cannot be read counts as free.
  */
-export function lockHolder(dir: string): { readonly pid: number | undefined } | undefined {
+export function lockHolder(dir: string): LockHolder | undefined {
   const path = resolve(dir);
   let database: Database | undefined;
   try {
@@ -66,7 +77,7 @@ export function lockHolder(dir: string): { readonly pid: number | undefined } | 
     return undefined;
   } catch (cause) {
     if (!(cause instanceof SQLiteError) || cause.code !== "SQLITE_BUSY") return undefined;
-    return { pid: readPid(join(path, PID_FILE)) };
+    return readHolder(join(path, PID_FILE));
   } finally {
     database?.close();
   }
@@ -175,16 +186,16 @@ function closeLock(database: Database): void {
 
 /** Describes the process with the lock. */
 function describeHolder(pidFile: string): string {
-  const pid = readPid(pidFile);
+  const { pid } = readHolder(pidFile);
   return pid === undefined ? "another process" : `process ${pid}`;
 }
 
 /** For an instant the process has the lock but has not written its pid. */
-function readPid(pidFile: string): number | undefined {
+function readHolder(pidFile: string): LockHolder {
   try {
-    const [pid] = /^\d+/.exec(readFileSync(pidFile, "utf8")) ?? [];
-    return pid === undefined ? undefined : Number(pid);
+    const [, pid, url] = /^(\d+)\n(?:(http\S+)\n)?/.exec(readFileSync(pidFile, "utf8")) ?? [];
+    return { pid: pid === undefined ? undefined : Number(pid), url };
   } catch {
-    return undefined;
+    return { pid: undefined, url: undefined };
   }
 }

@@ -13,7 +13,7 @@ import { badField, type Refusal, refused } from "../management/refusal.ts";
 import { schemaReader } from "../management/request-schema.ts";
 import { createSecret } from "../management/secrets.ts";
 import { checkUrlField } from "../management/url-field.ts";
-import type { UrlGuard } from "../net/guard.ts";
+import type { RegistrationGuard } from "../net/guard.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { ownerProgramFault } from "./match/owner-budgets.ts";
 import {
@@ -51,7 +51,7 @@ const readUpdate = schemaReader(
 
 export function createWebhookService(options: {
   readonly store: WebhookStore;
-  readonly guard: UrlGuard;
+  readonly guard: RegistrationGuard;
   readonly clock: Clock;
   readonly settings: OwnedSettings;
   /** Called with a webhook that may be active again. */

@@ -36,12 +36,13 @@ const request = async (path: string, headers: Record<string, string> = {}, metho
   } as RequestInit);
 
 describe("the compiled program", () => {
-  consoleTest("check 1: gives browsers a document at /, and programs the error of before", async () => {
+  consoleTest("check 1: gives browsers a document at /, and programs the paths where to go on", async () => {
     const page = await request("/", { accept: BROWSER });
     expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     for (const accept of ["*/*", "application/json"]) {
       const response = await request("/", { accept });
-      expect([response.status, await response.text()]).toEqual([404, '{"message":"unknown route"}']);
+      const message = "no API is at /: /docs describes it, /ready says whether the node serves";
+      expect([response.status, await response.text()]).toEqual([404, JSON.stringify({ message })]);
     }
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { recordsTable, recordTable } from "../../src/cli/management-table.ts";
-import { isPlainOverNetwork, nodeUrl } from "../../src/cli/node-url.ts";
+import { isPlainOverNetwork, listenerUrl, nodeUrl } from "../../src/cli/node-url.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";
 import {
   ALLOWED_URL,
@@ -239,7 +239,9 @@ describe("a node that does not respond properly", () => {
     const url = `http://127.0.0.1:${CLOSED_PORT}`;
     const { exitCode, out, errors } = await listAt(url);
     expect({ exitCode, out }).toEqual({ exitCode: 75, out: "" });
-    expect(errors).toStartWith(`error: no response from ${url}: `);
+    expect(errors).toBe(
+      `error: no node listens at ${url}: start one (svc serve), or name the URL of another\n`,
+    );
   });
 
   test("does not follow a redirect, which would send the signature elsewhere", async () => {
@@ -303,9 +305,9 @@ describe("a node that does not respond properly", () => {
   });
 
   test("uses the node of the settings without --url", () => {
-    expect(nodeUrl({ host: "0.0.0.0", port: 80 }).href).toBe("http://127.0.0.1/");
-    expect(nodeUrl({ host: "::1", port: 8080 }).href).toBe("http://[::1]:8080/");
-    expect(() => nodeUrl({ host: "::1", port: 0 })).toThrow("http.port is 0");
+    expect(listenerUrl({ host: "0.0.0.0", port: 80 })).toBe("http://127.0.0.1:80");
+    expect(listenerUrl({ host: "::1", port: 8080 })).toBe("http://[::1]:8080");
+    expect(() => listenerUrl({ host: "::1", port: 0 })).toThrow("http.port is 0");
   });
 });
 

@@ -64,7 +64,7 @@ test("runs the documented steps from the registration to the first push", async 
     retryable_fids: [],
   });
   const out = await printed(/(^fid \d.*\n){3}/m);
-  const shown = "Fresh bread | The oven is hot. | https://localhost/oven";
+  const shown = "Fresh bread | The oven is hot. | https://bread.demo.example/oven";
   const lines = out.split("\n").filter((line) => line.startsWith("fid "));
   expect(lines.sort()).toEqual([4, 5, 6].map((fid) => `fid ${fid}: ${shown}`));
   client.kill("SIGTERM");

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { listenerUrl } from "../../src/cli/node-url.ts";
 import { probeUrl } from "../../src/cli/probe.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";
 import { run } from "./run.ts";
@@ -60,8 +61,13 @@ test("exits with 1 when the instance does not respond in time, or is not running
   });
   const late = await run(["healthcheck", `http://127.0.0.1:${silent.port}`, "--timeout", "1"]);
   expect(late.exitCode).toBe(1);
-  expect(late.errors).toContain("did not respond: ");
-  expect(await run(["healthcheck", `http://127.0.0.1:${CLOSED_PORT}`])).toMatchObject({ exitCode: 1 });
+  expect(late.errors).toEndWith("/ready did not respond in time\n");
+  const missing = `http://127.0.0.1:${CLOSED_PORT}`;
+  expect(await run(["healthcheck", missing])).toEqual({
+    exitCode: 1,
+    out: "",
+    errors: `error: no node listens at ${missing}: start one (svc serve), or name the URL of another\n`,
+  });
 });
 
 test.each([
@@ -78,7 +84,7 @@ test.each([
 });
 
 test("the probed address follows the listener's", () => {
-  const urlOf = (host: string) => probeUrl({ host, port: 80 }, false).href;
+  const urlOf = (host: string) => probeUrl(listenerUrl({ host, port: 80 }), false).href;
   expect(urlOf("::1")).toBe("http://[::1]/ready");
   expect(urlOf("::")).toBe("http://[::1]/ready");
   expect(urlOf("0.0.0.0")).toBe("http://127.0.0.1/ready");

@@ -14,12 +14,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => node[Symbol.asyncDispose]());
 
-/** Replaces the address of the node in an example, and its host by one that needs no DNS. */
+/** Replaces the address of the node in an example. The names in it need no DNS. */
 function adapted(example: string): string {
-  expect(example).toContain("example.com");
-  return inCheckout(example)
-    .replaceAll("http://127.0.0.1:8080", node.url)
-    .replaceAll("https://example.com", new URL(ALLOWED_URL).origin);
+  expect(example).toContain("https://bread.demo.example");
+  return inCheckout(example).replaceAll("http://127.0.0.1:8080", node.url);
 }
 
 /** Runs a command in a directory with the packages and the program of this repository. */

@@ -8,7 +8,13 @@ test("without any source the values are those that decisions section 11 names", 
   const { config, file } = load();
   expect(file).toBeUndefined();
   expect(config).toEqual({
-    service: { name: "svc", compat_prefixes: ["farcaster"], shutdown_deadline_secs: 9, public_url: "" },
+    service: {
+      name: "svc",
+      compat_prefixes: ["farcaster"],
+      shutdown_deadline_secs: 9,
+      public_url: "",
+      ready_when_empty: true,
+    },
     node: { id: "" },
     data: { dir: "./data" },
     state: {

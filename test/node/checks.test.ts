@@ -25,6 +25,7 @@ import { configWith } from "../runtime/config.ts";
 import { ManualClock } from "../support/clock.ts";
 import { documentText } from "../support/documents.ts";
 import { createState } from "../support/empty-databases.ts";
+import { registerEvent } from "../support/events.ts";
 import { until } from "../support/manual-time.ts";
 import { startTestNode } from "../support/node.ts";
 import { tempDir } from "../support/program.ts";
@@ -35,13 +36,13 @@ const log = pino({ level: "silent" });
 const NOW_SECS = 1_700_000_000;
 
 /** The operations of a node whose parts do not respond. */
-function nodeOps(isStarted: () => boolean) {
+function nodeOps(isStarted: () => boolean, config = configWith()) {
   const node = startTestNode();
   const stuck = { stats: () => new Promise<never>(() => undefined) };
   const shutdown = createShutdown({ deadlineMs: 1, log, routineLevel: "info" });
   const ops = createNodeOps({
     common: {
-      config: configWith(),
+      config,
       clock: node.clock,
       log,
       metrics: { registry: new Registry(), prefix: "svc_" },
@@ -65,6 +66,7 @@ function nodeOps(isStarted: () => boolean) {
     storage: { replaced: async () => undefined, onReplaced: () => {}, damage: createDamageReports([], log) },
   });
   return {
+    node,
     reason: () => ops.notReadyReason({ forState: true }),
     shutdown,
     end: () => node[Symbol.dispose](),
@@ -225,6 +227,15 @@ const PAIRS: Readonly<Record<CheckName, () => Promise<readonly [failing: unknown
     apply();
     await watch.poll();
     return [failing, watch.lagReason()];
+  },
+
+  async not_set_up() {
+    const { node, reason, end } = nodeOps(() => true, configWith("service.ready_when_empty=false"));
+    const failing = await reason();
+    node.ingestEvent(registerEvent(1, new Uint8Array(20).fill(1), { block: 1000 }));
+    const after = await reason();
+    end();
+    return [failing, after];
   },
 
   async state_away() {

@@ -6,7 +6,7 @@ import { ROOT } from "../support/documents.ts";
 
 const FILES = ["compose.yaml", "compose.postgres.yaml"] as const;
 /** What the operator makes before the first start, as the comments of the files say. */
-const BY_HAND = ["./snapchain", "./dist/svc", "./grafana-password", "./postgres-password"];
+const BY_HAND = ["./snapchain", "./grafana-password", "./postgres-password"];
 
 /** The command of Docker Compose 2, as a plugin or by itself; undefined where it is not installed. */
 function dockerCompose(): readonly string[] | undefined {
@@ -34,6 +34,26 @@ describe.each(FILES)("%s", (file) => {
     for (const { file: secret } of Object.values(secrets)) expect(BY_HAND).toContain(secret);
     const text = await Bun.file(join(ROOT, file)).text();
     for (const secret of Object.keys(secrets)) expect(text).toContain(`openssl rand -hex 24 > ${secret}`);
+  });
+
+  test("runs each node from the image of the Dockerfile, which migrates, without root and with its volume alone", async () => {
+    const { services } = await readComposition(file);
+    const nodes = Object.entries<ComposedService>(services).filter(([name]) => /^(svc|node-.)$/.test(name));
+    expect(nodes.length).toBe(file === "compose.yaml" ? 1 : 2);
+    for (const [, node] of nodes) {
+      expect(node).toMatchObject({
+        build: ".",
+        read_only: true,
+        tmpfs: ["/tmp"],
+        cap_drop: ["ALL"],
+        security_opt: ["no-new-privileges:true"],
+        volumes: [expect.stringMatching(/^[\w-]+:\/data$/)],
+      });
+      for (const own of ["command", "entrypoint", "user", "privileged"]) expect(node).not.toHaveProperty(own);
+    }
+    expect(await Bun.file(join(ROOT, "Dockerfile")).text()).toMatch(
+      /^USER 65532.*^CMD \["serve", "--migrate"\]$/ms,
+    );
   });
 
   test.skipIf(compose === undefined)("is accepted by Docker Compose with each profile", async () => {

@@ -30,14 +30,15 @@ const SERVE = `
 as_svc="setpriv --reuid svc --regid svc --clear-groups env SVC_HUB_PORT=0 SVC_HTTP_PORT=0"
 start() {
   cd /
+  : > /tmp/svc.out
   $as_svc /usr/bin/svc serve --migrate > /tmp/svc.out 2> /tmp/svc.log & pid=$!
   for i in $(seq 100); do
-    url=$(sed -n 's/^API *\\(http:.*\\)$/\\1/p' /tmp/svc.out)
+    url=$(sed -n 's/.*"api":"\\([^"]*\\)".*/\\1/p' /tmp/svc.out)
     if [ -n "$url" ]; then break; fi
     sleep 0.1
   done
   base=\${url%/v2/svc}
-  /usr/bin/svc healthcheck "$base" > /dev/null && echo "ready"
+  /usr/bin/svc healthcheck --live "$base" > /dev/null && echo "alive"
 }
 # What docs/getting-started.md has after the settings, by somebody who is neither root nor the service.
 as_user() {
@@ -58,9 +59,10 @@ dpkg -i ${first} > /dev/null
 id -un svc
 stat -c '%U %a' /var/lib/svc; stat -c '%U %G %a' /etc/svc/svc.toml
 start
-as_user svc healthcheck 2>&1
+as_user svc healthcheck --live 2>&1
+as_user svc healthcheck 2>&1 | grep -o 'responded.*init'
 chmod 640 /etc/svc/svc.toml
-as_user svc --port "\${base##*:}" healthcheck 2> /tmp/warned; grep -o 'cannot be read.*apply' /tmp/warned
+as_user svc --port "\${base##*:}" healthcheck --live 2> /tmp/warned; grep -o 'cannot be read.*apply' /tmp/warned
 chmod 644 /etc/svc/svc.toml
 stop
 stat -c '%U' /var/lib/svc/index.db
@@ -86,16 +88,17 @@ ls /var/lib/svc/state.db`,
       "svc",
       "svc 700",
       "root root 644",
-      "ready",
+      "alive",
       expect.stringContaining('"file":"/etc/svc/svc.toml","msg":"Read the settings"'),
-      '200 {"status":"ready"}',
-      '200 {"status":"ready"}',
+      '200 {"status":"ok"}',
+      'responded 503 {"message":"not_set_up: the node has no data and follows no node; svc init',
+      '200 {"status":"ok"}',
       "cannot be read: EACCES: permission denied, open '/etc/svc/svc.toml'; the defaults apply",
       "stopped 0",
       "svc",
       "port = 9090",
       "0.0.2",
-      "ready",
+      "alive",
       "stopped 0",
       "/usr/share/man/man1/svc.1.gz",
       "program gone",

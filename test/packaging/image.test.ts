@@ -54,7 +54,7 @@ mount --bind /proc ${root}/image/proc; mount --bind /dev ${root}/image/dev
 inside="chroot --userspec=${argumentsOf("USER")} ${root}/image"
 env -i "PATH=$PATH" ${environment} SVC_HTTP_PORT=0 SVC_HUB_PORT=0 $inside ${command} > ${root}/out 2> ${root}/log & pid=$!
 for i in $(seq 100); do
-  url=$(sed -n 's/^API *\\(http:.*\\)$/\\1/p' ${root}/out)
+  url=$(sed -n 's/.*"api":"\\([^"]*\\)".*/\\1/p' ${root}/out)
   if [ -n "$url" ]; then break; fi
   sleep 0.1
 done

@@ -99,6 +99,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
           compat_prefixes: [...(options.compatPrefixes ?? [])],
           shutdown_deadline_secs: 10,
           public_url: "",
+          ready_when_empty: true,
         },
       },
       log,

@@ -71,13 +71,16 @@ export async function startNode(options: {
   const logged = readAll(child.stderr, (text) => {
     log += text;
   });
-  const banner = Promise.withResolvers<string>();
+  const places = Promise.withResolvers<{ readonly api: string; readonly grpc: string | null }>();
   let out = "";
   readAll(child.stdout, (text) => {
     out += text;
-    if (/^gRPC\s+\S+$/m.test(out)) banner.resolve(out);
-  }).then(() => banner.reject(new Error(`the program ended: ${out}${log}`)));
-  const said = await banner.promise;
+    // Text where the test has chosen readable lines.
+    const [, api = "", grpc = ""] = /^API\s+(\S+)[\s\S]*^gRPC\s+(\S+)$/m.exec(out) ?? [];
+    if (api !== "") places.resolve({ api, grpc });
+    else if (out.startsWith("{") && out.endsWith("\n")) places.resolve(JSON.parse(out));
+  }).then(() => places.reject(new Error(`the program ended: ${out}${log}`)));
+  const { api, grpc } = await places.promise;
   const stop = async () => {
     child.kill("SIGTERM");
     const code = await child.exited;
@@ -85,8 +88,8 @@ export async function startNode(options: {
     return code;
   };
   return {
-    url: new URL(/^API\s+(\S+)/m.exec(said)?.[1] ?? "").origin,
-    hubAddress: /^gRPC\s+(\S+)/m.exec(said)?.[1] ?? "",
+    url: new URL(api).origin,
+    hubAddress: grpc ?? "off",
     pid: child.pid,
     exited: child.exited,
     logs: () => log,

@@ -1,6 +1,7 @@
 import type { PrivateKeyAccount } from "viem/accounts";
-import { RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
+import { RetryableError, UserError } from "../../lib/failure.ts";
 import { parseJson } from "../../lib/json.ts";
+import { noResponseReason } from "../../net/operator-fetch.ts";
 import { STRICT_TLS } from "../../net/strict-tls.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -70,7 +71,7 @@ async function post(approvalUrl: URL, step: "prepare" | "submit", body: object):
     });
     text = await response.text();
   } catch (cause) {
-    throw new RetryableError(`no response from ${url.origin}: ${reasonOf(cause)}`, { cause });
+    throw new RetryableError(noResponseReason(url, cause), { cause });
   }
   const content = parseJson(text) as { message?: unknown } | undefined;
   if (response.ok && content !== undefined) return content;

@@ -1,8 +1,9 @@
 import type { PrivateKeyAccount } from "viem/accounts";
 import { type SignedOperationId, signedOperations } from "../../auth/op-table.ts";
 import type { ServiceNames } from "../../config/names.ts";
-import { RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
+import { RetryableError, UserError } from "../../lib/failure.ts";
 import { parseJson } from "../../lib/json.ts";
+import { noResponseReason } from "../../net/operator-fetch.ts";
 import { STRICT_TLS } from "../../net/strict-tls.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import { signOperation } from "./sign-operation.ts";
@@ -77,7 +78,7 @@ export async function exchange(url: URL, init: RequestInit): Promise<{ status: n
     return { status: response.status, text: await readUpToLimit(response) };
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
-    throw new RetryableError(`no response from ${url.origin}: ${reasonOf(cause)}`, { cause });
+    throw new RetryableError(noResponseReason(url, cause), { cause });
   }
 }
 

@@ -12,7 +12,11 @@ export function registerInit(program: Command, context: CommandContext): void {
       "write the first settings and say what the node will cost; asks on a terminal, unless a flag names the users that it serves",
     )
     .option("--demo", "a demo network of its own, to try it out")
-    .option("--fids <list>", "the users of an app: these fids, separated by commas", readFids)
+    .option(
+      "--fids <list>",
+      "the users of an app: these fids, separated by commas; may be repeated",
+      readFids,
+    )
     .option("--fid-file <file>", "the users of an app: the fids in this file (upstream.fid_file)")
     .option(
       "--channel <name>",
@@ -32,10 +36,10 @@ export function registerInit(program: Command, context: CommandContext): void {
     });
 }
 
-function readFids(text: string): readonly number[] {
+function readFids(text: string, before: readonly number[] = []): readonly number[] {
   const fids = parseFids(text);
   if (!fids) throw new InvalidArgumentError("Fids are positive integers, separated by commas.");
-  return fids;
+  return [...new Set([...before, ...fids])];
 }
 
 function readFid(text: string): number {

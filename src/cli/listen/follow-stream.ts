@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { exponentialBackoffMs, withJitter } from "../../lib/backoff.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { type ServerSentEvent, SseParser } from "../../lib/sse-parser.ts";
+import { noResponseReason } from "../../net/operator-fetch.ts";
 import { STRICT_TLS } from "../../net/strict-tls.ts";
 
 /** Longer than the node is ever silent. */
@@ -37,6 +38,8 @@ export async function followStream({ url, signal, onEvent, onBreak }: FollowedSt
         signal: AbortSignal.any([signal, silence.signal]),
         redirect: "manual",
         tls: STRICT_TLS,
+      }).catch((cause: unknown) => {
+        throw new Error(noResponseReason(url, cause), { cause });
       });
       if (response.status !== 200) throw refusalOf(response.status, await response.text());
       const parser = new SseParser(MAX_EVENT_CHARS);

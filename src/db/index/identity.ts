@@ -82,7 +82,8 @@ export function mayLackState(db: IndexDatabase): boolean {
   return isEmpty(db) || isDemo(db);
 }
 
-function isEmpty(db: IndexDatabase): boolean {
+/** Whether an index has no records. */
+export function isEmpty(db: IndexDatabase): boolean {
   const { messages, on_chain_events } = readTotals(db);
   return messages + on_chain_events === 0;
 }

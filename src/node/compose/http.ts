@@ -10,6 +10,7 @@ import type { DemoDeskRpc } from "../../console/demo/desk.ts";
 import type { WebBuild } from "../../console/web-build.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
+import { isDemo } from "../../db/index/identity.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
 import { ResponseCache } from "../../http/response-cache.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "../../http/server.ts";
@@ -107,7 +108,7 @@ export function createNodeHttp(deps: {
     isPaused,
     keyEpoch,
     ownTargets,
-    namesSuffix: demo && DEMO_NAMES,
+    namesSuffix: isDemo(db) ? DEMO_NAMES : undefined,
   });
   const keyGate = startKeyGate({ common, store: state.apiKeys, management, keyEpoch, admission });
   const signers = createNodeSigners({
@@ -170,7 +171,7 @@ export function createNodeHttp(deps: {
   };
 }
 
-/** Apps of a demo network may have URLs under this name, which is reserved (RFC 2606). */
+/** Apps and webhooks of a demo network may have URLs under this name, which is reserved (RFC 2606). */
 const DEMO_NAMES = ".demo.example";
 
 /** The hub under `/v1`, and its further port, unless its reads are off. */

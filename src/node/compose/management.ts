@@ -37,7 +37,7 @@ export function createManagement(options: {
   readonly guard?: UrlGuard;
   /** See `UrlGuardOptions`. Default: none. */
   readonly ownTargets?: readonly OwnTarget[] | undefined;
-  /** Apps may have URLs under names with this suffix, which need not resolve. Default: none. */
+  /** Apps and webhooks may have URLs under names with this suffix, which need not resolve. Default: none. */
   readonly namesSuffix?: string | undefined;
   /** Default: never stale. */
   readonly staleReason?: StaleReason;
@@ -48,11 +48,12 @@ export function createManagement(options: {
   const { config, clock, log } = options.common;
   const { api_keys: apiKeys, apps, auth, http, net, service, webhooks } = config;
   const custodyOf = custodyFromIndex(index);
-  const guard = options.guard ?? createConfiguredGuard(net, { ownTargets: options.ownTargets });
+  const calls = options.guard ?? createConfiguredGuard(net, { ownTargets: options.ownTargets });
   const { namesSuffix } = options;
+  const guard = namesSuffix === undefined ? calls : acceptingNamesUnder(namesSuffix, calls);
   const appService = createAppService({
     store: state.apps,
-    guard: namesSuffix === undefined ? guard : acceptingNamesUnder(namesSuffix, guard),
+    guard,
     clock,
     settings: { cap: apps.max_apps_per_owner, graceSecs: apps.secret_grace_period_secs },
   });

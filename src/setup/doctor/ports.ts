@@ -1,30 +1,24 @@
 import type { Config } from "../../config/schema.ts";
 import { reasonOf } from "../../lib/failure.ts";
-import { checkListenAddress } from "../../net/listen-address.ts";
+import { type ListenAddress, listenersOf, listenFaultAt } from "../../net/listen-address.ts";
 import type { Check } from "./checks.ts";
 import { type Finding, fail, ok } from "./finding.ts";
 
 /** Whether the ports are free for a node that does not run yet. */
-export const portsCheck = ({ http, hub }: Pick<Config, "http" | "hub">): Check => ({
+export const portsCheck = (config: Pick<Config, "http" | "hub">): Check => ({
   name: "ports",
-  run: async () => {
-    const addresses = [
-      { host: http.host, port: http.port, setting: "http.port" },
-      { host: hub.host, port: hub.port, setting: "hub.port" },
-      { host: hub.host, port: hub.http_port, setting: "hub.http_port" },
-    ];
-    return addresses.filter(({ port }) => port > 0).map(freePort);
-  },
+  run: async () =>
+    listenersOf(config)
+      .filter(({ port }) => port > 0)
+      .map(freePort),
 });
 
-function freePort(address: Parameters<typeof checkListenAddress>[0]): Finding {
+function freePort(address: ListenAddress): Finding {
   const { host, port, setting } = address;
-  try {
-    checkListenAddress(address);
-    return ok("ports", `${port} (${setting}) is free on ${host}`);
-  } catch (cause) {
-    return fail("ports", reasonOf(cause), `Stop what uses it, or set ${setting}`);
-  }
+  const fault = listenFaultAt(address);
+  return fault
+    ? fail("ports", fault.message, `Stop what uses it, or set ${setting}`)
+    : ok("ports", `${port} (${setting}) is free on ${host}`);
 }
 
 /** Whether the node that uses the data directory is ready. */

@@ -1,3 +1,5 @@
+import { itemsOf } from "../../lib/list-text.ts";
+
 /** The users that a node serves. */
 export type Choice =
   | { readonly kind: "demo" }
@@ -27,8 +29,8 @@ export function parseFid(text: string): number | undefined {
   return Number.isSafeInteger(fid) ? fid : undefined;
 }
 
-/** Fids that are separated by commas or spaces; undefined when one is none, or there are none. */
+/** Fids that are separated by commas or spaces, in brackets or not; undefined when one is none, or there are none. */
 export function parseFids(text: string): number[] | undefined {
-  const fids = text.split(/[\s,]+/).flatMap((word) => (word === "" ? [] : [parseFid(word)]));
+  const fids = itemsOf(text).map(parseFid);
   return fids.length > 0 && fids.every((fid) => fid !== undefined) ? [...new Set(fids)] : undefined;
 }

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chownSync } from "node:fs";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { run } from "./run.ts";
+
+const dir = tempDir();
+let node: RunningNode;
+beforeAll(async () => {
+  const args = ["--set", "service.ready_when_empty=false", "--set", "log.format=json"];
+  node = await startNode({ command: compiledProgram, dataDir: `${dir.path}/data`, args });
+}, 60_000);
+afterAll(async () => {
+  await node.stop();
+  dir[Symbol.dispose]();
+});
+
+describe("a node without data and upstream, with service.ready_when_empty = false", () => {
+  test("is alive and not ready, and says what to do", async () => {
+    expect((await fetch(`${node.url}/health`)).status).toBe(200);
+    const ready = await fetch(`${node.url}/ready`);
+    expect([ready.status, await ready.json()]).toEqual([
+      503,
+      {
+        message:
+          "not_set_up: the node has no data and follows no node; svc init chooses the users that it serves",
+      },
+    ]);
+  });
+});
+
+describe("a command beside the node of a data directory", () => {
+  const beside = ["--data-dir", `${dir.path}/data`];
+
+  test("finds the port of the node, which the settings do not name", async () => {
+    const { exitCode, out, errors } = await run([...beside, "console"]);
+    expect({ exitCode, out }).toEqual({ exitCode: 0, out: expect.stringContaining(node.url) });
+    expect(errors).toBe("The link opens the page once, within 60 seconds.\n");
+    expect(await run([...beside, "healthcheck", "--live"])).toMatchObject({ exitCode: 0 });
+  });
+
+  test("calls the port of a flag instead", async () => {
+    const { exitCode, errors } = await run([...beside, "--port", "1", "console"]);
+    expect({ exitCode, errors }).toEqual({
+      exitCode: 75,
+      errors:
+        "error: no node listens at http://127.0.0.1:1: start one (svc serve), or name the URL of another\n",
+    });
+  });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "does not follow the data directory of another user in the place where it happens to run",
+    async () => {
+      chownSync(`${dir.path}/data`, 65_534, 65_534);
+      const here = await run(["healthcheck", "--live"], { cwd: dir.path, env: { SVC_HTTP_PORT: "1" } });
+      expect(here.errors).toContain("no node listens at http://127.0.0.1:1");
+      expect(await run([...beside, "healthcheck", "--live"])).toMatchObject({ exitCode: 0 });
+      chownSync(`${dir.path}/data`, 0, 0);
+    },
+  );
+});
+
+test("the error of a second demo on the machine names all that it must set; then both run", async () => {
+  const inUse = [`http.port=${new URL(node.url).port}`, `hub.port=${node.hubAddress.split(":").at(-1)}`];
+  const flags = ["--data-dir", `${dir.path}/second`, ...inUse.flatMap((set) => ["--set", set])];
+  const refused = await run([...flags, "serve", "--demo"]);
+  expect(refused).toMatchObject({ exitCode: 75, out: "" });
+  const said = [...refused.errors.matchAll(/Set another: (SVC_\w+)=\d+ before the command/g)];
+  expect(said.map(([, variable]) => variable)).toEqual(["SVC_HTTP_PORT", "SVC_HUB_PORT"]);
+  const sameData = await run(["--data-dir", `${dir.path}/data`, "serve", "--demo"]);
+  expect(sameData.errors).toContain("name another one with --data-dir (SVC_DATA_DIR)");
+  await using second = await startNode({
+    command: compiledProgram,
+    dataDir: `${dir.path}/second`,
+    demo: true,
+  });
+  for (const { url } of [node, second]) expect((await fetch(`${url}/health`)).status).toBe(200);
+}, 30_000);
