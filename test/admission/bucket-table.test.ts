@@ -51,6 +51,14 @@ test("more names than buckets: the idlest gives way, and one that is used stays 
   expect(admitted).toBe(300);
 });
 
+test("a name that takes the place of another one starts full: it does not inherit the debt", () => {
+  // All names of a table of eight are in one set.
+  const buckets = table(8);
+  for (let n = 0; n < 8; n += 1) expect(buckets.take(`in debt ${n}`, 10, limit).left).toBe(0);
+  expect(buckets.take("new", 10, limit)).toMatchObject({ isAdmitted: true, left: 0, fullInSecs: 10 });
+  expect(buckets.take("new", 1, limit)).toMatchObject({ isAdmitted: false, retryInSecs: 1 });
+});
+
 test("threads that charge one bucket at once admit what it holds", async () => {
   const shared = new BucketTable(64).shared;
   const code = `

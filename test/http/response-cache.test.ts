@@ -212,3 +212,30 @@ test("a cached read shows a commit of another connection at once", async () => {
   for (let repeat = 0; repeat < 3; repeat++) await followers();
   expect(api.takeStatements()).toHaveLength(once);
 });
+
+test("a response started in a generation that is over is not stored, whichever URL ended it", () => {
+  const data = { version: 1 };
+  const cache = new ResponseCache({ dataVersion: () => data.version, clock: { nowMs: () => 0 } });
+  const generationOf = (url: string): number => {
+    cache.lookUp(url);
+    const found = cache.lookUp(url);
+    if (typeof found !== "number") throw new Error("a response is stored");
+    return found;
+  };
+  const response = (text: string): CachedResponse => ({
+    body: Buffer.from(text),
+    etag: text,
+    coded: new Map(),
+    route: "/read",
+  });
+  const outdated = generationOf("/a");
+  data.version += 1;
+  const current = generationOf("/b");
+  cache.store("/a", response("outdated"), outdated);
+  expect(cache.lookUp("/a")).toBe(current);
+  cache.store("/a", response("current"), current);
+  expect(cache.lookUp("/a")).toMatchObject({ etag: "current" });
+  cache.clear();
+  cache.store("/a", response("outdated"), current);
+  expect(cache.lookUp("/a")).toBe(generationOf("/b"));
+});
