@@ -11,6 +11,8 @@ const BATCHES = Number(process.env.BENCH_BATCHES ?? 10);
 /** What a unit stands for, in microseconds of CPU. */
 const UNIT_US = 50;
 const MOST_FOLLOWED = 300;
+/** A page of 25 rows or ids. */
+const ASKED = { rows: () => 25, items: () => 25, query: () => ({}) };
 
 type PathOf = (fid: () => number, hash: () => string) => string;
 
@@ -63,7 +65,7 @@ export async function benchPrices(): Promise<Figure[]> {
     const { status } = await send();
     if (status !== 200) throw new Error(`${route} returned ${status}`);
     const [us = 0] = await leastCpuUsOfEach(BATCHES, [send]);
-    const units = priceOf(`/v2/svc${route}`)?.(`http://localhost:1/v2/svc${paths[0]}`) ?? 1;
+    const units = priceOf(`/v2/svc${route}`)?.(ASKED) ?? 1;
     const ratio = { of: `${units} units of ${UNIT_US} us`, value: us / (units * UNIT_US) };
     figures.push({ what: route, value: us, unit: "us of CPU per request", ratio });
   }

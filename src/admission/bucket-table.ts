@@ -82,6 +82,19 @@ export class BucketTable {
     return stateOf(nowNs, 0);
   }
 
+  /** Takes tokens whether they are there or not. The debt is at most one bucket. */
+  charge(name: string, tokens: number, { perMinute, burst }: BucketLimit): void {
+    const nsPerToken = NS_PER_MINUTE / perMinute;
+    const nowNs = Math.floor((this.#nowMs() - this.#originMs) * 1e6);
+    const at = this.#entryOf(name, nowNs) + 1;
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const stored = Atomics.load(this.#words, at);
+      const chargedNs = Math.max(Number(stored), nowNs) + tokens * nsPerToken;
+      const next = BigInt(Math.ceil(Math.min(chargedNs, nowNs + 2 * burst * nsPerToken)));
+      if (Atomics.compareExchange(this.#words, at, stored, next) === stored) return;
+    }
+  }
+
   /** The position of a name's entry, which is claimed if there is none. */
   #entryOf(name: string, nowNs: number): number {
     const hash = BigInt.asIntN(64, Bun.hash.wyhash(name, this.#seed)) || 1n;

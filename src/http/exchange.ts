@@ -49,6 +49,10 @@ export interface Exchange {
   isBodyUnread: boolean;
   /** Charges the caller for more than the edge could see. @throws ApiError `tooManyRequests` */
   charge: (units: number) => void;
+  /** Charges the caller for the CPU time of the response; undefined for a caller without a limit. */
+  settle: (() => void) | undefined;
+  /** CPU time of this thread that the response has taken, microseconds; measured for callers with a limit. */
+  cpuUs: number;
   /** Units that the caller was charged. */
   charged: number;
   /** Messages that the request has written. */

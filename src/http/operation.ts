@@ -203,6 +203,7 @@ export function operation<
     ...(cache === undefined ? {} : { cache }),
     ...(access === undefined ? {} : { access }),
     ...(share === undefined ? {} : { share }),
+    ...(query === undefined ? {} : { queryParams: query }),
     ...(query === undefined && body === undefined ? {} : { transform }),
     ...(body === undefined ? {} : { parse: captureBody }),
   };

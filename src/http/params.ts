@@ -10,6 +10,8 @@ export interface QueryParam<T> {
   readonly required: boolean;
   /** The keys that the value is read from, the documented one first. The parameter's own name if omitted. */
   readonly keys?: readonly string[];
+  /** What prices count: its value is the size of a page, or its values are the items of a list. */
+  readonly asks?: "rows" | "items";
   /**
    * @param values all values of the key; empty if the key is absent
    * @throws ApiError `badRequest` naming the parameter
@@ -105,6 +107,7 @@ export function list<T>(items: TSchema, parse: ParseText<T>, options: ListOption
   return {
     schema: Type.Array(items, { minItems: 1, maxItems, ...documented }),
     required: true,
+    asks: "items",
     decode(values, name) {
       const unique = new Set<T>();
       let count = 0;
@@ -252,7 +255,7 @@ export function limit(fallback = defaultLimit, max = maxLimit): QueryParam<numbe
     if (!(value >= 1)) throw badRequest(`${name} must be a positive integer`);
     return Math.min(value, max);
   });
-  return optional(param, fallback);
+  return { ...optional(param, fallback), asks: "rows" };
 }
 
 /** Longer than any cursor that the service issues. */

@@ -1,6 +1,7 @@
 import type { ShareName } from "../admission/budgets.ts";
 import type { Scope } from "./caller.ts";
-import { flat, type Price } from "./limits/prices.ts";
+import { askedOf, flat, type Price } from "./limits/prices.ts";
+import type { QueryParams } from "./params.ts";
 import type { RouteCache } from "./route-cache.ts";
 
 /**
@@ -34,6 +35,8 @@ export interface RouteTermsHook {
   readonly access?: Access;
   readonly cache?: RouteCache | undefined;
   readonly share?: ShareName | undefined;
+  /** The parameters of the query, which decide its price. */
+  readonly queryParams?: QueryParams;
 }
 
 /** What the edge needs to know of a route before it is called. */
@@ -41,7 +44,8 @@ export interface RouteTerms {
   /** Template of the whole path; undefined for a path without a route. */
   readonly template: string | undefined;
   readonly access: Access;
-  readonly price: Price;
+  /** In units, by the URL of a request. */
+  readonly price: (url: string) => number;
   /** What a request without an API key counts as, by the address of its client; undefined for nothing. */
   readonly share: ShareName | undefined;
   /** With an API key the response is its owner's. */
@@ -65,7 +69,7 @@ const WRITE_UNITS = 20;
 const UNKNOWN: RouteTerms = {
   template: undefined,
   access: READ,
-  price: flat(1),
+  price: () => 1,
   share: undefined,
   isKeyed: false,
 };
@@ -86,10 +90,12 @@ export function createTermsOf(
   for (const { method, path, hooks } of routes) {
     const access = hooks.access ?? (method === "GET" ? READ : OPEN);
     const isWrite = access.kind === "key" && access.scope === "write" && method !== "GET";
+    const price = priceOf(path) ?? flat(isWrite ? WRITE_UNITS : 1);
+    const { queryParams = {} } = hooks;
     const terms = {
       template: path,
       access,
-      price: priceOf(path) ?? flat(isWrite ? WRITE_UNITS : 1),
+      price: (url: string) => price(askedOf(queryParams, url)),
       share: hooks.share,
       isKeyed: hooks.cache === "sharedWithoutKey",
     };

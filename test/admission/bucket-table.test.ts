@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { BucketTable } from "../../src/admission/bucket-table.ts";
-import { flat, perIds, perRows } from "../../src/http/limits/prices.ts";
 
 let nowMs = 5_000;
 const table = (buckets = 64) => new BucketTable(buckets, () => nowMs);
@@ -83,27 +82,4 @@ test("threads that charge one bucket at once admit what it holds", async () => {
   );
   for (const worker of workers) worker.terminate();
   expect(admitted.reduce((sum, n) => sum + n, 0)).toBe(1200);
-});
-
-test("prices follow the rows or the ids that a URL asks for", () => {
-  const base = "http://h/v2/svc/x";
-  expect([
-    flat(3)(base),
-    perRows(2)(base),
-    perRows(2)(`${base}?limit=26`),
-    perRows(2)(`${base}?a=1&limit=100`),
-  ]).toEqual([3, 2, 4, 8]);
-  expect([
-    perRows(2)(`${base}?limit=999999`),
-    perRows(2)(`${base}?limit=-1`),
-    perRows(2)(`${base}?limit=0`),
-  ]).toEqual([8, 2, 2]);
-  const ids = (n: number, comma: string) => `${base}?fids=${Array(n).fill(7).join(comma)}`;
-  expect([
-    perIds(5)(ids(25, ",")),
-    perIds(5)(ids(26, "%2C")),
-    perIds(5)(ids(350, "%2c")),
-    perIds(5)(base),
-  ]).toEqual([5, 10, 70, 5]);
-  expect([perIds(5)(`${ids(25, ",")}&viewer_fid=3`), perIds(5)(ids(50, "&fids="))]).toEqual([5, 10]);
 });

@@ -1,5 +1,11 @@
 import { flat, type Price, perIds, perRows } from "../../http/limits/prices.ts";
-import { parseQueryString } from "../../http/query-string.ts";
+
+/** Of a regular expression in a subscription, which is compiled. */
+export const EXPRESSION_UNITS = 20;
+const streamPrice: Price = ({ query }) => {
+  const { text, embeds } = query();
+  return 1 + EXPRESSION_UNITS * ((text ? 1 : 0) + (embeds ? 1 : 0));
+};
 
 /**
  * Prices of routes in units of about 50 microseconds of CPU, by their path below a prefix. Those that are not listed cost 1: one user, cast,
@@ -60,24 +66,11 @@ const PRICES: Readonly<Record<string, Price>> = {
   "/cast/conversation": perRows(15),
   "/cast/conversation/summary": perRows(15),
   "/following/suggested": perRows(200),
+  "/stream": streamPrice,
 };
 
-/** The lists of the hub, of the page size that is asked for; its look-ups cost 1. */
-const HUB_LIST = /^\/v1\/(?:\w+By(?:Fid|Parent|Mention|Cast|Target|TargetFid)|fids|events)$/;
-const HUB_PAGE = /[?&]pageSize=0*(\d{1,6})/;
-const HUB_DEFAULT_PAGE = 100;
-const HUB_MAX_PAGE = 1000;
-const hubPrice: Price = (url) => {
-  const asked = Number(HUB_PAGE.exec(url)?.[1] ?? HUB_DEFAULT_PAGE);
-  return 5 * Math.ceil(Math.min(Math.max(asked, 1), HUB_MAX_PAGE) / 25);
-};
-
-/** Of a regular expression in a subscription, which is compiled. */
-export const EXPRESSION_UNITS = 20;
-const streamPrice: Price = (url) => {
-  const { text, embeds } = parseQueryString(url);
-  return 1 + EXPRESSION_UNITS * ((text ? 1 : 0) + (embeds ? 1 : 0));
-};
+/** A list of the hub is priced by the page that is asked for; its look-ups cost 1. */
+const hubPrice: Price = (asked) => (asked.rows() === 0 ? 1 : perRows(5)(asked));
 
 /** Of a submit of one message; a bulk costs 2 more for each further one. */
 export const SUBMIT_UNITS = 20;
@@ -85,7 +78,5 @@ export const SUBMIT_UNITS = 20;
 /** The price of a route by the template of its whole path; undefined for the usual one. */
 export function priceOf(template: string): Price | undefined {
   if (template.startsWith("/v1/submit")) return flat(SUBMIT_UNITS);
-  if (template === "/v2/svc/stream") return streamPrice;
-  if (template.startsWith("/v1/")) return HUB_LIST.test(template) ? hubPrice : undefined;
-  return PRICES[template.replace(/^\/v2\/[^/]+/, "")];
+  return template.startsWith("/v1/") ? hubPrice : PRICES[template.replace(/^\/v2\/[^/]+/, "")];
 }

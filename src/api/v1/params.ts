@@ -10,6 +10,7 @@ import {
   text,
 } from "../../http/params.ts";
 import { decodeBase58 } from "../../lib/base58.ts";
+import { MESSAGE_PAGES } from "../../read/hub/page.ts";
 import { type EnumNames, numberOf } from "./names.ts";
 
 /** Returns a parameter that clients may write in snake case or in camel case. The document shows the first. */
@@ -106,18 +107,29 @@ const tokenParam = spelled(
 );
 
 const DEFAULT_PAGE_SIZE = 1000;
+const pageSizeText = integerParam("page_size", "More than 10000 means 10000; 0 is the default");
+
+/** A page of 0 rows is one of the default size. */
+const pageSizeParam: QueryParam<number> = {
+  ...optional(
+    {
+      ...pageSizeText,
+      decode: (values, name) =>
+        Math.min(pageSizeText.decode(values, name) || DEFAULT_PAGE_SIZE, MESSAGE_PAGES.max),
+    },
+    DEFAULT_PAGE_SIZE,
+  ),
+  asks: "rows",
+};
 
 /** The parameters of a page. */
 export const pageParams = {
-  pageSize: optional(
-    integerParam("page_size", "More than 10000 means 10000; 0 is the default"),
-    DEFAULT_PAGE_SIZE,
-  ),
+  pageSize: pageSizeParam,
   pageToken: optional(tokenParam),
   reverse: optional(flagParam("reverse", "Newest first"), false),
 };
 
-/** A page of 0 rows is one of the default size. */
+/** The parameters of a page alone. */
 export function pageOf({
   pageSize,
   pageToken,
@@ -127,7 +139,7 @@ export function pageOf({
   readonly pageToken: Uint8Array | undefined;
   readonly reverse: boolean;
 }) {
-  return { pageSize: pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize, pageToken, reverse };
+  return { pageSize, pageToken, reverse };
 }
 
 export const timeParams = {

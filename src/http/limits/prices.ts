@@ -1,14 +1,19 @@
-const ROWS_PER_PRICE = 25;
-const DEFAULT_ROWS = 25;
-const MAX_ROWS = 100;
-const LIMIT = /[?&]limit=0*(\d{1,4})/;
-const COMMA = /,|%2c/gi;
-const AMPERSAND = /&/g;
-/** Of a request whose ids are in one list; further ones may be repeated keys. */
-const MAX_OTHER_PARAMS = 4;
+import type { QueryParams } from "../params.ts";
+import { parseQueryString, type RawQuery } from "../query-string.ts";
 
-/** The price of a request in units, from its URL. */
-export type Price = (url: string) => number;
+const ITEMS_PER_PRICE = 25;
+
+/** How much a request asks for, by the decoded query of its route. */
+export interface Asked {
+  /** The size of the page; 0 for a route without pages. */
+  readonly rows: () => number;
+  /** The items of its lists, such as ids. */
+  readonly items: () => number;
+  readonly query: () => RawQuery;
+}
+
+/** The price of a request in units. */
+export type Price = (asked: Asked) => number;
 
 /** Every request costs the same. */
 export const flat =
@@ -16,23 +21,55 @@ export const flat =
   () =>
     units;
 
-/** For each 25 rows, or part of them, of the page size that is asked for. */
+/** For each 25 rows, or part of them, of the page that is asked for. */
 export const perRows =
   (units: number): Price =>
-  (url) => {
-    const asked = Number(LIMIT.exec(url)?.[1] ?? DEFAULT_ROWS);
-    return units * parts(Math.min(Math.max(asked, 1), MAX_ROWS));
-  };
+  ({ rows }) =>
+    units * parts(rows());
 
 /** For each 25 ids, or part of them, that are asked for. */
 export const perIds =
   (units: number): Price =>
-  (url) => {
-    const commas = url.match(COMMA)?.length ?? 0;
-    const params = url.match(AMPERSAND)?.length ?? 0;
-    return units * parts(1 + commas + Math.max(0, params - MAX_OTHER_PARAMS));
-  };
+  ({ items }) =>
+    units * parts(items());
 
 function parts(count: number): number {
-  return Math.ceil(count / ROWS_PER_PRICE);
+  return Math.max(1, Math.ceil(count / ITEMS_PER_PRICE));
+}
+
+const NOTHING: RawQuery = {};
+
+/** Returns what a URL asks for, as its route decodes it. A query that the route refuses asks for nothing. */
+export function askedOf(params: QueryParams, url: string): Asked {
+  let raw: RawQuery | undefined;
+  const query = (): RawQuery => {
+    raw ??= orElse(() => parseQueryString(url), NOTHING);
+    return raw;
+  };
+  const of = (asks: "rows" | "items") => Object.entries(params).filter(([, param]) => param.asks === asks);
+  return {
+    query,
+    rows: () =>
+      of("rows").reduce((sum, [name, param]) => {
+        const key = param.keys?.find((each) => query()[each] !== undefined) ?? name;
+        return sum + orElse(() => Number(param.decode(query()[key] ?? [], key)), 0);
+      }, 0),
+    items: () =>
+      of("items").reduce(
+        (sum, [name, { keys = [name] }]) => sum + countItems(keys.flatMap((key) => query()[key] ?? [])),
+        0,
+      ),
+  };
+}
+
+function countItems(values: readonly string[]): number {
+  return values.reduce((sum, value) => sum + value.split(",").length, 0);
+}
+
+function orElse<T>(read: () => T, fallback: T): T {
+  try {
+    return read();
+  } catch {
+    return fallback;
+  }
 }

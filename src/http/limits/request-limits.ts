@@ -1,10 +1,17 @@
 import type { Admission } from "../../admission/admission.ts";
-import type { BucketLimit, BucketState } from "../../admission/bucket-table.ts";
+import type { BucketLimit, BucketState, BucketTable } from "../../admission/bucket-table.ts";
 import type { ShareName } from "../../admission/budgets.ts";
 import { ApiError } from "../errors.ts";
 import { clientKeyOf, type Exchange } from "../exchange.ts";
 
 const ANONYMOUS_BURST_SHARE = 10;
+/** CPU time that a unit stands for. */
+const US_PER_UNIT = 50;
+/** CPU time that a client may take beyond what it has paid for, before it is charged. */
+const MAX_UNPAID_US = 20_000;
+const MAX_UNPAID_CLIENTS = 4_096;
+/** The first responses of a route take longer and are not measured. */
+const WARM_UP_RESPONSES = 16;
 
 export interface LimitSettings {
   /** `api_keys.burst_units`. */
@@ -23,6 +30,11 @@ export interface RequestLimits {
    * @throws ApiError `tooManyRequests`
    */
   charge(exchange: Exchange, units: number): void;
+  /**
+   * Charges the caller afterwards for the CPU time that its responses took beyond what they paid for. Small amounts are summed up first: a
+   * pause of the engine falls on one response, and the others pay a little more than they take.
+   */
+  settle(exchange: Exchange): void;
   /** Whether requests of the caller of an exchange are counted. */
   isLimited(exchange: Exchange): boolean;
   /** Counts a request of a client by its address. @throws ApiError `tooManyRequests` beyond its share */
@@ -40,12 +52,21 @@ export function createRequestLimits(
     burst: anonymousBurst || Math.max(1, Math.floor(anonymousPerMinute / ANONYMOUS_BURST_SHARE)),
   };
 
-  function take(exchange: Exchange, units: number): BucketState {
-    const { caller } = exchange;
-    const client = clientKeyOf(exchange);
-    if (caller.kind === "anonymous") return addresses.take(client, units, anonymous);
+  const warmUps = new Map<string, number>();
+  const unpaidUs = new Map<string, number>();
+
+  /** The buckets that count a caller, and its limit. */
+  function bucketOf({ caller }: Exchange): readonly [BucketTable, BucketLimit] {
+    if (caller.kind === "anonymous") return [addresses, anonymous];
     const perMinute = caller.unitsPerMinute;
-    return keys.take(client, units, { perMinute, burst: Math.min(keyBurst, perMinute) });
+    return [keys, { perMinute, burst: Math.min(keyBurst, perMinute) }];
+  }
+
+  /** Whether the engine has compiled the code of a route. */
+  function isWarm(route: string): boolean {
+    const responses = (warmUps.get(route) ?? 0) + 1;
+    if (responses <= WARM_UP_RESPONSES) warmUps.set(route, responses);
+    return responses > WARM_UP_RESPONSES;
   }
 
   const isLimited = ({ caller }: Exchange) => caller.kind !== "anonymous" || anonymousPerMinute > 0;
@@ -55,10 +76,28 @@ export function createRequestLimits(
 
     charge(exchange, units) {
       if (units <= 0 || !isLimited(exchange)) return;
-      const state = take(exchange, units);
+      const [buckets, limit] = bucketOf(exchange);
+      const state = buckets.take(clientKeyOf(exchange), units, limit);
       if (state.isAdmitted) exchange.charged += units;
       exchange.limitHeaders = headersOf(exchange, state, anonymousPerMinute);
       if (!state.isAdmitted) throw limited(state);
+    },
+
+    settle(exchange) {
+      const { cpuUs, charged, route } = exchange;
+      if (charged <= 0 || route === undefined || !isWarm(route)) return;
+      const client = clientKeyOf(exchange);
+      const us = (unpaidUs.get(client) ?? 0) + cpuUs - charged * US_PER_UNIT;
+      if (us < MAX_UNPAID_US) {
+        if (us <= 0) unpaidUs.delete(client);
+        else if (unpaidUs.size < MAX_UNPAID_CLIENTS || unpaidUs.has(client)) unpaidUs.set(client, us);
+        return;
+      }
+      unpaidUs.delete(client);
+      const units = Math.ceil(us / US_PER_UNIT);
+      const [buckets, limit] = bucketOf(exchange);
+      buckets.charge(client, units, limit);
+      exchange.charged += units;
     },
 
     count({ client }, share) {

@@ -230,7 +230,8 @@ test("every listed price is of a route", async () => {
   expect(
     templates.filter((path) => isObject(api.api.document.paths[path]) && priceOf(path)).length,
   ).toBeGreaterThan(30);
-  expect(priceOf("/v1/castsByFid")?.("http://h/v1/castsByFid?fid=3")).toBe(20);
-  expect(priceOf("/v1/castById")).toBeUndefined();
-  expect(priceOf("/v1/submitMessage")?.("")).toBe(20);
+  const asked = (rows: number) => ({ rows: () => rows, items: () => 0, query: () => ({}) });
+  expect(priceOf("/v1/castsByFid")?.(asked(100))).toBe(20);
+  expect(priceOf("/v1/castById")?.(asked(0))).toBe(1);
+  expect(priceOf("/v1/submitMessage")?.(asked(0))).toBe(20);
 });

@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import { Elysia } from "elysia";
+import { createAdmission } from "../../src/admission/admission.ts";
+import type { Gate } from "../../src/http/gate.ts";
+import { createRequestLimits } from "../../src/http/limits/request-limits.ts";
+import { runHttp } from "../support/http.ts";
+
+const PER_MINUTE = 60;
+const BURST = 1_000;
+
+/** Takes CPU time of this thread. */
+function burn(ms: number): void {
+  const cpuMs = () => process.threadCpuUsage().user / 1000;
+  const until = cpuMs() + ms;
+  while (cpuMs() < until) Math.random();
+}
+
+test("a response that takes more CPU than it paid for is charged for it afterwards, to its client alone", async () => {
+  const limits = createRequestLimits(createAdmission(), {
+    keyBurst: BURST,
+    anonymousPerMinute: PER_MINUTE,
+    anonymousBurst: BURST,
+  });
+  const gate: Gate = {
+    admit(exchange, { price }) {
+      exchange.settle = () => limits.settle(exchange);
+      limits.charge(exchange, price(exchange.request.url));
+    },
+    recordUse: () => undefined,
+  };
+  const burns = ({ request }: { readonly request: Request }) => {
+    burn(Number(new URL(request.url).searchParams.get("ms") ?? 0));
+    return {};
+  };
+  const routes = new Elysia().get("/sync", burns).get("/async", async (context) => {
+    await Promise.resolve();
+    return burns(context);
+  });
+  await using http = runHttp({ plugins: [routes], gate, http: { trusted_proxies: ["127.0.0.0/8"] } });
+  const left = async (path: string, client: string) => {
+    const response = await fetch(http.api(path), { headers: { "x-forwarded-for": client } });
+    return Number(/r=(\d+)/.exec(response.headers.get("ratelimit") ?? "")?.[1]);
+  };
+  for (const path of ["/sync", "/async"]) {
+    const client = `203.0.113.${path.length}`;
+    // The first responses of a route also compile it.
+    for (let n = 0; n < 16; n += 1) await left(path, "203.0.113.99");
+    const before = await left(path, client);
+    // 40 ms are 800 units; the response was sent before they were charged.
+    expect(await left(`${path}?ms=40`, client)).toBe(before - 1);
+    expect(await left(path, client)).toBeLessThanOrEqual(before - 1 - 790);
+    expect(await left(path, "203.0.113.98")).toBeGreaterThan(BURST - 10);
+    // What is left pays for no further one, and the debt is at most one bucket.
+    await left(`${path}?ms=200`, client);
+    const refused = await fetch(http.api(path), { headers: { "x-forwarded-for": client } });
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual((BURST / PER_MINUTE) * 60 + 1);
+  }
+});
+
+test("responses that take what they paid for are never charged more, however many there are", () => {
+  const limits = createRequestLimits(createAdmission(), {
+    keyBurst: BURST,
+    anonymousPerMinute: PER_MINUTE,
+    anonymousBurst: BURST,
+  });
+  const exchange = {
+    caller: { kind: "anonymous" },
+    client: () => ({ address: "203.0.113.1", bucket: "203.0.113.1" }),
+    route: "/x",
+    charged: 1,
+    cpuUs: 50,
+  } as Parameters<typeof limits.settle>[0];
+  for (let n = 0; n < 5_000; n += 1) {
+    // A pause of 15 ms falls on one in a thousand; the others take a little less than they pay.
+    exchange.cpuUs = n % 1_000 === 999 ? 15_000 : 30;
+    limits.settle(exchange);
+  }
+  expect(exchange.charged).toBe(1);
+});
