@@ -112,12 +112,13 @@ describe("the status page", () => {
       const answered = () => page.waitForResponse(/\/console\/api\/series/);
       const byTime = answered();
       await page.clock.fastForward(5_000);
-      await byTime;
+      await (await byTime).finished();
       const byKey = answered();
       await page.keyboard.press("r");
       await byKey;
       // That a page does not ask more often, and hidden not at all, is check 4.
       await setVisibility(page, "hidden");
+      await page.clock.fastForward(5_000);
       const shownAgain = answered();
       await setVisibility(page, "visible");
       await shownAgain;
@@ -176,7 +177,7 @@ describe("the status page", () => {
       const { page, goto } = await open({ origin: node.url });
       await page.clock.install();
       await goto("/console/status");
-      await page.getByText("It serves current data.").waitFor();
+      await page.getByText("It has no people").waitFor();
       await page.evaluate(() => {
         (globalThis as { isSame?: boolean }).isSame = true;
       });
@@ -195,11 +196,55 @@ describe("the status page", () => {
       await page.getByText(/asks again in (8|9|10) s/).waitFor();
       node = await start(port);
       await page.clock.fastForward(11_000);
-      await page.getByText("It serves current data.").waitFor();
+      await page.getByText("It has no people").waitFor();
       await page.locator(".card.old").first().waitFor({ state: "detached" });
       expect(await page.evaluate(() => (globalThis as { isSame?: boolean }).isSame)).toBe(true);
     },
   );
+});
+
+describe("a node that hangs", () => {
+  for (const path of ["/", "/console/status", "/console/operator"])
+    consoleTest(
+      `does not look ready on ${path} after two intervals, and does once it responds`,
+      async (open) => {
+        const { page, goto } = await open();
+        await page.clock.install();
+        await goto(path);
+        const isReady =
+          path === "/console/operator"
+            ? page.getByText("serves requests")
+            : page.getByText("Ready", { exact: true });
+        await isReady.first().waitFor();
+        // The node accepts connections and says nothing.
+        await page.route(/\/console\/(api|op)\//, () => new Promise(() => undefined));
+        await page.clock.fastForward(5_000);
+        await page.clock.fastForward(5_000);
+        await page
+          .getByText(/No response/)
+          .first()
+          .waitFor();
+        expect(await page.getByText("Ready", { exact: true }).count()).toBe(0);
+        expect(await page.getByText("current data").count()).toBe(0);
+        expect(await page.locator(".card.old").count()).toBeGreaterThan(0);
+        // The request that is under way is given up.
+        await page.clock.fastForward(10_000);
+        await page.unrouteAll({ behavior: "ignoreErrors" });
+        await page.clock.fastForward(11_000);
+        await page.locator(".card.old").first().waitFor({ state: "detached" });
+        await isReady.first().waitFor();
+      },
+    );
+
+  consoleTest("is given up by a form, which keeps its text and says what may have happened", async (open) => {
+    const { page, goto } = await open();
+    await page.clock.install();
+    await goto("/console/stream");
+    await page.route("**/console/demo/pulse", () => new Promise(() => undefined));
+    await page.getByRole("button", { name: "Make something happen" }).click();
+    await page.clock.fastForward(10_000);
+    await page.getByText("It may still have done it").waitFor();
+  });
 });
 
 describe("check 34: the operator's page", () => {

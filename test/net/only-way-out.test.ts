@@ -84,7 +84,10 @@ const EXCEPTIONS: readonly { readonly file: string; readonly what: string; reado
   },
 ];
 
-const transpiler = new Bun.Transpiler({ loader: "ts" });
+const transpilers = {
+  ts: new Bun.Transpiler({ loader: "ts" }),
+  tsx: new Bun.Transpiler({ loader: "tsx" }),
+};
 
 /** A property or method that is called fetch, as a server's handler is. */
 const OWN_FETCH = /([{,;]\s*|^\s*)(?:async\s+)?fetch\s*(?:\??:|\([^)]*\)\s*(?::[^={]*)?\{)/gm;
@@ -99,7 +102,7 @@ function codeOf(source: string): string {
 }
 
 /** Returns the connecting calls of a source text, in the form of the exceptions. */
-function waysOut(source: string): string[] {
+function waysOut(source: string, language: keyof typeof transpilers = "ts"): string[] {
   const code = codeOf(source);
   const found = Object.entries(WAYS_OUT)
     .filter(([, pattern]) => pattern.test(code))
@@ -115,7 +118,7 @@ function waysOut(source: string): string[] {
       .filter((name) => name !== "" && !name.startsWith("type ") && !rule.harmless?.test(name));
     if (taken.length > 0) found.push(`${module}: ${taken.sort().join(", ")}`);
   }
-  for (const { kind, path } of transpiler.scanImports(source)) {
+  for (const { kind, path } of transpilers[language].scanImports(source)) {
     if (kind !== "import-statement" && MODULES.some(({ module }) => module.test(path)))
       found.push(`${kind} of ${path}`);
   }
@@ -128,13 +131,25 @@ describe("src/net is the only way out", () => {
     let files = 0;
     for await (const file of new Bun.Glob("src/**/*.ts").scan(`${import.meta.dir}/../..`)) {
       files += 1;
-      // The page of the console runs in browsers, whose policy lets it call its own node alone.
+      // The page of the console runs in browsers, whose policy lets it call only its own node.
       if (file.startsWith("src/net/") || file.startsWith("src/console/web/")) continue;
       const source = await Bun.file(`${import.meta.dir}/../../${file}`).text();
       found.push(...waysOut(source).map((what) => `${file}: ${what}`));
     }
     expect(files).toBeGreaterThan(100);
     expect(found.sort()).toEqual(EXCEPTIONS.map(({ file, what }) => `${file}: ${what}`).sort());
+  });
+
+  test("the page of the console calls its node in one file, which gives every call a time limit", async () => {
+    const found: string[] = [];
+    for await (const file of new Bun.Glob("src/console/web/**/*.{ts,tsx}").scan(`${import.meta.dir}/../..`)) {
+      // Its snippets are texts with calls.
+      if (file.endsWith("/snippets.ts")) continue;
+      const source = await Bun.file(`${import.meta.dir}/../../${file}`).text();
+      const ways = waysOut(source, file.endsWith("x") ? "tsx" : "ts");
+      found.push(...ways.map((what) => `${file}: ${what}`));
+    }
+    expect(found).toEqual(["src/console/web/data/request.ts: the global fetch"]);
   });
 
   test.each([

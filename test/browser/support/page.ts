@@ -92,12 +92,14 @@ export async function consolePage(options: ConsolePageOptions = {}): Promise<Con
  */
 export async function settled(page: Page): Promise<void> {
   await page.locator("h1").first().waitFor();
-  await page.waitForFunction(async () => {
-    const isBusy = () => document.querySelector('[aria-busy="true"]') !== null;
-    if (isBusy()) return false;
-    for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
-    return !isBusy();
-  });
+  // Called once in each frame. A promise would count as true, whatever it resolves to.
+  await page.waitForFunction((call) => {
+    const state = globalThis as { quiet?: { call: number; frames: number } };
+    const isBusy = document.querySelector('[aria-busy="true"]') !== null;
+    const frames = isBusy || state.quiet?.call !== call ? 0 : state.quiet.frames + 1;
+    state.quiet = { call, frames };
+    return frames > 2;
+  }, settledCalls++);
 }
 
 /** Has a page believe that its tab was hidden, or is shown again. */
@@ -111,6 +113,8 @@ export const setVisibility = (page: Page, state: "visible" | "hidden"): Promise<
 export async function focusComesTo(page: Page, text: string): Promise<void> {
   await page.waitForFunction((wanted) => document.activeElement?.textContent?.trim() === wanted, text);
 }
+
+let settledCalls = 0;
 
 const pathOf = (url: string) => (URL.canParse(url) ? new URL(url).pathname : "");
 

@@ -2,14 +2,17 @@ import { signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Call } from "./call.ts";
 import type { Page, Pages } from "./pages.ts";
+import { startPolling } from "./polling.ts";
 import { request } from "./request.ts";
-import { whileVisible } from "./visibility.ts";
+import { isVisible } from "./visibility.ts";
 
 const EVERY_MS = 60_000;
 
 /** What has come to a list since it was loaded. The rows stay where they are until the visitor asks for it. */
 export interface Newer {
   readonly count: number;
+  /** Whether the node has not said for two intervals what is new. */
+  readonly isStale: boolean;
   /** Loads the list again. */
   show(): void;
 }
@@ -33,29 +36,36 @@ export function useNewer<T>(
   keyOf: (item: T) => string | number,
 ): Newer {
   const count = useMemo(() => signal(0), [pages]);
+  const isLate = useMemo(() => signal(false), [pages]);
   useEffect(() => {
     if (!call) return;
     const abort = new AbortController();
     const check = async () => {
       if (!pages.items || pages.loading) return;
-      try {
-        const { items } = read(await request(call, { signal: abort.signal }));
-        if (!abort.signal.aborted) count.value = countNewer(pages.items ?? [], items, keyOf);
-      } catch {
-        // The next minute asks again; the list itself has a button for a failure.
-      }
+      const { items } = read(await request(call, { signal: abort.signal }));
+      if (!abort.signal.aborted) count.value = countNewer(pages.items ?? [], items, keyOf);
     };
-    // A list of an earlier visit is shown as it was.
-    if (pages.items && Date.now() - pages.loadedAtMs > EVERY_MS) void check();
-    const stop = whileVisible(EVERY_MS, () => void check());
+    const polling = startPolling(check, {
+      everyMs: EVERY_MS,
+      maxMs: EVERY_MS,
+      isVisible,
+      // A list of an earlier visit is shown as it was.
+      waitsFirst: !pages.items || Date.now() - pages.loadedAtMs <= EVERY_MS,
+      onLate(late) {
+        isLate.value = late;
+      },
+    });
     return () => {
-      stop();
+      polling.stop();
       abort.abort();
     };
   }, [pages, call?.path]);
   return {
     get count() {
       return count.value;
+    },
+    get isStale() {
+      return isLate.value;
     },
     show() {
       count.value = 0;

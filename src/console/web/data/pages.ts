@@ -1,12 +1,16 @@
 import { signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { atCursor, type Call } from "./call.ts";
+import { startPolling } from "./polling.ts";
 import { apiKey, RequestFailure, request } from "./request.ts";
+import { isVisible } from "./visibility.ts";
 
 /** A list that grows by "Load more", a page of the API at a time. */
 export interface Pages<T> {
   readonly items: readonly T[] | undefined;
   readonly error: RequestFailure | undefined;
+  /** Whether the items are out of date: the first page could not be loaded again, or the node has not responded for two intervals. */
+  readonly isStale: boolean;
   readonly loading: boolean;
   readonly hasMore: boolean;
   /** When the first page arrived, in ms of `Date.now()`. */
@@ -14,8 +18,6 @@ export interface Pages<T> {
   loadMore(): void;
   /** Starts over with the first page; the old items stay until it has come. */
   refresh(): void;
-  /** The same, unless a page is on its way: what asks again and again never takes back what it asked before. */
-  poll(): void;
 }
 
 export interface Page<T> {
@@ -26,6 +28,9 @@ export interface Page<T> {
 
 /** Lists that no component shows stay in memory up to this number: the way back finds them as long as they were. */
 const MAX_KEPT = 20;
+
+/** The longest wait of a list that fails again and again. */
+const MAX_FAILED_MS = 10_000;
 
 /** The lists that components show. */
 const shown = new Set<PagedList<unknown>>();
@@ -42,6 +47,7 @@ class PagedList<T> implements Pages<T> {
   readonly #items = signal<readonly T[] | undefined>(undefined);
   readonly #error = signal<RequestFailure | undefined>(undefined);
   readonly #loading = signal(false);
+  readonly #stale = signal(false);
   readonly #cursor = signal<string | null | undefined>(undefined);
   #abort: AbortController | undefined;
   loadedAtMs = 0;
@@ -61,6 +67,9 @@ class PagedList<T> implements Pages<T> {
   get loading() {
     return this.#loading.value;
   }
+  get isStale() {
+    return this.#stale.value;
+  }
   get hasMore() {
     return typeof this.#cursor.value === "string";
   }
@@ -76,8 +85,18 @@ class PagedList<T> implements Pages<T> {
     void this.#load(this.#call, []);
   }
 
-  poll(): void {
-    if (!this.#loading.peek()) this.refresh();
+  /** Asks for the first page again each `everyMs`, unless a page is on its way. Returns the stop. */
+  poll(everyMs: number): () => void {
+    const ask = async () => {
+      if (this.#loading.peek()) return;
+      this.leave();
+      await this.#load(this.#call, []);
+      if (this.#error.peek()) throw this.#error.peek();
+    };
+    const onLate = (isLate: boolean) => {
+      this.#stale.value = isLate;
+    };
+    return startPolling(ask, { everyMs, maxMs: MAX_FAILED_MS, isVisible, waitsFirst: true, onLate }).stop;
   }
 
   leave(): void {
@@ -93,12 +112,16 @@ class PagedList<T> implements Pages<T> {
     try {
       const { items, next } = this.#read(await this.#send<never>(call, { signal: abort.signal }));
       if (this.#abort !== abort) return;
-      if (before.length === 0) this.loadedAtMs = Date.now();
+      if (before.length === 0) {
+        this.loadedAtMs = Date.now();
+        this.#stale.value = false;
+      }
       this.#error.value = undefined;
       this.#items.value = [...before, ...items];
       this.#cursor.value = next;
     } catch (cause) {
       if (this.#abort !== abort || abort.signal.aborted) return;
+      if (before.length === 0) this.#stale.value = true;
       this.#error.value =
         cause instanceof RequestFailure ? cause : new RequestFailure({ status: 0, message: String(cause) });
     } finally {
@@ -129,20 +152,29 @@ function listOf<T>(
 const NOTHING: Pages<never> = {
   items: undefined,
   error: undefined,
+  isStale: false,
   loading: false,
   hasMore: false,
   loadedAtMs: 0,
   loadMore: () => undefined,
   refresh: () => undefined,
-  poll: () => undefined,
 };
+
+export interface PagesOptions {
+  /** How the call is made; a plain request by default. */
+  readonly send?: typeof request;
+  /** Whose list it is, where the same call has different ones. */
+  readonly scope?: string;
+  /** Asks for the first page again so many ms after each response while the tab is shown, later after failures. */
+  readonly everyMs?: number | undefined;
+}
 
 /** The list of `call`, whose pages `read` takes apart. A list that was loaded before is shown as it was. */
 export function usePages<T>(
   call: Call | undefined,
   // biome-ignore lint/suspicious/noExplicitAny: a response of the API; its type is the caller's to state
   read: (body: any) => Page<T>,
-  { send = request, scope = "" }: { readonly send?: typeof request; readonly scope?: string } = {},
+  { send = request, scope = "", everyMs }: PagesOptions = {},
 ): Pages<T> {
   const credential = apiKey.value;
   const key = call && `${scope} ${call.op ?? ""} ${call.path}`;
@@ -156,5 +188,6 @@ export function usePages<T>(
       list.leave();
     };
   }, [list, credential]);
+  useEffect(() => (everyMs === undefined ? undefined : list?.poll(everyMs)), [list, everyMs]);
   return list ?? (NOTHING as Pages<T>);
 }

@@ -23,9 +23,17 @@ export interface PollingOptions {
   readonly waitsFirst?: boolean;
   /** Gets the time of the next call, in ms of `time`. */
   readonly onWait?: (nextAtMs: number) => void;
+  /**
+   * Gets true when no call has succeeded for two intervals in which the tab was shown: what the last one brought is out of date. Gets
+   * false with the next success.
+   */
+  readonly onLate?: (isLate: boolean) => void;
   /** The browser's, if omitted. */
   readonly time?: PollingTime;
 }
+
+/** A busy node may take as long as a short interval. */
+const MIN_LATE_MS = 4_000;
 
 const BROWSER_TIME: PollingTime = {
   nowMs: () => Date.now(),
@@ -40,12 +48,19 @@ const BROWSER_TIME: PollingTime = {
  * never under way, and none begins while the tab is hidden: one that was due by then begins when it is shown again.
  */
 export function startPolling(run: () => Promise<void>, options: PollingOptions): Polling {
-  const { everyMs, maxMs, isVisible, waitsFirst = false, onWait, time = BROWSER_TIME } = options;
+  const { everyMs, maxMs, isVisible, waitsFirst = false, onWait, onLate, time = BROWSER_TIME } = options;
   let cancel: (() => void) | undefined;
+  let cancelLate: (() => void) | undefined;
   let nextAtMs = time.nowMs() + (waitsFirst ? everyMs : 0);
   let failures = 0;
   let isRunning = false;
   let isStopped = false;
+
+  function expectSuccess(): void {
+    cancelLate?.();
+    if (onLate && isVisible.peek())
+      cancelLate = time.after(Math.max(2 * everyMs, MIN_LATE_MS), () => onLate(true));
+  }
 
   async function call(): Promise<void> {
     cancel?.();
@@ -54,6 +69,10 @@ export function startPolling(run: () => Promise<void>, options: PollingOptions):
     try {
       await run();
       failures = 0;
+      if (!isStopped) {
+        onLate?.(false);
+        expectSuccess();
+      }
     } catch {
       failures += 1;
     }
@@ -74,14 +93,20 @@ export function startPolling(run: () => Promise<void>, options: PollingOptions):
   }
 
   const stopWatching = effect(() => {
-    if (isVisible.value) untracked(wait);
-    else cancel?.();
+    if (isVisible.value) {
+      untracked(expectSuccess);
+      untracked(wait);
+    } else {
+      cancel?.();
+      cancelLate?.();
+    }
   });
   return {
     now: () => void call(),
     stop() {
       isStopped = true;
       cancel?.();
+      cancelLate?.();
       stopWatching();
     },
   };

@@ -10,6 +10,8 @@ export interface Query<T> {
   /** The last response; stays while a newer one is asked for and when that fails. */
   readonly data: T | undefined;
   readonly error: RequestFailure | undefined;
+  /** Whether `data` is out of date: the last call failed, or the node has not responded for two intervals. */
+  readonly isStale: boolean;
   readonly loading: boolean;
   /** When the last response arrived, in ms of `Date.now()`; 0 without one. */
   readonly loadedAtMs: number;
@@ -36,6 +38,7 @@ class Entry<T> implements Query<T> {
   readonly #data: Signal<T | undefined> = signal(undefined);
   readonly #error = signal<RequestFailure | undefined>(undefined);
   readonly #loading = signal(false);
+  readonly #late = signal(false);
   #abort: AbortController | undefined;
   #asking: Promise<void> = Promise.resolve();
   #users = 0;
@@ -54,6 +57,13 @@ class Entry<T> implements Query<T> {
   }
   get loading() {
     return this.#loading.value;
+  }
+  get isStale() {
+    return this.#late.value || this.#error.value !== undefined;
+  }
+
+  setLate(isLate: boolean): void {
+    this.#late.value = isLate;
   }
 
   refresh(): void {
@@ -93,6 +103,7 @@ class Entry<T> implements Query<T> {
       this.#error.value = error;
       if (error) return;
       this.#data.value = data;
+      this.#late.value = false;
       this.loadedAtMs = Date.now();
     });
   }
@@ -162,6 +173,7 @@ export function refreshShown(): void {
 const NOTHING: Query<never> = {
   data: undefined,
   error: undefined,
+  isStale: false,
   loading: false,
   loadedAtMs: 0,
   refresh: () => undefined,
@@ -187,7 +199,8 @@ export function useQuery<T>(call: Call | undefined, options: QueryOptions = {}):
     if (!entry || everyMs === undefined) return;
     const maxMs = Math.max(everyMs, MAX_FAILED_MS);
     const waitsFirst = !entry.isAsking;
-    return startPolling(() => entry.ask(), { everyMs, maxMs, isVisible, waitsFirst }).stop;
+    const onLate = (isLate: boolean) => entry.setLate(isLate);
+    return startPolling(() => entry.ask(), { everyMs, maxMs, isVisible, waitsFirst, onLate }).stop;
   }, [entry, everyMs, credential]);
   return entry ?? (NOTHING as Query<T>);
 }

@@ -44,6 +44,60 @@ export async function readFailure(response: Response): Promise<RequestFailure> {
   });
 }
 
+/** How long the node may take to respond. */
+export const RESPONSE_LIMIT_MS = 10_000;
+
+export interface NodeCallOptions extends Pick<RequestInit, "method" | "headers" | "body" | "cache"> {
+  readonly signal?: AbortSignal | undefined;
+  /** For tests. */
+  readonly limitMs?: number;
+}
+
+/**
+ * Calls the node and reads its response: no other part of the page calls it. Each call has a limit, after which it fails. `read` is given
+ * `extend`, by which a response that never ends gets more time with each sign of life.
+ *
+ * @throws RequestFailure, or the reason of an abort
+ */
+export async function callNode<T>(
+  path: string,
+  { signal, limitMs = RESPONSE_LIMIT_MS, ...init }: NodeCallOptions,
+  read: (response: Response, extend: (limitMs: number) => void) => T | Promise<T>,
+): Promise<T> {
+  const abort = new AbortController();
+  let isLate = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const extend = (ms: number) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      isLate = true;
+      abort.abort();
+    }, ms);
+  };
+  const leave = () => abort.abort(signal?.reason);
+  if (signal?.aborted) leave();
+  signal?.addEventListener("abort", leave);
+  extend(limitMs);
+  try {
+    return await read(await fetch(path, { ...init, signal: abort.signal }), extend);
+  } catch (cause) {
+    if (signal?.aborted || cause instanceof RequestFailure) throw cause;
+    throw new RequestFailure({
+      status: 0,
+      message: !isLate
+        ? "the node cannot be reached"
+        : (init.method ?? "GET") === "GET"
+          ? `the node did not respond within ${limitMs / 1000} s`
+          : `the node did not respond within ${limitMs / 1000} s. It may still have done it: look before you try again`,
+    });
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", leave);
+    // Of a response that was not read to its end.
+    abort.abort();
+  }
+}
+
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -55,29 +109,25 @@ export interface RequestOptions {
 const wantsApiKey = ({ op, path }: Call) => op === undefined && !path.startsWith("/console/");
 
 /** Makes the request and returns its decoded body. Throws `RequestFailure`, or the reason of an abort. */
-export async function request<T>(call: Call, options: RequestOptions = {}): Promise<T> {
+export function request<T>(call: Call, options: RequestOptions = {}): Promise<T> {
   const body = options.rawBody ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
   const headers: Record<string, string> = { accept: "application/json", ...options.headers };
   if (body !== undefined) headers["content-type"] = "application/json";
   if (apiKey.value !== undefined) headers["x-api-key"] = apiKey.value;
-  let response: Response;
-  try {
-    response = await fetch(call.path, {
-      method: call.method,
-      headers,
-      ...(body === undefined ? {} : { body }),
-      ...(options.signal ? { signal: options.signal } : {}),
-    });
-  } catch (cause) {
-    if (options.signal?.aborted) throw cause;
-    throw new RequestFailure({ status: 0, message: "the node cannot be reached" });
-  }
-  if (response.status === 401 && wantsApiKey(call)) isApiKeyWanted.value = true;
-  if (!response.ok) throw await readFailure(response);
-  try {
-    return (await response.json()) as T;
-  } catch (cause) {
-    if (options.signal?.aborted) throw cause;
-    throw new RequestFailure({ status: response.status, message: "the response is not complete" });
-  }
+  const init = {
+    method: call.method,
+    headers,
+    signal: options.signal,
+    ...(body === undefined ? {} : { body }),
+  };
+  return callNode(call.path, init, async (response) => {
+    if (response.status === 401 && wantsApiKey(call)) isApiKeyWanted.value = true;
+    if (!response.ok) throw await readFailure(response);
+    const text = await response.text();
+    try {
+      return JSON.parse(text) as T;
+    } catch {
+      throw new RequestFailure({ status: response.status, message: "the response is not complete" });
+    }
+  });
 }

@@ -1,4 +1,5 @@
 import { effect } from "@preact/signals";
+import { followServerEvents } from "../data/server-events.ts";
 import { isVisible } from "../data/visibility.ts";
 
 /** What a feed of the demo begins with. */
@@ -7,10 +8,7 @@ interface Hello {
   readonly feed: string;
 }
 
-/**
- * Follows a feed of the demo while the tab is shown, and resumes behind the last event. Returns the stop. It is the one EventSource of
- * its page.
- */
+/** Follows a feed of the demo while the tab is shown, and resumes after the last event. Returns the stop. */
 export function followDemoFeed<Event, Opening = object>(
   path: string,
   handlers: { readonly onEvent: (event: Event) => void; readonly onOpen?: (opening: Opening) => void },
@@ -19,20 +17,26 @@ export function followDemoFeed<Event, Opening = object>(
   let last = 0;
   return effect(() => {
     if (!isVisible.value) return;
-    const source = new EventSource(`/console/demo/${path}`);
-    source.addEventListener("hello", ({ data }: MessageEvent<string>) => {
-      const hello = JSON.parse(data) as Hello & Opening;
-      if (hello.feed !== feed) last = 0;
-      ({ feed } = hello);
-      handlers.onOpen?.(hello);
+    const stop = new AbortController();
+    void followServerEvents(`/console/demo/${path}`, {
+      lastId: last === 0 ? "" : String(last),
+      stop: stop.signal,
+      onEvent({ id, event, data }) {
+        if (event === "hello") {
+          const hello = JSON.parse(data) as Hello & Opening;
+          if (hello.feed !== feed) last = 0;
+          ({ feed } = hello);
+          handlers.onOpen?.(hello);
+          return;
+        }
+        const number = Number(id);
+        // A feed of another run of the node begins at its oldest event.
+        if (number <= last) return;
+        last = number;
+        handlers.onEvent(JSON.parse(data) as Event);
+      },
+      onFailure: ({ status }) => status === 429 || status >= 500,
     });
-    source.onmessage = ({ lastEventId, data }: MessageEvent<string>) => {
-      const number = Number(lastEventId);
-      // A new source begins at the oldest event.
-      if (number <= last) return;
-      last = number;
-      handlers.onEvent(JSON.parse(data) as Event);
-    };
-    return () => source.close();
+    return () => stop.abort();
   });
 }

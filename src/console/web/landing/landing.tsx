@@ -2,13 +2,13 @@ import { get } from "../data/call.ts";
 import { formatCount, formatDuration, plural } from "../data/format.ts";
 import type { Cast } from "../data/objects.ts";
 import { type Pulse, usePulse } from "../data/pulse.ts";
-import { useQuery } from "../data/query.ts";
+import { type Query, useQuery } from "../data/query.ts";
 import { Icon, type IconName } from "../icons.tsx";
 import { pageConfig } from "../page-config.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
 import { CastRow } from "../parts/cast-row.tsx";
 import { Filling } from "../parts/filling.tsx";
-import { NothingCast } from "../parts/node-state.tsx";
+import { isEmptyNode, NothingCast, ReadyPill, WaysToFill } from "../parts/node-state.tsx";
 import { Heading } from "../parts/page-head.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { Region } from "../parts/region.tsx";
@@ -17,20 +17,14 @@ import { Live } from "./live.tsx";
 
 const trending = get("/feed/trending", { limit: 3 });
 
-function State({ pulse }: { pulse: Pulse | undefined }) {
+function State({ query }: { query: Query<Pulse> }) {
+  const { data: pulse, isStale } = query;
   return (
     <div class="row wrap">
       {/* First, because what comes later must not move it. */}
       {pageConfig.demo && <Pill kind="warn">demo network</Pill>}
-      {pulse === undefined ? (
-        <Pill>asking the node</Pill>
-      ) : pulse.ready ? (
-        <Pill kind="ok" live>
-          Ready
-        </Pill>
-      ) : (
-        <Pill kind="warn">Not ready{pulse.reason && `: ${pulse.reason}`}</Pill>
-      )}
+      <ReadyPill pulse={pulse} query={query} />
+      {pulse && !pulse.ready && !isStale && pulse.reason && <span class="s dim">{pulse.reason}</span>}
       {pulse && <Pill>{pulse.network} rules</Pill>}
     </div>
   );
@@ -45,22 +39,27 @@ function leadOf({ manage, demo }: Pick<typeof pageConfig, "manage" | "demo">): s
 }
 
 function Lead({ pulse }: { pulse: Pulse | undefined }) {
+  if (pulse && isEmptyNode(pulse))
+    return (
+      <p>
+        <span class="sentence">
+          This node is empty: it has no people and no casts, and it follows no other node.
+        </span>{" "}
+        <span class="sentence">To fill it, choose one of the ways below.</span>
+      </p>
+    );
   const people = pulse?.counts.fids;
   const casts = pulse?.counts.casts;
-  const isEmpty = people === 0 && casts === 0;
-  const counted = isEmpty
-    ? "Nobody is here yet: this node holds no people and no casts."
-    : people !== undefined && casts !== undefined
-      ? `${plural(people, "person", "people")} and ${plural(casts, "cast")} live in one file beside this program.`
-      : "People, casts and channels live in one file beside this program.";
+  const counted =
+    people === 0 && casts === 0
+      ? "It is still empty: people and casts are on their way."
+      : people !== undefined && casts !== undefined
+        ? `${plural(people, "person", "people")} and ${plural(casts, "cast")} live in one file beside this program.`
+        : "People, casts and channels live in one file beside this program.";
   return (
     <p>
       {/* A count that has another length moves no other line. */}
-      <span class="sentence">{counted}</span>{" "}
-      <span class="sentence">
-        {isEmpty ? "Once there are some, you can browse them" : "Browse them"}
-        {leadOf(pageConfig)}
-      </span>
+      <span class="sentence">{counted}</span> <span class="sentence">Browse them{leadOf(pageConfig)}</span>
     </p>
   );
 }
@@ -81,10 +80,10 @@ const COUNTS: readonly (readonly [key: string, label: string])[] = [
   ["links", "Follows"],
 ];
 
-function Now({ pulse }: { pulse: Pulse | undefined }) {
+function Now({ query: { data: pulse, isStale } }: { query: Query<Pulse> }) {
   const merged = (pulse?.history.merged ?? []).map((value) => value ?? 0);
   return (
-    <section class="card" aria-label="Now">
+    <section class={`card ${isStale ? "old" : ""}`} aria-label="Now">
       <div class="pad stats">
         {COUNTS.map(([key, label]) => (
           <Figure label={label} key={key}>
@@ -125,32 +124,12 @@ function Door({
   );
 }
 
-/** The first page: what this is, whether it is ready, and three doors. */
-export function Page() {
-  const pulse = usePulse().data;
+/** What a node shows that has something to show: figures, trending casts, events, and three doors. */
+function Content({ query }: { query: Query<Pulse> }) {
   const casts = useQuery<{ casts: Cast[] }>(trending, { everyMs: 60_000 });
   return (
     <>
-      <section class="hero">
-        <State pulse={pulse} />
-        <Heading text="A Farcaster node of your own, already answering." />
-        <Lead pulse={pulse} />
-        {pulse && <Filling pulse={pulse} />}
-        <div class="row wrap">
-          {pageConfig.demo && pageConfig.manage && (
-            <a class="btn go" href="/console/manage?demo=1">
-              <Icon name="wallet" /> Try it as a demo person
-            </a>
-          )}
-          <a class={pageConfig.demo ? "btn" : "btn go"} href="/console">
-            Explore the network
-          </a>
-          <a class="btn quiet" href="/docs" target="_self">
-            Read the API →
-          </a>
-        </div>
-      </section>
-      <Now pulse={pulse} />
+      <Now query={query} />
       <div class="split">
         <Region
           title="Trending now"
@@ -186,6 +165,39 @@ export function Page() {
           </Door>
         )}
       </section>
+    </>
+  );
+}
+
+/** The first page: what this is, whether it is ready, and three doors; of an empty node, how to fill it. */
+export function Page() {
+  const query = usePulse();
+  const { data: pulse, isStale } = query;
+  const isEmpty = pulse !== undefined && isEmptyNode(pulse);
+  return (
+    <>
+      <section class="hero">
+        <State query={query} />
+        <Heading text="A Farcaster node of your own." />
+        <Lead pulse={pulse} />
+        {pulse && !isStale && <Filling pulse={pulse} />}
+        <div class="row wrap">
+          {pageConfig.demo && pageConfig.manage && (
+            <a class="btn go" href="/console/manage?demo=1">
+              <Icon name="wallet" /> Try it as a demo person
+            </a>
+          )}
+          {!isEmpty && (
+            <a class={pageConfig.demo ? "btn" : "btn go"} href="/console">
+              Explore the network
+            </a>
+          )}
+          <a class="btn quiet" href="/docs" target="_self">
+            Read the API →
+          </a>
+        </div>
+      </section>
+      {isEmpty ? <WaysToFill /> : <Content query={query} />}
     </>
   );
 }

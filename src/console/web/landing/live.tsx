@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../data/call.ts";
 import { type EventStream, openEventStream, type StreamEvent } from "../data/event-stream.ts";
+import { usePulse } from "../data/pulse.ts";
 import { MakeSomethingHappen } from "../demo/make-happen.tsx";
 import { Icon } from "../icons.tsx";
 import { EventLine } from "../parts/event-line.tsx";
@@ -19,13 +20,15 @@ export function Live({ demo }: { demo: boolean }) {
     setStream(opened);
     return () => opened.close();
   }, []);
+  const { isStale } = usePulse();
+  const isOpen = stream?.state === "open" && !isStale;
   if (stream?.state === "failed") return null;
   return (
     <section class="card">
       <header>
         <Icon name="broadcast" size={18} />
         <h2 class="grow">Live</h2>
-        {stream?.state === "open" ? (
+        {isOpen ? (
           <Pill kind="ok" live>
             stream
           </Pill>

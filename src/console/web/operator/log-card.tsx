@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { RecentLine } from "../../../runtime/recent-lines.ts";
 import { startPolling } from "../data/polling.ts";
 import type { RequestFailure } from "../data/request.ts";
@@ -17,6 +17,8 @@ const MAX_LINES = 300;
 function useLog() {
   const [lines, setLines] = useState<readonly RecentLine[]>();
   const [error, setError] = useState<RequestFailure>();
+  const [isLate, setLate] = useState(false);
+  const loadedAtMs = useRef(0);
   const [polling, setPolling] = useState<{ now(): void }>();
   useEffect(() => {
     let known: readonly RecentLine[] = [];
@@ -28,6 +30,7 @@ function useLog() {
           // A node that has started again numbers its lines from 1.
           const isOfOtherRun = (answer.lines[0]?.seq ?? Number.POSITIVE_INFINITY) <= after;
           known = (isOfOtherRun ? answer.lines : [...known, ...answer.lines]).slice(-MAX_LINES);
+          loadedAtMs.current = Date.now();
           setLines(known);
           setError(undefined);
         } catch (cause) {
@@ -35,12 +38,13 @@ function useLog() {
           throw cause;
         }
       },
-      { everyMs: EVERY_MS, maxMs: MAX_EVERY_MS, isVisible },
+      { everyMs: EVERY_MS, maxMs: MAX_EVERY_MS, isVisible, onLate: setLate },
     );
     setPolling(next);
     return next.stop;
   }, []);
-  return { data: lines, error, refresh: () => polling?.now() };
+  const isStale = isLate || error !== undefined;
+  return { data: lines, error, isStale, loadedAtMs: loadedAtMs.current, refresh: () => polling?.now() };
 }
 
 const asText = ({ at, level, thread, message, fields }: RecentLine) =>

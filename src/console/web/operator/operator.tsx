@@ -82,7 +82,7 @@ function Node({ mayChange, range }: { mayChange: boolean; range: Range }) {
           Node {threads.data.node}, up {formatSecs(threads.data.uptime_secs)}. This page shows this node only.
         </p>
       )}
-      <section class={`card ${history.error ? "old" : ""}`}>
+      <section class={`card ${history.isStale ? "old" : ""}`}>
         <header>
           <h2 class="grow">Over time</h2>
         </header>

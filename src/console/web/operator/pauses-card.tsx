@@ -109,7 +109,8 @@ export function PausesCard({ query, mayChange }: { query: Query<ThreadsReport>; 
     }, OBEYED_AFTER_MS);
     return () => clearTimeout(timer);
   }, [changed]);
-  const latest = { data: changed ?? query.data, error: query.error, refresh: () => query.refresh() };
+  const { data, error, isStale, loadedAtMs } = query;
+  const latest = { data: changed ?? data, error, isStale, loadedAtMs, refresh: () => query.refresh() };
   return (
     <Region title="Pause and resume" call={undefined} query={latest}>
       {({ switches }) => (

@@ -6,9 +6,10 @@ import type { Prompted } from "./use-owner-query.ts";
 export function OwnerRegion<T>({ prompted, ...props }: RegionProps<T> & { readonly prompted: Prompted }) {
   const { query } = props;
   // Without a session "Try again" opens a prompt, which the owner asks for by the click.
-  const { data, error } = query;
+  const { data, error, isStale, loadedAtMs } = query;
   const refresh = () => (owner.peek()?.session ? query.refresh() : prompted.ask());
-  if (!prompted.costsPrompt) return <Region {...props} query={{ data, error, refresh }} />;
+  if (!prompted.costsPrompt)
+    return <Region {...props} query={{ data, error, isStale, loadedAtMs, refresh }} />;
   return (
     <section class="card region">
       <header>

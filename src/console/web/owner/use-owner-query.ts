@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Page, type Pages, usePages } from "../data/pages.ts";
+import { type Page, type Pages, type PagesOptions, usePages } from "../data/pages.ts";
 import { type Query, type QueryOptions, useQuery } from "../data/query.ts";
 import { RequestFailure, type RequestOptions } from "../data/request.ts";
 import { owner } from "./owner.ts";
@@ -59,7 +59,7 @@ export function useOwnerQuery<T>(call: SignedCall | undefined, options: QueryOpt
   const { isAsking, session, isAsked, agree, scope } = useAsking(call);
   const everyMs = session === undefined ? undefined : options.everyMs;
   const query = useQuery<T>(isAsking ? call : undefined, { send, everyMs, scope });
-  const { data, error, loading, loadedAtMs } = query;
+  const { data, error, isStale, loading, loadedAtMs } = query;
   const refresh = () => {
     if (owner.peek()?.session) query.refresh();
   };
@@ -68,7 +68,7 @@ export function useOwnerQuery<T>(call: SignedCall | undefined, options: QueryOpt
     if (isAsked) query.refresh();
   };
   useSessionStart(session, refresh);
-  return { data, error, loading, loadedAtMs, refresh, costsPrompt: !isAsking, ask };
+  return { data, error, isStale, loading, loadedAtMs, refresh, costsPrompt: !isAsking, ask };
 }
 
 /** The same for a list that grows by "Load more". */
@@ -76,21 +76,31 @@ export function useOwnerPages<T>(
   call: SignedCall | undefined,
   // biome-ignore lint/suspicious/noExplicitAny: a response of the API; its type is the caller's to state
   read: (body: any) => Page<T>,
+  options: Pick<PagesOptions, "everyMs"> = {},
 ): OwnerPages<T> {
   const { isAsking, session, isAsked, agree, scope } = useAsking(call);
-  const pages = usePages<T>(isAsking ? call : undefined, read, { send, scope });
-  const { items, error, loading, loadedAtMs, hasMore } = pages;
+  const everyMs = session === undefined ? undefined : options.everyMs;
+  const pages = usePages<T>(isAsking ? call : undefined, read, { send, scope, everyMs });
+  const { items, error, isStale, loading, loadedAtMs, hasMore } = pages;
   const loadMore = () => pages.loadMore();
   const refresh = () => {
     if (owner.peek()?.session) pages.refresh();
-  };
-  const poll = () => {
-    if (owner.peek()?.session) pages.poll();
   };
   const ask = () => {
     agree();
     if (isAsked) pages.refresh();
   };
   useSessionStart(session, refresh);
-  return { items, error, loading, loadedAtMs, hasMore, loadMore, refresh, poll, costsPrompt: !isAsking, ask };
+  return {
+    items,
+    error,
+    isStale,
+    loading,
+    loadedAtMs,
+    hasMore,
+    loadMore,
+    refresh,
+    costsPrompt: !isAsking,
+    ask,
+  };
 }

@@ -39,7 +39,7 @@ export function ListRegion<T extends object>(props: ListRegionProps<T>) {
     <Region
       title={title}
       call={call}
-      query={pagesAsQuery(pages)}
+      query={{ ...pagesAsQuery(pages), isStale: pages.isStale || newer.isStale }}
       aside={aside}
       skeleton={<Skeleton rows={SKELETON_ROWS} height={SKELETON_ROW_REM} />}
       isEmpty={(items) => items.length === 0}

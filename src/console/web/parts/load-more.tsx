@@ -19,5 +19,7 @@ export function LoadMore({ pages, size = 25 }: { pages: Pages<unknown>; size?: n
 export const pagesAsQuery = <T,>(pages: Pages<T>) => ({
   data: pages.items,
   error: pages.items === undefined ? pages.error : undefined,
+  isStale: pages.isStale,
+  loadedAtMs: pages.loadedAtMs,
   refresh: () => pages.refresh(),
 });

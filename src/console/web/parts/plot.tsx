@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatClock, formatExact } from "../data/format.ts";
+import { withinLimit } from "../shell/stale-chunk.ts";
 import type { PlotCanvas } from "./plot-canvas.ts";
 import type { PlotSeries } from "./plot-series.ts";
 
@@ -28,7 +29,7 @@ export function Plot({ title, t, series, format }: PlotProps) {
 
   useEffect(() => {
     let isGone = false;
-    import("./plot-canvas.ts")
+    withinLimit(import("./plot-canvas.ts"))
       .then(({ drawPlot }) => {
         if (isGone || !root.current) return;
         canvas.current = drawPlot(root.current, { ...latest.current, format, onRow: setRow });

@@ -5,12 +5,17 @@ import type { RequestFailure } from "../data/request.ts";
 import { Icon } from "../icons.tsx";
 import { CallPanel } from "./call-panel.tsx";
 import { FailureBox } from "./failure-box.tsx";
+import { SilencePill } from "./silence.tsx";
 import { Skeleton } from "./skeleton.tsx";
 
 /** What a region needs to know of its data: a `Query`, or a `Pages` by `pagesAsQuery`. */
 export interface RegionQuery<T> {
   readonly data: T | undefined;
   readonly error: RequestFailure | undefined;
+  /** Whether the data are out of date. */
+  readonly isStale: boolean;
+  /** When they came, in ms of `Date.now()`. */
+  readonly loadedAtMs: number;
   refresh(): void;
 }
 
@@ -46,16 +51,18 @@ export function CallButton({ isOpen, onToggle }: { isOpen: boolean; onToggle: ()
 }
 
 /**
- * A card with a heading and the call that filled it. Old data stays while new is asked for; a failure stands in the card that it
- * concerns.
+ * A card with a heading and the call that filled it. Old data stays while new is asked for, and looks old once it is out of date; a
+ * failure is shown in the card that it concerns.
  */
 export function Region<T>({ title, call, query, aside, skeleton, isEmpty, empty, children }: RegionProps<T>) {
   const [isOpen, setOpen] = useState(false);
-  const { data, error } = query;
+  const { data, error, isStale } = query;
+  const isOld = isStale && data !== undefined;
   return (
-    <section class="card region">
+    <section class={`card region ${isOld ? "old" : ""}`}>
       <header>
         <h2 class="grow">{title}</h2>
+        {isOld && <SilencePill query={query} />}
         {aside}
         {call && <CallButton isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />}
       </header>

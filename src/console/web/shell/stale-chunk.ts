@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { callNode, RESPONSE_LIMIT_MS } from "../data/request.ts";
 
 const POLL_MS = 2000;
 
@@ -11,7 +12,7 @@ export const chunkFailure = signal<"updated" | "down" | undefined>(undefined);
  */
 export async function loadChunk<T>(load: () => Promise<T>): Promise<T> {
   try {
-    return await load();
+    return await withinLimit(load());
   } catch {
     void explain();
     return await new Promise<T>(() => undefined);
@@ -25,15 +26,17 @@ async function explain(): Promise<void> {
     return;
   }
   chunkFailure.value = "down";
-  const timer = setInterval(async () => {
-    if (!(await answers())) return;
-    clearInterval(timer);
-    location.reload();
-  }, POLL_MS);
+  do await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  while (!(await answers()));
+  location.reload();
 }
 
 const answers = () =>
-  fetch("/console", { method: "HEAD", cache: "no-store" }).then(
-    () => true,
-    () => false,
-  );
+  callNode("/console", { method: "HEAD", cache: "no-store" }, () => true).catch(() => false);
+
+/** Waits for a script as long as for a response. The browser does not call off its request: one that comes later is not used. */
+export function withinLimit<T>(loading: Promise<T>): Promise<T> {
+  const limit = Promise.withResolvers<never>();
+  const timer = setTimeout(() => limit.reject(new Error("the script takes too long")), RESPONSE_LIMIT_MS);
+  return Promise.race([loading, limit.promise]).finally(() => clearTimeout(timer));
+}

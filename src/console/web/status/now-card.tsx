@@ -3,11 +3,12 @@ import { formatCount, formatSecs } from "../data/format.ts";
 import type { Pulse } from "../data/pulse.ts";
 import type { RequestFailure } from "../data/request.ts";
 import { Filling } from "../parts/filling.tsx";
-import { Pill } from "../parts/pill.tsx";
+import { isEmptyNode, ReadyPill } from "../parts/node-state.tsx";
 import { formatMs, formatRate } from "./figures.ts";
 
 export interface Freshness {
   readonly error: RequestFailure | undefined;
+  readonly isStale: boolean;
   readonly loadedAtMs: number;
   readonly nextAtMs: number;
   refresh(): void;
@@ -25,20 +26,23 @@ function useSeconds(isNeeded: boolean): number {
   return now;
 }
 
-/** Says that the node does not answer, how old the figures are, and when the page asks again. */
+/** Says that the node does not respond, how old the figures are, and when the page asks again. */
 export function StaleNotice({ history, hasFigures }: { history: Freshness; hasFigures: boolean }) {
-  const { error, loadedAtMs, nextAtMs } = history;
-  const now = useSeconds(error !== undefined);
-  if (!error) return null;
+  const { error, isStale, loadedAtMs, nextAtMs } = history;
+  const now = useSeconds(isStale);
+  if (!isStale) return null;
   const waitSecs = Math.max(0, Math.ceil((nextAtMs - now) / 1000));
   return (
     <div class="failure" role="alert">
       <p>
-        <b>{error.status === 0 ? "No answer:" : error.status}</b> {error.message}.{" "}
+        <b>{error && error.status !== 0 ? error.status : "No response:"}</b>{" "}
+        {error ? error.message : "the node has not answered the last request"}.{" "}
         {hasFigures && (
           <span data-age>The figures below are {formatSecs((now - loadedAtMs) / 1000)} old. </span>
         )}
-        <span class="dim">{waitSecs > 0 ? `The page asks again in ${waitSecs} s.` : "Asking again."}</span>
+        <span class="dim">
+          {waitSecs > 0 ? `The page asks again in ${waitSecs} s.` : "The page is asking."}
+        </span>
       </p>
       <p>
         <button type="button" class="btn" onClick={() => history.refresh()}>
@@ -68,26 +72,35 @@ const COUNTS: readonly (readonly [key: string, label: string])[] = [
   ["links", "Follows"],
 ];
 
-/** The node at a glance: ready or why not, rates of the last seconds, counts. */
-export function NowCard({ pulse, isOld }: { pulse: Pulse; isOld: boolean }) {
+/** The node at a glance: ready or why not, rates of the last seconds, counts. What is out of date promises nothing. */
+export function NowCard({ pulse, history }: { pulse: Pulse; history: Freshness }) {
+  const { isStale } = history;
   return (
-    <section class={`card ${isOld ? "old" : ""}`} aria-label="Now">
+    <section class={`card ${isStale ? "old" : ""}`} aria-label="Now">
       <div class="pad stack">
         <div class="row wrap">
-          {pulse.ready ? (
-            <Pill kind="ok" live={!isOld}>
-              Ready
-            </Pill>
-          ) : (
-            <Pill kind="warn">Not ready</Pill>
-          )}
+          <ReadyPill pulse={pulse} query={history} />
           <span class="grow">
-            {pulse.ready ? <span class="dim">It serves current data.</span> : pulse.reason}
-            {pulse.following?.phase === "live" && pulse.following.lag_secs !== null && (
-              <span class="dim">
-                {" "}
-                {formatSecs(pulse.following.lag_secs)} behind the node that it follows.
-              </span>
+            {isStale ? (
+              <span class="dim">These are its last figures.</span>
+            ) : (
+              <>
+                {!pulse.ready ? (
+                  pulse.reason
+                ) : (
+                  <span class="dim">
+                    {isEmptyNode(pulse)
+                      ? "It has no people and no casts, and follows no other node."
+                      : "It serves current data."}
+                  </span>
+                )}
+                {pulse.following?.phase === "live" && pulse.following.lag_secs !== null && (
+                  <span class="dim">
+                    {" "}
+                    {formatSecs(pulse.following.lag_secs)} behind the node that it follows.
+                  </span>
+                )}
+              </>
             )}
           </span>
           <span class="dim s">

@@ -136,8 +136,7 @@ export function Page() {
   const range = rangeOf(query);
   const history = useHistory<Answer>(SERIES_PATH, range);
   const [isOpen, setOpen] = useState(false);
-  const { data, error } = history;
-  const isOld = error !== undefined;
+  const { data, error, isStale: isOld } = history;
   const call = seriesCall(SERIES_PATH, range, 0);
   return (
     <>
@@ -151,7 +150,7 @@ export function Page() {
         {isOpen && <CallPanel call={call} />}
         {data ? (
           <>
-            <NowCard pulse={data.pulse} isOld={isOld} />
+            <NowCard pulse={data.pulse} history={history} />
             <section class={`card ${isOld ? "old" : ""}`}>
               <header>
                 <h2 class="grow">Over time</h2>

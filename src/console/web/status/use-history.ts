@@ -10,13 +10,14 @@ import type { Range } from "./ranges.ts";
 
 const EVERY_MS = 5_000;
 const MAX_EVERY_MS = 60_000;
-const TIMEOUT_MS = 8_000;
 
 /** The history of the node as the page has it. Old figures stay when the node does not answer. */
 export interface NodeHistory<Answer extends SeriesColumns> {
   /** What the node answered last, with all rows of the range. */
   readonly data: Answer | undefined;
   readonly error: RequestFailure | undefined;
+  /** Whether `data` is out of date: the last call failed, or the node has not responded for two intervals. */
+  readonly isStale: boolean;
   /** When it answered, in ms of `Date.now()`. */
   readonly loadedAtMs: number;
   /** When the page asks again. */
@@ -48,27 +49,23 @@ export function seriesCall(path: string, range: Range, since: number, op?: strin
 function createHistory<Answer extends SeriesColumns>(path: string, range: Range, send: typeof request) {
   const data: Signal<Answer | undefined> = signal(undefined);
   const error = signal<RequestFailure | undefined>(undefined);
+  const isLate = signal(false);
   const nextAtMs = signal(0);
   let loadedAtMs = 0;
   let polling: Polling | undefined;
 
   async function load(leaving: AbortSignal): Promise<void> {
-    const late = AbortSignal.timeout(TIMEOUT_MS);
     try {
       const known = data.peek()?.t.at(-1) ?? 0;
       const call = seriesCall(path, range, known);
-      const answer = await send<Answer>(call, { signal: AbortSignal.any([leaving, late]) });
+      const answer = await send<Answer>(call, { signal: leaving });
       loadedAtMs = Date.now();
       data.value = { ...answer, ...joinSeries(data.peek(), answer, range.secs) };
       error.value = undefined;
     } catch (cause) {
       if (leaving.aborted) return;
-      const failure =
-        cause instanceof RequestFailure
-          ? cause
-          : new RequestFailure({ status: 0, message: "the node takes too long" });
-      error.value = failure;
-      throw failure;
+      if (cause instanceof RequestFailure) error.value = cause;
+      throw cause;
     }
   }
 
@@ -79,6 +76,9 @@ function createHistory<Answer extends SeriesColumns>(path: string, range: Range,
     },
     get error() {
       return error.value;
+    },
+    get isStale() {
+      return isLate.value || error.value !== undefined;
     },
     get loadedAtMs() {
       return loadedAtMs;
@@ -95,6 +95,9 @@ function createHistory<Answer extends SeriesColumns>(path: string, range: Range,
         maxMs: MAX_EVERY_MS,
         onWait: (at) => {
           nextAtMs.value = at;
+        },
+        onLate(late) {
+          isLate.value = late;
         },
       });
       const leave = addShown({ refresh });

@@ -94,3 +94,31 @@ test("one that waits first begins after the interval; a stopped one never again"
   polling.now();
   expect(startedAtMs).toEqual([1000]);
 });
+
+test("what no call has renewed for two shown intervals is late until one succeeds, however many are under way or fail", async () => {
+  const late: boolean[] = [];
+  const everyMs = 5_000;
+  const options = { everyMs, maxMs: 10_000, onLate: (isLate: boolean) => late.push(isLate) };
+  const { time, isVisible, answer, fail, polling } = startCounted(options);
+  await answer();
+  expect(late).toEqual([false]);
+  time.advanceMs(2 * everyMs - 1);
+  expect(late).toEqual([false]);
+  time.advanceMs(1);
+  expect(late).toEqual([false, true]);
+  await fail();
+  time.advanceMs(everyMs);
+  expect(late).toEqual([false, true]);
+  await answer();
+  expect(late).toEqual([false, true, false]);
+  // While the tab is hidden nothing is asked, and nothing is late.
+  isVisible.value = false;
+  time.advanceMs(10 * everyMs);
+  isVisible.value = true;
+  expect(late).toEqual([false, true, false]);
+  time.advanceMs(2 * everyMs);
+  expect(late).toEqual([false, true, false, true]);
+  polling.stop();
+  await answer();
+  expect(late).toEqual([false, true, false, true]);
+});

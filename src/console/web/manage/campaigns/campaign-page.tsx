@@ -6,6 +6,7 @@ import { OwnerRegion } from "../../owner/owner-region.tsx";
 import { useOwnerQuery } from "../../owner/use-owner-query.ts";
 import { announce } from "../../parts/announcer.tsx";
 import { useIsPaused } from "../../parts/paused-notice.tsx";
+import { WhileFresh } from "../../parts/silence.tsx";
 import { plainName } from "../../text/name.ts";
 import { APPS_PATH, type App, appCall, appPath } from "../apps/app.ts";
 import { NotificationPreview } from "../apps/notification-preview.tsx";
@@ -115,12 +116,14 @@ function CampaignPage({ campaignId }: { campaignId: string }) {
             </OwnerRegion>
           )}
           {campaign && (
-            <Campaign
-              campaign={campaign}
-              app={app}
-              loadedAtMs={query.loadedAtMs}
-              onSend={() => sendAgain("retryable")}
-            />
+            <WhileFresh query={query}>
+              <Campaign
+                campaign={campaign}
+                app={app}
+                loadedAtMs={query.loadedAtMs}
+                onSend={() => sendAgain("retryable")}
+              />
+            </WhileFresh>
           )}
         </>
       )}

@@ -10,7 +10,7 @@ import { ReasonPills } from "./reason-pills.tsx";
 /** The results by client host, and why tokens were not tried. */
 export function HostResults({ campaign }: { campaign: CampaignDetails }) {
   const { client_hosts: hosts, client_host_count, not_attempted } = campaign;
-  const query = { data: hosts, error: undefined, refresh: () => undefined };
+  const query = { data: hosts, error: undefined, isStale: false, loadedAtMs: 0, refresh: () => undefined };
   return (
     <Region<readonly CampaignHost[]>
       title="By client host"

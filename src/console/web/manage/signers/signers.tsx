@@ -1,6 +1,5 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { shortHex } from "../../data/format.ts";
-import { whileVisible } from "../../data/visibility.ts";
 import { OwnerRegion } from "../../owner/owner-region.tsx";
 import { useOwnerPages } from "../../owner/use-owner-query.ts";
 import { pageConfig } from "../../page-config.ts";
@@ -118,13 +117,15 @@ function Off({ because }: { because: "off" | "no_key" }) {
 }
 
 function Signers() {
-  const pages = useOwnerPages<ManagedSigner>(listCall, (body) => ({
+  const [isWaiting, setWaiting] = useState(false);
+  const read = (body: { signers: readonly ManagedSigner[]; next: { cursor: string | null } }) => ({
     items: body.signers,
     next: body.next.cursor,
-  }));
+  });
+  const pages = useOwnerPages<ManagedSigner>(listCall, read, { everyMs: isWaiting ? PENDING_MS : undefined });
   const { items = [] } = pages;
-  const isWaiting = items.length <= PAGE_SIZE && items.some(({ status }) => status === "pending_approval");
-  useEffect(() => (isWaiting ? whileVisible(PENDING_MS, pages.poll) : undefined), [isWaiting]);
+  const isWaitingNow = items.length <= PAGE_SIZE && items.some(({ status }) => status === "pending_approval");
+  useEffect(() => setWaiting(isWaitingNow), [isWaitingNow]);
   return (
     <>
       {isOff && <Off because={pageConfig.signers === "off" ? "off" : "no_key"} />}

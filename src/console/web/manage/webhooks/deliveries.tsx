@@ -1,8 +1,7 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { plural } from "../../data/format.ts";
 import { nowMs } from "../../data/now.ts";
-import { whileVisible } from "../../data/visibility.ts";
 import { OwnerRegion } from "../../owner/owner-region.tsx";
 import { type SignedCall, sessionRequest } from "../../owner/session-request.ts";
 import { useOwnerPages } from "../../owner/use-owner-query.ts";
@@ -120,16 +119,17 @@ export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplay
   const id = webhook.webhook_id;
   const selection: DeliverySelection = { state: query.state, type: query.type, test: query.test };
   const call = deliveriesCall(id, selection);
-  const pages = useOwnerPages<Delivery>(call, deliveriesOf);
+  const [isFirstPage, setFirstPage] = useState(true);
+  const isDue = isWaiting(webhook) && isFirstPage;
+  const pages = useOwnerPages<Delivery>(call, deliveriesOf, { everyMs: isDue ? DUE_MS : undefined });
   const action = useAction();
-  const isFirstPage = (pages.items?.length ?? 0) <= PAGE_SIZE;
-  const isDue = isWaiting(webhook) && !pages.costsPrompt && isFirstPage;
+  const hasOnePage = (pages.items?.length ?? 0) <= PAGE_SIZE;
+  useEffect(() => setFirstPage(hasOnePage), [hasOnePage]);
   const { queued_deliveries: waiting, last_success_at, last_failure_at } = webhook;
   // Also when one was settled between two looks at the webhook.
   useEffect(() => {
-    if (pages.items !== undefined && isFirstPage && !pages.costsPrompt) pages.refresh();
+    if (pages.items !== undefined && hasOnePage && !pages.costsPrompt) pages.refresh();
   }, [waiting, last_success_at, last_failure_at]);
-  useEffect(() => (isDue ? whileVisible(DUE_MS, pages.poll) : undefined), [isDue, call.path]);
   const choose = (change: DeliverySelection) => {
     const params = new URLSearchParams();
     for (const [name, value] of Object.entries({ ...selection, ...change }))

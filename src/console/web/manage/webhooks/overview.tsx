@@ -6,6 +6,7 @@ import { DemoReceiverPanel } from "../../demo/receiver.tsx";
 import { type SignedCall, sessionRequest } from "../../owner/session-request.ts";
 import { apiPrefix } from "../../page-config.ts";
 import { FailureBox } from "../../parts/failure-box.tsx";
+import { WhileFresh } from "../../parts/silence.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Tabs, tabPanelProps } from "../../parts/tabs.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -75,7 +76,9 @@ function WebhookPage({ id, fid, onTitle }: { id: string; fid: number; onTitle: (
   return (
     <>
       {query.error && <FailureBox failure={query.error} retry={() => query.refresh()} />}
-      <Head webhook={webhook} action={action} onDone={refresh} />
+      <WhileFresh query={query}>
+        <Head webhook={webhook} action={action} onDone={refresh} />
+      </WhileFresh>
       <Tabs
         label="Webhook"
         name="webhook"
