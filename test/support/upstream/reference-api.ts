@@ -31,7 +31,7 @@ export async function startReferenceApi() {
   const db = stack.use(openIndexInMemory());
   claimNetwork(db, "devnet");
   const clock = new ManualClock(NOW_SECS);
-  const throwFault = (_: unknown, cause?: unknown): never => {
+  const throwFault = (cause: unknown): never => {
     throw cause;
   };
   const engine = createIngestEngine({
@@ -43,7 +43,7 @@ export async function startReferenceApi() {
       size: () => ({ bytes: 0, maxBytes: 0, isFull: false }),
       setPhase: () => {},
     },
-    onFault: (cause) => throwFault(undefined, cause),
+    onFault: throwFault,
   });
   const applied = Promise.withResolvers<void>();
   const tooLong = setTimeout(() => applied.reject(new Error("the chain was not applied")), PATIENCE_MS);
@@ -84,7 +84,7 @@ export async function startReferenceApi() {
     check,
     chain: createChainChecker({ db, l1RpcUrl: "" }),
     submit: async () => [],
-    onFault: throwFault,
+    onFault: (_, cause) => throwFault(cause),
     reads,
     upstream: {
       submits: new WriteThrough({
