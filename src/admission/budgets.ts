@@ -24,6 +24,10 @@ export interface TurnTerms {
 export const BUDGETS = {
   /** Request bodies of HTTP, from the arrival of their bytes to the end of the request. */
   httpBodies: { unit: "bytes of request bodies", total: 64 * MIB, perClient: 16 * MIB },
+  /** Requests of gRPC, from the arrival of their bytes to the end of the call. */
+  hubRequests: { unit: "bytes of requests", total: 64 * MIB, perClient: 32 * MIB },
+  /** Responses of unary gRPC calls, lists that are being read included, until the client has taken them. */
+  hubResponses: { unit: "bytes of responses", total: 256 * MIB, perClient: 64 * MIB },
 } as const satisfies Readonly<Record<string, BudgetTerms>>;
 
 export type BudgetName = keyof typeof BUDGETS;
@@ -37,6 +41,8 @@ export const TURNS = {
     waiting: 256,
     perClient: { running: 2, waiting: 64 },
   },
+  /** Lists of the hub, over gRPC and `/v1`. Where other clients wait, a long queue of one gives way to theirs. */
+  hubLists: { unit: "lists", running: 16, waiting: 512, perClient: { running: 4, waiting: 512 } },
 } as const satisfies Readonly<Record<string, TurnTerms>>;
 
 /**

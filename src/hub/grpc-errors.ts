@@ -1,4 +1,6 @@
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import type { Shortage } from "../admission/budget.ts";
+import { refusalText } from "../admission/budgets.ts";
 import type { Rejection, RejectionCode } from "../protocol/rejection.ts";
 import { GRPC_STATUS, type Refusal, type RefusalCode } from "../read/hub/refusal.ts";
 
@@ -19,6 +21,11 @@ const STATUS: Record<RejectionCode | RefusalCode, status> = {
 /** The error of a refusal. */
 export function toServiceError({ code, reason }: Rejection | Refusal): ServiceError {
   return serviceError(STATUS[code], code, reason);
+}
+
+/** The error of a call for which a budget has no room. */
+export function noRoom(unit: string, shortage: Shortage): ServiceError {
+  return serviceError(status.RESOURCE_EXHAUSTED, "rate_limited", refusalText(unit, shortage));
 }
 
 /** The error of a caller that may not use a method. */

@@ -9,22 +9,23 @@ import {
   status,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import type { Budget, Hold, Shortage } from "../admission/budget.ts";
+import { BUDGETS } from "../admission/budgets.ts";
 import { addressOfPeer, type ClientAddress, type ClientAddresses } from "../admission/client-address.ts";
 import type { Result } from "../lib/result.ts";
 import type { Rejection } from "../protocol/rejection.ts";
 import type { Refusal } from "../read/hub/refusal.ts";
+import type { ListReader } from "../read/hub/turns.ts";
 import type { CallStats } from "./call-stats.ts";
-import { internalFault, toServiceError } from "./grpc-errors.ts";
+import { internalFault, noRoom, toServiceError } from "./grpc-errors.ts";
 import { MessageFrames } from "./message-frames.ts";
 
 /** A call of a method. */
-export interface RawCall {
+export interface RawCall extends ListReader {
   /** The address at the other end of the connection. */
   readonly peer: string;
   /** Who made the call, which may have come through a proxy. */
   readonly client: ClientAddress;
-  /** Aborts when the client cancels the call or is gone. */
-  readonly signal: AbortSignal;
   /** Returns the first value of an entry of the request's metadata. */
   metadata(name: string): string | undefined;
   /** Sends initial metadata. Call it at most once. */
@@ -80,6 +81,8 @@ interface ServiceDeps {
   readonly onFault: (method: string, cause: unknown) => void;
   readonly calls: CallStats;
   readonly clients: ClientAddresses;
+  /** What clients may leave unread of the responses of unary methods. */
+  readonly responses: Budget;
 }
 
 /**
@@ -88,7 +91,7 @@ interface ServiceDeps {
  */
 export function rawService(
   { name: service, methods, streams = {} }: ServiceMethods,
-  { onFault, calls, clients }: ServiceDeps,
+  { onFault, calls, clients, responses }: ServiceDeps,
 ): RawService {
   const definition: Record<
     string,
@@ -112,10 +115,13 @@ export function rawService(
         ended(error.code);
         callback(error);
       };
+      const countRows = (rows: number) => calls.sent(name, rows);
+      const running = new RunningCall(call, { clients, countRows, responses });
       try {
-        const countRows = (rows: number) => calls.sent(name, rows);
-        const result = await method(call.request, new RunningCall(call, clients, countRows));
+        if (!running.holds(MIN_RESPONSE_BYTES)) return refuse(running.noRoom());
+        const result = await method(call.request, running);
         if (!result.ok) return refuse(asServiceError(result.error));
+        if (!running.holds(result.value.byteLength)) return refuse(running.noRoom());
         ended(status.OK);
         callback(null, asBuffer(result.value));
       } catch (cause) {
@@ -136,7 +142,7 @@ export function rawService(
     implementation[name] = async (call: ServerWritableStream<Buffer, ResponseBatch>) => {
       const countRows = (rows: number) => calls.sent(name, rows);
       try {
-        const opened = await method(call.request, new RunningCall(call, clients, countRows));
+        const opened = await method(call.request, new RunningCall(call, { clients, countRows }));
         if (!opened.ok) throw asServiceError(opened.error);
         await sendAll(call, opened.value, countRows);
         calls.ended(name, call.cancelled ? status.CANCELLED : status.OK, 0);
@@ -197,16 +203,30 @@ type AnyCall = Pick<
   once(event: "cancelled", listener: () => void): unknown;
 };
 
+/** What each unary call holds until its response is known. */
+const MIN_RESPONSE_BYTES = 4 * 1024;
+/** What a list takes at once for its next rows. */
+const ROOM_BYTES = 64 * 1024;
+
 class RunningCall implements RawCall {
   readonly countRows: (rows: number) => void;
   readonly #call: AnyCall;
   readonly #clients: ClientAddresses;
+  readonly #responses: Budget | undefined;
+  #client: ClientAddress | undefined;
+  #hold: Hold | undefined;
+  #shortage: Shortage = "client";
   #abort: AbortController | undefined;
 
-  constructor(call: AnyCall, clients: ClientAddresses, countRows: (rows: number) => void) {
+  /** @param deps.responses of a unary call. */
+  constructor(
+    call: AnyCall,
+    deps: Pick<RawCall, "countRows"> & Pick<ServiceDeps, "clients"> & Partial<Pick<ServiceDeps, "responses">>,
+  ) {
     this.#call = call;
-    this.#clients = clients;
-    this.countRows = countRows;
+    this.#clients = deps.clients;
+    this.#responses = deps.responses;
+    this.countRows = deps.countRows;
   }
 
   get peer(): string {
@@ -214,17 +234,56 @@ class RunningCall implements RawCall {
   }
 
   get client(): ClientAddress {
-    return this.#clients.of(this.peer, (name) => this.#call.metadata.get(name).join(","));
+    this.#client ??= this.#clients.of(this.peer, (name) => this.#call.metadata.get(name).join(","));
+    return this.#client;
+  }
+
+  get clientKey(): string {
+    return this.client.bucket;
+  }
+
+  takeRoom(): boolean {
+    return this.#grow(ROOM_BYTES);
+  }
+
+  /** Holds the bytes of the response, in place of the room that was taken for it, until the client has it. */
+  holds(bytes: number): boolean {
+    const held = this.#hold?.amount ?? 0;
+    if (bytes > held) return this.#grow(bytes - held);
+    this.#hold?.shrinkTo(bytes);
+    return true;
+  }
+
+  /** The error of a call without room. */
+  noRoom(): ServiceError {
+    return noRoom(BUDGETS.hubResponses.unit, this.#shortage);
   }
 
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       const abort = new AbortController();
       this.#abort = abort;
-      this.#call.once("cancelled", () => abort.abort());
-      if (this.#call.cancelled) abort.abort();
+      this.#atEnd(() => abort.abort());
     }
     return this.#abort.signal;
+  }
+
+  #grow(bytes: number): boolean {
+    if (!this.#responses) return true;
+    if (!this.#hold) {
+      const hold = this.#responses.open(this.clientKey);
+      this.#hold = hold;
+      this.#atEnd(() => hold.end());
+    }
+    const shortage = this.#hold.grow(bytes);
+    if (shortage) this.#shortage = shortage;
+    return shortage === undefined;
+  }
+
+  /** The library says `cancelled` at the end of every call: when the client has its response, or is gone. */
+  #atEnd(then: () => void): void {
+    this.#call.once("cancelled", then);
+    if (this.#call.cancelled) then();
   }
 
   metadata(name: string): string | undefined {

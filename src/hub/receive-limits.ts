@@ -1,11 +1,14 @@
 import type { ServerHttp2Stream } from "node:http2";
 import {
+  Metadata,
   ServerInterceptingCall,
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
   status,
 } from "@grpc/grpc-js";
-import { ByteBudget } from "../lib/byte-budget.ts";
+import type { Budget, Shortage } from "../admission/budget.ts";
+import { addressOfPeer, type ClientAddresses } from "../admission/client-address.ts";
+import { noRoom } from "./grpc-errors.ts";
 
 /** The HTTP/2 error code CANCEL (RFC 9113, section 7). */
 const HTTP2_CANCEL = 0x8;
@@ -13,8 +16,6 @@ const HTTP2_CANCEL = 0x8;
 export interface ReceiveLimits {
   /** Limit of one request, before and after decompression, by the path of its method. */
   readonly requestBytes: (path: string) => number;
-  /** Limit of the requests of all calls, from the arrival of their bytes to the end of the call. */
-  readonly bytesInFlight: number;
   /** How long a request may take to arrive. Its received bytes count as in flight meanwhile. */
   readonly receiveTimeoutMs: number;
   /** How long it may then take until the client has the response. */
@@ -27,6 +28,7 @@ export interface ReceiveLimits {
  */
 interface ReceivingCall extends ServerInterceptingCallInterface {
   readonly stream: ServerHttp2Stream;
+  readonly metadata: Metadata;
   maxReceiveMessageSize: number;
   readonly decoder: { maxReadMessageLength: number };
   handleDataFrame(data: Buffer): void;
@@ -35,53 +37,48 @@ interface ReceivingCall extends ServerInterceptingCallInterface {
 }
 
 const IDENTITY = "identity";
-const EXHAUSTED = { code: status.RESOURCE_EXHAUSTED, details: "too many bytes are in flight; try again" };
 const TOO_SLOW = { code: status.DEADLINE_EXCEEDED, details: "the request did not arrive in time" };
 const SECOND_MESSAGE = { code: status.INVALID_ARGUMENT, details: "a request is one message" };
 
 /**
  * Limits the memory of requests, counted as their bytes arrive. A compressed message counts with its largest possible
  * size before it is decompressed, and with its actual size afterwards. A call that finds no room ends with
- * RESOURCE_EXHAUSTED.
+ * RESOURCE_EXHAUSTED. The bytes of a request count until its call ends.
  *
  * A call whose client stops sending, or does not read the response, is ended, because it would keep its share of the
  * memory from other calls.
  */
-export function limitReceiving(limits: ReceiveLimits): ServerInterceptor {
-  const { requestBytes, bytesInFlight, receiveTimeoutMs, respondTimeoutMs } = limits;
-  const budget = new ByteBudget(bytesInFlight);
+export function limitReceiving(
+  limits: ReceiveLimits,
+  { clients, budget }: { readonly clients: ClientAddresses; readonly budget: Budget },
+): ServerInterceptor {
+  const { requestBytes, receiveTimeoutMs, respondTimeoutMs } = limits;
   return (method, call) => {
     assertReceiving(call);
     const maxBytes = requestBytes(method.path);
     const handleDataFrame = call.handleDataFrame.bind(call);
     const decompressMessage = call.decompressMessage.bind(call);
-    let held = 0;
+    const client = clients.of(addressOfPeer(call.getPeer()), (name) => call.metadata.get(name).join(","));
+    const hold = budget.open(client.bucket);
+    const exhausted = (shortage: Shortage) => noRoom(budget.terms.unit, shortage);
     let messages = 0;
     let isOver = false;
-    const take = (bytes: number): boolean => {
-      if (isOver || !budget.reserve(bytes)) return false;
-      held += bytes;
-      return true;
-    };
-    const release = (bytes: number) => {
-      if (isOver) return;
-      budget.release(bytes);
-      held -= bytes;
-    };
     call.maxReceiveMessageSize = maxBytes;
     call.decoder.maxReadMessageLength = maxBytes;
     call.handleDataFrame = (data) => {
       if (isOver) return;
-      if (take(data.length)) handleDataFrame(data);
-      else call.sendStatus(EXHAUSTED);
+      const shortage = hold.grow(data.length);
+      if (shortage) call.sendStatus(exhausted(shortage));
+      else handleDataFrame(data);
     };
     call.decompressMessage = async (message, encoding) => {
       messages += 1;
       if (messages > 1) throw SECOND_MESSAGE;
       if (encoding === IDENTITY) return decompressMessage(message, encoding);
-      if (!take(maxBytes)) throw EXHAUSTED;
+      const shortage = hold.grow(maxBytes);
+      if (shortage) throw exhausted(shortage);
       const contents = await decompressMessage(message, encoding);
-      release(maxBytes - contents.length);
+      if (!isOver) hold.shrinkTo(hold.amount - (maxBytes - contents.length));
       return contents;
     };
     const end = () => call.stream.close(HTTP2_CANCEL);
@@ -104,7 +101,7 @@ export function limitReceiving(limits: ReceiveLimits): ServerInterceptor {
             // A stream that the client leaves open, or does not read, closes later than its call ends.
             if (call.stream.closed) clearTimeout(deadline);
             else call.stream.once("close", () => clearTimeout(deadline));
-            release(held);
+            hold.end();
             isOver = true;
           },
         }),
@@ -114,10 +111,11 @@ export function limitReceiving(limits: ReceiveLimits): ServerInterceptor {
 
 /** @throws Error if this version of the library receives in another way. */
 function assertReceiving(call: ServerInterceptingCallInterface): asserts call is ReceivingCall {
-  const { stream, decoder, handleDataFrame, decompressMessage, maxReceiveMessageSize } =
+  const { stream, metadata, decoder, handleDataFrame, decompressMessage, maxReceiveMessageSize } =
     call as ReceivingCall;
   const isKnown =
     typeof stream?.close === "function" &&
+    metadata instanceof Metadata &&
     typeof handleDataFrame === "function" &&
     typeof decompressMessage === "function" &&
     typeof maxReceiveMessageSize === "number" &&

@@ -18,7 +18,6 @@ const MAX_BULK_BYTES = 4 * 1024 * 1024;
 const MAX_REQUEST_BYTES = 256 * 1024;
 /** A call with a stream of responses keeps the memory of its request while it lasts. */
 const MAX_STREAM_REQUEST_BYTES = 1024;
-const MAX_BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 
 const REQUEST_BYTES: ReadonlyMap<string, number> = new Map([
   [HubServiceService.submitBulkMessages.path, MAX_BULK_BYTES],
@@ -28,7 +27,6 @@ const REQUEST_BYTES: ReadonlyMap<string, number> = new Map([
 
 const RECEIVE_LIMITS: ReceiveLimits = {
   requestBytes: (path) => REQUEST_BYTES.get(path) ?? MAX_REQUEST_BYTES,
-  bytesInFlight: MAX_BYTES_IN_FLIGHT,
   receiveTimeoutMs: 30_000,
   // Longer than the checks of a full bulk request, those on a chain included, should take.
   respondTimeoutMs: 120_000,
@@ -56,7 +54,9 @@ export async function startHubServer(
   { receiveLimits = RECEIVE_LIMITS, descriptors }: HubServerLimits = {},
 ): Promise<HubServer> {
   const server = new Server({
-    interceptors: [limitReceiving(receiveLimits)],
+    interceptors: [
+      limitReceiving(receiveLimits, { clients: context.clients, budget: context.budgets.hubRequests }),
+    ],
     "grpc.max_concurrent_streams": 1000,
     // A client that vanished silently is detected and its connection closed.
     "grpc.keepalive_time_ms": 30_000,

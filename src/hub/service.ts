@@ -1,3 +1,4 @@
+import type { Admission } from "../admission/admission.ts";
 import type { ClientAddresses } from "../admission/client-address.ts";
 import { err, mapOk } from "../lib/result.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
@@ -18,6 +19,8 @@ import { unservedMethods } from "./reads/unserved.ts";
 export interface HubDeps extends OwnMethodDeps {
   readonly admin: boolean;
   readonly clients: ClientAddresses;
+  /** What clients may hold of the memory of this thread. */
+  readonly budgets: Pick<Admission["budgets"], "hubRequests" | "hubResponses">;
   /** The reads; undefined while they are off. */
   readonly reads?: HubReads | undefined;
   /** The subscribers of hub events; undefined while the reads are off. */
@@ -48,7 +51,7 @@ export function hubService(context: HubDeps, own: OwnMethods, calls: CallStats) 
   };
   return rawService(
     { name: "HubService", methods, streams },
-    { onFault: context.onFault, calls, clients: context.clients },
+    { ...context, calls, responses: context.budgets.hubResponses },
   );
 }
 
@@ -82,7 +85,7 @@ export function adminService(context: HubDeps, intake: Intake, calls: CallStats)
   };
   return rawService(
     { name: "AdminService", methods },
-    { onFault: context.onFault, calls, clients: context.clients },
+    { ...context, calls, responses: context.budgets.hubResponses },
   );
 }
 

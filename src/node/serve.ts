@@ -139,7 +139,9 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   shutdown.add("state", () => state.stop());
   /** What the node's own calls may reach on this machine: the receivers of a demo network, and nothing on any other node. */
   const ownTargets: OwnTarget[] = [];
+  const admission = createAdmission();
   const { channels, commits, connectState, start, crashed } = createNodeWorkers(common, {
+    admission,
     ownTargets,
     stateNode: state.node,
     signals,
@@ -214,7 +216,6 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   });
   shutdown.add("storage watch", scheduleStorageWatch(storageWatch));
   const unsent = new UnsentBytes();
-  const admission = createAdmission();
   const httpFigures: PartStats<HttpFigures>[] = [];
   const consoleNode = createConsoleNode({
     common,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { createAdmission } from "../../src/admission/admission.ts";
 import { createClientAddresses } from "../../src/admission/client-address.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
@@ -50,6 +51,7 @@ async function startHub(admin: boolean, descriptors?: Descriptors): Promise<HubS
       clock: node.clock,
       version: "1.2.3",
       admin,
+      budgets: createAdmission().budgets,
       clients: createClientAddresses({ trusted_proxies: ["127.0.0.0/8"], proxy_header: "x-forwarded-for" }),
       check: new SubmissionCheck({ db, network: 1, clock: node.clock, upstreamDecides: false }),
       chain: createChainChecker({ db, l1RpcUrl: "" }),

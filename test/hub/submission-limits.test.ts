@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from "node:http2";
 import { Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
 import fc from "fast-check";
+import { createAdmission } from "../../src/admission/admission.ts";
+import { Budget } from "../../src/admission/budget.ts";
+import { BUDGETS } from "../../src/admission/budgets.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { splitBulkRequest } from "../../src/hub/message-responses.ts";
 import type { ReceiveLimits } from "../../src/hub/receive-limits.ts";
@@ -44,7 +47,15 @@ interface Hub {
   readonly gzip: Client;
 }
 
-async function startHub(limits: Partial<SubmissionLimits> = {}, receive?: ReceiveLimits): Promise<Hub> {
+/** @param requestBytes what the requests of all calls may take; the usual by default. */
+async function startHub(
+  limits: Partial<SubmissionLimits> = {},
+  receive?: ReceiveLimits,
+  requestBytes?: number,
+): Promise<Hub> {
+  const { budgets } = createAdmission();
+  const total = requestBytes ?? BUDGETS.hubRequests.total;
+  const hubRequests = new Budget({ ...BUDGETS.hubRequests, total, perClient: total });
   const db = openIndexReader(indexPath(node.dir));
   const common = { db, network: 1, clock: node.clock };
   const server = await startHubServer(
@@ -53,6 +64,7 @@ async function startHub(limits: Partial<SubmissionLimits> = {}, receive?: Receiv
       version: "1.2.3",
       admin: true,
       clients: directClients,
+      budgets: { ...budgets, hubRequests },
       check: new SubmissionCheck({
         ...common,
         upstreamDecides: false,
@@ -213,7 +225,7 @@ describe("received bytes", () => {
   });
 
   test("are bounded over all open calls together", async () => {
-    const crowded = await startHub({}, { requestBytes: () => 4000, bytesInFlight: 5000, ...TIMEOUTS });
+    const crowded = await startHub({}, { requestBytes: () => 4000, ...TIMEOUTS }, 5000);
     const held = Promise.withResolvers<void>();
     submit = async (records) => {
       await held.promise;
@@ -238,7 +250,7 @@ describe("received bytes", () => {
   });
 
   test("are released when a client cancels its call", async () => {
-    const crowded = await startHub({}, { requestBytes: () => 4000, bytesInFlight: 3100, ...TIMEOUTS });
+    const crowded = await startHub({}, { requestBytes: () => 4000, ...TIMEOUTS }, 3100);
     let casts = 0;
     const submitUntil = async (wanted: status) => {
       let code: status | undefined;
@@ -261,7 +273,7 @@ describe("received bytes", () => {
 
   test("are released when a call stalls beyond its timeout", async () => {
     const timeouts = { receiveTimeoutMs: 300, respondTimeoutMs: 300 };
-    const crowded = await startHub({}, { requestBytes: () => 4000, bytesInFlight: 3100, ...timeouts });
+    const crowded = await startHub({}, { requestBytes: () => 4000, ...timeouts }, 3100);
     const bulk = Buffer.concat([Buffer.from([0, 0, 0, 0x07, 0xd0]), Buffer.alloc(2000, "\n\0")]);
     const message = Buffer.concat([Buffer.from([0, 0, 0, 0x0f, 0]), Buffer.alloc(3000)]);
     const stalls: ((session: ClientHttp2Session) => ClientHttp2Stream)[] = [

@@ -11,6 +11,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import fc from "fast-check";
+import { createAdmission } from "../../src/admission/admission.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
@@ -121,6 +122,7 @@ function startHub(
       clock: node.clock,
       version: "1.2.3",
       admin: true,
+      budgets: createAdmission().budgets,
       clients: directClients,
       check,
       chain: createChainChecker({ db, l1RpcUrl: "" }),

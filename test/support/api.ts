@@ -156,6 +156,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     clock: node.clock,
     version: "1.2.3",
     admin: false,
+    budgets: createAdmission().budgets,
     clients: directClients,
     check: new SubmissionCheck({ db, network: NETWORK, clock: node.clock, upstreamDecides: false }),
     chain: createChainChecker({ db, l1RpcUrl: "" }),

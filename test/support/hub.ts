@@ -1,4 +1,5 @@
 import { getInsecureHubRpcClient, type HubRpcClient } from "@farcaster/hub-nodejs";
+import { createAdmission } from "../../src/admission/admission.ts";
 import { type IndexDatabase, openIndexReader } from "../../src/db/index/database.ts";
 import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
@@ -43,6 +44,7 @@ export async function startTestHub(
       version: "1.2.3",
       admin: false,
       clients: directClients,
+      budgets: createAdmission().budgets,
       check: new SubmissionCheck({ db, network: NETWORK, clock, upstreamDecides: false }),
       chain: createChainChecker({ db, l1RpcUrl: "" }),
       submit: options.submit ?? (async () => []),

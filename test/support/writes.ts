@@ -12,6 +12,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import pino from "pino";
+import { createAdmission } from "../../src/admission/admission.ts";
 import type { AuditStore } from "../../src/audit/audit-store.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
@@ -166,6 +167,7 @@ export async function startTestWrites(
     clock: node.clock,
     version: "1.2.3",
     admin: false,
+    budgets: createAdmission().budgets,
     clients: directClients,
     check,
     chain: createChainChecker({ db, l1RpcUrl: "" }),

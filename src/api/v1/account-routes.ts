@@ -18,7 +18,7 @@ import {
   shardParam,
   textParam,
 } from "./params.ts";
-import { jsonFormat, pageStream, type Shown, show } from "./responses.ts";
+import { jsonFormat, listReaderOf, pageStream, type Shown, show } from "./responses.ts";
 import {
   closedObject,
   HubOnChainEvent,
@@ -45,7 +45,9 @@ export function accountRoutes(reads: HubReads) {
         if (reads.isPartial) set.headers["x-partial"] = "fids";
         const fids = { show: (fid: number) => String(fid), bytesOf: (text: string) => text.length + 1 };
         const page = { ...pageOf(query), shardId: query.shardId };
-        return show(await reads.fids(page, fids, request.signal), (found) => pageStream("fids", found));
+        return show(await reads.fids(page, fids, listReaderOf(request)), (found) =>
+          pageStream("fids", found),
+        );
       },
       hubRead({
         id: "Fids",
@@ -98,7 +100,7 @@ export function accountRoutes(reads: HubReads) {
             return { ...event, events: [event], nextPageToken: "" };
           });
         const page = { fid, ...pageOf(query) };
-        return show(await reads.onChainSignersByFid(page, EVENTS, request.signal), (found) =>
+        return show(await reads.onChainSignersByFid(page, EVENTS, listReaderOf(request)), (found) =>
           pageStream("events", found),
         );
       },
@@ -128,7 +130,7 @@ export function accountRoutes(reads: HubReads) {
         const found = await reads.signersByFid(
           { fid, requesterFids, ...pageOf(query) },
           KEYS,
-          request.signal,
+          listReaderOf(request),
         );
         return show(found, ({ summary: { requesterFidNonces, ...counts }, ...page }) => {
           // As on the reference node, absent where none is asked for.
@@ -150,7 +152,7 @@ export function accountRoutes(reads: HubReads) {
       async ({ query, request }) => {
         const { fid, eventType } = query;
         const page = { fid, eventType, ...pageOf(query) };
-        return show(await reads.onChainEvents(page, EVENTS, request.signal), (found) =>
+        return show(await reads.onChainEvents(page, EVENTS, listReaderOf(request)), (found) =>
           pageStream("events", found),
         );
       },

@@ -6,7 +6,7 @@ import type { HubReads } from "../../read/hub/hub-reads.ts";
 import { hubEventJson } from "./event-json.ts";
 import { hubRead } from "./hub-operation.ts";
 import { eventIdParam, pageOf, pageParams, shardIndexParam } from "./params.ts";
-import { jsonFormat, pageStream, refusalResponse, type Shown, show } from "./responses.ts";
+import { jsonFormat, listReaderOf, pageStream, refusalResponse, type Shown, show } from "./responses.ts";
 import { closedObject, HubEventSchema, nextPageToken } from "./schemas.ts";
 
 const EVENTS = jsonFormat(hubEventJson);
@@ -23,7 +23,7 @@ export function eventRoutes(reads: HubReads) {
         if (!start.ok) return refusalResponse(start.error);
         Object.assign(set.headers, startHeaders(start.value));
         const page = { stopId, ...pageOf(query) };
-        const found = await reads.events(start.value, page, EVENTS, request.signal);
+        const found = await reads.events(start.value, page, EVENTS, listReaderOf(request));
         return show(found, (events) => {
           const { shards, ranges } = start.value;
           const [range] = ranges.values();

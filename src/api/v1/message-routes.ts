@@ -18,7 +18,7 @@ import {
   textParam,
   timeParams,
 } from "./params.ts";
-import { pageStream, type Shown, show, textFormat } from "./responses.ts";
+import { listReaderOf, pageStream, type Shown, show, textFormat } from "./responses.ts";
 import { HubMessage, HubMessages, HubMessagesOrOne } from "./schemas.ts";
 
 interface PageParams {
@@ -47,7 +47,7 @@ export function messageRoutes(reads: HubReads) {
   ): Promise<Shown> => {
     const page: Query & PageQuery = { ...query, ...pageOf(params) };
     const format = textFormat((stored: StoredMessage) => storedMessageText(stored, params.withDataBytes));
-    return show(await read(page, format, request.signal), (found) => pageStream("messages", found));
+    return show(await read(page, format, listReaderOf(request)), (found) => pageStream("messages", found));
   };
   /** The one message that was asked for, alone and in a list: clients of Hubble and of snapchain read it. */
   const listed = (stored: StoredMessage, withDataBytes: boolean): Shown => {

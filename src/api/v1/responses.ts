@@ -1,9 +1,11 @@
+import { clientKeyOf, exchangeOf } from "../../http/exchange.ts";
 import { hubErrorBody } from "../../http/hub-error.ts";
 import { JsonStream } from "../../http/json-stream.ts";
 import type { HubReply } from "../../hub/rpc.ts";
 import type { Result } from "../../lib/result.ts";
 import type { Page, RowFormat } from "../../read/hub/page.ts";
 import { GRPC_STATUS, type Refusal } from "../../read/hub/refusal.ts";
+import type { ListReader } from "../../read/hub/turns.ts";
 
 /** What a handler returns: a JSON value, JSON in pieces, or the response of an error. */
 export type Shown = object | JsonStream | Response;
@@ -23,6 +25,11 @@ const HTTP_STATUS: Readonly<Record<number, number>> = {
 /** An index at its bound: the caller is not the one who sends too much. */
 const FULL_CODE = "resource_exhausted";
 const RETRY_AFTER_SECS = 30;
+
+/** Returns who waits for the list of a request. */
+export function listReaderOf(request: Request): ListReader {
+  return { clientKey: clientKeyOf(exchangeOf(request)), signal: request.signal };
+}
 
 /** Returns the response of a gRPC error. */
 export function errorResponse(errCode: string, code: number, details: string): Response {

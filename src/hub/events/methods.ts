@@ -35,7 +35,7 @@ export function eventMethods(reads: EventReads): Readonly<Record<string, RawMeth
       const start = reads.startEvents({ fromId: startId, shardIndex, isStrict });
       if (!start.ok) return start;
       call.sendMetadata(startHeaders(start.value));
-      const found = await reads.events(start.value, query, HUB_EVENTS, call.signal);
+      const found = await reads.events(start.value, query, HUB_EVENTS, call);
       return mapOk(found, ({ items, nextToken }) => {
         call.countRows(items.length);
         return encodeList(items, { field: 1, tokenField: 2, token: nextToken });

@@ -49,14 +49,14 @@ export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>
     GetCast: one({ fid: fid(1), hash: bytes(2) }, ({ fid = 0, hash = NOTHING }) =>
       message(reads.cast({ fid, hash })),
     ),
-    GetCastsByFid: list(FID_PAGE, (query, call) => reads.castsByFid(withFid(query), MESSAGES, call.signal)),
+    GetCastsByFid: list(FID_PAGE, (query, call) => reads.castsByFid(withFid(query), MESSAGES, call)),
     GetCastsByParent: list({ cast: castId(1), url: text(5), ...page(2) }, (query, call) => {
       overAll(call);
-      return reads.castsByParent({ ...query, target: targetOf(query) }, MESSAGES, call.signal);
+      return reads.castsByParent({ ...query, target: targetOf(query) }, MESSAGES, call);
     }),
     GetCastsByMention: list(FID_PAGE, (query, call) => {
       overAll(call);
-      return reads.castsByMention(withFid(query), MESSAGES, call.signal);
+      return reads.castsByMention(withFid(query), MESSAGES, call);
     }),
     GetReaction: one(
       { fid: fid(1), reactionType: u32(2), cast: castId(3), url: text(4) },
@@ -64,59 +64,57 @@ export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>
         message(reads.reaction({ fid, reactionType, target: targetOf(target) })),
     ),
     GetReactionsByFid: list({ fid: fid(1), reactionType: u32(2), ...page(3) }, (query, call) =>
-      reads.reactionsByFid(withFid(query), MESSAGES, call.signal),
+      reads.reactionsByFid(withFid(query), MESSAGES, call),
     ),
     GetReactionsByTarget: list(BY_TARGET, (query, call) => {
       overAll(call);
-      return reads.reactionsByTarget({ ...query, target: targetOf(query) }, MESSAGES, call.signal);
+      return reads.reactionsByTarget({ ...query, target: targetOf(query) }, MESSAGES, call);
     }),
     GetReactionsByCast: list(BY_TARGET, (query, call) => {
       overAll(call);
-      return reads.reactionsByCast({ ...query, target: targetOf(query) }, MESSAGES, call.signal);
+      return reads.reactionsByCast({ ...query, target: targetOf(query) }, MESSAGES, call);
     }),
     GetLink: one(
       { fid: fid(1), linkType: text(2), targetFid: fid(3) },
       ({ fid = 0, linkType = "", targetFid }) => message(reads.link({ fid, linkType, targetFid })),
     ),
     GetLinksByFid: list({ fid: fid(1), linkType: text(2), ...page(3) }, (query, call) =>
-      reads.linksByFid(withFid(query), MESSAGES, call.signal),
+      reads.linksByFid(withFid(query), MESSAGES, call),
     ),
     GetLinksByTarget: list({ targetFid: fid(1), linkType: text(2), ...page(3) }, (query, call) => {
       overAll(call);
-      return reads.linksByTarget(query, MESSAGES, call.signal);
+      return reads.linksByTarget(query, MESSAGES, call);
     }),
     GetLinkCompactStateMessageByFid: list(FID_PAGE, (query, call) =>
-      reads.compactLinkStatesByFid(withFid(query), MESSAGES, call.signal),
+      reads.compactLinkStatesByFid(withFid(query), MESSAGES, call),
     ),
     GetUserData: one({ fid: fid(1), userDataType: u32(2) }, ({ fid = 0, userDataType = 0 }) =>
       message(reads.userData({ fid, userDataType })),
     ),
-    GetUserDataByFid: list(FID_PAGE, (query, call) =>
-      reads.userDataByFid(withFid(query), MESSAGES, call.signal),
-    ),
+    GetUserDataByFid: list(FID_PAGE, (query, call) => reads.userDataByFid(withFid(query), MESSAGES, call)),
     GetVerification: one({ fid: fid(1), address: bytes(2) }, ({ fid = 0, address = NOTHING }) =>
       message(reads.verification({ fid, address })),
     ),
     GetVerificationsByFid: list(FID_PAGE, (query, call) =>
-      reads.verificationsByFid(withFid(query), MESSAGES, call.signal),
+      reads.verificationsByFid(withFid(query), MESSAGES, call),
     ),
     GetAllCastMessagesByFid: list(FID_TIMES, (query, call) =>
-      reads.allCastMessagesByFid(withFid(query), MESSAGES, call.signal),
+      reads.allCastMessagesByFid(withFid(query), MESSAGES, call),
     ),
     GetAllReactionMessagesByFid: list(FID_TIMES, (query, call) =>
-      reads.allReactionMessagesByFid(withFid(query), MESSAGES, call.signal),
+      reads.allReactionMessagesByFid(withFid(query), MESSAGES, call),
     ),
     GetAllLinkMessagesByFid: list(FID_TIMES, (query, call) =>
-      reads.allLinkMessagesByFid(withFid(query), MESSAGES, call.signal),
+      reads.allLinkMessagesByFid(withFid(query), MESSAGES, call),
     ),
     GetAllVerificationMessagesByFid: list(FID_TIMES, (query, call) =>
-      reads.allVerificationMessagesByFid(withFid(query), MESSAGES, call.signal),
+      reads.allVerificationMessagesByFid(withFid(query), MESSAGES, call),
     ),
     GetAllUserDataMessagesByFid: list(FID_TIMES, (query, call) =>
-      reads.allUserDataMessagesByFid(withFid(query), MESSAGES, call.signal),
+      reads.allUserDataMessagesByFid(withFid(query), MESSAGES, call),
     ),
     GetAllLendStorageMessagesByFid: list(FID_TIMES, (query, call) =>
-      reads.allLendStorageMessagesByFid(withFid(query), MESSAGES, call.signal),
+      reads.allLendStorageMessagesByFid(withFid(query), MESSAGES, call),
     ),
     GetUsernameProof: one({ name: bytes(1) }, ({ name = NOTHING }) =>
       mapOk(reads.usernameProof({ name }), (proof) => UserNameProof.encode(proof).finish()),
@@ -130,7 +128,7 @@ export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>
       mapOk(reads.onChainSigner({ fid, signer }), (event) => event.bytes),
     ),
     GetOnChainSignersByFid: list(FID_PAGE, (query, call) =>
-      reads.onChainSignersByFid(withFid(query), EVENTS, call.signal),
+      reads.onChainSignersByFid(withFid(query), EVENTS, call),
     ),
     GetSigner: one({ fid: fid(1), signer: bytes(2) }, ({ fid = 0, signer = NOTHING }) =>
       mapOk(reads.signer({ fid, signer }), (key) => encodeFields([{ field: 1, bytes: encodeKey(key) }])),
@@ -138,7 +136,7 @@ export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>
     GetSignersByFid: one({ ...FID_PAGE, requesterFids: fids(5) }, async (query, call) => {
       const { fid = 0, requesterFids = [] } = query;
       const keys = { show: encodeKey, bytesOf: listedBytes };
-      const found = await reads.signersByFid({ ...query, fid, requesterFids }, keys, call.signal);
+      const found = await reads.signersByFid({ ...query, fid, requesterFids }, keys, call);
       return mapOk(found, (keysPage) => {
         const summary = SignersByFidResponse.encode({
           signers: [],
@@ -149,7 +147,7 @@ export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>
       });
     }),
     GetOnChainEvents: list({ fid: fid(1), eventType: u32(2), ...page(3) }, (query, call) =>
-      reads.onChainEvents({ ...withFid(query), eventType: query.eventType ?? 0 }, EVENTS, call.signal),
+      reads.onChainEvents({ ...withFid(query), eventType: query.eventType ?? 0 }, EVENTS, call),
     ),
     GetIdRegistryOnChainEvent: one({ fid: fid(1) }, (query) =>
       mapOk(reads.idRegistryEvent(withFid(query)), (event) => event.bytes),
@@ -166,7 +164,7 @@ export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>
     GetFids: one({ ...page(1), shardId: u32(4) }, async (query, call) => {
       overAll(call);
       const fids = { show: (fid: number) => fid, bytesOf: () => FID_BYTES };
-      const found = await reads.fids(query, fids, call.signal);
+      const found = await reads.fids(query, fids, call);
       return mapOk(found, ({ items, nextToken }) => {
         call.countRows(items.length);
         return FidsResponse.encode({ fids: [...items], nextPageToken: nextToken }).finish();

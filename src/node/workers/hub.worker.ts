@@ -1,4 +1,5 @@
 import type { Client } from "@grpc/grpc-js";
+import { createAdmission, type SharedAdmission } from "../../admission/admission.ts";
 import { createClientAddresses } from "../../admission/client-address.ts";
 import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
@@ -33,12 +34,13 @@ export interface HubWorkerInit {
   readonly config: Config;
   /** The commits of the writer of the index. */
   readonly commits: SharedArrayBuffer;
+  readonly admission: SharedAdmission;
   readonly ingest: MessagePort;
   readonly upstream: MessagePort | undefined;
 }
 
 /** Serves gRPC: decodes and validates messages and forwards them to the writer, off the threads of reads and merges. */
-runWorker<HubWorkerInit>(async ({ config, commits, ingest, upstream }, { keepLine }) => {
+runWorker<HubWorkerInit>(async ({ config, commits, admission, ingest, upstream }, { keepLine }) => {
   const log = createLogger(config, { subsystem: "hub", keep: keepLine });
   const db = openIndexReader(indexPath(config.data.dir));
   const sequence = new CommitSequence(commits);
@@ -75,6 +77,7 @@ runWorker<HubWorkerInit>(async ({ config, commits, ingest, upstream }, { keepLin
     version,
     admin: config.hub.admin,
     clients: createClientAddresses(config.http),
+    budgets: createAdmission(admission).budgets,
     chain: createChainChecker({ db, l1RpcUrl: config.chain.l1_rpc_url }),
     submit: (records) => submitter.submit(records),
     onFault: (method, err) => log.error({ err, method }, "a gRPC call failed"),

@@ -1,3 +1,4 @@
+import type { Admission } from "../../admission/admission.ts";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
@@ -53,8 +54,9 @@ export interface NodeWorkers {
   crashed(name: string): (message: string) => void;
 }
 
-/** What all threads know of the state. */
+/** What the workers share. */
 interface NodeWorkersState {
+  readonly admission: Admission;
   /** Read when a worker starts. */
   readonly ownTargets: readonly OwnTarget[];
   readonly stateNode: StateNode;
@@ -70,7 +72,7 @@ interface NodeWorkersState {
 /** Registers all workers for the shutdown, and starts none. `config.data.dir` is absolute. */
 export function createNodeWorkers(
   { config, log, shutdown }: Common,
-  { stateNode, signals, pgStats, ownTargets, threads, lines, damage }: NodeWorkersState,
+  { admission, stateNode, signals, pgStats, ownTargets, threads, lines, damage }: NodeWorkersState,
 ): NodeWorkers {
   const channels = Object.fromEntries(NAMES.map((name) => [name, new WorkerChannels()])) as Record<
     WorkerName,
@@ -99,6 +101,7 @@ export function createNodeWorkers(
     start(name) {
       const { init, transfer } = initOf(name, {
         config,
+        admission,
         channels,
         commits,
         connectState,
@@ -128,6 +131,7 @@ function initOf(
   name: WorkerName,
   deps: Pick<NodeWorkers, "channels" | "commits" | "connectState"> & {
     readonly config: Config;
+    readonly admission: Admission;
     readonly stateNode: StateNode;
     readonly ownTargets: readonly OwnTarget[];
   },
@@ -174,7 +178,13 @@ function initOf(
     case "hub": {
       const ingest = channels.ingest.connect();
       const upstream = config.upstream.url === "" ? undefined : channels.upstream.connect();
-      const init: HubWorkerInit = { config, commits: commits.shared, ingest, upstream };
+      const init: HubWorkerInit = {
+        config,
+        commits: commits.shared,
+        admission: deps.admission.shared,
+        ingest,
+        upstream,
+      };
       return { init, transfer: upstream ? [ingest, upstream] : [ingest] };
     }
     case "writes": {

@@ -14,6 +14,7 @@ import { readKeyedList } from "./keyed-list.ts";
 import type { FidQuery } from "./message-lists.ts";
 import { EVENT_PAGES, type Page, type PageQuery, type RowFormat, tokenCodec } from "./page.ts";
 import { BEING_FILLED, invalidParam, notFound, type Refusal } from "./refusal.ts";
+import type { ListReader } from "./turns.ts";
 
 /** A page has as many names as fit below the size that clients receive. No fid has so many. */
 const MAX_PROOFS = 10_000;
@@ -57,7 +58,7 @@ export interface AccountReads {
   fids<Item>(
     query: PageQuery & { readonly shardId?: number | undefined },
     format: RowFormat<number, Item>,
-    signal?: AbortSignal,
+    reader?: ListReader,
   ): Promise<Result<Page<Item>, Refusal>>;
 }
 
@@ -77,7 +78,7 @@ export function createAccountReads(context: ReadContext): AccountReads {
         ? ok([])
         : readOne(context, fid, "profile", () => ok(db.all(proofsByFid, fid).map(wireProof))),
     storageLimits: ({ fid }) => readOne(context, fid, "all", () => ok(limitsOf(context, fid))),
-    async fids(query, format, signal) {
+    async fids(query, format, reader) {
       const { shardId = 0 } = query;
       if (shardId > shardCount(db)) return invalidParam("no such shard");
       const list = {
@@ -90,7 +91,7 @@ export function createAccountReads(context: ReadContext): AccountReads {
         },
         includes: (fid: number) => shardId === 0 || shardOf(fid) === shardId,
       };
-      return readList(context, signal, (turns) => readKeyedList(list, { page: query, format, turns }));
+      return readList(context, reader, (turns) => readKeyedList(list, { page: query, format, turns }));
     },
   };
 }

@@ -17,6 +17,7 @@ import type { FidQuery } from "./message-lists.ts";
 import { EVENT_PAGES, type Page, type PageQuery, type RowFormat, tokenCodec } from "./page.ts";
 import { BEING_FILLED, invalidParam, notFound, type Refusal } from "./refusal.ts";
 import type { Needed } from "./scope.ts";
+import type { ListReader } from "./turns.ts";
 
 const fidOfCustody = statement<{ fid: number }, [address: Uint8Array]>(
   "hub.fid-of-custody",
@@ -36,7 +37,7 @@ const addressTypes = statement<
 type EventList<Query> = <Item>(
   query: Query & PageQuery,
   format: RowFormat<ChainEvent, Item>,
-  signal?: AbortSignal,
+  reader?: ListReader,
 ) => Promise<Result<Page<Item>, Refusal>>;
 
 /** Reads of on-chain events, as they were received. */
@@ -77,8 +78,8 @@ export function createChainReads(context: ReadContext): ChainReads {
         const active = findSigner(activeSigners(db, fid), signer);
         return active ? ok(active) : notFound("Active signer");
       }),
-    onChainSignersByFid: async (query, format, signal) =>
-      readListOf(context, { fid: query.fid, needed: "profile", signal }, (turns) => {
+    onChainSignersByFid: async (query, format, reader) =>
+      readListOf(context, { fid: query.fid, needed: "profile", reader }, (turns) => {
         const signers = activeSigners(db, query.fid);
         const list = {
           tokens: signerTokens,
@@ -89,7 +90,7 @@ export function createChainReads(context: ReadContext): ChainReads {
         };
         return readKeyedList(list, { page: query, format, turns });
       }),
-    onChainEvents: async (query, format, signal) => {
+    onChainEvents: async (query, format, reader) => {
       const { fid, eventType: type, pageSize } = query;
       const needed = NEEDED.get(type);
       if (needed === undefined) return invalidParam("Invalid event type");
@@ -100,7 +101,7 @@ export function createChainReads(context: ReadContext): ChainReads {
         read: (after: readonly [number, number] | undefined, limit: number, reverse: boolean) =>
           chainEvents(db, { type, fid, after, reverse, limit }),
       };
-      return readListOf(context, { fid, needed, signal }, (turns) =>
+      return readListOf(context, { fid, needed, reader }, (turns) =>
         readKeyedList(list, { page: query, format, turns }),
       );
     },

@@ -4,7 +4,7 @@ import type { CastDb } from "./cast-sources.ts";
 import { EMPTY_PAGE, type Page } from "./page.ts";
 import { BEING_FILLED, invalidParam, type Refusal } from "./refusal.ts";
 import type { Needed, ReadScope } from "./scope.ts";
-import type { ListRunner, Turns } from "./turns.ts";
+import type { ListReader, ListRunner, Turns } from "./turns.ts";
 
 /** What the reads of this folder share. */
 export interface ReadContext extends CastDb {
@@ -30,18 +30,18 @@ export function readOne<T>(
 /** Runs a list over the state of one fid. fid 0 has none. */
 export async function readListOf<Item>(
   context: ReadContext,
-  { fid, needed, signal }: { fid: number; needed: Needed; signal: AbortSignal | undefined },
+  { fid, needed, reader }: { fid: number; needed: Needed; reader: ListReader | undefined },
   read: (turns: Turns) => Promise<Result<Page<Item>, Refusal>>,
 ): Promise<Result<Page<Item>, Refusal>> {
   if (context.isFilled() && fid === 0) return { ok: true, value: EMPTY_PAGE };
-  return context.scope.refusalOf(fid, needed) ?? readList(context, signal, read);
+  return context.scope.refusalOf(fid, needed) ?? readList(context, reader, read);
 }
 
 /** Runs a list over the state of all fids that the index has. */
 export async function readList<Item>(
   { lists, isFilled }: ReadContext,
-  signal: AbortSignal | undefined,
+  reader: ListReader | undefined,
   read: (turns: Turns) => Promise<Result<Page<Item>, Refusal>>,
 ): Promise<Result<Page<Item>, Refusal>> {
-  return isFilled() ? lists.run(read, signal) : err(BEING_FILLED);
+  return isFilled() ? lists.run(read, reader) : err(BEING_FILLED);
 }

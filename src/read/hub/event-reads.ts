@@ -9,6 +9,7 @@ import type { HubEventRow } from "./hub-event.ts";
 import { readKeyedList } from "./keyed-list.ts";
 import { EVENT_PAGES, type Page, type PageQuery, type RowFormat, tokenCodec } from "./page.ts";
 import { BEING_FILLED, invalidParam, notFound, type Refusal, refuse } from "./refusal.ts";
+import type { ListReader } from "./turns.ts";
 
 const COLUMNS = `SELECT e.seq, e.shard, e.id, e.type, e.fid, e.body, b.at, b.hash, b.counts, b.events, b.seqnum
    FROM hub_events e CROSS JOIN hub_blocks b ON b.shard = e.shard AND b.height = e.id / 16384`;
@@ -74,7 +75,7 @@ export interface EventReads {
     start: EventStart,
     query: EventsQuery,
     format: RowFormat<HubEventRow, Item>,
-    signal?: AbortSignal,
+    reader?: ListReader,
   ): Promise<Result<Page<Item>, Refusal>>;
   /** The next events of all shards, in the order in which this node applied them. */
   eventsAfterSeq(afterSeq: number, limit: number): readonly HubEventRow[];
@@ -156,7 +157,7 @@ export function createEventReads(context: ReadContext): EventReads {
       if (others.length > 0) return invalidParam("shard_index is required");
       return first ? ok(first) : notFound("event");
     },
-    async events({ fromId, shards }, query, format, signal) {
+    async events({ fromId, shards }, query, format, reader) {
       const { stopId = Number.MAX_SAFE_INTEGER } = query;
       const position = eventTokens.decode(query);
       const gone = position.ok && position.value && goneBehind(position.value, query.reverse ?? false);
@@ -184,7 +185,7 @@ export function createEventReads(context: ReadContext): EventReads {
           return rows;
         },
       };
-      return readList(context, signal, (turns) => readKeyedList(list, { page: query, format, turns }));
+      return readList(context, reader, (turns) => readKeyedList(list, { page: query, format, turns }));
     },
     eventsAfterSeq(afterSeq, limit) {
       const rows = db.all(eventsAfterSeq, afterSeq, limit);

@@ -9,6 +9,7 @@ import { readKeyedList } from "./keyed-list.ts";
 import type { FidQuery } from "./message-lists.ts";
 import { EVENT_PAGES, type Page, type PageQuery, type RowFormat, tokenCodec } from "./page.ts";
 import { invalidParam, notFound, type Refusal } from "./refusal.ts";
+import type { ListReader } from "./turns.ts";
 import { encodeFields } from "./wire-bytes.ts";
 
 interface GaslessRow {
@@ -63,7 +64,7 @@ export interface KeyReads {
   signersByFid<Item>(
     query: FidQuery & PageQuery & { readonly requesterFids: readonly number[] },
     format: RowFormat<ActiveKey, Item>,
-    signal?: AbortSignal,
+    reader?: ListReader,
   ): Promise<Result<Page<Item> & { readonly summary: KeySummary }, Refusal>>;
 }
 
@@ -86,11 +87,11 @@ export function createKeyReads(context: ReadContext): KeyReads {
         const row = db.get(gaslessKey, key, fid);
         return row ? ok<ActiveKey>({ source: "gasless", row }) : notFound("Active signer");
       }),
-    async signersByFid(query, format, signal) {
+    async signersByFid(query, format, reader) {
       const { fid, requesterFids } = query;
       if (requesterFids.length > MAX_REQUESTERS)
         return invalidParam(`at most ${MAX_REQUESTERS} requester_fids can be asked for`);
-      const page = await readListOf(context, { fid, needed: "all", signal }, (turns) => {
+      const page = await readListOf(context, { fid, needed: "all", reader }, (turns) => {
         const signers = activeSigners(db, fid);
         const list = {
           tokens,

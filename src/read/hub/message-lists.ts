@@ -26,12 +26,13 @@ import type { Needed } from "./scope.ts";
 import { idsOfTarget, type Target, targetError } from "./single-messages.ts";
 import type { StoredMessage } from "./stored-message.ts";
 import { readTimeList, type TimeList, type TimeRange } from "./time-list.ts";
+import type { ListReader } from "./turns.ts";
 
 /** A list of messages, in a format of the caller. */
 export type MessageList<Query> = <Item>(
   query: Query & PageQuery,
   format: RowFormat<StoredMessage, Item>,
-  signal?: AbortSignal,
+  reader?: ListReader,
 ) => Promise<Result<Page<Item>, Refusal>>;
 
 export interface FidQuery {
@@ -110,8 +111,8 @@ export function createMessageLists(context: ReadContext): MessageLists {
     needed: Needed,
     sourcesOf: (query: Query) => Sources,
   ): MessageList<Query> => {
-    return async (query, format, signal) =>
-      readListOf(context, { fid: query.fid, needed, signal }, (turns) =>
+    return async (query, format, reader) =>
+      readListOf(context, { fid: query.fid, needed, reader }, (turns) =>
         readTimeList(list, sourcesOf(query), { page: query, format, turns }),
       );
   };
@@ -121,9 +122,9 @@ export function createMessageLists(context: ReadContext): MessageLists {
     sourcesOf: (query: Query) => Sources,
     refusalOf: (query: Query) => ReturnType<typeof refuse> | undefined = () => undefined,
   ): MessageList<Query> => {
-    return async (query, format, signal) =>
+    return async (query, format, reader) =>
       refusalOf(query) ??
-      readList(context, signal, (turns) =>
+      readList(context, reader, (turns) =>
         readTimeList(list, sourcesOf(query), { page: query, format, turns }),
       );
   };
@@ -153,11 +154,11 @@ export function createMessageLists(context: ReadContext): MessageLists {
       ({ target }) => targetError(target, "Parent not specified"),
     ),
     castsByMention: overAll(LISTS.castsByMention, ({ fid }) => [castsMentioning(context, fid)]),
-    reactionsByFid: async (query, format, signal) =>
+    reactionsByFid: async (query, format, reader) =>
       reactionTypeError(query.reactionType) ??
       byFid<ReactionsByFidQuery>(LISTS.reactionsByFid, "all", ({ fid, reactionType }) =>
         typesOf(reactionType).map((type) => reactionsOf(context, fid, type)),
-      )(query, format, signal),
+      )(query, format, reader),
     reactionsByTarget: overAll(
       LISTS.reactionsByTarget,
       reactionsOn,

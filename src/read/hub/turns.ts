@@ -1,60 +1,83 @@
 import { setImmediate } from "node:timers/promises";
-import { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
+import { TURNS, type TurnTerms } from "../../admission/budgets.ts";
+import { FairTurns } from "../../admission/fair-turns.ts";
 import { err, type Result } from "../../lib/result.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** Rows after which a list lets other work of the thread run. */
 export const ROWS_PER_TURN = 250;
 
-const LISTS = { running: 16, waiting: 512 };
 const DEADLINE_MS = 30_000;
 
 const TOO_MANY: Refusal = { code: "rate_limited", reason: "too many lists are being read; try again" };
+const UNREAD: Refusal = {
+  code: "rate_limited",
+  reason: "this client has not read the responses before; read them and try again",
+};
 const TOO_LONG: Refusal = { code: "unavailable", reason: "the list could not be read in 30 seconds" };
+
+/** Who has asked for a list, and waits for it. */
+export interface ListReader {
+  /** What counts as one client. */
+  readonly clientKey: string;
+  /** Aborts when it is gone. */
+  readonly signal: AbortSignal;
+  /** Takes room for some more rows of the response. False while the client leaves too many bytes unread. Default: there is room. */
+  readonly takeRoom?: () => boolean;
+}
 
 /** The turns of the event loop that a list takes. */
 export interface Turns {
   /**
    * Call it for each row. Lets other work run after every 250 rows.
    *
-   * @throws LateError after the deadline, and when the client is gone.
+   * @throws ListEnd after the deadline, and when the client is gone or reads nothing.
    */
   next(): Promise<void> | undefined;
 }
 
-class LateError extends Error {}
+/** The end of a list that is not read further. */
+class ListEnd extends Error {
+  constructor(readonly refusal: Refusal) {
+    super(refusal.reason);
+  }
+}
 
-/** Runs lists: a bounded number at a time, each with a deadline that starts when it is asked for. */
+/** Runs lists: a bounded number at a time, clients in turns, each list with a deadline that starts when it is asked for. */
 export interface ListRunner {
   run<T>(
     read: (turns: Turns) => Promise<Result<T, Refusal>>,
-    signal?: AbortSignal,
+    reader?: ListReader,
   ): Promise<Result<T, Refusal>>;
 }
 
-export function createListRunner(limits = LISTS, deadlineMs = DEADLINE_MS): ListRunner {
-  const limit = new ConcurrencyLimit(limits);
+export function createListRunner(
+  limits: Omit<TurnTerms, "unit"> = TURNS.hubLists,
+  deadlineMs = DEADLINE_MS,
+): ListRunner {
+  const fairTurns = new FairTurns(limits);
   return {
-    async run(read, signal) {
+    async run(read, reader) {
       const endsAtMs = performance.now() + deadlineMs;
-      const throwIfLate = () => {
-        if (performance.now() > endsAtMs || signal?.aborted) throw new LateError();
+      const check = () => {
+        if (performance.now() > endsAtMs || reader?.signal.aborted) throw new ListEnd(TOO_LONG);
+        if (reader?.takeRoom?.() === false) throw new ListEnd(UNREAD);
       };
       let rows = 0;
       const turns: Turns = {
         next() {
           rows += 1;
-          return rows % ROWS_PER_TURN === 0 ? setImmediate().then(throwIfLate) : undefined;
+          return rows % ROWS_PER_TURN === 0 ? setImmediate().then(check) : undefined;
         },
       };
       try {
-        const result = limit.run(async () => {
-          throwIfLate();
+        const result = await fairTurns.run(reader?.clientKey ?? "", async () => {
+          check();
           return await read(turns);
         });
-        return (await result) ?? err(TOO_MANY);
+        return result ?? err(TOO_MANY);
       } catch (cause) {
-        if (cause instanceof LateError) return err(TOO_LONG);
+        if (cause instanceof ListEnd) return err(cause.refusal);
         throw cause;
       }
     },

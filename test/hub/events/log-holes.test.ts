@@ -75,6 +75,7 @@ function openLog() {
         {
           peer: "127.0.0.1",
           client: { address: "127.0.0.1", bucket: "127.0.0.1" },
+          clientKey: "",
           signal: abort.signal,
           metadata: () => undefined,
           sendMetadata() {},

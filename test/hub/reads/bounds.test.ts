@@ -76,7 +76,10 @@ describe("lists", () => {
   const list = (running: Promise<unknown>) => async () => ok(await running);
 
   test("run a bounded number at a time, queue a bounded number, and refuse more", async () => {
-    const runner = createListRunner({ running: 2, waiting: 1 }, 30_000);
+    const runner = createListRunner(
+      { running: 2, waiting: 1, perClient: { running: 2, waiting: 1 } },
+      30_000,
+    );
     const gate = Promise.withResolvers<number>();
     const first = [1, 2, 3].map(() => runner.run(list(gate.promise)));
     expect(await runner.run(list(gate.promise))).toMatchObject({
@@ -89,10 +92,13 @@ describe("lists", () => {
   });
 
   test("end at their deadline and when their client is gone", async () => {
-    const endless = (runner: ReturnType<typeof createListRunner>, signal?: AbortSignal) =>
-      runner.run<never>(async (turns) => {
-        for (;;) await turns.next();
-      }, signal);
+    const endless = (runner: ReturnType<typeof createListRunner>, signal = new AbortController().signal) =>
+      runner.run<never>(
+        async (turns) => {
+          for (;;) await turns.next();
+        },
+        { clientKey: "a", signal },
+      );
     expect(await endless(createListRunner(undefined, 20))).toMatchObject({
       ok: false,
       error: { code: "unavailable" },

@@ -1,3 +1,4 @@
+import { createAdmission } from "../../../src/admission/admission.ts";
 import { hubPlugins } from "../../../src/api/v1/routes.ts";
 import { openIndexInMemory } from "../../../src/db/index/database.ts";
 import { claimNetwork } from "../../../src/db/index/identity.ts";
@@ -80,6 +81,7 @@ export async function startReferenceApi() {
     clock,
     version: "1.2.3",
     admin: false,
+    budgets: createAdmission().budgets,
     clients: directClients,
     check,
     chain: createChainChecker({ db, l1RpcUrl: "" }),
