@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Static } from "@sinclair/typebox";
 import type { AuditEntry, AuditStore } from "../audit/audit-store.ts";
 import { recordRefusal } from "../audit/refusals.ts";
 import type { CustodyOf } from "../auth/custody.ts";
+import { StateUnavailable } from "../db/state/unavailable.ts";
 import { randomBase58 } from "../lib/random-base58.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { withoutUndefined } from "../lib/without-undefined.ts";
@@ -18,6 +20,9 @@ import { createKeyPrefix, createKeyText, keySecret } from "./key-text.ts";
 const ID_CHARS = 16;
 const API_KEY_ID = /^[1-9A-HJ-NP-Za-km-z]{16}$/;
 const MAX_LIVE_SECRETS = 100;
+/** How long a change waits for other nodes: longer than the lease of one that has stopped. */
+const MAX_NODES_WAIT_MS = 10_000;
+const NODES_POLL_MS = 200;
 
 /** The operator's limits of a key. */
 export interface KeyLimits {
@@ -29,6 +34,12 @@ export interface KeyLimits {
 export interface ApiKeyWithText {
   readonly key: ApiKey;
   readonly text: string;
+}
+
+/** Of a change that takes something away from a key. */
+export interface InEffect {
+  /** Whether each request that begins after the answer finds it, at any node. Otherwise a live node has not confirmed it in time. */
+  readonly isInEffect: boolean;
 }
 
 /** Who asks for a change. */
@@ -45,9 +56,9 @@ export interface ApiKeyActor {
  */
 export interface ApiKeyService extends Pick<OwnedService<ApiKey>, "get" | "list"> {
   create(actor: ApiKeyActor, body: unknown): Promise<Result<ApiKeyWithText, Refusal>>;
-  update(actor: ApiKeyActor, body: unknown): Promise<Result<ApiKey, Refusal>>;
-  delete(actor: ApiKeyActor, id: string): Promise<Result<undefined, Refusal>>;
-  rotateSecret(actor: ApiKeyActor, body: unknown): Promise<Result<ApiKeyWithText, Refusal>>;
+  update(actor: ApiKeyActor, body: unknown): Promise<Result<InEffect & { readonly key: ApiKey }, Refusal>>;
+  delete(actor: ApiKeyActor, id: string): Promise<Result<InEffect, Refusal>>;
+  rotateSecret(actor: ApiKeyActor, body: unknown): Promise<Result<InEffect & ApiKeyWithText, Refusal>>;
   /** The usage of a key by day and route; both days are included and counted from 1970. */
   usage(
     fid: number,
@@ -73,11 +84,28 @@ export function createApiKeyService(options: {
   readonly custodyOf: CustodyOf;
   /** Whether an app exists and belongs to the fid. */
   readonly ownsApp: (fid: number, appId: string) => Promise<boolean>;
-  /** Resolves when no HTTP worker, here or on another node, uses what it knew of the keys before. */
-  readonly forgetKnownKeys: () => Promise<void>;
+  /** Makes all HTTP workers of this process forget what they know of the keys. */
+  readonly forgetKeys: () => void;
 }): ApiKeyService {
-  const { store, audit, clock, settings, limits, serviceName, custodyOf, ownsApp, forgetKnownKeys } = options;
+  const { store, audit, clock, settings, limits, serviceName, custodyOf, ownsApp, forgetKeys } = options;
   const parts = createOwnedParts({ ...options, noun: "API key", idKey: "api_key_id" });
+
+  /** Waits until no HTTP worker, here or on another node, uses what it knew of the keys before. Returns whether that is so. */
+  async function takeEffect(): Promise<boolean> {
+    forgetKeys();
+    const untilMs = performance.now() + MAX_NODES_WAIT_MS;
+    try {
+      const epoch = await store.keyEpoch();
+      while ((await store.nodesBehind(epoch)) > 0) {
+        if (performance.now() > untilMs) return false;
+        await sleep(NODES_POLL_MS);
+      }
+      return true;
+    } catch (cause) {
+      if (!(cause instanceof StateUnavailable)) throw cause;
+      return false;
+    }
+  }
 
   const auditOf =
     (action: string, { fid, requestId, address }: ApiKeyActor) =>
@@ -172,14 +200,12 @@ export function createApiKeyService(options: {
         return ok(changesOf(request.value, custody));
       };
       const updated = await parts.update(fid, body, read, auditOf("api_key.update", actor));
-      if (updated.ok) await forgetKnownKeys();
-      return updated;
+      return updated.ok ? ok({ key: updated.value, isInEffect: await takeEffect() }) : updated;
     },
 
     async delete(actor, id) {
       const deleted = await parts.delete(actor.fid, id, auditOf("api_key.delete", actor)(id));
-      if (deleted.ok) await forgetKnownKeys();
-      return deleted;
+      return deleted.ok ? ok({ isInEffect: await takeEffect() }) : deleted;
     },
 
     async usage(fid, id, days) {
@@ -203,8 +229,7 @@ export function createApiKeyService(options: {
         auditOf("api_key.rotate_secret", actor)(id),
       );
       if (typeof rotated === "string") return refusalOf(rotated, { noun: "API key", cap: settings.cap });
-      if (graceSecs === 0) await forgetKnownKeys();
-      return ok({ key: rotated, text });
+      return ok({ key: rotated, text, isInEffect: graceSecs > 0 || (await takeEffect()) });
     },
   };
   const idIn = (body: unknown) => {

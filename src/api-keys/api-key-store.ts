@@ -54,6 +54,10 @@ export interface UsageRow {
 export interface ApiKeyStore extends OwnedStore<ApiKey, ApiKeyChanges> {
   /** The key of an unexpired secret whose stored digest has this digest. The caller compares the secret itself. */
   findBySecret(digest: Uint8Array, nowSecs: number): Promise<ApiKey | undefined>;
+  /** Rises in the transaction of each update, deletion and rotation; 0 where no other node shares the state. */
+  keyEpoch(): Promise<number>;
+  /** The live nodes that may still use what they knew of keys before an epoch. This one does not count. */
+  nodesBehind(keyEpoch: number): Promise<number>;
   /** Adds to the usage of keys that exist, and marks them as used now. */
   addUsage(rows: readonly UsageRow[], nowSecs: number): Promise<void>;
   /** The usage of a key by day and route, both days included. */

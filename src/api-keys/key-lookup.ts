@@ -1,16 +1,18 @@
 import type { CustodyOf } from "../auth/custody.ts";
-import { isSendKey } from "../auth/send-key.ts";
+import { secretOf } from "../auth/send-key.ts";
 import { secretDigest } from "../db/state/secret-digest.ts";
 import { StateUnavailable } from "../db/state/unavailable.ts";
 import type { ApiKeyCaller } from "../http/caller.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { KeyLimits } from "./api-key-service.ts";
 import type { ApiKey, ApiKeyStore } from "./api-key-store.ts";
-import type { KeyEpoch } from "./key-epoch.ts";
+import type { KeyMemory } from "./key-memory.ts";
 import { inactiveReason } from "./key-state.ts";
 import { keyDigest } from "./key-text.ts";
-import { KnownKeys } from "./known-keys.ts";
+import { type KnownKey, KnownKeys } from "./known-keys.ts";
 
+/** How long a read uses a key without asking the store. */
+const FRESH_MS = 2_000;
 /** How long a read waits for the store. */
 const READ_TIMEOUT_MS = 500;
 
@@ -21,7 +23,8 @@ export interface KeyLookup {
   /** Answers from memory what the store said in the last two seconds, without a promise. */
   known(text: string): ApiKeyCaller | undefined;
   /**
-   * Asks the store for a read, and remembers the answer. While the store does not answer, what it said in the last five minutes counts.
+   * Asks the store for a read, and remembers the answer. While the store does not answer in time, what it has said counts, for as long as
+   * this node hears of each change.
    *
    * @throws StateUnavailable
    */
@@ -33,43 +36,65 @@ export interface KeyLookupDeps {
   readonly custodyOf: CustodyOf;
   readonly clock: Clock;
   readonly limits: KeyLimits;
-  readonly epoch: KeyEpoch;
+  readonly memory: KeyMemory;
   /** Default: the thread's monotonic clock, ms. */
   readonly monotonicMs?: () => number;
 }
 
 export function createKeyLookup(deps: KeyLookupDeps): KeyLookup {
-  const { store, custodyOf, clock, limits, epoch, monotonicMs = () => performance.now() } = deps;
+  const { store, custodyOf, clock, limits, memory, monotonicMs = () => performance.now() } = deps;
   const keys = new KnownKeys();
-  const now = () => ({ epoch: epoch.current, nowMs: monotonicMs() });
 
-  async function find(text: string): Promise<ApiKeyCaller | undefined> {
+  async function ask(text: string): Promise<KnownKey | undefined> {
+    const asked = { epoch: memory.keyEpoch, askedAtMs: monotonicMs() };
     const digest = keyDigest(text);
-    const secs = nowSecs(clock);
-    const key = await store.findBySecret(secretDigest(digest), secs);
-    if (key === undefined || !isSendKey(digest, key.secrets)) return undefined;
-    if (key.expiresAt !== null && key.expiresAt <= secs) return undefined;
-    return inactiveReason(key, custodyOf) === null ? callerOfKey(key, limits) : undefined;
+    const key = await store.findBySecret(secretDigest(digest), nowSecs(clock));
+    const secret = key && secretOf(digest, key.secrets);
+    if (!secret) return undefined;
+    const known = {
+      ...asked,
+      key,
+      caller: callerOfKey(key, limits),
+      expiresAt: earlier(key.expiresAt, secret.expiresAt),
+    };
+    return actsNow(known) ? known : undefined;
+  }
+
+  const isOver = ({ expiresAt }: KnownKey) => expiresAt !== null && expiresAt <= nowSecs(clock);
+  const actsNow = (known: KnownKey) => !isOver(known) && inactiveReason(known.key, custodyOf) === null;
+
+  /** What the thread remembers, unless the node may have missed a change. */
+  function remembered(text: string): KnownKey | undefined {
+    const known = keys.find(text, memory.keyEpoch);
+    return known && !memory.isFenced() ? known : undefined;
   }
 
   return {
-    find,
-    known: (text) => keys.fresh(text, now()),
+    find: async (text) => (await ask(text))?.caller,
+
+    known(text) {
+      const known = remembered(text);
+      const isFresh = known && monotonicMs() - known.askedAtMs < FRESH_MS && !isOver(known);
+      return isFresh ? known.caller : undefined;
+    },
 
     async findForRead(text) {
-      const before = now();
       try {
-        const caller = await withinTime(find(text), READ_TIMEOUT_MS);
-        if (caller === undefined) keys.delete(text);
-        else keys.add(text, caller, before);
-        return caller;
+        const known = await withinTime(ask(text), READ_TIMEOUT_MS);
+        if (known === undefined) keys.delete(text);
+        else keys.add(text, known);
+        return known?.caller;
       } catch (cause) {
-        const caller = cause instanceof StateUnavailable ? keys.usable(text, now()) : undefined;
-        if (caller === undefined) throw cause;
-        return caller;
+        const known = cause instanceof StateUnavailable ? remembered(text) : undefined;
+        if (known === undefined) throw cause;
+        return actsNow(known) ? known.caller : undefined;
       }
     },
   };
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
 function callerOfKey(key: ApiKey, limits: KeyLimits): ApiKeyCaller {

@@ -3,14 +3,19 @@ import type { Secret } from "../db/state/secret.ts";
 import { secretDigest } from "../db/state/secret-digest.ts";
 
 /**
- * Reports whether a key is one of the secrets. It compares the digests of all secrets, so that the time reveals
- * neither how much of a secret was guessed nor which secret matched.
+ * Returns the secret that a key is. It compares the digests of all secrets, so that the time reveals neither how much of a
+ * secret was guessed nor which secret matched.
  *
  * @param secrets the unexpired secrets
  */
-export function isSendKey(key: string, secrets: readonly Secret[]): boolean {
+export function secretOf(key: string, secrets: readonly Secret[]): Secret | undefined {
   const digest = secretDigest(key);
-  let isKnown = false;
-  for (const { value } of secrets) isKnown = timingSafeEqual(secretDigest(value), digest) || isKnown;
-  return isKnown;
+  let found: Secret | undefined;
+  for (const secret of secrets) found = timingSafeEqual(secretDigest(secret.value), digest) ? secret : found;
+  return found;
+}
+
+/** Reports whether a key is one of the unexpired secrets, like `secretOf`. */
+export function isSendKey(key: string, secrets: readonly Secret[]): boolean {
+  return secretOf(key, secrets) !== undefined;
 }

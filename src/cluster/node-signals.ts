@@ -11,7 +11,7 @@ const NS_PER_MS = 1_000_000n;
  */
 export class NodeSignals {
   readonly shared: SharedArrayBuffer;
-  /** At 0: the paused parts, one bit each. At 1: how often the clock's offset was measured. At 2: the number of the lease. */
+  /** At 0: the paused parts, one bit each. At 1: how often the clock's offset was measured. At 2: the number of the lease. At 3: the epoch of keys. */
   readonly #words: Int32Array<SharedArrayBuffer>;
   /** At 0: until when the node may act; 0 is without an end. At 1: the time of the last tick. At 2: the clock's offset in ms. */
   readonly #times: BigInt64Array<SharedArrayBuffer>;
@@ -22,7 +22,7 @@ export class NodeSignals {
   constructor(shared = new SharedArrayBuffer(BYTES)) {
     this.shared = shared;
     this.#times = new BigInt64Array(shared, 0, 3);
-    this.#words = new Int32Array(shared, 24, 3);
+    this.#words = new Int32Array(shared, 24, 4);
   }
 
   isPaused(name: Pausable): boolean {
@@ -62,6 +62,16 @@ export class NodeSignals {
   /** Counts a new lease. Before `actFor`, so that nothing of the former lease goes on under this one. */
   countLease(): void {
     Atomics.add(this.#words, 2, 1);
+  }
+
+  /** See `KeyMemory`. */
+  get keyEpoch(): number {
+    return Atomics.load(this.#words, 3);
+  }
+
+  /** Makes all threads forget what they know of API keys. */
+  forgetKeys(): void {
+    Atomics.add(this.#words, 3, 1);
   }
 
   /** Lets the node act for `ms` from `since` on, a time of `process.hrtime.bigint()` of the main thread. */

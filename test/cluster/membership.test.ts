@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import pino from "pino";
+import { createPostgresApiKeys } from "../../src/api-keys/postgres/api-key-store.ts";
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import { createPauses } from "../../src/cluster/pauses.ts";
 import { type Membership, startMembership } from "../../src/cluster/postgres/membership.ts";
@@ -7,9 +8,11 @@ import { createResealLease, nodesWithoutMasterKey } from "../../src/cluster/post
 import { createPostgresSwitches } from "../../src/cluster/postgres/switch-store.ts";
 import { createWorkLease } from "../../src/cluster/postgres/work-lease.ts";
 import { comparedSettings } from "../../src/cluster/shared-settings.ts";
+import { createSteadyClock } from "../../src/db/state/state-clock.ts";
 import { RetryableError, UserError } from "../../src/lib/failure.ts";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { readMasterKey } from "../../src/signers/master-key.ts";
+import { apiKeyItems } from "../api-keys/api-key-items.ts";
 import { configWith } from "../runtime/config.ts";
 import { createDatabase, type PostgresDatabase } from "../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
@@ -108,6 +111,34 @@ describe.skipIf(!HAS_POSTGRES)("membership", () => {
     expect(again.membership.node.bootId).not.toBe(b.membership.node.bootId);
     const [row] = await database.query("SELECT live_since, positions FROM svc.nodes WHERE node_id = 'a'");
     expect(row).toMatchObject({ live_since: 7n, positions: '{"1":10}' });
+  });
+
+  test("a change of API keys reaches each node with its next beat; a node without a lease is not waited for", async () => {
+    await using database = await createDatabase();
+    await using cluster = clusterOn(database);
+    const a = await cluster.join("a");
+    const b = await cluster.join("b");
+    // It beats once, and is taken for alive until its lease ends.
+    await cluster.join("killed", { beatIntervalMs: 60_000 });
+    const apiKeys = createPostgresApiKeys(database.pools({ main: 1 }).main, {
+      clock: createSteadyClock({ clock: systemClock }),
+      node: a.membership.node,
+    });
+    const key = apiKeyItems.makeItem(2, { ownerFid: 7, secrets: [], createdAt: 1, updatedAt: 1 });
+    await apiKeys.create(key, 10);
+    const before = b.signals.keyEpoch;
+    expect(await apiKeys.nodesBehind(await apiKeys.keyEpoch())).toBe(0);
+    await apiKeys.delete({ id: key.apiKeyId, ownerFid: key.ownerFid, nowSecs: 1 });
+    const epoch = await apiKeys.keyEpoch();
+    expect(await apiKeys.nodesBehind(epoch)).toBeGreaterThan(0);
+    await until(async () => (await apiKeys.nodesBehind(epoch)) === 1);
+    expect(b.signals.keyEpoch).toBeGreaterThan(before);
+    await until(async () => (await apiKeys.nodesBehind(epoch)) === 0);
+    // A node that lost its lease may have missed a change: it begins the next one with an empty memory.
+    const forgotten = b.signals.keyEpoch;
+    await database.query("UPDATE svc.nodes SET ends_at_ms = 0 WHERE node_id = 'b'");
+    await until(() => b.signals.leaseNumber === 1);
+    expect(b.signals.keyEpoch).toBeGreaterThan(forgotten);
   });
 
   test("a second process with the id of a live one is refused, and takes over when that one has ended", async () => {

@@ -4,8 +4,8 @@ import { type Admission, createAdmission } from "../../src/admission/admission.t
 import { SHARES } from "../../src/admission/budgets.ts";
 import { apiPlugins } from "../../src/api/shared/plugins.ts";
 import { hubPlugins } from "../../src/api/v1/routes.ts";
-import { KeyEpoch } from "../../src/api-keys/key-epoch.ts";
 import { neverStale, type StaleReason } from "../../src/auth/staleness.ts";
+import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import { approveRoutes } from "../../src/console/approve/routes.ts";
 import { createWebAssets } from "../../src/console/assets.ts";
 import { loadBuild } from "../../src/console/load-build.ts";
@@ -131,10 +131,11 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     maxQueued: maxQueuedOf(common.config.webhooks),
     clock: node.clock,
   });
-  const keyEpoch = new KeyEpoch();
+  const signals = new NodeSignals();
   const parts = {
     common,
-    keyEpoch,
+    forgetKeys: () => signals.forgetKeys(),
+    keyMemory: signals,
     index: db,
     state: stores,
     guard: publicNamesGuard,

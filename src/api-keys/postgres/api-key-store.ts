@@ -1,6 +1,7 @@
 import type { PgPool } from "../../db/postgres/pool.ts";
 import { pgStatement } from "../../db/postgres/statement.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
+import type { StateNode } from "../../db/state/state-node.ts";
 import { createOwnedStore, type OwnedTable, ownedRows } from "../../management/postgres/owned-store.ts";
 import { API_KEY_COLUMNS, type ApiKeyRow, toApiKey } from "../api-key-row.ts";
 import type { ApiKey, ApiKeyChanges, ApiKeyStore } from "../api-key-store.ts";
@@ -49,6 +50,21 @@ const updateKey = pgStatement<
    writes_per_minute = $7, updated_at = $8, expires_at = $9 WHERE api_key_id = $10`,
 );
 
+const advanceEpoch = pgStatement(
+  "api_keys.advance-epoch",
+  "UPDATE cluster SET key_epoch = key_epoch + 1 WHERE id = 1",
+);
+const readEpoch = pgStatement<{ keyEpoch: number }>(
+  "api_keys.epoch",
+  `SELECT key_epoch AS "keyEpoch" FROM cluster WHERE id = 1`,
+);
+/** A node of an earlier release confirms no epoch. */
+const countBehind = pgStatement<{ count: number }, [keyEpoch: number, bootId: string]>(
+  "api_keys.nodes-behind",
+  `SELECT count(*) AS count FROM nodes WHERE boot <> $2 AND (key_epoch IS NULL OR key_epoch < $1)
+   AND ends_at_ms > extract(epoch FROM clock_timestamp()) * 1000`,
+);
+
 const rows = ownedRows<ApiKey, ApiKeyRow>({
   table: "api_keys",
   idColumn: "api_key_id",
@@ -94,15 +110,24 @@ const table: OwnedTable<ApiKey> = {
       key.expiresAt,
       apiKeyId,
     );
+    await tx.run(advanceEpoch);
   },
-  delete: (tx, id) => rows.deleteRow(tx, id),
+  async delete(tx, id) {
+    await rows.deleteRow(tx, id);
+    await tx.run(advanceEpoch);
+  },
 };
 
 /** Creates the API keys of all nodes. */
-export function createPostgresApiKeys(pool: PgPool, clock: StateClock): ApiKeyStore {
+export function createPostgresApiKeys(
+  pool: PgPool,
+  { clock, node }: { readonly clock: StateClock; readonly node: StateNode },
+): ApiKeyStore {
   return {
     ...createOwnedStore<ApiKey, ApiKeyChanges>(pool, table, clock),
     ...postgresUsage(pool),
     findBySecret: (digest, nowSecs) => rows.findBySecret(pool, digest, nowSecs),
+    keyEpoch: async () => (await pool.get(readEpoch))?.keyEpoch ?? 0,
+    nodesBehind: async (keyEpoch) => (await pool.get(countBehind, keyEpoch, node.bootId))?.count ?? 0,
   };
 }

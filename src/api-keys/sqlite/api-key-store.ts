@@ -100,7 +100,7 @@ const table: OwnedTable<ApiKey> = {
 
 export function apiKeyReads(
   db: StateDatabase,
-): Pick<ApiKeyStore, "find" | "listByOwner" | "findBySecret" | "usage"> {
+): Pick<ApiKeyStore, "find" | "listByOwner" | "findBySecret" | "keyEpoch" | "nodesBehind" | "usage"> {
   const reads = ownedReads<ApiKey, ApiKeyChanges>(db, table);
   return {
     ...reads,
@@ -112,6 +112,8 @@ export function apiKeyReads(
       }
       return undefined;
     },
+    keyEpoch: async () => 0,
+    nodesBehind: async () => 0,
   };
 }
 

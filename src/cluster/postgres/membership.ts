@@ -16,6 +16,7 @@ import {
   endWorkLeases,
   recordServer,
   refuseSignedUntilNow,
+  takeOverKeyEpoch,
 } from "./node-rows.ts";
 
 /** The times of the lease of a node. */
@@ -127,7 +128,11 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
     latest = row;
     if (row.beat !== null) {
       lastBeat = row.beat;
+      const hasNewKeyEpoch = row.ownKeyEpoch !== row.keyEpoch;
+      // Ahead of the longer lease: what it lets threads use is of this epoch.
+      if (hasNewKeyEpoch) signals.forgetKeys();
       signals.actFor(fenceMs, startedNs);
+      if (hasNewKeyEpoch) await pool.run(takeOverKeyEpoch, row.keyEpoch, node.nodeId, node.bootId);
       return;
     }
     // The lease has ended: the state was away, or this process stood still.
@@ -138,6 +143,8 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
     reportJoin(again);
     lastBeat = again.beat;
     signals.countLease();
+    // The new lease begins with the epoch of now.
+    signals.forgetKeys();
     signals.actFor(fenceMs, rejoinedNs);
     log.warn({ nodeId: node.nodeId }, "The lease of the node had ended: it has a new one");
   }

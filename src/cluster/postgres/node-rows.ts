@@ -76,13 +76,13 @@ export const joinNode = pgStatement<
   ]
 >(
   "nodes.join",
-  `INSERT INTO nodes AS n (node_id, boot, slot, started_at, ends_at_ms, beat, version, schema_version, solo, settings)
-   VALUES ($1, $2, $3, ${NOW_MS} / 1000, ${NOW_MS} + $4::bigint, 1, $5, $6, $7, $8)
+  `INSERT INTO nodes AS n (node_id, boot, slot, started_at, ends_at_ms, beat, version, schema_version, solo, settings, key_epoch)
+   VALUES ($1, $2, $3, ${NOW_MS} / 1000, ${NOW_MS} + $4::bigint, 1, $5, $6, $7, $8, (SELECT key_epoch FROM cluster WHERE id = 1))
    ON CONFLICT (node_id) DO UPDATE SET boot = excluded.boot, slot = excluded.slot, ends_at_ms = excluded.ends_at_ms,
      started_at = CASE WHEN n.boot = excluded.boot THEN n.started_at ELSE excluded.started_at END,
      live_since = CASE WHEN n.boot = excluded.boot THEN n.live_since END,
      beat = n.beat + 1, version = excluded.version, schema_version = excluded.schema_version, solo = excluded.solo,
-     settings = excluded.settings
+     settings = excluded.settings, key_epoch = excluded.key_epoch
    RETURNING beat`,
 );
 
@@ -94,6 +94,9 @@ export interface BeatRow {
   /** JSON of the pauses. */
   readonly pauses: string;
   readonly minReader: number;
+  /** Of the cluster, and the one that this node has taken over. */
+  readonly keyEpoch: number;
+  readonly ownKeyEpoch: number | null;
   readonly movedTo: string | null;
   readonly systemIdentifier: string;
   readonly timeline: string;
@@ -108,11 +111,12 @@ export const beatNode = pgStatement<
   "nodes.beat",
   `WITH mine AS (
      UPDATE nodes SET ends_at_ms = ${NOW_MS} + $3::bigint, beat = beat + 1, live_since = $4, positions = $5
-     WHERE node_id = $1 AND boot = $2 AND ends_at_ms > ${NOW_MS} RETURNING beat
+     WHERE node_id = $1 AND boot = $2 AND ends_at_ms > ${NOW_MS} RETURNING beat, key_epoch
    ), kept AS (
      UPDATE leases SET ends_at_ms = ${NOW_MS} + $3::bigint WHERE holder = $2 AND ends_at_ms > ${NOW_MS}
    )
-   SELECT (SELECT beat FROM mine) AS beat,
+   SELECT (SELECT beat FROM mine) AS beat, (SELECT key_epoch FROM mine) AS "ownKeyEpoch",
+     (SELECT key_epoch FROM cluster WHERE id = 1) AS "keyEpoch",
      (SELECT count(*) FROM nodes WHERE ends_at_ms > ${NOW_MS}) AS nodes,
      (SELECT coalesce(json_agg(json_build_object(
         'name', name, 'reason', reason, 'pausedBy', paused_by, 'pausedAt', paused_at) ORDER BY name), '[]')::text
@@ -123,6 +127,12 @@ export const beatNode = pgStatement<
      (SELECT n.node_id FROM leases l JOIN nodes n ON n.boot = l.holder
       WHERE l.name = 'maintenance' AND l.ends_at_ms > ${NOW_MS}) AS maintenance,
      current_setting('synchronous_standby_names') <> '' AS "hasSynchronousStandby"`,
+);
+
+/** Confirms that no thread of the node uses what it knew of keys before this epoch. */
+export const takeOverKeyEpoch = pgStatement<unknown, [epoch: number, nodeId: string, boot: string]>(
+  "nodes.take-over-key-epoch",
+  "UPDATE nodes SET key_epoch = $1 WHERE node_id = $2 AND boot = $3",
 );
 
 /** Ends the lease of a boot at once. */

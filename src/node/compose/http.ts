@@ -1,8 +1,8 @@
 import type { Admission } from "../../admission/admission.ts";
 import { apiPlugins } from "../../api/shared/plugins.ts";
 import { type HubHttpDeps, hubPlugins } from "../../api/v1/routes.ts";
-import type { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { neverStale } from "../../auth/staleness.ts";
+import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
 import type { Config } from "../../config/schema.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
@@ -66,7 +66,7 @@ export function createNodeHttp(deps: {
   readonly stateNode: StateNode;
   readonly isPaused: (name: Pausable) => boolean;
   /** Shared by all HTTP workers. */
-  readonly keyEpoch: KeyEpoch;
+  readonly signals: Pick<NodeSignals, "keyEpoch" | "forgetKeys" | "isFenced">;
   readonly admission: Admission;
   /** The budget of unsent response bytes, shared by all HTTP workers. */
   readonly unsent: UnsentBytes;
@@ -87,7 +87,7 @@ export function createNodeHttp(deps: {
     ops,
     stateNode,
     isPaused,
-    keyEpoch,
+    signals,
     admission,
     unsent,
     streams,
@@ -106,11 +106,11 @@ export function createNodeHttp(deps: {
     delivery,
     staleReason,
     isPaused,
-    keyEpoch,
+    forgetKeys: () => signals.forgetKeys(),
     ownTargets,
     namesSuffix: isDemo(db) ? DEMO_NAMES : undefined,
   });
-  const keyGate = startKeyGate({ common, store: state.apiKeys, management, keyEpoch, admission });
+  const keyGate = startKeyGate({ common, store: state.apiKeys, management, keyMemory: signals, admission });
   const signers = createNodeSigners({
     config,
     clock,

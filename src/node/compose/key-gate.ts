@@ -2,8 +2,8 @@ import type { Admission } from "../../admission/admission.ts";
 import type { ManagementDeps } from "../../api/shared/management.ts";
 import type { ApiKeyStore } from "../../api-keys/api-key-store.ts";
 import { createGate } from "../../api-keys/gate.ts";
-import type { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { createKeyLookup } from "../../api-keys/key-lookup.ts";
+import type { KeyMemory } from "../../api-keys/key-memory.ts";
 import { startUsageRecorder, type UsageRecorder } from "../../api-keys/usage-recorder.ts";
 import type { Gate } from "../../http/gate.ts";
 import { createRequestLimits } from "../../http/limits/request-limits.ts";
@@ -20,12 +20,12 @@ export function startKeyGate(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly store: ApiKeyStore;
   readonly management: Pick<ManagementDeps, "auth" | "apiKeys">;
-  /** That of the management, on all HTTP workers. */
-  readonly keyEpoch: KeyEpoch;
+  /** That of all HTTP workers. */
+  readonly keyMemory: KeyMemory;
   /** Those of all HTTP workers. */
   readonly admission: Admission;
 }): KeyGate {
-  const { store, management, keyEpoch, admission } = options;
+  const { store, management, keyMemory, admission } = options;
   const { config, clock, log } = options.common;
   const { names, custodyOf, staleReason } = management.auth;
   const usage = startUsageRecorder({ store, clock, log });
@@ -39,7 +39,7 @@ export function startKeyGate(options: {
     compatPrefixes: config.service.compat_prefixes,
     sessions: config.auth.sessions,
     anonymousReads: config.http.anonymous,
-    keys: createKeyLookup({ store, custodyOf, clock, limits: management.apiKeys.limits, epoch: keyEpoch }),
+    keys: createKeyLookup({ store, custodyOf, clock, limits: management.apiKeys.limits, memory: keyMemory }),
     limits,
     usage,
     staleReason,

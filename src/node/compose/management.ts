@@ -1,13 +1,10 @@
 import type { ManagementDeps } from "../../api/shared/management.ts";
 import { createApiKeyService } from "../../api-keys/api-key-service.ts";
-import { KeyEpoch } from "../../api-keys/key-epoch.ts";
-import { FRESH_MS } from "../../api-keys/known-keys.ts";
 import { createAppService } from "../../apps/app-service.ts";
 import { custodyFromIndex } from "../../auth/custody.ts";
 import { neverStale, type StaleReason } from "../../auth/staleness.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
 import { serviceNames } from "../../config/names.ts";
-import type { Config } from "../../config/schema.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { createOwnOrigin } from "../../http/own-origin.ts";
 import { createConfiguredGuard } from "../../net/configured-client.ts";
@@ -31,8 +28,8 @@ export function createManagement(options: {
   >;
   /** The delivery worker. Without it the engine finds newly queued deliveries at its next poll, and there are no previews. */
   readonly delivery?: Pick<DeliveryNode, "wake" | "preview">;
-  /** Shared with the gates of all HTTP workers. Default: one of its own. */
-  readonly keyEpoch?: KeyEpoch;
+  /** Makes the gates of all HTTP workers forget what they know of API keys. Default: there are none. */
+  readonly forgetKeys?: () => void;
   /** Default: the guard of the settings in `net`. */
   readonly guard?: UrlGuard;
   /** See `UrlGuardOptions`. Default: none. */
@@ -87,7 +84,7 @@ export function createManagement(options: {
       serviceName: service.name,
       custodyOf,
       ownsApp: async (fid, appId) => (await appService.get(fid, appId)).ok,
-      forgetKnownKeys: createForgetKnownKeys(config, options.keyEpoch ?? new KeyEpoch()),
+      forgetKeys: options.forgetKeys ?? (() => undefined),
     }),
     sessions: createSessionService({
       store: state.sessions,
@@ -114,13 +111,5 @@ export function createManagement(options: {
       rateLimitSecs: webhooks.rate_limit_duration_secs,
     },
     sender: senderOf(config),
-  };
-}
-
-/** The workers of this process notice at once; those of other nodes use what they knew for up to two seconds. */
-function createForgetKnownKeys(config: Config, epoch: KeyEpoch): () => Promise<void> {
-  return async () => {
-    epoch.advance();
-    if (config.state.url !== "") await Bun.sleep(FRESH_MS);
   };
 }

@@ -61,7 +61,7 @@ export function createPostgresStores(pools: PgPools, options: PostgresStoresOpti
     ...createSharedStores(stateDbOf(pools, options)),
     nonces: createPostgresNonces(pools.main),
     apps: createPostgresApps(pools.main, clock),
-    apiKeys: createPostgresApiKeys(pools.main, clock),
+    apiKeys: createPostgresApiKeys(pools.main, options),
     webhooks: createPostgresWebhooks(pools.main, clock),
     tokens: createPostgresTokens(pools, clock, node),
     campaigns: createPostgresCampaigns(pools, clock, node, runLimits, writes),

@@ -1,7 +1,6 @@
 import { Gauge } from "prom-client";
 import type { Admission } from "../../admission/admission.ts";
 import { registerAdmissionMetrics } from "../../admission/admission-metrics.ts";
-import { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { httpWorkersOf } from "../../config/http-workers.ts";
 import type { Config } from "../../config/schema.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
@@ -81,7 +80,6 @@ export function startHttpWorkers(
   const clients: RpcClient<HttpWorkerRpc>[] = [];
   const nodeOps: NodeOps = { ...ops, metrics: createMetricsPage(metrics, partMetrics, stats) };
 
-  const keyEpoch = new KeyEpoch();
   new Gauge({
     name: `${metrics.prefix}http_unsent_bytes`,
     help: `Response bytes that clients have not read yet; new large responses are refused above ${unsent.maxBytes}`,
@@ -130,7 +128,6 @@ export function startHttpWorkers(
       writes: writesPort,
       tokenKeys: deps.tokenKeys,
       commits: commits.shared,
-      keyEpoch: keyEpoch.shared,
       admission: admission.shared,
       unsent: unsent.shared,
       state,

@@ -1,6 +1,5 @@
 import { Registry } from "prom-client";
 import { createAdmission, type SharedAdmission } from "../../admission/admission.ts";
-import { KeyEpoch } from "../../api-keys/key-epoch.ts";
 import { NodeSignals } from "../../cluster/node-signals.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
@@ -57,7 +56,6 @@ export interface HttpWorkerInit {
   /** The count of unsent response bytes of all HTTP workers. */
   readonly unsent: SharedArrayBuffer;
   /** That of the API keys, of all HTTP workers. */
-  readonly keyEpoch: SharedArrayBuffer;
   /** What clients hold and spend at all HTTP workers and the hub. */
   readonly admission: SharedAdmission;
   readonly state: StateLink;
@@ -112,7 +110,7 @@ runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
     isPaused: (name) => signals.isPaused(name),
     unsent,
     streams,
-    keyEpoch: new KeyEpoch(init.keyEpoch),
+    signals,
     admission: createAdmission(init.admission),
     descriptors: processDescriptors(),
     stopping: stopping.signal,

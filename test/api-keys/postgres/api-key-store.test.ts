@@ -15,7 +15,10 @@ if (HAS_POSTGRES) {
     const database = await openDatabase();
     return {
       ...apiKeyItems,
-      store: createPostgresApiKeys(database.opened.main, steadyClock(clock)),
+      store: createPostgresApiKeys(database.opened.main, {
+        clock: steadyClock(clock),
+        node: database.node(),
+      }),
       secretRows: () => database.rows("secrets"),
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
     };
@@ -24,7 +27,7 @@ if (HAS_POSTGRES) {
     const database = await openDatabase();
     const { main } = database.opened;
     return {
-      store: createPostgresApiKeys(main, steadyClock(clock)),
+      store: createPostgresApiKeys(main, { clock: steadyClock(clock), node: database.node() }),
       audit: createAudit(stateDbOf(database.opened)),
       sweepUsage: async () => (await usageSweep(main, steadyClock(clock))(1_000)).deleted,
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

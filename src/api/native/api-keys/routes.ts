@@ -10,8 +10,15 @@ import { createSignedRoutes } from "../../../auth/signed-routes.ts";
 import type { AuthDeps } from "../../../auth/verify.ts";
 import { optional, text } from "../../../http/params.ts";
 import { nowSecs } from "../../../runtime/clock.ts";
-import { Deleted, idToDelete, unwrapOrThrow } from "../../shared/management.ts";
-import { ApiKeyResponse, ApiKeysResponse, ApiKeyWithSecretResponse, presentApiKey } from "./schemas.ts";
+import { idToDelete, unwrapOrThrow } from "../../shared/management.ts";
+import {
+  ApiKeyChangedResponse,
+  ApiKeyDeletedResponse,
+  ApiKeyResponse,
+  ApiKeysResponse,
+  ApiKeyWithSecretResponse,
+  presentApiKey,
+} from "./schemas.ts";
 import { ApiKeyUsageResponse, MAX_USAGE_DAYS, presentUsage, usageDays } from "./usage.ts";
 
 /** `/api_key`: API keys for the compat dialect, for their owner. No key may manage keys. */
@@ -80,10 +87,13 @@ export function apiKeyRoutes(deps: { readonly auth: AuthDeps; readonly apiKeys: 
       description:
         "Only the provided fields change. `active: true` also activates a key that stopped with a transfer of the fid.",
       body: UpdateApiKeyRequest,
-      response: ApiKeyResponse,
+      response: ApiKeyChangedResponse,
       errors: ["forbidden", "notFound"],
     },
-    async ({ body, ...actor }) => ({ api_key: present(unwrapOrThrow(await apiKeys.update(actor, body))) }),
+    async ({ body, ...actor }) => {
+      const { key, isInEffect } = unwrapOrThrow(await apiKeys.update(actor, body));
+      return { api_key: present(key), ...inEffect(isInEffect) };
+    },
   );
 
   routes.add(
@@ -91,14 +101,15 @@ export function apiKeyRoutes(deps: { readonly auth: AuthDeps; readonly apiKeys: 
     {
       summary: "Delete an API key",
       description:
-        "Every request with the key that begins after the response is refused. The id may also come as `api_key_id` in a JSON body.",
+        "Every request with the key that begins after the response is refused, at every node. The id may also come as `api_key_id` in a JSON body.",
       query: { api_key_id: optional(apiKeyId) },
-      response: Deleted,
+      response: ApiKeyDeletedResponse,
       errors: ["forbidden", "notFound"],
     },
     async ({ query, rawBody, ...actor }) => {
-      unwrapOrThrow(await apiKeys.delete(actor, idToDelete("api_key_id", query.api_key_id, rawBody)));
-      return { deleted: true };
+      const id = idToDelete("api_key_id", query.api_key_id, rawBody);
+      const { isInEffect } = unwrapOrThrow(await apiKeys.delete(actor, id));
+      return { deleted: true, ...inEffect(isInEffect) };
     },
   );
 
@@ -114,10 +125,15 @@ export function apiKeyRoutes(deps: { readonly auth: AuthDeps; readonly apiKeys: 
       errors: ["forbidden", "notFound", "tooManyRequests"],
     },
     async ({ body, ...actor }) => {
-      const { key, text: secret } = unwrapOrThrow(await apiKeys.rotateSecret(actor, body));
-      return { api_key: present(key), secret };
+      const { key, text: secret, isInEffect } = unwrapOrThrow(await apiKeys.rotateSecret(actor, body));
+      return { api_key: present(key), secret, ...inEffect(isInEffect) };
     },
   );
 
   return routes.plugin;
+}
+
+/** Says that a change is not in effect at all nodes; nothing otherwise. */
+function inEffect(isInEffect: boolean): { readonly in_effect?: false } {
+  return isInEffect ? {} : { in_effect: false };
 }

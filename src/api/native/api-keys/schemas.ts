@@ -40,11 +40,21 @@ const ApiKeySchema = Type.Object(
   { ...closed, $id: "ApiKey" },
 );
 
+const in_effect = Type.Optional(
+  Type.Literal(false, {
+    description:
+      "Present when a node has not confirmed the change within ten seconds. It refuses what it knew of keys as soon as it hears of the " +
+      "change, or when its lease of eight seconds has ended.",
+  }),
+);
 export const ApiKeyResponse = Type.Object({ api_key: ApiKeySchema }, closed);
+export const ApiKeyChangedResponse = Type.Object({ api_key: ApiKeySchema, in_effect }, closed);
+export const ApiKeyDeletedResponse = Type.Object({ deleted: Type.Literal(true), in_effect }, closed);
 export const ApiKeysResponse = Type.Object({ api_keys: Type.Array(ApiKeySchema) }, closed);
 export const ApiKeyWithSecretResponse = Type.Object(
   {
     api_key: ApiKeySchema,
+    in_effect,
     secret: Type.String({ description: "The text of the key. This response alone contains it." }),
   },
   closed,
