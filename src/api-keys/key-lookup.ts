@@ -24,7 +24,7 @@ export interface KeyLookup {
   known(text: string): ApiKeyCaller | undefined;
   /**
    * Asks the store for a read, and remembers the answer. While the store does not answer in time, what it has said counts, for as long as
-   * this node hears of each change.
+   * this node learns of each change.
    *
    * @throws StateUnavailable
    */

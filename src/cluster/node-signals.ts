@@ -2,8 +2,18 @@ import { createGate, type Gate } from "../lib/gate.ts";
 import type { SendPermission } from "../push/send-permission.ts";
 import { PAUSABLE, type Pausable } from "./switch-store.ts";
 
-const BYTES = 40;
+const BYTES = 64;
 const NS_PER_MS = 1_000_000n;
+
+/** A point in the history of a state in PostgreSQL. */
+export interface StateMark {
+  /** Of the node. */
+  readonly beat: number;
+  /** Decimal. */
+  readonly systemIdentifier: string;
+  /** Eight digits of hex. */
+  readonly timeline: string;
+}
 
 /**
  * What every thread of a node must know at each step, in memory that the threads share: what is paused, whether the node may
@@ -13,7 +23,10 @@ export class NodeSignals {
   readonly shared: SharedArrayBuffer;
   /** At 0: the paused parts, one bit each. At 1: how often the clock's offset was measured. At 2: the number of the lease. At 3: the epoch of keys. */
   readonly #words: Int32Array<SharedArrayBuffer>;
-  /** At 0: until when the node may act; 0 is without an end. At 1: the time of the last tick. At 2: the clock's offset in ms. */
+  /**
+   * At 0: until when the node may act; 0 is without an end. At 1: the time of the last tick. At 2: the clock's offset in ms.
+   * At 3 to 5: the last beat, and the system identifier and timeline of its server; 0 before the first.
+   */
   readonly #times: BigInt64Array<SharedArrayBuffer>;
   /** What to add to this thread's monotonic clock to get that of the main thread, at least; each thread's starts with it. */
   #toMainNs: bigint | undefined;
@@ -21,8 +34,8 @@ export class NodeSignals {
   /** @param shared that of another thread; omitted in the thread that creates it. */
   constructor(shared = new SharedArrayBuffer(BYTES)) {
     this.shared = shared;
-    this.#times = new BigInt64Array(shared, 0, 3);
-    this.#words = new Int32Array(shared, 24, 4);
+    this.#times = new BigInt64Array(shared, 0, 6);
+    this.#words = new Int32Array(shared, 48, 4);
   }
 
   isPaused(name: Pausable): boolean {
@@ -83,6 +96,24 @@ export class NodeSignals {
   /** Lets other threads compare their clocks. The main thread calls it several times a second. */
   tick(): void {
     Atomics.store(this.#times, 1, process.hrtime.bigint());
+  }
+
+  /** What the last beat has found; undefined before the first, and without PostgreSQL. */
+  get stateMark(): StateMark | undefined {
+    const beat = Atomics.load(this.#times, 3);
+    if (beat === 0n) return undefined;
+    return {
+      beat: Number(beat),
+      systemIdentifier: `${BigInt.asUintN(64, Atomics.load(this.#times, 4))}`,
+      timeline: Atomics.load(this.#times, 5).toString(16).toUpperCase().padStart(8, "0"),
+    };
+  }
+
+  /** Once the requests that a state of an earlier time does not know are refused. */
+  markState({ beat, systemIdentifier, timeline }: StateMark): void {
+    Atomics.store(this.#times, 3, BigInt(beat));
+    Atomics.store(this.#times, 4, BigInt.asIntN(64, BigInt(systemIdentifier)));
+    Atomics.store(this.#times, 5, BigInt(`0x${timeline}`));
   }
 
   /** What to add to this machine's clock to get the clock of the state, ms. */

@@ -16,7 +16,7 @@ let file: ReturnType<typeof openStateFile>;
 let clock: ManualClock;
 let monotonicMs: number;
 let custody: Uint8Array;
-/** The node whose lookup is tested: what it hears of others, and whether its state answers in time. */
+/** The node whose lookup is tested: what it learns of others, and whether its state answers in time. */
 let signals: NodeSignals;
 let isAway: boolean;
 let lookup: KeyLookup;
@@ -84,7 +84,7 @@ describe("a key that a read has found", () => {
     expect(await faultOfRead()).toBeInstanceOf(StateUnavailable);
   });
 
-  test("is not used while the node has no lease: it may not have heard of a deletion", async () => {
+  test("is not used while the node has no lease: it may have missed a deletion", async () => {
     await use();
     signals.actFor(1_000, process.hrtime.bigint() - 2_000_000_000n);
     expect(isKnown()).toBe(false);

@@ -4,11 +4,14 @@ import { createPostgresApiKeys } from "../../src/api-keys/postgres/api-key-store
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import { createPauses } from "../../src/cluster/pauses.ts";
 import { type Membership, startMembership } from "../../src/cluster/postgres/membership.ts";
+import { readTime } from "../../src/cluster/postgres/node-rows.ts";
 import { createResealLease, nodesWithoutMasterKey } from "../../src/cluster/postgres/reseal-lease.ts";
 import { createPostgresSwitches } from "../../src/cluster/postgres/switch-store.ts";
+import { verifyState } from "../../src/cluster/postgres/verify-state.ts";
 import { createWorkLease } from "../../src/cluster/postgres/work-lease.ts";
 import { comparedSettings } from "../../src/cluster/shared-settings.ts";
 import { createSteadyClock } from "../../src/db/state/state-clock.ts";
+import { StateUnavailable } from "../../src/db/state/unavailable.ts";
 import { RetryableError, UserError } from "../../src/lib/failure.ts";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { readMasterKey } from "../../src/signers/master-key.ts";
@@ -139,6 +142,41 @@ describe.skipIf(!HAS_POSTGRES)("membership", () => {
     await database.query("UPDATE svc.nodes SET ends_at_ms = 0 WHERE node_id = 'b'");
     await until(() => b.signals.leaseNumber === 1);
     expect(b.signals.keyEpoch).toBeGreaterThan(forgotten);
+  });
+
+  test("a new connection decides nothing on a state that is older than the last beat, until a beat has noticed", async () => {
+    await using database = await createDatabase();
+    await using cluster = clusterOn(database);
+    const a = await cluster.join("a", { beatIntervalMs: 60_000 });
+    const verify = verifyState(a.membership.node, a.signals);
+    const { main } = database.pools({ main: 2, verify, name: "svc/a/http" });
+    const ask = async () => (await main.get(readTime)) !== undefined;
+    expect(await ask()).toBe(true);
+    const away = async (change: string) => {
+      await database.query(change);
+      await database.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'svc/a/http'",
+      );
+      return faultOf(ask());
+    };
+    // As a copy of before the last beat, or of before the start of the node.
+    for (const change of [
+      "UPDATE svc.nodes SET beat = beat - 1",
+      "UPDATE svc.nodes SET beat = beat + 1, boot = gen_random_uuid()",
+    ]) {
+      const fault = await away(change);
+      expect(fault).toBeInstanceOf(StateUnavailable);
+      expect(fault.message).toContain("may have gone back");
+      // Also in a transaction, and at the next try.
+      expect(await faultOf(main.transaction(async (tx) => tx.get(readTime)))).toBeInstanceOf(
+        StateUnavailable,
+      );
+    }
+    // What a beat does when it has refused earlier requests.
+    await database.query(`UPDATE svc.nodes SET boot = '${a.membership.node.bootId}', beat = 1`);
+    a.signals.markState({ ...(a.signals.stateMark ?? expect.unreachable()), beat: 1 });
+    expect(await ask()).toBe(true);
+    expect(await main.transaction(async (tx) => (await tx.get(readTime)) !== undefined)).toBe(true);
   });
 
   test("a second process with the id of a live one is refused, and takes over when that one has ended", async () => {

@@ -128,6 +128,7 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
     latest = row;
     if (row.beat !== null) {
       lastBeat = row.beat;
+      signals.markState({ ...row, beat: lastBeat });
       const hasNewKeyEpoch = row.ownKeyEpoch !== row.keyEpoch;
       // Ahead of the longer lease: what it lets threads use is of this epoch.
       if (hasNewKeyEpoch) signals.forgetKeys();
@@ -142,6 +143,7 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
     if (again.beat <= lastBeat) await refuseSigned("the node's row is gone or older than it was");
     reportJoin(again);
     lastBeat = again.beat;
+    signals.markState({ ...row, beat: lastBeat });
     signals.countLease();
     // The new lease begins with the epoch of now.
     signals.forgetKeys();

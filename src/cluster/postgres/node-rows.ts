@@ -49,6 +49,15 @@ export const readServer = pgStatement<{ systemIdentifier: string; timeline: stri
   "cluster.server",
   `SELECT ${SERVER} AS "systemIdentifier", ${TIMELINE} AS timeline`,
 );
+/** The last beat of a boot, and the server. */
+export const readMark = pgStatement<
+  { beat: number | null; systemIdentifier: string; timeline: string },
+  [nodeId: string, boot: string]
+>(
+  "nodes.mark",
+  `SELECT (SELECT beat FROM nodes WHERE node_id = $1 AND boot = $2) AS beat, ${SERVER} AS "systemIdentifier",
+     ${TIMELINE} AS timeline`,
+);
 export const createCluster = pgStatement<unknown, [settings: string]>(
   "cluster.create",
   "INSERT INTO cluster (id, settings) VALUES (1, $1) ON CONFLICT (id) DO NOTHING",

@@ -22,8 +22,12 @@ export interface PgDriverOptions {
   readonly session: PgSession;
   /** The most connections; they are opened when they are needed. */
   readonly connections: number;
+  /** Runs first on each new connection, also one in place of a lost one. While it rejects, nothing else runs there. Default: nothing. */
+  readonly verify?: VerifyConnection | undefined;
   readonly connectTimeoutMs: number;
 }
+
+export type VerifyConnection = (runner: PgRunner) => Promise<void>;
 
 /** Runs statements on a connection. */
 export interface PgRunner {
@@ -67,8 +71,91 @@ const IDLE_IN_TRANSACTION_MS = 5_000;
 
 /** Opens a driver. Connects with the first statement. This file alone uses Bun's driver. */
 export function openPgDriver(options: PgDriverOptions): PgDriver {
+  if (options.verify) return openVerifiedDriver(options, options.verify);
+  const sql = openSql(options, options.connections);
+  return {
+    ...runnerOf(sql),
+    begin: (body) => sql.begin((transaction) => body(runnerOf(transaction))) as Promise<never>,
+    close: () => closeSql(sql),
+  };
+}
+
+/** A connection of its own, which Bun's driver replaces when it is lost. */
+interface Connection {
+  readonly sql: SQL;
+  isVerified: boolean;
+}
+
+/** Bun's driver does not say which of its connections runs a statement, so each is a driver of one. */
+function openVerifiedDriver(options: PgDriverOptions, verify: VerifyConnection): PgDriver {
+  const all: Connection[] = [];
+  const idle: Connection[] = [];
+  const waiting: ((connection: Connection) => void)[] = [];
+
+  function open(): Connection {
+    const connection: Connection = {
+      isVerified: false,
+      sql: openSql(options, 1, () => {
+        connection.isVerified = false;
+      }),
+    };
+    all.push(connection);
+    return connection;
+  }
+
+  function take(): Connection | Promise<Connection> {
+    const free = idle.pop();
+    if (free) return free;
+    return all.length < options.connections ? open() : new Promise((resolve) => waiting.push(resolve));
+  }
+
+  async function use<T>(work: (sql: PgSql) => Promise<T>): Promise<T> {
+    const connection = await take();
+    try {
+      // A lost connection is noticed before the next statement can reach another one in its place.
+      return connection.isVerified ? await work(connection.sql) : await useVerified(connection, work);
+    } finally {
+      const next = waiting.shift();
+      if (next) next(connection);
+      else idle.push(connection);
+    }
+  }
+
+  /** A reserved connection is not replaced: what follows the verification runs where that ran. */
+  async function useVerified<T>(connection: Connection, work: (sql: PgSql) => Promise<T>): Promise<T> {
+    const reserved = await connection.sql.reserve();
+    try {
+      await verify(runnerOf(reserved));
+      connection.isVerified = true;
+      return await work(reserved);
+    } finally {
+      reserved.release();
+    }
+  }
+
+  return {
+    run: (statement, params) => use((sql) => runnerOf(sql).run(statement, params)) as Promise<never>,
+    runText: (text) => use((sql) => runnerOf(sql).runText(text)),
+    copyIn: (text, chunks) => use((sql) => runnerOf(sql).copyIn(text, chunks)),
+    copyOut() {
+      throw new Error("a copy needs a driver of its own");
+    },
+    begin: (body) => use((sql) => sql.begin((transaction) => body(runnerOf(transaction))) as Promise<never>),
+    close() {
+      for (const { sql } of all) closeSql(sql);
+    },
+  };
+}
+
+type PgSql = Pick<SQL, "unsafe" | "begin">;
+
+function closeSql(sql: SQL): void {
+  sql.close({ timeout: 0 }).catch(() => {});
+}
+
+function openSql(options: PgDriverOptions, connections: number, onClose?: () => void): SQL {
   const { connect, session } = options;
-  const sql = new SQL({
+  return new SQL({
     adapter: "postgres",
     hostname: connect.host,
     port: connect.port,
@@ -77,7 +164,8 @@ export function openPgDriver(options: PgDriverOptions): PgDriver {
     password: connect.password,
     database: connect.database,
     tls: tlsOf(connect, options.tlsCa),
-    max: options.connections,
+    max: connections,
+    ...(onClose ? { onclose: onClose } : {}),
     idleTimeout: 0,
     maxLifetime: 0,
     connectionTimeout: Math.max(1, Math.ceil(options.connectTimeoutMs / 1000)),
@@ -100,13 +188,6 @@ export function openPgDriver(options: PgDriverOptions): PgDriver {
       synchronous_commit: session.syncsCommits ? "on" : "off",
     },
   });
-  return {
-    ...runnerOf(sql),
-    begin: (body) => sql.begin((transaction) => body(runnerOf(transaction))) as Promise<never>,
-    close() {
-      sql.close({ timeout: 0 }).catch(() => {});
-    },
-  };
 }
 
 function runnerOf(sql: UnsafeSql): PgRunner {

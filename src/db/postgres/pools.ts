@@ -1,7 +1,7 @@
 import type { ConnectOptions } from "../../config/postgres-url.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { createBreaker } from "./breaker.ts";
-import { openPgDriver, type PgDriver } from "./driver.ts";
+import { openPgDriver, type PgDriver, type VerifyConnection } from "./driver.ts";
 import { openPgPool, type PgPool } from "./pool.ts";
 import { PgStats } from "./pool-stats.ts";
 
@@ -34,6 +34,8 @@ export interface PgPoolsDeps {
   /** The most connections of each pool. Without any of its own, `queue` or `ledger` is `main`, which syncs its commits. */
   readonly connections: { readonly main: number; readonly queue?: number; readonly ledger?: number };
   readonly log: Logger;
+  /** See `PgDriverOptions`. */
+  readonly verify?: VerifyConnection | undefined;
   /** Counted with those of other threads; its own if omitted. */
   readonly stats?: PgStats;
 }
@@ -51,6 +53,7 @@ export function openPgPools(deps: PgPoolsDeps): PgPools {
       connect: settings.connect,
       tlsCa: settings.tlsCa,
       connections: count,
+      verify: deps.verify,
       connectTimeoutMs: Math.min(settings.timeoutMs, deadlineMs),
       session: {
         applicationName,

@@ -1,9 +1,11 @@
 import { NodeSignals } from "../../cluster/node-signals.ts";
 import { createOffsetClock } from "../../cluster/offset-clock.ts";
 import { createResealLease } from "../../cluster/postgres/reseal-lease.ts";
+import { verifyState } from "../../cluster/postgres/verify-state.ts";
 import { createWorkLease } from "../../cluster/postgres/work-lease.ts";
 import type { Config } from "../../config/schema.ts";
 import { stateConnections } from "../../config/state-connections.ts";
+import type { VerifyConnection } from "../../db/postgres/driver.ts";
 import { PgStats } from "../../db/postgres/pool-stats.ts";
 import { openPgPools, type PgPools, type PgSettings } from "../../db/postgres/pools.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
@@ -16,14 +18,16 @@ import type { OpenState, OpenStateDeps, StateLink, StatePart } from "./thread-st
 /** Opens the state in PostgreSQL for one thread. */
 export function openInPostgres(settings: PgSettings, deps: OpenStateDeps): OpenState {
   const { config, link } = deps;
+  const { node, signals } = link;
   const pools = openPools(settings, {
     ...deps,
-    nodeId: link.node.nodeId,
+    nodeId: node.nodeId,
+    verify: verifyState(node, new NodeSignals(signals)),
     stats: new PgStats(link.pgStats),
   });
   const options = {
     clock: stateClockOf(link),
-    node: link.node,
+    node,
     limits: { maxQueued: maxQueuedOf(config.webhooks) },
     runLimits: runLimitsOf(config.send),
   };
@@ -31,8 +35,8 @@ export function openInPostgres(settings: PgSettings, deps: OpenStateDeps): OpenS
     stores: createPostgresStores(pools, options),
     clock: options.clock,
     sweeps: createPostgresSweeps(pools, options),
-    maintenanceLease: createWorkLease(pools.main, link.node, "maintenance"),
-    resealLease: (keyId) => createResealLease(pools.main, link.node, keyId),
+    maintenanceLease: createWorkLease(pools.main, node, "maintenance"),
+    resealLease: (keyId) => createResealLease(pools.main, node, keyId),
     [Symbol.asyncDispose]: () => pools[Symbol.asyncDispose](),
   };
 }
@@ -45,13 +49,18 @@ export function stateClockOf({ signals }: StateLink): StateClock {
 /** Opens the pools of a thread. They connect with their first statement. */
 export function openPools(
   settings: PgSettings,
-  deps: Omit<OpenStateDeps, "link"> & { readonly nodeId: string; readonly stats: PgStats },
+  deps: Omit<OpenStateDeps, "link"> & {
+    readonly nodeId: string;
+    readonly stats: PgStats;
+    readonly verify?: VerifyConnection;
+  },
 ): PgPools {
-  const { config, part, nodeId, stats, log } = deps;
+  const { config, part, nodeId, stats, verify, log } = deps;
   return openPgPools({
     settings,
     applicationName: `${config.service.name}/${nodeId}/${part}`,
     connections: connectionsOf(config, part),
+    verify,
     stats,
     log,
   });

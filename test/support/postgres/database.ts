@@ -2,6 +2,7 @@ import { afterAll } from "bun:test";
 import { SQL } from "bun";
 import { pino } from "pino";
 import { readPostgresUrl } from "../../../src/config/postgres-url.ts";
+import type { VerifyConnection } from "../../../src/db/postgres/driver.ts";
 import { migratePostgres } from "../../../src/db/postgres/migrate.ts";
 import { openPgPools, type PgPools, type PgSettings } from "../../../src/db/postgres/pools.ts";
 import type { StateNode } from "../../../src/db/state/state-node.ts";
@@ -30,6 +31,10 @@ export interface PoolsOptions {
   readonly ledger?: number;
   /** Another way to the same server, such as a proxy. */
   readonly port?: number;
+  /** See `PgDriverOptions`. */
+  readonly verify?: VerifyConnection;
+  /** Of its connections in the server's views. Default: `test`. */
+  readonly name?: string;
 }
 
 export interface DatabaseOptions {
@@ -71,10 +76,11 @@ export async function createDatabase(options: DatabaseOptions = {}): Promise<Pos
       slots += 1;
       return { nodeId: `node-${slots}`, bootId: crypto.randomUUID(), slot: slots - 1 };
     },
-    pools({ main = 4, queue = 2, ledger = 2, port = settings.connect.port } = {}) {
+    pools({ main = 4, queue = 2, ledger = 2, port = settings.connect.port, verify, name = "test" } = {}) {
       const pools = openPgPools({
         settings: { ...settings, connect: { ...settings.connect, port } },
-        applicationName: "test",
+        applicationName: name,
+        verify,
         connections: { main, queue, ledger },
         log: pino({ level: "silent" }),
       });

@@ -43,7 +43,7 @@ const ApiKeySchema = Type.Object(
 const in_effect = Type.Optional(
   Type.Literal(false, {
     description:
-      "Present when a node has not confirmed the change within ten seconds. It refuses what it knew of keys as soon as it hears of the " +
+      "Present when a node has not confirmed the change within ten seconds. It refuses what it knew of keys as soon as it learns of the " +
       "change, or when its lease of eight seconds has ended.",
   }),
 );
