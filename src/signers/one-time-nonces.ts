@@ -1,4 +1,7 @@
 import { randomInt } from "node:crypto";
+import { sql } from "../db/state/sql.ts";
+import type { StateDb } from "../db/state/state-db.ts";
+import type { Sweep } from "../db/state/sweep.ts";
 
 /** What a nonce is issued for: it counts for nothing else. */
 export type NoncePurpose = "login";
@@ -24,4 +27,40 @@ const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** Creates the text of a nonce: 22 alphanumerics, 130 bits. */
 export function createNonceText(): string {
   return Array.from({ length: NONCE_CHARS }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
+}
+
+const insert = sql<unknown, [nonce: string, purpose: string, expiresAt: number]>(
+  "one-time-nonces.insert",
+  "INSERT INTO one_time_nonces (nonce, purpose, expires_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+);
+const takeNonce = sql<{ expires_at: number }, [nonce: string, purpose: string]>(
+  "one-time-nonces.take",
+  "DELETE FROM one_time_nonces WHERE nonce = $1 AND purpose = $2 RETURNING expires_at",
+);
+const deleteExpired = sql<unknown, [nowSecs: number, max: number]>(
+  "one-time-nonces.sweep",
+  `DELETE FROM one_time_nonces WHERE nonce IN
+   (SELECT n.nonce FROM one_time_nonces n WHERE n.expires_at < $1 ORDER BY n.expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+);
+
+/** A lost response to `take` ends the nonce. */
+export function createOneTimeNonces(db: StateDb): OneTimeNonceStore {
+  return {
+    issue: db.decision(
+      "oneTimeNonces.issue",
+      async (tx, { nonce, purpose }: OneTimeNonce, expiresAt: number) => {
+        await tx.run(insert, nonce, purpose, expiresAt);
+      },
+    ),
+    take: db.decision("oneTimeNonces.take", async (tx, { nonce, purpose }: OneTimeNonce, nowSecs: number) => {
+      const taken = await tx.get(takeNonce, nonce, purpose);
+      return taken !== undefined && taken.expires_at >= nowSecs;
+    }),
+  };
+}
+
+export function oneTimeNonceSweep(db: StateDb): Sweep {
+  return db.sweep("one_time_nonces", (tx, maxRows) =>
+    tx.run(deleteExpired, tx.clock.sweepableSecs(), maxRows),
+  );
 }

@@ -1,3 +1,6 @@
+import { sql } from "../../db/state/sql.ts";
+import type { StateDb } from "../../db/state/state-db.ts";
+
 /** The logs of a node's index: of hub events, and of the events of webhooks and streams. */
 export interface NodeLog {
   /** 16 random bytes as hex. It changes when the index is another one, because its numbers may come again. */
@@ -14,4 +17,28 @@ export interface NodeLogStore {
   find(nodeId: string): Promise<NodeLog | undefined>;
   /** Stores the log of a node. The reserved height never decreases. */
   put(nodeId: string, log: NodeLog): Promise<void>;
+}
+
+const findLog = sql<{ log_id: string; reserved_height: number }, [nodeId: string]>(
+  "node-logs.find",
+  "SELECT log_id, reserved_height FROM node_logs WHERE node_id = $1",
+);
+const putLog = sql<unknown, [nodeId: string, logId: string, reservedHeight: number]>(
+  "node-logs.put",
+  `INSERT INTO node_logs (node_id, log_id, reserved_height) VALUES ($1, $2, $3)
+   ON CONFLICT (node_id) DO UPDATE SET log_id = excluded.log_id,
+     reserved_height = greatest(node_logs.reserved_height, excluded.reserved_height)`,
+);
+
+/** A node writes its own row only. */
+export function createNodeLogs(db: StateDb): NodeLogStore {
+  return {
+    async find(nodeId) {
+      const row = await db.get(findLog, nodeId);
+      return row && { logId: row.log_id, reservedHeight: row.reserved_height };
+    },
+    put: db.decision("nodeLogs.put", async (tx, nodeId: string, { logId, reservedHeight }: NodeLog) => {
+      await tx.run(putLog, nodeId, logId, reservedHeight);
+    }),
+  };
 }

@@ -9,7 +9,6 @@ import { postgresStateDb } from "../../db/postgres/state-db.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
 import type { Sweep } from "../../db/state/sweep.ts";
-import { createPostgresNodeLogs } from "../../ingest/hub-log/postgres/node-log-store.ts";
 import { type RunLimits, runLimitsOf } from "../../push/store/campaign-store.ts";
 import { createPostgresCampaigns } from "../../push/store/postgres/campaign-store.ts";
 import {
@@ -23,7 +22,6 @@ import { orphanedTokenSweep } from "../../push/store/postgres/orphan-sweep.ts";
 import { audienceClientSweep, audienceDaySweep } from "../../push/store/postgres/token-counts.ts";
 import { tokenChangeSweep } from "../../push/store/postgres/token-limit.ts";
 import { createPostgresTokens } from "../../push/store/postgres/token-store.ts";
-import { createPostgresOneTimeNonces, oneTimeNonceSweep } from "../../signers/postgres/one-time-nonces.ts";
 import { createPostgresSigners } from "../../signers/postgres/signer-store.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
 import { createPostgresDeliveryLog } from "../../webhooks/store/postgres/delivery-log.ts";
@@ -32,8 +30,6 @@ import { createPostgresDeliveryQueue } from "../../webhooks/store/postgres/deliv
 import { createPostgresDeliverySweeps } from "../../webhooks/store/postgres/delivery-sweep.ts";
 import { webhookChangeSweep } from "../../webhooks/store/postgres/webhook-changes.ts";
 import { createPostgresWebhooks } from "../../webhooks/store/postgres/webhook-store.ts";
-import { bucketSweep, createPostgresBuckets } from "../../writes/limits/postgres/bucket-store.ts";
-import { createPostgresSeen, seenSweep } from "../../writes/seen/postgres/seen-store.ts";
 import { createPostgresWriteSweeps, createPostgresWrites } from "../../writes/store/postgres/write-store.ts";
 import type { StateStores } from "./state-stores.ts";
 import { createSharedStores, createSharedSweeps } from "./stores.ts";
@@ -69,12 +65,8 @@ export function createPostgresStores(pools: PgPools, options: PostgresStoresOpti
     publications: createPostgresPublications(pools, options),
     queue: createPostgresDeliveryQueue(pools, options),
     deliveryLog: createPostgresDeliveryLog(pools, options),
-    nodeLogs: createPostgresNodeLogs(pools.main),
     signers: createPostgresSigners(pools.main),
-    oneTimeNonces: createPostgresOneTimeNonces(pools.main),
     writes: createPostgresWrites(pools.main, options),
-    seen: createPostgresSeen(pools.main),
-    buckets: createPostgresBuckets(pools.main, clock),
     switches: createPostgresSwitches(pools.main),
   };
 }
@@ -100,9 +92,6 @@ export function createPostgresSweeps(
     campaignProgressSweep(main),
     campaignSweep(main, clock),
     ...createPostgresDeliverySweeps(pools, options),
-    oneTimeNonceSweep(main, clock),
     ...createPostgresWriteSweeps(main, clock),
-    seenSweep(main, clock),
-    bucketSweep(main, clock),
   ];
 }

@@ -8,20 +8,16 @@ import type { StateClock } from "../../db/state/state-clock.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
 import type { CallWriter } from "../../db/state/store-writes.ts";
 import type { Sweep, Swept } from "../../db/state/sweep.ts";
-import { nodeLogReads, nodeLogWrites } from "../../ingest/hub-log/sqlite/node-log-store.ts";
 import { campaignReads, campaignWrites, hasUnfinished } from "../../push/store/sqlite/campaign-store.ts";
 import { ledgerWrites } from "../../push/store/sqlite/notification-ledger.ts";
 import { ledgerClient, type PackedLedger } from "../../push/store/sqlite/packed-ledger.ts";
 import { tokenReads, tokenWrites } from "../../push/store/sqlite/token-store.ts";
-import { oneTimeNonceWrites } from "../../signers/sqlite/one-time-nonces.ts";
 import { signerReads, signerWrites } from "../../signers/sqlite/signer-store.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
 import { deliveryLogReads, deliveryLogWrites } from "../../webhooks/store/sqlite/delivery-log.ts";
 import { publicationReads, publicationWrites } from "../../webhooks/store/sqlite/delivery-publications.ts";
 import { queueReads, queueWrites } from "../../webhooks/store/sqlite/delivery-queue.ts";
 import { webhookReads, webhookWrites } from "../../webhooks/store/sqlite/webhook-store.ts";
-import { bucketWrites } from "../../writes/limits/sqlite/bucket-store.ts";
-import { seenReads, seenWrites } from "../../writes/seen/sqlite/seen-store.ts";
 import { hasQueuedWrite, writeReads, writeWrites } from "../../writes/store/sqlite/write-store.ts";
 import {
   type StateStores,
@@ -60,11 +56,7 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
     publications: { ...publicationReads(db), ...writes("publications") },
     queue: { ...queueReads(db), ...writes("queue") },
     deliveryLog: { ...deliveryLogReads(db), ...writes("deliveryLog") },
-    nodeLogs: { ...nodeLogReads(db), ...writes("nodeLogs") },
     signers: { ...signerReads(db), ...writes("signers") },
-    oneTimeNonces: writes("oneTimeNonces"),
-    seen: { ...seenReads(db), ...writes("seen") },
-    buckets: writes("buckets"),
     switches: { ...switchReads(db), ...writes("switches") },
     writes: { ...signed, claim: async (max) => (hasQueuedWrite(db) ? signed.claim(max) : []) },
   };
@@ -105,12 +97,8 @@ export function stateWrites(
     publications: publicationWrites(db, limits),
     queue: queueWrites(db, clock, node),
     deliveryLog: deliveryLogWrites(db, limits),
-    nodeLogs: nodeLogWrites(db),
     signers: signerWrites(db),
-    oneTimeNonces: oneTimeNonceWrites(db),
     writes: writeWrites(db, clock, node),
-    seen: seenWrites(db),
-    buckets: bucketWrites(db, clock),
     switches: switchWrites(db),
   };
 }

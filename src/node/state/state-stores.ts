@@ -1,22 +1,16 @@
 import type { ApiKeyStore } from "../../api-keys/api-key-store.ts";
 import type { AppStore } from "../../apps/app-store.ts";
-import type { AuditStore } from "../../audit/audit-store.ts";
 import type { NonceStore } from "../../auth/nonce-store.ts";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
 import type { StoreWrites } from "../../db/state/store-writes.ts";
-import type { NodeLogStore } from "../../ingest/hub-log/node-log-store.ts";
 import type { CampaignStore } from "../../push/store/campaign-store.ts";
 import type { NotificationLedger } from "../../push/store/notification-ledger.ts";
 import type { TokenStore } from "../../push/store/token-store.ts";
-import type { SessionStore } from "../../sessions/session-store.ts";
-import type { OneTimeNonceStore } from "../../signers/one-time-nonces.ts";
 import type { SignerStore } from "../../signers/signer-store.ts";
 import type { DeliveryLog } from "../../webhooks/store/delivery-log.ts";
 import type { DeliveryPublications } from "../../webhooks/store/delivery-publications.ts";
 import type { DeliveryQueue } from "../../webhooks/store/delivery-queue.ts";
 import type { WebhookStore } from "../../webhooks/store/webhook-store.ts";
-import type { BucketStore } from "../../writes/limits/bucket-store.ts";
-import type { SeenStore } from "../../writes/seen/seen-store.ts";
 import type { WriteStore } from "../../writes/store/write-store.ts";
 import type { SharedStores } from "./stores.ts";
 
@@ -24,7 +18,7 @@ import type { SharedStores } from "./stores.ts";
  * All stores of the state. Reads use a local connection and never wait for a writer. Writes run in the one state writer,
  * on whichever thread it lives, and fail with `StateUnavailable` when it does not respond in time.
  */
-export interface StateStores {
+export interface StateStores extends SharedStores {
   readonly nonces: NonceStore;
   readonly apps: AppStore;
   readonly apiKeys: ApiKeyStore;
@@ -35,14 +29,8 @@ export interface StateStores {
   readonly publications: DeliveryPublications;
   readonly queue: DeliveryQueue;
   readonly deliveryLog: DeliveryLog;
-  readonly nodeLogs: NodeLogStore;
   readonly signers: SignerStore;
-  readonly oneTimeNonces: OneTimeNonceStore;
-  readonly audit: AuditStore;
-  readonly sessions: SessionStore;
   readonly writes: WriteStore;
-  readonly seen: SeenStore;
-  readonly buckets: BucketStore;
   readonly switches: SwitchStore;
 }
 
@@ -62,12 +50,8 @@ export const writeMethods = {
   publications: ["publish", "deactivate"],
   queue: ["endLeasesOfTheDead", "claim", "settle", "unclaim", "release"],
   deliveryLog: ["replay", "replayRange", "queueTests"],
-  nodeLogs: ["put"],
   signers: ["create", "request", "submitting", "approve", "delete", "reseal"],
-  oneTimeNonces: ["issue", "take"],
   writes: ["begin", "settle", "reopen", "forget", "claim", "markMerged", "endLeasesOfTheDead", "takeTimes"],
-  seen: ["mark"],
-  buckets: ["take"],
   switches: ["pause", "resume"],
 } as const satisfies StoreMethods;
 

@@ -9,12 +9,9 @@ import { dedupeSweep } from "../../push/store/sqlite/notification-ledger.ts";
 import { orphanedTokenSweep } from "../../push/store/sqlite/orphan-sweep.ts";
 import { audienceDaySweep } from "../../push/store/sqlite/token-counts.ts";
 import { tokenChangeSweep } from "../../push/store/sqlite/token-limit.ts";
-import { oneTimeNonceSweep } from "../../signers/sqlite/one-time-nonces.ts";
 import { attemptStatsSweep } from "../../webhooks/store/sqlite/attempt-stats.ts";
 import { deliverySweep, orphanedDeliverySweep } from "../../webhooks/store/sqlite/delivery-sweep.ts";
 import { webhookChangeSweep } from "../../webhooks/store/sqlite/webhook-changes.ts";
-import { bucketSweep } from "../../writes/limits/sqlite/bucket-store.ts";
-import { seenSweep } from "../../writes/seen/sqlite/seen-store.ts";
 import { writeSweeps } from "../../writes/store/sqlite/write-store.ts";
 
 /** The kinds of expired and orphaned rows, as named in metrics and in the status. */
@@ -32,12 +29,9 @@ export const sweepNames = [
   "orphaned_deliveries",
   "webhook_changes",
   "attempt_stats",
-  "one_time_nonces",
   "write_calls",
   "queued_writes",
   "write_clocks",
-  "seen_notifications",
-  "rate_buckets",
 ] as const;
 
 export type SweepName = (typeof sweepNames)[number];
@@ -57,9 +51,6 @@ export function sweepSteps(db: StateDatabase, clock: StateClock): Readonly<Recor
     orphaned_deliveries: orphanedDeliverySweep(db),
     webhook_changes: webhookChangeSweep(db, clock),
     attempt_stats: attemptStatsSweep(db, clock),
-    one_time_nonces: oneTimeNonceSweep(db, clock),
     ...writeSweeps(db, clock),
-    seen_notifications: seenSweep(db, clock),
-    rate_buckets: bucketSweep(db, clock),
   };
 }

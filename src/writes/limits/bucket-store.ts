@@ -1,3 +1,7 @@
+import { sql } from "../../db/state/sql.ts";
+import type { StateDb } from "../../db/state/state-db.ts";
+import type { Sweep } from "../../db/state/sweep.ts";
+
 /** Tokens that are taken from one bucket. */
 export interface BucketCharge {
   readonly name: string;
@@ -54,4 +58,47 @@ export function decideCharges(
     return { left: Math.max(0, Math.round(burst - fullInMs / msPerToken)), fullInMs, retryInMs };
   });
   return { states, fullAtMs: isTaken ? planned.map(({ after }) => after) : undefined };
+}
+
+/** Locks the buckets, always in the order of their names, and reads them. In SQLite a charge that is refused writes nothing. */
+const lock = sql<{ name: string; full_at_ms: number }, [names: string]>(
+  "rate_buckets.lock",
+  `INSERT INTO rate_buckets (name, full_at_ms) SELECT t.value, 0 FROM elements($1) t WHERE true ORDER BY t.value
+   ON CONFLICT (name) DO UPDATE SET full_at_ms = rate_buckets.full_at_ms RETURNING name, full_at_ms`,
+  "SELECT name, full_at_ms FROM rate_buckets WHERE name IN (SELECT value FROM json_each(?1))",
+);
+const put = sql<unknown, [name: string, fullAtMs: number]>(
+  "rate_buckets.put",
+  `INSERT INTO rate_buckets (name, full_at_ms) VALUES ($1, $2)
+   ON CONFLICT (name) DO UPDATE SET full_at_ms = excluded.full_at_ms`,
+);
+const deleteFull = sql<unknown, [beforeMs: number, max: number]>(
+  "rate_buckets.sweep",
+  `DELETE FROM rate_buckets WHERE name IN
+   (SELECT b.name FROM rate_buckets b WHERE b.full_at_ms < $1 ORDER BY b.full_at_ms LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+);
+
+export function createBuckets(db: StateDb): BucketStore {
+  return {
+    take: db.decision("buckets.take", async (tx, charges: readonly BucketCharge[]) => {
+      const names = charges.map(({ name }) => name);
+      const before = new Map(
+        (await tx.all(lock, JSON.stringify(names))).map((row) => [row.name, row.full_at_ms]),
+      );
+      const { states, fullAtMs } = decideCharges(
+        charges,
+        names.map((name) => before.get(name) ?? 0),
+        tx.clock.nowMs(),
+      );
+      for (const [at, fullAt] of (fullAtMs ?? []).entries()) await tx.run(put, names[at] ?? "", fullAt);
+      return states;
+    }),
+  };
+}
+
+/** Deletes buckets that are full. */
+export function bucketSweep(db: StateDb): Sweep {
+  return db.sweep("rate_buckets", (tx, maxRows) =>
+    tx.run(deleteFull, tx.clock.sweepableSecs() * 1000, maxRows),
+  );
 }

@@ -32,7 +32,9 @@ function walks(db: Database, sql: string): string[] {
     steps
       .map(({ detail }) => detail)
       .filter((detail) => /^SCAN |AUTOMATIC/.test(detail))
-      .filter((detail) => !/^SCAN (j VIRTUAL TABLE|json_each|CONSTANT ROW|below|b$|\(subquery)/.test(detail))
+      .filter(
+        (detail) => !/^SCAN ([jt] VIRTUAL TABLE|json_each|CONSTANT ROW|below|b$|\(subquery)/.test(detail),
+      )
       // A virtual table is searched when its plan carries a constraint.
       .filter((detail) => !/^SCAN casts_fts VIRTUAL TABLE INDEX \d+:.*[=M]/.test(detail))
       .filter((detail) => !BOUNDED.some((table) => detail.startsWith(`SCAN ${table}`)))

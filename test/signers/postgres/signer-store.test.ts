@@ -1,13 +1,9 @@
 import { auditSweep, createAudit } from "../../../src/audit/audit-store.ts";
-import {
-  createPostgresOneTimeNonces,
-  oneTimeNonceSweep,
-} from "../../../src/signers/postgres/one-time-nonces.ts";
+import { createOneTimeNonces, oneTimeNonceSweep } from "../../../src/signers/one-time-nonces.ts";
 import { createPostgresSigners } from "../../../src/signers/postgres/signer-store.ts";
 import { reuseDatabases } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
 import { stateDbOf } from "../../support/postgres/state-db.ts";
-import { steadyClock } from "../../support/postgres/steady-clock.ts";
 import { signerStoreContract } from "../signer-store-contract.ts";
 
 if (HAS_POSTGRES) {
@@ -16,10 +12,10 @@ if (HAS_POSTGRES) {
     const database = await openDatabase();
     const { main } = database.opened;
     const db = stateDbOf(database.opened, clock);
-    const sweeps = [auditSweep(db), oneTimeNonceSweep(main, steadyClock(clock))];
+    const sweeps = [auditSweep(db), oneTimeNonceSweep(db)];
     return {
       signers: createPostgresSigners(main),
-      nonces: createPostgresOneTimeNonces(main),
+      nonces: createOneTimeNonces(db),
       audit: createAudit(db),
       rows: (table) => database.rows(table),
       sweep: async (name) => (await sweeps.find((sweep) => sweep.name === name)?.step(1_000))?.deleted ?? -1,

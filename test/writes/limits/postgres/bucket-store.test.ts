@@ -1,17 +1,17 @@
-import { bucketSweep, createPostgresBuckets } from "../../../../src/writes/limits/postgres/bucket-store.ts";
+import { bucketSweep, createBuckets } from "../../../../src/writes/limits/bucket-store.ts";
 import { reuseDatabases } from "../../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../../support/postgres/server.ts";
-import { steadyClock } from "../../../support/postgres/steady-clock.ts";
+import { stateDbOf } from "../../../support/postgres/state-db.ts";
 import { bucketStoreContract } from "../bucket-store-contract.ts";
 
 if (HAS_POSTGRES) {
   const openDatabase = reuseDatabases();
   bucketStoreContract("rate buckets in PostgreSQL", async (clock) => {
     const database = await openDatabase();
-    const { main } = database.opened;
+    const db = stateDbOf(database.opened, clock);
     return {
-      buckets: createPostgresBuckets(main, steadyClock(clock)),
-      sweep: async () => (await bucketSweep(main, steadyClock(clock)).step(1_000)).deleted,
+      buckets: createBuckets(db),
+      sweep: async () => (await bucketSweep(db).step(1_000)).deleted,
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
     };
   });
