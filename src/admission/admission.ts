@@ -1,9 +1,17 @@
 import { type BucketLimit, BucketTable } from "./bucket-table.ts";
 import { Budget } from "./budget.ts";
-import { BUCKETS, BUDGETS, type BucketsName, type BudgetName, SHARES, type ShareName } from "./budgets.ts";
+import {
+  BUCKETS,
+  type BucketsName,
+  type BudgetName,
+  budgetsWithin,
+  SHARES,
+  type ShareName,
+} from "./budgets.ts";
 
 /** The memory of all counts, for other threads. */
 export interface SharedAdmission {
+  readonly descriptorCap: number;
   readonly budgets: Readonly<Record<BudgetName, SharedArrayBuffer>>;
   readonly buckets: Readonly<Record<BucketsName, SharedArrayBuffer>>;
 }
@@ -16,15 +24,24 @@ export interface Admission {
   readonly shared: SharedAdmission;
 }
 
-/** @param shared that of the thread that has created it; omitted there. */
-export function createAdmission(shared?: SharedAdmission): Admission {
-  const budgets = mapValues(BUDGETS, (terms, name) => new Budget(terms, shared?.budgets[name]));
+/**
+ * @param source the file descriptors from which the process refuses connections, by default without a bound; or the memory of the thread
+ * that has created the counts.
+ */
+export function createAdmission(source: number | SharedAdmission = Number.POSITIVE_INFINITY): Admission {
+  const shared = typeof source === "number" ? undefined : source;
+  const descriptorCap = typeof source === "number" ? source : source.descriptorCap;
+  const budgets = mapValues(
+    budgetsWithin(descriptorCap),
+    (terms, name) => new Budget(terms, shared?.budgets[name]),
+  );
   const buckets = mapValues(BUCKETS, (count, name) => new BucketTable(shared?.buckets[name] ?? count));
   return {
     budgets,
     buckets,
     shares: SHARES,
     shared: {
+      descriptorCap,
       budgets: mapValues(budgets, (budget) => budget.shared),
       buckets: mapValues(buckets, (table) => table.shared),
     },

@@ -28,7 +28,19 @@ export const BUDGETS = {
   hubRequests: { unit: "bytes of requests", total: 64 * MIB, perClient: 32 * MIB },
   /** Responses of unary gRPC calls, lists that are being read included, until the client has taken them. */
   hubResponses: { unit: "bytes of responses", total: 256 * MIB, perClient: 64 * MIB },
+  /** Requests whose body has not arrived, each of which takes a connection. Less where the process has few file descriptors. */
+  uploads: { unit: "requests whose body is arriving", total: 4096, perClient: 1024 },
 } as const satisfies Readonly<Record<string, BudgetTerms>>;
+
+/**
+ * Returns the terms of a process that refuses connections at `descriptorCap` file descriptors: uploads may take half of them, those of one
+ * client an eighth.
+ */
+export function budgetsWithin(descriptorCap: number): Readonly<Record<BudgetName, BudgetTerms>> {
+  const { uploads } = BUDGETS;
+  const total = Math.min(uploads.total, Math.ceil(descriptorCap / 2));
+  return { ...BUDGETS, uploads: { ...uploads, total, perClient: Math.ceil(total / 4) } };
+}
 
 export type BudgetName = keyof typeof BUDGETS;
 

@@ -51,7 +51,9 @@ async function discard(reader: BodyReader): Promise<boolean> {
  * end of the request. Bun stops reading a connection whose body is not read, after about 1 MB.
  */
 async function readCounted(reader: BodyReader, maxBytes: number, exchange: Exchange): Promise<Uint8Array> {
-  const { budget, graceMs, msPerByte } = exchange.bodies;
+  const { budget, uploads, graceMs, msPerByte } = exchange.bodies;
+  const client = clientKeyOf(exchange);
+  const upload = uploads.open(client);
   const startedMs = performance.now();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -68,10 +70,12 @@ async function readCounted(reader: BodyReader, maxBytes: number, exchange: Excha
   };
   cutLater(graceMs);
   try {
+    const tooMany = upload.grow(1);
+    if (tooMany !== undefined) throw noRoom(uploads.terms.unit, tooMany);
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       bytes += part.value.byteLength;
       if (bytes > maxBytes) throw tooLarge(maxBytes);
-      exchange.bodyHold ??= budget.open(clientKeyOf(exchange));
+      exchange.bodyHold ??= budget.open(client);
       const shortage = exchange.bodyHold.grow(part.value.byteLength);
       if (shortage !== undefined) throw noRoom(budget.terms.unit, shortage);
       chunks.push(part.value);
@@ -86,6 +90,7 @@ async function readCounted(reader: BodyReader, maxBytes: number, exchange: Excha
     throw error;
   } finally {
     clearTimeout(timer);
+    upload.end();
   }
   const [only] = chunks;
   return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes);

@@ -9,6 +9,8 @@ import type { WebSocketSession } from "./web-socket.ts";
 export interface BodyIntake {
   /** What the bodies of all requests in flight hold. */
   readonly budget: Budget;
+  /** Requests whose body is arriving. */
+  readonly uploads: Budget;
   /** How long a body may take, and how much longer for each further byte. */
   readonly graceMs: number;
   readonly msPerByte: number;

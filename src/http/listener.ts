@@ -12,6 +12,9 @@ const POLL_INTERVAL_MS = 50;
  */
 const RESUME_SHARE = 0.9;
 
+/** Share of the cap from which each response closes its connection, so that no client keeps many that it seldom uses. */
+const CROWDED_SHARE = 0.85;
+
 export interface ListenerOptions {
   /** Opens a server. Port 0 selects a free port. */
   readonly serve: (port: number) => Server;
@@ -34,6 +37,8 @@ export class Listener {
   #accepting: Server | undefined;
   /** Servers that no longer accept and still have connections. */
   readonly #draining = new Set<Server>();
+  /** Whether most of the descriptors are in use. */
+  isCrowded = false;
   /** Whether the last attempt to listen again failed. */
   #hasFailed = false;
   readonly #timer: NodeJS.Timeout | undefined;
@@ -79,6 +84,7 @@ export class Listener {
 
   #poll(descriptors: Descriptors): void {
     const open = descriptors.open();
+    this.isCrowded = open >= descriptors.cap * CROWDED_SHARE;
     if (this.#accepting === undefined) {
       if (open < descriptors.cap * RESUME_SHARE) this.#resume();
       return;

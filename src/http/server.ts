@@ -64,7 +64,7 @@ export interface HttpServerOptions {
   /** What clients hold and spend, of all servers of the process. Default: of this one. */
   readonly admission?: Admission | undefined;
   /** How long a request body may take. */
-  readonly bodyPace?: Omit<BodyIntake, "budget">;
+  readonly bodyPace?: Pick<BodyIntake, "graceMs" | "msPerByte">;
   readonly version: string;
   /** The id of the node, which every response names. */
   readonly nodeId: string;
@@ -180,11 +180,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       commonHeaders,
       cache: options.cache,
       sender,
-      bodies: { ...(options.bodyPace ?? BODY_PACE), budget: admission.budgets.httpBodies },
+      bodies: {
+        ...(options.bodyPace ?? BODY_PACE),
+        budget: admission.budgets.httpBodies,
+        uploads: admission.budgets.uploads,
+      },
       observe: httpMetrics.observe,
       log,
       unavailableReason: options.unavailableReason ?? (() => undefined),
-      closesConnections: () => closesConnections,
+      closesConnections: () => closesConnections || (listener?.isCrowded ?? false),
     });
   const handle = pipelineWith(options.gate ?? keylessGate);
   /** The operator decides by its listen address who reaches the port of the hub. */

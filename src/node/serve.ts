@@ -139,7 +139,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   shutdown.add("state", () => state.stop());
   /** What the node's own calls may reach on this machine: the receivers of a demo network, and nothing on any other node. */
   const ownTargets: OwnTarget[] = [];
-  const admission = createAdmission();
+  const admission = createAdmission(processDescriptors()?.cap);
   const { channels, commits, connectState, start, crashed } = createNodeWorkers(common, {
     admission,
     ownTargets,

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { Budget } from "../../src/admission/budget.ts";
+import { processDescriptors } from "../../src/runtime/descriptors.ts";
 import { type RunHttpOptions, runHttp } from "../support/http.ts";
 import { statusesOf } from "../support/raw-socket.ts";
 import { sampleRoutes } from "./sample-routes.ts";
@@ -26,6 +27,15 @@ function run(options: RunHttpOptions = {}) {
   return { http, budget: httpBodies };
 }
 
+/** A server of a process that refuses connections at so many descriptors more than are open. */
+function runWithDescriptors(more: number) {
+  const real = processDescriptors();
+  if (real === undefined) throw new Error("the system does not report the limit of descriptors");
+  const admission = createAdmission(more);
+  const descriptors = { cap: real.open() + more, open: () => real.open() };
+  return { http: runHttp({ plugins: sampleRoutes(), http: PROXY, admission, descriptors }), admission };
+}
+
 const headOf = (client: string, length: string, path = "/v2/svc/webhook") =>
   `POST ${path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${client}\r\n${length}\r\n\r\n`;
 
@@ -47,8 +57,8 @@ function withhold(port: number, client: string, bytes: number, isChunked = false
   return { closed, socket, finish: () => socket.write(isChunked ? "1\r\nx\r\n0\r\n\r\n" : "x") };
 }
 
-async function until(condition: () => boolean) {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+async function until(condition: () => boolean | Promise<boolean>) {
+  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
 }
 
 test.each([true, false])(
@@ -115,4 +125,30 @@ test("a body that a client aborts frees what it held", async () => {
   await until(() => budget.use().held === 50 * KIB);
   socket.destroy();
   await until(() => budget.use().held === 0);
+});
+
+test("slow uploads of one client take an eighth of the descriptors; the others are refused and closed, and others are served", async () => {
+  const { http, admission } = runWithDescriptors(400);
+  await using _ = http;
+  const { uploads } = admission.budgets;
+  expect(uploads.terms).toMatchObject({ total: 200, perClient: 50 });
+  // Both ends of a connection are in this process: without a share, these are all descriptors up to the cap.
+  const slow = Array.from({ length: 210 }, () => withhold(http.port, "203.0.113.1", 1));
+  const refused = await Promise.all(slow.slice(50).map(({ closed }) => closed));
+  expect(new Set(refused.flatMap(statusesOf))).toEqual(new Set([429]));
+  expect(uploads.use()).toEqual({ held: 50, refused: { client: 160, total: 0 } });
+
+  // The burst may have stopped the listener; the share has it accept again while the fifty stay.
+  const from = { "x-forwarded-for": "203.0.113.2" };
+  const post = () =>
+    fetch(http.api("/webhook"), { method: "POST", body: "{}", headers: from }).catch(() => undefined);
+  await until(async () => (await post())?.status === 200);
+  expect(uploads.use().held).toBe(50);
+  for (const { socket } of slow) socket.destroy();
+  await until(() => uploads.use().held === 0);
+});
+
+test("a node that is short of descriptors closes each connection after its response", async () => {
+  await using http = runHttp({ plugins: sampleRoutes(), descriptors: { cap: 100, open: () => 90 } });
+  await until(async () => (await fetch(http.api("/user?fid=3"))).headers.get("connection") === "close");
 });
