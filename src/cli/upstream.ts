@@ -20,7 +20,7 @@ export function registerUpstream(program: Command, context: CommandContext): voi
       const { connectUpstream } = await import("../upstream/connection.ts");
       const { estimateUpstream } = await import("../upstream/estimate-upstream.ts");
       const { DEFAULT_TIMINGS } = await import("../upstream/timings.ts");
-      const { formatEstimate, sampleText } = await import("./estimate-text.ts");
+      const { formatUpstreamEstimate } = await import("./estimate-text.ts");
       const common = createCommon(context);
       const { config, shutdown } = common;
       if (config.upstream.url === "")
@@ -32,8 +32,11 @@ export function registerUpstream(program: Command, context: CommandContext): voi
         try {
           const cores = availableParallelism();
           const network = networkOf(config.protocol.network);
-          const estimate = await estimateUpstream({ client, network, cores }, followedFids(config.upstream));
-          const text = () => formatEstimate(estimate, sampleText(estimate), cores);
+          const estimate = await estimateUpstream(
+            { client, network, cores, concurrency: config.upstream.concurrency },
+            followedFids(config.upstream),
+          );
+          const text = () => formatUpstreamEstimate(estimate, cores);
           print(json ? `${JSON.stringify(estimate, null, 2)}\n` : text());
         } catch (cause) {
           shutdown.signal.throwIfAborted();

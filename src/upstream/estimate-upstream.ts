@@ -1,9 +1,4 @@
-import {
-  estimateSize,
-  type NetworkSample,
-  SampleCounter,
-  type SizeEstimate,
-} from "../db/index/size-estimate.ts";
+import { estimateSize, SampleCounter, type SizeEstimate } from "../db/index/size-estimate.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import type { UpstreamClient } from "./client.ts";
 import { dataOnNetwork } from "./network-check.ts";
@@ -17,6 +12,12 @@ import { sampleOf } from "./verify-sample.ts";
 export interface UpstreamEstimate extends SizeEstimate {
   readonly sampledFids: number;
   readonly sampledMessages: number;
+  /** Milliseconds that the followed node took for a call of the sample. */
+  readonly callMs: number;
+  /** Seconds that the calls take by themselves, however fast this machine is. `seconds` is at least that. */
+  readonly callSeconds: number;
+  /** Fids that are read at a time while filling. */
+  readonly concurrency: number;
 }
 
 export interface UpstreamEstimateDeps {
@@ -24,6 +25,8 @@ export interface UpstreamEstimateDeps {
   readonly network: FarcasterNetwork;
   /** Cores of the machine that will be filled. */
   readonly cores: number;
+  /** `upstream.concurrency` */
+  readonly concurrency: number;
   /** The fids that are sampled at most. */
   readonly sampledFids?: number;
   /** No further fid is sampled after so long. One is always. */
@@ -31,8 +34,10 @@ export interface UpstreamEstimateDeps {
 }
 
 const SAMPLED_FIDS = 200;
-/** Fids that are read at a time. */
+/** Fids of the sample that are read at a time. */
 const CONCURRENCY = 4;
+/** Calls for an fid that filling makes and the sample does not: its names and its keys. */
+const FURTHER_CALLS = 2;
 const BUDGET_MS = 60_000;
 /** A sample of this size has seen enough, however few fids it is. */
 const MAX_MESSAGES = 200_000;
@@ -46,21 +51,23 @@ const MAX_PAGES = 10_000;
  * @throws PeerError for a node of another network; the errors of the calls; Error for a list that does not end.
  */
 export async function estimateUpstream(
-  { client, network, cores, sampledFids = SAMPLED_FIDS, budgetMs = BUDGET_MS }: UpstreamEstimateDeps,
+  deps: UpstreamEstimateDeps,
   followed: ReadonlySet<number> | undefined,
 ): Promise<UpstreamEstimate> {
+  const { client, network, cores, concurrency, sampledFids = SAMPLED_FIDS, budgetMs = BUDGET_MS } = deps;
   const { count, sample } = followed
     ? { count: followed.size, sample: sampleOf([...followed], sampledFids, Math.random) }
     : await sampleFids(client, sampledFids);
   const left = [...sample];
   const counter = new SampleCounter(network);
+  const calls = new CallCounter();
   const endsAt = performance.now() + budgetMs;
   let sampled = 0;
   const work = async () => {
     for (let fid = left.pop(); fid !== undefined; fid = left.pop()) {
       if (sampled > 0 && (counter.messages >= MAX_MESSAGES || performance.now() > endsAt)) return;
       try {
-        await countFid(client, counter, fid, network);
+        await countFid({ client, network, counter, calls }, fid);
       } catch (cause) {
         left.length = 0;
         throw cause;
@@ -69,27 +76,54 @@ export async function estimateUpstream(
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, work));
-  const rows: NetworkSample = counter.scaled(sampled === 0 ? 0 : count / sampled);
+  const share = sampled === 0 ? 0 : count / sampled;
+  const size = estimateSize(counter.scaled(share), { cores, from: "upstream" });
+  const callMs = calls.meanMs();
+  const callSeconds = ((calls.count * share + count * FURTHER_CALLS) * callMs) / 1000 / concurrency;
   return {
-    ...estimateSize(rows, { cores, from: "upstream" }),
+    ...size,
+    seconds: Math.max(size.seconds, callSeconds),
     sampledFids: sampled,
     sampledMessages: counter.messages,
+    callMs,
+    callSeconds,
+    concurrency,
   };
 }
 
+/** How long the calls of a sample took. */
+class CallCounter {
+  count = 0;
+  #ms = 0;
+
+  async time<T>(call: Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    const response = await call;
+    this.#ms += performance.now() - startedAt;
+    this.count++;
+    return response;
+  }
+
+  meanMs(): number {
+    return this.count === 0 ? 0 : this.#ms / this.count;
+  }
+}
+
 async function countFid(
-  client: UpstreamClient,
-  counter: SampleCounter,
+  sampling: Pick<UpstreamEstimateDeps, "client" | "network"> & {
+    readonly counter: SampleCounter;
+    readonly calls: CallCounter;
+  },
   fid: number,
-  network: FarcasterNetwork,
 ): Promise<void> {
+  const { client, network, counter, calls } = sampling;
   counter.addFid();
   for (const type of EVENT_TYPES)
-    for (const _ of await client.onChainEvents(fid, type)) counter.addOnChainEvent();
+    for (const _ of await calls.time(client.onChainEvents(fid, type))) counter.addOnChainEvent();
   for (const [, methods] of STORES)
     for (const method of methods) {
       let pages = 0;
-      for await (const page of readPages((token) => client.messages(method, fid, token))) {
+      for await (const page of readPages((token) => calls.time(client.messages(method, fid, token)))) {
         if (page[0]) dataOnNetwork(page[0], network);
         for (const message of page) counter.addMessage(message);
         if (counter.messages >= 2 * MAX_MESSAGES) return;

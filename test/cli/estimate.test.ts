@@ -43,4 +43,12 @@ test("upstream estimate prints the numbers of the followed fids as JSON", async 
   expect(estimate.messages).toBeGreaterThan(0);
   expect(estimate.messages).toBeLessThanOrEqual(n ?? 0);
   expect(estimate.bytesWhileFilling).toBeGreaterThan(estimate.bytes);
+  // The answers of the followed node bound the time: one fid after another, each with at least 13 calls.
+  const alone = await run([...follow, "--set", "upstream.concurrency=1", "upstream", "estimate", "--json"]);
+  const { fids, callMs, callSeconds, seconds } = JSON.parse(alone.out);
+  expect(callMs).toBeGreaterThan(0);
+  expect(callSeconds).toBeGreaterThanOrEqual((13 * fids * callMs) / 1000 - 1e-6);
+  expect(seconds).toBeGreaterThanOrEqual(callSeconds);
+  const { out: text } = await run([...follow, "--set", "upstream.concurrency=1", "upstream", "estimate"]);
+  expect(text).toMatch(/^calls: 13 for each fid .* ms each, with upstream\.concurrency = 1: at least .*s$/m);
 });

@@ -7,6 +7,7 @@ import { loadConfig } from "../../config/load.ts";
 import { readSmallFile } from "../../config/small-file.ts";
 import { EXIT_OK, RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
 import { grouped } from "../../runtime/progress-line.ts";
+import { followedNodeText, partText, wholeNetworkText } from "../../setup/costs.ts";
 import { freeBytesAt } from "../../setup/doctor/place-task.ts";
 import { type Asked, askUpstream } from "../../setup/init/ask-upstream.ts";
 import type { Choice, Wanted } from "../../setup/init/choice.ts";
@@ -15,7 +16,7 @@ import { fileBeside } from "../../setup/init/settings-text.ts";
 import { checkFiles, refuseExisting, writeFiles } from "../../setup/init/write-files.ts";
 import { programName } from "../../version.ts";
 import type { CommandContext } from "../context.ts";
-import { formatEstimate, sampleText } from "../estimate-text.ts";
+import { formatUpstreamEstimate } from "../estimate-text.ts";
 import { print, printError } from "../output.ts";
 import { choiceOf, type InitOptions, missingChoice } from "./options.ts";
 import { askWanted, askYesNo, type Dialog, terminalDialog } from "./questions.ts";
@@ -139,16 +140,15 @@ async function ask(wanted: Wanted, { estimate, json = false }: InitOptions): Pro
   const named = namedFids(choice);
   const mustAsk = choice.kind === "channel" || choice.kind === "followers";
   if (!mustAsk && !estimate) return nothing;
-  const { config } = loadConfig({
-    argvFlags: { set: wanted.set },
-    env: {},
-    readFile: () => undefined,
-    cwd: "/",
-  });
+  const flags = { argvFlags: { set: wanted.set }, env: {}, readFile: () => undefined, cwd: "/" };
+  // What is wrong with them is found with the whole file.
+  const { config } = loadConfig(flags, "client");
   const networkName = config.protocol.network;
+  const { concurrency } = config.upstream;
   const onProgress = (text: string) => (json ? undefined : printError(`${text} …\n`));
   try {
-    return await askUpstream({ url, choice, named, networkName, wantsEstimate: estimate, onProgress });
+    const wantsEstimate = estimate;
+    return await askUpstream({ url, choice, named, networkName, concurrency, wantsEstimate, onProgress });
   } catch (cause) {
     if (!(cause instanceof RetryableError) || mustAsk) throw cause;
     throw new RetryableError(`${cause.message}. --no-estimate writes the settings without asking it`, {
@@ -175,11 +175,12 @@ function followsOf({ choice }: Wanted, { resolved }: Asked): number | null {
 
 async function costText({ choice, dataDir }: Wanted, { estimate }: Asked): Promise<string> {
   if (choice.kind === "demo") return DEMO_COST;
-  if (!estimate) return "";
-  const lines = [formatEstimate(estimate, sampleText(estimate), availableParallelism()).trimEnd()];
-  if (choice.kind !== "all") lines.push("more: the profiles of others that they mention");
-  const freeBytes = await freeBytesAt(dataDir);
-  if (freeBytes !== undefined) {
+  const lines = estimate ? [formatUpstreamEstimate(estimate, availableParallelism()).trimEnd()] : [];
+  if (choice.kind === "all") lines.push(`the whole network: ${wholeNetworkText()}`, `instead: ${partText()}`);
+  else lines.push("more: the profiles of others that they mention");
+  lines.push(`the followed node, if it is your own, too: ${followedNodeText()}`);
+  const freeBytes = estimate && (await freeBytesAt(dataDir));
+  if (estimate && freeBytes !== undefined) {
     const isShort = freeBytes < estimate.bytesWhileFilling ? ", which is TOO LITTLE" : "";
     lines.push(`free: ${grouped(freeBytes / 1e6)} MB for ${dataDir}${isShort}`);
   }

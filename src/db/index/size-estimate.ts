@@ -1,4 +1,5 @@
 import { defaultWorkers } from "../../config/http-workers.ts";
+import figures from "../../protocol/network-figures.json" with { type: "json" };
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import { splitEncoded } from "./messages/split-encoded.ts";
 
@@ -45,16 +46,14 @@ const BYTES = {
 } as const;
 /** Bytes of an index without rows: a page for each table and index. */
 const EMPTY_BYTES = 450_000;
-const FILLING_SHARE = 1.6;
-
 /**
  * Microseconds of one core for a message, from its arrival to its place in the index: decoding, hashing and verification of
  * the signature, and the writer's part, on up to four cores. 87 were measured (an import of 309,000 messages); the others are for the
  * build, during which one core works.
  */
-const MESSAGE_MICROS = 105;
+const { messageMicros, fidMicros, spaceShare } = figures.filling;
 /** Microseconds for an fid: the calls that read it from an upstream. A file needs none. */
-const FID_MICROS = { upstream: 2000, file: 0 } as const;
+const FID_MICROS = { upstream: fidMicros, file: 0 } as const;
 const MAX_CORES = 4;
 /** Resident memory at most while an index was filled with 300 thousand, and with 1 million messages. */
 const SMALL_NETWORK_MESSAGES = 300_000;
@@ -84,12 +83,12 @@ export function estimateSize(
     userData * BYTES.userData +
     otherMessages * BYTES.otherMessage +
     oddBytes;
-  const micros = messages * MESSAGE_MICROS + fids * FID_MICROS[from];
+  const micros = messages * messageMicros + fids * FID_MICROS[from];
   return {
     messages: Math.round(messages),
     fids: Math.round(fids),
     bytes: Math.round(bytes),
-    bytesWhileFilling: Math.round(bytes * FILLING_SHARE),
+    bytesWhileFilling: Math.round(bytes * spaceShare),
     seconds: micros / 1e6 / Math.min(Math.max(cores, 1), MAX_CORES),
     memoryBytes:
       (messages <= SMALL_NETWORK_MESSAGES ? MEMORY_BYTES.small : MEMORY_BYTES.large) +

@@ -13,7 +13,7 @@ import type { Place } from "./place.ts";
 import { portsCheck, readyCheck } from "./ports.ts";
 import { postgresCheck } from "./postgres.ts";
 import { settingsCheck } from "./settings.ts";
-import { spaceForIndexCheck } from "./space-estimate.ts";
+import { costCheck, spaceForIndexCheck } from "./space-estimate.ts";
 import { timeSourceCheck } from "./time-source.ts";
 
 const TIMEOUT_MS = 15_000;
@@ -40,6 +40,7 @@ export async function examine(deps: ExamineDeps): Promise<Finding[]> {
     settingsCheck(deps),
     dataDirectoryCheck(looked),
     ...(looked.ok ? [spaceForIndexCheck(config, looked.value)] : []),
+    costCheck(config),
     memoryCheck(config.http),
     filesCheck(holder?.pid === undefined ? undefined : `/proc/${holder.pid}/limits`),
     timeSourceCheck(kernelClock),

@@ -9,6 +9,7 @@ import { UpstreamClient } from "../../upstream/client.ts";
 import { connectUpstream } from "../../upstream/connection.ts";
 import { estimateUpstream } from "../../upstream/estimate-upstream.ts";
 import { DEFAULT_TIMINGS } from "../../upstream/timings.ts";
+import { followedNodeText, partText, wholeNetworkText } from "../costs.ts";
 import type { Check } from "./checks.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 import type { Place } from "./place.ts";
@@ -34,6 +35,23 @@ export const spaceForIndexCheck = (config: Config, { freeBytes }: Place): Check 
   },
 });
 
+/** What following costs, also where this machine is not concerned. */
+export const costCheck = ({ upstream }: Pick<Config, "upstream">): Check => ({
+  name: "costs",
+  run: async () => {
+    if (upstream.url === "") return [];
+    const fids = followedFids(upstream)?.size;
+    const own =
+      fids === undefined
+        ? `the whole network has ${wholeNetworkText()}; ${partText()}`
+        : `${grouped(fids)} fids, see "space for the index"; the whole network has ${wholeNetworkText()}`;
+    return [
+      ok("costs", own),
+      ok("costs", `the followed node, if it is your own, too, takes ${followedNodeText()}`),
+    ];
+  },
+});
+
 function forMigration(bytes: number, freeBytes: number): Finding {
   const check = "space for the index";
   const needed = bytes * MIGRATION_SHARE;
@@ -49,7 +67,8 @@ async function forFilling(config: Config, freeBytes: number, signal: AbortSignal
   try {
     const cores = availableParallelism();
     const network = networkOf(config.protocol.network);
-    const limits = { sampledFids: SAMPLED_FIDS, budgetMs: BUDGET_MS };
+    const { concurrency } = config.upstream;
+    const limits = { concurrency, sampledFids: SAMPLED_FIDS, budgetMs: BUDGET_MS };
     const { bytes, bytesWhileFilling } = await estimateUpstream(
       { client, network, cores, ...limits },
       followedFids(config.upstream),

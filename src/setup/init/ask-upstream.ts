@@ -25,6 +25,8 @@ export interface AskOptions {
   /** The fids of a choice that names them; undefined for all, and for a choice that the upstream resolves. */
   readonly named: ReadonlySet<number> | undefined;
   readonly networkName: Config["protocol"]["network"];
+  /** Of the settings to be written. */
+  readonly concurrency: number;
   readonly wantsEstimate: boolean;
   readonly onProgress: (text: string) => void;
   readonly limits?: ScopeLimits;
@@ -64,7 +66,7 @@ export async function askUpstream(options: AskOptions): Promise<Asked> {
     const followed = resolved ? new Set(resolved.fids) : named;
     const cores = availableParallelism();
     const estimate = await estimateUpstream(
-      { client, network, cores, budgetMs: ESTIMATE_BUDGET_MS },
+      { client, network, cores, concurrency: options.concurrency, budgetMs: ESTIMATE_BUDGET_MS },
       followed,
     );
     return { resolved, estimate };

@@ -31,6 +31,7 @@ afterAll(() => server.stop());
 
 async function ask(url: string, choice: Choice, more: Partial<AskOptions> = {}): Promise<Asked> {
   return await askUpstream({
+    concurrency: 32,
     url,
     choice,
     named: undefined,
