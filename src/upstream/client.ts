@@ -1,4 +1,4 @@
-import { type CallOptions, type Client, Metadata } from "@grpc/grpc-js";
+import { type CallOptions, type Client, Metadata, status } from "@grpc/grpc-js";
 import type { KeyNonces } from "../ingest/gasless-key-state.ts";
 import { BlocksRequest, ShardChunksRequest } from "../protocol/wire/generated/block.ts";
 import {
@@ -19,6 +19,7 @@ import {
   type Signer,
   SignersByFidRequest,
   SignersByFidResponse,
+  UsernameProofRequest,
 } from "../protocol/wire/generated/state.ts";
 import {
   ConcernedByChunks,
@@ -69,6 +70,12 @@ interface Codec<T> {
   encode(value: T): { finish(): Uint8Array };
   decode(bytes: Uint8Array): T;
 }
+
+/** A response that stays encoded. */
+const ENCODED: Codec<Uint8Array> = {
+  encode: (bytes) => ({ finish: () => bytes }),
+  decode: (bytes) => bytes.slice(),
+};
 
 /** Messages per response. Several pages of the largest messages fit into the connection's limit. */
 const MESSAGES_PER_PAGE = 1000;
@@ -171,9 +178,22 @@ export class UpstreamClient {
     return response.events;
   }
 
-  /** Returns the live proofs of an fid, each still encoded. A proof may be repeated. */
+  /**
+   * Returns live proofs of an fid, each still encoded. A proof may be repeated, and the reference node leaves fnames out: of
+   * several it lists one, and none once another of the fid has moved away. `usernameProof` finds those.
+   */
   async usernameProofs(fid: number): Promise<Uint8Array[]> {
     return (await this.#unary("getUserNameProofsByFid", FidRequest, { fid }, FollowedNames)).proofs;
+  }
+
+  /** Returns the live proof of a name, still encoded; undefined if it has none. The proof of a released fname has fid 0. */
+  async usernameProof(name: Uint8Array): Promise<Uint8Array | undefined> {
+    try {
+      return await this.#unary("getUsernameProof", UsernameProofRequest, { name }, ENCODED);
+    } catch (cause) {
+      if (cause instanceof Error && "code" in cause && cause.code === status.NOT_FOUND) return undefined;
+      throw cause;
+    }
   }
 
   /**

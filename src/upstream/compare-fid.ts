@@ -5,6 +5,7 @@ import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 import { SignerSource } from "../protocol/wire/generated/state.ts";
 import type { UpstreamClient } from "./client.ts";
+import { nameText, readLiveProofs, usernamesIn } from "./name-proofs.ts";
 import { readPages } from "./pages.ts";
 import { STORES } from "./read-fid.ts";
 import { EVENT_TYPES, storedEvents, storedKeys, storedMessages, storedProofs } from "./stored.ts";
@@ -31,17 +32,20 @@ export async function compareFid(
   const parts = [];
   for (const type of EVENT_TYPES)
     parts.push(compareEvents(await client.onChainEvents(fid, type), db, fid, type));
-  parts.push(compareProofs(await client.usernameProofs(fid), db, fid));
   parts.push(await compareKeys(client, db, fid));
+  const usernames: string[] = [];
   for (const [store, methods] of STORES) {
     const hashes = new Set<string>();
     for (const method of methods) {
-      for await (const page of readPages((token) => client.messages(method, fid, token)))
+      for await (const page of readPages((token) => client.messages(method, fid, token))) {
         for (const bytes of page) for (const hash of hashIn(bytes)) hashes.add(hash);
+        if (store === Store.UserData) usernames.push(...usernamesIn(page));
+      }
     }
     const stored = new Set(storedMessages(db, fid, store).keys());
     parts.push(difference(hashes, stored, (hash) => `${storeName(store)} 0x${hash}`));
   }
+  parts.push(await compareProofs(client, db, fid, usernames));
   return {
     fid,
     missing: parts.flatMap(({ missing }) => missing),
@@ -87,11 +91,21 @@ function compareEvents(
   });
 }
 
-function compareProofs(received: readonly Uint8Array[], db: IndexDatabase, fid: number) {
-  const theirs = received.map((bytes) => UserNameProof.encode(UserNameProof.decode(bytes)).finish().toHex());
-  return difference(new Set(theirs), new Set(storedProofs(db, fid).keys()), (hex) => {
+async function compareProofs(
+  client: UpstreamClient,
+  db: IndexDatabase,
+  fid: number,
+  usernames: readonly string[],
+) {
+  const stored = storedProofs(db, fid);
+  const names = [...stored.values()].map((bytes) => nameText(UserNameProof.decode(bytes).name));
+  const live = await readLiveProofs(client, fid, [...usernames, ...names], (bytes) =>
+    UserNameProof.decode(bytes),
+  );
+  const theirs = [...live].filter(([, proof]) => proof.fid === fid).map(([hex]) => hex);
+  return difference(new Set(theirs), new Set(stored.keys()), (hex) => {
     const { name, timestamp } = UserNameProof.decode(Buffer.from(hex, "hex"));
-    return `proof of the name ${JSON.stringify(Buffer.from(name).toString())} of ${timestamp}`;
+    return `proof of the name ${JSON.stringify(nameText(name))} of ${timestamp}`;
   });
 }
 

@@ -10,6 +10,7 @@ import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-ch
 import { SignerSource } from "../protocol/wire/generated/state.ts";
 import { validatedEvent, validatedProof } from "./block-operations.ts";
 import { MAX_REQUESTERS_PER_CALL, type MessagesMethod, type UpstreamClient } from "./client.ts";
+import { nameText, readLiveProofs, usernamesIn } from "./name-proofs.ts";
 import type { EmitOps } from "./op-batcher.ts";
 import { PageVerifications } from "./page-verifications.ts";
 import { readPages } from "./pages.ts";
@@ -60,10 +61,16 @@ export async function readFid(reader: FidReaderDeps, fid: number, mayBeUnknown: 
   const { scope } = reader.rules;
   for (const type of EVENT_TYPES) await readEvents(reader, fid, type, mayBeUnknown);
   await removeKeyAndProofMessages(reader, fid);
-  await readProofs(reader, fid);
+  const usernames = new Set<string>();
   await using verifying = new PageVerifications(reader);
   for (const [store, methods] of STORES)
-    await readStore(reader, verifying, fid, store, scope.includesStore(fid, store) ? methods : []);
+    await readStore(reader, verifying, {
+      fid,
+      store,
+      methods: scope.includesStore(fid, store) ? methods : [],
+      usernames,
+    });
+  await readProofs(reader, fid, usernames);
   await readKeys(reader, fid);
   await verifying.done();
   await reader.emit([{ kind: "fidComplete", fid, ...NO_EVENT }], []);
@@ -107,35 +114,47 @@ async function removeKeyAndProofMessages(reader: FidReaderDeps, fid: number): Pr
   if (messages.length > 0) await emit(messages.map(removeOp), []);
 }
 
-async function readProofs({ client, db, rules, emit }: FidReaderDeps, fid: number): Promise<void> {
+/** A name that the list of the fid leaves out and that has moved away comes with the proof of its present owner. */
+async function readProofs(
+  { client, db, rules, emit }: FidReaderDeps,
+  fid: number,
+  usernames: ReadonlySet<string>,
+): Promise<void> {
+  const { scope } = rules;
   const surplus = storedProofs(db, fid);
   const ops: RelayedOp[] = [];
-  const received = new Set<string>();
-  for (const bytes of rules.scope.includesNames(fid) ? await client.usernameProofs(fid) : []) {
-    const proof = validatedProof(rules, bytes);
-    if (proof?.fid !== fid) continue;
-    const added = UserNameProof.encode(proof).finish();
-    const key = added.toHex();
-    if (received.has(key)) continue;
-    received.add(key);
-    if (!surplus.delete(key)) ops.push({ kind: "proof", added, ...NO_EVENT });
+  if (scope.includesNames(fid)) {
+    const stored = [...surplus.values()].map((bytes) => nameText(UserNameProof.decode(bytes).name));
+    const decode = (bytes: Uint8Array) => validatedProof(rules, bytes);
+    for (const [key, proof] of await readLiveProofs(client, fid, [...usernames, ...stored], decode)) {
+      if (surplus.delete(key)) continue;
+      const added = UserNameProof.encode(proof).finish();
+      ops.push({ kind: "proof", added, onlyIfShown: !scope.includesNames(proof.fid), ...NO_EVENT });
+    }
   }
   for (const removed of surplus.values()) ops.unshift({ kind: "proof", removed, ...NO_EVENT });
   if (ops.length > 0) await emit(ops, []);
 }
 
+interface StoreOfFid {
+  readonly fid: number;
+  readonly store: Store;
+  readonly methods: readonly MessagesMethod[];
+  /** Gets the names in the user data. */
+  readonly usernames: Set<string>;
+}
+
 async function readStore(
   reader: FidReaderDeps,
   verifying: PageVerifications,
-  fid: number,
-  store: Store,
-  methods: readonly MessagesMethod[],
+  { fid, store, methods, usernames }: StoreOfFid,
 ): Promise<void> {
   const { client, db, rules, emit } = reader;
   const collectsMentions = rules.scope.fids !== undefined && rules.scope.shareOf(fid) === "all";
   const surplus = reader.isBulk ? new Map<string, MessageRef>() : storedMessages(db, fid, store);
   for (const method of methods) {
     for await (const page of readPages((token) => client.messages(method, fid, token))) {
+      if (store === Store.UserData) for (const name of usernamesIn(page)) usernames.add(name);
       // A stored message has been verified before. It is not surplus.
       const received =
         surplus.size > 0 ? page.filter((bytes) => !surplus.delete(claimedHash(bytes)?.toHex() ?? "")) : page;

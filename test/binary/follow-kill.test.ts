@@ -6,7 +6,6 @@ import { seededRandom } from "../../src/demo/random.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { tempDir } from "../support/program.ts";
 import { heightAt, makeChain } from "../support/upstream/chain.ts";
-import { dumpFollowed } from "../support/upstream/followed.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
 import { UpstreamServer } from "../support/upstream/server.ts";
 import { DATA_SHARDS } from "../support/upstream/shards.ts";
@@ -69,7 +68,7 @@ test(
     expect(await child.exited).toBe(0);
     server.stop();
     if (!index) throw new Error("the index was never inspected");
-    expect(dumpFollowed(index)).toBe(chain.referenceDump);
+    expect(chain.dumpOf(index)).toBe(chain.referenceDump);
     index[Symbol.dispose]();
     expect(verifyIndex(indexPath(dataDir))).toEqual([]);
   },

@@ -7,7 +7,6 @@ import { compiledProgram } from "../support/compiled-program.ts";
 import { type RunningNode, startNode } from "../support/program.ts";
 import { makeChain } from "../support/upstream/chain.ts";
 import type { Faults } from "../support/upstream/faults.ts";
-import { dumpFollowed } from "../support/upstream/followed.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
 import { UpstreamServer } from "../support/upstream/server.ts";
 import { DATA_SHARDS } from "../support/upstream/shards.ts";
@@ -74,7 +73,7 @@ test("a snapshot of a node that follows starts another one, which reads no fid a
   expect(fidsRead).toBe(0);
   expect(await svc("--data-dir", data("second"), "verify")).toMatchObject({ exitCode: 0 });
   await second.stop();
-  expect(dumpFollowed(index)).toBe(chain.referenceDump);
+  expect(chain.dumpOf(index)).toBe(chain.referenceDump);
   expect(verifyIndex(indexPath(data("second")))).toEqual([]);
   await first.stop();
   server.stop();

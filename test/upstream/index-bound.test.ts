@@ -1,6 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { MessageType } from "../../src/protocol/wire/generated/message.ts";
-import { dumpFollowed } from "../support/upstream/followed.ts";
 import { Scene, said } from "../support/upstream/scene.ts";
 
 // Longer than a scene waits for a follower without progress, so that the scene reports the reason.
@@ -36,7 +35,7 @@ test("at the bound a follower makes no calls, and goes on without a gap when the
   scene.happens(cast(1, "later"));
   scene.index.isFull = false;
   await scene.index.caughtUp();
-  expect(dumpFollowed(scene.index.db)).toBe(scene.chain.referenceDump);
+  expect(scene.chain.dumpOf(scene.index.db)).toBe(scene.chain.referenceDump);
 });
 
 test("a fill that reaches the bound goes on after a restart with room, and so does one that was full at its start", async () => {
@@ -59,5 +58,5 @@ test("a fill that reaches the bound goes on after a restart with room, and so do
   await expectQuiet(scene);
   scene.index.isFull = false;
   await following;
-  expect(dumpFollowed(scene.index.db)).toBe(scene.chain.referenceDump);
+  expect(scene.chain.dumpOf(scene.index.db)).toBe(scene.chain.referenceDump);
 });

@@ -7,7 +7,6 @@ import { connectUpstream } from "../../src/upstream/connection.ts";
 import { compareFids, knownFids, sampleOf } from "../../src/upstream/verify-sample.ts";
 import { IS_LONG } from "../support/long.ts";
 import { makeChain } from "../support/upstream/chain.ts";
-import { dumpFollowed } from "../support/upstream/followed.ts";
 import { hubLogDifferences } from "../support/upstream/hub-log.ts";
 import { partialDifferences } from "../support/upstream/partial.ts";
 import { anyPlan } from "../support/upstream/plan.ts";
@@ -60,7 +59,7 @@ test(
         const stage = stageOf(plan.chain);
         const { result, contradictions } = await runPlan(stage, plan, {
           inspect: async (db, upstreamUrl) => ({
-            dump: dumpFollowed(db),
+            dump: stage.chain.dumpOf(db),
             hubLog: hubLogDifferences(db, stage.chain),
             sampled: await sampledDifferences(db, upstreamUrl),
           }),
@@ -86,7 +85,12 @@ test(
         const fids = new Set(list);
         const { result } = await runPlan({ chain, lifetimes }, plan, {
           fids,
-          inspect: (db) => partialDifferences(db, chain.reference.db, fids),
+          inspect: (db) =>
+            partialDifferences(
+              db,
+              { db: chain.reference.db, hiddenNames: chain.reference.hiddenNames() },
+              fids,
+            ),
         });
         expect(result).toEqual([]);
       }),

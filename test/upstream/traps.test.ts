@@ -65,7 +65,7 @@ function namesOf(scene: Scene, fid: number): string[] {
 
 async function expectEverything(scene: Scene): Promise<void> {
   await scene.index.caughtUp();
-  expect(dumpFollowed(scene.index.db)).toBe(scene.chain.referenceDump);
+  expect(scene.chain.dumpOf(scene.index.db)).toBe(scene.chain.referenceDump);
 }
 
 test("follows a node that started less than a minute ago from its first block", async () => {
@@ -438,5 +438,57 @@ describe("a checkpoint that is too old", () => {
     scene.index.start();
     await expectEverything(scene);
     expect(scene.fidsRead.size).toBe(6);
+  });
+});
+
+describe("fnames that the node leaves out of the list of their fid", () => {
+  const username = (fid: number, value: string) =>
+    said(fid, {
+      type: MessageType.MESSAGE_TYPE_USER_DATA_ADD,
+      body: { $case: "userDataBody", value: { type: UserDataType.USER_DATA_TYPE_USERNAME, value } },
+    });
+  const at = (secs: number) => DEFAULT_NOW_SECS + secs;
+
+  /** 1 shows its first of two names, 2 has lost another one, 3 has moved its own away and back, 5 shows one of several. */
+  function play(scene: Scene): void {
+    scene.happens(username(1, "name1"), username(2, "name2"), username(4, "name4"));
+    scene.happens(name("second1", 1, 0, at(100)), name("second2", 2, 0, at(100)));
+    scene.happens(name("second2", 5, 2, at(110)), name("name3", 5, 3, at(110)));
+    scene.happens(username(2, "name2"), name("name3", 3, 5, at(120)));
+    scene.happens(username(3, "name3"), name("name5", 4, 5, at(130)));
+    scene.happens(username(5, "second2"));
+    scene.passes(80);
+  }
+
+  test("a filled index equals, row by row, one that followed from the first block", async () => {
+    await using scene = new Scene({ age: 1 });
+    await scene.follow();
+    scene.join(1, 2, 3, 4, 5);
+    play(scene);
+    await expectEverything(scene);
+    await scene.index.stop();
+    const { db } = scene.index;
+    await scene.follow();
+    expect(scene.index.db).not.toBe(db);
+    expect(dumpFollowed(scene.index.db)).toBe(dumpFollowed(db));
+    expect([2, 3, 5].map((fid) => namesOf(scene, fid))).toEqual([["name2"], ["name3"], ["second2"]]);
+    expect(scene.chain.reference.hiddenNames()).toEqual([]);
+    db[Symbol.dispose]();
+  });
+
+  test("stay when their fid is read again", async () => {
+    await using scene = new Scene();
+    scene.join(1, 2, 3, 4, 5);
+    play(scene);
+    await scene.follow();
+    const before = [1, 2, 3].map((fid) => namesOf(scene, fid));
+    expect(before).toEqual([["name1", "second1"], ["name2"], ["name3"]]);
+    await scene.index.stop();
+    scene.happens(cast(1, "in a block"), cast(2, "that the log"), cast(3, "no longer has"));
+    scene.passes(70);
+    scene.node.eventsFrom = scene.chain.ticks.length - 1;
+    scene.index.start();
+    await scene.index.caughtUp();
+    expect([1, 2, 3].map((fid) => namesOf(scene, fid))).toEqual(before);
   });
 });

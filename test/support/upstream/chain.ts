@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { IndexDatabase } from "../../../src/db/index/database.ts";
 import { toWire } from "../../../src/protocol/signed-message.ts";
 import { toFarcasterSecs } from "../../../src/protocol/time.ts";
 import type {
@@ -11,6 +12,7 @@ import type {
 import { type HubEvent, HubEventType } from "../../../src/protocol/wire/generated/hub.ts";
 import { Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
 import type { OnChainEvent } from "../../../src/protocol/wire/generated/on-chain.ts";
+import { dumpFollowed } from "./followed.ts";
 import { dataOf, eventsOf } from "./hub-events.ts";
 import { type GaslessKeys, type Outcome, Reference } from "./reference.ts";
 import { type Action, makeScript, type Tick } from "./script.ts";
@@ -63,8 +65,13 @@ export class Chain {
 
   /** The expected contents of a follower's index at the end of the chain. */
   get referenceDump(): string {
-    this.#dump ??= this.reference.dump();
+    this.#dump ??= this.dumpOf(this.reference.db);
     return this.#dump;
+  }
+
+  /** What is compared with that of an index. */
+  dumpOf(db: IndexDatabase): string {
+    return dumpFollowed(db, this.reference.hiddenNames());
   }
 }
 

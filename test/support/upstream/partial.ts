@@ -14,13 +14,14 @@ const PROFILE_EVENTS = [
 /**
  * Returns the errors in the index of a node that follows only some fids, compared with a complete index. It must have
  * everything of these fids, and the profiles of the fids that their messages mention. It may have the profiles of other
- * fids, which deleted messages may have mentioned.
+ * fids, which deleted messages may have mentioned, and the names that a fill cannot find (see `Reference`).
  */
 export function partialDifferences(
   partial: IndexDatabase,
-  whole: IndexDatabase,
+  { db: whole, hiddenNames }: { readonly db: IndexDatabase; readonly hiddenNames: readonly string[] },
   followed: ReadonlySet<number>,
 ): string[] {
+  const isHidden = (fact: string) => hiddenNames.some((name) => fact.startsWith(`name ${name} `));
   const mentioned = new Set(
     messagesOf(whole)
       .filter(({ fid }) => followed.has(fid))
@@ -29,8 +30,8 @@ export function partialDifferences(
   const differences: string[] = [];
   for (const fid of allFids(whole)) {
     const isFollowed = followed.has(fid);
-    const expected = factsOf(whole, fid, isFollowed);
-    const found = factsOf(partial, fid, true);
+    const expected = factsOf(whole, fid, isFollowed).filter((fact) => !isHidden(fact));
+    const found = factsOf(partial, fid, true).filter((fact) => !isHidden(fact));
     const isSame = found.join("\n") === expected.join("\n");
     const isName = (fact: string) => fact.startsWith("name ") && expected.includes(fact);
     const mayLack = !isFollowed && !mentioned.has(fid) && found.every(isName);

@@ -13,13 +13,15 @@ import { toWire } from "../../../src/protocol/signed-message.ts";
 import {
   FarcasterNetwork,
   Message,
+  UserDataType,
   type UserNameProof,
+  UserNameType,
 } from "../../../src/protocol/wire/generated/message.ts";
 import { nowSecs } from "../../../src/runtime/clock.ts";
 import { ManualClock } from "../clock.ts";
 import { DEFAULT_NOW_SECS } from "../messages.ts";
 import { expectOk } from "../result.ts";
-import { dumpFollowed } from "./followed.ts";
+import { ListedNames } from "./listed-names.ts";
 
 /** The tables of live messages; `$` is the row. */
 const MESSAGE_TABLES = [
@@ -73,6 +75,7 @@ export class Reference {
   readonly #engine: IngestEngine;
   readonly #network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
   readonly #messages = new Map<string, Message>();
+  readonly #listed = new ListedNames();
   /** The links that the current block has merged, by their hashes. */
   readonly #linksOfBlock = new Map<string, Message>();
 
@@ -120,6 +123,7 @@ export class Reference {
     if (invalid) throw new Error(invalid.reason);
     const displacedProof = record.kind === "usernameProof" ? this.#proofOf(record.proof) : undefined;
     const [refusal] = this.#engine.apply([record]);
+    if (record.kind === "usernameProof" && !refusal) this.#listed.take(record.proof);
     const changes = this.#takeChanges(record);
     return { record, refusal, changes: this.#asInOneBlock(record, changes), displacedProof };
   }
@@ -143,9 +147,18 @@ export class Reference {
     return changes.filter((change) => !isSpared(change));
   }
 
-  /** The expected contents of a complete follower's index. */
-  dump(): string {
-    return dumpFollowed(this.db);
+  /**
+   * The fnames that a fill cannot find: the node does not list them, and they are not the USERNAME of their fid. A node that followed
+   * since their transfer has them.
+   */
+  hiddenNames(): string[] {
+    const rows = this.db.sqlite
+      .query<{ name: string }, [number, number]>(
+        `SELECT name FROM username_proofs p WHERE type = ? AND NOT EXISTS
+           (SELECT 1 FROM user_data u WHERE u.fid = p.fid AND u.type = ? AND u.value = p.name)`,
+      )
+      .all(UserNameType.USERNAME_TYPE_FNAME, UserDataType.USER_DATA_TYPE_USERNAME);
+    return rows.map(({ name }) => name).filter((name) => !this.#listed.isListed(name));
   }
 
   gaslessKeysOf(fid: number): GaslessKeys {

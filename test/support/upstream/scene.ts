@@ -75,9 +75,9 @@ export class Scene implements AsyncDisposable {
     }
   }
 
-  /** Starts the follower and waits until the index is complete. */
+  /** Starts a follower with an empty index and waits until that is complete. The one before has been stopped. */
   async follow(fids?: ReadonlySet<number>): Promise<void> {
-    await this.server.start();
+    if (!this.#index) await this.server.start();
     this.#index = new FollowedIndex({
       node: this.node,
       url: this.server.url,

@@ -3,6 +3,7 @@ import type { Message, MessageType, UserNameProof } from "../../../src/protocol/
 import type { OnChainEvent } from "../../../src/protocol/wire/generated/on-chain.ts";
 import type { DataBlock, ZeroBlock } from "./chain.ts";
 import { dataOf } from "./hub-events.ts";
+import { ListedNames } from "./listed-names.ts";
 import type { GaslessKeys } from "./reference.ts";
 
 /** A live message with the fields that requests select by. */
@@ -20,6 +21,7 @@ export interface LiveMessage {
 export class ShardState {
   readonly #messages = new Map<number, Map<string, LiveMessage>>();
   readonly #fnames = new Map<string, UserNameProof>();
+  readonly #listed = new ListedNames();
   readonly #onChain: OnChainEvent[] = [];
   readonly #gaslessKeys = new Map<number, GaslessKeys>();
   #appNonces: ReadonlyMap<number, number> = new Map();
@@ -51,8 +53,10 @@ export class ShardState {
     return this.#fnames.get(name);
   }
 
+  /** The fnames that the node lists for an fid: see `ListedNames`. */
   fnamesOf(fid: number): UserNameProof[] {
-    return [...this.#fnames.values()].filter((proof) => proof.fid === fid);
+    const proof = this.#fnames.get(this.#listed.nameOf(fid) ?? "");
+    return proof ? [proof] : [];
   }
 
   /** In the order of the store: by fid, block and log index. */
@@ -84,8 +88,10 @@ export class ShardState {
         const { usernameProof, usernameProofMessage, deletedUsernameProofMessage } = body.value;
         this.#drop(deletedUsernameProofMessage);
         this.#put(usernameProofMessage);
-        if (usernameProof && !usernameProofMessage)
+        if (usernameProof && !usernameProofMessage) {
+          this.#listed.take(usernameProof);
           this.#fnames.set(Buffer.from(usernameProof.name).toString(), usernameProof);
+        }
         return;
       }
       case "mergeOnChainEventBody":
