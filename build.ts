@@ -26,6 +26,7 @@ type Target = (typeof TARGETS)[number];
 /** Each worker is an entry point, because a compiled program loads it by its path. */
 const ENTRYPOINTS = [
   "src/main.ts",
+  "src/node/workers/starting.worker.ts",
   "src/node/workers/state.worker.ts",
   "src/node/workers/ingest.worker.ts",
   "src/node/workers/http.worker.ts",

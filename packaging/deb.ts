@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { description } from "../package.json" with { type: "json" };
@@ -28,10 +28,8 @@ export async function buildDeb(options: {
     await stageDebian(stageIn(root), binary, date);
     const control = join(root, "DEBIAN");
     mkdirSync(control);
-    for (const script of ["preinst", "postinst", "prerm", "postrm"]) {
-      cpSync(join(import.meta.dir, "debian", script), join(control, script));
-      chmodSync(join(control, script), 0o755);
-    }
+    for (const script of ["preinst", "postinst", "prerm", "postrm"])
+      writeFileSync(join(control, script), withIncludes(script), { mode: 0o755 });
     writeFileSync(join(control, "conffiles"), "/etc/svc/svc.toml\n");
     writeFileSync(join(control, "control"), controlFile(architecture, packageVersion, Bun.file(binary).size));
     const file = join(outdir, `svc_${packageVersion}_${architecture}.deb`);
@@ -44,6 +42,12 @@ export async function buildDeb(options: {
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
+}
+
+/** A script of the package, whose parts that several share are in files of their own. */
+function withIncludes(script: string): string {
+  const read = (name: string) => readFileSync(join(import.meta.dir, "debian", name), "utf8");
+  return read(script).replace(/^#include (\S+)$/gm, (_, name: string) => read(name).trimEnd());
 }
 
 function controlFile(architecture: DebianArchitecture, packageVersion: string, bytes: number): string {

@@ -14,12 +14,15 @@ import {
   progressLine,
   progressOnStderr,
 } from "../runtime/progress-line.ts";
+import type { StartingProgress } from "./workers/starting.worker.ts";
 
 export interface FormerIndexOptions {
   /** Migrates any index. Otherwise only the demo network and an index with few messages. */
   readonly always: boolean;
   /** Deletes the former file at once. */
   readonly dropOld?: boolean;
+  /** Called before the work begins, which waits for it, and after each step. */
+  readonly onProgress?: (progress: StartingProgress) => Promise<void>;
 }
 
 /** An index with fewer messages is migrated in seconds, without the command. */
@@ -32,6 +35,7 @@ const MESSAGES_PER_SEC = 30_000;
 /** Shares of the whole work. */
 const SHARES = { copy: 0.01, spool: 0.4, build: 0.34, verify: 0.25, replace: 0 } as const;
 const LOG_INTERVAL_MS = 5000;
+const TASK = "migrating the index to a new format";
 
 /**
  * Migrates an index in the former format. Commands that write the index call it after they have locked the data directory,
@@ -42,7 +46,7 @@ const LOG_INTERVAL_MS = 5000;
 export async function migrateFormerIndex(
   common: Common,
   dir: string,
-  { always, dropOld = false }: FormerIndexOptions,
+  { always, dropOld = false, onProgress = async () => {} }: FormerIndexOptions,
 ): Promise<UpgradeReport | undefined> {
   const path = indexPath(dir);
   restoreIndex(path);
@@ -57,6 +61,7 @@ export async function migrateFormerIndex(
   }
   checkSpace(path, sizeBytes);
   const { log, clock, config, shutdown } = common;
+  await onProgress({ task: TASK, stage: "copy", share: 0, messages });
   const startedMs = performance.now();
   log.info({ path, messages, bytes: sizeBytes, estimate: duration }, "Migrating the index");
   const progress = createProgressReporter<TimedProgress>({
@@ -74,6 +79,7 @@ export async function migrateFormerIndex(
     onProgress: (step) => {
       startedAt.share ??= wholeShare(step);
       progress.update({ ...step, elapsedMs: performance.now() - startedMs, startedAtShare: startedAt.share });
+      void onProgress({ task: TASK, stage: step.stage, share: wholeShare(step), messages });
     },
   });
   progress.finish();

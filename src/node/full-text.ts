@@ -5,6 +5,15 @@ import type { IndexDatabase } from "../db/index/database.ts";
 import { lacksFullText, rebuildFullText, turnOffFullText } from "../db/index/full-text.ts";
 import type { Common } from "../runtime/common.ts";
 
+/** Whether `applyFullText` builds the full-text index. */
+export function mustBuildFullText(
+  db: IndexDatabase,
+  { full_text }: Pick<Config["index"], "full_text">,
+): boolean {
+  // An index that is being filled gets it with its build.
+  return full_text && lacksFullText(db) && !isBulkBuilding(db);
+}
+
 /**
  * Brings the full-text index to `index.full_text`, before anything is merged: switched off it is not written any more, switched on
  * again it is built from the casts. Commands that write casts call it.
@@ -18,8 +27,7 @@ export async function applyFullText(
 ): Promise<void> {
   db.search.isOn = full_text;
   if (!full_text) return turnOffFullText(db);
-  // An index that is being filled gets it with its build.
-  if (!lacksFullText(db) || isBulkBuilding(db)) return;
+  if (!mustBuildFullText(db, { full_text })) return;
   log.info("Building the full-text index");
   const startedMs = performance.now();
   while (rebuildFullText(db)) {

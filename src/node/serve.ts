@@ -3,25 +3,20 @@ import { nodeIdOf } from "../cluster/node-id.ts";
 import { NodeSignals } from "../cluster/node-signals.ts";
 import { findRisks } from "../config/risks.ts";
 import type { Config } from "../config/schema.ts";
-import { isBulkBuilding } from "../db/index/bulk/bulk-phase.ts";
-import { indexPath, openIndexReader, openIndexWriter } from "../db/index/database.ts";
-import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
+import { indexPath, openIndexReader } from "../db/index/database.ts";
+import { isDemo } from "../db/index/identity.ts";
 import { newestSnapshot } from "../db/index/rankings.ts";
-import type { SqliteConnection } from "../db/sqlite/connection.ts";
 import { companionsOf, databaseFile } from "../db/sqlite/open.ts";
-import { onDamage, recoveryOf } from "../db/sqlite/storage-error.ts";
-import { openState, statePath } from "../db/state/database.ts";
+import { onDamage } from "../db/sqlite/storage-error.ts";
+import { statePath } from "../db/state/database.ts";
 import type { HttpFigures } from "../http/http-metrics.ts";
 import { UnsentBytes } from "../http/unsent-bytes.ts";
 import type { HubRpc } from "../hub/rpc.ts";
-import { unfinishedImport } from "../import/resume.ts";
-import { areDeferred } from "../ingest/deferred-records.ts";
 import type { IngestRpc } from "../ingest/rpc.ts";
-import { EXIT_OK, EXIT_RETRYABLE, UserError } from "../lib/failure.ts";
+import { EXIT_OK, EXIT_RETRYABLE } from "../lib/failure.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
 import { checkListenAddresses, listenersOf } from "../net/listen-address.ts";
 import type { OwnTarget } from "../net/own-target.ts";
-import { networkOf } from "../protocol/network.ts";
 import type { FanOut } from "../push/fan-out.ts";
 import type { Common } from "../runtime/common.ts";
 import { openDataDir } from "../runtime/data-dir.ts";
@@ -34,22 +29,20 @@ import { createStreamSlots } from "../stream/slots.ts";
 import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
 import type { WritesRpc } from "../writes/rpc.ts";
-import { dropCompactFile } from "./compact/compact-file.ts";
 import { openNodeDemo } from "./compose/demo.ts";
 import { connectionCaps } from "./connection-caps.ts";
 import { createConsoleNode } from "./console/console-node.ts";
 import { operatorTokenOf, settingSourcesOf } from "./console/operator-settings.ts";
 import { createThreads } from "./console/threads.ts";
 import { createDamageReports } from "./damage-reports.ts";
-import { migrateFormerIndex } from "./former-index.ts";
-import { applyFullText } from "./full-text.ts";
 import { createLiveness, type Liveness, NOT_LIVE } from "./liveness.ts";
 import { createNodeOps } from "./main-ops.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
 import type { PartStats } from "./part-stats.ts";
+import { type PrepareOptions, prepareDatabases } from "./prepare-databases.ts";
 import { masterKeysOf, withDemoKey, withoutMasterKeys } from "./signers/master-keys.ts";
+import { createStarting } from "./starting.ts";
 import { openMainState } from "./state/main-state.ts";
-import { postgresSettings } from "./state/postgres-settings.ts";
 import type { StateWriterRpc } from "./state/writer-rpc.ts";
 import { scheduleStateWatch } from "./state-watch.ts";
 import { scheduleStorageWatch } from "./storage-watch.ts";
@@ -66,21 +59,12 @@ export interface Served {
   readonly isDemo: boolean;
 }
 
-export interface ServeOptions {
+export interface ServeOptions extends Omit<PrepareOptions, "starting"> {
   /** Where each setting comes from, by `section.name`. */
   readonly settingSources: ReadonlyMap<string, string>;
   /** Gets the log lines of level warn and above of all threads; has those of this one. */
   readonly lines: RecentLines;
-  /** Fills an empty index with the demo network. */
-  readonly demo: boolean;
-  /** Starts with an empty state although the index has data. */
-  readonly newState: boolean;
-  /** Migrates an index of a former format first, however large it is. */
-  readonly migrate: boolean;
 }
-
-/** A database up to this size is checked whole at the start, in a tenth to half a second. */
-const MAX_CHECKED_BYTES = 128 * 1024 * 1024;
 
 /**
  * Starts the whole node. Reads need only the index, so the HTTP workers start first. The other parts start after them, and
@@ -89,6 +73,7 @@ const MAX_CHECKED_BYTES = 128 * 1024 * 1024;
  */
 export async function serve(base: Common, options: ServeOptions): Promise<Served> {
   const { shutdown } = base;
+  const { lines } = options;
   const dataDir = openDataDir(base.config.data.dir);
   shutdown.add("data directory", () => dataDir.release());
   const nodeId = nodeIdOf(base.config.node.id, dataDir);
@@ -102,7 +87,9 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   let common: Common = { ...base, config, log: isNamed ? base.log : base.log.child({ node: nodeId }) };
   for (const { key, message } of findRisks(config)) common.log.warn({ setting: key }, message);
   checkListenAddresses(listenersOf(config));
-  await prepareDatabases(common, options);
+  const starting = createStarting(config, { lines, startedAtMs: common.clock.nowMs() });
+  shutdown.add("listener of the start", () => starting.stop());
+  await prepareDatabases(common, { ...options, starting });
   const isLocal = config.state.url === "";
   const databases = [
     { database: "index", file: databaseFile(indexPath(dataDir.path)) } as const,
@@ -122,7 +109,6 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     config = { ...config, console: { ...config.console, operator_token: operatorToken } };
     common = { ...common, config };
   }
-  const { lines } = options;
   const threads = createThreads(lines);
   const signals = new NodeSignals();
   let liveness: Liveness | undefined;
@@ -239,7 +225,9 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   // An index without a ranking gets one before the first request is served.
   const isRanked = newestSnapshot(db, "casts") !== undefined;
   if (!isRanked) await Promise.all([start("ingest"), start("ranking")]);
+  const startingPort = starting.port();
   const http = startHttpWorkers(withoutMasterKeys(config), {
+    startingPort,
     ops,
     metrics: common.metrics,
     partMetrics,
@@ -265,6 +253,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   });
   shutdown.add("HTTP workers", () => http.stop());
   const httpUrl = await http.url;
+  await starting.stop();
   dataDir.announce(httpUrl);
 
   if (isRanked) await Promise.all([start("ingest"), start("ranking")]);
@@ -303,53 +292,4 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     hubAddress: hubPort === undefined ? undefined : `${config.hub.host}:${hubPort}`,
     isDemo: isDemo(db),
   };
-}
-
-/** Creates the databases or migrates them before the workers open them. */
-async function prepareDatabases(common: Common, { demo, newState, migrate }: ServeOptions): Promise<void> {
-  const { config, log, clock } = common;
-  const startedMs = performance.now();
-  const follows = config.upstream.url !== "";
-  if (demo && follows)
-    throw new UserError(
-      "--demo creates its own network, but upstream.url follows another: remove one of them",
-    );
-  const postgres = postgresSettings(config);
-  if (demo && postgres)
-    throw new UserError("--demo is a node by itself, but state.url shares its state: remove one of them");
-  if (postgres) {
-    const { migratePostgres } = await import("../db/postgres/migrate.ts");
-    await migratePostgres(postgres, { may: config.state.migrate });
-  }
-  await migrateFormerIndex(common, config.data.dir, { always: migrate });
-  dropCompactFile(indexPath(config.data.dir));
-  using db = openIndexWriter(indexPath(config.data.dir));
-  refuseDamage(db);
-  claimNetwork(db, config.protocol.network);
-  claimSource(db, { follows });
-  await applyFullText(common, db, config.index);
-  if (!follows && (isBulkBuilding(db) || areDeferred(db))) throw new UserError(unfinishedImport(db));
-  // Before the index gets any data, so that an index with data and no state means that the state was lost.
-  if (!postgres) {
-    using state = openState(statePath(config.data.dir), { mayCreate: newState || mayLackState(db) });
-    refuseDamage(state);
-  }
-  let records = 0;
-  if (demo) {
-    // A dynamic import, so that no other start loads the code that generates and signs the network.
-    const { fillWithDemo } = await import("../demo/fill.ts");
-    records = fillWithDemo({ db, network: networkOf(config.protocol.network), clock });
-  }
-  const durationMs = Math.round(performance.now() - startedMs);
-  if (records > 0) log.info({ records, durationMs }, "Filled the index with the demo network");
-  if (isDemo(db)) log.warn("This data directory holds the demo network, whose keys are public");
-}
-
-/** @throws UserError with the remedy for a database with damaged pages. Of a large one, only a part is read. */
-function refuseDamage(db: SqliteConnection): void {
-  const lines = db.damage({ maxBytes: MAX_CHECKED_BYTES });
-  if (lines.length === 0) return;
-  throw new UserError(
-    `${db.file} is damaged:\n${lines.map((line) => `  ${line}`).join("\n")}\n${recoveryOf(db)}.`,
-  );
 }

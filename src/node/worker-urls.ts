@@ -3,6 +3,7 @@
  * a compiled binary resolves these paths against its entry point, not against this module.
  */
 export const workerUrls = {
+  starting: new URL("./workers/starting.worker.ts", import.meta.url).href,
   state: new URL("./workers/state.worker.ts", import.meta.url).href,
   ingest: new URL("./workers/ingest.worker.ts", import.meta.url).href,
   http: new URL("./workers/http.worker.ts", import.meta.url).href,

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildDeb } from "../../packaging/deb.ts";
+import { writeFormerIndex } from "../support/former-index.ts";
+import { accountRecords, startTestNode } from "../support/node.ts";
 import { mayOverlay, runInOverlay } from "./overlay.ts";
 import { LET_OTHERS_RUN, writePackagedProgram } from "./packaged-program.ts";
 
@@ -49,6 +51,46 @@ stop() { kill -TERM $pid; wait $pid; echo "stopped $?"; }
 `;
 
 describe.skipIf(!canRun)("the Debian package", () => {
+  test("does not restart a node whose index needs another format, and is refused without space for it", async () => {
+    const [first, second] = [await packageOf("0.0.1"), await packageOf("0.0.2")];
+    {
+      using node = startTestNode();
+      node.ingestAll(accountRecords(7, 10));
+      writeFormerIndex(join(folder, "former.db"), node.db);
+    }
+    const { exitCode, out } = await runInOverlay(
+      `rm -f /var/lib/man-db/auto-update
+# What the scripts ask of systemd.
+mkdir -p /run/systemd/system
+printf '#!/bin/sh\\necho "$@" >> /tmp/asked\\n' > /usr/bin/deb-systemd-invoke
+cp /bin/true /usr/bin/systemctl
+install() { echo "-- $1"; : > /tmp/asked; dpkg -i "$2" 2>&1 | grep -o '^svc was.*\\|svc: this release.*' || true; cat /tmp/asked; }
+install new ${first}
+install upgrade ${second}
+cp ${join(folder, "former.db")} /var/lib/svc/index.db
+install "with another format" ${first}
+# A file with a hole has the size of its end.
+truncate -s 8T /var/lib/svc/index.db
+install "without space" ${second}
+dpkg-query -W -f '\${Version}\n' svc`,
+      folder,
+    );
+    expect(out.trim().split("\n")).toEqual([
+      "-- new",
+      "start svc.service",
+      "-- upgrade",
+      "restart svc.service",
+      "-- with another format",
+      "svc was not restarted: its next start builds the index in a new format, and serves nothing until that is done.",
+      "-- without space",
+      expect.stringMatching(
+        /^svc: this release builds the index in a new format, which needs 5[.\d]+ MiB of free space in \/var\/lib\/svc\. There are \d+ MiB\. Nothing was changed/,
+      ),
+      "0.0.1",
+    ]);
+    expect(exitCode).toBe(0);
+  }, 120_000);
+
   test("installs, serves as its user, upgrades with data and settings kept, and is removed without the data", async () => {
     const [first, second] = [await packageOf("0.0.1"), await packageOf("0.0.2")];
     const { exitCode, out } = await runInOverlay(

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import { SqliteConnection } from "../sqlite/connection.ts";
 import { embeddedMigrations } from "../sqlite/migrations.macro.ts" with { type: "macro" };
-import { openInMemory, openReader, openWriter } from "../sqlite/open.ts";
+import { openInMemory, openReader, openWriter, versionOfFile } from "../sqlite/open.ts";
+import type { SchemaVersion } from "../sqlite/schema-version.ts";
 import { InvalidationRecorder } from "./cache-invalidations.ts";
 import type { CommitSequence } from "./commit-sequence.ts";
 import { CountChanges } from "./counts.ts";
@@ -20,6 +21,11 @@ export const INDEX_SCHEMA: number = migrations.at(-1)?.folderMillis ?? 0;
 /** The path of the index inside a data directory. */
 export function indexPath(dataDir: string): string {
   return join(dataDir, "index.db");
+}
+
+/** See `versionOfFile`. */
+export function indexVersion(path: string): SchemaVersion | undefined {
+  return versionOfFile({ database: "index", file: path }, migrations);
 }
 
 /** A connection to the index. */

@@ -46,6 +46,22 @@ export function appliedMigrations(sqlite: Database): number[] {
 /** The first migration of the index in the format before cast ids and columns. A file that has it must be built again. */
 export const FORMER_INDEX_MIGRATION = 1_795_262_699_609;
 
+/** How the schema of a database relates to that of this program. */
+export type SchemaVersion = "empty" | "former" | "older" | "current" | "newer";
+
+/** Compares the applied migrations of a database with those of this program. */
+export function compareVersion(
+  { database }: Pick<DatabaseFile, "database">,
+  applied: readonly number[],
+  known: Migrations,
+): SchemaVersion {
+  if (applied.length === 0) return "empty";
+  if (database === "index" && applied.includes(FORMER_INDEX_MIGRATION)) return "former";
+  const ours = known.map(({ folderMillis }) => folderMillis);
+  if (!applied.every((at) => ours.includes(at))) return "newer";
+  return ours.every((at) => applied.includes(at)) ? "current" : "older";
+}
+
 /**
  * Rejects an index in the former format, whose rows this version cannot read.
  *

@@ -68,6 +68,8 @@ export function startHttpWorkers(
     readonly lines: RecentLines;
     readonly damage: Pick<DamageReports, "note">;
     readonly unsent: UnsentBytes;
+    /** The port on which another thread listens for now; undefined without one. */
+    readonly startingPort: number | undefined;
     readonly admission: Admission;
     readonly onCrash: (message: string) => void;
   },
@@ -75,7 +77,7 @@ export function startHttpWorkers(
   const { ops, metrics, partMetrics, commits, fanOut, delivery, hub, writes, connectState, onCrash } = deps;
   const { ingest, matching, streamSlots, demo, threads, lines, unsent, admission } = deps;
   const count = httpWorkersOf(config.http);
-  const sharesPort = count > 1;
+  const sharesPort = count > 1 || deps.startingPort !== undefined;
   const stats: PartStats<WorkerMetrics>[] = [];
   const clients: RpcClient<HttpWorkerRpc>[] = [];
   const nodeOps: NodeOps = { ...ops, metrics: createMetricsPage(metrics, partMetrics, stats) };
@@ -160,7 +162,7 @@ export function startHttpWorkers(
     return channels.attach(worker);
   };
 
-  const first = start(config.http.port);
+  const first = start(deps.startingPort ?? config.http.port);
   const workers = [first];
   const openAll = async () => {
     const { url, port } = await first.ready;

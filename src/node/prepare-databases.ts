@@ -1,0 +1,85 @@
+import { isBulkBuilding } from "../db/index/bulk/bulk-phase.ts";
+import { indexPath, indexVersion, openIndexWriter } from "../db/index/database.ts";
+import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
+import type { SqliteConnection } from "../db/sqlite/connection.ts";
+import { recoveryOf } from "../db/sqlite/storage-error.ts";
+import { openState, statePath } from "../db/state/database.ts";
+import { unfinishedImport } from "../import/resume.ts";
+import { areDeferred } from "../ingest/deferred-records.ts";
+import { UserError } from "../lib/failure.ts";
+import { networkOf } from "../protocol/network.ts";
+import type { Common } from "../runtime/common.ts";
+import { dropCompactFile } from "./compact/compact-file.ts";
+import { migrateFormerIndex } from "./former-index.ts";
+import { applyFullText, mustBuildFullText } from "./full-text.ts";
+import type { Starting } from "./starting.ts";
+import { postgresSettings } from "./state/postgres-settings.ts";
+
+export interface PrepareOptions {
+  /** Fills an empty index with the demo network. */
+  readonly demo: boolean;
+  /** Starts with an empty state although the index has data. */
+  readonly newState: boolean;
+  /** Migrates an index of a former format first, however large it is. */
+  readonly migrate: boolean;
+  /** Shows what may take long. */
+  readonly starting: Pick<Starting, "show">;
+}
+
+/** A database up to this size is checked whole at the start, in a tenth to half a second. */
+const MAX_CHECKED_BYTES = 128 * 1024 * 1024;
+
+/** Creates the databases or migrates them before the workers open them. */
+export async function prepareDatabases(
+  common: Common,
+  { demo, newState, migrate, starting }: PrepareOptions,
+): Promise<void> {
+  const { config, log, clock } = common;
+  const startedMs = performance.now();
+  const follows = config.upstream.url !== "";
+  if (demo && follows)
+    throw new UserError(
+      "--demo creates its own network, but upstream.url follows another: remove one of them",
+    );
+  const postgres = postgresSettings(config);
+  if (demo && postgres)
+    throw new UserError("--demo is a node by itself, but state.url shares its state: remove one of them");
+  if (postgres) {
+    const { migratePostgres } = await import("../db/postgres/migrate.ts");
+    await migratePostgres(postgres, { may: config.state.migrate });
+  }
+  const path = indexPath(config.data.dir);
+  await migrateFormerIndex(common, config.data.dir, { always: migrate, onProgress: starting.show });
+  dropCompactFile(path);
+  if (indexVersion(path) === "older") await starting.show({ task: "migrating the index" });
+  using db = openIndexWriter(path);
+  refuseDamage(db);
+  claimNetwork(db, config.protocol.network);
+  claimSource(db, { follows });
+  if (mustBuildFullText(db, config.index)) await starting.show({ task: "building the full-text index" });
+  await applyFullText(common, db, config.index);
+  if (!follows && (isBulkBuilding(db) || areDeferred(db))) throw new UserError(unfinishedImport(db));
+  // Before the index gets any data, so that an index with data and no state means that the state was lost.
+  if (!postgres) {
+    using state = openState(statePath(config.data.dir), { mayCreate: newState || mayLackState(db) });
+    refuseDamage(state);
+  }
+  let records = 0;
+  if (demo) {
+    // A dynamic import, so that no other start loads the code that generates and signs the network.
+    const { fillWithDemo } = await import("../demo/fill.ts");
+    records = fillWithDemo({ db, network: networkOf(config.protocol.network), clock });
+  }
+  const durationMs = Math.round(performance.now() - startedMs);
+  if (records > 0) log.info({ records, durationMs }, "Filled the index with the demo network");
+  if (isDemo(db)) log.warn("This data directory holds the demo network, whose keys are public");
+}
+
+/** @throws UserError with the remedy for a database with damaged pages. Of a large one, only a part is read. */
+function refuseDamage(db: SqliteConnection): void {
+  const lines = db.damage({ maxBytes: MAX_CHECKED_BYTES });
+  if (lines.length === 0) return;
+  throw new UserError(
+    `${db.file} is damaged:\n${lines.map((line) => `  ${line}`).join("\n")}\n${recoveryOf(db)}.`,
+  );
+}

@@ -1,0 +1,66 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { indexPath } from "../../src/db/index/database.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { writeFormerIndex } from "../support/former-index.ts";
+import { until } from "../support/manual-time.ts";
+import { accountRecords, startTestNode } from "../support/node.ts";
+import { startNode, tempDir } from "../support/program.ts";
+import { freePort } from "../support/tls-proxies.ts";
+
+const FID = 7;
+
+test("while a format migration blocks the start, /health is 200, /ready names the stage and /status has its progress", async () => {
+  using dir = tempDir();
+  const dataDir = `${dir.path}/data`;
+  mkdirSync(dataDir, { mode: 0o700 });
+  {
+    using node = startTestNode();
+    node.ingestAll(accountRecords(FID, 10));
+    writeFormerIndex(indexPath(dataDir), node.db);
+  }
+  // The migration waits for the lock of the file that it builds, for ten seconds and with its whole thread.
+  const lock = new Database(`${indexPath(dataDir)}.new`, { create: true });
+  lock.run("BEGIN EXCLUSIVE");
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const starting = startNode({
+    command: compiledProgram,
+    dataDir,
+    args: ["--port", `${port}`],
+    serveFlags: ["--migrate", "--new-state"],
+  });
+  const get = (path: string) => fetch(`${url}${path}`, { keepalive: false }).catch(() => undefined);
+  await until(async () => (await get("/health"))?.status === 200);
+  const ready = await get("/ready");
+  expect([ready?.status, ready?.headers.get("retry-after"), await ready?.json()]).toEqual([
+    503,
+    "5",
+    { message: "the node is starting: migrating the index to a new format (copy)" },
+  ]);
+  const status = await get("/status");
+  expect([status?.status, await status?.json()]).toEqual([
+    200,
+    {
+      version: expect.any(String),
+      uptime_secs: expect.any(Number),
+      network: "mainnet",
+      starting: {
+        task: "migrating the index to a new format",
+        stage: "copy",
+        share: 0,
+        messages: expect.any(Number),
+      },
+    },
+  ]);
+  expect((await get(`/v2/svc/user?fid=${FID}`))?.status).toBe(503);
+  lock.run("ROLLBACK");
+  lock.close();
+  await using node = await starting;
+  expect(node.url).toBe(url);
+  await until(async () => (await get("/ready"))?.status === 200);
+  expect((await get(`/v2/svc/user?fid=${FID}`))?.status).toBe(200);
+  expect(node.logs()).toContain("Migrated the index");
+  expect(await node.stop()).toBe(0);
+}, 60_000);
