@@ -15,7 +15,10 @@ import { createSignedOpHasher } from "./typed-data.ts";
 /** Dependencies of the verification of signed operations. */
 export interface AuthDeps {
   readonly names: ServiceNames;
+  /** Decides how old a signature is. */
   readonly clock: Clock;
+  /** Decides which sessions have ended: that of the state. */
+  readonly stateClock: Clock;
   /** `auth.signed_at_window_secs`. */
   readonly windowSecs: number;
   readonly nonces: NonceStore;

@@ -2,7 +2,7 @@ import { createGate, type Gate } from "../lib/gate.ts";
 import type { SendPermission } from "../push/send-permission.ts";
 import { PAUSABLE, type Pausable } from "./switch-store.ts";
 
-const BYTES = 64;
+const BYTES = 72;
 const NS_PER_MS = 1_000_000n;
 
 /** A point in the history of a state in PostgreSQL. */
@@ -17,15 +17,16 @@ export interface StateMark {
 
 /**
  * What every thread of a node must know at each step, in memory that the threads share: what is paused, whether the node may
- * act, and the offset of the state's clock. The main thread writes it.
+ * act, and the time of the state. The main thread writes it.
  */
 export class NodeSignals {
   readonly shared: SharedArrayBuffer;
-  /** At 0: the paused parts, one bit each. At 1: how often the clock's offset was measured. At 2: the number of the lease. At 3: the epoch of keys. */
+  /** At 0: the paused parts, one bit each. At 1: whether the state's time is known. At 2: the number of the lease. At 3: the epoch of keys. */
   readonly #words: Int32Array<SharedArrayBuffer>;
   /**
    * At 0: until when the node may act; 0 is without an end. At 1: the time of the last tick. At 2: the clock's offset in ms.
    * At 3 to 5: the last beat, and the system identifier and timeline of its server; 0 before the first.
+   * At 6: what to add to the main thread's monotonic clock to get the state's time, ns.
    */
   readonly #times: BigInt64Array<SharedArrayBuffer>;
   /** What to add to this thread's monotonic clock to get that of the main thread, at least; each thread's starts with it. */
@@ -34,8 +35,8 @@ export class NodeSignals {
   /** @param shared that of another thread; omitted in the thread that creates it. */
   constructor(shared = new SharedArrayBuffer(BYTES)) {
     this.shared = shared;
-    this.#times = new BigInt64Array(shared, 0, 6);
-    this.#words = new Int32Array(shared, 48, 4);
+    this.#times = new BigInt64Array(shared, 0, 7);
+    this.#words = new Int32Array(shared, 56, 4);
   }
 
   isPaused(name: Pausable): boolean {
@@ -57,11 +58,16 @@ export class NodeSignals {
   isFenced(): boolean {
     const until = Atomics.load(this.#times, 0);
     if (until === 0n) return false;
+    return this.#mainNs() >= until;
+  }
+
+  /** The monotonic clock of the main thread, at least, ns. */
+  #mainNs(): bigint {
     const ownNs = process.hrtime.bigint();
     // A tick is in the past, so each look gives a lower bound. The highest is late by less than the interval of ticks.
     const bound = Atomics.load(this.#times, 1) - ownNs;
     if (this.#toMainNs === undefined || bound > this.#toMainNs) this.#toMainNs = bound;
-    return ownNs + this.#toMainNs >= until;
+    return ownNs + this.#toMainNs;
   }
 
   /**
@@ -123,12 +129,22 @@ export class NodeSignals {
 
   set clockOffsetMs(ms: number) {
     Atomics.store(this.#times, 2, BigInt(Math.round(ms)));
-    Atomics.add(this.#words, 1, 1);
   }
 
-  /** Changes with each measurement of the clock's offset. */
-  get clockMeasurement(): number {
-    return Atomics.load(this.#words, 1);
+  /**
+   * The time of the state, unix ms; undefined before the main thread has set it. It follows monotonic time alone, so no step of this
+   * machine's clock moves it. A thread that has just started may be late by less than the interval of ticks.
+   */
+  get stateTimeMs(): number | undefined {
+    if (Atomics.load(this.#words, 1) === 0) return undefined;
+    return Number((this.#mainNs() + Atomics.load(this.#times, 6)) / NS_PER_MS);
+  }
+
+  /** Sets the time of the state of now. The main thread calls it. */
+  setStateTime(ms: number): void {
+    this.tick();
+    Atomics.store(this.#times, 6, BigInt(Math.round(ms)) * NS_PER_MS - process.hrtime.bigint());
+    Atomics.store(this.#words, 1, 1);
   }
 }
 

@@ -74,6 +74,8 @@ export interface SignerServiceDeps {
   readonly registry: Pick<KeyRegistry, "fidOfCustody">;
   readonly custodyOf: CustodyOf;
   readonly clock: Clock;
+  /** Decides which nonces have expired: that of the state. */
+  readonly stateClock: Clock;
   /** Undefined without a master key. */
   readonly tokens: ApprovalTokens | undefined;
   /** The URL that links are made of; undefined where it is not known. */
@@ -92,7 +94,20 @@ const MAX_FIRST = 100;
 const MAX_KEYS = 1000;
 
 export function createSignerService(deps: SignerServiceDeps): SignerService {
-  const { store, audit, nonces, states, facts, registry, custodyOf, clock, tokens, linkBase, thread } = deps;
+  const {
+    store,
+    audit,
+    nonces,
+    states,
+    facts,
+    registry,
+    custodyOf,
+    clock,
+    stateClock,
+    tokens,
+    linkBase,
+    thread,
+  } = deps;
 
   function viewOf({ signer, state }: SeenSigner): SignerView {
     const { request } = signer;
@@ -183,7 +198,7 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
     },
 
     async listOfSignIn(actor, { message, signature }) {
-      const times = { nowSecs: nowSecs(clock), maxAgeSecs: ONE_TIME_NONCE_SECS };
+      const times = { nowSecs: nowSecs(stateClock), maxAgeSecs: ONE_TIME_NONCE_SECS };
       const signIn = verifySignIn(message, signature, times);
       if (!signIn.ok) return refuse("unauthorized", signIn.error);
       const { nonce, address } = signIn.value;
@@ -195,7 +210,7 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
 
     async issueNonce() {
       const nonce = createNonceText();
-      await nonces.issue({ nonce, purpose: "login" }, nowSecs(clock) + ONE_TIME_NONCE_SECS);
+      await nonces.issue({ nonce, purpose: "login" }, nowSecs(stateClock) + ONE_TIME_NONCE_SECS);
       return nonce;
     },
 

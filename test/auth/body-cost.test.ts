@@ -27,6 +27,7 @@ test("hashes the body only after all checks of the headers have passed", async (
   const verify = createVerify({
     names: serviceNames("svc"),
     clock: signed.api.node.clock,
+    stateClock: signed.api.node.clock,
     windowSecs: 300,
     nonces: {
       isSpent: async ({ nonce }) => spent.has(Buffer.from(nonce).toString("hex")),

@@ -35,6 +35,7 @@ import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { registerSendMetrics } from "../../src/push/send-metrics.ts";
 import { createHubReads, type HubReadDeps } from "../../src/read/hub/hub-reads.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
+import type { Clock } from "../../src/runtime/clock.ts";
 import { tokenKeysOf } from "../../src/signers/approval-token.ts";
 import { maxQueuedOf } from "../../src/webhooks/deliver/queue-limits.ts";
 import { createPreviews } from "../../src/webhooks/preview/previews.ts";
@@ -89,6 +90,8 @@ export interface TestApiOptions {
   readonly shares?: Admission["shares"];
   /** The status of an index that is behind the followed node. */
   readonly staleReason?: StaleReason;
+  /** See `OpenState`. Default: the clock of the node. */
+  readonly stateClock?: Clock;
 }
 
 const UNBOUNDED = { perMinute: 1e9, burst: 1e9 };
@@ -134,6 +137,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const signals = new NodeSignals();
   const parts = {
     common,
+    stateClock: options.stateClock,
     forgetKeys: () => signals.forgetKeys(),
     keyMemory: signals,
     index: db,

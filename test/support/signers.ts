@@ -91,6 +91,7 @@ export function openSigners(options: { readonly maxSigners?: number; readonly ex
     registry,
     custodyOf: custodyFromIndex(db),
     clock,
+    stateClock: clock,
     tokens: createApprovalTokens([tokenKey, ...former]),
     linkBase: () => LINK_BASE,
     thread,

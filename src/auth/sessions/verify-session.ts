@@ -35,7 +35,7 @@ const ended = (message: string) => new ApiError("unauthorized", message, { code:
  * stores nothing. Reads spend no nonce: their repetition within a minute shows what it showed before.
  */
 export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): VerifySession {
-  const { names, clock, nonces, custodyOf, staleReason, isPaused } = deps;
+  const { names, clock, stateClock, nonces, custodyOf, staleReason, isPaused } = deps;
   const readHeaders = createSessionHeadersReader(names);
   // Nonces of both kinds share a table, and the time until which it is complete.
   const nonceSecs = Math.max(deps.windowSecs, WINDOW_SECS);
@@ -59,9 +59,10 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
       throw unauthorized(`signed at more than ${WINDOW_SECS} seconds from the server's time`);
     }
     const findSession = async (): Promise<Session> => {
-      const session = await sessions.find(sessionId, nowSecs(clock));
+      const stateNow = nowSecs(stateClock);
+      const session = await sessions.find(sessionId, stateNow);
       // A session of the future was created while the clock was wrong, so its end is unknown.
-      if (!session || session.ownerFid !== fid || session.createdAt > now + WINDOW_SECS)
+      if (!session || session.ownerFid !== fid || session.createdAt > stateNow + WINDOW_SECS)
         throw ended("the session is unknown or has ended");
       return session;
     };
@@ -100,7 +101,7 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
       const times = { nowSecs: now, validUntil: signedAt + nonceSecs, expiresAt: now + 2 * nonceSecs };
       if (!(await nonces.spend(spent, times))) throw unauthorized("nonce was used before");
     }
-    markUsed(session, now);
+    markUsed(session, nowSecs(stateClock));
     return session;
   };
 }

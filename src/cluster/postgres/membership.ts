@@ -174,6 +174,7 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
     offsetAtMs = performance.now();
     differenceMs = clock.nowMs() - offsetAtMs;
     signals.clockOffsetMs = offsetMs;
+    signals.setStateTime(clock.nowMs() + offsetMs);
     const isFar = (ms: number) => Math.abs(ms) > OFFSET_WARNING_MS;
     if (isFar(offsetMs) && !isFar(before))
       log.warn({ offsetMs: Math.round(offsetMs) }, "The clocks of this machine and of PostgreSQL differ");

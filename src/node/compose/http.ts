@@ -20,6 +20,7 @@ import type { RpcClient } from "../../lib/port-rpc.ts";
 import type { OwnTarget } from "../../net/own-target.ts";
 import type { FanOut } from "../../push/fan-out.ts";
 import { HydrationCache } from "../../read/hydrate/cache.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { Descriptors } from "../../runtime/descriptors.ts";
 import type { Streams } from "../../stream/streams.ts";
@@ -64,6 +65,8 @@ export function createNodeHttp(deps: {
   /** What the main thread knows for the console. */
   readonly console: RpcClient<ConsoleRpc>;
   readonly stateNode: StateNode;
+  /** See `OpenState`. */
+  readonly stateClock: Clock;
   readonly isPaused: (name: Pausable) => boolean;
   /** Shared by all HTTP workers. */
   readonly signals: Pick<NodeSignals, "keyEpoch" | "forgetKeys" | "isFenced">;
@@ -86,6 +89,7 @@ export function createNodeHttp(deps: {
     delivery,
     ops,
     stateNode,
+    stateClock,
     isPaused,
     signals,
     admission,
@@ -106,6 +110,7 @@ export function createNodeHttp(deps: {
     delivery,
     staleReason,
     isPaused,
+    stateClock,
     forgetKeys: () => signals.forgetKeys(),
     ownTargets,
     namesSuffix: isDemo(db) ? DEMO_NAMES : undefined,
@@ -114,6 +119,7 @@ export function createNodeHttp(deps: {
   const signers = createNodeSigners({
     config,
     clock,
+    stateClock,
     db,
     stores: state,
     thread: config.writes.enabled || config.signers.enabled ? deps.writesThread.signers : undefined,

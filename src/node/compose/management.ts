@@ -10,6 +10,7 @@ import { createOwnOrigin } from "../../http/own-origin.ts";
 import { createConfiguredGuard } from "../../net/configured-client.ts";
 import { acceptingNamesUnder, type UrlGuard } from "../../net/guard.ts";
 import type { OwnTarget } from "../../net/own-target.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import { createSessionService } from "../../sessions/session-service.ts";
 import { createDeliveryService } from "../../webhooks/delivery-service.ts";
@@ -28,6 +29,8 @@ export function createManagement(options: {
   >;
   /** The delivery worker. Without it the engine finds newly queued deliveries at its next poll, and there are no previews. */
   readonly delivery?: Pick<DeliveryNode, "wake" | "preview">;
+  /** See `OpenState`. Default: the clock. */
+  readonly stateClock?: Clock;
   /** Makes the gates of all HTTP workers forget what they know of API keys. Default: there are none. */
   readonly forgetKeys?: () => void;
   /** Default: the guard of the settings in `net`. */
@@ -43,6 +46,7 @@ export function createManagement(options: {
 }): ManagementDeps {
   const { index, state } = options;
   const { config, clock, log } = options.common;
+  const { stateClock = clock } = options;
   const { api_keys: apiKeys, apps, auth, http, net, service, webhooks } = config;
   const custodyOf = custodyFromIndex(index);
   const calls = options.guard ?? createConfiguredGuard(net, { ownTargets: options.ownTargets });
@@ -51,14 +55,14 @@ export function createManagement(options: {
   const appService = createAppService({
     store: state.apps,
     guard,
-    clock,
+    clock: stateClock,
     settings: { cap: apps.max_apps_per_owner, graceSecs: apps.secret_grace_period_secs },
   });
   const wake = async (webhookId: string) => options.delivery?.wake(webhookId);
   const webhookService = createWebhookService({
     store: state.webhooks,
     guard,
-    clock,
+    clock: stateClock,
     settings: { cap: webhooks.max_webhooks_per_owner, graceSecs: webhooks.secret_grace_period_secs },
     wake,
   });
@@ -66,6 +70,7 @@ export function createManagement(options: {
     auth: {
       names: serviceNames(service.name),
       clock,
+      stateClock,
       log: log.child({ subsystem: "management" }),
       windowSecs: auth.signed_at_window_secs,
       nonces: state.nonces,
@@ -78,7 +83,7 @@ export function createManagement(options: {
     apiKeys: createApiKeyService({
       store: state.apiKeys,
       audit: state.audit,
-      clock,
+      clock: stateClock,
       settings: { cap: apiKeys.max_keys_per_owner, graceSecs: apiKeys.secret_grace_period_secs },
       limits: { unitsPerMinute: apiKeys.units_per_minute, writesPerMinute: apiKeys.writes_per_minute },
       serviceName: service.name,
@@ -88,7 +93,7 @@ export function createManagement(options: {
     }),
     sessions: createSessionService({
       store: state.sessions,
-      clock,
+      clock: stateClock,
       custodyOf,
       maxTtlSecs: auth.session_ttl_secs,
       ownOrigin: createOwnOrigin({ publicUrl: service.public_url, listenHost: http.host }),

@@ -47,7 +47,7 @@ export function createPush(options: {
     apps,
     campaigns,
     fanOut,
-    clock,
+    clock: management.auth.stateClock,
     dedupeTtlSecs: config.send.dedupe_ttl_secs,
     stopping: options.stopping ?? new AbortController().signal,
   });
@@ -71,7 +71,7 @@ export function createPush(options: {
       clock,
     }),
     campaigns: createCampaignService({ apps: management.apps, campaigns }),
-    appOfKey: createSendKeyLookup({ apps, clock }),
+    appOfKey: createSendKeyLookup({ apps, clock: management.auth.stateClock }),
     appsOf: (ownerFid) => management.apps.list(ownerFid),
     senderView: createSenderView({ campaigns, tokens }),
   };

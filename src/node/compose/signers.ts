@@ -22,6 +22,8 @@ import { appliedBlocksOf } from "./signing.ts";
 export interface NodeSignersDeps {
   readonly config: Config;
   readonly clock: Clock;
+  /** See `OpenState`. Default: the clock. */
+  readonly stateClock?: Clock;
   readonly db: IndexDatabase;
   readonly stores: Pick<StateStores, "signers" | "oneTimeNonces" | "audit">;
   /** The thread that has the vault; undefined where there is none. */
@@ -37,7 +39,7 @@ export function createNodeSigners(deps: NodeSignersDeps): {
   readonly service: SignerService;
   readonly approve: Omit<ApproveDeps, "assets" | "own">;
 } {
-  const { config, clock, db, stores, tokenKeys, linkBase, staleReason } = deps;
+  const { config, clock, stateClock = clock, db, stores, tokenKeys, linkBase, staleReason } = deps;
   const thread = deps.thread ?? absentThread;
   const facts = keyFactsFromIndex(db);
   const store = stores.signers;
@@ -53,6 +55,7 @@ export function createNodeSigners(deps: NodeSignersDeps): {
       registry: keyRegistryFromIndex(db),
       custodyOf: custodyFromIndex(db),
       clock,
+      stateClock,
       tokens: current && createApprovalTokens([current, ...former]),
       linkBase,
       thread,

@@ -1,11 +1,18 @@
+import type { NodeSignals } from "../../cluster/node-signals.ts";
 import { createPauses, watchSwitches } from "../../cluster/pauses.ts";
 import { createSwitches } from "../../cluster/sqlite/switch-store.ts";
-import { openStateReader, statePath } from "../../db/state/database.ts";
+import { openStateReader, type StateDatabase, statePath } from "../../db/state/database.ts";
+import { savedClockSecs } from "../../db/state/saved-clock.ts";
+import { createSteadyClock } from "../../db/state/state-clock.ts";
 import { startSingleNode } from "../../db/state/state-node.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import { signerReads } from "../../signers/sqlite/signer-store.ts";
 import { refuseMissingKeys } from "../signers/master-keys.ts";
 import type { MainState, MainStateDeps } from "./main-thread-state.ts";
 import { postgresSettings } from "./postgres-settings.ts";
+
+/** How often the other threads get the time of state.db. */
+const CLOCK_INTERVAL_MS = 250;
 
 /**
  * Opens the state for the main thread, and joins the other nodes of a state in PostgreSQL. The database is there, with the
@@ -19,11 +26,25 @@ export async function openMainState(deps: MainStateDeps): Promise<MainState> {
   return joinPostgres(settings, deps);
 }
 
+/** Lets all threads follow the clock of state.db. Its writer has one of the same kind. */
+function shareClock(reader: StateDatabase, signals: NodeSignals): () => void {
+  const savedSecs = savedClockSecs(reader);
+  const clock = createSteadyClock({
+    clock: systemClock,
+    savedMs: savedSecs === undefined ? undefined : savedSecs * 1000,
+  });
+  const share = () => signals.setStateTime(clock.nowMs());
+  share();
+  const sharing = setInterval(share, CLOCK_INTERVAL_MS);
+  return () => clearInterval(sharing);
+}
+
 async function openLocal({ common, nodeId, signals }: MainStateDeps): Promise<MainState> {
   const { config, log } = common;
   const pauses = createPauses({ signals, log });
   const reader = openStateReader(statePath(config.data.dir));
   refuseMissingKeys(config, await signerReads(reader).keyUses());
+  const stopClock = shareClock(reader, signals);
   const stopWatching = await watchSwitches({ switches: createSwitches(reader), pauses, log });
   return {
     node: startSingleNode(nodeId),
@@ -32,6 +53,7 @@ async function openLocal({ common, nodeId, signals }: MainStateDeps): Promise<Ma
     postgres: undefined,
     async stop() {
       stopWatching();
+      stopClock();
       reader[Symbol.dispose]();
     },
   };

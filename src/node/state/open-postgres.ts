@@ -1,49 +1,45 @@
 import { NodeSignals } from "../../cluster/node-signals.ts";
-import { createOffsetClock } from "../../cluster/offset-clock.ts";
 import { createResealLease } from "../../cluster/postgres/reseal-lease.ts";
 import { verifyState } from "../../cluster/postgres/verify-state.ts";
 import { createWorkLease } from "../../cluster/postgres/work-lease.ts";
+import { createSharedClock } from "../../cluster/shared-clock.ts";
 import type { Config } from "../../config/schema.ts";
 import { stateConnections } from "../../config/state-connections.ts";
 import type { VerifyConnection } from "../../db/postgres/driver.ts";
 import { PgStats } from "../../db/postgres/pool-stats.ts";
 import { openPgPools, type PgPools, type PgSettings } from "../../db/postgres/pools.ts";
-import type { StateClock } from "../../db/state/state-clock.ts";
 import { runLimitsOf } from "../../push/store/campaign-store.ts";
-import { systemClock } from "../../runtime/clock.ts";
 import { maxQueuedOf } from "../../webhooks/deliver/queue-limits.ts";
 import { createPostgresStores, createPostgresSweeps } from "./postgres-stores.ts";
-import type { OpenState, OpenStateDeps, StateLink, StatePart } from "./thread-state.ts";
+import type { OpenState, OpenStateDeps, StatePart } from "./thread-state.ts";
 
 /** Opens the state in PostgreSQL for one thread. */
 export function openInPostgres(settings: PgSettings, deps: OpenStateDeps): OpenState {
   const { config, link } = deps;
-  const { node, signals } = link;
+  const { node } = link;
+  const signals = new NodeSignals(link.signals);
+  const clock = createSharedClock(signals);
   const pools = openPools(settings, {
     ...deps,
     nodeId: node.nodeId,
-    verify: verifyState(node, new NodeSignals(signals)),
+    verify: verifyState(node, signals),
     stats: new PgStats(link.pgStats),
   });
   const options = {
-    clock: stateClockOf(link),
+    clock,
     node,
     limits: { maxQueued: maxQueuedOf(config.webhooks) },
     runLimits: runLimitsOf(config.send),
   };
   return {
     stores: createPostgresStores(pools, options),
-    clock: options.clock,
+    clock,
+    stateClock: clock,
     sweeps: createPostgresSweeps(pools, options),
     maintenanceLease: createWorkLease(pools.main, node, "maintenance"),
     resealLease: (keyId) => createResealLease(pools.main, node, keyId),
     [Symbol.asyncDispose]: () => pools[Symbol.asyncDispose](),
   };
-}
-
-/** The clock of a state in PostgreSQL. */
-export function stateClockOf({ signals }: StateLink): StateClock {
-  return createOffsetClock({ clock: systemClock, signals: new NodeSignals(signals) });
 }
 
 /** Opens the pools of a thread. They connect with their first statement. */

@@ -1,3 +1,5 @@
+import { NodeSignals } from "../../cluster/node-signals.ts";
+import { createExpiryClock } from "../../cluster/shared-clock.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
 import { connectRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
@@ -23,6 +25,7 @@ function openInSqlite({ config, link }: OpenStateDeps): OpenState {
   return {
     stores: createStateStores(reader, callWriter),
     clock: systemClock,
+    stateClock: createExpiryClock(new NodeSignals(link.signals)),
     sweeps: createStateSweeps(reader, callWriter),
     maintenanceLease: undefined,
     resealLease: undefined,

@@ -25,6 +25,8 @@ export interface OpenState extends AsyncDisposable {
   readonly stores: StateStores;
   /** The time by which the thread decides what is due: PostgreSQL's, or else the machine's. */
   readonly clock: Clock;
+  /** The time by which secrets, keys and sessions expire: no step of the machine's clock lets them live longer. */
+  readonly stateClock: Clock;
   /** For maintenance alone. */
   readonly sweeps: readonly Sweep[];
   /** Held by the one node that sweeps; undefined with state.db. */

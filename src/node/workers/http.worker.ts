@@ -107,6 +107,7 @@ runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
     loadWebBuild,
     console: connectConsole(init.console),
     stateNode: link.node,
+    stateClock: state.stateClock,
     isPaused: (name) => signals.isPaused(name),
     unsent,
     streams,
