@@ -39,7 +39,7 @@ export function partText(): string {
   if (!app) throw new Error("there are no scopes");
   const { bytes, seconds } = costOf(app);
   const messages = app.messages.toLocaleString("en");
-  return `${app.name} with ${messages} messages take ${(bytes / GB).toFixed(1)} GB and ${Math.round(seconds)} s`;
+  return `${app.fids.toLocaleString("en")} fids with ${messages} messages take ${(bytes / GB).toFixed(1)} GB and ${Math.round(seconds)} s`;
 }
 
 /** What the node to follow takes, as the end of a sentence. */

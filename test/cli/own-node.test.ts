@@ -48,6 +48,14 @@ describe("a command beside the node of a data directory", () => {
     });
   });
 
+  test("says what is missing where no node has started, or where only another user may look", async () => {
+    const nowhere = await run(["--data-dir", `${dir.path}/nowhere`, "console"]);
+    expect(nowhere).toMatchObject({ exitCode: 1, out: "" });
+    expect(nowhere.errors).toStartWith(
+      `error: no node has started over the data directory ${dir.path}/nowhere`,
+    );
+  });
+
   test.skipIf(process.getuid?.() !== 0)(
     "does not follow the data directory of another user in the place where it happens to run",
     async () => {

@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../lib/failure.ts";
 import { writePrivateFile } from "../../lib/private-file.ts";
 import { randomBase58 } from "../../lib/random-base58.ts";
+import { programName } from "../../version.ts";
 
 /** In the data directory. It is in no backup and no snapshot. */
 export const OPERATOR_TOKEN_FILE = "operator.token";
@@ -32,13 +33,25 @@ export function ensureOperatorToken(dataDir: string): string {
 export function readOperatorToken(dataDir: string): string {
   const path = join(dataDir, OPERATOR_TOKEN_FILE);
   const token = read(path);
-  if (token === undefined)
-    throw new UserError(
-      `${path} cannot be read: the node makes it at its start, for the user that runs it. For another node set console.operator_token`,
-    );
+  if (token === undefined) throw new UserError(missingToken(dataDir));
   if (!VALID.test(token))
     throw new UserError(`${path} has no operator token. Restart the node: it makes a new one at its start`);
   return token;
+}
+
+function missingToken(dataDir: string): string {
+  if (existsSync(dataDir) && !mayEnter(dataDir))
+    return `the data directory ${dataDir} is for the user of its node alone: run this as that user, as in sudo -u ${programName} ${programName} console`;
+  return `no node has started over the data directory ${dataDir}: start one (${programName} serve), name its --data-dir, or set console.operator_token for one elsewhere`;
+}
+
+function mayEnter(dir: string): boolean {
+  try {
+    accessSync(dir, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function read(path: string): string | undefined {

@@ -1,8 +1,11 @@
 import type { Config } from "../../config/schema.ts";
 import { reasonOf } from "../../lib/failure.ts";
 import { type ListenAddress, listenersOf, listenFaultAt } from "../../net/listen-address.ts";
+import type { CheckName } from "../../node/checks.ts";
 import type { Check } from "./checks.ts";
-import { type Finding, fail, ok } from "./finding.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+const NOT_SET_UP: CheckName = "not_set_up";
 
 /** Whether the ports are free for a node that does not run yet. */
 export const portsCheck = (config: Pick<Config, "http" | "hub">): Check => ({
@@ -29,9 +32,13 @@ export const readyCheck = (askReady: () => Promise<string>): Check => ({
       await askReady();
       return [ok("running node", "uses the data directory and is ready")];
     } catch (cause) {
+      const reason = `uses the data directory; ${reasonOf(cause)}`;
+      // It runs with the settings of its package; those that are checked here may be newer.
+      if (reason.includes(NOT_SET_UP))
+        return [warn("running node", reason, "Restart it after svc init: it then runs with these settings")];
       const advice =
         "Its /status and its log say more; a node that fills its index is ready after that, one at index.max_bytes when the bound is higher or the index smaller (svc index compact)";
-      return [fail("running node", `uses the data directory; ${reasonOf(cause)}`, advice)];
+      return [fail("running node", reason, advice)];
     }
   },
 });

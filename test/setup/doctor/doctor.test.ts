@@ -121,6 +121,15 @@ describe("the data directory", () => {
         text: expect.stringContaining("503"),
       });
       expect(filling.get("open files")?.text).toStartWith("the running node");
+      // The node of a package that was just installed does not have the settings yet that are examined.
+      const notSetUp = async () => {
+        throw new UserError('/ready responded 503 {"message":"not_set_up: the node has no data"}');
+      };
+      const installed = await examined([], { dir: other.path, askReady: notSetUp });
+      expect(installed.get("running node")).toMatchObject({
+        level: "warn",
+        advice: expect.stringContaining("Restart it"),
+      });
     } finally {
       opened.release();
     }
