@@ -163,6 +163,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     );
   const streamSlots = createStreamSlots(
     { connections: caps.streams, connectionsPerAddress: config.stream.max_connections_per_ip },
+    admission.budgets,
     () => lagSecsOf(upstream?.latest()),
   );
   let isStarted = false;

@@ -1,3 +1,5 @@
+import type { Admission } from "../admission/admission.ts";
+import { Budget, type Hold } from "../admission/budget.ts";
 import { REGEX_FIELDS } from "../webhooks/match/event-keys.ts";
 import type { Subscription } from "../webhooks/subscription.ts";
 
@@ -11,8 +13,14 @@ export interface SubscriptionCost {
 
 export type Transport = "sse" | "websocket";
 
-/** Which limit has no room: of all connections, of the client's, of distinct expressions, of all entries, of the client's. */
-export type SlotRefusal = "connections" | "address" | "expressions" | "entries" | "address entries";
+/** Which limit has no room: of connections, expressions or entries, of all clients or of this one. */
+export type SlotRefusal =
+  | "connections"
+  | "address"
+  | "expressions"
+  | "address expressions"
+  | "entries"
+  | "address entries";
 
 export type SlotAnswer =
   | { readonly slot: number; readonly lagSecs: number }
@@ -42,16 +50,22 @@ export interface StreamSlotStats {
   readonly maxConnections: number;
 }
 
-/** Distinct expressions of all streams. Each is matched against every event, alone or with others. */
+/** Different expressions of all streams. Each is matched against every event, alone or with others. */
 const MAX_EXPRESSIONS = 200;
-/** An entry takes about 300 bytes of the matching thread. */
-const MAX_ENTRIES = 500_000;
-const MAX_ENTRIES_PER_ADDRESS = 100_000;
 
 interface Slot {
   readonly address: string;
   readonly transport: Transport;
-  cost: SubscriptionCost;
+  /** Of the lists of its subscription. */
+  readonly entries: Hold;
+  readonly connection: Hold;
+  expressions: readonly string[];
+}
+
+/** The streams of one client with an expression. */
+interface ExpressionUse {
+  readonly hold: Hold;
+  streams: number;
 }
 
 /** Returns what a subscription takes. */
@@ -67,79 +81,104 @@ export function costOf(subscription: Subscription): SubscriptionCost {
   return { expressions: [...expressions], entries };
 }
 
-/** @param lagSecs How far the index is behind the followed node; 0 without one. */
+/**
+ * @param budgets what clients hold of the matching thread.
+ * @param lagSecs How far the index is behind the followed node; 0 without one.
+ */
 export function createStreamSlots(
   limits: StreamSlotLimits,
+  budgets: Pick<Admission["budgets"], "streamEntries" | "streamExpressions">,
   lagSecs: () => number,
 ): StreamSlots & { stats(): StreamSlotStats } {
+  const connections = new Budget({
+    unit: "streams",
+    total: limits.connections,
+    perClient: limits.connectionsPerAddress,
+  });
   const slots = new Map<number, Slot>();
-  const byAddress = new Map<string, { connections: number; entries: number }>();
-  const byExpression = new Map<string, number>();
-  let entries = 0;
+  /** By expression and address. */
+  const uses = new Map<string, Map<string, ExpressionUse>>();
   let nextSlot = 1;
 
-  function refusalOf(address: string, cost: SubscriptionCost): SlotRefusal | undefined {
-    const added = cost.expressions.filter((expression) => !byExpression.has(expression)).length;
-    if (byExpression.size + added > MAX_EXPRESSIONS && added > 0) return "expressions";
-    const own = byAddress.get(address)?.entries ?? 0;
-    if (cost.entries > 0 && own + cost.entries > MAX_ENTRIES_PER_ADDRESS) return "address entries";
-    if (cost.entries > 0 && entries + cost.entries > MAX_ENTRIES) return "entries";
+  /** Adds what a subscription takes, all of it or nothing. */
+  function add(slot: Slot, cost: SubscriptionCost): SlotRefusal | undefined {
+    const added = cost.expressions.filter((expression) => !uses.has(expression)).length;
+    if (added > 0 && uses.size + added > MAX_EXPRESSIONS) return "expressions";
+    const shortage = cost.entries > 0 ? slot.entries.grow(cost.entries) : undefined;
+    if (shortage) return shortage === "client" ? "address entries" : "entries";
+    for (const expression of cost.expressions) {
+      const refused = addExpression(slot, expression);
+      if (!refused) continue;
+      subtract(slot);
+      return refused;
+    }
     return undefined;
   }
 
-  function add({ address, cost }: Slot): void {
-    const own = byAddress.get(address) ?? { connections: 0, entries: 0 };
-    byAddress.set(address, {
-      connections: own.connections + 1,
-      entries: own.entries + cost.entries,
-    });
-    entries += cost.entries;
-    for (const expression of cost.expressions)
-      byExpression.set(expression, (byExpression.get(expression) ?? 0) + 1);
+  function addExpression(slot: Slot, expression: string): SlotRefusal | undefined {
+    const { address } = slot;
+    const byAddress = uses.get(expression) ?? new Map<string, ExpressionUse>();
+    const use = byAddress.get(address) ?? { hold: budgets.streamExpressions.open(address), streams: 0 };
+    const shortage = use.streams === 0 ? use.hold.grow(1) : undefined;
+    if (shortage) return shortage === "client" ? "address expressions" : "expressions";
+    use.streams += 1;
+    uses.set(expression, byAddress.set(address, use));
+    slot.expressions = [...slot.expressions, expression];
+    return undefined;
   }
 
-  function subtract({ address, cost }: Slot): void {
-    const own = byAddress.get(address);
-    if (own && own.connections > 1)
-      byAddress.set(address, { connections: own.connections - 1, entries: own.entries - cost.entries });
-    else byAddress.delete(address);
-    entries -= cost.entries;
-    for (const expression of cost.expressions) {
-      const users = (byExpression.get(expression) ?? 1) - 1;
-      if (users > 0) byExpression.set(expression, users);
-      else byExpression.delete(expression);
+  function subtract(slot: Slot): void {
+    slot.entries.shrinkTo(0);
+    for (const expression of slot.expressions) {
+      const byAddress = uses.get(expression);
+      const use = byAddress?.get(slot.address);
+      if (!byAddress || !use) continue;
+      use.streams -= 1;
+      if (use.streams > 0) continue;
+      use.hold.end();
+      byAddress.delete(slot.address);
+      if (byAddress.size === 0) uses.delete(expression);
     }
+    slot.expressions = [];
   }
 
   return {
-    take(request) {
-      const { address, cost } = request;
-      if (slots.size >= limits.connections) return { refused: "connections" };
-      if ((byAddress.get(address)?.connections ?? 0) >= limits.connectionsPerAddress)
-        return { refused: "address" };
-      const refused = refusalOf(address, cost);
-      if (refused) return { refused };
-      const slot = nextSlot++;
-      slots.set(slot, { ...request });
-      add(request);
-      return { slot, lagSecs: lagSecs() };
+    take({ address, transport, cost }) {
+      const slot: Slot = {
+        address,
+        transport,
+        entries: budgets.streamEntries.open(address),
+        connection: connections.open(address),
+        expressions: [],
+      };
+      const shortage = slot.connection.grow(1);
+      if (shortage) return { refused: shortage === "client" ? "address" : "connections" };
+      const refused = add(slot, cost);
+      if (refused) {
+        slot.connection.end();
+        return { refused };
+      }
+      const id = nextSlot++;
+      slots.set(id, slot);
+      return { slot: id, lagSecs: lagSecs() };
     },
 
-    change(slot, cost) {
-      const held = slots.get(slot);
-      if (!held) return undefined;
-      subtract(held);
-      const refused = refusalOf(held.address, cost);
-      if (!refused) held.cost = cost;
-      add(held);
+    change(id, cost) {
+      const slot = slots.get(id);
+      if (!slot) return undefined;
+      const before = { expressions: slot.expressions, entries: slot.entries.amount };
+      subtract(slot);
+      const refused = add(slot, cost);
+      if (refused) add(slot, before);
       return refused;
     },
 
-    release(slot) {
-      const held = slots.get(slot);
-      if (!held) return;
-      slots.delete(slot);
-      subtract(held);
+    release(id) {
+      const slot = slots.get(id);
+      if (!slot) return;
+      slots.delete(id);
+      subtract(slot);
+      slot.connection.end();
     },
 
     stats() {
@@ -147,8 +186,8 @@ export function createStreamSlots(
       const count = (transport: Transport) => all.filter((slot) => slot.transport === transport).length;
       return {
         connections: { sse: count("sse"), websocket: count("websocket") },
-        addresses: byAddress.size,
-        expressions: byExpression.size,
+        addresses: new Set(all.map(({ address }) => address)).size,
+        expressions: uses.size,
         maxConnections: limits.connections,
       };
     },

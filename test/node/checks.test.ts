@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import pino from "pino";
 import { Registry } from "prom-client";
+import { createAdmission } from "../../src/admission/admission.ts";
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import { createBreaker } from "../../src/db/postgres/breaker.ts";
 import { openState, openStateWriter, statePath } from "../../src/db/state/database.ts";
@@ -60,7 +61,12 @@ function nodeOps(isStarted: () => boolean, config = configWith()) {
     threads: { reports: async () => [] },
     upstream: undefined,
     postgres: undefined,
-    streams: () => createStreamSlots({ connections: 5, connectionsPerAddress: 1 }, () => 0).stats(),
+    streams: () =>
+      createStreamSlots(
+        { connections: 5, connectionsPerAddress: 1 },
+        createAdmission().budgets,
+        () => 0,
+      ).stats(),
     pauses: { latest: () => [] },
     isStarted,
     storage: { replaced: async () => undefined, onReplaced: () => {}, damage: createDamageReports([], log) },

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import pino from "pino";
 import { Gauge, Registry } from "prom-client";
+import { createAdmission } from "../../src/admission/admission.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { connectRpc, serveRpc } from "../../src/lib/port-rpc.ts";
 import { createThreads } from "../../src/node/console/threads.ts";
@@ -167,7 +168,12 @@ test("the status and the metrics respond while no part does", async () => {
     }),
     upstream: undefined,
     postgres: undefined,
-    streams: () => createStreamSlots({ connections: 5, connectionsPerAddress: 1 }, () => 0).stats(),
+    streams: () =>
+      createStreamSlots(
+        { connections: 5, connectionsPerAddress: 1 },
+        createAdmission().budgets,
+        () => 0,
+      ).stats(),
     pauses: { latest: () => [] },
     isStarted: () => true,
     storage: { replaced: async () => undefined, onReplaced: () => {}, damage: { of: () => undefined } },

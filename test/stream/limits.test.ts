@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { createAdmission } from "../../src/admission/admission.ts";
 import { deleteEventsUpTo, eventRange, markAllPublished } from "../../src/db/index/outbox.ts";
 import { cursorOf, NO_BLOCKS } from "../../src/stream/position.ts";
 import { createStreamSlots } from "../../src/stream/slots.ts";
@@ -141,24 +142,53 @@ describe("filters", () => {
     expect(await client.next()).toBeUndefined();
   });
 
-  test("of all streams and of an address take a bounded part of the process", () => {
-    start();
-    const slots = createStreamSlots({ connections: 1000, connectionsPerAddress: 1000 }, () => 7);
-    const take = (address: string, cost: { expressions?: string[]; entries?: number }) =>
-      slots.take({ address, transport: "sse", cost: { expressions: [], entries: 0, ...cost } });
-    for (let n = 0; n < 50; n++)
-      expect(take("a", { expressions: [0, 1, 2, 3].map((one) => `${n} ${one}`) })).toEqual({
-        slot: n + 1,
-        lagSecs: 7,
-      });
-    expect(take("a", { expressions: ["another"] })).toEqual({ refused: "expressions" });
-    expect(take("a", { expressions: ["1 1"] })).toHaveProperty("slot");
-    expect(take("b", { entries: 100_001 })).toEqual({ refused: "address entries" });
-    for (const address of ["b", "c", "d", "e", "f"])
-      expect(take(address, { entries: 100_000 })).toHaveProperty("slot");
-    expect(take("g", { entries: 1 })).toEqual({ refused: "entries" });
-    slots.release(1);
-    expect(slots.change(2, { expressions: ["another"], entries: 0 })).toBeUndefined();
+  describe("take a bounded part of the process", () => {
+    type Cost = { readonly expressions?: readonly string[]; readonly entries?: number };
+    const costOf = (cost: Cost) => ({ expressions: [], entries: 0, ...cost });
+    const makeSlots = () => {
+      const { budgets } = createAdmission();
+      const limits = { connections: 1000, connectionsPerAddress: 1000 };
+      const slots = createStreamSlots(limits, budgets, () => 7);
+      const take = (address: string, cost: Cost) =>
+        slots.take({ address, transport: "sse", cost: costOf(cost) });
+      return { slots, budgets, take };
+    };
+    const named = (client: string, count: number) =>
+      Array.from({ length: count }, (_, n) => `${client} ${n}`);
+
+    test("of which each address has a share: nineteen that take all they can leave one for the others", () => {
+      const { slots, take } = makeSlots();
+      for (let n = 0; n < 19; n++) {
+        const [first, second] = [named(`${n}`, 4), named(`${n}`, 10)];
+        expect(take(`${n}`, { expressions: first })).toMatchObject({ lagSecs: 7 });
+        expect(take(`${n}`, { expressions: second })).toHaveProperty("slot");
+        expect(take(`${n}`, { expressions: ["one more"] })).toEqual({ refused: "address expressions" });
+        expect(take(`${n}`, { expressions: first })).toHaveProperty("slot");
+        expect(take(`${n}`, { entries: 25_001 })).toEqual({ refused: "address entries" });
+        expect(take(`${n}`, { entries: 25_000 })).toHaveProperty("slot");
+      }
+      expect(slots.stats()).toMatchObject({ expressions: 190, addresses: 19 });
+      expect(take("other", { expressions: named("other", 10), entries: 25_000 })).toHaveProperty("slot");
+      expect(take("late", { expressions: ["late"] })).toEqual({ refused: "expressions" });
+      expect(take("late", { expressions: named("other", 10) })).toHaveProperty("slot");
+      expect(take("late", { entries: 1 })).toEqual({ refused: "entries" });
+    });
+
+    test("which a stream that ends, or changes its subscription, gives back; a refused change changes nothing", () => {
+      const { slots, budgets, take } = makeSlots();
+      take("a", { expressions: named("a", 10), entries: 25_000 });
+      const other = take("a", { expressions: ["a 0"] });
+      const id = "slot" in other ? other.slot : 0;
+      expect(slots.change(id, costOf({ expressions: ["a 0", "b"] }))).toBe("address expressions");
+      expect(slots.change(id, costOf({ entries: 1 }))).toBe("address entries");
+      slots.release(1);
+      expect(slots.stats().expressions).toBe(1);
+      expect(slots.change(id, costOf({ expressions: named("b", 10), entries: 25_000 }))).toBeUndefined();
+      slots.release(id);
+      slots.release(id);
+      expect(slots.stats()).toMatchObject({ connections: { sse: 0 }, expressions: 0, addresses: 0 });
+      expect([budgets.streamEntries.use().held, budgets.streamExpressions.use().held]).toEqual([0, 0]);
+    });
   });
 });
 

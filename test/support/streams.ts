@@ -1,3 +1,4 @@
+import { createAdmission } from "../../src/admission/admission.ts";
 import { streamRoutes } from "../../src/api/native/stream/routes.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { startReservingHeight } from "../../src/db/index/log-identity.ts";
@@ -50,6 +51,7 @@ export function startTestStreams(options: TestStreamOptions = {}): TestStreams {
   };
   const slots = createStreamSlots(
     { connections: 1000, connectionsPerAddress: 1000, ...options.limits },
+    createAdmission().budgets,
     () => 0,
   );
   const unsent = options.unsent ?? new UnsentBytes();

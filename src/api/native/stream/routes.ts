@@ -316,6 +316,7 @@ const LIMIT_TEXTS: Readonly<Record<SlotRefusal, string>> = {
   connections: "too many streams are open; try again",
   address: "too many streams of this address are open",
   expressions: "too many different expressions are in use by streams; try again",
+  "address expressions": "the streams of this address have too many different expressions",
   entries: "the filters of all streams have too many entries; try again",
   "address entries": "the filters of the streams of this address have too many entries",
 };
