@@ -1,7 +1,8 @@
+import { existsSync } from "node:fs";
 import { isBulkBuilding } from "../db/index/bulk/bulk-phase.ts";
-import { indexPath, indexVersion, openIndexWriter } from "../db/index/database.ts";
+import { indexPath, indexVersion, openIndexAsIs, openIndexWriter } from "../db/index/database.ts";
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
-import type { SqliteConnection } from "../db/sqlite/connection.ts";
+import { QUICKLY_CHECKED_BYTES, type SqliteConnection } from "../db/sqlite/connection.ts";
 import { recoveryOf } from "../db/sqlite/storage-error.ts";
 import { openState, statePath } from "../db/state/database.ts";
 import { unfinishedImport } from "../import/resume.ts";
@@ -26,9 +27,6 @@ export interface PrepareOptions {
   readonly starting: Pick<Starting, "show">;
 }
 
-/** A database up to this size is checked whole at the start, in a tenth to half a second. */
-const MAX_CHECKED_BYTES = 128 * 1024 * 1024;
-
 /** Creates the databases or migrates them before the workers open them. */
 export async function prepareDatabases(
   common: Common,
@@ -51,7 +49,7 @@ export async function prepareDatabases(
   const path = indexPath(config.data.dir);
   await migrateFormerIndex(common, config.data.dir, { always: migrate, onProgress: starting.show });
   dropCompactFile(path);
-  if (indexVersion(path) === "older") await starting.show({ task: "migrating the index" });
+  if (isOlder(path)) await starting.show({ task: "migrating the index" });
   using db = openIndexWriter(path);
   refuseDamage(db);
   claimNetwork(db, config.protocol.network);
@@ -75,9 +73,15 @@ export async function prepareDatabases(
   if (isDemo(db)) log.warn("This data directory holds the demo network, whose keys are public");
 }
 
+function isOlder(path: string): boolean {
+  if (!existsSync(path)) return false;
+  using index = openIndexAsIs(path);
+  return indexVersion(index) === "older";
+}
+
 /** @throws UserError with the remedy for a database with damaged pages. Of a large one, only a part is read. */
 function refuseDamage(db: SqliteConnection): void {
-  const lines = db.damage({ maxBytes: MAX_CHECKED_BYTES });
+  const lines = db.damage({ maxBytes: QUICKLY_CHECKED_BYTES });
   if (lines.length === 0) return;
   throw new UserError(
     `${db.file} is damaged:\n${lines.map((line) => `  ${line}`).join("\n")}\n${recoveryOf(db)}.`,

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import { SqliteConnection } from "../sqlite/connection.ts";
 import { embeddedMigrations } from "../sqlite/migrations.macro.ts" with { type: "macro" };
-import { openInMemory, openReader, openWriter, versionOfFile } from "../sqlite/open.ts";
-import type { SchemaVersion } from "../sqlite/schema-version.ts";
+import { openAsIs, openInMemory, openReader, openWriter } from "../sqlite/open.ts";
+import { appliedMigrations, compareVersion, type SchemaVersion } from "../sqlite/schema-version.ts";
 import { InvalidationRecorder } from "./cache-invalidations.ts";
 import type { CommitSequence } from "./commit-sequence.ts";
 import { CountChanges } from "./counts.ts";
@@ -21,11 +21,6 @@ export const INDEX_SCHEMA: number = migrations.at(-1)?.folderMillis ?? 0;
 /** The path of the index inside a data directory. */
 export function indexPath(dataDir: string): string {
   return join(dataDir, "index.db");
-}
-
-/** See `versionOfFile`. */
-export function indexVersion(path: string): SchemaVersion | undefined {
-  return versionOfFile({ database: "index", file: path }, migrations);
 }
 
 /** A connection to the index. */
@@ -106,6 +101,16 @@ export function openIndexWriter(path: string): IndexDatabase {
 /** Opens the index for reading. The writer must have created it. */
 export function openIndexReader(path: string): IndexDatabase {
   return new IndexDatabase(openReader({ database: "index", file: path }, { migrations, cacheKib: 32768 }));
+}
+
+/** Opens an index of any version, which stays as it is. The last connection that closes writes the log back. */
+export function openIndexAsIs(path: string): IndexDatabase {
+  return new IndexDatabase(openAsIs({ database: "index", file: path }, { readonly: false }));
+}
+
+/** How the schema of an index relates to that of this program. */
+export function indexVersion(db: IndexDatabase): SchemaVersion {
+  return compareVersion(db, appliedMigrations(db.sqlite), migrations);
 }
 
 /** Opens an empty index in memory with the current schema. */

@@ -25,6 +25,9 @@ const TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage
 const SMALL_TABLE_ROWS = 2_000;
 const TOTAL_CHANGES = command("SELECT total_changes() AS changes");
 
+/** A database up to this size is checked whole in a tenth to half a second. */
+export const QUICKLY_CHECKED_BYTES = 128 * 1024 * 1024;
+
 /**
  * A connection to one of the node's databases. A statement is prepared on first use and cached for the life of the
  * connection. A fid above 2^53 - 1 never reaches it, so integers are plain numbers.

@@ -5,13 +5,11 @@ import { reasonOf, UserError } from "../../lib/failure.ts";
 import { createPrivateFile, restrictToOwner } from "../../lib/private-file.ts";
 import {
   appliedMigrations,
-  compareVersion,
   type Migrations,
   migrate,
   refuseFormer,
   refuseNewer,
   refuseOlder,
-  type SchemaVersion,
 } from "./schema-version.ts";
 import { asStorageError, type DatabaseFile, recoveryOf } from "./storage-error.ts";
 import { isReadableWal } from "./wal-header.ts";
@@ -149,23 +147,6 @@ export function openAsIs(named: DatabaseFile, { readonly }: { readonly readonly:
     () => new Database(where.file, readonly ? { readonly, strict: true } : { readwrite: true, strict: true }),
     (sqlite) => sqlite.exec("PRAGMA busy_timeout = 10000"),
   );
-}
-
-/**
- * The version of a database, which is not changed. Undefined when there is no file.
- *
- * @throws UserError when the operator must fix the file; StorageError when SQLite cannot use it.
- */
-export function versionOfFile(where: DatabaseFile, known: Migrations): SchemaVersion | undefined {
-  if (!existsSync(where.file)) return undefined;
-  const sqlite = openAsIs(where, { readonly: true });
-  try {
-    return compareVersion(where, appliedMigrations(sqlite), known);
-  } catch (cause) {
-    throw asStorageError(where, cause);
-  } finally {
-    sqlite.close();
-  }
 }
 
 /** Reports problems of a file before SQLite does, which only says "unable to open database file". */

@@ -3,7 +3,8 @@ import { UserError } from "../../lib/failure.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import { SqliteConnection } from "../sqlite/connection.ts";
 import { embeddedMigrations } from "../sqlite/migrations.macro.ts" with { type: "macro" };
-import { openInMemory, openReader, openWriter } from "../sqlite/open.ts";
+import { openAsIs, openInMemory, openReader, openWriter } from "../sqlite/open.ts";
+import { appliedMigrations, compareVersion, type SchemaVersion } from "../sqlite/schema-version.ts";
 import { addMissingDigests } from "./secrets.ts";
 import { stateMoveOf } from "./state-move.ts";
 
@@ -74,6 +75,16 @@ export function openStateReader(path: string): StateDatabase {
   const db = new StateDatabase(sqlite);
   refuseMoved(db);
   return db;
+}
+
+/** Opens a state of any version, which stays as it is. The last connection that closes writes the log back. */
+export function openStateAsIs(path: string): StateDatabase {
+  return new StateDatabase(openAsIs({ database: "state", file: path }, { readonly: false }));
+}
+
+/** How the schema of a state relates to that of this program. */
+export function stateVersion(db: StateDatabase): SchemaVersion {
+  return compareVersion(db, appliedMigrations(db.sqlite), migrations);
 }
 
 /** @throws UserError when the state was moved to PostgreSQL: two nodes would use it otherwise. */

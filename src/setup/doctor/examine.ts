@@ -4,6 +4,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import { lockHolder } from "../../runtime/data-dir.ts";
 import { type Check, runChecks } from "./checks.ts";
 import { dataDirectoryCheck, lookAt } from "./data-directory.ts";
+import { lookIntoDatabases } from "./databases.ts";
 import type { Finding } from "./finding.ts";
 import { followedNodeCheck } from "./followed-node.ts";
 import type { Synchronised } from "./kernel-clock.ts";
@@ -36,9 +37,12 @@ export async function examine(deps: ExamineDeps): Promise<Finding[]> {
   const { dir } = config.data;
   const looked = await lookAt(dir, askPlace(dir));
   const holder = looked.ok ? lockHolder(dir) : undefined;
+  // Before the other checks, whose times it would lengthen.
+  const databases = looked.ok ? lookIntoDatabases(config, looked.value) : [];
   const checks: Check[] = [
     settingsCheck(deps),
     dataDirectoryCheck(looked),
+    { name: "databases", run: async () => databases },
     ...(looked.ok ? [spaceForIndexCheck(config, looked.value)] : []),
     costCheck(config),
     memoryCheck(config.http),

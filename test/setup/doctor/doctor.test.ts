@@ -1,9 +1,11 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttp2Server } from "node:http2";
 import { type AddressInfo, createServer } from "node:net";
 import { loadConfig } from "../../../src/config/load.ts";
-import { openIndexInMemory } from "../../../src/db/index/database.ts";
+import { indexPath, openIndexInMemory } from "../../../src/db/index/database.ts";
+import { statePath } from "../../../src/db/state/database.ts";
 import { UserError } from "../../../src/lib/failure.ts";
 import { resolveBySystem } from "../../../src/net/resolve.ts";
 import { nowSecs, systemClock } from "../../../src/runtime/clock.ts";
@@ -13,7 +15,10 @@ import type { Finding } from "../../../src/setup/doctor/finding.ts";
 import { placeOf } from "../../../src/setup/doctor/place.ts";
 import { CLOSED_PORT, OWN_LOOPBACK } from "../../support/addresses.ts";
 import { ManualClock } from "../../support/clock.ts";
+import { createIndex, createState } from "../../support/empty-databases.ts";
+import { writeFormerIndex } from "../../support/former-index.ts";
 import { startTestHub } from "../../support/hub.ts";
+import { startTestNode } from "../../support/node.ts";
 import { tempDir } from "../../support/program.ts";
 import { makeChain } from "../../support/upstream/chain.ts";
 import { UpstreamNode } from "../../support/upstream/node.ts";
@@ -266,4 +271,96 @@ test("a check writes nothing into a directory that exists", async () => {
   mkdirSync(`${other.path}/data`);
   await examined([], { dir: `${other.path}/data` });
   expect(readdirSync(`${other.path}/data`)).toEqual([]);
+});
+
+describe("the databases", () => {
+  /** The findings about the databases of a data directory that `change` has changed, which keeps its files. */
+  async function databasesAfter(change: (dir: string) => void): Promise<Record<string, string>> {
+    using place = tempDir();
+    const dir = `${place.path}/data`;
+    mkdirSync(dir);
+    createIndex(dir)[Symbol.dispose]();
+    createState(dir)[Symbol.dispose]();
+    change(dir);
+    const before = readdirSync(dir).sort();
+    const findings = await examined([], { dir });
+    expect(readdirSync(dir).sort()).toEqual(before);
+    return Object.fromEntries(
+      ["index", "state"].flatMap((check) => {
+        const found = findings.get(check);
+        return found ? [[check, `${found.level}: ${found.text.replaceAll(`${dir}/`, "")}`]] : [];
+      }),
+    );
+  }
+
+  const whole = {
+    index: "ok: index.db is of this version, and it is whole",
+    state: "ok: state.db is of this version, and it is whole",
+  };
+  const migrated = (path: string, sql: string) => {
+    using db = new Database(path);
+    db.run(sql);
+  };
+
+  test("are opened, and whole", async () => {
+    expect(await databasesAfter(() => {})).toEqual(whole);
+  });
+
+  test("of a newer version fail", async () => {
+    const found = await databasesAfter((dir) => {
+      for (const path of [indexPath(dir), statePath(dir)])
+        migrated(path, "INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('x', 9e12)");
+    });
+    expect(found).toEqual({
+      index: "fail: index.db was written by a newer version of this program",
+      state: "fail: state.db was written by a newer version of this program",
+    });
+  });
+
+  test("of an earlier version are said to be migrated by the next start", async () => {
+    const found = await databasesAfter((dir) =>
+      migrated(
+        indexPath(dir),
+        "DELETE FROM __drizzle_migrations WHERE created_at = (SELECT max(created_at) FROM __drizzle_migrations)",
+      ),
+    );
+    expect(found).toEqual({
+      ...whole,
+      index: "ok: index.db is of an earlier version; the next start migrates it",
+    });
+  });
+
+  test("with an index in the former format are a warning", async () => {
+    const found = await databasesAfter((dir) => {
+      using source = startTestNode();
+      rmSync(indexPath(dir));
+      writeFormerIndex(indexPath(dir), source.db);
+    });
+    expect(found.index).toBe(
+      "warn: index.db has the format of an earlier version, and nothing is served before it is migrated",
+    );
+  });
+
+  test("with a zeroed page fail", async () => {
+    const found = await databasesAfter((dir) => {
+      for (const path of [indexPath(dir), statePath(dir)]) {
+        const content = readFileSync(path);
+        writeFileSync(path, content.fill(0, 20 * 4096, 21 * 4096));
+      }
+    });
+    expect(found).toEqual({
+      index: expect.stringMatching(/^fail: index.db is damaged: /),
+      state: expect.stringMatching(/^fail: state.db is damaged: /),
+    });
+  });
+
+  test("with a filled index and no state fail", async () => {
+    const found = await databasesAfter((dir) => {
+      rmSync(statePath(dir));
+      migrated(indexPath(dir), "INSERT INTO totals (name, shard, count) VALUES ('messages', 0, 5)");
+    });
+    expect(found.state).toBe(
+      "fail: state.db is missing, and the node does not start over a filled index without it",
+    );
+  });
 });
