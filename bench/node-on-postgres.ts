@@ -1,12 +1,11 @@
 import { SQL } from "bun";
 import pino from "pino";
 import { appRoutes } from "../src/api/native/apps/routes.ts";
-import { createPostgresApps } from "../src/apps/postgres/app-store.ts";
+import { createApps } from "../src/apps/app-store.ts";
 import { createPostgresNonces } from "../src/auth/postgres/nonce-store.ts";
 import { indexPath, openIndexReader } from "../src/db/index/database.ts";
 import { openPgPools } from "../src/db/postgres/pools.ts";
 import { openState, statePath } from "../src/db/state/database.ts";
-import { createSteadyClock } from "../src/db/state/state-clock.ts";
 import { createManagement } from "../src/node/compose/management.ts";
 import { systemClock } from "../src/runtime/clock.ts";
 import { configWith } from "../test/runtime/config.ts";
@@ -15,6 +14,7 @@ import { runHttp } from "../test/support/http.ts";
 import { startTestNode } from "../test/support/node.ts";
 import { createDatabase, type PostgresDatabase } from "../test/support/postgres/database.ts";
 import type { PostgresServer } from "../test/support/postgres/server.ts";
+import { stateDbOf } from "../test/support/postgres/state-db.ts";
 import { compileInto, DIST, startNode, tempDir } from "../test/support/program.ts";
 import { custodyWallet, signedHeaders } from "../test/support/signing.ts";
 import { localStores } from "../test/support/state-stores.ts";
@@ -93,9 +93,8 @@ async function benchSigned(database: PostgresDatabase): Promise<Figure[]> {
   using index = openIndexReader(indexPath(node.dir));
   using sqlite = openState(statePath(node.dir));
   const { main } = database.pools();
-  const clock = createSteadyClock({ clock: systemClock });
   const local = localStores(sqlite);
-  const remote = { ...local, nonces: createPostgresNonces(main), apps: createPostgresApps(main, clock) };
+  const remote = { ...local, nonces: createPostgresNonces(main), apps: createApps(stateDbOf({ main })) };
   const https = [local, remote].map((state) => {
     const common = { config: configWith(), clock: systemClock, log };
     const plugins = [appRoutes(createManagement({ common, index, state }))];

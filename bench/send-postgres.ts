@@ -1,9 +1,8 @@
 import { SQL } from "bun";
-import { createPostgresApps } from "../src/apps/postgres/app-store.ts";
+import { createApps } from "../src/apps/app-store.ts";
 import { openState, statePath } from "../src/db/state/database.ts";
-import { createSteadyClock } from "../src/db/state/state-clock.ts";
-import { systemClock } from "../src/runtime/clock.ts";
 import { createDatabase } from "../test/support/postgres/database.ts";
+import { stateDbOf } from "../test/support/postgres/state-db.ts";
 import { compileInto, DIST, startNode, tempDir } from "../test/support/program.ts";
 import { insertTokens, type TokenSpec, testApp } from "../test/support/send.ts";
 import { localStores } from "../test/support/state-stores.ts";
@@ -37,7 +36,7 @@ export async function benchSendPostgres(): Promise<Figure[]> {
   await (await start("sqlite", [])).stop();
   {
     using state = openState(statePath(`${dir.path}/sqlite`));
-    const apps = createPostgresApps(database.pools().main, createSteadyClock({ clock: systemClock }));
+    const apps = createApps(stateDbOf(database.pools()));
     await using sql = new SQL(database.url, { max: 1, connection: { search_path: "svc" } });
     for (const [appId] of SPEEDS) {
       const secrets = [{ uid: appId, value: secretOf(appId), createdAt: 1, expiresAt: null }];

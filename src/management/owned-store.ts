@@ -1,5 +1,8 @@
-import type { AuditEntry } from "../audit/audit-store.ts";
+import { type AuditEntry, addAuditEntry } from "../audit/audit-store.ts";
 import type { Rotation, Secret } from "../db/state/secret.ts";
+import { addSecret, deleteSecrets, rotate } from "../db/state/secrets.ts";
+import { sql } from "../db/state/sql.ts";
+import type { LockClass, Queries, StateDb, Tx } from "../db/state/state-db.ts";
 
 /** A record that belongs to an fid and has secrets. Times are unix seconds. */
 export interface OwnedRecord {
@@ -38,4 +41,207 @@ export interface OwnedStore<Item, Changes> {
    * Adds a secret. Secrets with a later expiry or none expire at `graceEndsAt`, and expired secrets are deleted. Refused while there are `maxSecrets` unexpired ones.
    */
   rotateSecret(claim: Claim, rotation: Rotation, audit?: AuditEntry): Promise<Item | StoreRefusal>;
+}
+
+/** Access to one table of records. */
+export interface OwnedTable<Item> extends OwnedRows<Item> {
+  idOf(item: Item): string;
+  /** A lock that every write takes first. */
+  readonly lockedFirst?: LockClass;
+  insert(tx: Tx, item: Item): Promise<void>;
+  /** Writes all columns that can change. */
+  write(tx: Tx, item: Item): Promise<void>;
+  delete(tx: Tx, id: string, nowSecs: number): Promise<void>;
+}
+
+/** The statements that are the same for every table of records. Reads include the unexpired secrets, oldest first. */
+export interface OwnedRows<Item> {
+  readonly table: "apps" | "webhooks" | "api_keys";
+  find(queries: Queries, id: string, nowSecs: number): Promise<Item | undefined>;
+  listByOwner(queries: Queries, ownerFid: number, nowSecs: number): Promise<Item[]>;
+  /** The first record with an unexpired secret of this digest. */
+  findBySecret(queries: Queries, digest: Uint8Array, nowSecs: number): Promise<Item | undefined>;
+  /** Locks a record against other writers, and returns its owner. */
+  lock(tx: Tx, id: string): Promise<number | undefined>;
+  countByOwner(tx: Tx, ownerFid: number): Promise<number>;
+  deleteRow(tx: Tx, id: string): Promise<void>;
+}
+
+interface SecretColumns {
+  readonly secret_uid: string | null;
+  readonly secret_value: string;
+  readonly secret_created_at: number;
+  readonly secret_expires_at: number | null;
+}
+
+/** A record and its secrets are read by one statement, since each statement sees a state of its own. */
+const SECRET_COLUMNS = `s.uid AS secret_uid, s.value AS secret_value, s.created_at AS secret_created_at,
+   s.expires_at AS secret_expires_at`;
+
+/** Declares the statements of a table. */
+export function ownedRows<Item, Row>(options: {
+  readonly table: "apps" | "webhooks" | "api_keys";
+  readonly idColumn: string;
+  /** Without a table name. */
+  readonly columns: string;
+  /** Columns and joins of other tables; the record is `r`. */
+  readonly joined?: { readonly columns: string; readonly joins: string };
+  readonly toItem: (row: Row) => Omit<Item, "secrets">;
+}): OwnedRows<Item> {
+  const { table, idColumn, toItem, joined = { columns: "", joins: "" } } = options;
+  const columns = options.columns.replace(/\w+/g, "r.$&") + (joined.columns && `, ${joined.columns}`);
+  const secretsOf = (now: string) =>
+    `LEFT JOIN secrets s ON s.holder = r.${idColumn} AND (s.expires_at IS NULL OR s.expires_at > ${now})`;
+  const select = `SELECT ${columns}, ${SECRET_COLUMNS} FROM ${table} r ${joined.joins} ${secretsOf("$2")}`;
+  const byId = sql<Row & SecretColumns, [id: string, nowSecs: number]>(
+    `${table}.find`,
+    `${select} WHERE r.${idColumn} = $1 ORDER BY r.seq, s.seq`,
+  );
+  const byOwner = sql<Row & SecretColumns, [ownerFid: number, nowSecs: number]>(
+    `${table}.by-owner`,
+    `${select} WHERE r.owner_fid = $1 ORDER BY r.seq, s.seq`,
+  );
+  const bySecret = sql<Row & SecretColumns, [digest: Uint8Array, nowSecs: number]>(
+    `${table}.by-secret`,
+    `SELECT ${columns}, ${SECRET_COLUMNS} FROM secrets k JOIN ${table} r ON r.${idColumn} = k.holder
+     ${joined.joins} ${secretsOf("$2")}
+     WHERE k.digest = $1 AND (k.expires_at IS NULL OR k.expires_at > $2) ORDER BY k.seq, s.seq`,
+  );
+  const lockById = sql<{ owner_fid: number }, [id: string]>(
+    `${table}.lock`,
+    `SELECT owner_fid FROM ${table} WHERE ${idColumn} = $1 FOR NO KEY UPDATE`,
+  );
+  const count = sql<{ count: number }, [ownerFid: number]>(
+    `${table}.count`,
+    `SELECT count(*) AS count FROM ${table} WHERE owner_fid = $1`,
+  );
+  const deleteById = sql<unknown, [id: string]>(
+    `${table}.delete`,
+    `DELETE FROM ${table} WHERE ${idColumn} = $1`,
+  );
+  const itemsOf = (rows: readonly (Row & SecretColumns)[]) =>
+    groupBy(rows, (row) => String(row[idColumn as keyof Row])).map(
+      ([row, ...others]) => ({ ...toItem(row), secrets: secretsIn([row, ...others]) }) as unknown as Item,
+    );
+  return {
+    table,
+    find: async (queries, id, nowSecs) => itemsOf(await queries.all(byId, id, nowSecs))[0],
+    listByOwner: async (queries, ownerFid, nowSecs) => itemsOf(await queries.all(byOwner, ownerFid, nowSecs)),
+    findBySecret: async (queries, digest, nowSecs) =>
+      itemsOf(await queries.all(bySecret, digest, nowSecs))[0],
+    lock: async (tx, id) => (await tx.get(lockById, id))?.owner_fid,
+    countByOwner: async (tx, ownerFid) => (await tx.get(count, ownerFid))?.count ?? 0,
+    async deleteRow(tx, id) {
+      await tx.run(deleteById, id);
+    },
+  };
+}
+
+function groupBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string): (readonly [Row, ...Row[]])[] {
+  const groups = new Map<string, [Row, ...Row[]]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group) group.push(row);
+    else groups.set(keyOf(row), [row]);
+  }
+  return [...groups.values()];
+}
+
+function secretsIn(rows: readonly SecretColumns[]): Secret[] {
+  return rows.flatMap(({ secret_uid: uid, secret_value: value, secret_created_at, secret_expires_at }) =>
+    uid === null ? [] : [{ uid, value, createdAt: secret_created_at, expiresAt: secret_expires_at }],
+  );
+}
+
+/**
+ * Creates a store. A write is one decision: its owner's lock or its record's, then the reads that it decides by. A record, a secret
+ * or a deletion that is there already is that of an earlier run.
+ *
+ * @param name of its decisions.
+ */
+export function createOwnedStore<Item extends OwnedRecord, Changes extends Partial<Item>>(
+  db: StateDb,
+  name: string,
+  table: OwnedTable<Item>,
+): OwnedStore<Item, Changes> {
+  /** Runs `work` on an existing record that belongs to the caller, under the record's lock. */
+  async function onOwn<T>(
+    tx: Tx,
+    { id, ownerFid, nowSecs }: Claim,
+    work: (item: Item) => Promise<T>,
+  ): Promise<T | StoreRefusal> {
+    const owner = await table.lock(tx, id);
+    if (owner === undefined) return "not-found";
+    if (owner !== ownerFid) return "not-owner";
+    const item = await table.find(tx, id, nowSecs);
+    return item ? work(item) : "not-found";
+  }
+
+  async function lockFirst(tx: Tx): Promise<void> {
+    if (table.lockedFirst) await tx.lock(table.lockedFirst);
+  }
+
+  async function record(tx: Tx, audit: AuditEntry | undefined): Promise<void> {
+    if (audit) await addAuditEntry(tx, audit);
+  }
+
+  return {
+    find: (id, nowSecs) => table.find(db, id, nowSecs),
+    listByOwner: (ownerFid, nowSecs) => table.listByOwner(db, ownerFid, nowSecs),
+
+    create: db.decision<[item: Item, cap: number, audit?: AuditEntry], Item | StoreRefusal>(
+      `${name}.create`,
+      async (tx, item, cap, audit) => {
+        await lockFirst(tx);
+        await tx.lock("owner", `${table.table}:${item.ownerFid}`);
+        if (tx.isRepeated && (await table.lock(tx, table.idOf(item))) === item.ownerFid) return item;
+        if ((await table.countByOwner(tx, item.ownerFid)) >= cap) return "cap-reached";
+        await table.insert(tx, item);
+        for (const secret of item.secrets) await addSecret(tx, table.idOf(item), secret);
+        await record(tx, audit);
+        return item;
+      },
+    ),
+
+    update: db.decision<[claim: Claim, changes: Changes, audit?: AuditEntry], Item | StoreRefusal>(
+      `${name}.update`,
+      async (tx, claim, changes, audit) => {
+        await lockFirst(tx);
+        return onOwn(tx, claim, async (item) => {
+          await table.write(tx, { ...item, ...changes, updatedAt: claim.nowSecs });
+          await record(tx, audit);
+          return (await table.find(tx, claim.id, claim.nowSecs)) ?? "not-found";
+        });
+      },
+    ),
+
+    delete: db.decision<[claim: Claim, audit?: AuditEntry], StoreRefusal | undefined>(
+      `${name}.delete`,
+      async (tx, claim, audit) => {
+        await lockFirst(tx);
+        const refusal = await onOwn(tx, claim, async () => {
+          await table.delete(tx, claim.id, claim.nowSecs);
+          await deleteSecrets(tx, claim.id);
+          await record(tx, audit);
+          return undefined;
+        });
+        return tx.isRepeated && refusal === "not-found" ? undefined : refusal;
+      },
+    ),
+
+    rotateSecret: db.decision<[claim: Claim, rotation: Rotation, audit?: AuditEntry], Item | StoreRefusal>(
+      `${name}.rotateSecret`,
+      async (tx, claim, rotation, audit) => {
+        await lockFirst(tx);
+        return onOwn(tx, claim, async (item) => {
+          const { id, nowSecs } = claim;
+          const times = { nowSecs, sweepableSecs: tx.clock.sweepableSecs() };
+          if (!(await rotate(tx, id, times, rotation))) return "too-many-secrets";
+          await table.write(tx, { ...item, updatedAt: nowSecs });
+          await record(tx, audit);
+          return (await table.find(tx, id, nowSecs)) ?? "not-found";
+        });
+      },
+    ),
+  };
 }

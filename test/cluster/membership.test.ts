@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import pino from "pino";
-import { createPostgresApiKeys } from "../../src/api-keys/postgres/api-key-store.ts";
+import { createApiKeys } from "../../src/api-keys/api-key-table.ts";
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import { createPauses } from "../../src/cluster/pauses.ts";
 import { type Membership, startMembership } from "../../src/cluster/postgres/membership.ts";
@@ -10,7 +10,6 @@ import { createPostgresSwitches } from "../../src/cluster/postgres/switch-store.
 import { verifyState } from "../../src/cluster/postgres/verify-state.ts";
 import { createWorkLease } from "../../src/cluster/postgres/work-lease.ts";
 import { comparedSettings } from "../../src/cluster/shared-settings.ts";
-import { createSteadyClock } from "../../src/db/state/state-clock.ts";
 import { StateUnavailable } from "../../src/db/state/unavailable.ts";
 import { RetryableError, UserError } from "../../src/lib/failure.ts";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
@@ -19,6 +18,7 @@ import { apiKeyItems } from "../api-keys/api-key-items.ts";
 import { configWith } from "../runtime/config.ts";
 import { createDatabase, type PostgresDatabase } from "../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
+import { stateDbOf } from "../support/postgres/state-db.ts";
 
 /** Short enough for a test, long enough for a loaded machine. */
 const TIMES = { beatIntervalMs: 50, retryIntervalMs: 20, fenceMs: 1_500, leaseMs: 2_000 };
@@ -123,10 +123,7 @@ describe.skipIf(!HAS_POSTGRES)("membership", () => {
     const b = await cluster.join("b");
     // It beats once, and is taken for alive until its lease ends.
     await cluster.join("killed", { beatIntervalMs: 60_000 });
-    const apiKeys = createPostgresApiKeys(database.pools({ main: 1 }).main, {
-      clock: createSteadyClock({ clock: systemClock }),
-      node: a.membership.node,
-    });
+    const apiKeys = createApiKeys(stateDbOf(database.pools({ main: 1 })), a.membership.node.bootId);
     const key = apiKeyItems.makeItem(2, { ownerFid: 7, secrets: [], createdAt: 1, updatedAt: 1 });
     await apiKeys.create(key, 10);
     const before = b.signals.keyEpoch;

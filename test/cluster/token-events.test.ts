@@ -1,13 +1,12 @@
 import { expect, test } from "bun:test";
-import { createPostgresApps } from "../../src/apps/postgres/app-store.ts";
-import { createSteadyClock } from "../../src/db/state/state-clock.ts";
-import { systemClock } from "../../src/runtime/clock.ts";
+import { createApps } from "../../src/apps/app-store.ts";
 import { startCluster, until } from "../support/cluster.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { clientKey, keyAddedEvent, officialEnvelope } from "../support/envelopes.ts";
 import { IS_LONG } from "../support/long.ts";
 import { eventRecord } from "../support/node.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
+import { stateDbOf } from "../support/postgres/state-db.ts";
 import { APP_ID, testApp } from "../support/send.ts";
 
 const FID = 3;
@@ -22,7 +21,7 @@ test.skipIf(!HAS_POSTGRES || !IS_LONG)(
       command: compiledProgram,
     });
     const nodes = [await cluster.start("a"), await cluster.start("b"), await cluster.start("c")];
-    const apps = createPostgresApps(cluster.database.pools().main, createSteadyClock({ clock: systemClock }));
+    const apps = createApps(stateDbOf(cluster.database.pools()));
     await apps.create(testApp({ appId: APP_ID }), 10);
     const key = clientKey(FID, CLIENT);
     const added = keyAddedEvent(FID, key.publicKey, { block: 900_000 }, { requestFid: CLIENT });

@@ -25,9 +25,11 @@ export function postgresStateDb({ synced, unsynced }: StateDbPools, context: Dec
       const pool = isSynced ? synced : unsynced;
       return (...args: Args) => {
         const callId = crypto.randomUUID();
+        let runs = 0;
         let earlier: T | undefined;
         return pool.transaction(async (tx) => {
-          earlier = await body({ ...txOf(tx), callId, earlier }, ...args);
+          runs += 1;
+          earlier = await body({ ...txOf(tx), callId, isRepeated: runs > 1, earlier }, ...args);
           return earlier;
         });
       };

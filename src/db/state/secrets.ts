@@ -1,19 +1,12 @@
 import type { StateDatabase } from "./database.ts";
 import { type Rotation, type Secret, STORED_PER_LIVE } from "./secret.ts";
 import { secretDigest } from "./secret-digest.ts";
-import type { StateClock } from "./state-clock.ts";
+import { sql } from "./sql.ts";
+import type { StateDb, Tx } from "./state-db.ts";
 import { statement } from "./statement.ts";
-import type { SweepStep } from "./sweep.ts";
+import type { Sweep } from "./sweep.ts";
 
-interface SecretRow {
-  readonly holder: string;
-  readonly uid: string;
-  readonly value: string;
-  readonly created_at: number;
-  readonly expires_at: number | null;
-}
-
-const insertSecret = statement<
+const insertSecret = sql<
   unknown,
   [
     holder: string,
@@ -25,11 +18,34 @@ const insertSecret = statement<
   ]
 >(
   "secrets.insert",
-  "INSERT INTO secrets (holder, uid, value, digest, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+  `INSERT INTO secrets (holder, uid, value, digest, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (uid) DO NOTHING`,
 );
-const holdersByDigest = statement<{ holder: string }, [digest: Uint8Array, nowSecs: number]>(
-  "secrets.holders",
-  `SELECT holder FROM secrets WHERE digest = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY seq`,
+const findSecret = sql<{ one: number }, [uid: string, holder: string]>(
+  "secrets.find",
+  "SELECT 1 AS one FROM secrets WHERE uid = $1 AND holder = $2",
+);
+const countSecrets = sql<{ stored: number; live: number }, [holder: string, nowSecs: number]>(
+  "secrets.count",
+  `SELECT count(*) AS stored, count(*) FILTER (WHERE expires_at IS NULL OR expires_at > $2) AS live
+   FROM secrets WHERE holder = $1`,
+);
+const expireSecrets = sql<unknown, [graceEndsAt: number, holder: string]>(
+  "secrets.expire",
+  "UPDATE secrets SET expires_at = $1 WHERE holder = $2 AND (expires_at IS NULL OR expires_at > $1)",
+);
+const deleteExpired = sql<unknown, [holder: string, nowSecs: number]>(
+  "secrets.delete-expired",
+  "DELETE FROM secrets WHERE holder = $1 AND expires_at <= $2",
+);
+const deleteAll = sql<unknown, [holder: string]>(
+  "secrets.delete-all",
+  "DELETE FROM secrets WHERE holder = $1",
+);
+const sweepExpired = sql<unknown, [nowSecs: number, max: number]>(
+  "secrets.sweep",
+  `DELETE FROM secrets WHERE seq IN
+   (SELECT s.seq FROM secrets s WHERE s.expires_at <= $1 ORDER BY s.expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 );
 const withoutDigest = statement<{ seq: number; value: string }>(
   "secrets.without-digest",
@@ -39,49 +55,49 @@ const setDigest = statement<unknown, [digest: Uint8Array, seq: number]>(
   "secrets.set-digest",
   "UPDATE secrets SET digest = ? WHERE seq = ?",
 );
-const liveSecrets = statement<SecretRow, [holders: string, nowSecs: number]>(
+const liveSecrets = statement<
+  { holder: string; uid: string; value: string; created_at: number; expires_at: number | null },
+  [holders: string, nowSecs: number]
+>(
   "secrets.live",
   `SELECT holder, uid, value, created_at, expires_at FROM secrets
    WHERE holder IN (SELECT value FROM json_each(?)) AND (expires_at IS NULL OR expires_at > ?) ORDER BY seq`,
 );
-const expireSecrets = statement<unknown, [graceEndsAt: number, holder: string]>(
-  "secrets.expire",
-  "UPDATE secrets SET expires_at = ?1 WHERE holder = ?2 AND (expires_at IS NULL OR expires_at > ?1)",
-);
-const deleteExpired = statement<unknown, [holder: string, nowSecs: number]>(
-  "secrets.delete-expired",
-  "DELETE FROM secrets WHERE holder = ? AND expires_at <= ?",
-);
-const countOf = statement<{ count: number }, [holder: string]>(
-  "secrets.count",
-  "SELECT count(*) AS count FROM secrets WHERE holder = ?",
-);
-const deleteAll = statement<unknown, [holder: string]>(
-  "secrets.delete-all",
-  "DELETE FROM secrets WHERE holder = ?",
-);
-const sweepExpired = statement<unknown, [nowSecs: number, max: number]>(
-  "secrets.sweep",
-  `DELETE FROM secrets WHERE seq IN
-   (SELECT seq FROM secrets WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
-);
 
-export function addSecret(db: StateDatabase, holder: string, secret: Secret): void {
+/** Adds a secret within the caller's transaction; one that is there already is the success of an earlier run. */
+export async function addSecret(tx: Tx, holder: string, secret: Secret): Promise<void> {
   const { uid, value, createdAt, expiresAt } = secret;
-  db.run(insertSecret, holder, uid, value, secretDigest(value), createdAt, expiresAt);
+  await tx.run(insertSecret, holder, uid, value, secretDigest(value), createdAt, expiresAt);
 }
 
-/** The holders of an unexpired secret with this digest. */
-export function holdersOf(db: StateDatabase, digest: Uint8Array, nowSecs: number): string[] {
-  return db.all(holdersByDigest, digest, nowSecs).map(({ holder }) => holder);
+/**
+ * Rotates a secret within the caller's transaction, which holds the lock of the holder's record. Returns false, without a
+ * change, when there are too many secrets.
+ */
+export async function rotate(
+  tx: Tx,
+  holder: string,
+  times: { readonly nowSecs: number; readonly sweepableSecs: number },
+  { secret, graceEndsAt, maxSecrets }: Rotation,
+): Promise<boolean> {
+  if (await tx.get(findSecret, secret.uid, holder)) return true;
+  const { live = 0 } = (await tx.get(countSecrets, holder, times.nowSecs)) ?? {};
+  if (live >= maxSecrets) return false;
+  await tx.run(deleteExpired, holder, times.sweepableSecs);
+  const { stored = 0 } = (await tx.get(countSecrets, holder, times.nowSecs)) ?? {};
+  if (stored >= STORED_PER_LIVE * maxSecrets) return false;
+  await tx.run(expireSecrets, graceEndsAt, holder);
+  await addSecret(tx, holder, secret);
+  return true;
 }
 
-/** Adds the digest to secrets of an older version. */
-export function addMissingDigests(db: StateDatabase): void {
-  if (db.all(withoutDigest).length === 0) return;
-  db.transaction(() => {
-    for (const { seq, value } of db.all(withoutDigest)) db.run(setDigest, secretDigest(value), seq);
-  });
+export async function deleteSecrets(tx: Tx, holder: string): Promise<void> {
+  await tx.run(deleteAll, holder);
+}
+
+/** Deletes rotated-out secrets past their grace period, which are invalid already. */
+export function secretSweep(db: StateDb): Sweep {
+  return db.sweep("secrets", (tx, maxRows) => tx.run(sweepExpired, tx.clock.sweepableSecs(), maxRows));
 }
 
 /** The unexpired secrets of each holder, oldest first. */
@@ -102,30 +118,10 @@ export function readSecrets(
   return byHolder;
 }
 
-/** Rotates a secret within the caller's transaction. Returns false, without a change, when there are too many secrets. */
-export function rotate(
-  db: StateDatabase,
-  holder: string,
-  times: { readonly nowSecs: number; readonly sweepableSecs: number },
-  { secret, graceEndsAt, maxSecrets }: Rotation,
-): boolean {
-  const live = readSecrets(db, [holder], times.nowSecs).get(holder) ?? [];
-  if (live.length >= maxSecrets) return false;
-  db.run(deleteExpired, holder, times.sweepableSecs);
-  if ((db.get(countOf, holder)?.count ?? 0) >= STORED_PER_LIVE * maxSecrets) return false;
-  db.run(expireSecrets, graceEndsAt, holder);
-  addSecret(db, holder, secret);
-  return true;
-}
-
-export function deleteSecrets(db: StateDatabase, holder: string): void {
-  db.run(deleteAll, holder);
-}
-
-/** Deletes rotated-out secrets past their grace period, which are invalid already. */
-export function secretSweep(db: StateDatabase, clock: StateClock): SweepStep {
-  return (maxRows) => {
-    const deleted = db.run(sweepExpired, clock.sweepableSecs(), maxRows);
-    return { deleted, more: deleted === maxRows };
-  };
+/** Adds the digest to secrets of an older version. */
+export function addMissingDigests(db: StateDatabase): void {
+  if (db.all(withoutDigest).length === 0) return;
+  db.transaction(() => {
+    for (const { seq, value } of db.all(withoutDigest)) db.run(setDigest, secretDigest(value), seq);
+  });
 }

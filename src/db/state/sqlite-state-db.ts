@@ -49,6 +49,7 @@ export function writerStateDb(
     lock: noLock,
     lockShared: noLock,
     callId: crypto.randomUUID(),
+    isRepeated: false,
     earlier: undefined,
   });
   const declare = (name: string, run: WriterDecision["run"], { isSynced = true }: DecisionOptions = {}) => {

@@ -55,7 +55,9 @@ export interface Tx extends Queries, DecisionContext {
 export interface Decision<T> extends Tx {
   /** A UUID of this call, the same in each of its runs. */
   readonly callId: string;
-  /** What the run before this one returned, whether or not it was committed. */
+  /** Whether an earlier run of this call may have been committed. */
+  readonly isRepeated: boolean;
+  /** What that run returned. */
   readonly earlier: T | undefined;
 }
 

@@ -30,7 +30,7 @@ export function openWriterOf(db: StateDatabase, options: WriterOptions): StateWr
   const node = options.node ?? startSingleNode();
   const decisions = new Map<string, WriterDecision>();
   const stateDb = writerStateDb(db, { clock, node }, decisions);
-  createSharedStores(stateDb);
+  createSharedStores(stateDb, node.bootId);
   createSharedSweeps(stateDb);
   return new StateWriter({
     db,

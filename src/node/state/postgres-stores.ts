@@ -1,10 +1,6 @@
-import { createPostgresApiKeys } from "../../api-keys/postgres/api-key-store.ts";
-import { usageSweep } from "../../api-keys/postgres/usage.ts";
-import { createPostgresApps } from "../../apps/postgres/app-store.ts";
 import { createPostgresNonces, nonceSweep } from "../../auth/postgres/nonce-store.ts";
 import { createPostgresSwitches } from "../../cluster/postgres/switch-store.ts";
 import type { PgPools } from "../../db/postgres/pools.ts";
-import { secretSweep } from "../../db/postgres/secrets.ts";
 import { postgresStateDb } from "../../db/postgres/state-db.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
@@ -28,8 +24,6 @@ import { createPostgresDeliveryLog } from "../../webhooks/store/postgres/deliver
 import { createPostgresPublications } from "../../webhooks/store/postgres/delivery-publications.ts";
 import { createPostgresDeliveryQueue } from "../../webhooks/store/postgres/delivery-queue.ts";
 import { createPostgresDeliverySweeps } from "../../webhooks/store/postgres/delivery-sweep.ts";
-import { webhookChangeSweep } from "../../webhooks/store/postgres/webhook-changes.ts";
-import { createPostgresWebhooks } from "../../webhooks/store/postgres/webhook-store.ts";
 import { createPostgresWriteSweeps, createPostgresWrites } from "../../writes/store/postgres/write-store.ts";
 import type { StateStores } from "./state-stores.ts";
 import { createSharedStores, createSharedSweeps } from "./stores.ts";
@@ -54,11 +48,8 @@ export function createPostgresStores(pools: PgPools, options: PostgresStoresOpti
   const { clock, node, runLimits = runLimitsOf({ send_concurrency: 1 }) } = options;
   const writes = new LedgerWrites();
   return {
-    ...createSharedStores(stateDbOf(pools, options)),
+    ...createSharedStores(stateDbOf(pools, options), options.node.bootId),
     nonces: createPostgresNonces(pools.main),
-    apps: createPostgresApps(pools.main, clock),
-    apiKeys: createPostgresApiKeys(pools.main, options),
-    webhooks: createPostgresWebhooks(pools.main, clock),
     tokens: createPostgresTokens(pools, clock, node),
     campaigns: createPostgresCampaigns(pools, clock, node, runLimits, writes),
     ledger: createPostgresLedger(pools, clock, node, writes),
@@ -81,9 +72,6 @@ export function createPostgresSweeps(
   return [
     ...createSharedSweeps(stateDbOf(pools, options)),
     { name: "nonces", step: nonceSweep(main, clock) },
-    { name: "secrets", step: secretSweep(main, clock) },
-    { name: "api_key_usage", step: usageSweep(main, clock) },
-    { name: "webhook_changes", step: webhookChangeSweep(main, clock) },
     tokenChangeSweep(main, clock),
     orphanedTokenSweep(main, node),
     audienceDaySweep(main, clock),

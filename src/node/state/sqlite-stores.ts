@@ -1,5 +1,3 @@
-import { apiKeyReads, apiKeyWrites } from "../../api-keys/sqlite/api-key-store.ts";
-import { appReads, appWrites } from "../../apps/sqlite/app-store.ts";
 import { nonceReads, nonceWrites } from "../../auth/sqlite/nonce-store.ts";
 import { switchReads, switchWrites } from "../../cluster/sqlite/switch-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
@@ -17,7 +15,6 @@ import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts"
 import { deliveryLogReads, deliveryLogWrites } from "../../webhooks/store/sqlite/delivery-log.ts";
 import { publicationReads, publicationWrites } from "../../webhooks/store/sqlite/delivery-publications.ts";
 import { queueReads, queueWrites } from "../../webhooks/store/sqlite/delivery-queue.ts";
-import { webhookReads, webhookWrites } from "../../webhooks/store/sqlite/webhook-store.ts";
 import { hasQueuedWrite, writeReads, writeWrites } from "../../writes/store/sqlite/write-store.ts";
 import {
   type StateStores,
@@ -28,6 +25,9 @@ import {
 } from "./state-stores.ts";
 import { createSharedStores, createSharedSweeps } from "./stores.ts";
 import { sweepNames } from "./sweeps.ts";
+
+/** A state in SQLite has one node, which counts no others. */
+const NO_BOOT = "";
 
 /** Creates the stores. Reads use the connection, and writes go to the writer of the same file. */
 export function createStateStores(db: StateDatabase, callWriter: CallWriter): StateStores {
@@ -42,11 +42,8 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
   const campaigns = { ...campaignReads(db), ...writes("campaigns") };
   const signed = { ...writeReads(db), ...writes("writes") };
   return {
-    ...createSharedStores(readerStateDb(db, callWriter)),
+    ...createSharedStores(readerStateDb(db, callWriter), NO_BOOT),
     nonces: { ...nonceReads(db), ...writes("nonces") },
-    apps: { ...appReads(db), ...writes("apps") },
-    apiKeys: { ...apiKeyReads(db), ...writes("apiKeys") },
-    webhooks: { ...webhookReads(db), ...writes("webhooks") },
     tokens: { ...tokenReads(db), ...writes("tokens") },
     campaigns: {
       ...campaigns,
@@ -88,9 +85,6 @@ export function stateWrites(
 ): AllWrites {
   return {
     nonces: nonceWrites(db, clock),
-    apps: appWrites(db, clock),
-    apiKeys: apiKeyWrites(db, clock),
-    webhooks: webhookWrites(db, clock),
     tokens: tokenWrites(db, clock),
     campaigns: campaignWrites(db, clock, node),
     ledger: ledgerWrites(db, clock, node),

@@ -1,5 +1,3 @@
-import type { ApiKeyStore } from "../../api-keys/api-key-store.ts";
-import type { AppStore } from "../../apps/app-store.ts";
 import type { NonceStore } from "../../auth/nonce-store.ts";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
 import type { StoreWrites } from "../../db/state/store-writes.ts";
@@ -10,7 +8,6 @@ import type { SignerStore } from "../../signers/signer-store.ts";
 import type { DeliveryLog } from "../../webhooks/store/delivery-log.ts";
 import type { DeliveryPublications } from "../../webhooks/store/delivery-publications.ts";
 import type { DeliveryQueue } from "../../webhooks/store/delivery-queue.ts";
-import type { WebhookStore } from "../../webhooks/store/webhook-store.ts";
 import type { WriteStore } from "../../writes/store/write-store.ts";
 import type { SharedStores } from "./stores.ts";
 
@@ -20,9 +17,6 @@ import type { SharedStores } from "./stores.ts";
  */
 export interface StateStores extends SharedStores {
   readonly nonces: NonceStore;
-  readonly apps: AppStore;
-  readonly apiKeys: ApiKeyStore;
-  readonly webhooks: WebhookStore;
   readonly tokens: TokenStore;
   readonly campaigns: CampaignStore;
   readonly ledger: NotificationLedger;
@@ -42,9 +36,6 @@ export type WrittenStore = Exclude<keyof StateStores, "ledger" | keyof SharedSto
 /** The methods of each store that write. */
 export const writeMethods = {
   nonces: ["spend"],
-  apps: ["create", "update", "delete", "rotateSecret"],
-  apiKeys: ["create", "update", "delete", "rotateSecret", "addUsage"],
-  webhooks: ["create", "update", "delete", "rotateSecret"],
   tokens: ["apply", "countRefused", "deleteMatching"],
   campaigns: ["create", "take", "setAudienceCount", "release", "end"],
   publications: ["publish", "deactivate"],

@@ -24,7 +24,6 @@ const LOCK_RETRY_MS = 10;
  */
 const UNSYNCED: ReadonlySet<string> = new Set<WriteName>([
   "tokens.deleteMatching",
-  "apiKeys.addUsage",
   "ledger.claim",
   "ledger.record",
   "ledger.setNotAttempted",

@@ -1,4 +1,9 @@
+import type { ApiKeyStore } from "../../api-keys/api-key-store.ts";
+import { createApiKeys } from "../../api-keys/api-key-table.ts";
+import { usageSweep } from "../../api-keys/usage.ts";
+import { type AppStore, createApps } from "../../apps/app-store.ts";
 import { type AuditStore, auditSweep, createAudit } from "../../audit/audit-store.ts";
+import { secretSweep } from "../../db/state/secrets.ts";
 import type { StateDb } from "../../db/state/state-db.ts";
 import type { Sweep } from "../../db/state/sweep.ts";
 import { createNodeLogs, type NodeLogStore } from "../../ingest/hub-log/node-log-store.ts";
@@ -8,11 +13,17 @@ import {
   type OneTimeNonceStore,
   oneTimeNonceSweep,
 } from "../../signers/one-time-nonces.ts";
+import { webhookChangeSweep } from "../../webhooks/store/webhook-changes.ts";
+import type { WebhookStore } from "../../webhooks/store/webhook-store.ts";
+import { createWebhooks } from "../../webhooks/store/webhook-table.ts";
 import { type BucketStore, bucketSweep, createBuckets } from "../../writes/limits/bucket-store.ts";
 import { createSeen, type SeenStore, seenSweep } from "../../writes/seen/seen-store.ts";
 
 /** The stores that have one body for both databases. */
 export interface SharedStores {
+  readonly apps: AppStore;
+  readonly apiKeys: ApiKeyStore;
+  readonly webhooks: WebhookStore;
   readonly audit: AuditStore;
   readonly sessions: SessionStore;
   readonly nodeLogs: NodeLogStore;
@@ -21,8 +32,12 @@ export interface SharedStores {
   readonly buckets: BucketStore;
 }
 
-export function createSharedStores(db: StateDb): SharedStores {
+/** @param bootId of this process. */
+export function createSharedStores(db: StateDb, bootId: string): SharedStores {
   return {
+    apps: createApps(db),
+    apiKeys: createApiKeys(db, bootId),
+    webhooks: createWebhooks(db),
     audit: createAudit(db),
     sessions: createSessions(db),
     nodeLogs: createNodeLogs(db),
@@ -33,5 +48,14 @@ export function createSharedStores(db: StateDb): SharedStores {
 }
 
 export function createSharedSweeps(db: StateDb): Sweep[] {
-  return [auditSweep(db), sessionSweep(db), oneTimeNonceSweep(db), seenSweep(db), bucketSweep(db)];
+  return [
+    secretSweep(db),
+    usageSweep(db),
+    webhookChangeSweep(db),
+    auditSweep(db),
+    sessionSweep(db),
+    oneTimeNonceSweep(db),
+    seenSweep(db),
+    bucketSweep(db),
+  ];
 }

@@ -1,7 +1,5 @@
-import { usageSweep } from "../../api-keys/sqlite/usage.ts";
 import { nonceSweep } from "../../auth/sqlite/nonce-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
-import { secretSweep } from "../../db/state/secrets.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import type { SweepStep } from "../../db/state/sweep.ts";
 import { campaignProgressSweep, campaignSweep } from "../../push/store/sqlite/campaign-sweep.ts";
@@ -11,14 +9,11 @@ import { audienceDaySweep } from "../../push/store/sqlite/token-counts.ts";
 import { tokenChangeSweep } from "../../push/store/sqlite/token-limit.ts";
 import { attemptStatsSweep } from "../../webhooks/store/sqlite/attempt-stats.ts";
 import { deliverySweep, orphanedDeliverySweep } from "../../webhooks/store/sqlite/delivery-sweep.ts";
-import { webhookChangeSweep } from "../../webhooks/store/sqlite/webhook-changes.ts";
 import { writeSweeps } from "../../writes/store/sqlite/write-store.ts";
 
 /** The kinds of expired and orphaned rows, as named in metrics and in the status. */
 export const sweepNames = [
   "nonces",
-  "secrets",
-  "api_key_usage",
   "token_changes",
   "orphaned_tokens",
   "audience_days",
@@ -27,7 +22,6 @@ export const sweepNames = [
   "campaigns",
   "deliveries",
   "orphaned_deliveries",
-  "webhook_changes",
   "attempt_stats",
   "write_calls",
   "queued_writes",
@@ -39,8 +33,6 @@ export type SweepName = (typeof sweepNames)[number];
 export function sweepSteps(db: StateDatabase, clock: StateClock): Readonly<Record<SweepName, SweepStep>> {
   return {
     nonces: nonceSweep(db, clock),
-    secrets: secretSweep(db, clock),
-    api_key_usage: usageSweep(db, clock),
     token_changes: tokenChangeSweep(db, clock),
     orphaned_tokens: orphanedTokenSweep(db),
     audience_days: audienceDaySweep(db, clock),
@@ -49,7 +41,6 @@ export function sweepSteps(db: StateDatabase, clock: StateClock): Readonly<Recor
     campaigns: campaignSweep(db, clock),
     deliveries: deliverySweep(db, clock),
     orphaned_deliveries: orphanedDeliverySweep(db),
-    webhook_changes: webhookChangeSweep(db, clock),
     attempt_stats: attemptStatsSweep(db, clock),
     ...writeSweeps(db, clock),
   };

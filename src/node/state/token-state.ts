@@ -1,10 +1,11 @@
-import type { AppStore } from "../../apps/app-store.ts";
-import { createPostgresApps } from "../../apps/postgres/app-store.ts";
-import { appReads } from "../../apps/sqlite/app-store.ts";
+import { type AppStore, createApps } from "../../apps/app-store.ts";
 import { migratePostgres } from "../../db/postgres/migrate.ts";
 import { openPgPools, type PgSettings } from "../../db/postgres/pools.ts";
+import { postgresStateDb } from "../../db/postgres/state-db.ts";
 import { openState, statePath } from "../../db/state/database.ts";
+import { readerStateDb } from "../../db/state/sqlite-state-db.ts";
 import { createSteadyClock } from "../../db/state/state-clock.ts";
+import { startSingleNode } from "../../db/state/state-node.ts";
 import { openPostgresTokenImport } from "../../push/store/postgres/token-import.ts";
 import { createPostgresTokens } from "../../push/store/postgres/token-store.ts";
 import { openTokenImport } from "../../push/store/sqlite/token-import.ts";
@@ -28,7 +29,7 @@ const CONNECTIONS = 2;
 export function openSqliteTokens(dataDir: string): TokenState {
   const db = openState(statePath(dataDir), { mayCreate: false });
   return {
-    apps: appReads(db),
+    apps: createApps(readerStateDb(db, () => Promise.reject(new Error("a command only reads apps")))),
     tokens: tokenReads(db),
     openImport: (options) => openTokenImport(db, options),
     [Symbol.asyncDispose]: async () => db[Symbol.dispose](),
@@ -49,7 +50,12 @@ export async function openPostgresTokens(
   });
   const stateClock = createSteadyClock({ clock });
   return {
-    apps: createPostgresApps(pools.main, stateClock),
+    apps: createApps(
+      postgresStateDb(
+        { synced: pools.main, unsynced: pools.main },
+        { clock: stateClock, node: startSingleNode() },
+      ),
+    ),
     tokens: createPostgresTokens(pools, stateClock, SLOT),
     openImport: (options) => openPostgresTokenImport(pools, SLOT, options),
     [Symbol.asyncDispose]: () => pools[Symbol.asyncDispose](),

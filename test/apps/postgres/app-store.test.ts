@@ -1,8 +1,8 @@
-import { createPostgresApps } from "../../../src/apps/postgres/app-store.ts";
+import { createApps } from "../../../src/apps/app-store.ts";
 import { ownedStoreContract } from "../../management/owned-store-contract.ts";
 import { reuseDatabases } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
-import { steadyClock } from "../../support/postgres/steady-clock.ts";
+import { stateDbOf } from "../../support/postgres/state-db.ts";
 import { appItems } from "../app-items.ts";
 
 if (HAS_POSTGRES) {
@@ -11,7 +11,7 @@ if (HAS_POSTGRES) {
     const database = await openDatabase();
     return {
       ...appItems,
-      store: createPostgresApps(database.opened.main, steadyClock(clock)),
+      store: createApps(stateDbOf(database.opened, clock)),
       secretRows: () => database.rows("secrets"),
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
     };

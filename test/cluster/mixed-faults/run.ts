@@ -1,13 +1,12 @@
-import { createPostgresApps } from "../../../src/apps/postgres/app-store.ts";
-import { createSteadyClock } from "../../../src/db/state/state-clock.ts";
+import { createApps } from "../../../src/apps/app-store.ts";
 import type { Random } from "../../../src/demo/random.ts";
-import { systemClock } from "../../../src/runtime/clock.ts";
 import { run } from "../../cli/run.ts";
 import { callSigned, type TestCluster, until } from "../../support/cluster.ts";
 import { clientKey, keyAddedEvent } from "../../support/envelopes.ts";
 import { registerEvent, rentEvent, signerEvent } from "../../support/events.ts";
 import { accountSigner, eventRecord } from "../../support/node.ts";
 import type { PostgresServer } from "../../support/postgres/server.ts";
+import { stateDbOf } from "../../support/postgres/state-db.ts";
 import { allServed, startPushClient } from "../../support/push-client.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { SECRET, testApp } from "../../support/send.ts";
@@ -246,7 +245,7 @@ async function leftOver(fleet: Fleet, { database }: TestCluster): Promise<string
 async function addApp({ database }: TestCluster, appId: string): Promise<{ appId: string; key: string }> {
   const key = `${SECRET.slice(appId.length)}${appId}`;
   const secrets = [{ uid: appId, value: key, createdAt: 1, expiresAt: null }];
-  const apps = createPostgresApps(database.pools().main, createSteadyClock({ clock: systemClock }));
+  const apps = createApps(stateDbOf(database.pools()));
   await apps.create(testApp({ appId, secrets }), 100);
   return { appId, key };
 }

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
-import { createPostgresApps } from "../../../src/apps/postgres/app-store.ts";
+import { createApps } from "../../../src/apps/app-store.ts";
 import { createPostgresNonces } from "../../../src/auth/postgres/nonce-store.ts";
 import type { OwnedStore } from "../../../src/management/owned-store.ts";
-import { createPostgresWebhooks } from "../../../src/webhooks/store/postgres/webhook-store.ts";
+import { createWebhooks } from "../../../src/webhooks/store/webhook-table.ts";
 import { appItems } from "../../apps/app-items.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { createDatabase } from "../../support/postgres/database.ts";
 import { startProxy } from "../../support/postgres/proxy.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
-import { steadyClock } from "../../support/postgres/steady-clock.ts";
+import { stateDbOf } from "../../support/postgres/state-db.ts";
 import { webhookItems } from "../../webhooks/store/webhook-items.ts";
 import { makeSecret, type OwnedItems } from "../owned-store-contract.ts";
 
 const stores = [
-  ["apps", createPostgresApps, appItems],
-  ["webhooks", createPostgresWebhooks, webhookItems],
+  ["apps", createApps, appItems],
+  ["webhooks", createWebhooks, webhookItems],
 ] as const;
 
 /** A lost answer means that the outcome is unknown. The caller must get the result of the one decision that was made. */
@@ -58,8 +58,7 @@ describe.skipIf(!HAS_POSTGRES)("after an answer that was lost behind the commit"
       unknown
     >;
     await using fixture = await start();
-    const clock = steadyClock(new ManualClock(100));
-    const store = create(fixture.main, clock) as OwnedStore<never, never>;
+    const store = create(stateDbOf(fixture, new ManualClock(100))) as OwnedStore<never, never>;
     const item = (n: number) =>
       makeItem(n, { ownerFid: 3, secrets: [makeSecret(n)], createdAt: 100, updatedAt: 100 }) as never;
     const claim = { id: idOf(item(2)), ownerFid: 3, nowSecs: 100 };

@@ -6,7 +6,7 @@ import { startSingleNode } from "../../../src/db/state/state-node.ts";
 import { type Clock, systemClock } from "../../../src/runtime/clock.ts";
 
 /** The state of a test's database as the stores use it. */
-export function stateDbOf({ main }: PgPools, clock: Clock = systemClock): StateDb {
+export function stateDbOf({ main }: Pick<PgPools, "main">, clock: Clock = systemClock): StateDb {
   return postgresStateDb(
     { synced: main, unsynced: main },
     { clock: createSteadyClock({ clock, monotonicMs: () => clock.nowMs() }), node: startSingleNode() },

@@ -2,9 +2,9 @@ import type { PgPools } from "../../../db/postgres/pools.ts";
 import { pgStatement } from "../../../db/postgres/statement.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";
 import type { DeliveryPublications, QueueLimits } from "../delivery-publications.ts";
+import { hasWebhookChanged, readWebhookChanges } from "../webhook-changes.ts";
 import { addToDeliveryTotals, totalsSlot } from "./delivery-totals.ts";
 import { queueEvents } from "./queue-event.ts";
-import { hasWebhookChanged, readWebhookChanges } from "./webhook-changes.ts";
 import { deactivateUnchanged } from "./webhook-deactivation.ts";
 
 const receivers = pgStatement<{ seq: number; webhook_id: string; queued: number }, [webhookIds: string[]]>(

@@ -1,7 +1,7 @@
 import type { PgPool } from "../../../db/postgres/pool.ts";
 import { pgStatement } from "../../../db/postgres/statement.ts";
 import type { Deactivation } from "../delivery-publications.ts";
-import { recordWebhookChange } from "./webhook-changes.ts";
+import { recordWebhookChange } from "../webhook-changes.ts";
 
 const deactivate = pgStatement<{ seq: number }, [nowSecs: number, webhookId: string, version: number]>(
   "webhooks.deactivate",

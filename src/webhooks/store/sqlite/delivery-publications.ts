@@ -3,8 +3,8 @@ import { statement } from "../../../db/state/statement.ts";
 import type { StoreWrites } from "../../../db/state/store-writes.ts";
 import type { DeliveryPublications, QueuedEvent, QueueLimits } from "../delivery-publications.ts";
 import { messageIdOf } from "../message-id.ts";
+import { webhookChangesOf } from "../webhook-changes.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
-import { hasWebhookChanged, readWebhookChanges } from "./webhook-changes.ts";
 import { deactivateUnchanged } from "./webhook-health.ts";
 
 const insertEvent = statement<
@@ -51,7 +51,7 @@ export function publicationReads(
   db: StateDatabase,
 ): Pick<DeliveryPublications, "changesSince" | "otherProcesses"> {
   return {
-    changesSince: async (version) => readWebhookChanges(db, version),
+    changesSince: async (version) => webhookChangesOf(db, version),
     otherProcesses: async () => undefined,
   };
 }
@@ -62,7 +62,7 @@ export function publicationWrites(
 ): StoreWrites<DeliveryPublications, "publish" | "deactivate"> {
   return {
     publish({ version, nowSecs, events }) {
-      if (hasWebhookChanged(db, version)) return "changed";
+      if (webhookChangesOf(db, version).version !== version) return "changed";
       const webhookIds = new Set<string>();
       let queued = 0;
       let dropped = 0;

@@ -3,13 +3,8 @@ import { statement } from "../../../db/state/statement.ts";
 import { failureRunReason, GONE } from "../deactivation-reason.ts";
 import type { Deactivation } from "../delivery-publications.ts";
 import type { FailureRule } from "../delivery-queue.ts";
-import { recordWebhookChange } from "./webhook-changes.ts";
+import { noteWebhookChange } from "../webhook-changes.ts";
 
-const insert = statement<unknown, [webhookId: string]>(
-  "webhook-health.insert",
-  `INSERT INTO webhook_health (webhook, queued, consecutive_failures, dropped)
-   SELECT seq, 0, 0, 0 FROM webhooks WHERE webhook_id = ?`,
-);
 const succeed = statement<unknown, [webhook: number, nowSecs: number, deliveries: number]>(
   "webhook-health.succeed",
   `UPDATE webhook_health SET queued = queued - ?3, last_success_at = ?2, consecutive_failures = 0,
@@ -41,21 +36,10 @@ const recordDeactivation = statement<unknown, [nowSecs: number, reason: string, 
   "webhook-health.deactivate",
   "UPDATE webhook_health SET deactivated_at = ?, deactivation_reason = ? WHERE webhook = ?",
 );
-const resetInactive = statement<unknown, [webhookId: string]>(
-  "webhook-health.start-afresh",
-  `UPDATE webhook_health SET consecutive_failures = 0, failing_since = NULL, deactivated_at = NULL,
-     deactivation_reason = NULL, behind_since_ms = NULL, held_until_ms = NULL
-   WHERE webhook = (SELECT seq FROM webhooks WHERE webhook_id = ? AND active = 0)`,
-);
 const hold = statement<unknown, [heldUntilMs: number, webhook: number]>(
   "webhook-health.hold",
   "UPDATE webhook_health SET held_until_ms = ? WHERE webhook = ?",
 );
-
-/** Creates the health row of a new webhook. */
-export function insertHealth(db: StateDatabase, webhookId: string): void {
-  db.run(insert, webhookId);
-}
 
 /** Records successful deliveries, which end a run of failures. `nowSecs` is the time of the last one. */
 export function recordSuccesses(
@@ -107,13 +91,8 @@ function deactivateFor(db: StateDatabase, webhook: number, reason: string, nowSe
   const deactivated = db.get(deactivate, nowSecs, webhook);
   if (!deactivated) return false;
   db.run(recordDeactivation, nowSecs, reason, webhook);
-  recordWebhookChange(db, deactivated.webhook_id);
+  noteWebhookChange(db, deactivated.webhook_id);
   return true;
-}
-
-/** Resets the health of an inactive webhook that is about to be activated. */
-export function resetFailures(db: StateDatabase, webhookId: string): void {
-  db.run(resetInactive, webhookId);
 }
 
 /** Stores the time until which the receiver requested no calls. */

@@ -1,15 +1,15 @@
 /** A node in a race of signed operations: `bun race.ts <url of the database>`. */
 
 import { pino } from "pino";
-import { createPostgresApps } from "../../../../src/apps/postgres/app-store.ts";
+import { createApps } from "../../../../src/apps/app-store.ts";
 import { createPostgresNonces } from "../../../../src/auth/postgres/nonce-store.ts";
 import { readPostgresUrl } from "../../../../src/config/postgres-url.ts";
 import { openPgPools } from "../../../../src/db/postgres/pools.ts";
-import { createPostgresWebhooks } from "../../../../src/webhooks/store/postgres/webhook-store.ts";
+import { createWebhooks } from "../../../../src/webhooks/store/webhook-table.ts";
 import { appItems } from "../../../apps/app-items.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { serveRounds } from "../../../support/postgres/racers.ts";
-import { steadyClock } from "../../../support/postgres/steady-clock.ts";
+import { stateDbOf } from "../../../support/postgres/state-db.ts";
 import { webhookItems } from "../../../webhooks/store/webhook-items.ts";
 import { makeSecret } from "../../owned-store-contract.ts";
 
@@ -40,10 +40,10 @@ const pools = openPgPools({
   connections: { main: 6 },
   log: pino({ level: "silent" }),
 });
-const clock = steadyClock(new ManualClock(100));
+const db = stateDbOf(pools, new ManualClock(100));
 const nonces = createPostgresNonces(pools.main);
-const apps = createPostgresApps(pools.main, clock);
-const webhooks = createPostgresWebhooks(pools.main, clock);
+const apps = createApps(db);
+const webhooks = createWebhooks(db);
 
 const numbers = (first: number, count: number) => Array.from({ length: count }, (_, n) => first + n);
 

@@ -1,13 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { createPostgresStores, createPostgresSweeps } from "../../../../src/node/state/postgres-stores.ts";
-import {
-  hasWebhookChanged,
-  readWebhookChanges,
-} from "../../../../src/webhooks/store/postgres/webhook-changes.ts";
+import { hasWebhookChanged, readWebhookChanges } from "../../../../src/webhooks/store/webhook-changes.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { IS_LONG } from "../../../support/long.ts";
 import { createDatabase } from "../../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../../support/postgres/server.ts";
+import { stateDbOf } from "../../../support/postgres/state-db.ts";
 import { steadyClock } from "../../../support/postgres/steady-clock.ts";
 import { webhookItems } from "../webhook-items.ts";
 
@@ -35,11 +33,11 @@ describe.skipIf(!HAS_POSTGRES)("the change feed of webhooks", () => {
         }
       }),
     );
-    const { main } = database.pools();
+    const reader = stateDbOf(database.pools());
     const seen: string[] = [];
     let version = 0;
-    while (written < WRITERS * CHANGES_PER_WRITER || (await hasWebhookChanged(main, version))) {
-      const changes = await readWebhookChanges(main, version);
+    while (written < WRITERS * CHANGES_PER_WRITER || (await hasWebhookChanged(reader, version))) {
+      const changes = await readWebhookChanges(reader, version);
       seen.push(...changes.changed.map(({ webhookId }) => webhookId));
       version = changes.version;
     }
@@ -55,15 +53,15 @@ describe.skipIf(!HAS_POSTGRES)("the change feed of webhooks", () => {
     const options = { clock: steadyClock(clock), node: database.node(), limits };
     const { webhooks } = createPostgresStores(pools, options);
     for (const n of [1, 2]) await webhooks.create(webhook(n, 3), 10);
-    const before = await readWebhookChanges(pools.main, 0);
+    const before = await readWebhookChanges(stateDbOf(pools), 0);
     expect(before.changed.map(({ webhookId }) => webhookId)).toEqual(["webhook-1", "webhook-2"]);
     await webhooks.update({ id: "webhook-1", ownerFid: 3, nowSecs: 101 }, { active: false });
     await webhooks.delete({ id: "webhook-2", ownerFid: 3, nowSecs: 102 });
-    const after = await readWebhookChanges(pools.main, before.version);
+    const after = await readWebhookChanges(stateDbOf(pools), before.version);
     expect(after.changed).toMatchObject([{ webhookId: "webhook-1", active: false, ownerFid: 3 }]);
     expect(after.deleted).toEqual(["webhook-2"]);
     clock.setSecs(102 + 86_400 + 61);
     for (const { step } of createPostgresSweeps(pools, options)) await step(100);
-    expect((await readWebhookChanges(pools.main, 0)).deleted).toEqual([]);
+    expect((await readWebhookChanges(stateDbOf(pools), 0)).deleted).toEqual([]);
   });
 });

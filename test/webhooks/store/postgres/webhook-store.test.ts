@@ -1,8 +1,8 @@
-import { createPostgresWebhooks } from "../../../../src/webhooks/store/postgres/webhook-store.ts";
+import { createWebhooks } from "../../../../src/webhooks/store/webhook-table.ts";
 import { ownedStoreContract } from "../../../management/owned-store-contract.ts";
 import { reuseDatabases } from "../../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../../support/postgres/server.ts";
-import { steadyClock } from "../../../support/postgres/steady-clock.ts";
+import { stateDbOf } from "../../../support/postgres/state-db.ts";
 import { webhookItems } from "../webhook-items.ts";
 
 if (HAS_POSTGRES) {
@@ -11,7 +11,7 @@ if (HAS_POSTGRES) {
     const database = await openDatabase();
     return {
       ...webhookItems,
-      store: createPostgresWebhooks(database.opened.main, steadyClock(clock)),
+      store: createWebhooks(stateDbOf(database.opened, clock)),
       secretRows: () => database.rows("secrets"),
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
     };

@@ -1,13 +1,32 @@
-import type { PgPool } from "../../db/postgres/pool.ts";
-import { pgStatement } from "../../db/postgres/statement.ts";
-import type { StateClock } from "../../db/state/state-clock.ts";
-import type { StateNode } from "../../db/state/state-node.ts";
-import { createOwnedStore, type OwnedTable, ownedRows } from "../../management/postgres/owned-store.ts";
-import { API_KEY_COLUMNS, type ApiKeyRow, toApiKey } from "../api-key-row.ts";
-import type { ApiKey, ApiKeyChanges, ApiKeyStore } from "../api-key-store.ts";
-import { postgresUsage } from "./usage.ts";
+import { sql } from "../db/state/sql.ts";
+import type { StateDb } from "../db/state/state-db.ts";
+import { createOwnedStore, type OwnedTable, ownedRows } from "../management/owned-store.ts";
+import type { ApiKey, ApiKeyChanges, ApiKeyStore } from "./api-key-store.ts";
+import { createUsage } from "./usage.ts";
 
-const insertKey = pgStatement<
+interface ApiKeyRow {
+  readonly api_key_id: string;
+  readonly owner_fid: number;
+  readonly name: string;
+  readonly prefix: string;
+  readonly scopes: string;
+  readonly app_id: string | null;
+  /** 0 or 1 in SQLite. */
+  readonly active: number | boolean;
+  readonly custody: Uint8Array;
+  readonly units_per_minute: number | null;
+  readonly writes_per_minute: number | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly expires_at: number | null;
+  readonly last_used_at: number | null;
+}
+
+const COLUMNS =
+  "api_key_id, owner_fid, name, prefix, scopes, app_id, active, custody, units_per_minute, writes_per_minute, created_at, " +
+  "updated_at, expires_at, last_used_at";
+
+const insertKey = sql<
   unknown,
   [
     apiKeyId: string,
@@ -27,10 +46,10 @@ const insertKey = pgStatement<
   ]
 >(
   "api_keys.insert",
-  `INSERT INTO api_keys (${API_KEY_COLUMNS})
+  `INSERT INTO api_keys (${COLUMNS})
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 );
-const updateKey = pgStatement<
+const updateKey = sql<
   unknown,
   [
     name: string,
@@ -50,25 +69,29 @@ const updateKey = pgStatement<
    writes_per_minute = $7, updated_at = $8, expires_at = $9 WHERE api_key_id = $10`,
 );
 
-const advanceEpoch = pgStatement(
+/** No other node shares a state in SQLite. */
+const advanceEpoch = sql(
   "api_keys.advance-epoch",
   "UPDATE cluster SET key_epoch = key_epoch + 1 WHERE id = 1",
+  "UPDATE state_clock SET id = id WHERE id = 0",
 );
-const readEpoch = pgStatement<{ keyEpoch: number }>(
+const readEpoch = sql<{ keyEpoch: number }>(
   "api_keys.epoch",
   `SELECT key_epoch AS "keyEpoch" FROM cluster WHERE id = 1`,
+  `SELECT 0 AS "keyEpoch"`,
 );
 /** A node of an earlier release confirms no epoch. */
-const countBehind = pgStatement<{ count: number }, [keyEpoch: number, bootId: string]>(
+const countBehind = sql<{ count: number }, [keyEpoch: number, bootId: string]>(
   "api_keys.nodes-behind",
   `SELECT count(*) AS count FROM nodes WHERE boot <> $2 AND (key_epoch IS NULL OR key_epoch < $1)
    AND ends_at_ms > extract(epoch FROM clock_timestamp()) * 1000`,
+  "SELECT 0 AS count WHERE ?1 IS NOT NULL AND ?2 IS NOT NULL",
 );
 
 const rows = ownedRows<ApiKey, ApiKeyRow>({
   table: "api_keys",
   idColumn: "api_key_id",
-  columns: API_KEY_COLUMNS,
+  columns: COLUMNS,
   toItem: toApiKey,
 });
 
@@ -118,16 +141,32 @@ const table: OwnedTable<ApiKey> = {
   },
 };
 
-/** Creates the API keys of all nodes. */
-export function createPostgresApiKeys(
-  pool: PgPool,
-  { clock, node }: { readonly clock: StateClock; readonly node: StateNode },
-): ApiKeyStore {
+/** @param bootId of this process. */
+export function createApiKeys(db: StateDb, bootId: string): ApiKeyStore {
   return {
-    ...createOwnedStore<ApiKey, ApiKeyChanges>(pool, table, clock),
-    ...postgresUsage(pool),
-    findBySecret: (digest, nowSecs) => rows.findBySecret(pool, digest, nowSecs),
-    keyEpoch: async () => (await pool.get(readEpoch))?.keyEpoch ?? 0,
-    nodesBehind: async (keyEpoch) => (await pool.get(countBehind, keyEpoch, node.bootId))?.count ?? 0,
+    ...createOwnedStore<ApiKey, ApiKeyChanges>(db, "apiKeys", table),
+    ...createUsage(db),
+    findBySecret: (digest, nowSecs) => rows.findBySecret(db, digest, nowSecs),
+    keyEpoch: async () => (await db.get(readEpoch))?.keyEpoch ?? 0,
+    nodesBehind: async (keyEpoch) => (await db.get(countBehind, keyEpoch, bootId))?.count ?? 0,
+  };
+}
+
+function toApiKey(row: ApiKeyRow): Omit<ApiKey, "secrets"> {
+  return {
+    apiKeyId: row.api_key_id,
+    ownerFid: row.owner_fid,
+    name: row.name,
+    prefix: row.prefix,
+    scopes: JSON.parse(row.scopes),
+    appId: row.app_id,
+    active: Boolean(row.active),
+    custody: Uint8Array.from(row.custody),
+    unitsPerMinute: row.units_per_minute,
+    writesPerMinute: row.writes_per_minute,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
   };
 }

@@ -1,13 +1,24 @@
-import type { PgPool } from "../../../db/postgres/pool.ts";
-import { pgStatement } from "../../../db/postgres/statement.ts";
-import type { StateClock } from "../../../db/state/state-clock.ts";
-import { createOwnedStore, type OwnedTable, ownedRows } from "../../../management/postgres/owned-store.ts";
-import { HEALTH_COLUMNS, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from "../webhook-row.ts";
-import type { Webhook, WebhookChanges, WebhookStore } from "../webhook-store.ts";
+import { sql } from "../../db/state/sql.ts";
+import type { StateDb } from "../../db/state/state-db.ts";
+import { createOwnedStore, type OwnedTable, ownedRows } from "../../management/owned-store.ts";
 import { recordWebhookChange } from "./webhook-changes.ts";
-import { insertHealth, resetFailures } from "./webhook-health.ts";
+import { HEALTH_COLUMNS, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from "./webhook-row.ts";
+import type { Webhook, WebhookChanges, WebhookStore } from "./webhook-store.ts";
 
-const insertWebhook = pgStatement<
+/** The health row of a new webhook. */
+const insertHealth = sql<unknown, [webhookId: string]>(
+  "webhook-health.insert",
+  `INSERT INTO webhook_health (webhook, queued, consecutive_failures, dropped)
+   SELECT seq, 0, 0, 0 FROM webhooks WHERE webhook_id = $1`,
+);
+/** Resets the health of an inactive webhook that is about to be activated. */
+const resetFailures = sql<unknown, [webhookId: string]>(
+  "webhook-health.start-afresh",
+  `UPDATE webhook_health SET consecutive_failures = 0, failing_since = NULL, deactivated_at = NULL,
+     deactivation_reason = NULL, behind_since_ms = NULL, held_until_ms = NULL
+   WHERE webhook = (SELECT seq FROM webhooks WHERE webhook_id = $1 AND NOT active)`,
+);
+const insertWebhook = sql<
   unknown,
   [
     webhookId: string,
@@ -25,7 +36,7 @@ const insertWebhook = pgStatement<
   "webhooks.insert",
   `INSERT INTO webhooks (${WEBHOOK_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 );
-const updateWebhook = pgStatement<
+const updateWebhook = sql<
   unknown,
   [
     title: string,
@@ -70,13 +81,13 @@ const table: OwnedTable<Webhook> = {
       webhook.createdAt,
       webhook.updatedAt,
     );
-    await insertHealth(tx, webhookId);
+    await tx.run(insertHealth, webhookId);
     await recordWebhookChange(tx, webhookId);
   },
   async write(tx, webhook) {
     const { webhookId, title, targetUrl, description, active, updatedAt } = webhook;
     const subscription = JSON.stringify(webhook.subscription);
-    if (active) await resetFailures(tx, webhookId);
+    if (active) await tx.run(resetFailures, webhookId);
     await tx.run(updateWebhook, title, targetUrl, description, active, subscription, updatedAt, webhookId);
     await recordWebhookChange(tx, webhookId);
   },
@@ -87,7 +98,6 @@ const table: OwnedTable<Webhook> = {
   },
 };
 
-/** Creates the webhooks of all nodes. */
-export function createPostgresWebhooks(pool: PgPool, clock: StateClock): WebhookStore {
-  return createOwnedStore<Webhook, WebhookChanges>(pool, table, clock);
+export function createWebhooks(db: StateDb): WebhookStore {
+  return createOwnedStore<Webhook, WebhookChanges>(db, "webhooks", table);
 }

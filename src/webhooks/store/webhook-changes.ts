@@ -1,0 +1,106 @@
+import type { StateDatabase } from "../../db/state/database.ts";
+import { sql } from "../../db/state/sql.ts";
+import type { Queries, StateDb } from "../../db/state/state-db.ts";
+import type { Sweep } from "../../db/state/sweep.ts";
+import type { SubscriptionChanges } from "./delivery-publications.ts";
+
+/** A row of the change feed with its webhook; null columns for a deleted webhook. */
+interface ChangeRow {
+  readonly version: number;
+  readonly webhook_id: string;
+  readonly owner_fid: number | null;
+  /** 0 or 1 in SQLite. */
+  readonly active: number | boolean | null;
+  readonly subscription: string | null;
+  readonly created_at: number | null;
+}
+
+/** A reader that reads the changes less often has to read all webhooks again. */
+const TOMBSTONE_SECS = 86_400;
+
+const noteChange = sql<unknown, [webhookId: string, deletedAt: number | null]>(
+  "webhook-changes.note",
+  `INSERT INTO webhook_changes (webhook_id, deleted_at) VALUES ($1, $2)
+   ON CONFLICT (webhook_id) DO UPDATE SET version = excluded.version, deleted_at = excluded.deleted_at`,
+  "INSERT OR REPLACE INTO webhook_changes (webhook_id, deleted_at) VALUES (?1, ?2)",
+);
+const changesSince = sql<ChangeRow, [sinceVersion: number]>(
+  "webhook-changes.since",
+  `SELECT c.version, c.webhook_id, w.owner_fid, w.active, w.subscription, w.created_at FROM webhook_changes c
+   LEFT JOIN webhooks w ON w.webhook_id = c.webhook_id WHERE c.version > $1 ORDER BY c.version`,
+);
+const anySince = sql<{ one: number }, [sinceVersion: number]>(
+  "webhook-changes.any-since",
+  "SELECT 1 AS one FROM webhook_changes WHERE version > $1 LIMIT 1",
+);
+const sweepDeleted = sql<unknown, [deletedUntil: number, max: number]>(
+  "webhook-changes.sweep",
+  `DELETE FROM webhook_changes WHERE version IN
+   (SELECT c.version FROM webhook_changes c WHERE c.deleted_at <= $1 ORDER BY c.deleted_at LIMIT $2
+    FOR UPDATE SKIP LOCKED)`,
+);
+
+/**
+ * Records that a webhook was created, changed or deleted, within the transaction that does so. It holds the change lock since
+ * its first statement, so that versions become visible in their order.
+ */
+export async function recordWebhookChange(
+  tx: Pick<Queries, "run">,
+  webhookId: string,
+  deletedAt: number | null = null,
+): Promise<void> {
+  await tx.run(noteChange, webhookId, deletedAt);
+}
+
+export async function readWebhookChanges(
+  queries: Pick<Queries, "all">,
+  sinceVersion: number,
+): Promise<SubscriptionChanges> {
+  return toChanges(await queries.all(changesSince, sinceVersion), sinceVersion);
+}
+
+/** Returns whether any webhook has changed since a version. */
+export async function hasWebhookChanged(
+  queries: Pick<Queries, "get">,
+  sinceVersion: number,
+): Promise<boolean> {
+  return (await queries.get(anySince, sinceVersion)) !== undefined;
+}
+
+/** As `recordWebhookChange`, for the stores of state.db that are synchronous. */
+export function noteWebhookChange(db: StateDatabase, webhookId: string): void {
+  db.run(noteChange.sqlite, webhookId, null);
+}
+
+/** As `readWebhookChanges`, for the stores of state.db that are synchronous. */
+export function webhookChangesOf(db: StateDatabase, sinceVersion: number): SubscriptionChanges {
+  return toChanges(db.all(changesSince.sqlite, sinceVersion), sinceVersion);
+}
+
+/** Deletes the tombstones of deleted webhooks. */
+export function webhookChangeSweep(db: StateDb): Sweep {
+  return db.sweep("webhook_changes", (tx, maxRows) =>
+    tx.run(sweepDeleted, tx.clock.sweepableSecs() - TOMBSTONE_SECS, maxRows),
+  );
+}
+
+/** @param rows the changes after `sinceVersion`, in the order of their versions. */
+function toChanges(rows: readonly ChangeRow[], sinceVersion: number): SubscriptionChanges {
+  return {
+    version: rows.at(-1)?.version ?? sinceVersion,
+    changed: rows.flatMap(({ webhook_id, owner_fid, active, subscription, created_at }) =>
+      subscription === null
+        ? []
+        : [
+            {
+              webhookId: webhook_id,
+              ownerFid: owner_fid ?? 0,
+              active: Boolean(active),
+              subscription: JSON.parse(subscription),
+              createdAt: created_at ?? 0,
+            },
+          ],
+    ),
+    deleted: rows.filter(({ subscription }) => subscription === null).map(({ webhook_id }) => webhook_id),
+  };
+}
