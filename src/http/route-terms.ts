@@ -145,8 +145,9 @@ export function createMethodCheck(
   return (method, requestPath) => {
     if (requestPath.startsWith("/v2/")) return undefined;
     const path = requestPath.length > 1 && requestPath.endsWith("/") ? requestPath.slice(0, -1) : requestPath;
-    const methods =
-      exact.get(path) ?? [...patterns.values()].find(({ pattern }) => pattern.test(path))?.methods;
-    return methods === undefined || methods.has(method) ? undefined : [...methods].join(", ");
+    // Several may match, such as all paths below a folder and one of them.
+    const found = [...patterns.values()].filter(({ pattern }) => pattern.test(path));
+    const methods = exact.get(path) ?? new Set(found.flatMap((one) => [...one.methods]));
+    return methods.size === 0 || methods.has(method) ? undefined : [...methods].join(", ");
   };
 }

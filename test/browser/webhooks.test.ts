@@ -122,8 +122,10 @@ describe("webhooks", () => {
       expect(headers).not.toContain(secret);
       await seesHostileDelivery(page);
       await page.goBack();
-      await page.getByLabel("410, gone").check();
+      // The next try of one of the two gets the 410, and the other one stays in the queue.
       await button(page, "Send a test").click();
+      await page.getByText("1 test event queued.").waitFor();
+      await page.getByLabel("410, gone").check();
       await page.getByText("The node deactivated it").waitFor();
       await page.getByText("the receiver answered 410 Gone").waitFor();
       await page.locator('li[data-state="queued"] a.name').first().click();
@@ -164,6 +166,62 @@ describe("webhooks", () => {
       await sign.click();
       await page.getByText("None yet.").waitFor();
       expect(wallet.prompts).toHaveLength(prompts + 2);
+    },
+  );
+
+  consoleTest(
+    "a filter that is typed and not confirmed is taken or refused, never dropped; the sheet repeats it in words with the expected volume",
+    async (open) => {
+      const one = await open({ reducedMotion: true });
+      const { page } = one;
+      const wallet = await enter(one, 27, "/console/manage/webhooks/new");
+      await pulse(page);
+      const people = page.locator("#author_fids-0");
+      const sheet = page.getByRole("dialog");
+      await page.locator("#webhook-url").fill("https://example.com/in");
+      await page.locator("#webhook-name").fill("Typed");
+      const prompts = wallet.prompts.length;
+
+      // The beginning of a name is nobody's name.
+      await people.fill("mira");
+      await page.locator("#webhook-name").focus();
+      await page.getByText("“mira” is not in the filter").waitFor();
+      await button(page, "Sign and create").click();
+      await page.getByText("Nothing was sent").waitFor();
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe("author_fids-0");
+      expect(await people.getAttribute("aria-invalid")).toBe("true");
+      await page.reload();
+      expect(await people.inputValue()).toBe("mira");
+      await page.getByText("“mira” is not in the filter").waitFor();
+
+      // JSON that cannot be read is as little a filter.
+      await people.fill("");
+      await button(page, "JSON").click();
+      await page.getByLabel("Subscription as JSON").fill("{");
+      await button(page, "Sign and create").click();
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe("subscription-json");
+      await button(page, "JSON").click();
+
+      await people.fill("@MiraWren");
+      await page.locator("#webhook-name").focus();
+      await button(page, "Remove Mira Wren").waitFor();
+      await page.getByText("Where", { exact: true }).click();
+      await page.locator("#parent_urls-0").fill("coffee");
+      await page.locator("#webhook-name").focus();
+      await button(page, "Remove /coffee").waitFor();
+      await button(page, "Sign and create").click();
+      await sheet.getByText("New casts by Mira Wren @mirawren and in").waitFor();
+      await sheet.locator("[data-volume]").waitFor();
+      expect(await sheet.locator("[data-volume]").textContent()).toMatch(
+        /^Expect .+ of the last [\d,]+ events match/,
+      );
+      expect(await axeViolations(page)).toEqual([]);
+      await button(page, "Cancel").click();
+
+      for (const chip of ["Remove Mira Wren", "Remove /coffee"]) await button(page, chip).click();
+      await button(page, "Sign and create").click();
+      await sheet.getByText("All new casts of the network, without a filter").waitFor();
+      expect(wallet.prompts).toHaveLength(prompts);
     },
   );
 

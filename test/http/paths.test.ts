@@ -14,7 +14,12 @@ beforeAll(() => {
     .get("/thing", () => ({}))
     .post("/thing/:id", () => ({}))
     .all("/*", unknownHubPath);
-  const pages = [new Elysia().get("/pages/*", () => "page").post("/pages/act", () => "done")];
+  const pages = [
+    new Elysia()
+      .get("/pages/*", () => "page")
+      .post("/pages/act", () => "done")
+      .post("/pages/acts/:id", () => "done"),
+  ];
   http = runHttp({ plugins: sampleRoutes(), hubPlugins: [hub], pages });
 });
 afterAll(() => http[Symbol.asyncDispose]());
@@ -86,6 +91,7 @@ test.each([
   ["GET", "/v1/thing/a%2Fb", "POST"],
   ["GET", "/pages/act", "POST"],
   ["POST", "/pages/other/one", "GET, HEAD"],
+  ["PUT", "/pages/acts/1", "GET, HEAD, POST"],
 ])(
   "outside of /v2/ a wrong method is 405 with those that the path has: %s %s",
   async (method, path, allow) => {
@@ -95,6 +101,11 @@ test.each([
     expect(await response.json()).toMatchObject({ message: "method not allowed" });
   },
 );
+
+test("a path that two routes have, one of them for all below a folder, has the methods of both", async () => {
+  for (const method of ["GET", "POST"])
+    expect((await fetch(`${http.url}/pages/acts/1`, { method })).status).toBe(200);
+});
 
 test.each([
   ["POST", "/v2/svc/user?fid=3"],

@@ -142,6 +142,7 @@ function Sheet({ pending, current }: { pending: PendingOperation; current: Owner
   return (
     <Dialog title={operation.title ?? "Confirm with your wallet"} onClose={close}>
       <p>{operation.words}</p>
+      {operation.details}
       <Facts operation={operation} prepared={prepared} fid={current.fid} />
       {operation.typedName !== undefined && (
         <Field

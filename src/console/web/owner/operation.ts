@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import type { Call } from "../data/call.ts";
 import { owner } from "./owner.ts";
 
@@ -12,6 +13,8 @@ export interface OwnerOperation {
   readonly body?: unknown;
   /** What will happen, as sentences: the sheet says them before the wallet asks. */
   readonly words: string;
+  /** More than sentences, below them. */
+  readonly details?: ComponentChildren;
   /** The heading of the sheet. */
   readonly title?: string;
   /** A name that must be typed first, for what cannot be undone. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { get } from "../../data/call.ts";
 import type { Channel, User } from "../../data/objects.ts";
 import { useQuery } from "../../data/query.ts";
@@ -10,64 +10,83 @@ import { UserName } from "../../text/user-name.tsx";
 
 const TYPING_MS = 150;
 const MAX_FOUND = 6;
+/** Those that are looked through for one that is exactly what was typed. */
+const SEARCHED = 25;
 /** Values that are shown with their names; the API takes more. */
 const MAX_NAMED = 100;
 
-interface ChipsProps {
+export interface ChipsProps {
   readonly label: string;
   /** Unique on the page. */
   readonly name: string;
   readonly values: readonly string[];
-  readonly onChange: (values: readonly string[]) => void;
-  readonly problem?: string | undefined;
+  /** What is typed and not a value yet. */
+  readonly typed: string;
+  readonly onChange: (values: readonly string[], typed: string) => void;
+  readonly problem: string | undefined;
 }
 
 /** A text that follows another one after a pause of typing. */
-function useTyped(text: string): string {
-  const [typed, setTyped] = useState(text);
+function usePaused(text: string): string {
+  const [paused, setPaused] = useState(text);
   useEffect(() => {
-    const timer = setTimeout(() => setTyped(text), TYPING_MS);
+    const timer = setTimeout(() => setPaused(text), TYPING_MS);
     return () => clearTimeout(timer);
   }, [text]);
-  return typed.trim();
+  return paused.trim();
 }
 
 interface Found {
   readonly value: string;
   readonly plain: string;
   readonly shown: ComponentChildren;
+  /** Whether it is what was typed, and not only begins with it. */
+  readonly isExact: boolean;
 }
 
-/** Chosen values, each with a button that removes it, and an input that finds more. */
+/** Whether one of the names is a text, whatever the case. */
+const isOneOf = (text: string, ...names: readonly (string | null | undefined)[]) =>
+  names.some((name) => name?.toLowerCase() === text.toLowerCase());
+
+/**
+ * Chosen values, each with a button that removes it, and an input that finds more. What is typed becomes a value when the input is left and
+ * one alone is found that is exactly it. Anything else is marked, because the form would go without it.
+ */
 function Chips({
   label,
   name,
   values,
+  typed,
   onChange,
   problem,
   hint,
-  text,
-  onText,
   found,
   nameOf,
   read,
 }: ChipsProps & {
   readonly hint: string;
-  readonly text: string;
-  readonly onText: (text: string) => void;
-  readonly found: readonly Found[];
+  /** What was found for the text; undefined while it is looked up. */
+  readonly found: readonly Found[] | undefined;
   readonly nameOf: (value: string) => { readonly plain: string; readonly shown: ComponentChildren };
   /** Reads what was typed as a value of its own. */
   readonly read: (text: string) => string | undefined;
 }) {
+  const field = useRef<HTMLDivElement>(null);
+  // A text that the form had before, for instance before a reload, is marked at once.
+  const [isLeft, setLeft] = useState(true);
+  const text = typed.trim();
   const add = (value: string | undefined) => {
-    if (value === undefined) return;
-    if (!values.includes(value)) onChange([...values, value]);
-    onText("");
+    if (value !== undefined) onChange(values.includes(value) ? values : [...values, value], "");
   };
-  const choices = found.filter(({ value }) => !values.includes(value)).slice(0, MAX_FOUND);
+  useEffect(() => {
+    if (!isLeft || text === "") return;
+    const exact = (found ?? []).filter((one) => one.isExact);
+    add(read(text) ?? (exact.length === 1 ? exact[0]?.value : undefined));
+  }, [isLeft, text, found]);
+  const choices = (found ?? []).filter(({ value }) => !values.includes(value)).slice(0, MAX_FOUND);
+  const isMarked = problem !== undefined && (isLeft || text === "");
   return (
-    <div class="field">
+    <div class="field" ref={field}>
       <label for={name}>{label}</label>
       {values.length > 0 && (
         <ul class="chips" aria-label={label}>
@@ -79,7 +98,12 @@ function Chips({
                 <button
                   type="button"
                   aria-label={`Remove ${plain}`}
-                  onClick={() => onChange(values.filter((one) => one !== value))}
+                  onClick={() =>
+                    onChange(
+                      values.filter((one) => one !== value),
+                      typed,
+                    )
+                  }
                 >
                   <Icon name="close" size={12} />
                 </button>
@@ -94,21 +118,34 @@ function Chips({
         type="text"
         autoComplete="off"
         spellcheck={false}
-        value={text}
-        aria-invalid={problem !== undefined}
+        value={typed}
+        aria-invalid={isMarked}
         aria-describedby={`${name}-hint`}
-        onInput={({ currentTarget }) => onText(currentTarget.value)}
+        onInput={({ currentTarget }) => {
+          setLeft(false);
+          onChange(values, currentTarget.value);
+        }}
+        onBlur={({ relatedTarget }) => {
+          if (!(relatedTarget instanceof Node && field.current?.contains(relatedTarget))) setLeft(true);
+        }}
         onKeyDown={(event) => {
-          if (event.key !== "Enter" || text.trim() === "") return;
+          if (event.key !== "Enter" || text === "") return;
           event.preventDefault();
-          add(read(text.trim()) ?? choices[0]?.value);
+          add(read(text) ?? choices[0]?.value);
         }}
       />
-      {text.trim() !== "" && choices.length > 0 && (
+      {text !== "" && choices.length > 0 && (
         <ul class="found" aria-label={`Found for ${label}`}>
           {choices.map(({ value, plain, shown }) => (
             <li key={value}>
-              <button type="button" class="btn quiet" aria-label={`Add ${plain}`} onClick={() => add(value)}>
+              <button
+                type="button"
+                class="btn quiet"
+                aria-label={`Add ${plain}`}
+                // The input keeps the focus: leaving it could close the list before the click.
+                onMouseDown={(event) => event.preventDefault()}
+                onClick={() => add(value)}
+              >
                 {shown}
               </button>
             </li>
@@ -116,7 +153,7 @@ function Chips({
         </ul>
       )}
       <div class="hint" id={`${name}-hint`}>
-        {problem === undefined ? <span>{hint}</span> : <span class="problem">{problem}</span>}
+        {isMarked ? <span class="problem">{problem}</span> : <span>{hint}</span>}
       </div>
     </div>
   );
@@ -133,8 +170,7 @@ const Person = ({ user }: { user: User }) => (
 
 /** People, found by their names. The values are fids. */
 export function PeopleField(props: ChipsProps) {
-  const [text, setText] = useState("");
-  const typed = useTyped(text);
+  const typed = usePaused(props.typed);
   const named = props.values.slice(0, MAX_NAMED).join(",");
   const known = useQuery<{ users: readonly User[] }>(
     named === "" ? undefined : get("/user/bulk", { fids: named }),
@@ -142,7 +178,7 @@ export function PeopleField(props: ChipsProps) {
   const search = useQuery<{ users: readonly User[] }>(
     typed === "" || /^\d+$/.test(typed)
       ? undefined
-      : get("/user/search", { q: typed.replace(/^@/, ""), limit: MAX_FOUND }),
+      : get("/user/search", { q: typed.replace(/^@/, ""), limit: SEARCHED }),
   );
   const users = new Map(
     [...(search.data?.users ?? []), ...(known.data?.users ?? [])].map((user) => [String(user.fid), user]),
@@ -151,13 +187,16 @@ export function PeopleField(props: ChipsProps) {
     <Chips
       {...props}
       hint="By name, @handle or fid."
-      text={text}
-      onText={setText}
-      found={(typed === "" ? [] : (search.data?.users ?? [])).map((user) => ({
-        value: String(user.fid),
-        plain: `${plainName(displayNameOf(user))}, ${handleOf(user)}`,
-        shown: <Person user={user} />,
-      }))}
+      found={
+        typed === props.typed.trim()
+          ? search.data?.users.map((user) => ({
+              value: String(user.fid),
+              plain: `${plainName(displayNameOf(user))}, ${handleOf(user)}`,
+              shown: <Person user={user} />,
+              isExact: isOneOf(typed, handleOf(user), user.username, user.display_name),
+            }))
+          : undefined
+      }
       nameOf={(value) => {
         const user = users.get(value);
         if (!user) return { plain: `fid ${value}`, shown: `fid ${value}` };
@@ -170,27 +209,25 @@ export function PeopleField(props: ChipsProps) {
 
 /** Parent URLs, of which those of channels are found by name. */
 export function ChannelField(props: ChipsProps) {
-  const [text, setText] = useState("");
-  const typed = useTyped(text);
+  const typed = usePaused(props.typed);
   const search = useQuery<{ channels: readonly Channel[] }>(
     typed === "" || typed.includes("://")
       ? undefined
-      : get("/channel/search", { q: typed.replace(/^\//, ""), limit: MAX_FOUND }),
+      : get("/channel/search", { q: typed.replace(/^\//, ""), limit: SEARCHED }),
   );
   const [names, setNames] = useState<Readonly<Record<string, string>>>({});
-  const found = typed === "" ? [] : (search.data?.channels ?? []);
+  const found = typed === props.typed.trim() ? search.data?.channels : undefined;
   return (
     <Chips
       {...props}
-      onChange={(values) => {
-        setNames({ ...Object.fromEntries(found.map(({ url, name }) => [url, name])), ...names });
-        props.onChange(values);
+      onChange={(values, text) => {
+        setNames({ ...Object.fromEntries((found ?? []).map(({ url, name }) => [url, name])), ...names });
+        props.onChange(values, text);
       }}
-      hint="A channel by name, or any URL"
-      text={text}
-      onText={setText}
-      found={found.map(({ url, name }) => ({
+      hint="A channel by name, or any URL."
+      found={found?.map(({ id, url, name }) => ({
         value: url,
+        isExact: isOneOf(typed.replace(/^\//, ""), id, name),
         plain: `/${plainName(name)}`,
         shown: (
           <>

@@ -9,24 +9,28 @@ import {
   toSubscription,
 } from "./filter-state.ts";
 
+/** Reads a subscription that was typed as JSON. */
+export function readJson(text: string): ReturnType<typeof fromSubscription> {
+  try {
+    return fromSubscription(JSON.parse(text));
+  } catch {
+    return { problem: "This is not JSON yet." };
+  }
+}
+
 /** The subscription as JSON, which can be typed as well. */
-function JsonView({ state, onChange }: { state: FilterState; onChange: (state: FilterState) => void }) {
+function JsonView({ state, json, onChange }: Omit<FilterBuilderProps, "problems">) {
   const written = toSubscription(state);
   const text = "subscription" in written ? JSON.stringify(written.subscription, null, 2) : undefined;
-  const [typed, setTyped] = useState<string>();
-  const [problem, setProblem] = useState<string>();
+  /** What is being typed, also where the form reads it: it stays as it is until the field is left. */
+  const [typed, setTyped] = useState(json);
+  const read = json === undefined ? undefined : readJson(json);
+  const problem = read && "problem" in read ? read.problem : undefined;
   function type(next: string) {
     setTyped(next);
-    let value: unknown;
-    try {
-      value = JSON.parse(next);
-    } catch {
-      setProblem("This is no JSON yet.");
-      return;
-    }
-    const read = fromSubscription(value);
-    setProblem("problem" in read ? read.problem : undefined);
-    if ("state" in read) onChange(read.state);
+    const found = readJson(next);
+    if ("state" in found) onChange(found.state, undefined);
+    else onChange(state, next);
   }
   const hint =
     text === undefined
@@ -57,17 +61,19 @@ function JsonView({ state, onChange }: { state: FilterState; onChange: (state: F
   );
 }
 
+interface FilterBuilderProps {
+  readonly state: FilterState;
+  /** JSON that was typed and is no subscription yet. */
+  readonly json: string | undefined;
+  readonly onChange: (state: FilterState, json: string | undefined) => void;
+  readonly problems: readonly FilterProblem[];
+}
+
 /** Builds a subscription: as forms, or as JSON. */
-export function FilterBuilder({
-  state,
-  onChange,
-  problems,
-}: {
-  state: FilterState;
-  onChange: (state: FilterState) => void;
-  problems: readonly FilterProblem[];
-}) {
-  const [isJson, setJson] = useState(false);
+export function FilterBuilder({ state, json, onChange, problems }: FilterBuilderProps) {
+  const [isOpen, setOpen] = useState(false);
+  const isJson = isOpen || json !== undefined;
+  const change = (next: FilterState) => onChange(next, json);
   const free = EVENT_KINDS.filter((kind) => !state.some(({ kinds }) => kinds.includes(kind)));
   const problemsOf = (group: number) =>
     Object.fromEntries(
@@ -77,28 +83,35 @@ export function FilterBuilder({
     <section class="card" aria-label="Filter">
       <header>
         <h2 class="grow">Which events</h2>
-        <button type="button" class="btn" aria-pressed={isJson} onClick={() => setJson(!isJson)}>
+        <button
+          type="button"
+          class="btn"
+          aria-pressed={isJson}
+          onClick={() => {
+            setOpen(!isJson);
+            // The form is what counts once the text is closed.
+            if (isJson) onChange(state, undefined);
+          }}
+        >
           JSON
         </button>
       </header>
       <div class="pad stack">
-        {isJson && <JsonView state={state} onChange={onChange} />}
+        {isJson && <JsonView state={state} json={json} onChange={onChange} />}
         {state.map((group, at) => (
           <FilterGroup
             group={group}
             at={at}
             taken={state.flatMap((other, index) => (index === at ? [] : other.kinds))}
             problems={problemsOf(at)}
-            onChange={(next) => onChange(state.map((one, index) => (index === at ? next : one)))}
-            onRemove={
-              state.length === 1 ? undefined : () => onChange(state.filter((_, index) => index !== at))
-            }
+            onChange={(next) => change(state.map((one, index) => (index === at ? next : one)))}
+            onRemove={state.length === 1 ? undefined : () => change(state.filter((_, index) => index !== at))}
             key={at}
           />
         ))}
         {free.length > 0 && (
           <p>
-            <button type="button" class="btn" onClick={() => onChange([...state, EMPTY_GROUP])}>
+            <button type="button" class="btn" onClick={() => change([...state, EMPTY_GROUP])}>
               Add a filter for other kinds
             </button>
           </p>

@@ -13,7 +13,8 @@ interface FieldInputProps {
   readonly field: FilterField;
   readonly name: string;
   readonly values: readonly string[];
-  readonly onChange: (values: readonly string[]) => void;
+  readonly typed: string;
+  readonly onChange: (values: readonly string[], typed: string) => void;
   readonly problem: string | undefined;
 }
 
@@ -29,7 +30,7 @@ function TextInput({ field, name, values, onChange, problem }: FieldInputProps) 
       onInput={(text) => {
         const next = splitValues(field, text);
         setTyped({ text, values: next });
-        onChange(next);
+        onChange(next, "");
       }}
       hint={HINTS[field.values === "expression" ? "expression" : "hashes"]}
       problem={problem}
@@ -66,11 +67,19 @@ export function FilterGroup({
   /** Undefined for the only one. */
   onRemove: (() => void) | undefined;
 }) {
-  const { kinds, match, values } = group;
+  const { kinds, match, values, typed = {} } = group;
   const offered = fieldsOf(kinds).map(({ name }) => name);
-  const set = (name: string, items: readonly string[]) => {
+  const set = (name: string, items: readonly string[], text: string) => {
     const { [name]: _, ...others } = values;
-    onChange({ ...group, values: items.length === 0 ? others : { ...values, [name]: items } });
+    const { [name]: __, ...otherTexts } = typed;
+    const texts = text.trim() === "" ? otherTexts : { ...otherTexts, [name]: text };
+    onChange({
+      kinds,
+      match,
+      values: items.length === 0 ? others : { ...values, [name]: items },
+      // A filter without any is the same as one that never had any.
+      ...(Object.keys(texts).length > 0 && { typed: texts }),
+    });
   };
   return (
     <div class="stack filter">
@@ -85,6 +94,7 @@ export function FilterGroup({
                 value={kind}
                 checked={kinds.includes(kind)}
                 disabled={taken.includes(kind)}
+                aria-invalid={problems[""] !== undefined}
                 onChange={({ currentTarget }) =>
                   onChange({
                     ...group,
@@ -103,10 +113,12 @@ export function FilterGroup({
       {GROUPS.map((title) => {
         // What has a value stays, so that it can be seen and cleared.
         const fields = FILTER_FIELDS.filter(
-          ({ group: of, name }) => of === title && (offered.includes(name) || values[name] !== undefined),
+          ({ group: of, name }) =>
+            of === title &&
+            (offered.includes(name) || values[name] !== undefined || typed[name] !== undefined),
         );
         if (fields.length === 0) return null;
-        const isUsed = fields.some(({ name }) => values[name] !== undefined);
+        const isUsed = fields.some(({ name }) => values[name] !== undefined || typed[name] !== undefined);
         return (
           <details open={isUsed || title === "Who" || title === "Says"} key={title}>
             <summary>{title}</summary>
@@ -116,7 +128,8 @@ export function FilterGroup({
                   field={field}
                   name={`${field.name}-${at}`}
                   values={values[field.name] ?? []}
-                  onChange={(items) => set(field.name, items)}
+                  typed={typed[field.name] ?? ""}
+                  onChange={(items, text) => set(field.name, items, text)}
                   problem={problems[field.name]}
                   key={field.name}
                 />

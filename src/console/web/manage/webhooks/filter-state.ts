@@ -20,6 +20,8 @@ export interface FilterGroup {
   /** Undefined is `all`, as in a subscription that does not say. */
   readonly match: "all" | "any" | undefined;
   readonly values: FieldValues;
+  /** By field, what was typed and is not one of its values yet: until it is, or is cleared, the form states no subscription. */
+  readonly typed?: Readonly<Record<string, string>>;
 }
 
 export type FilterState = readonly FilterGroup[];
@@ -66,10 +68,16 @@ export function toSubscription(
 ): { readonly subscription: Subscription } | { readonly problems: readonly FilterProblem[] } {
   const problems: FilterProblem[] = [];
   const byKind = new Map<EventKind, Record<string, unknown>>();
-  for (const [group, { kinds, match, values }] of state.entries()) {
+  for (const [group, { kinds, match, values, typed = {} }] of state.entries()) {
     if (kinds.length === 0)
       problems.push({ group, field: undefined, message: "Choose at least one kind of event" });
     for (const field of FILTER_FIELDS) problems.push(...problemsOf(field, group, kinds, values));
+    for (const [field, text] of Object.entries(typed))
+      problems.push({
+        group,
+        field,
+        message: `“${shortened(text)}” is not in the filter: choose one that was found, or clear it`,
+      });
     for (const kind of kinds) {
       if (byKind.has(kind))
         problems.push({ group, field: undefined, message: `${kind} has another filter above` });

@@ -10,7 +10,9 @@ import { readFilters } from "../../stream/filters.ts";
 import { Outcome, useAction } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
 import { fromStream } from "./filter-state.ts";
+import { FilterWords } from "./filter-words.tsx";
 import { Secrets } from "./secrets.tsx";
+import { useTrial } from "./trial.ts";
 import { type Webhook, webhookFlags, webhookPage } from "./webhook.ts";
 import { checkDraft, type WebhookDraft, WebhookForm } from "./webhook-form.tsx";
 
@@ -40,11 +42,14 @@ function NewWebhook({ fid, search }: { fid: number; search: string }) {
   const action = useAction();
   const check = checkDraft(draft.value, refusal);
   const { subscription } = check;
+  const trial = useTrial(subscription, setRefusal);
   const { name, url, description } = draft.value;
 
   const create = () =>
     action.run(async () => {
       try {
+        if (!subscription) return undefined;
+        const details = <FilterWords subscription={subscription} preview={await trial.latest()} />;
         const { webhook } = await runOperation<{ webhook: Webhook }>({
           op: "webhook.create",
           method: "POST",
@@ -52,13 +57,14 @@ function NewWebhook({ fid, search }: { fid: number; search: string }) {
           body: { name, url, ...(description === "" ? {} : { description }), subscription },
           title: "Create a webhook",
           words: `The node will send events to ${url} for fid ${fid}, from now on, signed with a new secret.`,
+          details,
           cli: `webhook create${webhookFlags({ name, url, ...(description !== "" && { description }) })} --subscription -`,
           cliInput: subscription,
         });
         draft.discard();
         setCreated(webhook);
         refreshShown();
-        return "The webhook is there.";
+        return "The webhook was created.";
       } catch (cause) {
         if (cause instanceof RequestFailure && cause.status === 400) setRefusal(cause.message);
         throw cause;
@@ -70,22 +76,17 @@ function NewWebhook({ fid, search }: { fid: number; search: string }) {
     <WebhookForm
       draft={draft.value}
       check={check}
+      trial={trial}
       ownerFid={fid}
       onChange={(next) => {
         setRefusal(undefined);
         draft.set(next);
       }}
-      onRefusal={setRefusal}
       onSubmit={() => void create()}
     >
       <Outcome action={action} />
       <div class="row wrap">
-        <button
-          type="submit"
-          class="btn go"
-          disabled={subscription === undefined}
-          aria-disabled={action.isBusy}
-        >
+        <button type="submit" class="btn go" aria-disabled={action.isBusy}>
           Sign and create
         </button>
         <span class="s dim">One prompt of your wallet.</span>

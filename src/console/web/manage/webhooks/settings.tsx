@@ -5,8 +5,10 @@ import { RequestFailure } from "../../data/request.ts";
 import { type OwnerOperation, runOperation } from "../../owner/operation.ts";
 import { apiPrefix } from "../../page-config.ts";
 import { Outcome, useAction } from "../action.tsx";
-import { fromSubscription } from "./filter-state.ts";
+import { fromSubscription, type Subscription } from "./filter-state.ts";
+import { FilterWords } from "./filter-words.tsx";
 import { Secrets } from "./secrets.tsx";
+import { useTrial } from "./trial.ts";
 import { type Webhook, webhookCall, webhookFlags } from "./webhook.ts";
 import { checkDraft, type WebhookDraft, WebhookForm } from "./webhook-form.tsx";
 
@@ -54,16 +56,22 @@ function Edit({ webhook, fid, onChanged }: SettingsProps) {
   const check = checkDraft(draft.value, refusal);
   const changes = changesOf(webhook, draft.value, check.subscription);
   const changed = Object.keys(changes);
+  const trial = useTrial(check.subscription, setRefusal);
   const save = () =>
     action.run(async () => {
       try {
+        const subscription = changes.subscription as Subscription | undefined;
+        const details = subscription && (
+          <FilterWords subscription={subscription} preview={await trial.latest()} />
+        );
         await runOperation({
           op: "webhook.update",
           method: "PUT",
           path: `${apiPrefix}/webhook`,
           body: { webhook_id: id, ...changes },
           title: "Change the webhook",
-          words: `Its ${changed.join(", ")} will change, for events from now on.`,
+          words: `Its ${changed.map((field) => (field === "subscription" ? "filter" : field)).join(", ")} will change, for events from now on.`,
+          ...(details && { details }),
           cli: `webhook update ${id}${webhookFlags(changes)}${changes.subscription === undefined ? "" : " --subscription -"}`,
           cliInput: changes.subscription,
         });
@@ -79,22 +87,17 @@ function Edit({ webhook, fid, onChanged }: SettingsProps) {
     <WebhookForm
       draft={draft.value}
       check={check}
+      trial={trial}
       ownerFid={fid}
       onChange={(next) => {
         setRefusal(undefined);
         draft.set(next);
       }}
-      onRefusal={setRefusal}
       onSubmit={() => void save()}
     >
       <Outcome action={action} />
       <div class="row wrap">
-        <button
-          type="submit"
-          class="btn go"
-          disabled={changed.length === 0 || check.subscription === undefined}
-          aria-disabled={action.isBusy}
-        >
+        <button type="submit" class="btn go" disabled={changed.length === 0} aria-disabled={action.isBusy}>
           Sign and save
         </button>
         {changed.length === 0 && <span class="s dim">Nothing has changed.</span>}

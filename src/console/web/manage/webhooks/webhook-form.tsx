@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { UseDemoReceiver } from "../../demo/receiver.tsx";
-import { Field } from "../../parts/field.tsx";
+import { Field, focusField } from "../../parts/field.tsx";
 import { FilterBuilder } from "./filter-builder.tsx";
 import {
   type FilterProblem,
@@ -10,6 +11,7 @@ import {
   toSubscription,
 } from "./filter-state.ts";
 import { PreviewBox } from "./preview-box.tsx";
+import type { Trial } from "./trial.ts";
 
 /** What an owner types of a webhook. */
 export interface WebhookDraft {
@@ -17,6 +19,8 @@ export interface WebhookDraft {
   readonly url: string;
   readonly description: string;
   readonly filter: FilterState;
+  /** JSON that was typed instead of the filter and is no subscription yet. */
+  readonly json?: string | undefined;
 }
 
 /** What is wrong with a draft: by the page, or in the words of the API. */
@@ -28,48 +32,58 @@ export interface DraftCheck {
 }
 
 /** @param refusal what the API said of the draft, if it refused. */
-export function checkDraft({ filter }: WebhookDraft, refusal: string | undefined): DraftCheck {
+export function checkDraft({ filter, json }: WebhookDraft, refusal: string | undefined): DraftCheck {
   const written = toSubscription(filter);
   const named = refusal === undefined ? undefined : problemNamed(filter, refusal);
   const of = (field: string) => (refusal?.startsWith(`${field} `) ? refusal : undefined);
   return {
-    subscription: "subscription" in written ? written.subscription : undefined,
+    subscription: "subscription" in written && json === undefined ? written.subscription : undefined,
     problems: "problems" in written ? written.problems : named ? [named] : [],
     name: of("name"),
     url: of("url"),
   };
 }
 
-/** The form of a webhook: its filter, what that would have caught, its receiver, and `children` below. */
+/**
+ * The form of a webhook: its filter, what that would have caught, its receiver, and `children` below. It is not sent while its filter has a
+ * problem: the field that has it is marked and gets the focus.
+ */
 export function WebhookForm({
   draft,
   check,
+  trial,
   ownerFid,
   onChange,
-  onRefusal,
   onSubmit,
   children,
 }: {
   draft: WebhookDraft;
   check: DraftCheck;
+  trial: Trial;
   ownerFid: number;
   onChange: (draft: WebhookDraft) => void;
-  /** Called with what the API says of the filter. */
-  onRefusal: (message: string | undefined) => void;
   onSubmit: () => void;
   children: ComponentChildren;
 }) {
   const set = (change: Partial<WebhookDraft>) => onChange({ ...draft, ...change });
+  const [isRefused, setRefused] = useState(false);
   return (
     <form
       class="build"
       onSubmit={(event) => {
         event.preventDefault();
-        onSubmit();
+        setRefused(check.subscription === undefined);
+        if (check.subscription !== undefined) onSubmit();
+        else focusField(event.currentTarget.querySelector<HTMLElement>('[aria-invalid="true"]'));
       }}
     >
-      <FilterBuilder state={draft.filter} onChange={(filter) => set({ filter })} problems={check.problems} />
-      <PreviewBox subscription={check.subscription} onRefusal={onRefusal} />
+      <FilterBuilder
+        state={draft.filter}
+        json={draft.json}
+        onChange={(filter, json) => set({ filter, json })}
+        problems={check.problems}
+      />
+      <PreviewBox subscription={check.subscription} trial={trial} />
       <div class="stack">
         <section class="card" aria-label="Receiver">
           <header>
@@ -106,6 +120,11 @@ export function WebhookForm({
             />
           </div>
         </section>
+        {isRefused && check.subscription === undefined && (
+          <p class="problem" role="alert">
+            Nothing was sent: the filter has a problem, which is marked at its field.
+          </p>
+        )}
         {children}
       </div>
     </form>

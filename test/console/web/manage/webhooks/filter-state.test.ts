@@ -57,6 +57,19 @@ test("kinds with the same filter share a form", () => {
   ]);
 });
 
+test("a form with a text that is no value yet states no subscription, and names its field", () => {
+  const typed = { author_fids: "mira", parent_urls: "cof" };
+  const written = toSubscription([
+    { kinds: ["cast.created"], match: undefined, values: { author_fids: ["3"] }, typed },
+  ]);
+  expect(written).toEqual({
+    problems: [
+      { group: 0, field: "author_fids", message: expect.stringContaining("“mira” is not in the filter") },
+      { group: 0, field: "parent_urls", message: expect.stringContaining("“cof” is not in the filter") },
+    ],
+  });
+});
+
 test("what the API would refuse is named at its field", () => {
   const group = { kinds: ["follow.created" as const], match: undefined, values: { text: ["a"] } };
   expect(toSubscription([group])).toEqual({
