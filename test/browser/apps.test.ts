@@ -63,6 +63,7 @@ describe("a mini app", () => {
       const answers = answersOf(page);
       await page.getByRole("link", { name: "Open the app" }).click();
       await page.getByRole("heading", { name: "Bread club" }).waitFor();
+      await page.getByText("Clients cannot reach this URL from outside.").waitFor();
       await page.goBack();
       await page.getByRole("heading", { name: "Register a mini app" }).waitFor();
       expect(await page.content()).not.toMatch(SECRET);

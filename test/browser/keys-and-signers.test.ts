@@ -117,6 +117,7 @@ describe("signers", () => {
     await page.clock.install();
     await one.goto("/console/manage/signers");
     await page.locator('[data-signer="pending_approval"]').waitFor();
+    await page.getByText("Users cannot reach this URL from outside.").waitFor();
     expect(await page.getByRole("link", { name: url }).count()).toBe(1);
     expect(await axeViolations(page)).toEqual([]);
 

@@ -6,7 +6,8 @@ import { compiledProgram } from "../support/compiled-program.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
-import { setVisibility } from "./support/page.ts";
+import { shiftOf, watchShifts } from "./support/layout-shifts.ts";
+import { settled, setVisibility } from "./support/page.ts";
 import { HAS_BROWSER } from "./support/shared.ts";
 
 /** A node that is no demo network, which these tests stop and start. */
@@ -100,6 +101,24 @@ const lostInForcedColors = (page: Page) =>
       if (!drawn.has(borderTopColor)) lost.push(`the line in ${borderTopColor}`);
     return lost;
   });
+
+consoleTest("the first page of an empty node says that it is empty, and what to do", async (open) => {
+  const { page, goto } = await open({ origin: node.url, width: 390 });
+  await watchShifts(page);
+  await goto("/");
+  await page.getByText("This node is empty").waitFor();
+  await page.locator("code", { hasText: "serve --set upstream.url=" }).waitFor();
+  await settled(page);
+  const text = await page.locator("main").innerText();
+  expect(text).toContain("Empty");
+  expect(text).not.toMatch(/\bReady\b|already|Explore|\b0\b/);
+  expect(await axeViolations(page)).toEqual([]);
+  expect(await noSidewaysScroll(page)).toBe(true);
+  expect((await shiftOf(page)).sum).toBeLessThanOrEqual(0.02);
+  await goto("/console");
+  await page.getByRole("link", { name: "How to fill it" }).click();
+  await page.getByText("This node is empty").waitFor();
+});
 
 describe("the status page", () => {
   consoleTest(

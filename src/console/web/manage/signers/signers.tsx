@@ -6,6 +6,7 @@ import { pageConfig } from "../../page-config.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { LoadMore, pagesAsQuery } from "../../parts/load-more.tsx";
 import { Pill } from "../../parts/pill.tsx";
+import { ReachNote } from "../../parts/reach-note.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Outcome, useAction } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
@@ -64,6 +65,7 @@ function Signer({ signer, onRemoved }: { signer: ManagedSigner; onRemoved: () =>
         <>
           <p class="s">Send this link to the user. They approve with the wallet that holds their fid:</p>
           <ApprovalLink url={approval_url} />
+          <ReachNote url={approval_url} others="Users" />
         </>
       )}
       <dl class="pairs">
