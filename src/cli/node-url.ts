@@ -5,6 +5,9 @@ import type { Config } from "../config/schema.ts";
 import { UserError } from "../lib/failure.ts";
 import { lockHolder } from "../runtime/data-dir.ts";
 
+/** That of a URL without a port. */
+const HTTP_PORT = 80;
+
 type Listener = Pick<Config["http"], "host" | "port">;
 
 /**
@@ -38,7 +41,8 @@ export function ownNodeUrl({ config, sources }: Pick<LoadedConfig, "config" | "s
   const isTrusted = sources.get("data.dir") !== "default" || isOwn(config.data.dir);
   const running = isNamed || !isTrusted ? undefined : URL.parse(lockHolder(config.data.dir)?.url ?? "");
   if (!running) return listenerUrl(config.http);
-  return listenerUrl({ host: running.hostname.replace(/^\[|\]$/g, ""), port: Number(running.port) });
+  const host = running.hostname.replace(/^\[|\]$/g, "");
+  return listenerUrl({ host, port: Number(running.port) || HTTP_PORT });
 }
 
 /** Whether a directory belongs to this user. In one of another user, what is there could lead requests elsewhere. */

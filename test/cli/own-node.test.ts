@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chownSync } from "node:fs";
+import { ownNodeUrl } from "../../src/cli/node-url.ts";
+import { openDataDir } from "../../src/runtime/data-dir.ts";
+import { configWith } from "../runtime/config.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { run } from "./run.ts";
@@ -46,6 +49,19 @@ describe("a command beside the node of a data directory", () => {
       errors:
         "error: no node listens at http://127.0.0.1:1: start one (svc serve), or name the URL of another\n",
     });
+  });
+
+  test.each([
+    ["http://0.0.0.0:9000", "http://127.0.0.1:9000"],
+    ["http://[::]:9000", "http://[::1]:9000"],
+    ["http://127.0.0.1", "http://127.0.0.1:80"],
+  ])("reaches a node that listens at %s by %s", (announced, reached) => {
+    using other = tempDir();
+    const opened = openDataDir(other.path);
+    opened.announce(announced);
+    const sources = new Map([["data.dir", "--data-dir"]]);
+    expect(ownNodeUrl({ config: configWith(`data.dir=${other.path}`), sources })).toBe(reached);
+    opened.release();
   });
 
   test("says what is missing where no node has started, or where only another user may look", async () => {
