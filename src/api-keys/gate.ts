@@ -76,6 +76,7 @@ export function createGate(deps: GateDeps): Gate {
       if (anonymousReads) return undefined;
       throw invalidKey();
     }
+    exchange.isStillAdmitted = async () => (keys.known(text) ?? (await keys.findForRead(text))) !== undefined;
     const known = keys.known(text);
     if (known !== undefined) {
       admitCaller(exchange, known, "read");

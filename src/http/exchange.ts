@@ -41,6 +41,11 @@ export interface Exchange {
   route: string | undefined;
   /** Anonymous until the edge has admitted the request. */
   caller: Caller;
+  /**
+   * Whether the API key of a response that goes on is still valid; undefined without a key.
+   * @throws StateUnavailable while that cannot be known
+   */
+  isStillAdmitted: (() => Promise<boolean>) | undefined;
   /** With an API key the response of the route is its owner's. */
   isKeyed: boolean;
   /** How its body is received. */

@@ -109,6 +109,7 @@ export function createPipeline(
       isBodyUnread: false,
       charge: () => undefined,
       settle: undefined,
+      isStillAdmitted: undefined,
       cpuUs: 0,
       charged: 0,
       writes: 0,

@@ -13,6 +13,7 @@ export type EndReason =
   | "cursor_too_old"
   | "expression_budget"
   | "invalid_subscription"
+  | "key_ended"
   | "shutdown"
   | "internal_error";
 

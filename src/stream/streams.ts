@@ -127,6 +127,7 @@ export function createStreams(deps: StreamsDeps): Streams {
     cursor_too_old: 0,
     expression_budget: 0,
     invalid_subscription: 0,
+    key_ended: 0,
     shutdown: 0,
     internal_error: 0,
   };

@@ -12,6 +12,7 @@ const CLOSE_CODES: Readonly<Record<EndReason, number>> = {
   client: 1000,
   invalid_subscription: 4000,
   expression_budget: 4000,
+  key_ended: 4001,
   slow_consumer: 4008,
   cursor_too_old: 4010,
   internal_error: 1011,

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { deleteEventsUpTo, eventRange, markAllPublished } from "../../src/db/index/outbox.ts";
+import { StateUnavailable } from "../../src/db/state/unavailable.ts";
 import { cursorOf, NO_BLOCKS } from "../../src/stream/position.ts";
 import { createStreamSlots } from "../../src/stream/slots.ts";
 import { DEFAULT_TIMESTAMP, signedCast } from "../support/messages.ts";
@@ -325,5 +326,42 @@ describe("the end of the node", () => {
     expect((await socket).code).toBe(1012);
     expect((await fetch(bench.url())).status).toBe(503);
     expect(bench.streams.stats().ended.shutdown).toBe(2);
+  });
+});
+
+describe("a stream with an API key", () => {
+  /** Admits a stream as the gate does whose key lookup answers like this. */
+  async function open(isStillAdmitted: () => Promise<boolean>): Promise<SseClient> {
+    start({
+      gate: {
+        admit: (exchange) => {
+          exchange.isStillAdmitted = isStillAdmitted;
+        },
+        recordUse: () => undefined,
+      },
+    });
+    return SseClient.open(bench.url("kinds=cast.created"));
+  }
+
+  test("ends with its reason once the key is deleted", async () => {
+    let isValid = true;
+    await using client = await open(async () => isValid);
+    expect(await client.next()).toMatchObject({ event: "hello" });
+    cast("before");
+    expect(await client.next()).toMatchObject({ event: "cast.created" });
+    isValid = false;
+    const last = await client.next();
+    expect(last).toMatchObject({ event: "error" });
+    expect(JSON.parse(last?.data ?? "")).toMatchObject({ code: "key_ended" });
+    expect(await client.next()).toBeUndefined();
+    cast("after");
+  });
+
+  test("ends where the node cannot know whether the key is valid", async () => {
+    await using client = await open(async () => {
+      throw new StateUnavailable("the node has no lease");
+    });
+    expect(await client.next()).toMatchObject({ event: "hello" });
+    expect(await client.next()).toBeUndefined();
   });
 });

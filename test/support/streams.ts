@@ -3,6 +3,7 @@ import { streamRoutes } from "../../src/api/native/stream/routes.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { startReservingHeight } from "../../src/db/index/log-identity.ts";
 import { hasEventsAfter } from "../../src/db/index/outbox.ts";
+import type { Gate } from "../../src/http/gate.ts";
 import { UnsentBytes } from "../../src/http/unsent-bytes.ts";
 import { EventSignal } from "../../src/ingest/event-signal.ts";
 import { connectRpc } from "../../src/lib/port-rpc.ts";
@@ -27,6 +28,7 @@ export interface TestStreams extends AsyncDisposable {
 }
 
 export interface TestStreamOptions {
+  readonly gate?: Gate;
   readonly limits?: Partial<StreamSlotLimits>;
   readonly budget?: MatchBudget;
   readonly deps?: Partial<StreamsDeps>;
@@ -79,6 +81,7 @@ export function startTestStreams(options: TestStreamOptions = {}): TestStreams {
   const http = runHttp({
     plugins: [streamRoutes({ streams, unsent, maxIds: MAX_IDS })],
     http: { idle_timeout_secs: 1, ...options.http },
+    ...(options.gate ? { gate: options.gate } : {}),
     clock: node.clock,
   });
   return {

@@ -93,6 +93,22 @@ const GoneEventsResponse = Type.Object(
   closed,
 );
 
+/** How often a stream with an API key looks whether the key is still valid. */
+const KEY_CHECK_MS = 1_000;
+
+/** Ends a stream after its key, or where the node cannot know of that: then at another node it goes on. */
+function endWithKey(connection: OpenStream["connection"], isStillAdmitted: () => Promise<boolean>): void {
+  const check = async () => {
+    if (connection.hasEnded) return clearInterval(checking);
+    try {
+      if (!(await isStillAdmitted())) connection.end("key_ended", "the API key is no longer valid");
+    } catch {
+      connection.end("shutdown");
+    }
+  };
+  const checking = setInterval(check, KEY_CHECK_MS);
+}
+
 /** What a client receives first. */
 const EXAMPLE = `retry: 3000
 id: Ae89dLNbIjk4MDRhIiwxMDM1LCIiXQ
@@ -176,6 +192,7 @@ export function streamRoutes({ streams, unsent, maxIds }: StreamDeps): AnyElysia
     const leave = () => connection.end("client");
     if (signal.aborted) leave();
     else signal.addEventListener("abort", leave);
+    if (exchange.isStillAdmitted) endWithKey(connection, exchange.isStillAdmitted);
     return opened;
   }
 
