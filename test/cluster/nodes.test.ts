@@ -81,6 +81,32 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     expect([(await read(b)).status, (await read(a)).status]).toEqual([401, 401]);
   });
 
+  test("an API key that one deletes reads nothing at the other from the response on", async () => {
+    const made = await callSigned(a, FID, "POST", "/api_key", { name: "Key", scopes: ["read"] });
+    const { api_key, secret } = made.body as { api_key: { api_key_id: string }; secret: string };
+    const read = async (node: RunningNode) =>
+      (await fetch(`${node.url}/v2/farcaster/user/bulk/?fids=${FID}`, { headers: { "x-api-key": secret } }))
+        .status;
+    let isDeleted = false;
+    const statuses: number[] = [];
+    // The other node reads all the while, so that it remembers the key.
+    const reading = (async () => {
+      while (!isDeleted) {
+        statuses.push(await read(b));
+        // Refused keys have a limit of their own.
+        await Bun.sleep(300);
+      }
+    })();
+    await until(() => statuses.length > 0, "b has used the key");
+    const { api_key_id } = api_key;
+    const deleted = await callSigned(a, FID, "DELETE", "/api_key", { api_key_id });
+    const after = [await read(b), await read(a)];
+    isDeleted = true;
+    await reading;
+    expect([deleted.body, after]).toEqual([{ deleted: true }, [401, 401]]);
+    expect(statuses).toContain(200);
+  });
+
   test("the same question has the same body and ETag, which one issues and the other confirms", async () => {
     const paths = [`/user/bulk?fids=${FID},2`, "/feed/trending?limit=5", `/feed/user/casts?fid=${FID}`];
     for (const path of paths) {
