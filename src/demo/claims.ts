@@ -4,6 +4,7 @@ import { concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { bytesToHex, encodeAbiParameters, hashTypedData } from "viem/utils";
 import { encodeBase58 } from "../lib/base58.ts";
 import type { Ed25519Key } from "../protocol/build-message.ts";
+import { fnameDigest } from "../protocol/validate/fname-signature.ts";
 import { type FarcasterNetwork, VerificationProtocol } from "../protocol/wire/generated/message.ts";
 import type { Wallet } from "./keys.ts";
 
@@ -70,30 +71,8 @@ export function nameProofSignature(
   proof: { name: string; timestampSecs: number; owner: Uint8Array },
   nameServer: Wallet,
 ): Uint8Array {
-  return signDigest(
-    hashTypedData({
-      domain: {
-        name: "Farcaster name verification",
-        version: "1",
-        chainId: 1,
-        verifyingContract: "0xe3be01d99baa8db9905b33a3ca391238234b79d1",
-      },
-      types: {
-        UserNameProof: [
-          { name: "name", type: "string" },
-          { name: "timestamp", type: "uint256" },
-          { name: "owner", type: "address" },
-        ],
-      },
-      primaryType: "UserNameProof",
-      message: {
-        name: proof.name,
-        timestamp: BigInt(proof.timestampSecs),
-        owner: bytesToHex(proof.owner),
-      },
-    }),
-    nameServer,
-  );
+  const { timestampSecs: timestamp, owner } = proof;
+  return signDigest(bytesToHex(fnameDigest({ name: utf8ToBytes(proof.name), timestamp, owner })), nameServer);
 }
 
 /** An Ethereum wallet's EIP-712 claim that it belongs to the fid. */

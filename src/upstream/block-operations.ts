@@ -6,7 +6,9 @@ import { Store, slotOf } from "../protocol/merge-rules.ts";
 import { shardOfFid } from "../protocol/shard.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { toFarcasterSecs, toUnixSecs } from "../protocol/time.ts";
+import { verifyFnameSignature } from "../protocol/validate/fname-signature.ts";
 import { decodeSignedKeyRequest, KEY_REMOVE_BY_SELF } from "../protocol/validate/gasless-key.ts";
+import { checkNotInFuture } from "../protocol/validate/on-chain-event.ts";
 import { validateFnameProof, validateUsernameProof } from "../protocol/validate/username-proof.ts";
 import { MessageType, UserNameProof, UserNameType } from "../protocol/wire/generated/message.ts";
 import type { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
@@ -161,15 +163,18 @@ function fidOfProofs({ proof, deletedProof }: FollowedProofs): number {
   return shown ? UserNameProof.decode(shown).fid : 0;
 }
 
-/** Returns the on-chain event in `bytes`, or undefined if it breaks a rule. */
+/** Returns the on-chain event in `bytes`, or undefined if it breaks a rule: no chain is asked whether it has the event. */
 export function validatedEvent(rules: RelayRules, bytes: Uint8Array): OnChainEvent | undefined {
   const record = decodeRecord({ kind: "onChainEvent", bytes });
-  const refusal = record.ok ? validateRecord(record.value, rules) : record.error;
+  const event = record.ok && record.value.kind === "onChainEvent" ? record.value.event : undefined;
+  const refusal = record.ok
+    ? (validateRecord(record.value, rules) ?? (event && checkNotInFuture(event, rules.nowUnixSecs)))
+    : record.error;
   if (refusal) rules.onRefused(refusal);
-  return !refusal && record.ok && record.value.kind === "onChainEvent" ? record.value.event : undefined;
+  return refusal ? undefined : event;
 }
 
-/** Returns the username proof in `bytes`, of any type, or undefined if it breaks a rule. */
+/** Returns the username proof in `bytes`, of any type, or undefined if it breaks a rule. An fname must have been signed. */
 export function validatedProof(rules: RelayRules, bytes: Uint8Array): UserNameProof | undefined {
   const record = decodeRecord({ kind: "usernameProof", bytes });
   if (!record.ok) rules.onRefused(record.error);
@@ -177,7 +182,7 @@ export function validatedProof(rules: RelayRules, bytes: Uint8Array): UserNamePr
   const { proof } = record.value;
   const refusal =
     proof.type === UserNameType.USERNAME_TYPE_FNAME
-      ? validateFnameProof(proof)
+      ? (validateFnameProof(proof) ?? (rules.nameServer && verifyFnameSignature(proof, rules.nameServer)))
       : validateUsernameProof(proof, { fid: proof.fid, timestamp: toFarcasterSecs(proof.timestamp) });
   if (refusal) rules.onRefused(refusal);
   return refusal ? undefined : proof;

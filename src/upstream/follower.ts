@@ -35,6 +35,8 @@ export interface FollowerDeps {
   /** Whether the index takes more. While it does not, the upstream is not called. Default: it always does. */
   readonly hasRoom?: () => Promise<boolean>;
   readonly network: FarcasterNetwork;
+  /** See `RelayRules`. */
+  readonly nameServer: Uint8Array | undefined;
   readonly clock: Clock;
   /** The fids to follow; undefined for all. */
   readonly fids: ReadonlySet<number> | undefined;
@@ -196,12 +198,13 @@ function loadScope({ db, fids }: FollowerDeps): Scope {
 }
 
 function relayRules(
-  { network, clock, onRefused, logsHubEvents = true }: FollowerDeps,
+  { network, nameServer, clock, onRefused, logsHubEvents = true }: FollowerDeps,
   scope: Scope,
   { shards, hasBlockShard }: Peer,
 ): RelayRules {
   return {
     network,
+    nameServer,
     scope,
     shards,
     hasBlockShard,

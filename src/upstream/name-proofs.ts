@@ -16,8 +16,11 @@ export async function readLiveProofs(
   decode: (bytes: Uint8Array) => UserNameProof | undefined,
 ): Promise<Map<string, UserNameProof>> {
   const proofs = new Map<string, UserNameProof>();
+  const received = new Set<string>();
   const add = (bytes: Uint8Array): void => {
-    const proof = decode(bytes);
+    const raw = bytes.toHex();
+    const proof = received.has(raw) ? undefined : decode(bytes);
+    received.add(raw);
     if (proof) proofs.set(UserNameProof.encode(proof).finish().toHex(), proof);
   };
   for (const bytes of await client.usernameProofs(fid)) add(bytes);

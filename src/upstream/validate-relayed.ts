@@ -7,6 +7,8 @@ import type { Scope } from "./scope.ts";
 /** The rules that records of the upstream are checked against. */
 export interface RelayRules {
   readonly network: FarcasterNetwork;
+  /** The address that signs fnames; undefined where they need no signature. */
+  readonly nameServer: Uint8Array | undefined;
   readonly nowUnixSecs: number;
   readonly scope: Scope;
   /** Number of data shards. */

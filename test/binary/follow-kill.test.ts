@@ -5,7 +5,7 @@ import { verifyIndex } from "../../src/db/index/verify.ts";
 import { seededRandom } from "../../src/demo/random.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { tempDir } from "../support/program.ts";
-import { heightAt, makeChain } from "../support/upstream/chain.ts";
+import { heightAt, makeDevnetChain } from "../support/upstream/chain.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
 import { UpstreamServer } from "../support/upstream/server.ts";
 import { DATA_SHARDS } from "../support/upstream/shards.ts";
@@ -29,7 +29,7 @@ test(
   "after kill -9 at any moment of the backfill or of live following, the index equals that of a node that received everything in order",
   async () => {
     const random = seededRandom(SEED);
-    const chain = makeChain(SEED, HISTORY + KILLS * TICKS_PER_KILL);
+    const chain = makeDevnetChain(SEED, HISTORY + KILLS * TICKS_PER_KILL);
     const node = new UpstreamNode(chain);
     node.produce(HISTORY);
     const watch = new Watch();
@@ -76,7 +76,14 @@ test(
 );
 
 function follow(url: string): Bun.Subprocess {
-  const settings = ["--set", "hub.port=0", "--set", `upstream.url=${url}`];
+  const settings = [
+    "--set",
+    "protocol.network=devnet",
+    "--set",
+    "hub.port=0",
+    "--set",
+    `upstream.url=${url}`,
+  ];
   return Bun.spawn([...compiledProgram, "--data-dir", dataDir, "--port", "0", ...settings, "serve"], {
     cwd: dir.path,
     env: { PATH: process.env.PATH ?? "", HOME: dir.path },

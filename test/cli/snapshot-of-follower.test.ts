@@ -5,7 +5,7 @@ import { getPosition } from "../../src/db/index/positions.ts";
 import { verifyIndex } from "../../src/db/index/verify.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { type RunningNode, startNode } from "../support/program.ts";
-import { makeChain } from "../support/upstream/chain.ts";
+import { makeDevnetChain } from "../support/upstream/chain.ts";
 import type { Faults } from "../support/upstream/faults.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
 import { UpstreamServer } from "../support/upstream/server.ts";
@@ -19,7 +19,7 @@ const AFTER = 15;
 
 test("a snapshot of a node that follows starts another one, which reads no fid again and becomes equal", async () => {
   using dir = emptyDir();
-  const chain = makeChain("snapshot of a follower", HISTORY + DURING + AFTER);
+  const chain = makeDevnetChain("snapshot of a follower", HISTORY + DURING + AFTER);
   const upstream = new UpstreamNode(chain);
   upstream.produce(HISTORY);
   const watch = new Watch();
@@ -33,7 +33,7 @@ test("a snapshot of a node that follows starts another one, which reads no fid a
   };
   const server = new UpstreamServer(upstream, { faults });
   await server.start();
-  const settings = ["--set", `upstream.url=${server.url}`];
+  const settings = ["--set", "protocol.network=devnet", "--set", `upstream.url=${server.url}`];
   const data = (name: string) => `${dir.path}/${name}`;
   const start = (name: string) =>
     startNode({ command: compiledProgram, dataDir: data(name), args: settings });

@@ -3,7 +3,7 @@ import { run } from "../cli/run.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { signedHeaders } from "../support/signing.ts";
-import { type Chain, makeChain } from "../support/upstream/chain.ts";
+import { type Chain, makeDevnetChain } from "../support/upstream/chain.ts";
 import type { Faults } from "../support/upstream/faults.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
 import { UpstreamServer } from "../support/upstream/server.ts";
@@ -15,6 +15,7 @@ import { Watch } from "../support/upstream/watch.ts";
 const HISTORY = 7;
 const FIDS = 7;
 const FID = 3;
+const DEVNET = ["--set", "protocol.network=devnet"];
 
 const dir = tempDir();
 const watch = new Watch();
@@ -33,7 +34,7 @@ let server: UpstreamServer;
 let node: RunningNode;
 
 beforeAll(async () => {
-  chain = makeChain("a node that follows", HISTORY + 1);
+  chain = makeDevnetChain("a node that follows", HISTORY + 1);
   upstream = new UpstreamNode(chain);
   upstream.produce(HISTORY);
   server = new UpstreamServer(upstream, { faults });
@@ -41,7 +42,7 @@ beforeAll(async () => {
   node = await startNode({
     command: compiledProgram,
     dataDir: dir.path,
-    args: ["--set", `upstream.url=${server.url}`, "--set", "http.workers=2"],
+    args: [...DEVNET, "--set", `upstream.url=${server.url}`, "--set", "http.workers=2"],
   });
 }, 30_000);
 
@@ -120,6 +121,7 @@ test("is ready when every shard has a current block, and signed operations succe
 test("verify finds no difference while the node runs", async () => {
   const ended = await run([
     "verify",
+    ...DEVNET,
     "--data-dir",
     dir.path,
     "--set",

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { fnameDigest } from "../../src/protocol/validate/fname-signature.ts";
 import { type UserNameProof, UserNameType } from "../../src/protocol/wire/generated/message.ts";
 import {
   IdRegisterEventType,
@@ -7,7 +8,7 @@ import {
   SignerEventType,
   TierType,
 } from "../../src/protocol/wire/generated/on-chain.ts";
-import { DEFAULT_NOW_SECS } from "./messages.ts";
+import { DEFAULT_NOW_SECS, makeWallet, signDigest } from "./messages.ts";
 
 /** Builders of on-chain events and fname proofs for tests. */
 
@@ -126,4 +127,13 @@ export function fnameProof(name: string, fid: number, owner: Uint8Array, at: num
     fid,
     type: UserNameType.USERNAME_TYPE_FNAME,
   };
+}
+
+/** Signs the fnames of scripted networks. */
+export const TEST_NAME_SERVER = makeWallet("name server");
+
+/** `fnameProof` with the signature of the name server of scripted networks. */
+export function signedFnameProof(name: string, fid: number, owner: Uint8Array, at: number): UserNameProof {
+  const proof = fnameProof(name, fid, owner, at);
+  return { ...proof, signature: signDigest(fnameDigest(proof), TEST_NAME_SERVER) };
 }

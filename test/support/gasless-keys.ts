@@ -4,7 +4,12 @@ import {
   keyRemoveDigest,
   signedKeyRequestDigest,
 } from "../../src/protocol/validate/gasless-key.ts";
-import { KeyAddBody, KeyRemoveBody, MessageType } from "../../src/protocol/wire/generated/message.ts";
+import {
+  type FarcasterNetwork,
+  KeyAddBody,
+  KeyRemoveBody,
+  MessageType,
+} from "../../src/protocol/wire/generated/message.ts";
 import {
   DEFAULT_TIMESTAMP,
   makeWallet,
@@ -66,6 +71,7 @@ export function gaslessKeyMessage(options: {
   readonly custody?: TestWallet;
   /** The key that signs the message; the network wants no proof that the added one is the sender's. */
   readonly envelope?: TestSigner;
+  readonly network?: FarcasterNetwork;
 }): Uint8Array {
   const { fid, signer, requestFid, ttlSecs, nonce, scopes = [MessageType.MESSAGE_TYPE_CAST_ADD] } = options;
   const { at = DEFAULT_TIMESTAMP, custody = makeWallet(`custody ${fid}`) } = options;
@@ -82,7 +88,13 @@ export function gaslessKeyMessage(options: {
   const custodySignature = signDigest(keyAddDigest(fid, body), custody);
   const value = { ...body, custodySignature };
   return signMessage(
-    { type: MessageType.MESSAGE_TYPE_KEY_ADD, fid, timestamp: at, body: { $case: "keyAddBody", value } },
+    {
+      type: MessageType.MESSAGE_TYPE_KEY_ADD,
+      fid,
+      timestamp: at,
+      body: { $case: "keyAddBody", value },
+      ...onNetwork(options),
+    },
     options.envelope ?? signer,
   );
 }
@@ -95,6 +107,7 @@ export function gaslessKeyRemoval(options: {
   readonly by: TestWallet | "itself";
   /** Farcaster seconds. */
   readonly at: number;
+  readonly network?: FarcasterNetwork;
 }): Uint8Array {
   const { fid, signer, nonce, by, at } = options;
   const body = KeyRemoveBody.fromPartial({
@@ -110,7 +123,13 @@ export function gaslessKeyRemoval(options: {
       fid,
       timestamp: at,
       body: { $case: "keyRemoveBody", value: { ...body, signature } },
+      ...onNetwork(options),
     },
     signer,
   );
+}
+
+/** Mainnet by default, as for all messages of tests. */
+function onNetwork({ network }: { readonly network?: FarcasterNetwork }): { network?: FarcasterNetwork } {
+  return network === undefined ? {} : { network };
 }

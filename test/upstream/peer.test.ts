@@ -147,6 +147,7 @@ test.each(PEERS)("reports %s once with the reason, and retries", async (_name, s
     db: db,
     writer: { apply: async () => {}, buildStep: async () => undefined },
     network: 1,
+    nameServer: undefined,
     clock: new ManualClock(1_700_000_000),
     fids: undefined,
     concurrency: 1,

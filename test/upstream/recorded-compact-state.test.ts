@@ -30,6 +30,7 @@ test("a recorded block with links and a compact state ends in the messages of th
   });
   const rules = {
     network,
+    nameServer: undefined,
     nowUnixSecs,
     scope: new Scope(undefined, []),
     shards: 2,

@@ -8,7 +8,7 @@ import {
 } from "../../src/protocol/wire/generated/message.ts";
 import { loadUsers } from "../../src/read/hydrate/users.ts";
 import { keyAddedEvent } from "../support/envelopes.ts";
-import { fnameProof } from "../support/events.ts";
+import { fnameProof, signedFnameProof, transferEvent } from "../support/events.ts";
 import { gaslessKeyMessage, gaslessKeyRemoval } from "../support/gasless-keys.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, makeSigner, makeWallet } from "../support/messages.ts";
 import { eventRecord, proofRecord } from "../support/node.ts";
@@ -50,7 +50,7 @@ const name = (value: string, fid: number, fromFid: number, at: number): Action =
   fid,
   fromFid,
   record: proofRecord(
-    fnameProof(value, fid, fid === 0 ? new Uint8Array(20) : makeWallet(`custody ${fid}`).address, at),
+    signedFnameProof(value, fid, fid === 0 ? new Uint8Array(20) : makeWallet(`custody ${fid}`).address, at),
   ),
 });
 
@@ -438,6 +438,65 @@ describe("a checkpoint that is too old", () => {
     scene.index.start();
     await expectEverything(scene);
     expect(scene.fidsRead.size).toBe(6);
+  });
+});
+
+describe("contents that the upstream forges", () => {
+  const NOT_SIGNED = "signature is not the name server's";
+  const unsigned = (value: string, fid: number, at: number): Action => ({
+    fid,
+    fromFid: 1,
+    record: proofRecord(fnameProof(value, fid, makeWallet(`custody ${fid}`).address, at)),
+  });
+
+  test("an fname that the name server has not signed is refused in a list, by name and in a block", async () => {
+    await using scene = new Scene();
+    scene.join(1, 2);
+    scene.happens(unsigned("listed", 2, DEFAULT_NOW_SECS + 100));
+    scene.happens(unsigned("name1", 2, DEFAULT_NOW_SECS + 110), name("name2", 2, 2, DEFAULT_NOW_SECS + 120));
+    scene.happens(
+      said(2, {
+        type: MessageType.MESSAGE_TYPE_USER_DATA_ADD,
+        body: {
+          $case: "userDataBody",
+          value: { type: UserDataType.USER_DATA_TYPE_USERNAME, value: "listed" },
+        },
+      }),
+    );
+    scene.passes(70);
+    await scene.follow();
+    expect(namesOf(scene, 2)).toEqual(["name2"]);
+    expect(scene.index.refusals).toContain(NOT_SIGNED);
+    scene.index.refusals.length = 0;
+    scene.happens(unsigned("inblock", 2, DEFAULT_NOW_SECS + 200));
+    await scene.settle();
+    expect(namesOf(scene, 2)).toEqual(["name2"]);
+    expect(new Set(scene.index.refusals)).toEqual(new Set([NOT_SIGNED]));
+  });
+
+  test("an on-chain event of the future is refused in a list and in a block", async () => {
+    await using scene = new Scene();
+    scene.join(1, 2);
+    // The follower's clock is a day ahead of the network's.
+    const at = DEFAULT_NOW_SECS + 86_400 + 601;
+    const stolen = (block: number): Action => ({
+      fid: 2,
+      record: eventRecord(
+        transferEvent(2, makeWallet("custody 2").address, makeWallet("thief").address, { block, at }),
+      ),
+    });
+    scene.happens(stolen(900_000));
+    scene.passes(70);
+    await scene.follow();
+    scene.happens(stolen(900_001));
+    await scene.settle();
+    const custody = scene.index.db.sqlite.query<{ custody: Uint8Array }, []>(
+      "SELECT custody FROM fids WHERE fid = 2",
+    );
+    expect(Buffer.from(custody.get()?.custody ?? [])).toEqual(Buffer.from(makeWallet("custody 2").address));
+    expect(new Set(scene.index.refusals)).toEqual(
+      new Set(["block_timestamp is more than 600 seconds in the future"]),
+    );
   });
 });
 

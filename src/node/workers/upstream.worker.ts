@@ -5,6 +5,7 @@ import type { IngestRpc } from "../../ingest/rpc.ts";
 import { IndexFullError } from "../../ingest/size-bound.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { networkOf } from "../../protocol/network.ts";
+import { nameServerOf } from "../../protocol/validate/fname-signature.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
 import { createUpstreamFaultLog } from "../../upstream/fault-log.ts";
@@ -35,6 +36,7 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
   const reader = openIndexReader(indexPath(config.data.dir));
   const client = connectRpc<IngestRpc>(ingest);
   const faults = createUpstreamFaultLog({ log, clock: systemClock });
+  const network = networkOf(config.protocol.network);
   const follower = startFollower({
     url: config.upstream.url,
     db: reader,
@@ -45,7 +47,8 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
       buildStep: client.buildStep,
     },
     hasRoom: client.hasRoom,
-    network: networkOf(config.protocol.network),
+    network,
+    nameServer: nameServerOf(network),
     clock: systemClock,
     fids: followedFids(config.upstream),
     logsHubEvents: config.hub.reads,

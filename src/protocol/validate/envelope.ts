@@ -5,13 +5,11 @@ import type { SignedMessage } from "../signed-message.ts";
 import { toFarcasterSecs } from "../time.ts";
 import { FarcasterNetwork, HashScheme, MessageType, SignatureScheme } from "../wire/generated/message.ts";
 import { verifyEd25519 } from "./ed25519.ts";
-import { equalBytes } from "./fields.ts";
+import { equalBytes, MAX_CLOCK_SKEW_SECS } from "./fields.ts";
 
 /** The limit for messages without a larger limit of their own, and for casts of authors without Pro. */
 export const MAX_DATA_BYTES = 2048;
 const MAX_DATA_BYTES_OF_LARGE_TYPES = 16_384;
-
-const MAX_CLOCK_SKEW_SECS = 600;
 
 /** The inputs of a validation besides the message. */
 export interface ValidationContext {

@@ -4,6 +4,9 @@ import type { CastId } from "../wire/generated/message.ts";
 /** The latest time of an event or a proof, in 2106, in unix seconds. Later times are refused as malformed. */
 export const MAX_EVENT_UNIX_SECS = 0xffff_ffff;
 
+/** How far the clocks of others may be ahead of this node's. */
+export const MAX_CLOCK_SKEW_SECS = 600;
+
 const HASH_BYTES = 20;
 const MAX_URL_BYTES = 256;
 

@@ -11,7 +11,7 @@ import {
   type TierPurchaseBody,
   TierType,
 } from "../wire/generated/on-chain.ts";
-import { checkFid, MAX_EVENT_UNIX_SECS } from "./fields.ts";
+import { checkFid, MAX_CLOCK_SKEW_SECS, MAX_EVENT_UNIX_SECS } from "./fields.ts";
 import { KEY_TYPE_AUTH_ADDRESS, KEY_TYPE_ED25519 } from "./gasless-key.ts";
 
 const OPTIMISM_CHAIN_ID = 10;
@@ -40,6 +40,19 @@ export function validateOnChainEvent(event: OnChainEvent, network: FarcasterNetw
     checkChain(event, network) ??
     validateBody(event)
   );
+}
+
+/**
+ * Checks that an event is not of the future. Storage and Pro tiers run from its time, and the latest registration decides who has an
+ * fid.
+ */
+export function checkNotInFuture(
+  { blockTimestamp }: Pick<OnChainEvent, "blockTimestamp">,
+  nowUnixSecs: number,
+): Rejection | undefined {
+  return blockTimestamp <= nowUnixSecs + MAX_CLOCK_SKEW_SECS
+    ? undefined
+    : invalid(`block_timestamp is more than ${MAX_CLOCK_SKEW_SECS} seconds in the future`);
 }
 
 function validateBody({ type, fid, body }: OnChainEvent): Rejection | undefined {

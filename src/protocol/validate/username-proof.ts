@@ -35,8 +35,8 @@ export function validateUsernameProof(
 }
 
 /**
- * Validates the structure of an fname proof from the operator or from the registry. Its signature is not checked. Fid
- * 0 releases the name.
+ * Validates the structure of an fname proof from the operator or from the registry. `verifyFnameSignature` checks its
+ * signature. Fid 0 releases the name.
  */
 export function validateFnameProof(proof: UserNameProof): Rejection | undefined {
   if (proof.type !== UserNameType.USERNAME_TYPE_FNAME) return invalid("username type must be FNAME");
@@ -49,6 +49,6 @@ export function validateFnameProof(proof: UserNameProof): Rejection | undefined 
 }
 
 /** Returns the proof's name as text, or undefined if its bytes are not UTF-8. */
-export function usernameOf(proof: UserNameProof): string | undefined {
+export function usernameOf(proof: Pick<UserNameProof, "name">): string | undefined {
   return isUtf8(proof.name) ? Buffer.from(proof.name).toString("utf8") : undefined;
 }

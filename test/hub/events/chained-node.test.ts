@@ -47,6 +47,7 @@ function follow(node: LoggedNode) {
       buildStep: async () => engine.buildStep(),
     },
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    nameServer: undefined,
     clock: node.clock,
     fids: undefined,
     concurrency: 4,

@@ -10,7 +10,7 @@ import type {
   ValidatorMessage,
 } from "../../../src/protocol/wire/generated/block.ts";
 import { type HubEvent, HubEventType } from "../../../src/protocol/wire/generated/hub.ts";
-import { Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
+import { FarcasterNetwork, Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
 import type { OnChainEvent } from "../../../src/protocol/wire/generated/on-chain.ts";
 import { dumpFollowed } from "./followed.ts";
 import { dataOf, eventsOf } from "./hub-events.ts";
@@ -50,11 +50,16 @@ export interface ChainTick {
 /** A scripted network, and the index of a node that received all of it in order. */
 export class Chain {
   readonly ticks: ChainTick[] = [];
-  readonly reference = new Reference();
-  readonly #player = new Player(this.reference);
+  readonly reference: Reference;
+  readonly #player: Player;
   #dump: string | undefined;
   /** Unix seconds of its end. */
   endsAt = 0;
+
+  constructor(network?: FarcasterNetwork) {
+    this.reference = new Reference(network);
+    this.#player = new Player(this.reference);
+  }
 
   /** Adds one second. */
   add(tick: Tick): void {
@@ -89,10 +94,16 @@ export function heightAt(shard: number, tick: number): number {
   return (FIRST_HEIGHT[shard] ?? 0) + tick;
 }
 
-export function makeChain(seed: string, ticks: number): Chain {
-  const chain = new Chain();
-  for (const tick of makeScript(seed, ticks)) chain.add(tick);
+/** @param network default: mainnet. */
+export function makeChain(seed: string, ticks: number, network?: FarcasterNetwork): Chain {
+  const chain = new Chain(network);
+  for (const tick of makeScript(seed, ticks, network)) chain.add(tick);
   return chain;
+}
+
+/** A chain that the program follows with the setting `protocol.network=devnet`: elsewhere it believes the real name server only. */
+export function makeDevnetChain(seed: string, ticks: number): Chain {
+  return makeChain(seed, ticks, FarcasterNetwork.FARCASTER_NETWORK_DEVNET);
 }
 
 /** An action with its outcome. */

@@ -6,6 +6,7 @@ import type { RelayedBatch } from "../../../src/ingest/relay.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { type Follower, startFollower } from "../../../src/upstream/follower.ts";
 import { ManualClock } from "../clock.ts";
+import { TEST_NAME_SERVER } from "../events.ts";
 import { heightAt } from "./chain.ts";
 import { heldHashes, type Lifetimes } from "./lifetimes.ts";
 import type { UpstreamNode } from "./node.ts";
@@ -44,6 +45,8 @@ export class FollowedIndex {
   readonly faults: string[] = [];
   /** Why the upstream was taken for something else than a Farcaster node. */
   readonly peerErrors: string[] = [];
+  /** Why records of the upstream were refused. */
+  readonly refusals: string[] = [];
   /** Contradictions between a position and the data. */
   readonly contradictions: string[] = [];
   /** Whether the index is at the bound of its size. Tests set it. */
@@ -95,12 +98,14 @@ export class FollowedIndex {
         return !this.isFull;
       },
       network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+      nameServer: TEST_NAME_SERVER.address,
       clock: this.#clock,
       fids: this.fids,
       concurrency: 8,
       timings: { ...PACE, stallMs: this.#options.stallMs ?? PACE.stallMs },
       onFault: (what, cause) => this.faults.push(`${what}: ${cause}`),
       onPeerError: ({ reason }) => this.peerErrors.push(reason),
+      onRefused: ({ reason }) => this.refusals.push(reason),
     });
   }
 

@@ -3,7 +3,6 @@ import { encodeBase58 } from "../../../src/lib/base58.ts";
 import { toHex } from "../../../src/protocol/validate/eth.ts";
 import { ethClaimDigest, solanaClaimText } from "../../../src/protocol/validate/verification.ts";
 import {
-  FarcasterNetwork,
   Message,
   MessageType,
   ReactionType,
@@ -19,7 +18,6 @@ import { shardOf } from "./shards.ts";
 /** Actions that users sign with their keys. */
 
 const T = MessageType;
-const MAINNET = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 const ETHEREUM = VerificationProtocol.VERIFICATION_PROTOCOL_ETHEREUM;
 const SOLANA = VerificationProtocol.VERIFICATION_PROTOCOL_SOLANA;
 const UNIX_OF_FARCASTER_EPOCH = 1_609_459_200;
@@ -186,7 +184,7 @@ function verify(draft: Draft, who: Person): Action {
   const wallet = makeWallet(seed);
   const solana = makeSigner(seed);
   const address = isSolana ? solana.publicKey : wallet.address;
-  const claim = { fid: who.fid, network: MAINNET, address, blockHash: new Uint8Array(32).fill(9) };
+  const claim = { fid: who.fid, network: draft.network, address, blockHash: new Uint8Array(32).fill(9) };
   who.verified.push({ address, isSolana });
   return signed(draft, who, {
     type: T.MESSAGE_TYPE_VERIFICATION_ADD,
@@ -261,7 +259,13 @@ function castByGaslessKey(draft: Draft, who: Person): Action | undefined {
     value: { text: `without a chain ${draft.random.below(1e9)}` },
   };
   const bytes = signMessage(
-    { type: T.MESSAGE_TYPE_CAST_ADD, fid: who.fid, timestamp: draft.signedAt(), body },
+    {
+      type: T.MESSAGE_TYPE_CAST_ADD,
+      fid: who.fid,
+      timestamp: draft.signedAt(),
+      network: draft.network,
+      body,
+    },
     key,
   );
   return published(draft, who, bytes);
@@ -269,7 +273,8 @@ function castByGaslessKey(draft: Draft, who: Person): Action | undefined {
 
 function castByStranger(draft: Draft, { fid }: Person): Action {
   const body = { $case: "castAddBody" as const, value: { text: "not my key" } };
-  const data = { type: T.MESSAGE_TYPE_CAST_ADD, fid, timestamp: draft.signedAt(), body };
+  const { network } = draft;
+  const data = { type: T.MESSAGE_TYPE_CAST_ADD, fid, timestamp: draft.signedAt(), network, body };
   return messageOf(fid, signMessage(data, makeSigner("stranger")));
 }
 
@@ -284,7 +289,11 @@ function signed(draft: Draft, who: Person, data: TestData): Action {
 }
 
 function sign(draft: Draft, who: Person, data: TestData): Uint8Array {
-  return signMessage({ fid: who.fid, timestamp: draft.signedAt(), ...data }, draft.random.pick(who.keys));
+  const { network } = draft;
+  return signMessage(
+    { fid: who.fid, timestamp: draft.signedAt(), network, ...data },
+    draft.random.pick(who.keys),
+  );
 }
 
 function messageOf(fid: number, bytes: Uint8Array): Action {

@@ -62,6 +62,7 @@ export async function startReferenceApi() {
       buildStep: async () => engine.buildStep(),
     },
     network: NETWORK,
+    nameServer: undefined,
     clock,
     fids: undefined,
     concurrency: 1,

@@ -73,14 +73,15 @@ export class Reference {
   readonly db = openIndexInMemory();
   readonly clock = new ManualClock(DEFAULT_NOW_SECS);
   readonly #engine: IngestEngine;
-  readonly #network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+  readonly #network: FarcasterNetwork;
   readonly #messages = new Map<string, Message>();
   readonly #listed = new ListedNames();
   /** The links that the current block has merged, by their hashes. */
   readonly #linksOfBlock = new Map<string, Message>();
 
-  constructor() {
-    claimNetwork(this.db, "mainnet");
+  constructor(network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET) {
+    this.#network = network;
+    claimNetwork(this.db, network === FarcasterNetwork.FARCASTER_NETWORK_MAINNET ? "mainnet" : "devnet");
     this.db.sqlite.exec(
       "CREATE TEMP TABLE changes (seq INTEGER PRIMARY KEY, op TEXT, store INTEGER, key TEXT)",
     );

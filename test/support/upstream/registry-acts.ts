@@ -1,7 +1,7 @@
 import { toFarcasterSecs } from "../../../src/protocol/time.ts";
 import { MessageType, StorageUnitType } from "../../../src/protocol/wire/generated/message.ts";
 import { IdRegisterEventType, OnChainEvent } from "../../../src/protocol/wire/generated/on-chain.ts";
-import { fnameProof, proEvent, rentEvent, signerEvent, transferEvent } from "../events.ts";
+import { proEvent, rentEvent, signedFnameProof, signerEvent, transferEvent } from "../events.ts";
 import { gaslessKeyMessage, gaslessKeyRemoval, requestMetadata } from "../gasless-keys.ts";
 import { makeSigner, makeWallet, signMessage } from "../messages.ts";
 import { eventRecord, proofRecord } from "../node.ts";
@@ -66,7 +66,7 @@ function transferName(
   if (last === draft.nowSecs) return undefined;
   draft.lastTransfers.set(name, draft.nowSecs);
   draft.nameHolders.set(name, toFid);
-  return { fid: toFid, fromFid, record: proofRecord(fnameProof(name, toFid, owner, draft.nowSecs)) };
+  return { fid: toFid, fromFid, record: proofRecord(signedFnameProof(name, toFid, owner, draft.nowSecs)) };
 }
 
 function moveFid(draft: Draft, who: Person): Action {
@@ -131,6 +131,7 @@ function lend(draft: Draft, who: Person): Action | undefined {
       type: MessageType.MESSAGE_TYPE_LEND_STORAGE,
       fid: LENDER_FID,
       timestamp: draft.signedAt(),
+      network: draft.network,
       body: { $case: "lendStorageBody", value },
     },
     key,
@@ -152,6 +153,7 @@ function addGaslessKey(draft: Draft, who: Person): Action {
     scopes: [MessageType.MESSAGE_TYPE_CAST_ADD, MessageType.MESSAGE_TYPE_REACTION_ADD],
     at: toFarcasterSecs(draft.nowSecs),
     custody: who.custody,
+    network: draft.network,
   });
   return { fid: who.fid, record: { kind: "message", bytes } };
 }
@@ -167,6 +169,7 @@ function removeGaslessKey(draft: Draft, who: Person): Action | undefined {
     nonce,
     by: byItself ? "itself" : who.custody,
     at: toFarcasterSecs(draft.nowSecs),
+    network: draft.network,
   });
   return { fid: who.fid, record: { kind: "message", bytes } };
 }

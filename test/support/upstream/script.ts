@@ -1,7 +1,8 @@
 import { type Random, seededRandom } from "../../../src/demo/random.ts";
 import type { EncodedRecord } from "../../../src/ingest/record.ts";
 import { toFarcasterSecs } from "../../../src/protocol/time.ts";
-import { fnameProof, registerEvent, rentEvent, signerEvent } from "../events.ts";
+import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
+import { registerEvent, rentEvent, signedFnameProof, signerEvent } from "../events.ts";
 import {
   DEFAULT_NOW_SECS,
   makeSigner,
@@ -54,7 +55,10 @@ export class Draft {
   #chainBlock = 1000;
   nowSecs = DEFAULT_NOW_SECS;
 
-  constructor(readonly random: Random) {}
+  constructor(
+    readonly random: Random,
+    readonly network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+  ) {}
 
   /** Returns recent Farcaster seconds for a message. */
   signedAt(): number {
@@ -86,7 +90,7 @@ export class Draft {
     ];
     return [
       ...events.map((event) => ({ fid, record: eventRecord(event) })),
-      { fid, fromFid: 0, record: proofRecord(fnameProof(name, fid, custody.address, this.nowSecs)) },
+      { fid, fromFid: 0, record: proofRecord(signedFnameProof(name, fid, custody.address, this.nowSecs)) },
     ];
   }
 }
@@ -103,8 +107,8 @@ const CASTS_OF_A_CROWD = 104;
 const REST_TICKS = 2;
 
 /** Returns the actions of `ticks` seconds; the same for the same seed. */
-export function makeScript(seed: string, ticks: number): Tick[] {
-  const draft = new Draft(seededRandom(seed));
+export function makeScript(seed: string, ticks: number, network?: FarcasterNetwork): Tick[] {
+  const draft = new Draft(seededRandom(seed), network);
   return Array.from({ length: ticks }, (_, n): Tick => {
     draft.nowSecs = DEFAULT_NOW_SECS + n;
     const actions: Action[] = [];
@@ -132,10 +136,10 @@ function crowd(draft: Draft): Action[] {
   const key = author?.keys[0];
   if (!key) return [];
   return Array.from({ length: CASTS_OF_A_CROWD }, (_, n) => {
-    const timestamp = toFarcasterSecs(draft.nowSecs) - 300 + n;
+    const over = { timestamp: toFarcasterSecs(draft.nowSecs) - 300 + n, network: draft.network };
     return {
       fid: CROWDED_FID,
-      record: { kind: "message", bytes: signedCast(CROWDED_FID, `crowd ${n}`, key, { timestamp }) },
+      record: { kind: "message", bytes: signedCast(CROWDED_FID, `crowd ${n}`, key, over) },
     };
   });
 }
