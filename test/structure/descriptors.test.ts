@@ -8,7 +8,7 @@ const ROOMS = "{db,node,ingest,upstream,import,push,cluster,runtime,setup,lib}";
 
 /** What opens a descriptor by itself. */
 const OPENS =
-  /import \{[^}]*\b(open|openSync|createReadStream|createWriteStream|readFile(Sync)?|writeFile(Sync)?|appendFile(Sync)?|copyFile(Sync)?|cp(Sync)?|truncate(Sync)?)\b[^}]*\} from "node:fs(\/promises)?"|Bun\.(file|write|mmap)\(/;
+  /import \{[^}]*\b(open|openSync|createReadStream|createWriteStream|readFile(Sync)?|writeFile(Sync)?|appendFile(Sync)?|copyFile(Sync)?|cp(Sync)?|truncate(Sync)?|realpath(Sync)?)\b[^}]*\} from "node:fs(\/promises)?"|Bun\.(file|write|mmap)\(/;
 
 /** The files that open others, and which. */
 const OPENERS: Readonly<Record<string, string>> = {
@@ -21,6 +21,7 @@ const OPENERS: Readonly<Record<string, string>> = {
   "import/estimate-file.ts": "a file of records",
   "import/record-reader.ts": "a file of records",
   "import/record-writer.ts": "a file of records",
+  "import/resume.ts": "a file of records",
   "lib/private-file.ts": "a file that it has just created",
   "lib/sync-path.ts": "what its callers name: directories, and files that no connection has open",
   "node/signers/master-keys.ts": "the file of a key",

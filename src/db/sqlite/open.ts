@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
-import { accessSync, constants, existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { accessSync, constants, lstatSync, readlinkSync, statSync } from "node:fs";
+import { dirname, isAbsolute } from "node:path";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { createPrivateFile, restrictToOwner } from "../../lib/private-file.ts";
 import {
@@ -13,6 +13,9 @@ import {
 } from "./schema-version.ts";
 import { asStorageError, type DatabaseFile, recoveryOf } from "./storage-error.ts";
 import { isReadableWal } from "./wal-header.ts";
+
+/** As many as Linux follows. */
+const MAX_LINKS = 40;
 
 export interface WriterOptions {
   readonly migrations: Migrations;
@@ -111,15 +114,22 @@ function withoutLink({ database, file }: DatabaseFile): DatabaseFile {
   return { database, file: databaseFile(file) };
 }
 
-/** The file at a path, or that a symbolic link there names. */
+/**
+ * The file at a path, or that a symbolic link there names, whether it exists or not. Opens no descriptor, as `realpath` does on some
+ * systems.
+ */
 export function databaseFile(path: string): string {
+  let file = path;
   try {
-    if (!lstatSync(path).isSymbolicLink()) return path;
-    return existsSync(path) ? realpathSync(path) : resolve(dirname(path), readlinkSync(path));
+    for (let links = 0; links < MAX_LINKS && lstatSync(file).isSymbolicLink(); links++) {
+      const target = readlinkSync(file);
+      // Not normalized: a directory on the way may be a link, too.
+      file = isAbsolute(target) ? target : `${dirname(file)}/${target}`;
+    }
   } catch {
     // There is no such file, or `checkFile` reports why it cannot be read.
-    return path;
   }
+  return file;
 }
 
 function opened(where: DatabaseFile, open: () => Database, prepare: (sqlite: Database) => void): Database {

@@ -1,12 +1,13 @@
-import { existsSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { dropEmptyLog } from "../../db/index/upgrade/replace-file.ts";
+import { databaseFile } from "../../db/sqlite/open.ts";
 import { giveToOwnerOf } from "../../lib/private-file.ts";
 import { syncPath } from "../../lib/sync-path.ts";
 
 /** The file into which an index is rewritten. It lies beside the file that a symbolic link names. */
 export function compactFileOf(path: string): string {
-  return `${existsSync(path) ? realpathSync(path) : path}.compact`;
+  return `${databaseFile(path)}.compact`;
 }
 
 /** Deletes what an interrupted compaction left behind. */

@@ -1,4 +1,3 @@
-import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Config } from "../../config/schema.ts";
 import { isBulkBuilding } from "../../db/index/bulk/bulk-phase.ts";
@@ -7,6 +6,7 @@ import { deleteFullText } from "../../db/index/full-text.ts";
 import { claimNetwork, isFollowing } from "../../db/index/identity.ts";
 import { continueRepoints } from "../../db/index/project/repoints.ts";
 import { shareOfFids } from "../../db/index/store-counts.ts";
+import { databaseFile } from "../../db/sqlite/open.ts";
 import { unfinishedImport } from "../../import/resume.ts";
 import { createIngestEngine } from "../../ingest/engine.ts";
 import { UserError } from "../../lib/failure.ts";
@@ -57,7 +57,7 @@ const LOG_BYTES = 64 * 1024 * 1024;
  */
 export async function compactIndex(deps: CompactDeps): Promise<CompactReport> {
   const { dataDir, signal, onProgress, freeBytes = freeBytesOf } = deps;
-  const path = realpathSync(indexPath(dataDir));
+  const path = databaseFile(indexPath(dataDir));
   const dir = dirname(path);
   dropCompactFile(path);
   let bytesBefore: number;

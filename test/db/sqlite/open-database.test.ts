@@ -186,7 +186,8 @@ test.each(["there", "missing"])(
     const elsewhere = `${dir.path}/elsewhere`;
     mkdirSync(elsewhere);
     if (target === "there") makeDatabases(elsewhere);
-    for (const pathIn of [indexPath, statePath]) symlinkSync(pathIn(elsewhere), pathIn(dir.path));
+    symlinkSync(indexPath(elsewhere), indexPath(dir.path));
+    symlinkSync("elsewhere/state.db", statePath(dir.path));
     {
       using index = openIndexWriter(indexPath(dir.path));
       using _state = openState(statePath(dir.path));
