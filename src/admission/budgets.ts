@@ -30,6 +30,8 @@ export const BUDGETS = {
   hubResponses: { unit: "bytes of responses", total: 256 * MIB, perClient: 64 * MIB },
   /** Requests whose body has not arrived, each of which takes a connection. Less where the process has few file descriptors. */
   uploads: { unit: "requests whose body is arriving", total: 4096, perClient: 1024 },
+  /** Blocks and chunks of the upstream that are passed on, each a call to it. */
+  blockRelays: { unit: "block relays", total: 8, perClient: 4 },
   /** Entries of the lists of open streams. One takes about 300 bytes of the matching thread. */
   streamEntries: { unit: "filter entries", total: 500_000, perClient: 25_000 },
   /** Regular expressions of open streams, each once for a client. All clients together may have 200 different ones (`src/stream/slots.ts`). */

@@ -1,7 +1,8 @@
 import { type Client, type ClientReadableStream, Metadata, type ServiceError } from "@grpc/grpc-js";
+import type { Budget } from "../../admission/budget.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { invalidParam, type Refusal, refuse } from "../../read/hub/refusal.ts";
-import { relayedReadFault } from "../grpc-errors.ts";
+import { noRoom, relayedReadFault, toServiceError } from "../grpc-errors.ts";
 import type { RawMethod, RawStreamMethod, ResponseBatch } from "../raw-service.ts";
 import { readRequest, u32, u64 } from "./request.ts";
 
@@ -11,21 +12,26 @@ export interface BlockRelay {
   readonly getShardChunks: RawMethod;
 }
 
-const MAX_RELAYS = 8;
 const MAX_CHUNKS = 100;
 const CHUNKS_TIMEOUT_MS = 30_000;
 
-const BUSY = refuse("rate_limited", "too many blocks are being relayed; try again");
+/** A client that takes no block for so long gives its relay to others. */
+const STALL_TIMEOUT_MS = 300_000;
+const SLOW = refuse("rate_limited", "the client takes no blocks").error;
 const CHUNKS = { shardId: u32(1), startBlockNumber: u64(2), stopBlockNumber: u64(3) };
 
 const unchanged = (bytes: Buffer): Buffer => bytes;
 
-/** @param upstream the connection to a node whose blocks all concern this one. */
-export function createBlockRelay(upstream: Client): BlockRelay {
-  let relays = 0;
+/**
+ * @param upstream the connection to a node whose blocks all concern this one.
+ * @param budget of relays, which clients share.
+ */
+export function createBlockRelay(upstream: Client, budget: Budget): BlockRelay {
   return {
-    async getBlocks(request, { signal }) {
-      if (relays >= MAX_RELAYS) return BUSY;
+    async getBlocks(request, { clientKey, signal }) {
+      const relay = budget.open(clientKey);
+      const shortage = relay.grow(1);
+      if (shortage) return err(noRoom(budget.terms.unit, shortage));
       const blocks = upstream.makeServerStreamRequest<Buffer, Buffer>(
         "/HubService/GetBlocks",
         unchanged,
@@ -34,23 +40,26 @@ export function createBlockRelay(upstream: Client): BlockRelay {
         new Metadata(),
         {},
       );
-      relays += 1;
       signal.addEventListener("abort", () => blocks.cancel());
-      return ok({ responses: relayed(blocks, () => (relays -= 1)) });
+      return ok({
+        responses: relayed(blocks, () => relay.end()),
+        stall: { timeoutMs: STALL_TIMEOUT_MS, error: toServiceError(SLOW), onStall: () => blocks.cancel() },
+      });
     },
-    async getShardChunks(request) {
+    async getShardChunks(request, { clientKey }) {
       const asked = readRequest(request, CHUNKS);
       if (!asked.ok) return asked;
       const { startBlockNumber = 0, stopBlockNumber } = asked.value;
       if (stopBlockNumber === undefined) return invalidParam("stop_block_number is required");
       if (stopBlockNumber - startBlockNumber > MAX_CHUNKS)
         return invalidParam(`at most ${MAX_CHUNKS} chunks can be asked for`);
-      if (relays >= MAX_RELAYS) return BUSY;
-      relays += 1;
+      const relay = budget.open(clientKey);
+      const shortage = relay.grow(1);
+      if (shortage) return err(noRoom(budget.terms.unit, shortage));
       try {
         return await chunksOf(upstream, request);
       } finally {
-        relays -= 1;
+        relay.end();
       }
     },
   };

@@ -69,6 +69,7 @@ runWorker<HubWorkerInit>(async ({ config, commits, admission, ingest, upstream }
       onFault: (err) => log.error({ err }, "A block without events could not be written"),
     });
   const submitter = new Submitter(writer);
+  const { budgets } = createAdmission(admission);
   const deps: HubDeps = {
     db,
     network,
@@ -77,12 +78,13 @@ runWorker<HubWorkerInit>(async ({ config, commits, admission, ingest, upstream }
     version,
     admin: config.hub.admin,
     clients: createClientAddresses(config.http),
-    budgets: createAdmission(admission).budgets,
+    budgets,
     chain: createChainChecker({ db, l1RpcUrl: config.chain.l1_rpc_url }),
     submit: (records) => submitter.submit(records),
     onFault: (method, err) => log.error({ err, method }, "a gRPC call failed"),
     ...(following === undefined ? {} : { upstream: following }),
-    blocks: following && relaysBlocks ? createBlockRelay(following.connection) : undefined,
+    blocks:
+      following && relaysBlocks ? createBlockRelay(following.connection, budgets.blockRelays) : undefined,
     reads,
     subscribers,
     unavailableReason: following && createBuildCheck(db),

@@ -9,6 +9,8 @@ import {
   type ServiceError,
   status,
 } from "@grpc/grpc-js";
+import { createAdmission } from "../../../src/admission/admission.ts";
+import { createClientAddresses } from "../../../src/admission/client-address.ts";
 import { createBlockRelay } from "../../../src/hub/reads/block-relay.ts";
 import { Block, BlocksRequest, ShardChunksRequest } from "../../../src/protocol/wire/generated/block.ts";
 import { HubServiceService } from "../../../src/protocol/wire/generated/hub.ts";
@@ -78,7 +80,12 @@ beforeAll(async () => {
   );
   toUpstream = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
   index = temporaryIndex();
-  hub = await startTestHub(index.path, { deps: { blocks: createBlockRelay(toUpstream) } });
+  hub = await startTestHub(index.path, {
+    deps: {
+      blocks: createBlockRelay(toUpstream, createAdmission().budgets.blockRelays),
+      clients: createClientAddresses({ trusted_proxies: ["127.0.0.0/8"], proxy_header: "x-forwarded-for" }),
+    },
+  });
   client = new Client(hub.address, credentials.createInsecure());
 });
 
@@ -90,18 +97,14 @@ afterAll(async () => {
   index[Symbol.dispose]();
 });
 
-function blocks(start: number, stop?: number): ClientReadableStream<Buffer> {
+/** @param address of the client, which calls through a proxy. */
+function blocks(start: number, stop?: number, address = "203.0.113.1"): ClientReadableStream<Buffer> {
+  const metadata = new Metadata();
+  metadata.set("x-forwarded-for", address);
   const request = Buffer.from(
     BlocksRequest.encode({ startBlockNumber: start, stopBlockNumber: stop }).finish(),
   );
-  return client.makeServerStreamRequest(
-    "/HubService/GetBlocks",
-    asBuffer,
-    asBuffer,
-    request,
-    new Metadata(),
-    {},
-  );
+  return client.makeServerStreamRequest("/HubService/GetBlocks", asBuffer, asBuffer, request, metadata, {});
 }
 
 test("blocks are passed on as the bytes that the upstream sent, and end with its stream", async () => {
@@ -116,13 +119,20 @@ test("an error of the upstream is passed on with its code and text", async () =>
   expect([error.code, error.details]).toEqual([status.OUT_OF_RANGE, "too old"]);
 });
 
-test("eight streams run at a time; one that its client cancels ends at the upstream and makes room", async () => {
-  const streams = Array.from({ length: 8 }, (_, at) => blocks(100 + at));
+test("eight streams run at a time, four of one client; one that its client cancels ends at the upstream and makes room", async () => {
+  const clients = ["203.0.113.1", "203.0.113.2"];
+  const streams = clients.flatMap((address) =>
+    Array.from({ length: 4 }, (_, at) => blocks(100 + at, undefined, address)),
+  );
   for (const stream of streams) stream.on("error", () => {});
   await Promise.all(streams.map((stream) => new Promise((resolve) => stream.once("data", resolve))));
-  const ninth = blocks(200);
-  const error = await new Promise<ServiceError>((resolve) => ninth.once("error", resolve));
-  expect(error.code).toBe(status.RESOURCE_EXHAUSTED);
+  const errorOf = (address: string) =>
+    new Promise<ServiceError>((resolve) => blocks(200, undefined, address).once("error", resolve));
+  const refusals = await Promise.all(["203.0.113.1", "203.0.113.3"].map(errorOf));
+  expect(refusals.map(({ code, details }) => [code, details])).toEqual([
+    [status.RESOURCE_EXHAUSTED, "too many block relays of this client are in flight; try again"],
+    [status.RESOURCE_EXHAUSTED, "too many block relays are in flight; try again"],
+  ]);
   for (const stream of streams) stream.cancel();
   while (open > 0) await new Promise((resolve) => setImmediate(resolve));
   const received: Buffer[] = [];

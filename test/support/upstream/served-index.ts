@@ -1,3 +1,4 @@
+import { createAdmission } from "../../../src/admission/admission.ts";
 import { hasHubEventsAfter } from "../../../src/db/index/hub-log.ts";
 import { createSubscribers } from "../../../src/hub/events/subscribers.ts";
 import type { HubUpstream } from "../../../src/hub/own-methods.ts";
@@ -42,7 +43,12 @@ export async function serveIndex(index: FollowedIndex, nowSecs: number): Promise
     isReady: async () => true,
     shards: async () => index.progress.shards,
   };
-  const deps = { reads, subscribers, upstream, blocks: createBlockRelay(connection) };
+  const deps = {
+    reads,
+    subscribers,
+    upstream,
+    blocks: createBlockRelay(connection, createAdmission().budgets.blockRelays),
+  };
   const hub = await startTestHub(db, { clock, deps });
   return {
     ...hub,
