@@ -15,6 +15,7 @@ import { benchInside } from "./inside.ts";
 import { benchLimits } from "./limits.ts";
 import { benchMatch } from "./match.ts";
 import { benchMixed } from "./mixed.ts";
+import { benchNeighbour } from "./neighbour.ts";
 import { benchNodeOnPostgres } from "./node-on-postgres.ts";
 import { benchPrices } from "./prices.ts";
 import { benchReads } from "./reads.ts";
@@ -57,6 +58,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   throughput: benchThroughput,
   growth: benchGrowth,
   mixed: benchMixed,
+  neighbour: benchNeighbour,
   send: benchSend,
   "send-postgres": benchSendPostgres,
   signed: benchSigned,

@@ -14,6 +14,8 @@ export interface LoadOptions {
   readonly connections: number;
   /** Makes each request distinct, so that the response cache cannot serve it. */
   readonly isUncached: boolean;
+  /** Header fields of each request, each with its line break. Default: none. */
+  readonly fields?: string;
 }
 
 export interface LatencyRun {
@@ -138,7 +140,7 @@ async function run(options: LoadOptions): Promise<LatencyRun> {
   let finished = 0;
   const send = (connection: Connection, dueAt: number) => {
     const path = paths[sent++ % paths.length] ?? "/";
-    connection.get(isUncached ? `${path}${UNUSED}${sent}` : path, dueAt);
+    connection.get(isUncached ? `${path}${UNUSED}${sent}` : path, dueAt, options.fields);
   };
   const idle: Connection[] = [];
   // The number of requests that are due by now. Those not yet sent wait for a connection and are sent in order.

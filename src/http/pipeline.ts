@@ -1,4 +1,5 @@
 import type { ClientAddress, ClientAddresses } from "../admission/client-address.ts";
+import { FairOrder } from "../admission/fair-order.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { ANONYMOUS } from "./caller.ts";
 import { type CanonicalUrl, canonicalUrl } from "./canonical-url.ts";
@@ -9,6 +10,7 @@ import { ApiError, logLevelOf } from "./errors.ts";
 import { type BodyIntake, type Exchange, openExchange } from "./exchange.ts";
 import type { Gate } from "./gate.ts";
 import type { ObserveResponse } from "./http-metrics.ts";
+import { noRoom } from "./no-room.ts";
 import type { RoutePolicy } from "./policy.ts";
 import { respondToRead } from "./representation.ts";
 import type { BodySender } from "./response-body.ts";
@@ -212,7 +214,12 @@ export function createPipeline(
     return response instanceof Response ? storeAndFinish(response) : response.then(storeAndFinish);
   }
 
-  return (request, connection) => {
+  interface Arrived {
+    readonly request: Request;
+    readonly connection: Connection | undefined;
+  }
+
+  const handle = ({ request, connection }: Arrived): MaybePromise<Response> => {
     const target = canonicalUrl(request.url);
     const exchange = open(request, target, connection);
     const fail = (error: unknown) => finish(exchange, errorResponse({ exchange, error, log }));
@@ -229,4 +236,16 @@ export function createPipeline(
       return fail(error);
     }
   };
+  const addressOf = ({ request, connection }: Arrived): ClientAddress =>
+    clients.of(connection?.requestIP(request)?.address, (name) => request.headers.get(name));
+  const order = new FairOrder<Arrived, Response>({
+    run: handle,
+    // A key is not known before it is verified.
+    clientOf: (arrived) => addressOf(arrived).bucket,
+    refuse({ request, connection }) {
+      const exchange = open(request, canonicalUrl(request.url), connection);
+      return finish(exchange, errorResponse({ exchange, error: noRoom("requests", "total"), log }));
+    },
+  });
+  return (request, connection) => order.run({ request, connection });
 }
