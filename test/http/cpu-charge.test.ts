@@ -6,7 +6,7 @@ import { createRequestLimits } from "../../src/http/limits/request-limits.ts";
 import { runHttp } from "../support/http.ts";
 
 const PER_MINUTE = 60;
-const BURST = 1_000;
+const BURST = 2_000;
 
 /** Takes CPU time of this thread. */
 function burn(ms: number): void {
@@ -46,12 +46,12 @@ test("a response that takes more CPU than it paid for is charged for it afterwar
     // The first responses of a route also compile it.
     for (let n = 0; n < 16; n += 1) await left(path, "203.0.113.99");
     const before = await left(path, client);
-    // 40 ms are 800 units; the response was sent before they were charged.
-    expect(await left(`${path}?ms=40`, client)).toBe(before - 1);
-    expect(await left(path, client)).toBeLessThanOrEqual(before - 1 - 790);
-    expect(await left(path, "203.0.113.98")).toBeGreaterThan(BURST - 10);
+    // 80 ms are 1,600 units; the response was sent before they were charged. CPU time is counted in ticks.
+    expect(await left(`${path}?ms=80`, client)).toBe(before - 1);
+    expect(await left(path, client)).toBeLessThanOrEqual(before - 1_000);
+    expect(await left(path, "203.0.113.98")).toBeGreaterThan(BURST - 30);
     // What is left pays for no further one, and the debt is at most one bucket.
-    await left(`${path}?ms=200`, client);
+    await left(`${path}?ms=80`, client);
     const refused = await fetch(http.api(path), { headers: { "x-forwarded-for": client } });
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual((BURST / PER_MINUTE) * 60 + 1);
@@ -72,8 +72,8 @@ test("responses that take what they paid for are never charged more, however man
     cpuUs: 50,
   } as Parameters<typeof limits.settle>[0];
   for (let n = 0; n < 5_000; n += 1) {
-    // A pause of 15 ms falls on one in a thousand; the others take a little less than they pay.
-    exchange.cpuUs = n % 1_000 === 999 ? 15_000 : 30;
+    // All of the CPU time of 200 falls on one.
+    exchange.cpuUs = n % 200 === 0 ? 10_000 : 0;
     limits.settle(exchange);
   }
   expect(exchange.charged).toBe(1);

@@ -7,8 +7,12 @@ import { clientKeyOf, type Exchange } from "../exchange.ts";
 const ANONYMOUS_BURST_SHARE = 10;
 /** CPU time that a unit stands for. */
 const US_PER_UNIT = 50;
-/** CPU time that a client may take beyond what it has paid for, before it is charged. */
-const MAX_UNPAID_US = 20_000;
+/**
+ * CPU time that a client may take beyond what it has paid for before it is charged, and the most that it may have paid ahead. The system
+ * counts CPU time in ticks of up to 10 ms, which fall on one response of many.
+ */
+const MAX_UNPAID_US = 50_000;
+/** Beyond them the sums start again. */
 const MAX_UNPAID_CLIENTS = 4_096;
 /** The first responses of a route take longer and are not measured. */
 const WARM_UP_RESPONSES = 16;
@@ -31,8 +35,7 @@ export interface RequestLimits {
    */
   charge(exchange: Exchange, units: number): void;
   /**
-   * Charges the caller afterwards for the CPU time that its responses took beyond what they paid for. Small amounts are summed up first: a
-   * pause of the engine falls on one response, and the others pay a little more than they take.
+   * Charges the caller afterwards for the CPU time that its responses took beyond what they paid for. Small amounts are summed up first.
    */
   settle(exchange: Exchange): void;
   /** Whether requests of the caller of an exchange are counted. */
@@ -87,10 +90,10 @@ export function createRequestLimits(
       const { cpuUs, charged, route } = exchange;
       if (charged <= 0 || route === undefined || !isWarm(route)) return;
       const client = clientKeyOf(exchange);
-      const us = (unpaidUs.get(client) ?? 0) + cpuUs - charged * US_PER_UNIT;
+      const us = Math.max((unpaidUs.get(client) ?? 0) + cpuUs - charged * US_PER_UNIT, -MAX_UNPAID_US);
       if (us < MAX_UNPAID_US) {
-        if (us <= 0) unpaidUs.delete(client);
-        else if (unpaidUs.size < MAX_UNPAID_CLIENTS || unpaidUs.has(client)) unpaidUs.set(client, us);
+        if (unpaidUs.size >= MAX_UNPAID_CLIENTS) unpaidUs.clear();
+        unpaidUs.set(client, us);
         return;
       }
       unpaidUs.delete(client);
