@@ -13,10 +13,11 @@ export function registerNodes(program: Command, context: CommandContext): void {
     .action(async ({ json = false }: { json?: boolean }) => {
       await onNodes(context, async (pool) => {
         const { listNodes } = await import("../cluster/postgres/node-rows.ts");
-        const { createPostgresSwitches } = await import("../cluster/postgres/switch-store.ts");
+        const { createSwitches } = await import("../cluster/switch-store.ts");
+        const { postgresTaskDb } = await import("../db/postgres/state-db.ts");
         const rows = (await pool.all(listNodes)).map(shown);
         const differing = await differences(pool);
-        const switches = await createPostgresSwitches(pool).list();
+        const switches = await createSwitches(postgresTaskDb(pool)).list();
         if (json) {
           const paused = switches.map(({ name, reason, pausedBy, pausedAt }) => ({
             name,

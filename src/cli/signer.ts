@@ -166,6 +166,7 @@ async function rekeyState(context: CommandContext): Promise<void> {
   const { postgresSettings } = await import("../node/state/postgres-settings.ts");
   const { createVault } = await import("../signers/vault.ts");
   const { rekey } = await import("../signers/rekey.ts");
+  const { createSigners } = await import("../signers/signer-table.ts");
   const common = createCommon(context);
   const { config, shutdown, log } = common;
   const [current, ...former] = masterKeysOf(config);
@@ -182,8 +183,8 @@ async function rekeyState(context: CommandContext): Promise<void> {
   context.exitCode = await runTask(common, async () => {
     const settings = postgresSettings(config);
     if (settings) {
-      const { createPostgresSigners } = await import("../signers/postgres/signer-store.ts");
       const { onPostgresState } = await import("./postgres-state.ts");
+      const { postgresTaskDb } = await import("../db/postgres/state-db.ts");
       const { nodesWithoutMasterKey } = await import("../cluster/postgres/reseal-lease.ts");
       return onPostgresState(settings, common, async (pool) => {
         const without = await nodesWithoutMasterKey(pool, vault.keyId);
@@ -191,15 +192,14 @@ async function rekeyState(context: CommandContext): Promise<void> {
           throw new UserError(
             `these nodes do not have the master key ${vault.keyId} and could no longer sign: ${without.join(", ")}`,
           );
-        await run(createPostgresSigners(pool));
+        await run(createSigners(postgresTaskDb(pool)));
       });
     }
     const { openTaskDataDir } = await import("./task-data-dir.ts");
     const { openState, statePath } = await import("../db/state/database.ts");
-    const { signerReads, signerWrites } = await import("../signers/sqlite/signer-store.ts");
+    const { taskStateDb } = await import("../db/state/sqlite-state-db.ts");
     const dataDir = openTaskDataDir(common);
     using db = openState(statePath(dataDir.path), { mayCreate: false });
-    const { reseal } = signerWrites(db);
-    await run({ ...signerReads(db), reseal: async (reseals) => db.transaction(() => reseal(reseals)) });
+    await run(createSigners(taskStateDb(db)));
   });
 }

@@ -69,17 +69,18 @@ async function onSwitches(
 ): Promise<void> {
   const { createCommon, runTask } = await import("./common.ts");
   const { postgresSettings } = await import("../node/state/postgres-settings.ts");
+  const { createSwitches } = await import("../cluster/switch-store.ts");
   const common = createCommon(context);
   context.exitCode = await runTask(common, async () => {
     const settings = postgresSettings(common.config);
     if (settings) {
-      const { createPostgresSwitches } = await import("../cluster/postgres/switch-store.ts");
+      const { postgresTaskDb } = await import("../db/postgres/state-db.ts");
       const { onPostgresState } = await import("./postgres-state.ts");
-      return onPostgresState(settings, common, (pool) => work(createPostgresSwitches(pool), common));
+      return onPostgresState(settings, common, (pool) => work(createSwitches(postgresTaskDb(pool)), common));
     }
     const { openState, statePath } = await import("../db/state/database.ts");
-    const { createSwitches } = await import("../cluster/sqlite/switch-store.ts");
+    const { taskStateDb } = await import("../db/state/sqlite-state-db.ts");
     using db = openState(statePath(common.config.data.dir), { mayCreate: false });
-    await work(createSwitches(db), common);
+    await work(createSwitches(taskStateDb(db)), common);
   });
 }

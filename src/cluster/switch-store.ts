@@ -1,3 +1,6 @@
+import { sql } from "../db/state/sql.ts";
+import type { StateDb } from "../db/state/state-db.ts";
+
 /** What an operator can pause, on all nodes of a state. */
 export const PAUSABLE = ["signed", "tokens", "sends", "deliveries", "writes"] as const;
 
@@ -28,4 +31,52 @@ export interface SwitchStore {
 /** Whether a name, as stored by this release or another one, can be paused by this one. */
 export function isPausable(name: string): name is Pausable {
   return (PAUSABLE as readonly string[]).includes(name);
+}
+
+interface SwitchRow {
+  readonly name: string;
+  readonly reason: string;
+  readonly paused_by: string;
+  readonly paused_at: number;
+}
+
+const listAll = sql<SwitchRow>(
+  "switches.list",
+  "SELECT name, reason, paused_by, paused_at FROM switches ORDER BY name",
+);
+const insert = sql<unknown, [names: string, reason: string, pausedBy: string, pausedAt: number]>(
+  "switches.pause",
+  `INSERT INTO switches (name, reason, paused_by, paused_at)
+   SELECT t.value, $2, $3, $4 FROM elements($1) t WHERE true ORDER BY t.value
+   ON CONFLICT (name) DO UPDATE SET reason = excluded.reason, paused_by = excluded.paused_by`,
+);
+const remove = sql<{ name: string }, [names: string]>(
+  "switches.resume",
+  "DELETE FROM switches WHERE name IN (SELECT t.value FROM elements($1) t) RETURNING name",
+);
+
+/**
+ * The switches are the one part of `state.db` that another process than the node writes: a command, in a transaction of a few rows, for
+ * which the node's writer waits.
+ */
+export function createSwitches(db: StateDb): SwitchStore {
+  return {
+    list: async () =>
+      (await db.all(listAll)).flatMap(({ name, reason, paused_by: pausedBy, paused_at: pausedAt }) =>
+        isPausable(name) ? [{ name, reason, pausedBy, pausedAt }] : [],
+      ),
+    pause: db.decision<Parameters<SwitchStore["pause"]>, void>(
+      "switches.pause",
+      async (tx, names, { reason, pausedBy, pausedAt }) => {
+        await tx.run(insert, JSON.stringify(names), reason, pausedBy, pausedAt);
+      },
+    ),
+    resume: db.decision<Parameters<SwitchStore["resume"]>, readonly Pausable[]>(
+      "switches.resume",
+      async (tx, names) => {
+        const removed = (await tx.all(remove, JSON.stringify(names))).map(({ name }) => name);
+        return names.filter((name) => removed.includes(name) || tx.earlier?.includes(name));
+      },
+    ),
+  };
 }

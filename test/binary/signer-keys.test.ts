@@ -4,10 +4,11 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { privateKeyToAccount } from "viem/accounts";
 import { openState, openStateReader, statePath } from "../../src/db/state/database.ts";
+import { taskStateDb } from "../../src/db/state/sqlite-state-db.ts";
 import { createKeyring } from "../../src/demo/keys.ts";
 import { createMasterKeyText, readMasterKey } from "../../src/signers/master-key.ts";
 import type { ManagedSigner } from "../../src/signers/signer-store.ts";
-import { signerReads, signerWrites } from "../../src/signers/sqlite/signer-store.ts";
+import { createSigners } from "../../src/signers/signer-table.ts";
 import { createVault } from "../../src/signers/vault.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { startDemoNode } from "../support/demo-node.ts";
@@ -177,7 +178,7 @@ test("seeds stay sealed, a start needs their master key, and a rotation survives
   const second = createMasterKeyText();
   const vault = createVault([readMasterKey(first)]);
   const expected = new Map(signers.map(({ signer_uuid = "" }, n) => [signer_uuid, seeds[n]]));
-  addSigners(ROTATED - SIGNERS, vault, expected);
+  await addSigners(ROTATED - SIGNERS, vault, expected);
   const env = { PATH: "", ...withKeys(second, first) };
   const args = ["--data-dir", dataDir, "--port", "0", "--set", "hub.port=-1", "serve"];
   const killed = Bun.spawn([...compiledProgram, ...args], { cwd: dir.path, env, stderr: "ignore" });
@@ -215,7 +216,7 @@ test("seeds stay sealed, a start needs their master key, and a rotation survives
   // The first key is not needed any more: every seed is the one it was.
   const renewed = createVault([readMasterKey(second)]);
   using state = openStateReader(statePath(dataDir));
-  const stored = await signerReads(state).listByOwner(OWNER, { after: 0, limit: ROTATED + 1 });
+  const stored = await createSigners(taskStateDb(state)).listByOwner(OWNER, { after: 0, limit: ROTATED + 1 });
   expect(stored.length).toBe(ROTATED);
   const changed = stored.filter(
     (row) => !expected.get(row.signerUuid)?.equals(Buffer.from(renewed.open(row))),
@@ -224,25 +225,25 @@ test("seeds stay sealed, a start needs their master key, and a rotation survives
 }, 600_000);
 
 /** Stores signers of the owner in the state of a stopped node. */
-function addSigners(
+async function addSigners(
   count: number,
   vault: ReturnType<typeof createVault>,
   seeds: Map<string, Buffer | undefined>,
-): void {
+): Promise<void> {
   using state = openState(statePath(dataDir));
-  const { create } = signerWrites(state);
+  // Each signer is a commit.
+  state.sqlite.exec("PRAGMA synchronous = OFF");
+  const { create } = createSigners(taskStateDb(state));
   const at = nowSecs();
   const common = { ownerFid: OWNER, permissions: [1], createdAt: at, updatedAt: at };
   const open = { approval: null, request: null, submitted: null };
-  state.transaction(() => {
-    for (let n = 0; n < count; n++) {
-      const signerUuid = crypto.randomUUID();
-      const key = vault.create(signerUuid);
-      seeds.set(signerUuid, Buffer.from(vault.open({ signerUuid, ...key })));
-      const signer: ManagedSigner = { signerUuid, ...common, ...key, ...open };
-      const entry = { atMs: at * 1000, ownerFid: OWNER, apiKeyId: null, hash: null, action: "signer.create" };
-      const origin = { outcome: "ok", requestId: "", address: "" };
-      create(signer, ROTATED, { ...entry, signerUuid, userFid: null, ...origin });
-    }
-  });
+  for (let n = 0; n < count; n++) {
+    const signerUuid = crypto.randomUUID();
+    const key = vault.create(signerUuid);
+    seeds.set(signerUuid, Buffer.from(vault.open({ signerUuid, ...key })));
+    const signer: ManagedSigner = { signerUuid, ...common, ...key, ...open };
+    const entry = { atMs: at * 1000, ownerFid: OWNER, apiKeyId: null, hash: null, action: "signer.create" };
+    const origin = { outcome: "ok", requestId: "", address: "" };
+    await create(signer, ROTATED, { ...entry, signerUuid, userFid: null, ...origin });
+  }
 }

@@ -1,3 +1,4 @@
+import { taskContext } from "../state/sqlite-state-db.ts";
 import type { Decision, DecisionContext, Queries, StateDb, Tx } from "../state/state-db.ts";
 import type { PgPool, PgQueries, PgTransaction } from "./pool.ts";
 
@@ -42,6 +43,11 @@ export function postgresStateDb({ synced, unsynced }: StateDbPools, context: Dec
       },
     }),
   };
+}
+
+/** The state for a command, or for what a node decides before it has joined the others. */
+export function postgresTaskDb(pool: PgPool): StateDb {
+  return postgresStateDb({ synced: pool, unsynced: pool }, taskContext());
 }
 
 function queriesOf(queries: PgQueries): Queries {

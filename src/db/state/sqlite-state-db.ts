@@ -1,7 +1,10 @@
 import type { SQLQueryBindings } from "bun:sqlite";
+import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { StateDatabase } from "./database.ts";
 import type { SqlValue } from "./sql.ts";
+import { createSteadyClock } from "./state-clock.ts";
 import type { Decision, DecisionContext, DecisionOptions, Queries, StateDb } from "./state-db.ts";
+import { startSingleNode } from "./state-node.ts";
 import type { CallWriter } from "./store-writes.ts";
 import type { Swept } from "./sweep.ts";
 
@@ -78,6 +81,30 @@ export function writerStateDb(
       return { name, step: onlyByWriter(name) };
     },
   };
+}
+
+/** The state for a command, which is the only writer: it makes each decision in a transaction of its own. */
+export function taskStateDb(db: StateDatabase, context: DecisionContext = taskContext()): StateDb {
+  const decisions = new Map<string, WriterDecision>();
+  const writer = writerStateDb(db, context, decisions);
+  const call = (name: string, args: readonly unknown[]) =>
+    db.transactionOf(async () => decisions.get(name)?.run(args));
+  return {
+    ...writer,
+    decision(name, body, options) {
+      writer.decision(name, body, options);
+      return (...args) => call(name, args) as never;
+    },
+    sweep(name, body) {
+      writer.sweep(name, body);
+      return { name, step: (maxRows) => call(`sweeps.${name}`, [maxRows]) as Promise<Swept> };
+    },
+  };
+}
+
+/** Where and when a command decides. It has no slot of its own. */
+export function taskContext(clock: Clock = systemClock): DecisionContext {
+  return { clock: createSteadyClock({ clock }), node: startSingleNode() };
 }
 
 function queriesOf(db: StateDatabase): Queries {

@@ -5,7 +5,8 @@ import { followedFids } from "../../config/fid-file.ts";
 import { schemaVersion } from "../../db/postgres/migrate.ts";
 import { PgStats } from "../../db/postgres/pool-stats.ts";
 import type { PgPools, PgSettings } from "../../db/postgres/pools.ts";
-import { createPostgresSigners } from "../../signers/postgres/signer-store.ts";
+import { postgresTaskDb } from "../../db/postgres/state-db.ts";
+import { createSigners } from "../../signers/signer-table.ts";
 import { version } from "../../version.ts";
 import { refuseMissingKeys } from "../signers/master-keys.ts";
 import type { MainState, MainStateDeps } from "./main-thread-state.ts";
@@ -20,7 +21,7 @@ export async function joinPostgres(settings: PgSettings, deps: MainStateDeps): P
   const pgStats = new PgStats();
   const pools: PgPools = openPools(settings, { config, part: "main", nodeId, stats: pgStats, log });
   try {
-    refuseMissingKeys(config, await createPostgresSigners(pools.main).keyUses());
+    refuseMissingKeys(config, await createSigners(postgresTaskDb(pools.main)).keyUses());
     const membership = await startMembership({
       pool: pools.main,
       nodeId,

@@ -1,12 +1,13 @@
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import { createPauses, watchSwitches } from "../../cluster/pauses.ts";
-import { createSwitches } from "../../cluster/sqlite/switch-store.ts";
+import { createSwitches } from "../../cluster/switch-store.ts";
 import { openStateReader, type StateDatabase, statePath } from "../../db/state/database.ts";
 import { savedClockSecs } from "../../db/state/saved-clock.ts";
+import { taskStateDb } from "../../db/state/sqlite-state-db.ts";
 import { createSteadyClock } from "../../db/state/state-clock.ts";
 import { startSingleNode } from "../../db/state/state-node.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { signerReads } from "../../signers/sqlite/signer-store.ts";
+import { createSigners } from "../../signers/signer-table.ts";
 import { refuseMissingKeys } from "../signers/master-keys.ts";
 import type { MainState, MainStateDeps } from "./main-thread-state.ts";
 import { postgresSettings } from "./postgres-settings.ts";
@@ -43,9 +44,10 @@ async function openLocal({ common, nodeId, signals }: MainStateDeps): Promise<Ma
   const { config, log } = common;
   const pauses = createPauses({ signals, log });
   const reader = openStateReader(statePath(config.data.dir));
-  refuseMissingKeys(config, await signerReads(reader).keyUses());
+  const db = taskStateDb(reader);
+  refuseMissingKeys(config, await createSigners(db).keyUses());
   const stopClock = shareClock(reader, signals);
-  const stopWatching = await watchSwitches({ switches: createSwitches(reader), pauses, log });
+  const stopWatching = await watchSwitches({ switches: createSwitches(db), pauses, log });
   return {
     node: startSingleNode(nodeId),
     pauses,

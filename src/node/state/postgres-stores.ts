@@ -1,5 +1,4 @@
 import { createPostgresNonces, nonceSweep } from "../../auth/postgres/nonce-store.ts";
-import { createPostgresSwitches } from "../../cluster/postgres/switch-store.ts";
 import type { PgPools } from "../../db/postgres/pools.ts";
 import { postgresStateDb } from "../../db/postgres/state-db.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
@@ -18,7 +17,6 @@ import { orphanedTokenSweep } from "../../push/store/postgres/orphan-sweep.ts";
 import { audienceClientSweep, audienceDaySweep } from "../../push/store/postgres/token-counts.ts";
 import { tokenChangeSweep } from "../../push/store/postgres/token-limit.ts";
 import { createPostgresTokens } from "../../push/store/postgres/token-store.ts";
-import { createPostgresSigners } from "../../signers/postgres/signer-store.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
 import { createPostgresDeliveryLog } from "../../webhooks/store/postgres/delivery-log.ts";
 import { createPostgresPublications } from "../../webhooks/store/postgres/delivery-publications.ts";
@@ -56,9 +54,7 @@ export function createPostgresStores(pools: PgPools, options: PostgresStoresOpti
     publications: createPostgresPublications(pools, options),
     queue: createPostgresDeliveryQueue(pools, options),
     deliveryLog: createPostgresDeliveryLog(pools, options),
-    signers: createPostgresSigners(pools.main),
     writes: createPostgresWrites(pools.main, options),
-    switches: createPostgresSwitches(pools.main),
   };
 }
 

@@ -1,5 +1,4 @@
 import { nonceReads, nonceWrites } from "../../auth/sqlite/nonce-store.ts";
-import { switchReads, switchWrites } from "../../cluster/sqlite/switch-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import { readerStateDb } from "../../db/state/sqlite-state-db.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
@@ -10,7 +9,6 @@ import { campaignReads, campaignWrites, hasUnfinished } from "../../push/store/s
 import { ledgerWrites } from "../../push/store/sqlite/notification-ledger.ts";
 import { ledgerClient, type PackedLedger } from "../../push/store/sqlite/packed-ledger.ts";
 import { tokenReads, tokenWrites } from "../../push/store/sqlite/token-store.ts";
-import { signerReads, signerWrites } from "../../signers/sqlite/signer-store.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
 import { deliveryLogReads, deliveryLogWrites } from "../../webhooks/store/sqlite/delivery-log.ts";
 import { publicationReads, publicationWrites } from "../../webhooks/store/sqlite/delivery-publications.ts";
@@ -53,8 +51,6 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
     publications: { ...publicationReads(db), ...writes("publications") },
     queue: { ...queueReads(db), ...writes("queue") },
     deliveryLog: { ...deliveryLogReads(db), ...writes("deliveryLog") },
-    signers: { ...signerReads(db), ...writes("signers") },
-    switches: { ...switchReads(db), ...writes("switches") },
     writes: { ...signed, claim: async (max) => (hasQueuedWrite(db) ? signed.claim(max) : []) },
   };
 }
@@ -91,8 +87,6 @@ export function stateWrites(
     publications: publicationWrites(db, limits),
     queue: queueWrites(db, clock, node),
     deliveryLog: deliveryLogWrites(db, limits),
-    signers: signerWrites(db),
     writes: writeWrites(db, clock, node),
-    switches: switchWrites(db),
   };
 }

@@ -1,10 +1,8 @@
 import type { NonceStore } from "../../auth/nonce-store.ts";
-import type { SwitchStore } from "../../cluster/switch-store.ts";
 import type { StoreWrites } from "../../db/state/store-writes.ts";
 import type { CampaignStore } from "../../push/store/campaign-store.ts";
 import type { NotificationLedger } from "../../push/store/notification-ledger.ts";
 import type { TokenStore } from "../../push/store/token-store.ts";
-import type { SignerStore } from "../../signers/signer-store.ts";
 import type { DeliveryLog } from "../../webhooks/store/delivery-log.ts";
 import type { DeliveryPublications } from "../../webhooks/store/delivery-publications.ts";
 import type { DeliveryQueue } from "../../webhooks/store/delivery-queue.ts";
@@ -23,9 +21,7 @@ export interface StateStores extends SharedStores {
   readonly publications: DeliveryPublications;
   readonly queue: DeliveryQueue;
   readonly deliveryLog: DeliveryLog;
-  readonly signers: SignerStore;
   readonly writes: WriteStore;
-  readonly switches: SwitchStore;
 }
 
 type StoreMethods = { readonly [S in WrittenStore]: readonly (keyof StateStores[S])[] };
@@ -41,9 +37,7 @@ export const writeMethods = {
   publications: ["publish", "deactivate"],
   queue: ["endLeasesOfTheDead", "claim", "settle", "unclaim", "release"],
   deliveryLog: ["replay", "replayRange", "queueTests"],
-  signers: ["create", "request", "submitting", "approve", "delete", "reseal"],
   writes: ["begin", "settle", "reopen", "forget", "claim", "markMerged", "endLeasesOfTheDead", "takeTimes"],
-  switches: ["pause", "resume"],
 } as const satisfies StoreMethods;
 
 /** A method of a store that writes. */

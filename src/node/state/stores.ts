@@ -3,6 +3,7 @@ import { createApiKeys } from "../../api-keys/api-key-table.ts";
 import { usageSweep } from "../../api-keys/usage.ts";
 import { type AppStore, createApps } from "../../apps/app-store.ts";
 import { type AuditStore, auditSweep, createAudit } from "../../audit/audit-store.ts";
+import { createSwitches, type SwitchStore } from "../../cluster/switch-store.ts";
 import { secretSweep } from "../../db/state/secrets.ts";
 import type { StateDb } from "../../db/state/state-db.ts";
 import type { Sweep } from "../../db/state/sweep.ts";
@@ -13,6 +14,8 @@ import {
   type OneTimeNonceStore,
   oneTimeNonceSweep,
 } from "../../signers/one-time-nonces.ts";
+import type { SignerStore } from "../../signers/signer-store.ts";
+import { createSigners } from "../../signers/signer-table.ts";
 import { webhookChangeSweep } from "../../webhooks/store/webhook-changes.ts";
 import type { WebhookStore } from "../../webhooks/store/webhook-store.ts";
 import { createWebhooks } from "../../webhooks/store/webhook-table.ts";
@@ -27,7 +30,9 @@ export interface SharedStores {
   readonly audit: AuditStore;
   readonly sessions: SessionStore;
   readonly nodeLogs: NodeLogStore;
+  readonly signers: SignerStore;
   readonly oneTimeNonces: OneTimeNonceStore;
+  readonly switches: SwitchStore;
   readonly seen: SeenStore;
   readonly buckets: BucketStore;
 }
@@ -41,7 +46,9 @@ export function createSharedStores(db: StateDb, bootId: string): SharedStores {
     audit: createAudit(db),
     sessions: createSessions(db),
     nodeLogs: createNodeLogs(db),
+    signers: createSigners(db),
     oneTimeNonces: createOneTimeNonces(db),
+    switches: createSwitches(db),
     seen: createSeen(db),
     buckets: createBuckets(db),
   };

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { createSwitches } from "../../../src/cluster/sqlite/switch-store.ts";
+import { createSwitches } from "../../../src/cluster/switch-store.ts";
 import type { BackupsReport, SettingInForce } from "../../../src/console/operator/reports.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
+import { taskStateDb } from "../../../src/db/state/sqlite-state-db.ts";
 import type { RecentLine } from "../../../src/runtime/recent-lines.ts";
 import { compiledProgram } from "../../support/compiled-program.ts";
 import { createPageKey, operatorHeaders, type PageRequest } from "../../support/operator-page.ts";
@@ -204,7 +205,9 @@ describe("check 34: the operator's page", () => {
     const { code, errors } = await svc("--data-dir", restored, "restore", backup);
     expect({ code, errors: code === 0 ? "" : errors }).toEqual({ code: 0, errors: "" });
     using db = openState(statePath(restored), { mayCreate: false });
-    expect(await createSwitches(db).list()).toEqual([expect.objectContaining({ name: "deliveries" })]);
+    expect(await createSwitches(taskStateDb(db)).list()).toEqual([
+      expect.objectContaining({ name: "deliveries" }),
+    ]);
   });
 
   test("ends a session", async () => {

@@ -1,6 +1,6 @@
 import { auditSweep, createAudit } from "../../../src/audit/audit-store.ts";
 import { createOneTimeNonces, oneTimeNonceSweep } from "../../../src/signers/one-time-nonces.ts";
-import { createPostgresSigners } from "../../../src/signers/postgres/signer-store.ts";
+import { createSigners } from "../../../src/signers/signer-table.ts";
 import { reuseDatabases } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
 import { stateDbOf } from "../../support/postgres/state-db.ts";
@@ -10,11 +10,10 @@ if (HAS_POSTGRES) {
   const openDatabase = reuseDatabases();
   signerStoreContract("managed signers in PostgreSQL", async (clock) => {
     const database = await openDatabase();
-    const { main } = database.opened;
     const db = stateDbOf(database.opened, clock);
     const sweeps = [auditSweep(db), oneTimeNonceSweep(db)];
     return {
-      signers: createPostgresSigners(main),
+      signers: createSigners(db),
       nonces: createOneTimeNonces(db),
       audit: createAudit(db),
       rows: (table) => database.rows(table),
