@@ -1,26 +1,43 @@
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface TestRun {
   readonly file: string;
-  readonly durationMs: number;
-  /** Of each source file the lines that the test runs. Threads of their own do not count. */
-  readonly lines: ReadonlyMap<string, ReadonlySet<number>>;
+  readonly cpuMs: number;
+  /** Of each source file the lines that the test runs, and the hash of the file. Threads of their own do not count. */
+  readonly sources: Readonly<
+    Record<string, { readonly hash: string; readonly lines: readonly number[] } | undefined>
+  >;
 }
 
-/** Runs one test file by itself, with coverage. Returns `undefined` for a test that fails or is skipped without any mutation. */
-export async function runWithCoverage(root: string, file: string): Promise<TestRun | undefined> {
-  const directory = join(root, "dist/mutants-coverage", file.replaceAll("/", "-"));
-  const startedMs = performance.now();
-  const { exitCode, stderr } = await testProcess(root, 120_000, [
-    "--coverage",
-    "--coverage-reporter=lcov",
-    `--coverage-dir=${directory}`,
-    file,
-  ]);
+/**
+ * Runs one test file by itself, with coverage. A result in the folder `store` is used again until the test or a file of `mutated` changes.
+ * Returns `undefined` for a test that fails or is skipped without any mutation.
+ */
+export async function runWithCoverage(
+  root: string,
+  test: string,
+  store: string,
+  mutated: readonly string[],
+): Promise<TestRun | undefined> {
+  const directory = join(store, test.replaceAll("/", "-"));
+  const stored = join(directory, `${hashOf(root, test)}.json`);
+  if (existsSync(stored)) {
+    const run: TestRun = JSON.parse(readFileSync(stored, "utf8"));
+    const isCurrent = (file: string) =>
+      run.sources[file] === undefined || run.sources[file].hash === hashOf(root, file);
+    if (mutated.every(isCurrent)) return run;
+  }
+  const args = ["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${directory}`, test];
+  const { exitCode, stderr, cpuMs } = await testProcess(root, 240_000, args);
   if (exitCode !== 0 || /^ 0 pass$/m.test(stderr)) return undefined;
-  const lines = linesOf(readFileSync(join(directory, "lcov.info"), "utf8"));
-  return { file, durationMs: performance.now() - startedMs, lines };
+  const sources = Object.entries(linesOf(readFileSync(join(directory, "lcov.info"), "utf8")))
+    .filter(([file]) => file.startsWith("src/"))
+    .map(([file, lines]) => [file, { hash: hashOf(root, file), lines }]);
+  const run = { file: test, cpuMs, sources: Object.fromEntries(sources) };
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(stored, JSON.stringify(run));
+  return run;
 }
 
 /** Runs `bun test` over the files until the first failure. Exit code 124 stands for a run that was ended at its time limit. */
@@ -28,7 +45,7 @@ export async function testProcess(
   root: string,
   timeoutMs: number,
   args: readonly string[],
-): Promise<{ readonly exitCode: number; readonly stderr: string }> {
+): Promise<{ readonly exitCode: number; readonly stderr: string; readonly cpuMs: number }> {
   const child = Bun.spawn([process.execPath, "test", "--bail", "--timeout", "30000", ...args], {
     cwd: root,
     stdin: "ignore",
@@ -43,19 +60,24 @@ export async function testProcess(
   }, timeoutMs);
   const [stderr, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited]);
   clearTimeout(timer);
-  return { exitCode: isLate ? 124 : exitCode, stderr };
+  const cpuMs = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1000;
+  return { exitCode: isLate ? 124 : exitCode, stderr, cpuMs };
 }
 
-function linesOf(lcov: string): Map<string, Set<number>> {
-  const lines = new Map<string, Set<number>>();
-  let current = new Set<number>();
+function hashOf(root: string, file: string): string {
+  return Bun.hash(readFileSync(join(root, file))).toString(36);
+}
+
+function linesOf(lcov: string): Record<string, number[]> {
+  const lines: Record<string, number[]> = {};
+  let current: number[] = [];
   for (const row of lcov.split("\n")) {
     const [key, value = ""] = row.split(/:(.*)/);
     if (key === "SF") {
-      current = new Set();
-      lines.set(value, current);
+      current = [];
+      lines[value] = current;
     }
-    if (key === "DA" && !value.endsWith(",0")) current.add(Number.parseInt(value, 10));
+    if (key === "DA" && !value.endsWith(",0")) current.push(Number.parseInt(value, 10));
   }
   return lines;
 }
