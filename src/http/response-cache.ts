@@ -71,13 +71,10 @@ export class ResponseCache {
 
   /** Calls `send` with a stored response and adds the size of newly compressed bodies to the cache's size. */
   use<T>(response: CachedResponse, send: (response: CachedResponse) => T): T {
-    const codings = response.coded.size;
     const before = codedSize(response);
     const result = send(response);
-    if (response.coded.size !== codings) {
-      this.#bytes += codedSize(response) - before;
-      if (this.#bytes > MAX_BYTES) this.clear();
-    }
+    this.#bytes += codedSize(response) - before;
+    if (this.#bytes > MAX_BYTES) this.clear();
     return result;
   }
 

@@ -14,7 +14,7 @@ const DNS_TIMEOUT_MS = 3_000;
 const MAX_NAME_CHARS = 253;
 /** Limit of URLs and addresses whose classification is cached; twice as many at most. */
 const MAX_CACHED = 512;
-const INTERFACES_MAX_AGE_MS = 1_000;
+const OWN_ADDRESSES_MAX_AGE_MS = 1_000;
 const TOO_LONG = `must be at most ${MAX_URL_CHARS} characters long`;
 // RFC 952 does not allow underscores in host names, but they are in use.
 const NAME_LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
@@ -89,7 +89,7 @@ export interface UrlGuardOptions {
 export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
   const resolve = options.resolve ?? createBoundedResolve();
   const dnsTimeoutMs = options.dnsTimeoutMs ?? DNS_TIMEOUT_MS;
-  const ownAddresses = options.ownAddresses ?? recentInterfaceAddresses();
+  const ownAddresses = atMostOnceASecond(options.ownAddresses ?? interfaceAddresses);
   const ownTargets = options.ownTargets ?? [];
   const allows = createAllowList(options.allowCidrs);
   // Neither the parts of a URL nor the class of an address ever change; names are resolved at every check.
@@ -245,14 +245,14 @@ async function resolveInTime(
   }
 }
 
-/** Returns a function that reads this machine's addresses at most once a second, because that takes many system calls. */
-function recentInterfaceAddresses(): () => readonly string[] {
+/** Reading this machine's addresses takes many system calls. */
+function atMostOnceASecond(read: () => readonly string[]): () => readonly string[] {
   let readAtMs = Number.NEGATIVE_INFINITY;
   let recent: readonly string[] = [];
   return () => {
     const nowMs = performance.now();
-    if (nowMs - readAtMs > INTERFACES_MAX_AGE_MS) {
-      recent = interfaceAddresses();
+    if (nowMs - readAtMs > OWN_ADDRESSES_MAX_AGE_MS) {
+      recent = read();
       readAtMs = nowMs;
     }
     return recent;

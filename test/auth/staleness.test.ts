@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { clientKey, officialEnvelope } from "../support/envelopes.ts";
 import { makeSigner } from "../support/messages.ts";
 import { CLIENT_A, type PushApi, startPushApi, USER } from "../support/push.ts";
+import { createSession, sessionHeaders } from "../support/sessions.ts";
 
 /** An index that lags behind its upstream node may have only a former owner of an fid, and not its newest keys. */
 
@@ -9,7 +10,7 @@ let push: PushApi;
 let stale: string | undefined;
 beforeEach(async () => {
   stale = undefined;
-  push = await startPushApi({ staleReason: async () => stale });
+  push = await startPushApi({ staleReason: async () => stale, compatPrefixes: ["farcaster"] });
 });
 afterEach(() => push[Symbol.asyncDispose]());
 
@@ -52,4 +53,38 @@ test("while the index lags, a token event by an unknown key is 503, and by a kno
   expect((await push.post({ ...unknown, signature: "AA" })).status).toBe(401);
   stale = undefined;
   expect((await push.post(unknown)).status).toBe(401);
+});
+
+test("while the operator has paused them, signed operations are 503, by whatever key, and spend no nonce", async () => {
+  const { signed } = push;
+  const session = await createSession(signed, 3);
+  const body = { name: "k", scopes: ["webhooks"] };
+  const apiKey: string = (await signed.call({ method: "POST", path: "/api_key", body })).body.secret;
+  const list = { method: "GET", path: "/webhook/list" } as const;
+  const signatures = [
+    await signed.sign(list),
+    sessionHeaders(session, { ...list, signedAt: signed.nowSecs() }),
+  ];
+  const byKey = () =>
+    fetch(`${signed.api.url}/v2/farcaster/webhook/list`, { headers: { "x-api-key": apiKey } });
+  signed.api.pause("signed");
+  const before = push.everything();
+  for (const headers of signatures)
+    expect(await signed.send(list, headers)).toEqual({
+      status: 503,
+      body: { message: "signed operations are paused by the operator" },
+    });
+  expect((await byKey()).status).toBe(503);
+  expect(push.everything()).toEqual(before);
+  signed.api.pause();
+  for (const headers of signatures) expect((await signed.send(list, headers)).status).toBe(200);
+  expect((await byKey()).status).toBe(200);
+});
+
+test("while the operator has paused them, token events are 503", async () => {
+  const event = officialEnvelope(USER, clientKey(USER, CLIENT_A), { event: "miniapp_added" });
+  push.signed.api.pause("tokens");
+  expect((await push.post(event)).status).toBe(503);
+  push.signed.api.pause();
+  expect((await push.post(event)).status).toBe(200);
 });

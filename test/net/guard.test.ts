@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createUrlGuard, type UrlGuardOptions } from "../../src/net/guard.ts";
+import type { Resolve } from "../../src/net/resolve.ts";
 import { startDnsServer } from "../support/dns.ts";
 import { expectErr, expectOk } from "../support/result.ts";
 
@@ -82,7 +83,9 @@ const HOSTILE: Record<string, readonly string[]> = {
     "https://a*b.example/",
     `https://${"a".repeat(64)}.example/`,
     `https://${"a.".repeat(127)}example/`,
+    `https://a${"a.".repeat(123)}example/`,
     `https://good.example/${LONG}`,
+    `https://good.example/${"a/../".repeat(500)}`,
     `https://good.example/${"ü".repeat(700)}`,
   ],
   scheme: [
@@ -104,7 +107,12 @@ const HOSTILE: Record<string, readonly string[]> = {
     "https://good.example@127.0.0.1/",
   ],
   port: ["https://good.example:0/"],
-  dns: ["https://nowhere.example/", "https://bare.example/", "https://path/"],
+  dns: [
+    "https://nowhere.example/",
+    "https://bare.example/",
+    "https://path/",
+    `https://${"a.".repeat(123)}example/`,
+  ],
   address: [
     "https://127.0.0.1/",
     "https://127.0.0.1:8443/",
@@ -239,8 +247,30 @@ describe("the URL guard", () => {
 
   test("refuses after the deadline when the name server does not respond", async () => {
     await using dns = await startDnsServer(() => "silent");
-    expect(await verdict("https://slow.example/", { resolve: dns.resolve, dnsTimeoutMs: 20 })).toBe("dns");
+    let lookup: AbortSignal | undefined;
+    const resolve: Resolve = (name, options) => {
+      lookup = options?.signal;
+      return dns.resolve(name, options);
+    };
+    expect(await verdict("https://slow.example/", { resolve, dnsTimeoutMs: 20 })).toBe("dns");
     expect(dns.queries).toEqual(["slow.example"]);
+    expect(lookup?.aborted).toBe(true);
+    const deaf = async () => new Promise<string[]>(() => undefined);
+    expect(await verdict("https://slow.example/", { resolve: deaf, dnsTimeoutMs: 20 })).toBe("dns");
+  });
+
+  test("asks the system's resolver by default", async () => {
+    const guard = createUrlGuard({ allowCidrs: [], allowHttp: false });
+    expect(expectErr(await guard.check("https://localhost/")).kind).toBe("address");
+  });
+
+  test("parses a URL once, and returns the same object for all checks of its text", async () => {
+    const guard = guardOf();
+    const [first, second] = [
+      await guard.check("https://good.example/"),
+      await guard.check("https://good.example/"),
+    ];
+    expect(expectOk(second).url).toBe(expectOk(first).url);
   });
 
   test("resolves again at every check and uses only the latest result", async () => {
@@ -328,6 +358,12 @@ describe("allowed networks", () => {
     expect(await verdict("http://good.example/", { allowHttp: true })).toBe(PUBLIC);
     expect(await verdict("http://10.0.0.1/", { allowHttp: true })).toBe("address");
     expect(await verdict("ftp://good.example/", { allowHttp: true })).toBe("scheme");
+    const reasonOf = async (allowHttp: boolean) =>
+      expectErr(await guardOf({ allowHttp }).check("ftp://good.example/")).reason;
+    expect(await Promise.all([false, true].map(reasonOf))).toEqual([
+      "must use https",
+      "must use https or http",
+    ]);
     expect(await verdict("http://user@good.example/", { allowHttp: true })).toBe("credentials");
   });
 });

@@ -6,6 +6,7 @@ import { apiPlugins } from "../../src/api/shared/plugins.ts";
 import { hubPlugins } from "../../src/api/v1/routes.ts";
 import { neverStale, type StaleReason } from "../../src/auth/staleness.ts";
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
+import type { Pausable } from "../../src/cluster/switch-store.ts";
 import { approveRoutes } from "../../src/console/approve/routes.ts";
 import { createWebAssets } from "../../src/console/assets.ts";
 import { loadBuild } from "../../src/console/load-build.ts";
@@ -57,6 +58,8 @@ export interface TestApi extends AsyncDisposable {
   readonly state: StateDatabase;
   readonly url: string;
   readonly document: OpenApiDocument;
+  /** Pauses these parts of the node, and no others. */
+  pause(...names: readonly Pausable[]): void;
   /** Stores what API keys were used for. */
   flushUsage(): Promise<void>;
   /** The dependencies of the routes of both dialects. */
@@ -144,6 +147,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     state: stores,
     guard: publicNamesGuard,
     staleReason: options.staleReason,
+    isPaused: (name: Pausable) => signals.isPaused(name),
   };
   const previews = createPreviews({ index: db, matching: directMatching(), clock: node.clock });
   const delivery = { wake: async () => undefined, preview: previews.preview };
@@ -250,6 +254,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     state,
     url: http.url,
     document,
+    pause: (...names) => signals.setPaused(names),
     flushUsage: () => keyGate.usage.flush(),
     plugins,
     hubPlugins: v1,

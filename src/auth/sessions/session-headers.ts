@@ -29,7 +29,7 @@ export function createSessionHeadersReader(names: ServiceNames): (headers: Heade
   const matching = (pattern: RegExp) => (text: string) => (pattern.test(text) ? text : undefined);
 
   const sessionId = header("Session", matching(SESSION_ID));
-  const fid = header("Fid", (text) => (text === "0" ? 0 : parseFid(text)));
+  const fid = header("Fid", parseFid);
   const op = header("Op", decodeOp);
   const signedAt = header("Signed-At", (text) => (UNIX_SECS.test(text) ? Number(text) : undefined));
   const nonce = header("Nonce", matching(NONCE));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type SignedOperation, signedOperations } from "../../../src/auth/op-table.ts";
 import { transferEvent } from "../../support/events.ts";
+import { until } from "../../support/manual-time.ts";
 import { makeWallet } from "../../support/messages.ts";
 import {
   callBySession,
@@ -227,6 +228,28 @@ describe("check 21: the checks of a request, in their order", () => {
     expect(signed.rowCounts().nonces).toBe(before + 1);
   });
 
+  test("the last use is recorded once a minute", async () => {
+    const { sessionId, ...rest } = await createSession(signed, 8);
+    const lastUse = async () => {
+      const listed = await signed.call({ method: "GET", path: "/session/list", fid: 8 });
+      return listed.body.sessions.find((one: ApiResponse["body"]) => one.session_id === sessionId)
+        .last_used_at;
+    };
+    const use = async () => {
+      expect((await by({ sessionId, ...rest }, LIST)).status).toBe(200);
+      return signed.nowSecs();
+    };
+    expect(await lastUse()).toBeNull();
+    const first = await use();
+    await until(async () => (await lastUse()) === first);
+    signed.api.node.clock.advanceSecs(59);
+    await use();
+    expect(await lastUse()).toBe(first);
+    signed.api.node.clock.advanceSecs(1);
+    const second = await use();
+    await until(async () => (await lastUse()) === second);
+  });
+
   test("while the index is behind it is 503, but for a session that has ended or is outside of its time", async () => {
     stale = "the index is behind";
     expect((await by(operating, LIST)).status).toBe(503);
@@ -379,6 +402,27 @@ describe("check 23: the creation of a session", () => {
     expect(allowed).toContain("x-svc-signature");
     expect(allowed).not.toContain("x-svc-session");
   });
+});
+
+test("a nonce is spent for as long as the signature of its request is valid, also of one from the future", async () => {
+  const settings = [`service.public_url=${SESSION_ORIGIN}`, "auth.signed_at_window_secs=60"];
+  await using own = await startSignedApi({ fids: [3], settings });
+  const session = await createSession(own, 3);
+  const created = await own.call({ method: "POST", path: "/webhook?owner_fid=3", body: WEBHOOK });
+  const call = {
+    method: "POST",
+    path: "/webhook/test",
+    body: { webhook_id: created.body.webhook.webhook_id },
+    signedAt: own.nowSecs() + 60,
+  } as const;
+  const signatures = [sessionHeaders(session, call), await own.sign(call)];
+  for (const headers of signatures) expect((await own.send(call, headers)).status).toBe(200);
+  own.api.node.clock.advanceSecs(120);
+  for (const headers of signatures)
+    expect(await own.send(call, headers)).toEqual({
+      status: 401,
+      body: { message: "nonce was used before" },
+    });
 });
 
 test("check 26: without sessions their routes are 404, and their header is ignored", async () => {
