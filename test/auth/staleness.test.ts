@@ -38,6 +38,9 @@ test("while the index lags, an invalid signature is still 401, and reads continu
   stale = "shard 1 is 40s behind";
   const early = { method: "GET", path: "/frame/app/list", signedAt: signed.nowSecs() - 301 } as const;
   expect((await signed.call(early)).status).toBe(401);
+  const list = { method: "GET", path: "/frame/app/list" } as const;
+  const tooLarge = { ...(await signed.sign(list)), "X-Svc-Fid": "9007199254740993" };
+  expect((await signed.send(list, tooLarge)).status).toBe(401);
   expect((await signed.api.get(`/user?fid=${USER}`)).status).toBe(200);
 });
 

@@ -193,6 +193,15 @@ test("limits the size of cached bodies in every coding, and of URLs", () => {
   expect(urls.filter(isCached)).toEqual(urls.slice(30));
   compress(urls[35] ?? "");
   expect(urls.filter(isCached)).toEqual([]);
+
+  // What was compressed before counts once.
+  store("http://x/twice", mib, 6 * mib);
+  compress("http://x/twice");
+  expect(isCached("http://x/twice")).toBe(true);
+
+  const long = (name: string) => `http://x/${name}${"a".repeat(9 * mib)}`;
+  for (const name of ["b", "c"]) store(long(name), 1);
+  expect(["b", "c"].map((name) => isCached(long(name)))).toEqual([false, true]);
 });
 
 test("a cached read shows a commit of another connection at once", async () => {
