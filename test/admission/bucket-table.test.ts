@@ -32,6 +32,19 @@ test("a request for more than the bucket holds waits for the whole bucket, and p
   expect(buckets.take("a", 200, limit).isAdmitted).toBe(true);
 });
 
+test("a charge takes what is not there, up to a debt of one bucket", () => {
+  const buckets = table();
+  buckets.charge("a", 4, limit);
+  expect(buckets.take("a", 6, limit)).toMatchObject({ isAdmitted: true, left: 0, fullInSecs: 10 });
+  buckets.charge("a", 3, limit);
+  expect(buckets.take("a", 1, limit)).toEqual({ isAdmitted: false, left: 0, fullInSecs: 13, retryInSecs: 4 });
+  buckets.charge("a", 100, limit);
+  expect(buckets.take("a", 1, limit)).toMatchObject({ fullInSecs: 20, retryInSecs: 11 });
+  nowMs += 20_000;
+  buckets.charge("a", 1, limit);
+  expect(buckets.take("a", 1, limit)).toMatchObject({ isAdmitted: true, left: 8 });
+});
+
 test("many small charges of a fast bucket add up to its size, within a thousandth", () => {
   const buckets = table();
   const fast = { perMinute: 60_000_000, burst: 20_000 };
@@ -48,6 +61,7 @@ test("more names than buckets: the idlest gives way, and one that is used stays 
     buckets.take(`other ${n}`, 1, limit);
   }
   expect(admitted).toBe(300);
+  expect(buckets.shared.byteLength).toBe(16 + 64 * 16);
 });
 
 test("a name that takes the place of another one starts full: it does not inherit the debt", () => {

@@ -78,3 +78,38 @@ test("responses that take what they paid for are never charged more, however man
   }
   expect(exchange.charged).toBe(1);
 });
+
+test("what responses take beyond their price is summed up by client, and charged from 20 ms on", () => {
+  const limits = createRequestLimits(createAdmission(), {
+    keyBurst: BURST,
+    anonymousPerMinute: PER_MINUTE,
+    anonymousBurst: BURST,
+  });
+  /** Settles a response of one unit (50 us). Returns what is charged for it afterwards. */
+  const charge = (
+    cpuUs: number,
+    more: { route?: string | undefined; charged?: number; bucket?: string } = {},
+  ) => {
+    const { charged = 1, bucket = "203.0.113.1" } = more;
+    const caller = { kind: "anonymous" };
+    const client = () => ({ address: bucket, bucket });
+    const exchange = { route: "/x", ...more, caller, client, charged, cpuUs } as Parameters<
+      typeof limits.settle
+    >[0];
+    limits.settle(exchange);
+    return exchange.charged - charged;
+  };
+  // The first 16 responses of a route are not measured, nor those that cost nothing or have no route.
+  for (let n = 0; n < 16; n += 1) expect(charge(1_000_000)).toBe(0);
+  expect(charge(1_000_000, { charged: 0 })).toBe(0);
+  for (let n = 0; n < 20; n += 1) expect(charge(1_000_000, { route: undefined })).toBe(0);
+  expect(charge(25_000)).toBe(499);
+  for (let n = 0; n < 9; n += 1) expect(charge(2_050)).toBe(0);
+  expect(charge(2_050, { bucket: "203.0.113.2" })).toBe(0);
+  expect(charge(2_050)).toBe(400);
+  // What paid for more than it took is set off, and no credit remains.
+  expect(charge(19_050)).toBe(0);
+  expect(charge(0, { charged: 1_000 })).toBe(0);
+  expect(charge(20_049)).toBe(0);
+  expect(charge(51)).toBe(400);
+});

@@ -13,7 +13,7 @@ if (HAS_POSTGRES) {
     return {
       store: createPostgresNonces(main),
       rows: () => database.rows("nonces"),
-      sweep: async () => void (await sweep(1_000)),
+      sweep: async (maxRows: number) => sweep(maxRows),
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
     };
   });

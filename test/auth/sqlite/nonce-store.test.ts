@@ -10,7 +10,11 @@ function open(clock: ManualClock) {
   return {
     store,
     rows: async () => rows("nonces"),
-    sweep: async () => void (await sweeps.find(({ name }) => name === "nonces")?.step(1_000)),
+    async sweep(maxRows: number) {
+      const step = sweeps.find(({ name }) => name === "nonces")?.step;
+      if (!step) throw new Error("no sweep");
+      return step(maxRows);
+    },
     [Symbol.asyncDispose]: async () => file[Symbol.dispose](),
   };
 }

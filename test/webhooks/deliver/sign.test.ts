@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { hmacSha512, signedHeaders, standardSignature } from "../../../src/webhooks/deliver/sign.ts";
+import { verifyDelivery } from "../../../src/webhooks/deliver/verify.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
 
 test("HMAC-SHA512 matches RFC 4231, test cases 1 and 2", () => {
@@ -47,4 +48,31 @@ test("signs with the newest secret in the own scheme and with every secret in St
 
 test("throws without a secret", () => {
   expect(() => signedHeaders({ messageId: "m", timestamp: 1, body: "" }, [], ["X-Svc-Signature"])).toThrow();
+});
+
+test("verifies both signatures: the newest secret that made each, and the age", () => {
+  const content = { messageId: "msg_1", timestamp: 1_750_000_000, body: "{}" };
+  const [old, newest] = [makeSecret(1), makeSecret(2)];
+  const verify = (secrets: readonly string[], changes: Readonly<Record<string, string>> = {}) =>
+    verifyDelivery(
+      {
+        headers: new Headers({ ...signedHeaders(content, [old, newest], ["x-svc-signature"]), ...changes }),
+        body: Buffer.from("{}"),
+      },
+      { secrets, signatureHeader: "x-svc-signature", nowSecs: 1_750_000_007 },
+    );
+  expect(verify([old.value, newest.value])).toEqual({ own: 1, standard: 1, ageSecs: 7 });
+  expect(verify([newest.value, "other"])).toEqual({ own: 0, standard: 0, ageSecs: 7 });
+  expect(verify([old.value])).toEqual({ own: undefined, standard: 0, ageSecs: 7 });
+  expect(verify(["other"])).toEqual({ own: undefined, standard: undefined, ageSecs: 7 });
+  expect(verify([newest.value], { "webhook-id": "msg_2" })).toEqual({
+    own: 0,
+    standard: undefined,
+    ageSecs: 7,
+  });
+  expect(verify([newest.value], { "webhook-timestamp": "soon" })).toEqual({
+    own: 0,
+    standard: undefined,
+    ageSecs: undefined,
+  });
 });
