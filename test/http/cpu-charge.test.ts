@@ -113,3 +113,24 @@ test("what responses take beyond their price is summed up by client, and charged
   expect(charge(20_049)).toBe(0);
   expect(charge(51)).toBe(400);
 });
+
+test.each([
+  [600, 0, 60],
+  [600, 7, 7],
+  [5, 0, 1],
+])(
+  "of %d units a minute and a burst of %d, an anonymous client may spend %d at once",
+  (perMinute, burst, atOnce) => {
+    const limits = createRequestLimits(createAdmission(), {
+      keyBurst: BURST,
+      anonymousPerMinute: perMinute,
+      anonymousBurst: burst,
+    });
+    const caller = { kind: "anonymous" };
+    const client = () => ({ address: "203.0.113.1", bucket: "203.0.113.1" });
+    const exchange = { caller, client, charged: 0 } as Parameters<typeof limits.charge>[0];
+    for (let n = 0; n < atOnce; n += 1) limits.charge(exchange, 1);
+    expect(() => limits.charge(exchange, 1)).toThrow("too many requests");
+    expect(exchange.charged).toBe(atOnce);
+  },
+);

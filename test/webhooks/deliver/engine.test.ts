@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import pino from "pino";
 import { createOutboundClient } from "../../../src/net/client.ts";
 import { createUrlGuard } from "../../../src/net/guard.ts";
 import { createLocalStores } from "../../../src/node/state/local-stores.ts";
+import { createQueuePoll } from "../../../src/webhooks/deliver/queue-poll.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
 import { openDeliveryBench, START_SECS, secretOf, verify } from "../../support/deliveries.ts";
 import { until } from "../../support/manual-time.ts";
@@ -452,6 +454,57 @@ describe("after the end of a process", () => {
     await bench.queue([hook], "{}");
     bench.time.advanceMs(60_000);
     await bench.settled(hook, 1);
+  });
+
+  test("a poll that fails is repeated after five seconds", async () => {
+    await using bench = openDeliveryBench();
+    await using receiver = startReceiver();
+    const hook = await bench.addWebhook("a", receiver.port);
+    await bench.start();
+    await bench.queue([hook], "{}");
+    bench.state.sqlite.exec("PRAGMA query_only = ON");
+    bench.time.advanceMs(30_000);
+    for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    bench.state.sqlite.exec("PRAGMA query_only = OFF");
+    bench.time.advanceMs(4_999);
+    expect(receiver.requests).toHaveLength(0);
+    bench.time.advanceMs(1);
+    await bench.settled(hook, 1);
+  });
+
+  test("a poll reads 20 pages of webhooks, and continues after a second", async () => {
+    const pages = Array.from({ length: 25 }, (_, page) => [
+      { webhookId: `early ${page}`, dueAtMs: 60_000, isFailing: false },
+      { webhookId: `next ${page}`, dueAtMs: 60_001, isFailing: false },
+      { webhookId: `far ${page}`, dueAtMs: 3_630_001, isFailing: false },
+    ]);
+    const due: (string | number)[][] = [];
+    const poll = createQueuePoll({
+      queue: {
+        endLeasesOfTheDead: async () => 0,
+        dueWebhooks: async (after) => ({
+          webhooks: pages[after] ?? [],
+          last: after < pages.length - 1 ? after + 1 : undefined,
+        }),
+      },
+      clock: { nowMs: () => 30_000 },
+      log: pino({ level: "silent" }),
+      settings: { maxRetryDelayMs: 3_600_000, pollIntervalMs: 30_000 },
+      isStopping: () => false,
+      onDue: (webhooks) => due.push(...webhooks.map(({ webhookId, dueAtMs }) => [webhookId, dueAtMs])),
+    });
+    const of = (from: number, to: number) =>
+      pages.slice(from, to).flatMap((_, at) => [
+        [`early ${from + at}`, 60_000],
+        // It was scheduled before the clock went back.
+        [`far ${from + at}`, 30_000],
+      ]);
+    expect(await poll()).toBe(true);
+    expect(due.splice(0)).toEqual(of(0, 20));
+    expect(await poll()).toBe(false);
+    expect(due.splice(0)).toEqual(of(20, 25));
+    expect(await poll()).toBe(true);
+    expect(due).toEqual(of(0, 20));
   });
 
   test("stop waits for the response of a call in flight", async () => {

@@ -131,6 +131,77 @@ test("a webhook gets no further call while it has as many as slots are free", ()
   expect(take()?.webhookId).toBe("a");
 });
 
+test("slow and new webhooks leave a quarter of the slots to quick ones", () => {
+  const scheduler = new FairScheduler({ total: 8, perWebhook: 4, claimAheadMs: 200 });
+  const names = ["slow-1", "slow-2", "slow-3", "quick"];
+  for (const name of names) scheduler.wake(name, 0, 0);
+  for (const name of names) scheduler.acquire(0)?.release(0, name === "quick" ? QUICK_MS : HANGING_MS);
+  expect(scheduler.stats(0)).toMatchObject({ inFlight: 0, slowWebhooks: 3 });
+  const started = (...woken: string[]) => {
+    for (const name of woken) scheduler.wake(name, 0, 0);
+    const slots: (SchedulerSlot | undefined)[] = [];
+    do slots.push(scheduler.acquire(0));
+    while (slots.at(-1));
+    return slots.flatMap((slot) => slot?.webhookId ?? []);
+  };
+  // A quarter of the slots for slow ones, three quarters for both.
+  expect(started("slow-1", "slow-2", "slow-3")).toEqual(["slow-1", "slow-2"]);
+  expect(started("a", "b", "c", "d", "e")).toEqual(["a", "b", "c", "d"]);
+  expect(started("quick")).toEqual(["quick"]);
+});
+
+test("a webhook has one claim at a time, and a slot without a call says nothing of its speed", () => {
+  const scheduler = new FairScheduler(limits);
+  scheduler.wake("a", 0, 0);
+  scheduler.acquire(0)?.release(0, QUICK_MS);
+  scheduler.wake("a", 0, 0);
+  const slot = scheduler.acquire(0);
+  scheduler.wake("a", 0, 0);
+  expect(scheduler.acquire(0)).toBeUndefined();
+  slot?.claimed(null, 0);
+  const second = scheduler.acquire(0);
+  expect(second?.webhookId).toBe("a");
+  second?.release(0);
+  scheduler.wake("a", 0, 0);
+  expect(scheduler.stats(700)).toEqual({ inFlight: 1, waiting: 1, oldestDueMs: 700, slowWebhooks: 0 });
+  // Released twice, it counts once.
+  second?.release(0);
+  expect(scheduler.stats(0).inFlight).toBe(1);
+});
+
+test("a webhook is due at its earliest time, whatever was announced before", () => {
+  const scheduler = new FairScheduler(limits);
+  scheduler.wake("a", 900, 0);
+  scheduler.wake("a", 500, 0);
+  scheduler.wake("a", 700, 0);
+  expect(scheduler.nextDueMs()).toBe(500);
+  expect(scheduler.acquire(499)).toBeUndefined();
+  const slot = scheduler.acquire(500);
+  slot?.claimed(800, 500);
+  expect(scheduler.nextDueMs()).toBe(800);
+  slot?.release(500, QUICK_MS);
+  expect(scheduler.acquire(799)).toBeUndefined();
+  expect(scheduler.acquire(800)?.webhookId).toBe("a");
+  expect(scheduler.nextDueMs()).toBeUndefined();
+});
+
+test("a claim takes what the calls should end in 200 ms, up to 32, and one after a failure", () => {
+  const scheduler = new FairScheduler(limits);
+  const limitAfter = (callMs: number, isDelivered = true) => {
+    scheduler.wake("a", 0, 0);
+    scheduler.acquire(0)?.release(0, callMs, isDelivered);
+    scheduler.wake("a", 0, 0);
+    const slot = scheduler.acquire(0);
+    slot?.release(0);
+    return slot?.claimLimit;
+  };
+  const first = Array.from({ length: 40 }, () => limitAfter(0));
+  expect(first).toEqual([...Array.from({ length: 32 }, (_, n) => n + 1), ...Array(8).fill(32)]);
+  expect([limitAfter(50), limitAfter(100), limitAfter(900)]).toEqual([16, 8, 1]);
+  expect([limitAfter(5, false), limitAfter(5)]).toEqual([1, 1]);
+  expect(limitAfter(HANGING_MS)).toBe(1);
+});
+
 test("quick webhooks get equal shares", () => {
   const simulation = new Simulation(() => QUICK_MS);
   const names = Array.from({ length: 40 }, (_, n) => `hook-${n}`);
