@@ -24,9 +24,7 @@ export function mayUse(
 }
 
 function hasOnly(body: Uint8Array, fields: readonly string[]): boolean {
-  const value = parseJsonBytes(body);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const keys = Object.keys(value);
+  const keys = Object.keys(parseJsonBytes(body) ?? {});
   return keys.length === fields.length && keys.every((key) => fields.includes(key));
 }
 

@@ -27,7 +27,7 @@ function openClaims() {
       return claimed;
     },
     async unclaim(deliveries) {
-      undone.push(...deliveries.map(({ body }) => body));
+      undone.push(...(deliveries.length > 0 ? deliveries.map(({ body }) => body) : ["nothing"]));
       await queue.unclaim(deliveries as readonly ClaimedDelivery[]);
     },
   };
@@ -85,6 +85,7 @@ test("claims ahead of its slots, in order, and claims more once half of them are
   // The second claim returned fewer than it might, so nothing more was asked until they were called.
   expect(it.asked).toEqual([8, 8, 8]);
   expect(it.due).toEqual([...Array(14).fill(0), LEASE_MS]);
+  it.claims.stop();
   expect([it.undone, it.faults]).toEqual([[], []]);
 });
 
