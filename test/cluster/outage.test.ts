@@ -116,16 +116,26 @@ describe.skipIf(!HAS_POSTGRES || !IS_LONG)("a node that does not reach PostgreSQ
       );
       return Number(row?.left_ms);
     };
+    const made = await callSigned(node, FID, "POST", "/api_key", { name: "Key", scopes: ["read"] });
+    const readWithKey = async () => {
+      const headers = { "x-api-key": String(made.body.secret) };
+      return (await fetch(`${node.url}/v2/farcaster/user/bulk/?fids=${FID}`, { headers })).status;
+    };
+    expect(await readWithKey()).toBe(200);
     await until(async () => (await lease()) > 7_000, "its lease is new", 5_000);
     proxy.cut();
+    // While its lease stands, it would have learned of a deletion.
+    expect(await readWithKey()).toBe(200);
     await until(fenced, "the node is fenced", 10_000);
+    await until(async () => (await readWithKey()) === 503, "a read with a key is refused", 1_000);
+    expect(await statusOf(`/v2/svc/user/bulk?fids=${FID}`)).toBe(200);
     expect(await lease()).toBeGreaterThan(0);
     await until(async () => (await lease()) < 0, "its lease ends", 5_000);
     proxy.heal();
     await until(async () => !(await fenced()), "the node may act again", 5_000);
     await until(async () => (await lease()) > 5_000, "its lease is renewed", 5_000);
     expect(node.logs()).toContain("The lease of the node had ended: it has a new one");
-    expect((await list()).status).toBe(200);
+    expect([(await list()).status, await readWithKey()]).toEqual([200, 200]);
   }, 40_000);
 
   test("refuses the requests of before when the state went back to an earlier time, and serves new ones", async () => {
