@@ -69,11 +69,11 @@ describe("the compiled program", () => {
         }
         const head = await request(path, {}, "HEAD");
         expect([head.status, (await head.bytes()).byteLength]).toEqual([200, 0]);
-        expect((await request(path, {}, "POST")).status).toBe(404);
+        expect((await request(path, {}, "POST")).status).toBe(405);
       }
       const etag = document.headers.get("etag") ?? "";
       expect((await request("/console", { "if-none-match": etag })).status).toBe(304);
-      expect((await request("/console", {}, "POST")).status).toBe(404);
+      expect((await request("/console", {}, "POST")).status).toBe(405);
       expect(await (await request("/console/a/licenses.txt")).text()).toContain("preact");
     },
   );

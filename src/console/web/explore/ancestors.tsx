@@ -54,7 +54,7 @@ export function Ancestors({ cast }: { cast: Cast }) {
           <button type="button" class="btn quiet" aria-disabled={isLoading} onClick={() => void walk()}>
             {isLoading ? "Loading" : above.length === 0 ? "Show what it replies to" : "Show what came before"}
           </button>
-          {cast.thread_hash !== cast.hash && <a href={castPage(cast.thread_hash)}>Begin of the thread</a>}
+          {cast.thread_hash !== cast.hash && <a href={castPage(cast.thread_hash)}>Start of the thread</a>}
         </p>
       )}
       {above.map((one) => (

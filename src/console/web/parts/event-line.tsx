@@ -114,7 +114,7 @@ function sentenceOf({ kind, data }: StreamEvent): Sentence {
   };
 }
 
-/** An event as a sentence in a row; with `withText` also the begin of the cast that it is about. */
+/** An event as a sentence in a row; with `withText` also the beginning of the cast that it is about. */
 export function EventLine({ event, withText = false }: { event: StreamEvent; withText?: boolean }) {
   const { user, rest, page, cast } = sentenceOf(event);
   return (
