@@ -68,10 +68,14 @@ test("hashes the body only after all checks of the headers have passed", async (
   ];
   for (const headers of cheaplyRefused) expect(await attempt(headers)).not.toBe("passed");
   expect(hashed).toBe(0);
+  // Well-formed, but of no key.
+  const keyless = { ...good, [name("-signature")]: `0x${"00".repeat(32)}${"11".repeat(32)}1b` };
+  expect(await attempt(keyless)).toBe("signature is not valid");
+  expect(hashed).toBe(1);
   expect(await attempt(good)).toBe("passed");
-  expect(hashed).toBe(1);
+  expect(hashed).toBe(2);
   expect(await attempt(good)).toBe("nonce was used before");
-  expect(hashed).toBe(1);
+  expect(hashed).toBe(2);
 });
 
 test("the hash of a body is keccak256, and hashing a large body yields to other tasks", async () => {

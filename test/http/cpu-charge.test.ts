@@ -134,3 +134,21 @@ test.each([
     expect(exchange.charged).toBe(atOnce);
   },
 );
+
+test("nothing is charged for what costs nothing, nor anonymous clients without a limit", () => {
+  for (const [anonymousPerMinute, units] of [
+    [0, 5],
+    [PER_MINUTE, 0],
+  ] as const) {
+    const limits = createRequestLimits(createAdmission(), {
+      keyBurst: BURST,
+      anonymousPerMinute,
+      anonymousBurst: 0,
+    });
+    const caller = { kind: "anonymous" };
+    const client = () => ({ address: "203.0.113.1", bucket: "203.0.113.1" });
+    const exchange = { caller, client, charged: 0 } as Parameters<typeof limits.charge>[0];
+    for (let n = 0; n < 100; n += 1) limits.charge(exchange, units);
+    expect([exchange.charged, exchange.limitHeaders]).toEqual([0, undefined]);
+  }
+});
