@@ -135,9 +135,9 @@ test("all of four workers obey a pause and its end at the same moment; a campaig
     const all = Array.from({ length: 24 }, async () => (await signedList({ keepalive: false })).status);
     return new Set(await Promise.all(all));
   };
-  /** Bursts until the first one with this status; none that begins after it may have another one. */
+  /** Asks until the first response with this status; none that begins after it may have another one. */
   const changesTo = async (status: number) => {
-    for (let statuses = await burst(); !statuses.has(status); statuses = await burst());
+    await until(async () => (await signedList({ keepalive: false })).status === status);
     expect([...(await burst())]).toEqual([status]);
   };
   const [requests, received] = [client.requests.length, receiver.received.length];

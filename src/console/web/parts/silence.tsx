@@ -1,10 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { formatSecs } from "../data/format.ts";
 import { nowMs } from "../data/now.ts";
+import type { RequestFailure } from "../data/request.ts";
 import { Pill } from "./pill.tsx";
-import type { RegionQuery } from "./region.tsx";
 
-type Aged = Pick<RegionQuery<unknown>, "error" | "loadedAtMs">;
+interface Aged {
+  readonly error: RequestFailure | undefined;
+  readonly loadedAtMs: number;
+}
 
 /** How old the data of a query are that is out of date: the node has not responded since, or refuses. */
 export function silenceOf({ error, loadedAtMs }: Aged): string {
