@@ -75,6 +75,14 @@ export function nonceStoreContract(name: string, open: (clock: ManualClock) => P
       expect(await sweep(1)).toEqual({ deleted: 0, more: false });
       expect(await store.isSpent(nonce(1), late)).toBe(true);
       expect(await store.spend(nonce(1), late)).toBe(false);
+      // So is any that is valid no longer than what was swept.
+      for (const [validUntil, isRefused] of [
+        [700, true],
+        [701, false],
+      ] as const) {
+        expect(await store.isSpent(nonce(9), { nowSecs: 650, validUntil })).toBe(isRefused);
+        expect(await store.spend(nonce(9), { ...late, validUntil })).toBe(!isRefused);
+      }
     });
   });
 }

@@ -60,7 +60,7 @@ export function createSettlements(
   }
 
   async function store(group: readonly Pending[]): Promise<void> {
-    for (let left = group; left.length > 0; ) {
+    for (let left = group; ; ) {
       try {
         const reasons = await queue.settle(
           left.map(({ settlement }) => settlement),

@@ -73,6 +73,18 @@ describe("what a session may do", () => {
     ).toEqual(["patchWebhook", "replayWebhookDeliveries", "testWebhook", "updateWebhook"].sort());
   });
 
+  test("the document names the headers of a session for these operations alone", () => {
+    const { paths } = signed.api.document as { paths: Record<string, Record<string, object>> };
+    for (const { method, path, session } of Object.values<SignedOperation>(signedOperations)) {
+      const documented = JSON.stringify(paths[`/v2/svc${path}`]?.[method.toLowerCase()]);
+      expect([method, path, documented.includes('"sessionSignature":')]).toEqual([
+        method,
+        path,
+        session !== undefined,
+      ]);
+    }
+  });
+
   test("check 21: every other operation is 403 for any session, and leaves no trace", async () => {
     for (const { method, path, session } of Object.values<SignedOperation>(signedOperations)) {
       if (session !== undefined) continue;

@@ -14,6 +14,7 @@ function openClaims() {
   const { queue } = localStores(bench.state, { clock: bench.time, maxQueued: 10_000 });
   const asked: number[] = [];
   const undone: string[] = [];
+  const dropped: number[] = [];
   const faults: string[] = [];
   const due: (number | null)[] = [];
   const work: Promise<void>[] = [];
@@ -35,7 +36,7 @@ function openClaims() {
     queue: watched,
     clock: bench.time,
     settings: { leaseMs: LEASE_MS, maxRetryDelayMs: 3_600_000, errorBackoffMs: ERROR_BACKOFF_MS, limit },
-    onDropped: () => undefined,
+    onDropped: (_, count) => dropped.push(count),
     onFault: (_, webhookId, message) => faults.push(`${webhookId}: ${message}`),
     track: (one) => work.push(one),
   });
@@ -44,6 +45,7 @@ function openClaims() {
     claims,
     asked,
     undone,
+    dropped,
     faults,
     due,
     setGate(next: () => Promise<void>) {
@@ -86,7 +88,7 @@ test("claims ahead of its slots, in order, and claims more once half of them are
   expect(it.asked).toEqual([8, 8, 8]);
   expect(it.due).toEqual([...Array(14).fill(0), LEASE_MS]);
   it.claims.stop();
-  expect([it.undone, it.faults]).toEqual([[], []]);
+  expect([it.undone, it.dropped, it.faults]).toEqual([[], [], []]);
 });
 
 test("a webhook of one call at a time claims one", async () => {
@@ -94,6 +96,17 @@ test("a webhook of one call at a time claims one", async () => {
   await it.add("a", 3);
   for (const body of ["0", "1", "2", undefined]) expect(await it.next("a", 1)).toBe(body);
   expect(it.asked).toEqual([1, 1, 1, 1]);
+  // Also while it still has what an earlier claim took.
+  await it.add("b", 8);
+  for (const [body, claimLimit] of [
+    ["0", 4],
+    ["1", 1],
+    ["2", 1],
+    ["3", 1],
+    ["4", 1],
+  ] as const)
+    expect(await it.next("b", claimLimit)).toBe(body);
+  expect(it.asked.slice(4)).toEqual([4, 1]);
 });
 
 test("claims one at a time while 512 wait for slots or are asked for, and more again once some are given back", async () => {
@@ -194,5 +207,6 @@ test("a claim that fails is made again after the delay, with the same room; its 
   await it.settled();
   expect(it.faults.at(-1)).toBe("hook-1: The next deliveries could not be claimed");
   it.setGate(async () => {});
-  expect(await it.next("hook-1", 4)).toBe("8");
+  expect(await it.next("hook-1", 512)).toBe("8");
+  expect(it.asked.at(-1)).toBe(512);
 });

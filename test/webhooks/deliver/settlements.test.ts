@@ -72,6 +72,7 @@ test("outcomes of one turn share a transaction, and so do those that arrive whil
   expect(it.groups).toEqual([]);
   await until(() => it.groups.length > 0);
   settled.push(...[c, d, e].map((one) => it.settle(one)));
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   expect(it.groups).toEqual([2]);
   opened.resolve();
   await Promise.all(settled);
@@ -111,11 +112,11 @@ test("while the state does not respond an outcome is stored again, within its le
   it.gate = unavailable;
   const second = it.settle(b);
   await until(() => it.faults.length === 4);
-  it.bench.time.advanceMs(LEASE_MS);
+  it.bench.time.advanceMs(LEASE_MS - 750);
   await expect(second).rejects.toThrow("the state does not respond");
   expect(it.faults).toHaveLength(4);
 
-  it.bench.time.advanceMs(-LEASE_MS);
+  it.bench.time.advanceMs(-1_000);
   it.isStopping = true;
   await expect(it.settle(c)).rejects.toThrow("the state does not respond");
   expect(it.faults).toHaveLength(4);
