@@ -70,6 +70,8 @@ if (positionals.length === 0) {
 /** How many mutants each test file has noticed. */
 const kills = new Map<string, number>();
 const copies = Array.from({ length: Number(values.jobs) }, copyOfProject);
+/** Where files are found and read, so that the project may be edited during the run. */
+const [original = ROOT] = copies;
 try {
   const codes: number[] = [];
   for (const place of positionals) {
@@ -150,13 +152,13 @@ function report(count: number, survivors: readonly Survivor[]): number {
 }
 
 function sourcesBelow(folder: string): string[] {
-  return [...new Bun.Glob(`${folder}/**/*.ts`).scanSync(ROOT)].filter(
-    (file) => !file.includes("/generated/") && !file.endsWith(".d.ts"),
+  return [...new Bun.Glob(`${folder}/**/*.ts`).scanSync(original)].filter(
+    (file) => !file.includes("/generate") && !file.endsWith(".d.ts"),
   );
 }
 
 function mutantsOf(file: string): Mutant[] {
-  const source = readFileSync(join(ROOT, file), "utf8");
+  const source = readFileSync(join(original, file), "utf8");
   return mutationsOf(file, source).map((mutation) => ({ ...mutation, file, source }));
 }
 
