@@ -37,7 +37,6 @@ export function createSettlements(
   const { queue, rule, clock, sleep, isStopping, onFault } = deps;
   let pending: Pending[] = [];
   let groupsUnderWay = 0;
-  let isScheduled = false;
 
   function submit(): void {
     if (pending.length === 0) return;
@@ -46,15 +45,6 @@ export function createSettlements(
     groupsUnderWay += 1;
     void store(group).finally(() => {
       groupsUnderWay -= 1;
-      submit();
-    });
-  }
-
-  function schedule(): void {
-    if (isScheduled) return;
-    isScheduled = true;
-    setImmediate(() => {
-      isScheduled = false;
       submit();
     });
   }
@@ -86,6 +76,6 @@ export function createSettlements(
       pending.push({ settlement, resolve, reject });
       // Any other verdict affects the next claim, which must not overtake it.
       if (settlement.verdict.kind !== "delivered" || pending.length >= MAX_TOGETHER) submit();
-      else if (groupsUnderWay === 0) schedule();
+      else if (groupsUnderWay === 0 && pending.length === 1) setImmediate(submit);
     });
 }

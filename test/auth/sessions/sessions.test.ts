@@ -198,6 +198,8 @@ describe("check 21: the checks of a request, in their order", () => {
       notSigned,
     );
     expect((await signed.send(LIST, headers)).status).toBe(200);
+    // The path is signed from its first "/v2/" on, which a name of the host is not.
+    expect((await signed.send(LIST, { ...headers, Host: "v2" })).status).toBe(200);
   });
 
   test("the key of another session is 401", async () => {
