@@ -108,6 +108,5 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
 
 /** The path from `/v2/` on, with the query: a proxy may have added a prefix. */
 function signedPath(url: string): string {
-  const path = url.slice(url.indexOf("/", url.indexOf("://") + 3));
-  return path.slice(path.indexOf("/v2/"));
+  return url.slice(url.indexOf("/v2/"));
 }
