@@ -12,6 +12,7 @@ import type { GapError } from "./gap-error.ts";
 import { journaledChainBlocks, journaledShardBlocks } from "./journal.ts";
 import { OpBatcher } from "./op-batcher.ts";
 import { appliedPosition, seqnumPosition } from "./positions.ts";
+import { readShownProofs } from "./read-fid.ts";
 import { shardBlocks } from "./shard-blocks.ts";
 import { BLOCK_SHARD } from "./shards.ts";
 import { runParts, type StageDeps, sourceOf } from "./stage.ts";
@@ -66,14 +67,16 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
   ): Promise<void> {
     let writing: Promise<void> = Promise.resolve();
     for await (const batch of inBatches(blocks, weightOf, MAX_WAITING_EVENTS, end)) {
-      const relayed = relayedBlocks(rules, { shard, isJournal }, batch);
+      const { usernames, ...relayed } = relayedBlocks(rules, { shard, isJournal }, batch);
       const last = batch.at(-1);
       if (!last) continue;
       await writing;
       await gate.waitFor(Math.max(...batch.map(({ seqnum }) => seqnum)));
       if (signal.aborted) return;
+      const ops = [...relayed.ops, ...(await readShownProofs(deps, usernames, relayed.ops))];
       writing = write({
         ...relayed,
+        ops,
         positions: [appliedPosition(shard, last.number)],
         discardedJournal: isJournal ? [{ shard, upTo: last.number }] : [],
       }).then(() => tracker.applied(shard, last.number, last.timestamp));
@@ -109,8 +112,9 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
     if (!last) return;
     const number = numberOf(last);
     const seqnum = blocks.flatMap(({ events }) => events.map(seqnumOf)).at(-1);
+    const { usernames: _, ...relayed } = relayedChainBlocks(rules, blocks);
     await write({
-      ...relayedChainBlocks(rules, blocks),
+      ...relayed,
       positions: [
         appliedPosition(BLOCK_SHARD, number),
         ...(seqnum === undefined || isJournal ? [] : [seqnumPosition(seqnum)]),

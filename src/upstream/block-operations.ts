@@ -20,13 +20,22 @@ import type {
 } from "../protocol/wire/generated/upstream.ts";
 import type { ShardBlock } from "./block-assembler.ts";
 import { LoggedEvents } from "./logged-events.ts";
+import { usernameOf } from "./name-proofs.ts";
 import { BLOCK_SHARD } from "./shards.ts";
 import { type RelayRules, validateRelayed } from "./validate-relayed.ts";
+
+/** A username in the user data of an fid. */
+export interface ShownUsername {
+  readonly fid: number;
+  readonly name: string;
+}
 
 /** Operations, the fids that they mention, and what of the blocks is logged. */
 export interface Relayed {
   readonly ops: RelayedOp[];
   readonly mentioned: number[];
+  /** What users show from now on; see `readShownProofs`. */
+  readonly usernames: ShownUsername[];
   readonly hubBlocks: HubLogBlock[];
   readonly blocks: RelayedBlocks | undefined;
 }
@@ -43,7 +52,7 @@ export function relayedBlocks(
   const parts: RelayedBlocks["parts"][number][] = [];
   const [first = 0, last = first] = [blocks[0]?.number, blocks.at(-1)?.number];
   const run = { shard, first, last, parts, isJournal };
-  const relayed: Relayed = { ops: [], mentioned: [], hubBlocks: [], blocks: run };
+  const relayed: Relayed = { ops: [], mentioned: [], usernames: [], hubBlocks: [], blocks: run };
   for (const shardBlock of blocks) {
     const before = relayed.ops.length;
     const logged = rules.logsHubEvents ? new LoggedEvents(shard, shardBlock) : undefined;
@@ -79,7 +88,7 @@ export function relayedChainBlocks(rules: RelayRules, blocks: readonly FollowedB
     const op = keyOp(message) ?? (isLend(message) ? mergeOp(message, []) : undefined);
     if (op) ops.push(op);
   }
-  return { ops, mentioned: [], hubBlocks: [], blocks: undefined };
+  return { ops, mentioned: [], usernames: [], hubBlocks: [], blocks: undefined };
 }
 
 /** The context of a block that is converted into operations. */
@@ -154,7 +163,10 @@ function relayMerge(
   relayed.ops.push(
     keyOp(message) ?? mergeOp(message, deleted, { encoded, spared: sparedBy(block, message) }),
   );
-  if (rules.scope.shareOf(message.data.fid) === "all")
+  const { fid } = message.data;
+  const name = usernameOf(message);
+  if (name !== undefined && rules.scope.includesNames(fid)) relayed.usernames.push({ fid, name });
+  if (rules.scope.shareOf(fid) === "all")
     relayed.mentioned.push(...rules.scope.addMentioned(mentionedFids(message.data)));
 }
 

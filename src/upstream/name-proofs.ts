@@ -1,4 +1,4 @@
-import { decodeMessage } from "../protocol/signed-message.ts";
+import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { UserDataType, UserNameProof } from "../protocol/wire/generated/message.ts";
 import type { UpstreamClient } from "./client.ts";
 
@@ -40,8 +40,13 @@ export function nameText(name: Uint8Array): string {
 export function usernamesIn(page: readonly Uint8Array[]): string[] {
   return page.flatMap((bytes) => {
     const message = decodeMessage(bytes);
-    const body = message.ok ? message.value.data.body : undefined;
-    if (body?.$case !== "userDataBody" || body.value.type !== UserDataType.USER_DATA_TYPE_USERNAME) return [];
-    return body.value.value === "" ? [] : [body.value.value];
+    return (message.ok && usernameOf(message.value)) || [];
   });
+}
+
+/** Returns the name that a USERNAME message shows; undefined for any other message, and for one that shows none. */
+export function usernameOf({ data: { body } }: SignedMessage): string | undefined {
+  const isUsername =
+    body?.$case === "userDataBody" && body.value.type === UserDataType.USER_DATA_TYPE_USERNAME;
+  return isUsername && body.value.value !== "" ? body.value.value : undefined;
 }

@@ -8,7 +8,7 @@ import { claimedHash } from "../protocol/signed-message.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 import { SignerSource } from "../protocol/wire/generated/state.ts";
-import { validatedEvent, validatedProof } from "./block-operations.ts";
+import { type ShownUsername, validatedEvent, validatedProof } from "./block-operations.ts";
 import { MAX_REQUESTERS_PER_CALL, type MessagesMethod, type UpstreamClient } from "./client.ts";
 import { nameText, readLiveProofs, usernamesIn } from "./name-proofs.ts";
 import type { EmitOps } from "./op-batcher.ts";
@@ -134,6 +134,37 @@ async function readProofs(
   }
   for (const removed of surplus.values()) ops.unshift({ kind: "proof", removed, ...NO_EVENT });
   if (ops.length > 0) await emit(ops, []);
+}
+
+/**
+ * Reads the proofs of usernames that blocks show and the index lacks: a fill cannot find a name that its user did not show yet, and
+ * the upstream does not report its transfer again.
+ *
+ * @param ops the operations of the same blocks, which may add the proofs.
+ */
+export async function readShownProofs(
+  { client, db, rules }: Pick<FidReaderDeps, "client" | "db" | "rules">,
+  usernames: readonly ShownUsername[],
+  ops: readonly RelayedOp[],
+): Promise<RelayedOp[]> {
+  const added = ops.flatMap((op) =>
+    op.kind === "proof" && op.added ? [UserNameProof.decode(op.added)] : [],
+  );
+  const proofs: RelayedOp[] = [];
+  for (const { fid, name } of usernames) {
+    const known = [
+      ...added,
+      ...storedProofs(db, fid)
+        .values()
+        .map((bytes) => UserNameProof.decode(bytes)),
+    ];
+    if (known.some((proof) => proof.fid === fid && nameText(proof.name) === name)) continue;
+    const bytes = await client.usernameProof(Buffer.from(name));
+    const proof = bytes && validatedProof(rules, bytes);
+    if (proof?.fid !== fid) continue;
+    proofs.push({ kind: "proof", added: UserNameProof.encode(proof).finish(), ...NO_EVENT });
+  }
+  return proofs;
 }
 
 interface StoreOfFid {

@@ -535,6 +535,18 @@ describe("fnames that the node leaves out of the list of their fid", () => {
     db[Symbol.dispose]();
   });
 
+  test("are asked for when their user shows them after a fill that could not find them", async () => {
+    await using scene = new Scene();
+    scene.join(1, 2);
+    scene.happens(name("hidden", 1, 0, at(100)), name("listed", 1, 0, at(110)));
+    scene.passes(80);
+    await scene.follow();
+    expect(namesOf(scene, 1)).toEqual(["listed"]);
+    scene.happens(username(1, "hidden"));
+    await expectEverything(scene);
+    expect(namesOf(scene, 1)).toEqual(["hidden", "listed"]);
+  });
+
   test("stay when their fid is read again", async () => {
     await using scene = new Scene();
     scene.join(1, 2, 3, 4, 5);
