@@ -1,4 +1,7 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import accepted from "./accepted.json";
 import { mutationsOf } from "./mutations.ts";
 
 const results = (source: string) =>
@@ -26,3 +29,17 @@ test.each([
   'type X = "a" | "b";',
   "x = a as 1 | 2;",
 ])("%s has none", (source) => expect(results(source)).toEqual([]));
+
+test("each accepted survivor is a mutant of a line that is still there, and has a reason", () => {
+  for (const { file, line, operator, reason } of accepted) {
+    const source = readFileSync(join(import.meta.dir, "../..", file), "utf8");
+    const lineAt = (start: number) =>
+      source.split("\n")[source.slice(0, start).split("\n").length - 1]?.trim();
+    const isThere = mutationsOf(file, source).some(
+      (mutation) => mutation.operator === operator && lineAt(mutation.start) === line,
+    );
+    expect([file, line, operator, isThere]).toEqual([file, line, operator, true]);
+    expect(reason).toMatch(/^.{10,120}\.$/);
+  }
+  expect(new Set(accepted.map((one) => JSON.stringify(one))).size).toBe(accepted.length);
+});
