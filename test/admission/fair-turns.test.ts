@@ -65,6 +65,17 @@ test("in a full queue a client with fewer tasks takes the place of the last one 
   expect(started).toEqual(["a1", "a2", "b1", "a3", "a4"]);
 });
 
+test("a client without waiting tasks takes no turn from one that waits", async () => {
+  const { run, end, started } = tasks(
+    new FairTurns({ running: 3, waiting: 4, perClient: { running: 2, waiting: 3 } }),
+  );
+  const results = [run("b", "b1"), run("a", "a1"), run("a", "a2"), run("a", "a3")];
+  await end("a1");
+  expect(started).toEqual(["b1", "a1", "a2", "a3"]);
+  for (const name of ["b1", "a2", "a3"]) await end(name);
+  expect(await Promise.all(results)).toEqual(["b1", "a1", "a2", "a3"]);
+});
+
 test("a failed task frees its turn, and a new one does not overtake a waiting one", async () => {
   const turns = new FairTurns({ running: 1, waiting: 2, perClient: { running: 1, waiting: 2 } });
   const { run, end, started } = tasks(turns);
