@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import pino from "pino";
+import { custodyFromIndex } from "../../../src/auth/custody.ts";
 import { type SignedOperation, signedOperations } from "../../../src/auth/op-table.ts";
+import { createVerifySession } from "../../../src/auth/sessions/verify-session.ts";
+import { serviceNames } from "../../../src/config/names.ts";
 import { transferEvent } from "../../support/events.ts";
 import { until } from "../../support/manual-time.ts";
 import { makeWallet } from "../../support/messages.ts";
@@ -14,6 +18,7 @@ import {
 } from "../../support/sessions.ts";
 import { type ApiResponse, type SignedApi, startSignedApi } from "../../support/signed-api.ts";
 import { custodyWallet, signedHeaders } from "../../support/signing.ts";
+import { localStores } from "../../support/state-stores.ts";
 
 const WEBHOOK = { name: "Hook", url: "https://hook.example/", subscription: { "cast.created": {} } };
 const LIST = { method: "GET", path: "/frame/app/list" } as const;
@@ -311,6 +316,44 @@ describe("check 22: a session ends", () => {
     for (const search of ["", "?all=false", `?all=true&session_id=${one.sessionId}`]) {
       expect((await signed.call({ method: "DELETE", path: `/session${search}`, fid: 6 })).status).toBe(400);
     }
+  });
+
+  test("also while the body of a request arrives", async () => {
+    const { clock, db } = signed.api.node;
+    const stores = localStores(signed.api.state, { clock });
+    const verify = createVerifySession(
+      {
+        names: serviceNames("svc"),
+        clock,
+        stateClock: clock,
+        windowSecs: 300,
+        nonces: stores.nonces,
+        sessions: stores.sessions,
+        custodyOf: custodyFromIndex(db),
+        isPaused: () => false,
+        staleReason: async () => undefined,
+        log: pino({ level: "silent" }),
+      },
+      stores.sessions,
+    );
+    const session = await createSession(signed, 6);
+    const call = { method: "POST", path: "/webhook/test", body: "{}" } as const;
+    const attempt = (whileItArrives: () => Promise<unknown>) =>
+      verify({
+        method: "POST",
+        url: "http://localhost/v2/svc/webhook/test",
+        headers: new Headers(sessionHeaders(session, { ...call, signedAt: signed.nowSecs() })),
+        async body() {
+          await whileItArrives();
+          return Buffer.from(call.body);
+        },
+        operation: signedOperations.testWebhook,
+      });
+    expect(await attempt(async () => undefined)).toMatchObject({ sessionId: session.sessionId });
+    const path = `/session?session_id=${session.sessionId}`;
+    await expect(attempt(() => signed.call({ method: "DELETE", path, fid: 6 }))).rejects.toThrow(
+      ENDED.body.message,
+    );
   });
 
   test("when the fid gets another custody address, at once and for good", async () => {

@@ -456,7 +456,7 @@ describe("after the end of a process", () => {
     await bench.settled(hook, 1);
   });
 
-  test("a poll that fails is repeated after five seconds", async () => {
+  test("a delivery that cannot be claimed is claimed again after five seconds", async () => {
     await using bench = openDeliveryBench();
     await using receiver = startReceiver();
     const hook = await bench.addWebhook("a", receiver.port);
