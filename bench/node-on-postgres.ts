@@ -2,7 +2,7 @@ import { SQL } from "bun";
 import pino from "pino";
 import { appRoutes } from "../src/api/native/apps/routes.ts";
 import { createApps } from "../src/apps/app-store.ts";
-import { createPostgresNonces } from "../src/auth/postgres/nonce-store.ts";
+import { createNonces } from "../src/auth/nonce-store.ts";
 import { indexPath, openIndexReader } from "../src/db/index/database.ts";
 import { openPgPools } from "../src/db/postgres/pools.ts";
 import { openState, statePath } from "../src/db/state/database.ts";
@@ -54,7 +54,7 @@ async function benchNonces(database: PostgresDatabase): Promise<Figure[]> {
   const { settings } = database;
   const connections = { main: CONNECTIONS };
   await using pools = openPgPools({ settings, applicationName: "bench", connections, log });
-  const nonces = createPostgresNonces(pools.main);
+  const nonces = createNonces(stateDbOf(pools));
   await using bare = new SQL(database.url, { max: CONNECTIONS, connection: { search_path: "svc" } });
   const times = { nowSecs: 100, validUntil: 400, expiresAt: 700 };
   const rates = { bare: [] as number[], store: [] as number[] };
@@ -94,7 +94,11 @@ async function benchSigned(database: PostgresDatabase): Promise<Figure[]> {
   using sqlite = openState(statePath(node.dir));
   const { main } = database.pools();
   const local = localStores(sqlite);
-  const remote = { ...local, nonces: createPostgresNonces(main), apps: createApps(stateDbOf({ main })) };
+  const remote = {
+    ...local,
+    nonces: createNonces(stateDbOf({ main })),
+    apps: createApps(stateDbOf({ main })),
+  };
   const https = [local, remote].map((state) => {
     const common = { config: configWith(), clock: systemClock, log };
     const plugins = [appRoutes(createManagement({ common, index, state }))];

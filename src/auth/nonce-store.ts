@@ -1,3 +1,7 @@
+import { sql } from "../db/state/sql.ts";
+import type { StateDb } from "../db/state/state-db.ts";
+import type { Sweep } from "../db/state/sweep.ts";
+
 /** A nonce is valid for one operation of one fid. */
 export interface Nonce {
   readonly fid: number;
@@ -24,4 +28,63 @@ export interface NonceStore {
    * request that could have used it is refused.
    */
   spend(nonce: Nonce, times: NonceTimes): Promise<boolean>;
+}
+
+const findLive = sql<
+  { spent: boolean | number },
+  [fid: number, nonce: Uint8Array, nowSecs: number, validUntil: number]
+>(
+  "nonces.find",
+  `SELECT EXISTS (SELECT 1 FROM nonces WHERE fid = $1 AND nonce = $2 AND expires_at >= $3)
+     OR EXISTS (SELECT 1 FROM state_clock WHERE id = 1 AND nonce_floor >= $4) AS spent`,
+);
+/** The same spender may ask again: the first response was lost. SQLite has no lost responses. */
+const spendNonce = sql<
+  unknown,
+  [fid: number, nonce: Uint8Array, expiresAt: number, spender: string, nowSecs: number, validUntil: number]
+>(
+  "nonces.spend",
+  `INSERT INTO nonces (fid, nonce, expires_at, spender)
+   SELECT $1::bigint, $2::bytea, $3::bigint, $4::uuid
+   WHERE NOT EXISTS (SELECT 1 FROM state_clock WHERE id = 1 AND nonce_floor >= $6)
+   ON CONFLICT (fid, nonce) DO UPDATE SET expires_at = excluded.expires_at, spender = excluded.spender
+   WHERE nonces.expires_at < $5 OR nonces.spender = excluded.spender`,
+  `INSERT INTO nonces (fid, nonce, expires_at) SELECT ?1, ?2, ?3
+   WHERE ?4 IS NOT NULL AND NOT EXISTS (SELECT 1 FROM state_clock WHERE id = 1 AND nonce_floor >= ?6)
+   ON CONFLICT (fid, nonce) DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < ?5`,
+);
+const deleteExpired = sql<{ expires_at: number }, [nowSecs: number, max: number]>(
+  "nonces.sweep",
+  `DELETE FROM nonces WHERE (fid, nonce) IN
+   (SELECT n.fid, n.nonce FROM nonces n WHERE n.expires_at < $1 ORDER BY n.expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+   RETURNING expires_at`,
+);
+const raiseFloor = sql<unknown, [nonceFloor: number]>(
+  "nonces.raise-floor",
+  `INSERT INTO state_clock (id, now_secs, nonce_floor) VALUES (1, 0, $1)
+   ON CONFLICT (id) DO UPDATE SET nonce_floor = greatest(state_clock.nonce_floor, excluded.nonce_floor)`,
+);
+
+export function createNonces(db: StateDb): NonceStore {
+  return {
+    async isSpent({ fid, nonce }, { nowSecs, validUntil }) {
+      return Boolean((await db.get(findLive, fid, nonce, nowSecs, validUntil))?.spent);
+    },
+    spend: db.decision<[nonce: Nonce, times: NonceTimes], boolean>(
+      "nonces.spend",
+      async (tx, { fid, nonce }, { nowSecs, validUntil, expiresAt }) =>
+        (await tx.run(spendNonce, fid, nonce, expiresAt, tx.callId, nowSecs, validUntil)) === 1,
+      { isOneStatement: true },
+    ),
+  };
+}
+
+/** Sweeps nonces whose requests have expired, which no client can use again whether they are stored or not. */
+export function nonceSweep(db: StateDb): Sweep {
+  return db.sweep("nonces", async (tx, maxRows) => {
+    const deleted = await tx.all(deleteExpired, tx.clock.sweepableSecs(), maxRows);
+    const latest = deleted.reduce((most, { expires_at }) => Math.max(most, expires_at), 0);
+    if (latest > 0) await tx.run(raiseFloor, latest);
+    return deleted.length;
+  });
 }

@@ -70,6 +70,7 @@ export function createSwitches(db: StateDb): SwitchStore {
       async (tx, names, { reason, pausedBy, pausedAt }) => {
         await tx.run(insert, JSON.stringify(names), reason, pausedBy, pausedAt);
       },
+      { isOneStatement: true },
     ),
     resume: db.decision<Parameters<SwitchStore["resume"]>, readonly Pausable[]>(
       "switches.resume",

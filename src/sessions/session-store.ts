@@ -112,9 +112,13 @@ export function createSessions(db: StateDb): SessionStore {
       },
     ),
 
-    markUsed: db.decision("sessions.markUsed", async (tx, sessionId: string, nowSecs: number) => {
-      await tx.run(setUsed, nowSecs, sessionId);
-    }),
+    markUsed: db.decision(
+      "sessions.markUsed",
+      async (tx, sessionId: string, nowSecs: number) => {
+        await tx.run(setUsed, nowSecs, sessionId);
+      },
+      { isOneStatement: true },
+    ),
   };
 }
 

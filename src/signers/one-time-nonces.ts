@@ -51,11 +51,16 @@ export function createOneTimeNonces(db: StateDb): OneTimeNonceStore {
       async (tx, { nonce, purpose }: OneTimeNonce, expiresAt: number) => {
         await tx.run(insert, nonce, purpose, expiresAt);
       },
+      { isOneStatement: true },
     ),
-    take: db.decision("oneTimeNonces.take", async (tx, { nonce, purpose }: OneTimeNonce, nowSecs: number) => {
-      const taken = await tx.get(takeNonce, nonce, purpose);
-      return taken !== undefined && taken.expires_at >= nowSecs;
-    }),
+    take: db.decision(
+      "oneTimeNonces.take",
+      async (tx, { nonce, purpose }: OneTimeNonce, nowSecs: number) => {
+        const taken = await tx.get(takeNonce, nonce, purpose);
+        return taken !== undefined && taken.expires_at >= nowSecs;
+      },
+      { isOneStatement: true },
+    ),
   };
 }
 

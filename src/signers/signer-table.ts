@@ -205,6 +205,7 @@ export function createSigners(db: StateDb): SignerStore {
       "signers.submitting",
       async (tx, signerUuid, tokenDigest, { fid, requestFid }) =>
         (await tx.run(setSubmitted, fid, requestFid, signerUuid, tokenDigest)) === 1,
+      { isOneStatement: true },
     ),
 
     approve: db.decision<Parameters<SignerStore["approve"]>, boolean>(

@@ -1,5 +1,5 @@
 import { taskContext } from "../state/sqlite-state-db.ts";
-import type { Decision, DecisionContext, Queries, StateDb, Tx } from "../state/state-db.ts";
+import type { Decision, DecisionContext, DecisionOptions, Queries, StateDb, Tx } from "../state/state-db.ts";
 import type { PgPool, PgQueries, PgTransaction } from "./pool.ts";
 
 /** Connections by the durability of their commits. */
@@ -21,9 +21,14 @@ export function postgresStateDb({ synced, unsynced }: StateDbPools, context: Dec
     decision<Args extends readonly unknown[], T>(
       _name: string,
       body: (tx: Decision<T>, ...args: Args) => Promise<T>,
-      { isSynced = true }: { readonly isSynced?: boolean } = {},
+      { isSynced = true, isOneStatement = false }: DecisionOptions = {},
     ) {
       const pool = isSynced ? synced : unsynced;
+      if (isOneStatement) {
+        const statement = { ...queriesOf(pool), ...context, lock: noLock, lockShared: noLock };
+        return (...args: Args) =>
+          body({ ...statement, callId: crypto.randomUUID(), isRepeated: false, earlier: undefined }, ...args);
+      }
       return (...args: Args) => {
         const callId = crypto.randomUUID();
         let runs = 0;
@@ -49,6 +54,8 @@ export function postgresStateDb({ synced, unsynced }: StateDbPools, context: Dec
 export function postgresTaskDb(pool: PgPool): StateDb {
   return postgresStateDb({ synced: pool, unsynced: pool }, taskContext());
 }
+
+const noLock = () => Promise.reject(new Error("a decision of one statement takes no lock"));
 
 function queriesOf(queries: PgQueries): Queries {
   return {

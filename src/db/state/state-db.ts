@@ -67,6 +67,11 @@ export interface DecisionOptions {
    * work that is repeated under the same id.
    */
   readonly isSynced?: boolean;
+  /**
+   * Whether the body runs one statement and takes no lock: in PostgreSQL it needs no transaction then, which saves two round trips. Only
+   * the statement is repeated, not the body.
+   */
+  readonly isOneStatement?: boolean;
 }
 
 /**

@@ -37,8 +37,12 @@ export function createNodeLogs(db: StateDb): NodeLogStore {
       const row = await db.get(findLog, nodeId);
       return row && { logId: row.log_id, reservedHeight: row.reserved_height };
     },
-    put: db.decision("nodeLogs.put", async (tx, nodeId: string, { logId, reservedHeight }: NodeLog) => {
-      await tx.run(putLog, nodeId, logId, reservedHeight);
-    }),
+    put: db.decision(
+      "nodeLogs.put",
+      async (tx, nodeId: string, { logId, reservedHeight }: NodeLog) => {
+        await tx.run(putLog, nodeId, logId, reservedHeight);
+      },
+      { isOneStatement: true },
+    ),
   };
 }

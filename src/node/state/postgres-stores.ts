@@ -1,4 +1,3 @@
-import { createPostgresNonces, nonceSweep } from "../../auth/postgres/nonce-store.ts";
 import type { PgPools } from "../../db/postgres/pools.ts";
 import { postgresStateDb } from "../../db/postgres/state-db.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
@@ -47,7 +46,6 @@ export function createPostgresStores(pools: PgPools, options: PostgresStoresOpti
   const writes = new LedgerWrites();
   return {
     ...createSharedStores(stateDbOf(pools, options), options.node.bootId),
-    nonces: createPostgresNonces(pools.main),
     tokens: createPostgresTokens(pools, clock, node),
     campaigns: createPostgresCampaigns(pools, clock, node, runLimits, writes),
     ledger: createPostgresLedger(pools, clock, node, writes),
@@ -67,7 +65,6 @@ export function createPostgresSweeps(
   const { clock, node } = options;
   return [
     ...createSharedSweeps(stateDbOf(pools, options)),
-    { name: "nonces", step: nonceSweep(main, clock) },
     tokenChangeSweep(main, clock),
     orphanedTokenSweep(main, node),
     audienceDaySweep(main, clock),

@@ -1,4 +1,3 @@
-import { nonceReads, nonceWrites } from "../../auth/sqlite/nonce-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import { readerStateDb } from "../../db/state/sqlite-state-db.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
@@ -41,7 +40,6 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
   const signed = { ...writeReads(db), ...writes("writes") };
   return {
     ...createSharedStores(readerStateDb(db, callWriter), NO_BOOT),
-    nonces: { ...nonceReads(db), ...writes("nonces") },
     tokens: { ...tokenReads(db), ...writes("tokens") },
     campaigns: {
       ...campaigns,
@@ -80,7 +78,6 @@ export function stateWrites(
   }: { readonly limits: QueueLimits; readonly clock: StateClock; readonly node: StateNode },
 ): AllWrites {
   return {
-    nonces: nonceWrites(db, clock),
     tokens: tokenWrites(db, clock),
     campaigns: campaignWrites(db, clock, node),
     ledger: ledgerWrites(db, clock, node),

@@ -1,4 +1,3 @@
-import type { NonceStore } from "../../auth/nonce-store.ts";
 import type { StoreWrites } from "../../db/state/store-writes.ts";
 import type { CampaignStore } from "../../push/store/campaign-store.ts";
 import type { NotificationLedger } from "../../push/store/notification-ledger.ts";
@@ -14,7 +13,6 @@ import type { SharedStores } from "./stores.ts";
  * on whichever thread it lives, and fail with `StateUnavailable` when it does not respond in time.
  */
 export interface StateStores extends SharedStores {
-  readonly nonces: NonceStore;
   readonly tokens: TokenStore;
   readonly campaigns: CampaignStore;
   readonly ledger: NotificationLedger;
@@ -31,7 +29,6 @@ export type WrittenStore = Exclude<keyof StateStores, "ledger" | keyof SharedSto
 
 /** The methods of each store that write. */
 export const writeMethods = {
-  nonces: ["spend"],
   tokens: ["apply", "countRefused", "deleteMatching"],
   campaigns: ["create", "take", "setAudienceCount", "release", "end"],
   publications: ["publish", "deactivate"],

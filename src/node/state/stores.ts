@@ -3,6 +3,7 @@ import { createApiKeys } from "../../api-keys/api-key-table.ts";
 import { usageSweep } from "../../api-keys/usage.ts";
 import { type AppStore, createApps } from "../../apps/app-store.ts";
 import { type AuditStore, auditSweep, createAudit } from "../../audit/audit-store.ts";
+import { createNonces, type NonceStore, nonceSweep } from "../../auth/nonce-store.ts";
 import { createSwitches, type SwitchStore } from "../../cluster/switch-store.ts";
 import { secretSweep } from "../../db/state/secrets.ts";
 import type { StateDb } from "../../db/state/state-db.ts";
@@ -24,6 +25,7 @@ import { createSeen, type SeenStore, seenSweep } from "../../writes/seen/seen-st
 
 /** The stores that have one body for both databases. */
 export interface SharedStores {
+  readonly nonces: NonceStore;
   readonly apps: AppStore;
   readonly apiKeys: ApiKeyStore;
   readonly webhooks: WebhookStore;
@@ -40,6 +42,7 @@ export interface SharedStores {
 /** @param bootId of this process. */
 export function createSharedStores(db: StateDb, bootId: string): SharedStores {
   return {
+    nonces: createNonces(db),
     apps: createApps(db),
     apiKeys: createApiKeys(db, bootId),
     webhooks: createWebhooks(db),
@@ -56,6 +59,7 @@ export function createSharedStores(db: StateDb, bootId: string): SharedStores {
 
 export function createSharedSweeps(db: StateDb): Sweep[] {
   return [
+    nonceSweep(db),
     secretSweep(db),
     usageSweep(db),
     webhookChangeSweep(db),

@@ -1,4 +1,3 @@
-import { nonceSweep } from "../../auth/sqlite/nonce-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import type { SweepStep } from "../../db/state/sweep.ts";
@@ -13,7 +12,6 @@ import { writeSweeps } from "../../writes/store/sqlite/write-store.ts";
 
 /** The kinds of expired and orphaned rows, as named in metrics and in the status. */
 export const sweepNames = [
-  "nonces",
   "token_changes",
   "orphaned_tokens",
   "audience_days",
@@ -32,7 +30,6 @@ export type SweepName = (typeof sweepNames)[number];
 
 export function sweepSteps(db: StateDatabase, clock: StateClock): Readonly<Record<SweepName, SweepStep>> {
   return {
-    nonces: nonceSweep(db, clock),
     token_changes: tokenChangeSweep(db, clock),
     orphaned_tokens: orphanedTokenSweep(db),
     audience_days: audienceDaySweep(db, clock),

@@ -45,6 +45,7 @@ export function createSeen(db: StateDb): SeenStore {
       async (tx, ownerFid: number, fid: number, types: readonly SeenType[], seenAtSecs: number) => {
         await tx.run(mark, ownerFid, fid, JSON.stringify(types), seenAtSecs);
       },
+      { isOneStatement: true },
     ),
   };
 }

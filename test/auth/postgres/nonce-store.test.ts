@@ -1,19 +1,18 @@
-import { createPostgresNonces, nonceSweep } from "../../../src/auth/postgres/nonce-store.ts";
+import { createNonces, nonceSweep } from "../../../src/auth/nonce-store.ts";
 import { reuseDatabases } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
-import { steadyClock } from "../../support/postgres/steady-clock.ts";
+import { stateDbOf } from "../../support/postgres/state-db.ts";
 import { nonceStoreContract } from "../nonce-store-contract.ts";
 
 if (HAS_POSTGRES) {
   const openDatabase = reuseDatabases();
   nonceStoreContract("nonces in PostgreSQL", async (clock) => {
     const database = await openDatabase();
-    const { main } = database.opened;
-    const sweep = nonceSweep(main, steadyClock(clock));
+    const db = stateDbOf(database.opened, clock);
     return {
-      store: createPostgresNonces(main),
+      store: createNonces(db),
       rows: () => database.rows("nonces"),
-      sweep: async (maxRows: number) => sweep(maxRows),
+      sweep: (maxRows: number) => nonceSweep(db).step(maxRows),
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
     };
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createApps } from "../../../src/apps/app-store.ts";
-import { createPostgresNonces } from "../../../src/auth/postgres/nonce-store.ts";
+import { createNonces } from "../../../src/auth/nonce-store.ts";
 import type { OwnedStore } from "../../../src/management/owned-store.ts";
 import { createWebhooks } from "../../../src/webhooks/store/webhook-table.ts";
 import { appItems } from "../../apps/app-items.ts";
@@ -44,7 +44,7 @@ describe.skipIf(!HAS_POSTGRES)("after an answer that was lost behind the commit"
 
   test("a nonce is spent for the request that asked, and for no other", async () => {
     await using fixture = await start();
-    const nonces = createPostgresNonces(fixture.main);
+    const nonces = createNonces(stateDbOf(fixture));
     const nonce = { fid: 3, nonce: new Uint8Array(32).fill(1) };
     const times = { nowSecs: 100, validUntil: 400, expiresAt: 700 };
     expect(await fixture.losing(/^INSERT/, () => nonces.spend(nonce, times))).toBe(true);

@@ -2,7 +2,7 @@
 
 import { pino } from "pino";
 import { createApps } from "../../../../src/apps/app-store.ts";
-import { createPostgresNonces } from "../../../../src/auth/postgres/nonce-store.ts";
+import { createNonces } from "../../../../src/auth/nonce-store.ts";
 import { readPostgresUrl } from "../../../../src/config/postgres-url.ts";
 import { openPgPools } from "../../../../src/db/postgres/pools.ts";
 import { createWebhooks } from "../../../../src/webhooks/store/webhook-table.ts";
@@ -41,7 +41,7 @@ const pools = openPgPools({
   log: pino({ level: "silent" }),
 });
 const db = stateDbOf(pools, new ManualClock(100));
-const nonces = createPostgresNonces(pools.main);
+const nonces = createNonces(db);
 const apps = createApps(db);
 const webhooks = createWebhooks(db);
 
