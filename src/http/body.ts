@@ -2,6 +2,7 @@ import type { StaticDecode, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { TransformDecodeError } from "@sinclair/typebox/value";
 import { parseJsonBytes } from "../lib/json.ts";
+import { joinSmallParts } from "../lib/small-parts.ts";
 import { ApiError } from "./errors.ts";
 import { clientKeyOf, type Exchange, exchangeOf } from "./exchange.ts";
 import { noRoom } from "./no-room.ts";
@@ -55,7 +56,7 @@ async function readCounted(reader: BodyReader, maxBytes: number, exchange: Excha
   const client = clientKeyOf(exchange);
   const upload = uploads.open(client);
   const startedMs = performance.now();
-  const chunks: Uint8Array[] = [];
+  const parts: Uint8Array[] = [];
   let bytes = 0;
   let isCut = false;
   let timer: NodeJS.Timeout | undefined;
@@ -78,22 +79,23 @@ async function readCounted(reader: BodyReader, maxBytes: number, exchange: Excha
       exchange.bodyHold ??= budget.open(client);
       const shortage = exchange.bodyHold.grow(part.value.byteLength);
       if (shortage !== undefined) throw noRoom(budget.terms.unit, shortage);
-      chunks.push(part.value);
+      parts.push(part.value);
+      joinSmallParts(parts);
     }
     if (isCut) throw new ApiError("requestTimeout", "the request body did not arrive in time");
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     exchange.isBodyUnread = true;
     exchange.bodyHold?.end();
-    chunks.length = 0;
+    parts.length = 0;
     if (!isCut) await discard(reader);
     throw error;
   } finally {
     clearTimeout(timer);
     upload.end();
   }
-  const [only] = chunks;
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes);
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, bytes);
 }
 
 /**

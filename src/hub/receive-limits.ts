@@ -8,6 +8,7 @@ import {
 } from "@grpc/grpc-js";
 import type { Budget, Shortage } from "../admission/budget.ts";
 import { addressOfPeer, type ClientAddresses } from "../admission/client-address.ts";
+import { joinSmallParts } from "../lib/small-parts.ts";
 import { noRoom } from "./grpc-errors.ts";
 
 /** The HTTP/2 error code CANCEL (RFC 9113, section 7). */
@@ -30,7 +31,8 @@ interface ReceivingCall extends ServerInterceptingCallInterface {
   readonly stream: ServerHttp2Stream;
   readonly metadata: Metadata;
   maxReceiveMessageSize: number;
-  readonly decoder: { maxReadMessageLength: number };
+  /** It keeps each part of a message that is not whole. */
+  readonly decoder: { maxReadMessageLength: number; readonly readPartialMessage: Uint8Array[] };
   handleDataFrame(data: Buffer): void;
   /** `message` is the framed message; its contents start after 5 bytes. */
   decompressMessage(message: Buffer, encoding: string): Buffer | Promise<Buffer>;
@@ -68,8 +70,9 @@ export function limitReceiving(
     call.handleDataFrame = (data) => {
       if (isOver) return;
       const shortage = hold.grow(data.length);
-      if (shortage) call.sendStatus(exhausted(shortage));
-      else handleDataFrame(data);
+      if (shortage) return call.sendStatus(exhausted(shortage));
+      handleDataFrame(data);
+      joinSmallParts(call.decoder.readPartialMessage);
     };
     call.decompressMessage = async (message, encoding) => {
       messages += 1;
@@ -119,6 +122,7 @@ function assertReceiving(call: ServerInterceptingCallInterface): asserts call is
     typeof handleDataFrame === "function" &&
     typeof decompressMessage === "function" &&
     typeof maxReceiveMessageSize === "number" &&
-    typeof decoder?.maxReadMessageLength === "number";
+    typeof decoder?.maxReadMessageLength === "number" &&
+    Array.isArray(decoder.readPartialMessage);
   if (!isKnown) throw new Error("this version of grpc-js has no known hook for limiting requests");
 }

@@ -1,7 +1,10 @@
+import { heapStats } from "bun:jsc";
 import { afterEach, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
+import { Elysia } from "elysia";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { Budget } from "../../src/admission/budget.ts";
+import { captureBody, rawBody } from "../../src/http/body.ts";
 import { processDescriptors } from "../../src/runtime/descriptors.ts";
 import { type RunHttpOptions, runHttp } from "../support/http.ts";
 import { statusesOf } from "../support/raw-socket.ts";
@@ -116,6 +119,53 @@ test("a body that stalls is cut with 408, and what it held is free", async () =>
   expect(statusesOf(text)).toEqual([408]);
   expect(text.toLowerCase()).toContain("connection: close");
   expect(budget.use().held).toBe(0);
+});
+
+test("a body of one-byte chunks takes no memory beyond its bytes", async () => {
+  const { http, budget } = run();
+  await using _ = http;
+  const byteArrays = () => {
+    Bun.gc(true);
+    return heapStats().objectTypeCounts.Uint8Array ?? 0;
+  };
+  const socket = connect(http.port, "127.0.0.1");
+  sockets.push(socket);
+  const before = byteArrays();
+  socket.write(headOf("203.0.113.1", "Transfer-Encoding: chunked"));
+  socket.write("1\r\nx\r\n".repeat(20 * KIB));
+  await until(() => budget.use().held === 20 * KIB);
+  expect(byteArrays() - before).toBeLessThan(KIB);
+});
+
+test.each([
+  ["small parts", [1, 100, 3000, 4095, 4000, 4000, 1]],
+  ["large parts", [4096, 20_000, 40_000]],
+  ["small and large parts in turn", [1, 5000, 2, 5000, 3, 30_000, 16_384, 1]],
+] as const)("a body of %s arrives whole and in order", async (_case, sizes) => {
+  const hash = ({ request }: { request: Request }) => ({ hash: `${Bun.hash(rawBody(request))}` });
+  await using http = runHttp({
+    plugins: [new Elysia().post("/webhook", hash, { parse: [captureBody] })],
+  });
+  const text = Array.from({ length: sizes.reduce((sum, size) => sum + size, 0) }, (_, at) => at % 10).join(
+    "",
+  );
+  const parts: string[] = [];
+  for (let from = 0; from < text.length; from += parts.at(-1)?.length ?? 0)
+    parts.push(text.slice(from, from + (sizes[parts.length] ?? text.length)));
+  const response = await fetch(http.api("/webhook"), {
+    method: "POST",
+    duplex: "half",
+    body: new ReadableStream({
+      async start(controller) {
+        for (const part of parts) {
+          controller.enqueue(new TextEncoder().encode(part));
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        controller.close();
+      },
+    }),
+  } as RequestInit);
+  expect(await response.json()).toEqual({ hash: `${Bun.hash(text)}` });
 });
 
 test("a body that a client aborts frees what it held", async () => {

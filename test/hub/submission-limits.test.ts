@@ -1,5 +1,7 @@
+import { heapStats } from "bun:jsc";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from "node:http2";
+import { connect } from "node:net";
 import { Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { createAdmission } from "../../src/admission/admission.ts";
@@ -43,6 +45,7 @@ const TIMEOUTS = { receiveTimeoutMs: 30_000, respondTimeoutMs: 30_000 };
 
 interface Hub {
   readonly server: HubServer;
+  readonly hubRequests: Budget;
   readonly plain: Client;
   readonly gzip: Client;
 }
@@ -86,7 +89,7 @@ async function startHub(
   );
   const client = (options = {}) =>
     new Client(`127.0.0.1:${server.port}`, credentials.createInsecure(), options);
-  const hub = { server, plain: client(), gzip: client(GZIP) };
+  const hub = { server, hubRequests, plain: client(), gzip: client(GZIP) };
   hubs.push(hub);
   return hub;
 }
@@ -298,6 +301,39 @@ describe("received bytes", () => {
       expect(code).toBe(status.OK);
       session.destroy();
     }
+  });
+
+  test("are held without more memory when they arrive one at a time", async () => {
+    const { server, hubRequests } = await startHub();
+    const frame = (type: number, flags: number, stream: number, payload: Uint8Array) =>
+      Buffer.concat([Buffer.from([0, 0, payload.length, type, flags, 0, 0, 0, stream]), payload]);
+    const fields = {
+      ":method": "POST",
+      ":scheme": "http",
+      ":authority": "localhost",
+      ":path": BULK,
+      "content-type": "application/grpc",
+    };
+    const head = Object.entries({ ...fields, te: "trailers" }).map(
+      ([name, value]) =>
+        `\0${String.fromCharCode(name.length)}${name}${String.fromCharCode(value.length)}${value}`,
+    );
+    const byteArrays = () => {
+      Bun.gc(true);
+      return heapStats().objectTypeCounts.Uint8Array ?? 0;
+    };
+    const bytes = 5000;
+    const socket = connect(server.port, "127.0.0.1");
+    const before = byteArrays();
+    socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    socket.write(
+      Buffer.concat([frame(4, 0, 0, Buffer.alloc(0)), frame(1, 4, 1, Buffer.from(head.join("")))]),
+    );
+    socket.write(frame(0, 0, 1, Buffer.from([0, 0, 1, 0, 0])));
+    socket.write(Buffer.concat(Array(bytes).fill(frame(0, 0, 1, Buffer.from("x")))));
+    while (hubRequests.use().held < 5 + bytes) await new Promise((resolve) => setImmediate(resolve));
+    expect(byteArrays() - before).toBeLessThan(1000);
+    socket.destroy();
   });
 
   test("are those of one message for each call: a second one ends the call", async () => {
