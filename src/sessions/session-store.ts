@@ -56,10 +56,9 @@ type SessionValues = [
   expiresAt: number,
   lastUsedAt: number | null,
 ];
-/** An earlier run may have been committed. */
 const insert = sql<unknown, SessionValues>(
   "sessions.insert",
-  `INSERT INTO sessions (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`,
+  `INSERT INTO sessions (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 );
 /** Ends all sessions of an owner but the newest `kept` live ones of a custody address. */
 const endOthers = sql<unknown, [ownerFid: number, custody: Uint8Array, nowSecs: number, kept: number]>(
@@ -97,8 +96,11 @@ export function createSessions(db: StateDb): SessionStore {
     create: db.decision("sessions.create", async (tx, session: Session, cap: number, audit: AuditEntry) => {
       const { ownerFid, custody, createdAt } = session;
       await tx.lock("owner", `sessions:${ownerFid}`);
+      // It would count as one of the others, and another one more would end.
+      if (tx.isRepeated && (await tx.get(byId, session.sessionId, createdAt))) return;
       await tx.run(endOthers, ownerFid, custody, createdAt, cap - 1);
-      if ((await tx.run(insert, ...valuesOf(session))) === 1) await addAuditEntry(tx, audit);
+      await tx.run(insert, ...valuesOf(session));
+      await addAuditEntry(tx, audit);
     }),
 
     end: db.decision<[ownerFid: number, which: WhichSessions, audit: AuditEntry], boolean>(

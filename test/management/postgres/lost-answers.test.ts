@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createApps } from "../../../src/apps/app-store.ts";
 import { createNonces } from "../../../src/auth/nonce-store.ts";
 import type { OwnedStore } from "../../../src/management/owned-store.ts";
+import { createSessions } from "../../../src/sessions/session-store.ts";
 import { createWebhooks } from "../../../src/webhooks/store/webhook-table.ts";
 import { appItems } from "../../apps/app-items.ts";
 import { ManualClock } from "../../support/clock.ts";
@@ -78,5 +79,26 @@ describe.skipIf(!HAS_POSTGRES)("after an answer that was lost behind the commit"
     expect(await store.delete(claim)).toBe("not-found");
     expect(fixture.stats.snapshot().retries.unknown).toBe(3);
     expect(await fixture.database.rows("secrets")).toBe(1);
+  });
+
+  test("a session that is created ends one other at the cap", async () => {
+    await using fixture = await start();
+    const sessions = createSessions(stateDbOf(fixture));
+    // Later than PostgreSQL's own clock, which counts as well.
+    const now = 4_000_000_000;
+    const keys = { publicKey: new Uint8Array(32), custody: new Uint8Array(20) };
+    const made = { access: "operate", label: "", origin: "", createdAt: now, lastUsedAt: null } as const;
+    const acted = { apiKeyId: null, signerUuid: null, userFid: null, hash: null, address: "::1" };
+    const entry = { ...acted, atMs: now * 1000, ownerFid: 3, action: "session.create", outcome: "ok" };
+    const create = (n: number) => {
+      const session = { sessionId: `${n}`, ownerFid: 3, ...keys, ...made, expiresAt: now + 100 };
+      return sessions.create(session, 3, { ...entry, requestId: `${n}` });
+    };
+    for (const n of [1, 2, 3]) await create(n);
+    await fixture.losing(/^COMMIT/, () => create(4));
+    expect(fixture.stats.snapshot().retries.unknown).toBe(1);
+    const listed = await sessions.listByOwner(3, now);
+    expect(listed.map(({ sessionId }) => sessionId)).toEqual(["4", "3", "2"]);
+    expect(await fixture.database.rows("audit_entries")).toBe(4);
   });
 });
