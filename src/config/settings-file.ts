@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { reasonOf } from "../lib/failure.ts";
 import type { ConfigInput, ConfigProblem } from "./layers.ts";
@@ -9,6 +10,7 @@ const LOCAL_FILE = "./svc.toml";
 const SYSTEM_FILE = "/etc/svc/svc.toml";
 
 const ROOT = 0;
+const { S_IFMT: FILE_TYPE, S_IFREG: REGULAR } = constants;
 const GROUP_WRITES = 0o020;
 const OTHERS_WRITE = 0o002;
 const OTHERS_READ = 0o004;
@@ -35,7 +37,7 @@ class UntrustedFile extends Error {
  * Finds the settings file: the one that was named, which must exist; else `svc.toml` of the working directory, else the system's.
  *
  * Commands run in any directory, so what a stranger has put there must not count: a file that was found is refused when it belongs to
- * another user, or when others may write it. Root takes the system's file instead, where there is one.
+ * another user, as the file or as a link to it, or when others may write it. Root takes the system's file instead, where there is one.
  *
  * @param mayLack whether a file that was found and may not be read counts as missing.
  */
@@ -111,8 +113,13 @@ function foundFile(
  * @param uid whose file it may be, apart from root's; undefined for any.
  */
 function distrust(facts: FileFacts, uid: number | undefined): string | undefined {
-  if (uid !== undefined && facts.uid !== ROOT && facts.uid !== uid)
+  const isOther = (owner: number) => uid !== undefined && owner !== ROOT && owner !== uid;
+  const { linkUid } = facts;
+  if (linkUid !== undefined && isOther(linkUid))
+    return `is a symbolic link of another user (${linkUid}); name it by --config if it is to count`;
+  if (isOther(facts.uid))
     return `belongs to another user (${facts.uid}); name it by --config if it is to count`;
+  if ((facts.mode & FILE_TYPE) !== REGULAR) return "is not a regular file";
   // A group with the number of its only user is how most systems make one for each user.
   const groupWrites = (facts.mode & GROUP_WRITES) !== 0 && facts.gid !== facts.uid;
   if (groupWrites || (facts.mode & OTHERS_WRITE) !== 0)

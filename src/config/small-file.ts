@@ -1,33 +1,54 @@
-import { closeSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 
+const { O_NOFOLLOW: NOFOLLOW, O_NONBLOCK: NONBLOCK } = constants;
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** Whose a file is, and who may do what with it. */
 export interface FileFacts {
   readonly uid: number;
   readonly gid: number;
+  /** With the type of the file. */
   readonly mode: number;
+  /** Who made the symbolic link at its path; undefined where the path is no link. */
+  readonly linkUid?: number | undefined;
 }
 
 /**
  * Reads a settings file; undefined when there is none.
  *
- * @param look gets the facts of the very file that is read, and may throw.
+ * @param look gets the facts of the file before it is opened, because opening a pipe waits, and those of the very file that is read.
+ *   It may throw.
  * @throws when it cannot be read or is larger than 1 MiB.
  */
 export function readSmallFile(path: string, look?: (facts: FileFacts) => void): string | undefined {
+  const factsOf = ({ uid, gid, mode }: Stats): FileFacts => ({ uid, gid, mode, linkUid });
+  let linkUid: number | undefined;
   let file: number;
   try {
     // First, because its error says whether the directory or the file keeps this user out.
-    statSync(path);
-    file = openSync(path, "r");
+    const found = statSync(path);
+    const link = lstatSync(path);
+    if (link.isSymbolicLink()) linkUid = link.uid;
+    look?.(factsOf(found));
+    // What takes its place meanwhile is not followed and not waited for.
+    const asFound = (linkUid === undefined ? NOFOLLOW : 0) | (found.isFile() ? NONBLOCK : 0);
+    file = openSync(path, constants.O_RDONLY | asFound);
   } catch (cause) {
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
     throw cause;
   }
   try {
     const facts = fstatSync(file);
-    look?.(facts);
+    look?.(factsOf(facts));
     if (facts.size > MAX_FILE_BYTES) throw new Error(`larger than ${MAX_FILE_BYTES} bytes`);
     return readFileSync(file, "utf8");
   } finally {

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { symlinkSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
+import { readSmallFile } from "../../src/config/small-file.ts";
+import { fromSources, tempDir } from "../support/program.ts";
 import { load, problemsOf, type Sources } from "./input.ts";
 
 const LOCAL = "/cwd/svc.toml";
@@ -26,6 +29,34 @@ describe("a settings file that was found", () => {
         else expect(problemsOf(sources)).toMatchObject([{ key: LOCAL, source: "settings file" }]);
       }),
     );
+  });
+
+  test("is a symbolic link of another user is refused, also one to a file of root", () => {
+    for (const uid of [0, 1000]) {
+      const sources = { files: { [LOCAL]: files[LOCAL] ?? "" }, facts: { [LOCAL]: { linkUid: 1001 } }, uid };
+      expect(problemsOf(sources)).toMatchObject([
+        {
+          key: LOCAL,
+          message: "is a symbolic link of another user (1001); name it by --config if it is to count",
+        },
+      ]);
+      for (const linkUid of [0, uid])
+        expect(load({ ...sources, facts: { [LOCAL]: { linkUid } } }).file).toBe(LOCAL);
+    }
+    const linked = { files: { [SYSTEM]: files[SYSTEM] ?? "" }, facts: { [SYSTEM]: { linkUid: 1001 } } };
+    expect(load(linked).file).toBe(SYSTEM);
+  });
+
+  test("that is a pipe is refused rather than waited for", () => {
+    using dir = tempDir();
+    expect(Bun.spawnSync(["mkfifo", "-m", "600", `${dir.path}/svc.toml`]).exitCode).toBe(0);
+    const { exitCode, stderr } = Bun.spawnSync([...fromSources, "config", "print"], {
+      cwd: dir.path,
+      env: { PATH: process.env.PATH ?? "", HOME: dir.path },
+      timeout: 20_000,
+    });
+    expect(stderr.toString()).toContain("svc.toml: is not a regular file");
+    expect(exitCode).toBe(1);
   });
 
   test("of another user stops a command of an ordinary user, and root takes the system's and says so", () => {
@@ -63,6 +94,20 @@ describe("a settings file that was found", () => {
       { key: LOCAL },
     ]);
   });
+});
+
+test("the facts of a file name the owner of the link to it", () => {
+  using dir = tempDir();
+  const [file, link] = [`${dir.path}/file`, `${dir.path}/link`];
+  writeFileSync(file, "text");
+  symlinkSync(file, link);
+  const linkUids = (path: string) => {
+    const seen: (number | undefined)[] = [];
+    expect(readSmallFile(path, ({ linkUid }) => seen.push(linkUid))).toBe("text");
+    return new Set(seen);
+  };
+  expect(linkUids(file)).toEqual(new Set([undefined]));
+  expect(linkUids(link)).toEqual(new Set([process.getuid?.()]));
 });
 
 describe("the settings of a client", () => {
