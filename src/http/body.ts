@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { StaticDecode, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { TransformDecodeError } from "@sinclair/typebox/value";
@@ -23,6 +24,9 @@ const rawBodies = new WeakMap<Request, Uint8Array>();
 function tooLarge(maxBytes: number): ApiError {
   return new ApiError("payloadTooLarge", `request body must be at most ${maxBytes} bytes`);
 }
+
+/** Parts below this size are read at most once in a turn of the event loop. */
+const MIN_READ_BYTES = 1024;
 
 type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
 
@@ -81,6 +85,8 @@ async function readCounted(reader: BodyReader, maxBytes: number, exchange: Excha
       if (shortage !== undefined) throw noRoom(budget.terms.unit, shortage);
       parts.push(part.value);
       joinSmallParts(parts);
+      // Bun joins what arrives meanwhile. A read for each one-byte chunk would keep the thread from other requests.
+      if (part.value.byteLength < MIN_READ_BYTES) await setImmediate();
     }
     if (isCut) throw new ApiError("requestTimeout", "the request body did not arrive in time");
   } catch (error) {

@@ -1,5 +1,5 @@
 import { heapStats } from "bun:jsc";
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect, spyOn, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { Elysia } from "elysia";
 import { createAdmission } from "../../src/admission/admission.ts";
@@ -119,6 +119,18 @@ test("a body that stalls is cut with 408, and what it held is free", async () =>
   expect(statusesOf(text)).toEqual([408]);
   expect(text.toLowerCase()).toContain("connection: close");
   expect(budget.use().held).toBe(0);
+});
+
+test("a body of one-byte chunks takes few reads", async () => {
+  const { http, budget } = run();
+  await using _ = http;
+  using read = spyOn(ReadableStreamDefaultReader.prototype, "read");
+  const socket = connect(http.port, "127.0.0.1");
+  sockets.push(socket);
+  socket.write(headOf("203.0.113.1", "Transfer-Encoding: chunked"));
+  socket.write("1\r\nx\r\n".repeat(20 * KIB));
+  await until(() => budget.use().held === 20 * KIB);
+  expect(read.mock.calls.length).toBeLessThan(KIB);
 });
 
 test("a body of one-byte chunks takes no memory beyond its bytes", async () => {
