@@ -131,6 +131,14 @@ export class Hold {
     return shortage;
   }
 
+  /** Returns the bound that has no room for more, without taking it. */
+  shortageOf(amount: number): Shortage | undefined {
+    const before = this.#amount;
+    const shortage = this.grow(amount);
+    this.shrinkTo(before);
+    return shortage;
+  }
+
   /** Releases all but `amount`. */
   shrinkTo(amount: number): void {
     const surplus = this.#amount - amount;

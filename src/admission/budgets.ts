@@ -63,6 +63,13 @@ export const TURNS = {
   hubLists: { unit: "lists", running: 16, waiting: 512, perClient: { running: 4, waiting: 512 } },
 } as const satisfies Readonly<Record<string, TurnTerms>>;
 
+/** Requests that wait for their turn on a busy thread, each thread by itself. */
+export const WAITING_REQUESTS = {
+  unit: "requests",
+  total: 4096,
+  perClient: 1024,
+} as const satisfies BudgetTerms;
+
 /**
  * Token buckets by client, counted over all threads: the number of clients with a bucket of their own, a power of two. The larger ones are twice the guideline
  * for the largest number of keys and addresses of one day, so that they displace each other seldom.
@@ -74,6 +81,7 @@ export const BUCKETS = {
   signedReads: 8_192,
   signedChanges: 8_192,
   newSessions: 8_192,
+  discards: 8_192,
 } as const;
 
 export type BucketsName = keyof typeof BUCKETS;
@@ -90,6 +98,8 @@ export const SHARES = {
   signedChanges: { perMinute: 60, burst: 300 },
   /** Each adds to the audit log, and ends the oldest of 20. */
   newSessions: { perMinute: 20, burst: 60 },
+  /** KiB of refused bodies that are read so that their sender gets the error instead of a reset. */
+  discards: { perMinute: 16_384, burst: 4_096 },
 } as const satisfies Partial<Readonly<Record<BucketsName, BucketLimit>>>;
 
 export type ShareName = keyof typeof SHARES;

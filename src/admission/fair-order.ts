@@ -1,4 +1,6 @@
 import { setImmediate } from "node:timers";
+import type { Shortage } from "./budget.ts";
+import { WAITING_REQUESTS } from "./budgets.ts";
 
 type MaybePromise<T> = T | Promise<T>;
 
@@ -6,8 +8,10 @@ export interface FairOrderDeps<Task, Result> {
   /** Does a task. What it does before it returns is what counts. */
   readonly run: (task: Task) => MaybePromise<Result>;
   readonly clientOf: (task: Task) => string;
+  /** Called before a task has to wait. Returns the bound that has no room for what it holds meanwhile. */
+  readonly hold?: (task: Task, client: string) => Shortage | undefined;
   /** The result of a task for which the queue has no room. */
-  readonly refuse: (task: Task) => Result;
+  readonly refuse: (task: Task, shortage: Shortage) => Result;
   /** Monotonic, ms. Default: the clock of the process. */
   readonly nowMs?: () => number;
 }
@@ -33,7 +37,6 @@ const SLICE_MS = 0.5;
 const LOOK_UP_MS = 1;
 /** So long after it had tasks of two clients the thread keeps an order. */
 const MIXED_MS = 1_000;
-const MAX_WAITING = 4_096;
 
 /**
  * The order of the tasks of a thread. While the thread is not busy, or works for one client, each runs when it comes. Otherwise they wait, and
@@ -85,10 +88,11 @@ export class FairOrder<Task, Result> {
   }
 
   #wait(task: Task): MaybePromise<Result> {
-    if (this.#waiting >= MAX_WAITING) return this.#deps.refuse(task);
     const name = this.#deps.clientOf(task);
     this.#noteClient(name, this.#nowMs());
     let client = this.#clients.get(name);
+    const shortage = this.#shortageFor(client) ?? this.#deps.hold?.(task, name);
+    if (shortage !== undefined) return this.#deps.refuse(task, shortage);
     if (client === undefined) {
       client = { queue: [], usedMs: this.#usedMs };
       this.#clients.set(name, client);
@@ -98,6 +102,12 @@ export class FairOrder<Task, Result> {
     this.#waiting += 1;
     this.#schedule();
     return done.promise;
+  }
+
+  #shortageFor(client: Client<Task, Result> | undefined): Shortage | undefined {
+    const { total, perClient } = WAITING_REQUESTS;
+    if ((client?.queue.length ?? 0) >= perClient) return "client";
+    return this.#waiting >= total ? "total" : undefined;
   }
 
   #schedule(): void {

@@ -5,13 +5,15 @@ import { TransformDecodeError } from "@sinclair/typebox/value";
 import { parseJsonBytes } from "../lib/json.ts";
 import { joinSmallParts } from "../lib/small-parts.ts";
 import { ApiError } from "./errors.ts";
-import { clientKeyOf, type Exchange, exchangeOf } from "./exchange.ts";
+import { clientKeyOf, exchangeOf } from "./exchange.ts";
 import { noRoom } from "./no-room.ts";
 import { describeValueError } from "./validation-message.ts";
 
 const empty = new Uint8Array(0);
 
-/** Bytes of a body that is too large which are read before the response. Twice the largest body that any path takes. */
+/** Bytes of a refused body that are read before the response. More of them count for the client's share of `discards`. */
+const FREE_DISCARD_BYTES = 64 * 1024;
+/** Twice the largest body that most paths take. */
 const MAX_DISCARDED_BYTES = 2 * 1024 * 1024;
 /** So long a client may pause within them. */
 const DISCARD_PAUSE_MS = 50;
@@ -33,32 +35,71 @@ type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel
 /** A body of 1 MB has 26 seconds. The memory that an unfinished body holds is therefore held for a bounded time. */
 export const BODY_PACE = { graceMs: 10_000, msPerByte: 1000 / (64 * 1024) } as const;
 
+/** Returns the Content-Length of a request; 0 if it declares none. Bun rejects one that is not a number. */
+function declaredBytes({ headers }: Request): number {
+  return Number(headers.get("content-length") ?? 0);
+}
+
+/** Returns whether the body of a request may be so large that reading it to discard it is work. */
+export function mayHaveLargeBody(request: Request): boolean {
+  const declared = declaredBytes(request);
+  return declared > FREE_DISCARD_BYTES || (declared === 0 && request.headers.has("transfer-encoding"));
+}
+
 /**
  * Reads and discards what a client is still sending, before its connection is closed: a system answers data on a closed connection with a
- * reset, which takes the response with it. The wait ends when the client pauses, or sends more than a mistaken one would.
- * @returns whether the body has ended.
+ * reset, which takes the response with it. The wait ends when the client pauses, or sends more than a mistaken one would. Beyond the client's
+ * share nothing is read, because a flood of refused bodies would take the thread from everyone else. Unless the body ends, the connection
+ * closes with the response.
  */
-async function discard(reader: BodyReader): Promise<boolean> {
+async function discard(request: Request, started?: BodyReader): Promise<void> {
+  const exchange = exchangeOf(request);
+  exchange.bodyState = "refused";
+  const { discards, discardShare } = exchange.bodies;
+  let paidBytes = FREE_DISCARD_BYTES;
+  const pay = (bytes: number) => {
+    if (bytes <= paidBytes) return true;
+    const kib = Math.ceil((bytes - paidBytes) / 1024);
+    paidBytes = bytes;
+    return discards.take(clientKeyOf(exchange), kib, discardShare).isAdmitted;
+  };
+  const declared = declaredBytes(request);
   const pause = () => Bun.sleep(DISCARD_PAUSE_MS).then(() => undefined);
   const endsAtMs = performance.now() + MAX_DISCARD_MS;
-  for (let bytes = 0; bytes < MAX_DISCARDED_BYTES && performance.now() < endsAtMs; ) {
-    const part = await Promise.race([reader.read(), pause()]).catch(() => undefined);
-    if (part === undefined) break;
-    if (part.done) return true;
-    bytes += part.value.byteLength;
+  let reader = started;
+  if (declared <= MAX_DISCARDED_BYTES && pay(declared)) {
+    reader ??= request.body?.getReader();
+    for (let bytes = 0; bytes < MAX_DISCARDED_BYTES && pay(bytes) && performance.now() < endsAtMs; ) {
+      const part = await Promise.race([reader?.read(), pause()]).catch(() => undefined);
+      if (part === undefined) break;
+      if (part.done) {
+        exchange.bodyState = "read";
+        return;
+      }
+      bytes += part.value.byteLength;
+      if (part.value.byteLength < MIN_READ_BYTES) await setImmediate();
+    }
   }
-  reader.cancel().catch(() => undefined);
-  return false;
+  reader?.cancel().catch(() => undefined);
 }
 
 /**
  * Reads a body, counting its bytes as they arrive: it never buffers more than the limit, and what it buffers is held of the budget until the
- * end of the request. Bun stops reading a connection whose body is not read, after about 1 MB.
+ * end of the request. A body whose declared size finds no room is refused unread. Bun stops reading a connection whose body is not read, after
+ * about 1 MB.
  */
-async function readCounted(reader: BodyReader, maxBytes: number, exchange: Exchange): Promise<Uint8Array> {
+async function readCounted(
+  request: Request,
+  body: NonNullable<Request["body"]>,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  const exchange = exchangeOf(request);
   const { budget, uploads, graceMs, msPerByte } = exchange.bodies;
   const client = clientKeyOf(exchange);
   const upload = uploads.open(client);
+  const hold = budget.open(client);
+  exchange.bodyHold = hold;
+  let reader: BodyReader | undefined;
   const startedMs = performance.now();
   const parts: Uint8Array[] = [];
   let bytes = 0;
@@ -70,18 +111,20 @@ async function readCounted(reader: BodyReader, maxBytes: number, exchange: Excha
       if (leftMs > 0) return cutLater(leftMs);
       isCut = true;
       // Ends the read that waits.
-      reader.cancel().catch(() => undefined);
+      reader?.cancel().catch(() => undefined);
     }, ms);
   };
   cutLater(graceMs);
   try {
     const tooMany = upload.grow(1);
     if (tooMany !== undefined) throw noRoom(uploads.terms.unit, tooMany);
+    const lack = hold.shortageOf(declaredBytes(request));
+    if (lack !== undefined) throw noRoom(budget.terms.unit, lack);
+    reader = body.getReader();
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       bytes += part.value.byteLength;
       if (bytes > maxBytes) throw tooLarge(maxBytes);
-      exchange.bodyHold ??= budget.open(client);
-      const shortage = exchange.bodyHold.grow(part.value.byteLength);
+      const shortage = hold.grow(part.value.byteLength);
       if (shortage !== undefined) throw noRoom(budget.terms.unit, shortage);
       parts.push(part.value);
       joinSmallParts(parts);
@@ -91,28 +134,27 @@ async function readCounted(reader: BodyReader, maxBytes: number, exchange: Excha
     if (isCut) throw new ApiError("requestTimeout", "the request body did not arrive in time");
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    exchange.isBodyUnread = true;
-    exchange.bodyHold?.end();
+    hold.end();
     parts.length = 0;
-    if (!isCut) await discard(reader);
+    if (isCut) exchange.bodyState = "refused";
+    else await discard(request, reader);
     throw error;
   } finally {
     clearTimeout(timer);
     upload.end();
   }
+  exchange.bodyState = "read";
   const [only] = parts;
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, bytes);
 }
 
 /**
- * Refuses a body whose Content-Length exceeds `maxBytes`, without keeping any of it. Bun rejects a Content-Length that is not a number.
+ * Refuses a body whose Content-Length exceeds `maxBytes`, without keeping any of it.
  * @throws ApiError `payloadTooLarge`
  */
 export async function refuseDeclaredSize(request: Request, maxBytes: number): Promise<void> {
-  const declared = Number(request.headers.get("content-length") ?? 0);
-  if (declared <= maxBytes) return;
-  exchangeOf(request).isBodyUnread = true;
-  if (request.body !== null && declared <= MAX_DISCARDED_BYTES) await discard(request.body.getReader());
+  if (declaredBytes(request) <= maxBytes) return;
+  await discard(request);
   throw tooLarge(maxBytes);
 }
 
@@ -126,7 +168,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
   const read = rawBodies.get(request);
   if (read !== undefined || body === null) return read ?? empty;
   await refuseDeclaredSize(request, maxBytes);
-  const bytes = await readCounted(body.getReader(), maxBytes, exchangeOf(request));
+  const bytes = await readCounted(request, body, maxBytes);
   rawBodies.set(request, bytes);
   return bytes;
 }
@@ -150,7 +192,7 @@ export async function checkBeforeBody(request: Request, check: () => Promise<unk
     await check();
   } catch (error) {
     const { body } = request;
-    if (body !== null && !body.locked) exchangeOf(request).isBodyUnread = !(await discard(body.getReader()));
+    if (body !== null && !body.locked) await discard(request);
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import type { BucketLimit, BucketTable } from "../admission/bucket-table.ts";
 import type { Budget, Hold } from "../admission/budget.ts";
 import type { ClientAddress } from "../admission/client-address.ts";
 import { type ApiKeyCaller, type Caller, invalidKey } from "./caller.ts";
@@ -11,6 +12,9 @@ export interface BodyIntake {
   readonly budget: Budget;
   /** Requests whose body is arriving. */
   readonly uploads: Budget;
+  /** KiB of refused bodies that are read nonetheless. */
+  readonly discards: BucketTable;
+  readonly discardShare: BucketLimit;
   /** How long a body may take, and how much longer for each further byte. */
   readonly graceMs: number;
   readonly msPerByte: number;
@@ -52,8 +56,8 @@ export interface Exchange {
   readonly bodies: BodyIntake;
   /** What its body holds until the response; undefined before any of it has arrived. */
   bodyHold: Hold | undefined;
-  /** Whether the rest of its body is not read, so that the connection has to be closed. */
-  isBodyUnread: boolean;
+  /** Of its body. The connection of one that was refused is closed. */
+  bodyState: "unread" | "read" | "refused";
   /** Charges the caller for more than the edge could see. @throws ApiError `tooManyRequests` */
   charge: (units: number) => void;
   /** Charges the caller for the CPU time of the response; undefined for a caller without a limit. */

@@ -1,6 +1,9 @@
+import type { Hold } from "../admission/budget.ts";
+import { WAITING_REQUESTS } from "../admission/budgets.ts";
 import type { ClientAddress, ClientAddresses } from "../admission/client-address.ts";
 import { FairOrder } from "../admission/fair-order.ts";
 import type { Logger } from "../runtime/logger.ts";
+import { mayHaveLargeBody } from "./body.ts";
 import { ANONYMOUS } from "./caller.ts";
 import { type CanonicalUrl, canonicalUrl } from "./canonical-url.ts";
 import type { CommonHeaders } from "./common-headers.ts";
@@ -49,9 +52,17 @@ export interface PipelineOptions {
 /** The route that balancers ask every few seconds, also while a node fills its index for hours. */
 const READINESS = "/ready";
 
+/** As much as Bun buffers of a body that is not read. */
+const BUFFERED_BODY_BYTES = 1280 * 1024;
+
 function threadCpuUs(): number {
   const { user, system } = process.threadCpuUsage();
   return user + system;
+}
+
+/** Bun would read the rest of a body before the next request, however large it is. */
+function leavesBody({ bodyState, request }: Exchange): boolean {
+  return bodyState === "refused" || (bodyState === "unread" && mayHaveLargeBody(request));
 }
 
 /** An id that a client may choose: safe in a log line and in a header. */
@@ -108,7 +119,7 @@ export function createPipeline(
       isKeyed: false,
       bodies,
       bodyHold: undefined,
-      isBodyUnread: false,
+      bodyState: "unread",
       charge: () => undefined,
       settle: undefined,
       isStillAdmitted: undefined,
@@ -131,7 +142,7 @@ export function createPipeline(
       headers.set("ratelimit-policy", exchange.limitHeaders.policy);
       headers.set("ratelimit", exchange.limitHeaders.state);
     }
-    if (closesConnections() || exchange.isBodyUnread) headers.set("connection", "close");
+    if (closesConnections() || leavesBody(exchange)) headers.set("connection", "close");
 
     const durationMs = performance.now() - exchange.startedAtMs;
     const template = exchange.route ?? "unmatched";
@@ -217,9 +228,12 @@ export function createPipeline(
   interface Arrived {
     readonly request: Request;
     readonly connection: Connection | undefined;
+    /** What Bun may buffer of its body while it waits for its turn. */
+    hold?: Hold;
   }
 
-  const handle = ({ request, connection }: Arrived): MaybePromise<Response> => {
+  const handle = ({ request, connection, hold }: Arrived): MaybePromise<Response> => {
+    hold?.end();
     const target = canonicalUrl(request.url);
     const exchange = open(request, target, connection);
     const fail = (error: unknown) => finish(exchange, errorResponse({ exchange, error, log }));
@@ -242,9 +256,17 @@ export function createPipeline(
     run: handle,
     // A key is not known before it is verified.
     clientOf: (arrived) => addressOf(arrived).bucket,
-    refuse({ request, connection }) {
+    hold(arrived, client) {
+      if (!mayHaveLargeBody(arrived.request)) return undefined;
+      arrived.hold = bodies.budget.open(client);
+      return arrived.hold.grow(BUFFERED_BODY_BYTES);
+    },
+    refuse({ request, connection }, shortage) {
       const exchange = open(request, canonicalUrl(request.url), connection);
-      return finish(exchange, errorResponse({ exchange, error: noRoom("requests", "total"), log }));
+      return finish(
+        exchange,
+        errorResponse({ exchange, error: noRoom(WAITING_REQUESTS.unit, shortage), log }),
+      );
     },
   });
   return (request, connection) => order.run({ request, connection });

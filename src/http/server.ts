@@ -184,6 +184,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         ...(options.bodyPace ?? BODY_PACE),
         budget: admission.budgets.httpBodies,
         uploads: admission.budgets.uploads,
+        discards: admission.buckets.discards,
+        discardShare: admission.shares.discards,
       },
       observe: httpMetrics.observe,
       log,
@@ -200,7 +202,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       ? handleUngated(request, connection)
       : Response.json(hubErrorOf("unknown route", "notFound"), {
           status: errorKinds.notFound.status,
-          headers: { "cache-control": "no-store" },
+          // A body is not read.
+          headers: { "cache-control": "no-store", connection: "close" },
         });
 
   const serve = (

@@ -61,6 +61,35 @@ test("a client that comes to a busy thread waits for one task of a neighbour wit
   expect(busy.state.ran).toHaveLength(102);
 });
 
+test("a client waits with 1,024 tasks at most, and with none that finds no room; others still wait", async () => {
+  const held: string[] = [];
+  const state = { nowMs: 1_000 };
+  const order = new FairOrder<Task, string>({
+    nowMs: () => state.nowMs,
+    run({ client, costMs }) {
+      state.nowMs += costMs;
+      return client;
+    },
+    clientOf: ({ client }) => client,
+    hold(_, client) {
+      held.push(client);
+      return client === "roomless" ? "total" : undefined;
+    },
+    refuse: (_, shortage) => `refused: ${shortage}`,
+  });
+  const run = (client: string) => order.run({ client, costMs: 0.3 });
+  await makeBusy({ run });
+  held.length = 0;
+  const hostile = Array.from({ length: 1_100 }, () => run("hostile"));
+  expect(hostile.slice(1_024)).toEqual(Array.from({ length: 76 }, () => "refused: client"));
+  expect(run("roomless")).toBe("refused: total");
+  const own = run("own");
+  expect(own).toBeInstanceOf(Promise);
+  expect(held).toEqual([...Array.from({ length: 1_024 }, () => "hostile"), "roomless", "own"]);
+  expect(await own).toBe("own");
+  expect(new Set(await Promise.all(hostile.slice(0, 1_024)))).toEqual(new Set(["hostile"]));
+});
+
 test("a task that throws rejects its own result, and the next one runs", async () => {
   const { run } = start();
   await makeBusy({ run });

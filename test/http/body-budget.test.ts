@@ -7,7 +7,7 @@ import { Budget } from "../../src/admission/budget.ts";
 import { captureBody, rawBody } from "../../src/http/body.ts";
 import { processDescriptors } from "../../src/runtime/descriptors.ts";
 import { type RunHttpOptions, runHttp } from "../support/http.ts";
-import { statusesOf } from "../support/raw-socket.ts";
+import { sendRaw, statusesOf } from "../support/raw-socket.ts";
 import { sampleRoutes } from "./sample-routes.ts";
 
 const KIB = 1024;
@@ -110,6 +110,39 @@ test("a refused body gets 429 with its client's share, 503 where all bodies hold
   const others = await withhold(http.port, "203.0.113.4", 60 * KIB).closed;
   expect(statusesOf(others)).toEqual([503]);
   expect(others).toContain("too many bytes of request bodies are in flight; try again");
+});
+
+test("a body whose declared size finds no room is refused before any of it arrives", async () => {
+  const { http, budget } = run();
+  await using _ = http;
+  withhold(http.port, "203.0.113.1", 130 * KIB);
+  await until(() => budget.use().held === 130 * KIB);
+  const { text } = await sendRaw(http.port, headOf("203.0.113.1", `Content-Length: ${100 * KIB}`));
+  expect(statusesOf(text)).toEqual([429]);
+  expect(text.toLowerCase()).toContain("connection: close");
+  expect(budget.use().held).toBe(130 * KIB);
+});
+
+test("refused bodies are read within a share of their client; beyond it only those of up to 64 KiB, and the connection closes", async () => {
+  const admission = createAdmission();
+  const shares = { ...admission.shares, discards: { perMinute: 0.001, burst: 500 } };
+  await using http = runHttp({
+    plugins: sampleRoutes(),
+    http: PROXY,
+    admission: { ...admission, shares },
+  });
+  const get = (client: string) =>
+    `GET /v2/svc/user?fid=3 HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${client}\r\n\r\n`;
+  /** A path that takes 32 KiB. */
+  const post = async (client: string, bytes: number) => {
+    const head = headOf(client, `Content-Length: ${bytes}`, "/v2/svc/frame/app");
+    const { text } = await sendRaw(http.port, head + "x".repeat(bytes) + get(client), 2);
+    return statusesOf(text);
+  };
+  expect(await post("203.0.113.1", 564 * KIB)).toEqual([413, 200]);
+  expect(await post("203.0.113.1", 66 * KIB)).toEqual([413]);
+  expect(await post("203.0.113.1", 64 * KIB)).toEqual([413, 200]);
+  expect(await post("203.0.113.2", 66 * KIB)).toEqual([413, 200]);
 });
 
 test("a body that stalls is cut with 408, and what it held is free", async () => {

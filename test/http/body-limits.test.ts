@@ -122,10 +122,14 @@ test.each([
   ["POST", "/v2/svc/user", 404],
   ["POST", "/nowhere", 404],
   ["OPTIONS", "/v2/svc/notes", 204],
-])("%s %s responds without waiting for a body", async (method, path, status) => {
-  const { text } = await withoutBody(method, path);
-  expect(statusesOf(text)).toEqual([status]);
-});
+])(
+  "%s %s responds without waiting for a large body, and closes the connection",
+  async (method, path, status) => {
+    const { text } = await withoutBody(method, path);
+    expect(statusesOf(text)).toEqual([status]);
+    expect(text.toLowerCase()).toContain("connection: close");
+  },
+);
 
 test("does not parse an unread body as the next request", async () => {
   const body = "GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n";

@@ -103,6 +103,7 @@ const UNBOUNDED_SHARES: Admission["shares"] = {
   signedReads: UNBOUNDED,
   signedChanges: UNBOUNDED,
   newSessions: UNBOUNDED,
+  discards: UNBOUNDED,
 };
 
 /** Every name resolves to one public address, except those under `internal.example`. */
