@@ -476,6 +476,7 @@ describe("after the end of a process", () => {
     const pages = Array.from({ length: 25 }, (_, page) => [
       { webhookId: `early ${page}`, dueAtMs: 60_000, isFailing: false },
       { webhookId: `next ${page}`, dueAtMs: 60_001, isFailing: false },
+      { webhookId: `later ${page}`, dueAtMs: 3_630_000, isFailing: false },
       { webhookId: `far ${page}`, dueAtMs: 3_630_001, isFailing: false },
     ]);
     const due: (string | number)[][] = [];

@@ -131,6 +131,18 @@ test("a webhook gets no further call while it has as many as slots are free", ()
   expect(take()?.webhookId).toBe("a");
 });
 
+test("no slot is given beyond the total, to a quick webhook without a call either", () => {
+  const scheduler = new FairScheduler({ total: 2, perWebhook: 4, claimAheadMs: 200 });
+  const names = ["a", "b", "c"];
+  for (const name of names) {
+    scheduler.wake(name, 0, 0);
+    scheduler.acquire(0)?.release(0, QUICK_MS);
+  }
+  for (const name of names) scheduler.wake(name, 0, 0);
+  const given = names.map(() => scheduler.acquire(0)?.webhookId);
+  expect(given).toEqual(["a", "b", undefined]);
+});
+
 test("slow and new webhooks leave a quarter of the slots to quick ones", () => {
   const scheduler = new FairScheduler({ total: 8, perWebhook: 4, claimAheadMs: 200 });
   const names = ["slow-1", "slow-2", "slow-3", "quick"];
