@@ -75,6 +75,8 @@ test.each([true, false])(
     });
     socket.on("data", (data) => {
       text += data;
+      // The connection stays open, because all of the body has arrived.
+      socket.end();
     });
     socket.pause();
     // As a proxy does: it reads the response when its request is out, and is not faster than the server.
