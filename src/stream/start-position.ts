@@ -16,7 +16,7 @@ export interface StreamStart {
     | { readonly kind: "cursor"; readonly position: StreamPosition | undefined }
     /** The first event that was applied then or later, unix seconds. */
     | { readonly kind: "since"; readonly unixSecs: number }
-    /** So many events before the end of the log, or its oldest. */
+    /** The number of events before the end of the log; fewer if the log has fewer. */
     | { readonly kind: "last"; readonly events: number };
   /** Whether a stream whose first events are gone begins with the oldest. Else it is refused. */
   readonly skipsGap: boolean;

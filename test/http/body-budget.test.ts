@@ -30,7 +30,7 @@ function run(options: RunHttpOptions = {}) {
   return { http, budget: httpBodies };
 }
 
-/** A server of a process that refuses connections at so many descriptors more than are open. */
+/** A server of a process that refuses connections once this many more descriptors are open. */
 function runWithDescriptors(more: number) {
   const real = processDescriptors();
   if (real === undefined) throw new Error("the system does not report the limit of descriptors");

@@ -48,7 +48,7 @@ const COPY_ORDER: readonly SnapshotPart[] = ["state", "index"];
 const COMPRESSED_SHARE = 0.6;
 
 /**
- * Writes a snapshot of the databases of a node, which goes on serving. The state is copied before the index, so that the index of the
+ * Writes a snapshot of the databases of a node, which keeps serving. The state is copied before the index, so that the index of the
  * copy has every message that the state acknowledges. The copy's position of publication is the one before both: an event that was
  * published since then is published again by the restored node, under the ids that the state may have.
  *

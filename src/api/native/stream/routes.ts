@@ -96,7 +96,7 @@ const GoneEventsResponse = Type.Object(
 /** How often a stream with an API key looks whether the key is still valid. */
 const KEY_CHECK_MS = 1_000;
 
-/** Ends a stream after its key, or where the node cannot know of that: then at another node it goes on. */
+/** Ends a stream when its key has ended or the node cannot tell; in the latter case the client resumes at another node. */
 function endWithKey(connection: OpenStream["connection"], isStillAdmitted: () => Promise<boolean>): void {
   const check = async () => {
     if (connection.hasEnded) return clearInterval(checking);

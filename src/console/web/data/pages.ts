@@ -165,7 +165,7 @@ export interface PagesOptions {
   readonly send?: typeof request;
   /** Whose list it is, where the same call has different ones. */
   readonly scope?: string;
-  /** Asks for the first page again so many ms after each response while the tab is shown, later after failures. */
+  /** The delay, ms, between a response and the next request for the first page while the tab is shown; longer after failures. */
   readonly everyMs?: number | undefined;
 }
 
