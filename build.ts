@@ -1,13 +1,14 @@
 /**
- * Compiles the program into one executable per target: `bun build.ts [target …] [--all] [--outdir <dir>]`.
+ * Compiles the program into one executable per target: `bun build.ts [target …] [--all] [--outdir <dir>] [--without <part>,…]`.
  * Without a target it builds dist/svc for this machine; with targets it builds dist/svc-<target> for each.
  * The executable includes workers, migrations, default settings, the docs page and the console.
  */
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
 import { name, version } from "./package.json" with { type: "json" };
-import { embedPage } from "./src/console/embed.ts";
+import { embedPage } from "./src/console/bundle.ts";
+import { OPTIONAL_PARTS } from "./src/node/optional-parts.ts";
 
 /** Every platform that the toolchain compiles for. */
 const TARGETS = [
@@ -26,49 +27,82 @@ type Target = (typeof TARGETS)[number];
 /** Each worker is an entry point, because a compiled program loads it by its path. */
 const ENTRYPOINTS = [
   "src/main.ts",
-  "src/node/workers/starting.worker.ts",
-  "src/node/workers/state.worker.ts",
-  "src/node/workers/ingest.worker.ts",
-  "src/node/workers/http.worker.ts",
-  "src/node/workers/hub.worker.ts",
-  "src/node/workers/ranking.worker.ts",
-  "src/node/workers/writes.worker.ts",
-  "src/node/workers/maintenance.worker.ts",
-  "src/node/workers/fan-out.worker.ts",
-  "src/node/workers/upstream.worker.ts",
-  "src/node/workers/verifier.worker.ts",
-  "src/node/workers/matching.worker.ts",
-  "src/node/workers/delivery.worker.ts",
+  ...new Bun.Glob("src/node/workers/*.worker.ts").scanSync(import.meta.dir),
 ];
+
+const PARTS: Readonly<
+  Record<string, { entries: readonly string[]; threads?: readonly string[]; neededBy?: readonly string[] }>
+> = OPTIONAL_PARTS;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { all: { type: "boolean", default: false }, outdir: { type: "string", default: "dist" } },
+  options: {
+    all: { type: "boolean", default: false },
+    outdir: { type: "string", default: "dist" },
+    without: { type: "string", default: "" },
+  },
 });
 const unknown = positionals.filter((target) => !TARGETS.some((known) => known === target));
-if (unknown.length > 0) {
-  process.stderr.write(`unknown target: ${unknown.join(", ")}; known are ${TARGETS.join(", ")}\n`);
-  process.exit(1);
+if (unknown.length > 0) fail(`unknown target: ${unknown.join(", ")}; known are ${TARGETS.join(", ")}`);
+const without = [...new Set(values.without.split(",").filter((part) => part !== ""))];
+for (const part of without) {
+  const { neededBy = [] } =
+    PARTS[part] ?? fail(`unknown part: ${part}; known are ${Object.keys(PARTS).join(", ")}`);
+  const broken = neededBy.filter((other) => !without.includes(other));
+  if (broken.length > 0) fail(`${broken.join(", ")} cannot do without ${part}: leave it out, too`);
 }
 const targets = values.all ? TARGETS : TARGETS.filter((target) => positionals.includes(target));
 const define = {
   BUILD_VERSION: JSON.stringify(version),
   BUILD_COMMIT: JSON.stringify(currentCommit()),
   BUILD_DATE: JSON.stringify(new Date().toISOString()),
+  ...(without.length > 0 && { BUILD_WITHOUT: JSON.stringify(without.join(",")) }),
 };
 
-using page = await embedPage();
-if (targets.length === 0) await compile(undefined, `${values.outdir}/${name}`, page.plugin);
-for (const target of targets) await compile(target, `${values.outdir}/${name}-${target}`, page.plugin);
+const threadsLeftOut = without.flatMap((part) => PARTS[part]?.threads ?? []);
+using page = without.includes("console") ? undefined : await embedPage();
+const plugins = [
+  ...(page ? [page.plugin] : []),
+  leavingOut(without.flatMap((part) => PARTS[part]?.entries ?? [])),
+];
+if (targets.length === 0) await compile(undefined, `${values.outdir}/${name}`);
+for (const target of targets) await compile(target, `${values.outdir}/${name}-${target}`);
 
-async function compile(target: Target | undefined, outfile: string, plugin: BunPlugin): Promise<void> {
+/** Replaces modules by ones whose exports are undefined, and empty lists where they are operations. */
+function leavingOut(entries: readonly string[]): BunPlugin {
+  const files = new Set(entries.map((entry) => `${import.meta.dir}/src/${entry}`));
+  for (const file of files) if (!existsSync(file)) fail(`there is no ${file}`);
+  return {
+    name: "left-out parts",
+    setup: (builder) =>
+      builder.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+        if (!files.has(path)) return undefined;
+        const exported = (await Bun.file(path).text()).matchAll(
+          /^export (?:async )?(?:function|const|class) (\w+)/gm,
+        );
+        const contents = [...exported].map(
+          ([, name = ""]) => `export const ${name} = ${name.endsWith("Operations") ? "[]" : "undefined"};`,
+        );
+        return { contents: contents.join("\n"), loader: "js" };
+      }) as never,
+  };
+}
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
+
+async function compile(target: Target | undefined, outfile: string): Promise<void> {
   // The executable must not load files that happen to be in the working directory.
   const fromWorkingDirectory = { autoloadDotenv: false, autoloadBunfig: false } as const;
   const built = await Bun.build({
-    entrypoints: ENTRYPOINTS,
+    entrypoints: ENTRYPOINTS.filter(
+      (file) => !threadsLeftOut.some((thread) => file.endsWith(`/${thread}.worker.ts`)),
+    ),
     root: "src/node",
     define,
-    plugins: [plugin],
+    plugins,
     // Keeps names, so that stack traces are readable.
     minify: { syntax: true, whitespace: true },
     sourcemap: "linked",

@@ -21,7 +21,7 @@ const CALLS_IN_FLIGHT = 16;
 
 /**
  * Measures the time from the submit of a cast to the arrival of its delivery at 200 casts per second, with one working
- * receiver alone and with three failing receivers in addition; and how fast a full queue is drained, against a bare
+ * receiver by itself and with three failing receivers in addition; and how fast a full queue is drained, against a bare
  * loop that posts the same bodies at the same concurrency.
  */
 export async function benchDeliveries(): Promise<Figure[]> {

@@ -161,7 +161,7 @@ async function replayFigures(client: Client): Promise<Figure[]> {
   ];
 }
 
-/** Without a heartbeat yet, the log has ended when no event comes for so long. */
+/** Without a heartbeat yet, the log has ended when no event comes for that long. */
 const SILENCE_MS = 1000;
 
 /** Reads events from the oldest on: `count` of them, or all that there are. Returns their number. */

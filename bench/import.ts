@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { writeRecords } from "../src/import/record-writer.ts";
 import { tempDir } from "../test/support/program.ts";
+import { writeRecords } from "../test/support/record-writer.ts";
 import { backfillSet, firstMessages, recordsOf } from "./backfill-set.ts";
 import { bareVerifyRate } from "./bare-ingest.ts";
 import type { Figure } from "./main.ts";
 import { median } from "./start.ts";
 
 const ROOT = join(import.meta.dir, "..");
-/** A checkout that imports row by row on one thread, such as the last version with the former index format. */
+/** A checkout that imports row by row on one thread, such as the last version with an earlier index format. */
 const FORMER = process.env.BENCH_FORMER;
 const RUNS = Number(process.env.BENCH_RUNS ?? 3);
 const SAMPLE = 20_000;
@@ -27,7 +27,7 @@ interface ImportRun {
 }
 
 /**
- * Measures the import of a file into an empty index, in turns with a former version. Other work on the machine makes wall times
+ * Measures the import of a file into an empty index, in turns with an earlier version. Other work on the machine makes wall times
  * incomparable, so CPU times are measured by thread. Requires Linux.
  */
 export async function benchImport(): Promise<Figure[]> {
@@ -100,7 +100,7 @@ async function importFile(checkout: string, file: string, dataDir: string): Prom
   };
 }
 
-/** Records the CPU time of each thread of a process. Of a thread that ends the last sample remains. */
+/** Records the CPU time of each thread of a process. For a thread that ends, the last sample remains. */
 function sampleThreads(pid: number, threads: Map<string, { name: string; secs: number }>): void {
   try {
     for (const thread of readdirSync(`/proc/${pid}/task`)) {

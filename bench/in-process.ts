@@ -1,13 +1,14 @@
 import pino from "pino";
 import { Registry } from "prom-client";
-import { apiPlugins } from "../src/api/shared/plugins.ts";
-import { neverStale } from "../src/auth/staleness.ts";
+import { createAdmission } from "../src/admission/admission.ts";
+import { Budget } from "../src/admission/budget.ts";
+import { apiPlugins } from "../src/api/plugins.ts";
+import { neverStale } from "../src/auth/custody.ts";
 import { CommitSequence } from "../src/db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../src/db/index/database.ts";
 import { openState, statePath } from "../src/db/state/database.ts";
 import { ResponseCache } from "../src/http/response-cache.ts";
 import { createHttpServer } from "../src/http/server.ts";
-import { UnsentBytes } from "../src/http/unsent-bytes.ts";
 import { createFanOut } from "../src/node/compose/fan-out.ts";
 import { createManagement } from "../src/node/compose/management.ts";
 import { createPush } from "../src/node/compose/push.ts";
@@ -55,6 +56,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
     linkBase: () => undefined,
     staleReason: neverStale,
   });
+  const admission = createAdmission();
   const server = createHttpServer({
     common,
     ...apiPlugins({
@@ -65,7 +67,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
       audit: parts.state.audit,
       publish: { storedWrites: parts.state.writes, seen: parts.state.seen, muteLinks: false },
       writes: undefined,
-      stream: { streams: undefined, unsent: new UnsentBytes() },
+      streams: undefined,
     }),
     ops: {
       notReadyReason: () => undefined,
@@ -74,7 +76,17 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
     },
     cache: new ResponseCache({ dataVersion: () => db.dataVersion(), clock: systemClock }),
     // No client reads the bodies, so their reservations are never released.
-    unsent: new UnsentBytes(undefined, Number.POSITIVE_INFINITY),
+    admission: {
+      ...admission,
+      budgets: {
+        ...admission.budgets,
+        unsentBytes: new Budget({
+          unit: "bytes",
+          total: Number.POSITIVE_INFINITY,
+          perClient: Number.POSITIVE_INFINITY,
+        }),
+      },
+    },
     version: "",
     nodeId: "bench",
   });

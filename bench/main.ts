@@ -2,6 +2,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { benchBackfill } from "./backfill.ts";
+import { benchChain } from "./chain.ts";
+import { benchDecisions } from "./decisions.ts";
 import { benchDeliveries } from "./deliveries.ts";
 import { benchDeliveriesPostgres } from "./deliveries-postgres.ts";
 import { benchDensity } from "./density.ts";
@@ -46,6 +48,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   ingest: benchIngest,
   backfill: benchBackfill,
   verify: benchVerify,
+  chain: benchChain,
   import: benchImport,
   density: benchDensity,
   reads: benchReads,
@@ -65,6 +68,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   limits: benchLimits,
   writes: benchWrites,
   match: benchMatch,
+  decisions: benchDecisions,
   deliveries: benchDeliveries,
   "deliveries-postgres": benchDeliveriesPostgres,
   "node-on-postgres": benchNodeOnPostgres,

@@ -1,4 +1,4 @@
-import { ENGLISH_TOPICS, type Topic } from "../src/demo/english-topics.ts";
+import { ENGLISH_TOPICS, type Topic } from "../src/demo/english.ts";
 import { type Random, seededRandom } from "../src/demo/random.ts";
 import { createTexts } from "../src/demo/texts.ts";
 import type { CastFacts } from "../src/webhooks/match/facts.ts";

@@ -1,29 +1,39 @@
 import { join } from "node:path";
 import { fromSources, startNode, tempDir } from "../test/support/program.ts";
+import { clientSharesTable } from "./client-shares.ts";
 import type { Figure } from "./main.ts";
 import { type LatencyRun, runOpenLoop } from "./open-loop.ts";
-import { SURFACES, type Surface } from "./processes/hostile-neighbour.ts";
-import { median } from "./start.ts";
+import { type Attack, type AttackRun, SURFACES } from "./processes/hostile-neighbour.ts";
+import { cpuMicrosOf, median } from "./start.ts";
 
+/** The lowest and the highest ratio of five rounds contain the median with 94 %. */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
-const DURATION_SECS = 4;
-const REQUESTS_PER_SEC = 100;
+const DURATION_SECS = 5;
+const REQUESTS_PER_SEC = 200;
 const CONNECTIONS = 8;
 const PATHS = [
   "/v2/svc/user?fid=2",
   "/v2/svc/feed/user/casts?fid=3&limit=25",
   "/v2/svc/user/bulk?fids=2,3,4",
 ];
+/** The node and the sink share a core, the clients have the other one. */
+const SERVERS = ["taskset", "-c", "0"];
+const CLIENTS = ["taskset", "-c", "1"];
+/** The attacker gives way to the reads on their core. */
+const ATTACKER = [...CLIENTS, "nice", "-n", "19"];
+
+type Target = Pick<Attack, "url" | "hubAddress">;
+type Turn = LatencyRun & Partial<AttackRun> & { readonly nodeCpuShare: number };
 
 /**
- * Measures what one client notices of another one at full force, on each surface in turn: reads at a fixed rate with the neighbour, in turns
- * with the same reads without it. The goal is a 99th percentile of at most 1.10. The neighbour is a process of its own, so on a machine with
- * two cores it also takes CPU time that the node cannot give to anybody; the figures contain that.
+ * Measures what one client notices of another one at full force, on each surface in turn: reads at a fixed rate while the attacker attacks the
+ * node, and while it attacks, at the same rate, a bare sink beside the node. The sink refuses everything at once, so the attack takes the same
+ * connections, bytes and cycles of the machine, and the ratio is what the node adds. The goal is a p99 of at most 1.10.
  */
 export async function benchNeighbour(): Promise<Figure[]> {
   using dir = tempDir();
   await using node = await startNode({
-    command: fromSources,
+    command: [...SERVERS, ...fromSources],
     dataDir: `${dir.path}/data`,
     demo: true,
     args: [
@@ -31,57 +41,105 @@ export async function benchNeighbour(): Promise<Figure[]> {
       ...["--set", "http.trusted_proxies=127.0.0.0/8"],
     ],
   });
+  await using sink = await startSink();
   const { hostname, port } = new URL(node.url);
-  const load = { hostname, port: Number(port), paths: PATHS, connections: CONNECTIONS, isUncached: true };
-  const read = (durationSecs: number): Promise<LatencyRun> =>
-    runOpenLoop({
-      ...load,
-      durationSecs,
-      requestsPerSec: REQUESTS_PER_SEC,
-      fields: "x-forwarded-for: 203.0.113.7\r\n",
-    });
-  await read(DURATION_SECS);
+  const read = async (): Promise<Turn> => {
+    const beforeUs = cpuMicrosOf(node.pid);
+    const run = await runOpenLoop(
+      {
+        ...{ hostname, port: Number(port), paths: PATHS, connections: CONNECTIONS, isUncached: true },
+        durationSecs: DURATION_SECS,
+        requestsPerSec: REQUESTS_PER_SEC,
+        fields: "x-forwarded-for: 203.0.113.7\r\n",
+        sleeps: true,
+      },
+      CLIENTS,
+    );
+    return { ...run, nodeCpuShare: (cpuMicrosOf(node.pid) - beforeUs) / (DURATION_SECS * 1e6) };
+  };
+  const readBeside = async (attack: Attack): Promise<Turn> => {
+    const attacker = await startAttacker(attack);
+    const run = await read();
+    return { ...run, ...(await attacker.end()) };
+  };
+  await read();
+  process.stdout.write(`\n${clientSharesTable()}\n\n`);
   const figures: Figure[] = [];
   const only = process.env.BENCH_SURFACES?.split(",");
   for (const surface of SURFACES.filter((each) => only === undefined || only.includes(each))) {
-    const alone: LatencyRun[] = [];
-    const beside: LatencyRun[] = [];
+    const alone: Turn[] = [];
+    const control: Turn[] = [];
+    const attacked: Turn[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      alone.push(await read(DURATION_SECS));
-      await using _ = await startNeighbour(surface, node);
-      beside.push(await read(DURATION_SECS));
+      alone.push(await read());
+      const turn = await readBeside({ surface, ...target(node) });
+      attacked.push(turn);
+      control.push(
+        await readBeside({ surface, ...target(sink), maxPerSec: Math.max(1, turn.attemptsPerSec ?? 0) }),
+      );
     }
-    const errors = beside.reduce((sum, run) => sum + run.errors, 0);
+    const errors = attacked.reduce((sum, run) => sum + run.errors, 0);
     for (const at of ["p50Ms", "p99Ms"] as const) {
-      const baseline = median(alone.map((run) => run[at]));
-      const value = median(beside.map((run) => run[at]));
+      const of = (runs: readonly Turn[]) => median(runs.map((run) => run[at]));
+      const ratios = attacked.map((run, round) => run[at] / (control[round]?.[at] ?? Number.NaN));
+      const interval = [Math.min(...ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2)).join("-");
       figures.push({
         what: `${at.slice(0, 3)} beside ${surface}${errors > 0 ? `, ${errors} errors` : ""}`,
-        value,
+        value: of(attacked),
         unit: "ms",
-        ratio: { of: `alone, ${baseline.toFixed(2)} ms`, value: value / baseline },
+        ratio: {
+          of: `${of(control).toFixed(2)} ms beside the sink (${interval}); alone ${of(alone).toFixed(2)} ms`,
+          value: median(ratios),
+        },
       });
     }
+    figures.push({
+      what: `longest wait beside ${surface}`,
+      value: Math.max(...attacked.map(({ maxMs }) => maxMs)),
+      unit: `ms   ${describe(attacked)}; sink: ${describe(control)}`,
+    });
   }
   return figures;
 }
 
-/** Starts the neighbour; it is at full force when its first line is read. */
-async function startNeighbour(
-  surface: Surface,
-  { url, hubAddress }: { readonly url: string; readonly hubAddress: string },
-): Promise<AsyncDisposable> {
+const target = ({ url, hubAddress }: Target): Target => ({ url, hubAddress });
+
+function describe(turns: readonly Turn[]): string {
+  const attempts = median(turns.map(({ attemptsPerSec = 0 }) => attemptsPerSec));
+  const bytes = median(turns.map(({ bytesPerSec = 0 }) => bytesPerSec));
+  const cpu = median(turns.map(({ nodeCpuShare }) => nodeCpuShare));
+  return `${Math.round(attempts)}/s, ${(bytes / 1e6).toFixed(1)} MB/s, node ${Math.round(cpu * 100)} % of its core`;
+}
+
+async function startSink(): Promise<Target & AsyncDisposable> {
+  const script = join(import.meta.dir, "processes/bare-sink.ts");
+  const child = Bun.spawn([...SERVERS, process.execPath, script], { stdout: "pipe", stderr: "inherit" });
+  const first = await child.stdout.getReader().read();
+  return {
+    ...JSON.parse(new TextDecoder().decode(first.value)),
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+    },
+  };
+}
+
+/** Starts the attacker; it is at full force when its first line is read. */
+async function startAttacker(attack: Attack): Promise<{ readonly end: () => Promise<AttackRun> }> {
   const script = join(import.meta.dir, "processes/hostile-neighbour.ts");
-  const child = Bun.spawn([process.execPath, script, surface, url, hubAddress], {
+  const child = Bun.spawn([...ATTACKER, process.execPath, script, JSON.stringify(attack)], {
+    stdin: "pipe",
     stdout: "pipe",
     stderr: "inherit",
   });
   const reader = child.stdout.getReader();
   await reader.read();
   return {
-    async [Symbol.asyncDispose]() {
-      child.kill();
+    async end() {
+      await child.stdin.end();
+      const second = await reader.read();
       await child.exited;
+      return JSON.parse(new TextDecoder().decode(second.value));
     },
   };
 }

@@ -8,7 +8,7 @@ import { openState, statePath } from "../src/db/state/database.ts";
 import { demoNetwork } from "../src/demo/network.ts";
 import { type Random, seededRandom } from "../src/demo/random.ts";
 import { createIngestEngine } from "../src/ingest/engine.ts";
-import { computeRankings } from "../src/ingest/ranking/compute.ts";
+import { computeRankings } from "../src/ingest/ranking.ts";
 import { decodeRecord, type IngestRecord } from "../src/ingest/record.ts";
 import { canonicalKey } from "../src/protocol/auth-address.ts";
 import { messageHash } from "../src/protocol/message-hash.ts";

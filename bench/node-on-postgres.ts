@@ -1,6 +1,8 @@
 import { SQL } from "bun";
 import pino from "pino";
-import { appRoutes } from "../src/api/native/apps/routes.ts";
+import type { ApiDeps } from "../src/api/deps.ts";
+import { pluginOf } from "../src/api/op.ts";
+import { appOperations } from "../src/api/operations/apps/apps.ts";
 import { createApps } from "../src/apps/app-store.ts";
 import { createNonces } from "../src/auth/nonce-store.ts";
 import { indexPath, openIndexReader } from "../src/db/index/database.ts";
@@ -101,7 +103,9 @@ async function benchSigned(database: PostgresDatabase): Promise<Figure[]> {
   };
   const https = [local, remote].map((state) => {
     const common = { config: configWith(), clock: systemClock, log };
-    const plugins = [appRoutes(createManagement({ common, index, state }))];
+    const plugins = [
+      pluginOf("native", appOperations, createManagement({ common, index, state }) as ApiDeps),
+    ];
     return runHttp({ plugins, clock: systemClock, logLevel: "info" });
   });
   const rates: [number[], number[]] = [[], []];

@@ -16,6 +16,11 @@ export interface LoadOptions {
   readonly isUncached: boolean;
   /** Header fields of each request, each with its line break. Default: none. */
   readonly fields?: string;
+  /**
+   * Sleeps between requests, for a generator that shares its core, and counts the time of a request from its own wake-up. Default: it waits
+   * busily, and its wake-ups cost nothing.
+   */
+  readonly sleeps?: boolean;
 }
 
 export interface LatencyRun {
@@ -131,7 +136,7 @@ export class Connection {
 }
 
 async function run(options: LoadOptions): Promise<LatencyRun> {
-  const { paths, isUncached, requestsPerSec, durationSecs, connections } = options;
+  const { paths, isUncached, requestsPerSec, durationSecs, connections, sleeps = false } = options;
   const total = Math.round(requestsPerSec * durationSecs);
   const timesMs = new Float64Array(total);
   const done = Promise.withResolvers<void>();
@@ -145,7 +150,9 @@ async function run(options: LoadOptions): Promise<LatencyRun> {
   const idle: Connection[] = [];
   // The number of requests that are due by now. Those not yet sent wait for a connection and are sent in order.
   let scheduled = 0;
-  const dueAt = (request: number) => startedAt + (request / requestsPerSec) * 1000;
+  const noticedAt = new Float64Array(total);
+  const dueAt = (request: number) =>
+    sleeps ? (noticedAt[request] ?? 0) : startedAt + (request / requestsPerSec) * 1000;
   const onEnd = (connection: Connection, ok: boolean) => {
     timesMs[finished++] = performance.now() - connection.dueAt;
     if (!ok) errors += 1;
@@ -158,13 +165,19 @@ async function run(options: LoadOptions): Promise<LatencyRun> {
   idle.push(...all);
   const startedAt = performance.now();
   const tick = () => {
-    scheduled = Math.min(total, Math.ceil(((performance.now() - startedAt) / 1000) * requestsPerSec));
+    const nowMs = performance.now();
+    const before = scheduled;
+    scheduled = Math.min(total, Math.ceil(((nowMs - startedAt) / 1000) * requestsPerSec));
+    noticedAt.fill(nowMs, before, scheduled);
     while (sent < scheduled) {
       const connection = idle.pop();
       if (!connection) break;
       send(connection, dueAt(sent));
     }
-    if (scheduled < total) setImmediate(tick);
+    if (scheduled >= total) return;
+    if (sleeps)
+      setTimeout(tick, Math.max(0, startedAt + (scheduled / requestsPerSec) * 1000 - performance.now()));
+    else setImmediate(tick);
   };
   tick();
   await done.promise;
@@ -174,9 +187,9 @@ async function run(options: LoadOptions): Promise<LatencyRun> {
   return { requests: total, errors, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
 }
 
-/** Runs the generator in a separate process. */
-export async function runOpenLoop(options: LoadOptions): Promise<LatencyRun> {
-  const child = Bun.spawn([process.execPath, import.meta.path, JSON.stringify(options)], {
+/** Runs the generator in a separate process, started by the command `by`, such as taskset. */
+export async function runOpenLoop(options: LoadOptions, by: readonly string[] = []): Promise<LatencyRun> {
+  const child = Bun.spawn([...by, process.execPath, import.meta.path, JSON.stringify(options)], {
     stdout: "pipe",
     stderr: "inherit",
   });

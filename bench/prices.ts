@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { priceOf } from "../src/api/shared/prices.ts";
+import { OPERATIONS } from "../src/api/operations.ts";
 import { indexPath } from "../src/db/index/database.ts";
 import { seededRandom } from "../src/demo/random.ts";
 import { leastCpuUsOfEach, REQUESTS, startInProcess } from "./in-process.ts";
@@ -65,7 +65,7 @@ export async function benchPrices(): Promise<Figure[]> {
     const { status } = await send();
     if (status !== 200) throw new Error(`${route} returned ${status}`);
     const [us = 0] = await leastCpuUsOfEach(BATCHES, [send]);
-    const units = priceOf(`/v2/svc${route}`)?.(ASKED) ?? 1;
+    const units = OPERATIONS.find(({ path }) => path === route)?.price?.(ASKED) ?? 1;
     const ratio = { of: `${units} units of ${UNIT_US} us`, value: us / (units * UNIT_US) };
     figures.push({ what: route, value: us, unit: "us of CPU per request", ratio });
   }

@@ -1,8 +1,9 @@
 import pino from "pino";
 import { keccak256, recoverTypedDataAddress } from "viem";
-import { appRoutes } from "../src/api/native/apps/routes.ts";
-import { recoverSigner } from "../src/auth/recover.ts";
-import { createSignedOpHasher, signedOpTypedData } from "../src/auth/typed-data.ts";
+import type { ApiDeps } from "../src/api/deps.ts";
+import { pluginOf } from "../src/api/op.ts";
+import { appOperations } from "../src/api/operations/apps/apps.ts";
+import { createSignedOpHasher, recoverSigner, signedOpTypedData } from "../src/auth/typed-data.ts";
 import { serviceNames } from "../src/config/names.ts";
 import { indexPath, openIndexReader } from "../src/db/index/database.ts";
 import { openState, statePath } from "../src/db/state/database.ts";
@@ -47,7 +48,11 @@ export async function benchSigned(): Promise<Figure[]> {
     state: localStores(state),
   });
   // The log level is the default of a node.
-  const http = runHttp({ plugins: [appRoutes(management)], clock: systemClock, logLevel: "info" });
+  const http = runHttp({
+    plugins: [pluginOf("native", appOperations, management as ApiDeps)],
+    clock: systemClock,
+    logLevel: "info",
+  });
   const took = { viem: [] as Took[], own: [] as Took[], requests: [] as Took[] };
   for (let run = 0; run < WARM_UP_RUNS + RUNS; run += 1) {
     const requests = await signAll();

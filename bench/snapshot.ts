@@ -30,7 +30,7 @@ export async function benchSnapshot(): Promise<Figure[]> {
   const bytes = { index: 0, compressed: 0 };
   for (let run = 0; run < RUNS; run++) {
     using dir = tempDir();
-    const follow = ["--set", `upstream.url=http://${upstream.address}`];
+    const follow = ["--set", `upstream.url=http://${upstream.address}`, "--set", "trust.level=node"];
     const serve = (name: string) => startReady(svc, `${dir.path}/${name}`, follow);
     const command = (...args: string[]) => secondsOf(() => runToEnd([svc, ...follow, ...args]));
     const first = await serve("first");

@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
 import { openState, type StateDatabase, statePath } from "../src/db/state/database.ts";
+import { COPIED_TABLES } from "../src/node/state-copy/copied-tables.ts";
 import { copyToPostgres } from "../src/node/state-copy/copy-to-postgres.ts";
 import { copyToSqlite } from "../src/node/state-copy/copy-to-sqlite.ts";
 import { onPostgresState } from "../src/node/state-copy/postgres-tables.ts";
 import { sqliteLines } from "../src/node/state-copy/sqlite-tables.ts";
-import { COPIED_STATE } from "../src/node/state-copy/tables.ts";
 import { systemClock } from "../src/runtime/clock.ts";
 import { createDatabase } from "../test/support/postgres/database.ts";
 import { tempDir } from "../test/support/program.ts";
@@ -102,7 +102,7 @@ function fill({ sqlite }: StateDatabase): void {
 
 function bareLines(file: string) {
   using state = openState(file, { mayBeMoved: true });
-  return COPIED_STATE.map((table) => ({ table, chunks: [...sqliteLines(state.sqlite, table)] }));
+  return COPIED_TABLES.map((table) => ({ table, chunks: [...sqliteLines(state.sqlite, table)] }));
 }
 
 async function secondsOf(work: () => Promise<unknown>): Promise<number> {

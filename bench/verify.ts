@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import type { MessagePage } from "../src/ingest/verify/verifier.ts";
 import { startVerifierPool } from "../src/ingest/verify/verifier-pool.ts";
-import { packBytes } from "../src/lib/byte-list.ts";
-import { workerUrls } from "../src/node/worker-urls.ts";
+import { packBytes } from "../src/lib/bytes.ts";
+import { workerUrl } from "../src/node/worker-urls.ts";
 import { slotOf } from "../src/protocol/merge-rules.ts";
 import { encodeMessage, signedMessageFromWire } from "../src/protocol/signed-message.ts";
 import type { Message } from "../src/protocol/wire/generated/message.ts";
@@ -59,7 +59,7 @@ export async function benchVerify(): Promise<Figure[]> {
 async function poolRate(messages: readonly Message[], threads: number) {
   const pool = startVerifierPool({
     threads,
-    openThread: () => new Worker(workerUrls.verifier),
+    openThread: () => new Worker(workerUrl("verifier")),
     context: () => ({ network: 1, nowUnixSecs: Math.floor(Date.now() / 1000), isHistory: true }),
     onCrash: (reason) => {
       throw new Error(reason);

@@ -14,7 +14,7 @@ const OWNER_FID = 1;
 const BASELINE = "SubmitMessage, unary";
 
 /**
- * Measures signed messages over HTTP, each answered when it is on disk, in turns with unary SubmitMessage over gRPC, on a node that
+ * Measures signed messages over HTTP, each with a response when it is on disk, in turns with unary SubmitMessage over gRPC, on a node that
  * follows none: with an API key, and with an idempotency key, which is stored before and settled after the message. Then the same casts as
  * `publishCast` of the SDK sends them, which managed signers sign.
  */

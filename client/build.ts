@@ -1,5 +1,6 @@
 /**
- * Builds the package of the client into `dist/client`, as npm packs it: `bun client/build.ts [outdir]`. One module without code of the
+ * Builds the package of the client into `dist/client`, as npm packs it: `bun client/build.ts [outdir] [origin]`, where the origin is JSON
+ * such as `{"repository":"https://…","bugs":"https://…"}`. One module without code of the
  * platform, so it runs in Node, Bun, Deno, workers and browsers.
  */
 import { mkdirSync, rmSync } from "node:fs";
@@ -8,6 +9,7 @@ import { dependencies, devDependencies, license, version } from "../package.json
 
 const ROOT = join(import.meta.dir, "..");
 const outdir = resolve(process.argv[2] ?? join(ROOT, "dist/client"));
+const { repository, bugs } = JSON.parse(process.argv[3] ?? "{}") as { repository?: string; bugs?: string };
 
 rmSync(outdir, { recursive: true, force: true });
 mkdirSync(outdir, { recursive: true });
@@ -48,6 +50,8 @@ const manifest = {
   version,
   description: "A typed client of svc nodes: reads, signed operations, deliveries, the stream of events",
   license,
+  ...(repository && { repository: { type: "git", url: `git+${repository}.git` } }),
+  ...(bugs && { bugs: { url: bugs } }),
   type: "module",
   exports: { "./client": { types: "./types/index.d.ts", default: "./index.js" } },
   files: ["index.js", "types"],

@@ -20,8 +20,18 @@ export async function buildDeb(options: {
   readonly compressed?: boolean;
   /** Of the package; that of the program by default. */
   readonly packageVersion?: string;
+  /** The URL of the sources. */
+  readonly homepage?: string | undefined;
 }): Promise<string> {
-  const { binary, architecture, outdir, date, compressed = true, packageVersion = version } = options;
+  const {
+    binary,
+    architecture,
+    outdir,
+    date,
+    compressed = true,
+    packageVersion = version,
+    homepage,
+  } = options;
   const root = mkdtempSync(join(tmpdir(), "svc-deb-"));
   try {
     chmodSync(root, 0o755);
@@ -31,7 +41,8 @@ export async function buildDeb(options: {
     for (const script of ["preinst", "postinst", "prerm", "postrm"])
       writeFileSync(join(control, script), withIncludes(script), { mode: 0o755 });
     writeFileSync(join(control, "conffiles"), "/etc/svc/svc.toml\n");
-    writeFileSync(join(control, "control"), controlFile(architecture, packageVersion, Bun.file(binary).size));
+    const fields = { architecture, packageVersion, bytes: Bun.file(binary).size, homepage };
+    writeFileSync(join(control, "control"), controlFile(fields));
     const file = join(outdir, `svc_${packageVersion}_${architecture}.deb`);
     const compression = compressed ? ["-Zxz", "-z1"] : ["-Znone"];
     const built = Bun.spawnSync(["dpkg-deb", "--root-owner-group", ...compression, "--build", root, file], {
@@ -50,7 +61,13 @@ function withIncludes(script: string): string {
   return read(script).replace(/^#include (\S+)$/gm, (_, name: string) => read(name).trimEnd());
 }
 
-function controlFile(architecture: DebianArchitecture, packageVersion: string, bytes: number): string {
+function controlFile(options: {
+  readonly architecture: DebianArchitecture;
+  readonly packageVersion: string;
+  readonly bytes: number;
+  readonly homepage: string | undefined;
+}): string {
+  const { architecture, packageVersion, bytes, homepage } = options;
   const fields: Readonly<Record<string, string>> = {
     Package: "svc",
     Version: packageVersion,
@@ -60,6 +77,7 @@ function controlFile(architecture: DebianArchitecture, packageVersion: string, b
     Depends: "libc6 (>= 2.31), adduser, init-system-helpers (>= 1.52)",
     Section: "net",
     Priority: "optional",
+    ...(homepage && { Homepage: homepage }),
     Description: `${description}\n One executable with everything inside. It runs as the user svc, keeps its data in /var/lib/svc and\n reads /etc/svc/svc.toml.`,
   };
   return `${Object.entries(fields)

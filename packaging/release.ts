@@ -1,5 +1,6 @@
 /**
- * Makes all files of a release: `bun run release [--targets linux-x64,…] [--outdir dist/release] [--download-url <url>]`.
+ * Makes all files of a release: `bun run release [--targets linux-x64,…] [--outdir dist/release] [--download-url <url>]
+ * [--repository <url>] [--bugs <url>]`. `bun run release --version 0.2.0` raises the version before (packaging/raise-version.ts).
  * For each target an archive with the program, its unit, completions and manual page; Debian packages for linux; SHA256SUMS; the
  * bill of materials; and `install.sh`, which downloads from `--download-url` (default: the folder that it is in is named by
  * SVC_DOWNLOAD_URL).
@@ -10,6 +11,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { version } from "../src/version.ts";
 import { buildDeb, type DebianArchitecture } from "./deb.ts";
+import { changedMigrations, raiseVersion } from "./raise-version.ts";
 import { createSbom } from "./sbom.ts";
 import { stageArchive, stageIn } from "./stage-files.ts";
 
@@ -36,11 +38,26 @@ const { values } = parseArgs({
     "download-url": { type: "string", default: "" },
     /** Programs that were built before, as `svc-<target>`; without it they are built. */
     binaries: { type: "string" },
+    /** Where the sources are, and where to report bugs (default: the issues of the repository). */
+    repository: { type: "string" },
+    bugs: { type: "string" },
+    /** Raises the version and ends. */
+    version: { type: "string" },
     "no-packages": { type: "boolean", default: false },
     /** Of the release, for what is generated (ISO 8601); now by default. */
     date: { type: "string", default: new Date().toISOString() },
   },
 });
+if (values.version !== undefined) {
+  await raiseVersion(ROOT, { version: values.version, date: values.date.slice(0, 10) });
+  process.stdout.write(
+    `The version is ${values.version}. Review CHANGELOG.md, commit, and tag v${values.version}.\n`,
+  );
+  process.exit(0);
+}
+const changed = await changedMigrations(ROOT);
+if (changed.length > 0) throw new Error(`migrations of a release have changed: ${changed.join(", ")}`);
+const origin = originOf(values);
 const targets = values.targets.split(",").filter(Boolean);
 const outdir = resolve(values.outdir);
 const day = values.date.slice(0, 10);
@@ -55,13 +72,14 @@ try {
     const binary = join(binaries, `svc-${target}`);
     await archive(target, binary);
     const architecture = DEBIAN[target];
-    if (architecture && !values["no-packages"]) await buildDeb({ binary, architecture, outdir, date: day });
+    if (architecture && !values["no-packages"])
+      await buildDeb({ binary, architecture, outdir, date: day, homepage: origin.repository });
   }
 } finally {
   if (values.binaries === undefined) rmSync(binaries, { recursive: true, force: true });
 }
 clientPackage();
-const sbom = await createSbom({ timestamp: values.date });
+const sbom = await createSbom({ timestamp: values.date, ...origin });
 writeFileSync(join(outdir, `svc-${version}.cdx.json`), `${JSON.stringify(sbom, null, 2)}\n`);
 const installer = await Bun.file(join(import.meta.dir, "install.sh")).text();
 writeFileSync(
@@ -73,6 +91,18 @@ writeFileSync(
 );
 await writeSums();
 process.stdout.write(`${readdirSync(outdir).sort().join("\n")}\n`);
+
+/** What the packages name as their sources and as the place for bugs; nothing without `--repository`. */
+function originOf({ repository, bugs }: { readonly repository?: string; readonly bugs?: string }): {
+  readonly repository?: string;
+  readonly bugs?: string;
+} {
+  for (const url of [repository, bugs])
+    if (url !== undefined && URL.parse(url)?.protocol !== "https:")
+      throw new Error(`not an https URL: ${url}`);
+  const issues = bugs ?? (repository && `${repository}/issues`);
+  return { ...(repository && { repository }), ...(issues && { bugs: issues }) };
+}
 
 /** Writes `svc-<version>-<target>.tar.gz`, whose one folder has the same name. */
 async function archive(target: string, binary: string): Promise<void> {
@@ -90,7 +120,7 @@ async function archive(target: string, binary: string): Promise<void> {
 function clientPackage(): void {
   const folder = mkdtempSync(join(tmpdir(), "svc-client-"));
   try {
-    run([process.execPath, "client/build.ts", join(folder, "package")]);
+    run([process.execPath, "client/build.ts", join(folder, "package"), JSON.stringify(origin)]);
     run([
       "tar",
       "--owner=0",

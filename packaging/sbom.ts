@@ -25,7 +25,16 @@ interface LockFile {
  * The bill of materials of a release as CycloneDX 1.6 JSON: the packages that the program is built from, as the lock file pins
  * them (the page's are among them), its icons, and Bun, which is inside the executable. Packages that only tests and builds use are not in it.
  */
-export async function createSbom(options: { readonly timestamp: string }): Promise<object> {
+export async function createSbom(options: {
+  readonly timestamp: string;
+  readonly repository?: string;
+  readonly bugs?: string;
+}): Promise<object> {
+  const { timestamp, repository, bugs } = options;
+  const externalReferences = [
+    ...(repository ? [{ type: "vcs", url: repository }] : []),
+    ...(bugs ? [{ type: "issue-tracker", url: bugs }] : []),
+  ];
   const lock = Bun.JSONC.parse(await Bun.file(join(ROOT, "bun.lock")).text()) as LockFile;
   const components = shippedPackages(lock).map(([key, locked]) => componentOf(key, locked));
   const bun = {
@@ -53,7 +62,7 @@ export async function createSbom(options: { readonly timestamp: string }): Promi
     serialNumber: `urn:uuid:${serial.slice(0, 8)}-${serial.slice(8, 12)}-4${serial.slice(13, 16)}-8${serial.slice(17, 20)}-${serial.slice(20, 32)}`,
     version: 1,
     metadata: {
-      timestamp: options.timestamp,
+      timestamp,
       component: {
         type: "application",
         "bom-ref": `${name}@${version}`,
@@ -61,6 +70,7 @@ export async function createSbom(options: { readonly timestamp: string }): Promi
         version,
         description,
         licenses: [{ license: { id: license } }],
+        ...(externalReferences.length > 0 && { externalReferences }),
       },
     },
     components: [...components, bun, lucide],

@@ -1,9 +1,9 @@
 import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { examplesOf } from "../src/cli/examples.ts";
 import { createProgram } from "../src/cli/program.ts";
 import { bashCompletion } from "../src/cli/shell/bash-completion.ts";
 import { commandTree } from "../src/cli/shell/command-tree.ts";
+import { examplesOf } from "../src/cli/shell/examples.ts";
 import { fishCompletion } from "../src/cli/shell/fish-completion.ts";
 import { manPage } from "../src/cli/shell/man-page.ts";
 import { zshCompletion } from "../src/cli/shell/zsh-completion.ts";

@@ -4,6 +4,7 @@ import { name, version as packageVersion } from "../package.json" with { type: "
 declare const BUILD_VERSION: string | undefined;
 declare const BUILD_COMMIT: string | undefined;
 declare const BUILD_DATE: string | undefined;
+declare const BUILD_WITHOUT: string | undefined;
 
 /** The name of the program on the command line. */
 export const programName: string = name;
@@ -16,3 +17,6 @@ export const commit: string = typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : 
 
 /** When the binary was built (ISO 8601); "dev" when the sources run. */
 export const buildDate: string = typeof BUILD_DATE === "string" ? BUILD_DATE : "dev";
+
+/** The names of the parts that the binary was built without. */
+export const leftOut: readonly string[] = typeof BUILD_WITHOUT === "string" ? BUILD_WITHOUT.split(",") : [];

@@ -25,17 +25,17 @@ export interface WriterResult {
   readonly packMicros: number;
   /** Bytes of write calls during the measured work. */
   readonly written: number;
-  /** Wall time of the build behind the spool. */
+  /** Wall time of the build after the spool. */
   readonly buildSecs: number;
   readonly maxRssBytes: number;
 }
 
 /**
  * `live`: in the order of time, 1,000 a commit. `by-fid`: row by row in the order of fids, 1,000 a commit. `bulk`: in the order of
- * fids into a spool, then built. `small-cache`: the same with a page cache of 1/30 of the index. `migrate`: from the former
- * index in the data directory. `import`: validated, in the order of time.
+ * fids into a spool, then built. `small-cache`: the same with a page cache of 1/30 of the index. `import`:
+ * validated, in the order of time.
  */
-export type WriterMode = "live" | "by-fid" | "bulk" | "small-cache" | "migrate" | "import";
+export type WriterMode = "live" | "by-fid" | "bulk" | "small-cache" | "import";
 
 const PER_COMMIT = 1000;
 const PER_BATCH = 5000;
@@ -48,7 +48,6 @@ const NETWORK = 1;
 
 const [checkout = "", dataDir = "", mode = "live", count = "0"] = process.argv.slice(2);
 const messageCount = Number(count);
-/** The code of either format: both have these modules, with other types. */
 const load = (path: string) => import(join(checkout, path));
 const { indexPath, openIndexWriter } = await load("src/db/index/database.ts");
 const path: string = indexPath(dataDir);
@@ -145,7 +144,7 @@ async function buildInBulk(options: { cacheKib?: number }): Promise<void> {
   const engine = await startEngine(db);
   const { openBulkBuild } = await load("src/db/index/bulk/open-bulk-build.ts");
   const { packMessages } = await load("src/db/index/bulk/packed-messages.ts");
-  const { splitEncoded } = await load("src/db/index/messages/split-encoded.ts");
+  const { splitEncoded } = await load("src/db/index/messages/split.ts");
   const bulk = openBulkBuild(db, options);
   const append = (batch: readonly SignedMessage[]) => {
     const encoded = batch.map(encodeMessage);
@@ -177,22 +176,6 @@ async function buildInBulk(options: { cacheKib?: number }): Promise<void> {
   });
   buildSecs = (performance.now() - startedAt) / 1000;
   db[Symbol.dispose]();
-}
-
-async function migrate(): Promise<void> {
-  const { FormerIndex } = await load("src/db/index/upgrade/former-index.ts");
-  const { upgradeIndex } = await load("src/db/index/upgrade/upgrade-index.ts");
-  const former = FormerIndex.open(path);
-  const before = process.cpuUsage();
-  const report = await upgradeIndex({
-    former,
-    network: "mainnet",
-    signal: new AbortController().signal,
-    onProgress: () => {},
-  });
-  const { user, system } = process.cpuUsage(before);
-  micros = user + system;
-  messages = report.messages;
 }
 
 async function importSigned(): Promise<void> {
@@ -228,12 +211,10 @@ if (mode === "live" || mode === "by-fid") await writeRows(mode);
 else if (mode === "bulk") await buildInBulk({});
 else if (mode === "small-cache")
   await buildInBulk({ cacheKib: Math.ceil((messageCount * EXPECTED_BYTES) / CACHE_SHARE / 1024) });
-else if (mode === "migrate") await migrate();
 else await importSigned();
 
 const { openState, statePath } = await load("src/db/state/database.ts");
 openState(statePath(dataDir), { mayCreate: true })[Symbol.dispose]();
-/** The number of live messages, which both formats count in this table. */
 function liveMessages(): number {
   using db = new Database(path, { readonly: true });
   return db.query<{ n: number }, []>("SELECT sum(used) AS n FROM store_counts").get()?.n ?? 0;

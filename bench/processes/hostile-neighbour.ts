@@ -1,58 +1,139 @@
-/** A client at full force on one surface: `hostile-neighbour.ts <surface> <url> <hub address>`. It runs until it is killed. */
-import { connect } from "node:net";
+/**
+ * A client at full force on one surface: `hostile-neighbour.ts <JSON of Attack>`. Its first line says that it is at full force. It ends when its
+ * standard input does, and its second line is the JSON of AttackRun.
+ */
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { FidRequest } from "../../src/protocol/wire/generated/state.ts";
 
-export const SURFACES = ["reads", "uploads", "sends", "signed", "lists", "streams"] as const;
+export const SURFACES = ["reads", "uploads", "reconnects", "sends", "signed", "lists", "streams"] as const;
 export type Surface = (typeof SURFACES)[number];
 
+export interface Attack {
+  readonly surface: Surface;
+  readonly url: string;
+  readonly hubAddress: string;
+  /** Attempts a second at most, so that two targets meet the same force. Default: as many as the target takes. */
+  readonly maxPerSec?: number;
+}
+
+export interface AttackRun {
+  readonly attemptsPerSec: number;
+  readonly bytesPerSec: number;
+}
+
+/** What one client machine can send: a line of 1 Gbit/s. */
+const LINE_BYTES_PER_SEC = 125_000_000;
 const ADDRESS = "203.0.113.66";
 const FROM = { "x-forwarded-for": ADDRESS };
 const CONNECTIONS = 64;
 const UPLOADS = 400;
+/** All of a body but its last byte. */
+const ZEROS = Buffer.alloc(3_999_999);
+const PART_BYTES = 256 * 1024;
+const WARM_UP_MS = 500;
+/** Of a request without a body, with its headers. */
+const SMALL_BYTES = 300;
+
+const {
+  surface,
+  url,
+  hubAddress,
+  maxPerSec = Number.POSITIVE_INFINITY,
+} = JSON.parse(import.meta.main ? (process.argv[2] ?? "{}") : "{}") as Attack;
+let attempts = 0;
+let bytes = 0;
+/** When the rate and the line have room for the next attempt. */
+let dueAtMs = performance.now();
+let lineFreeAtMs = dueAtMs;
+
+/** Waits until the rate and the line have room for the next attempt. */
+async function turn(): Promise<void> {
+  const nowMs = performance.now();
+  dueAtMs = Math.max(nowMs, dueAtMs) + 1000 / maxPerSec;
+  const waitMs = Math.max(dueAtMs - 1000 / maxPerSec, lineFreeAtMs) - nowMs;
+  if (waitMs >= 1) await Bun.sleep(waitMs);
+}
+
+function send(sentBytes: number): void {
+  bytes += sentBytes;
+  lineFreeAtMs = Math.max(performance.now(), lineFreeAtMs) + (sentBytes / LINE_BYTES_PER_SEC) * 1000;
+}
 
 async function forever(task: () => Promise<unknown>): Promise<never> {
-  for (;;) await task().catch(() => Bun.sleep(5));
+  for (;;) {
+    await turn();
+    await task().then(
+      () => {
+        attempts += 1;
+      },
+      () => Bun.sleep(5),
+    );
+  }
 }
 
 function flood(connections: number, task: () => Promise<unknown>): void {
   for (let n = 0; n < connections; n += 1) void forever(task);
 }
 
-const readAll = async (response: Promise<Response>) => (await response).arrayBuffer();
+async function call(path: string, init: RequestInit & { readonly headers: Record<string, string> }) {
+  send(SMALL_BYTES + (init.body instanceof Uint8Array ? init.body.byteLength : 0));
+  const response = await fetch(`${url}${path}`, init);
+  await response.arrayBuffer();
+}
 
-const ATTACKS: Readonly<Record<Surface, (url: string, hubAddress: string) => void>> = {
-  reads(url) {
+/** Opens a connection, and sends the head of an upload of 4 MB and at most that many bytes of it, until the target closes. */
+async function upload(bodyBytes: number): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const head = `POST /v1/submitBulkMessages HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${ADDRESS}\r\nContent-Length: 4000000\r\n\r\n`;
+  const all = Buffer.concat([Buffer.from(head), ZEROS.subarray(0, bodyBytes)]);
+  const closed = Promise.withResolvers<void>();
+  let sent = 0;
+  let isOpen = true;
+  /** Writes until the system has no room; `drain` continues. */
+  const write = async (socket: Bun.Socket) => {
+    for (let written = PART_BYTES; isOpen && written === PART_BYTES; ) {
+      written = socket.write(all, sent, Math.min(PART_BYTES, all.length - sent));
+      sent += Math.max(0, written);
+      send(Math.max(0, written));
+      const waitMs = lineFreeAtMs - performance.now();
+      if (waitMs >= 1) await Bun.sleep(waitMs);
+    }
+  };
+  await Bun.connect({
+    hostname,
+    port: Number(port),
+    socket: {
+      open: (socket) => write(socket),
+      drain: (socket) => write(socket),
+      data: () => undefined,
+      end: (socket) => void socket.end(),
+      error: () => closed.resolve(),
+      close: () => {
+        isOpen = false;
+        closed.resolve();
+      },
+    },
+  });
+  await closed.promise;
+}
+
+const ATTACKS: Readonly<Record<Surface, () => void>> = {
+  reads() {
     let n = 0;
     flood(CONNECTIONS, () =>
-      readAll(
-        fetch(`${url}/v2/svc/feed/following?fid=${2 + (n++ % 20)}&limit=100&unused=${n}`, { headers: FROM }),
-      ),
+      call(`/v2/svc/feed/following?fid=${2 + (n++ % 20)}&limit=100&unused=${n}`, { headers: FROM }),
     );
   },
-  uploads(url) {
-    const { hostname, port } = new URL(url);
-    const head = `POST /v1/submitBulkMessages HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${ADDRESS}\r\nContent-Length: 4000000\r\n\r\n`;
-    const body = Buffer.alloc(3_999_999);
-    flood(
-      UPLOADS,
-      () =>
-        new Promise<void>((resolve) => {
-          const socket = connect(Number(port), hostname);
-          socket.on("error", () => undefined);
-          socket.on("close", () => setTimeout(resolve, 5));
-          socket.write(head);
-          socket.write(body);
-        }),
-    );
-  },
-  sends(url) {
+  uploads: () => flood(UPLOADS, () => upload(4_000_000)),
+  /** Uploads whose sender waits for the refusal, and connects again. */
+  reconnects: () => flood(UPLOADS, () => upload(0)),
+  sends() {
     const body = new Uint8Array(1_000_000);
     flood(CONNECTIONS, () =>
-      readAll(fetch(`${url}/v2/svc/frame/notifications/nobody`, { method: "POST", body, headers: FROM })),
+      call("/v2/svc/frame/notifications/nobody", { method: "POST", body, headers: FROM }),
     );
   },
-  signed(url) {
+  signed() {
     const headers = {
       ...FROM,
       "x-svc-fid": "2",
@@ -60,20 +141,18 @@ const ATTACKS: Readonly<Record<Surface, (url: string, hubAddress: string) => voi
       "x-svc-signature": `0x${"11".repeat(64)}1b`,
     };
     flood(CONNECTIONS, () =>
-      readAll(
-        fetch(`${url}/v2/svc/session`, {
-          method: "POST",
-          body: "{}",
-          headers: {
-            ...headers,
-            "x-svc-signed-at": String(Math.floor(Date.now() / 1000)),
-            "x-svc-nonce": `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex")}`,
-          },
-        }),
-      ),
+      call("/v2/svc/session", {
+        method: "POST",
+        body: "{}",
+        headers: {
+          ...headers,
+          "x-svc-signed-at": String(Math.floor(Date.now() / 1000)),
+          "x-svc-nonce": `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex")}`,
+        },
+      }),
     );
   },
-  lists(_url, hubAddress) {
+  lists() {
     const metadata = new Metadata();
     metadata.set("x-forwarded-for", ADDRESS);
     for (let n = 0; n < 8; n += 1) {
@@ -83,7 +162,8 @@ const ATTACKS: Readonly<Record<Surface, (url: string, hubAddress: string) => voi
       flood(
         64,
         () =>
-          new Promise<void>((resolve) =>
+          new Promise<void>((resolve) => {
+            send(SMALL_BYTES);
             client.makeUnaryRequest(
               "/HubService/GetCastsByFid",
               (fid: number) => Buffer.from(FidRequest.encode(FidRequest.fromPartial({ fid })).finish()),
@@ -91,28 +171,32 @@ const ATTACKS: Readonly<Record<Surface, (url: string, hubAddress: string) => voi
               2,
               metadata,
               () => resolve(),
-            ),
-          ),
+            );
+          }),
       );
     }
   },
-  streams(url) {
+  streams() {
     let n = 0;
     flood(CONNECTIONS, () =>
-      readAll(
-        fetch(`${url}/v2/svc/stream?text=${encodeURIComponent(`(?i)[a-z]{1,20}x${n++}`)}`, {
-          method: "HEAD",
-          headers: FROM,
-        }),
-      ),
+      call(`/v2/svc/stream?text=${encodeURIComponent(`(?i)[a-z]{1,20}x${n++}`)}`, {
+        method: "HEAD",
+        headers: FROM,
+      }),
     );
   },
 };
 
 if (import.meta.main) {
-  const [surface, url = "", hubAddress = ""] = process.argv.slice(2);
-  const attack = ATTACKS[surface as Surface];
-  attack(url, hubAddress);
-  await Bun.sleep(500);
+  ATTACKS[surface]();
+  await Bun.sleep(WARM_UP_MS);
+  [attempts, bytes] = [0, 0];
+  const startedMs = performance.now();
   console.log("at full force");
+  for await (const _ of Bun.stdin.stream()) {
+    // Nothing is read but the end.
+  }
+  const secs = (performance.now() - startedMs) / 1000;
+  console.log(JSON.stringify({ attemptsPerSec: attempts / secs, bytesPerSec: bytes / secs }));
+  process.exit(0);
 }

@@ -57,7 +57,7 @@ export async function soakCommand(
   print(`${verdictTable(verdict)}\n${base}.svg\n${base}.json\n`);
   if (values.docs) {
     writeFileSync(join(ROOT, "docs/images/soak.svg"), svg);
-    const page = join(ROOT, "docs/operate.md");
+    const page = join(ROOT, "docs/operate/capacity.md");
     writeFileSync(page, verdictSection(readFileSync(page, "utf8"), verdict));
   }
   return verdict.passed ? 0 : 1;

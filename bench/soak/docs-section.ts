@@ -31,7 +31,7 @@ function textOf(verdict: Verdict): string {
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(" | ")} |`;
   return [
-    `![Memory, descriptors, logs, CPU time and latencies of a node over ${length} of mixed load with faults](images/soak.svg)`,
+    `![Memory, descriptors, logs, CPU time and latencies of a node over ${length} of mixed load with faults](../images/soak.svg)`,
     "",
     `The run of ${startedAt.slice(0, 10)} took ${length}. Below, the ${durationText(windowSecs)} after a warm-up of ${durationText(warmUpSecs)}, and the last ones.`,
     result,

@@ -1,5 +1,5 @@
-import { sealEnvelope } from "../../src/demo/envelope.ts";
 import { createKeyring } from "../../src/demo/keys.ts";
+import { sealEnvelope } from "../../src/demo/push-client.ts";
 import { clientFidsOf } from "../../src/demo/roster.ts";
 import { newSessionKey, sessionHeaders, type TestSession } from "../../test/support/sessions.ts";
 import { type NodeClient, OWNER } from "./node-client.ts";

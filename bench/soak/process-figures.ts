@@ -4,17 +4,12 @@ import { cpuMicrosOf } from "../start.ts";
 import type { NodeFigures } from "./samples.ts";
 
 const GAUGES = [
-  "event_outbox_events",
-  "hub_log_events",
   "hub_subscribers",
   'stream_connections{transport="sse"}',
   'stream_connections{transport="websocket"}',
   'webhook_deliveries{state="queued"}',
   'webhook_deliveries{state="delivered"}',
-  "send_campaigns_queued",
-  "send_campaigns_running",
-  "state_waiting_writes",
-  "http_unsent_bytes",
+  "send_queue_age_seconds",
   'index_rows{kind="messages"}',
 ] as const;
 

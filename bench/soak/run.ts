@@ -62,7 +62,7 @@ export async function runSoak(options: SoakOptions): Promise<void> {
     paths,
     syncedFile: join(dir.path, "synced"),
   });
-  // A conversation that is read gets no replies: it would grow, and the bare server's answer would not.
+  // A conversation that is read gets no replies: it would grow, and the bare server's response would not.
   const load = await startLoad({ node, receivers, targets: targets.slice(PATHS_OF_KIND), tally });
   const status = (await (await fetch(`${node.url}/status`)).json()) as { version: string };
   const samples = createSampleFile(file, {
@@ -87,7 +87,7 @@ export async function runSoak(options: SoakOptions): Promise<void> {
       const figures = await readNodeFigures({ pid: node.pid, url: node.url, dataDir, withAnonymous }).catch(
         (cause) => tally.failed("sample", cause),
       );
-      // A machine that stands still costs a sample, not the run.
+      // A machine that stalls costs a sample, not the run.
       if (!figures) continue;
       const probes = await prober.take();
       const { done, failed, tookUs } = tally.take();

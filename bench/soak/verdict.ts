@@ -10,7 +10,7 @@ export interface Verdict {
   readonly warmUpSecs: number;
   readonly windowSecs: number;
   readonly figures: readonly VerdictFigure[];
-  /** Least-squares growth of resident memory behind the warm-up. */
+  /** Least-squares growth of resident memory after the warm-up. */
   readonly memoryGrowthPerHour: number;
   readonly failed: Readonly<Record<string, number>>;
   readonly failedShare: number;
@@ -19,7 +19,7 @@ export interface Verdict {
 export interface VerdictFigure {
   readonly name: string;
   readonly unit: string;
-  /** The value in the window behind the warm-up, and in the last window. */
+  /** The value in the window after the warm-up, and in the last window. */
   readonly first: number;
   readonly last: number;
   readonly passed: boolean;
@@ -31,14 +31,14 @@ const WINDOW_SHARE = 1 / 8;
 const BUCKETS_PER_WINDOW = 12;
 const MIN_BUCKETS = 4;
 const MAX_GROWTH = 1.1;
-/** Of a count such as that of descriptors: one connection more is no growth. */
+/** Of a count such as that of descriptors: one connection more is not growth. */
 const MIN_GROWTH = 2;
 /** Calls that failed although they should not have, at most. */
 const MAX_FAILED_SHARE = 0.001;
 const BYTES_PER_MB = 1e6;
 
 /**
- * Compares the last window of a run with the first one behind the warm-up: nothing may be more than 10 % higher. Latencies and CPU time are ratios
+ * Compares the last window of a run with the first one after the warm-up: nothing may be more than 10 % higher. Latencies and CPU time are ratios
  * to a bare server that was asked in turns, because the machine may have other work. Throws for a run that is too short to have windows.
  */
 export function evaluate({ start, samples }: SoakRun): Verdict {

@@ -20,7 +20,7 @@ CREATE INDEX "delivery_attempts_by_delivery" ON "delivery_attempts" ("delivery")
 --> statement-breakpoint
 CREATE SEQUENCE "audit_entries_seq";
 --> statement-breakpoint
--- What API keys, managed signers and writes have done, as in `src/db/state/schema/audit.ts`.
+-- What API keys, managed signers and writes have done, as `auditEntries` in `src/audit/audit-store.ts`.
 CREATE TABLE "audit_entries" (
 	"seq" bigint DEFAULT nextval('audit_entries_seq') NOT NULL,
 	"at_ms" bigint NOT NULL,

@@ -11,8 +11,8 @@ export interface Alert {
   readonly summary: string;
   /** What to do. */
   readonly action: string;
-  /** A heading of docs/operate.md, or of another document in docs, that says more. */
-  readonly runbook: `#${string}` | `${string}.md#${string}`;
+  /** The page and heading that say more, relative to docs/operate/watch.md. */
+  readonly runbook: `${string}.md#${string}`;
 }
 
 const SECONDS = { m: 60, h: 3600 } as const;
@@ -35,10 +35,10 @@ export const alerts: readonly Alert[] = [
     severity: "critical",
     expr: `up{job="svc"} == 0`,
     for: "2m",
-    summary: "The node does not answer Prometheus.",
+    summary: "The node does not respond to Prometheus.",
     action:
       "Look at the supervisor and the end of the log: exit code 1 is a setting to correct, 75 is worth another try.",
-    runbook: "#exit-codes",
+    runbook: "install.md#exit-codes",
   },
   {
     name: "Restarts",
@@ -46,7 +46,7 @@ export const alerts: readonly Alert[] = [
     expr: "changes(svc_process_start_time_seconds[30m]) > 2",
     summary: "The process has started at least three times within 30 minutes.",
     action: "The last lines of the log before each start name the reason.",
-    runbook: "#exit-codes",
+    runbook: "install.md#exit-codes",
   },
   {
     name: "PartDoesNotRespond",
@@ -57,7 +57,7 @@ export const alerts: readonly Alert[] = [
     summary: "The thread {{ $labels.part }} does not respond.",
     action:
       "See its last fault on the status page or in the log. A restart loses nothing that was acknowledged.",
-    runbook: "#health",
+    runbook: "watch.md#health",
   },
   {
     name: "NotReady",
@@ -66,7 +66,7 @@ export const alerts: readonly Alert[] = [
     for: "15m",
     summary: "The node has not been ready for 15 minutes.",
     action: "`/ready` says why. A fill takes hours: silence the alert until its end.",
-    runbook: "#health",
+    runbook: "watch.md#health",
   },
   {
     name: "UpstreamLost",
@@ -75,7 +75,7 @@ export const alerts: readonly Alert[] = [
     for: "2m",
     summary: "The followed node is not connected, or is not a Farcaster node.",
     action: "`/status` has the last fault. Check the followed node, `upstream.url` and the network between.",
-    runbook: "#health",
+    runbook: "watch.md#health",
   },
   {
     name: "BehindUpstream",
@@ -85,7 +85,7 @@ export const alerts: readonly Alert[] = [
     summary: "The index is {{ $value | humanizeDuration }} behind the network.",
     action:
       "If the applied block rises, the node is too slow: look at CPU and disk. If not, the followed node is behind or away.",
-    runbook: "#health",
+    runbook: "watch.md#health",
   },
   {
     name: "IndexBacklog",
@@ -93,7 +93,7 @@ export const alerts: readonly Alert[] = [
     expr: "min_over_time(svc_ingest_queue_records[10m]) > 1000",
     summary: "{{ $value }} records or more have waited for the writer of the index for 10 minutes.",
     action: "The disk or the CPU does not keep up with what is submitted.",
-    runbook: "#hardware",
+    runbook: "capacity.md#hardware",
   },
   {
     name: "CannotWrite",
@@ -103,7 +103,7 @@ export const alerts: readonly Alert[] = [
     summary: "The last write of the database {{ $labels.database }} failed, or it is damaged.",
     action:
       "`/ready` has the reason. Check the disk: full, read-only or failing. The node continues by itself once it can write; a damaged database needs a restore.",
-    runbook: "#storage-faults",
+    runbook: "watch.md#storage-faults",
   },
   {
     name: "DiskAlmostFull",
@@ -112,7 +112,7 @@ export const alerts: readonly Alert[] = [
     for: "5m",
     summary: "Less than 2 GB are free on the disk of the data directory.",
     action: "Make room or enlarge the disk. Nothing is written without space.",
-    runbook: "#storage-faults",
+    runbook: "watch.md#storage-faults",
   },
   {
     name: "DiskFillsUp",
@@ -121,7 +121,7 @@ export const alerts: readonly Alert[] = [
     for: "1h",
     summary: "At the speed of the last six hours the disk is full within two days.",
     action: "Enlarge the disk, or follow fewer fids.",
-    runbook: "#hardware",
+    runbook: "capacity.md#hardware",
   },
   {
     name: "IndexAlmostFull",
@@ -130,7 +130,7 @@ export const alerts: readonly Alert[] = [
     for: "5m",
     summary: "The index has reached 90 % of `index.max_bytes`.",
     action: "Raise the bound, keep events for a shorter time, or follow fewer fids and compact the index.",
-    runbook: "#size-of-the-index",
+    runbook: "capacity.md#size-of-the-index",
   },
   {
     name: "IndexFull",
@@ -139,7 +139,7 @@ export const alerts: readonly Alert[] = [
     for: "1m",
     summary: "The index is at `index.max_bytes`: nothing more is merged.",
     action: "Raise the bound and restart, or stop the node and compact the index.",
-    runbook: "#size-of-the-index",
+    runbook: "capacity.md#size-of-the-index",
   },
   {
     name: "ServerErrors",
@@ -151,7 +151,7 @@ export const alerts: readonly Alert[] = [
     summary: "{{ $value | humanizePercentage }} of the responses are server errors.",
     action:
       "The log has the request id and the reason of each. 501 does not count: the route does not exist here.",
-    runbook: "#health",
+    runbook: "watch.md#health",
   },
   {
     name: "Slow",
@@ -160,15 +160,15 @@ export const alerts: readonly Alert[] = [
     for: "10m",
     summary: "One request of a hundred takes {{ $value | humanizeDuration }} or longer.",
     action: "See the busiest routes on the dashboard, then CPU, disk and `http.workers`.",
-    runbook: "#hardware",
+    runbook: "capacity.md#hardware",
   },
   {
     name: "ConnectionsRefused",
     severity: "critical",
     expr: rose("svc_http_accept_pauses_total", "15m"),
     summary: "The node has stopped accepting connections for lack of file descriptors.",
-    action: "Raise LimitNOFILE, or find the client that opens so many connections.",
-    runbook: "#hardware",
+    action: "Raise LimitNOFILE, or find the client that opens the connections.",
+    runbook: "capacity.md#hardware",
   },
   {
     name: "FileDescriptors",
@@ -177,7 +177,7 @@ export const alerts: readonly Alert[] = [
     for: "5m",
     summary: "{{ $value | humanizePercentage }} of the file descriptors are open.",
     action: "Raise LimitNOFILE before connections are refused.",
-    runbook: "#hardware",
+    runbook: "capacity.md#hardware",
   },
   {
     name: "StateCannotBeWritten",
@@ -185,17 +185,17 @@ export const alerts: readonly Alert[] = [
     expr: `svc_state_stalled_seconds > 5 or ${rose("svc_state_expired_writes_total", "5m")}`,
     summary: "Writes of the state wait for too long, or were given up with 503.",
     action: "Another process holds the lock of state.db, or the disk is slow.",
-    runbook: "#storage-faults",
+    runbook: "watch.md#storage-faults",
   },
   {
     name: "PostgresAway",
     severity: "critical",
     expr: "svc_state_up == 0",
     for: "1m",
-    summary: "PostgreSQL does not answer this node.",
+    summary: "PostgreSQL does not respond to this node.",
     action:
-      "Reads go on, what needs the state is 503. Check PostgreSQL and the network; the node reconnects by itself.",
-    runbook: "many-nodes.md#when-something-fails",
+      "Reads continue, what needs the state is 503. Check PostgreSQL and the network; the node reconnects by itself.",
+    runbook: "../many-nodes.md#when-something-fails",
   },
   {
     name: "NodeFenced",
@@ -204,7 +204,7 @@ export const alerts: readonly Alert[] = [
     for: "1m",
     summary: "The node starts no calls to webhooks and clients: its lease has ended.",
     action: "It has not reached PostgreSQL for seconds. Other nodes have taken over its work.",
-    runbook: "many-nodes.md#when-something-fails",
+    runbook: "../many-nodes.md#when-something-fails",
   },
   {
     name: "StateWentBack",
@@ -213,7 +213,7 @@ export const alerts: readonly Alert[] = [
     summary: "The state may have gone back to an earlier time.",
     action:
       "PostgreSQL was restored, or failed over to a standby that lagged. Requests that were signed before are refused.",
-    runbook: "#with-the-state-in-postgresql",
+    runbook: "backup.md#with-the-state-in-postgresql",
   },
   {
     name: "ClocksDiffer",
@@ -222,7 +222,7 @@ export const alerts: readonly Alert[] = [
     for: "5m",
     summary: "The clocks of this machine and of PostgreSQL differ by {{ $value | humanizeDuration }}.",
     action: "Run NTP on both.",
-    runbook: "#clocks",
+    runbook: "watch.md#clocks",
   },
   {
     name: "WritesWait",
@@ -230,16 +230,16 @@ export const alerts: readonly Alert[] = [
     expr: "svc_writes_queued > 0 and time() - svc_writes_oldest_queued_timestamp_seconds > 600",
     summary: "{{ $value }} accepted writes wait for the network, the oldest for more than 10 minutes.",
     action: "The followed node does not take messages: see its log and the last error of the write.",
-    runbook: "writing.md#what-an-answer-promises",
+    runbook: "../writing.md#what-a-response-promises",
   },
   {
     name: "WritesRefusedLater",
     severity: "warning",
     expr: rose(`svc_writes_ended_total{state="refused"}`, "1h"),
-    summary: "The network has refused writes that were answered with 202.",
+    summary: "The network has refused writes after a 202.",
     action:
       "Their owners see the reason in the state of the write. A signer may have been removed meanwhile.",
-    runbook: "writing.md#what-an-answer-promises",
+    runbook: "../writing.md#what-a-response-promises",
   },
   {
     name: "WebhookEventsWait",
@@ -251,7 +251,7 @@ export const alerts: readonly Alert[] = [
     summary: "Events are not published or delivered in time.",
     action:
       "Slow receivers hold the slots, or the state is slow: see the delivery attempts and `svc_webhook_slow`.",
-    runbook: "webhooks.md#what-your-receiver-needs-to-know",
+    runbook: "../webhooks.md#what-your-receiver-needs-to-know",
   },
   {
     name: "DeliveriesDropped",
@@ -259,7 +259,7 @@ export const alerts: readonly Alert[] = [
     expr: rose("svc_webhook_dropped_total", "15m"),
     summary: "Deliveries were dropped: they waited for too long, or the queue of a webhook was full.",
     action: "One receiver is too slow for its events; its owner sees it in the webhook's statistics.",
-    runbook: "webhooks.md#what-your-receiver-needs-to-know",
+    runbook: "../webhooks.md#what-your-receiver-needs-to-know",
   },
   {
     name: "EventsSkipped",
@@ -267,7 +267,7 @@ export const alerts: readonly Alert[] = [
     expr: rose("svc_webhook_skipped_events_total", "1h"),
     summary: "Events were skipped because of a fault of the node. No webhook gets them.",
     action: "The log has the fault. Please report it.",
-    runbook: "#health",
+    runbook: "watch.md#health",
   },
   {
     name: "CertificateErrors",
@@ -275,7 +275,7 @@ export const alerts: readonly Alert[] = [
     expr: `${rose(`svc_webhook_attempts_total{response="tls"}`, "15m")} or ${rose(`svc_send_failed_calls_total{class="tls"}`, "15m")}`,
     summary: "Calls to webhooks or clients fail because a certificate is not valid.",
     action: "If all fail, the clock or the certificates of this machine are old. If some do, theirs are.",
-    runbook: "#reverse-proxy-and-tls",
+    runbook: "settings.md#reverse-proxy-and-tls",
   },
   {
     name: "ClientHostDown",
@@ -284,7 +284,7 @@ export const alerts: readonly Alert[] = [
     for: "15m",
     summary: "{{ $value }} client hosts do not take notifications.",
     action: "The log names the host. If all are down, outgoing connections of this machine are blocked.",
-    runbook: "apps-and-push.md#send-a-push",
+    runbook: "../apps-and-push.md#send-a-push",
   },
   {
     name: "SendQueueOld",
@@ -292,7 +292,7 @@ export const alerts: readonly Alert[] = [
     expr: "svc_send_queue_age_seconds > 600",
     summary: "A campaign has waited for {{ $value | humanizeDuration }} to begin.",
     action: "More campaigns than the nodes can run: see the tokens a second, and hosts that are slow.",
-    runbook: "apps-and-push.md#send-a-push",
+    runbook: "../apps-and-push.md#send-a-push",
   },
   {
     name: "BackupMissing",
@@ -301,7 +301,7 @@ export const alerts: readonly Alert[] = [
     for: "1h",
     summary: "Backups are scheduled, and the newest is older than two days or there is none.",
     action: "See `backup` in `/status` and the log for why the last one failed.",
-    runbook: "#backup-and-restore",
+    runbook: "backup.md#backup-and-restore",
   },
   {
     name: "BackupFails",
@@ -309,7 +309,7 @@ export const alerts: readonly Alert[] = [
     expr: rose("svc_backup_failures_total", "2h"),
     summary: "A scheduled backup failed.",
     action: "The log has the reason, often space or a permission. It is tried again after ten minutes.",
-    runbook: "#backup-and-restore",
+    runbook: "backup.md#backup-and-restore",
   },
   {
     name: "MaintenanceFails",
@@ -317,6 +317,6 @@ export const alerts: readonly Alert[] = [
     expr: rose("svc_maintenance_faults_total", "30m"),
     summary: "Expired rows of the state could not be deleted.",
     action: "The log has the reason. The state grows until it succeeds.",
-    runbook: "#storage-faults",
+    runbook: "watch.md#storage-faults",
   },
 ];

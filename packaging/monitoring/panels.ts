@@ -42,7 +42,7 @@ export const rows: readonly PanelRow[] = [
       },
       {
         title: "Parts that respond",
-        description: "Threads of the process that answered the scrape. Below 1: the named part hangs.",
+        description: "Threads of the process that responded to the scrape. Below 1: the named part hangs.",
         unit: "percentunit",
         stat: { badBelow: 1 },
         queries: [{ expr: "avg(svc_node_part_up)", legend: "parts" }],
@@ -79,7 +79,7 @@ export const rows: readonly PanelRow[] = [
       },
       {
         title: "Time of a request",
-        description: "Median, 95th and 99th percentile over all routes.",
+        description: "Median, p95 and p99 over all routes.",
         unit: "s",
         queries: [0.5, 0.95, 0.99].map((q) => ({
           expr: quantile(q, "svc_http_request_duration_seconds"),
@@ -236,7 +236,7 @@ export const rows: readonly PanelRow[] = [
       },
       {
         title: "Event loop of the main thread",
-        description: "99th percentile of its delay.",
+        description: "p99 of its delay.",
         unit: "s",
         queries: [{ expr: "svc_nodejs_eventloop_lag_p99_seconds", legend: "{{instance}}" }],
       },

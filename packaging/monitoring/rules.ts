@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { type Alert, alerts } from "./alerts.ts";
 
 /** The file of Prometheus rules for nodes whose `service.name` is `service`, whose Prometheus job has that name, too. */
@@ -13,7 +14,7 @@ export function alertName({ name }: Pick<Alert, "name">, service = "svc"): strin
 
 /** The page and heading that an alert names, from the root of the repository. */
 export function runbookOf({ runbook }: Pick<Alert, "runbook">): string {
-  return `docs/${runbook.startsWith("#") ? "operate.md" : ""}${runbook}`;
+  return posix.join("docs/operate", runbook);
 }
 
 function ruleOf(alert: Alert, service: string): string {

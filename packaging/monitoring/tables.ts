@@ -10,7 +10,7 @@ export function panelTable(): string {
   return markdownTable(["row", "panel", "what it shows"], cells);
 }
 
-/** All alerts as a Markdown table of docs/operate.md. */
+/** All alerts as a Markdown table of docs/operate/watch.md. */
 export function alertTable(): string {
   const cells = alerts.map((alert) => {
     // The labels and the value of the series are not known here.

@@ -1,10 +1,10 @@
-/** Writes what is made from the panels and alerts: the dashboard, the rules, and their tables in docs/operate.md. `bun packaging/monitoring/write.ts` */
+/** Writes what is made from the panels and alerts: the dashboard, the rules, and their tables in docs/operate/watch.md. `bun packaging/monitoring/write.ts` */
 import { join } from "node:path";
 import { grafanaDashboard } from "./dashboard.ts";
 import { rulesFile } from "./rules.ts";
 import { alertTable, panelTable } from "./tables.ts";
 
-const OPERATE = join(import.meta.dir, "../../docs/operate.md");
+const WATCH = join(import.meta.dir, "../../docs/operate/watch.md");
 
 const replaceBetween = (text: string, mark: string, content: string) =>
   text.replace(
@@ -17,8 +17,5 @@ await Bun.write(
   `${JSON.stringify(grafanaDashboard(), null, 2)}\n`,
 );
 await Bun.write(join(import.meta.dir, "rules.yml"), rulesFile());
-const text = await Bun.file(OPERATE).text();
-await Bun.write(
-  OPERATE,
-  replaceBetween(replaceBetween(text, "panels", panelTable()), "alerts", alertTable()),
-);
+const text = await Bun.file(WATCH).text();
+await Bun.write(WATCH, replaceBetween(replaceBetween(text, "panels", panelTable()), "alerts", alertTable()));

@@ -1,3 +1,4 @@
+import { counters, figureOf, gaugeBy } from "../runtime/figures.ts";
 import { type BucketLimit, BucketTable } from "./bucket-table.ts";
 import { Budget } from "./budget.ts";
 import {
@@ -55,3 +56,28 @@ function mapValues<K extends string, V, W>(
   const entries = (Object.entries(record) as [K, V][]).map(([key, value]) => [key, map(value, key)]);
   return Object.fromEntries(entries) as Record<K, W>;
 }
+
+const figure = figureOf<Pick<Admission, "budgets">>();
+
+/** What clients hold of each budget, and how often one had no room. */
+export const admissionFigures = [
+  figure({
+    read: ({ budgets }) => mapValues(budgets, (budget) => budget.use().held),
+    metric: gaugeBy("budget", "admission_held", "What all clients hold of a budget, in its unit."),
+  }),
+  figure({
+    read: ({ budgets }) =>
+      Object.entries(budgets).flatMap(([budget, each]) =>
+        Object.entries(each.use().refused).map(([bound, count]) => [{ budget, bound }, count] as const),
+      ),
+    metric: counters(
+      "admission_refused_total",
+      "Requests for which a budget had no room, by the bound: the client's share or the total.",
+      ["budget", "bound"],
+    ),
+  }),
+  figure({
+    read: ({ budgets }) => budgets.unsentBytes.use().held,
+    history: { series: "unsent_bytes", minute: "max", isPrivate: true },
+  }),
+];

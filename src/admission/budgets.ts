@@ -24,12 +24,16 @@ export interface TurnTerms {
 export const BUDGETS = {
   /** Request bodies of HTTP, from the arrival of their bytes to the end of the request. */
   httpBodies: { unit: "bytes of request bodies", total: 64 * MIB, perClient: 16 * MIB },
+  /** Responses of HTTP of more than 64 kB, and frames of streams, until the client has taken them. */
+  unsentBytes: { unit: "bytes of responses", total: 256 * MIB, perClient: 64 * MIB },
   /** Requests of gRPC, from the arrival of their bytes to the end of the call. */
   hubRequests: { unit: "bytes of requests", total: 64 * MIB, perClient: 32 * MIB },
   /** Responses of unary gRPC calls, lists that are being read included, until the client has taken them. */
   hubResponses: { unit: "bytes of responses", total: 256 * MIB, perClient: 64 * MIB },
   /** Requests whose body has not arrived, each of which takes a connection. Less where the process has few file descriptors. */
   uploads: { unit: "requests whose body is arriving", total: 4096, perClient: 1024 },
+  /** Refusals that wait before they are sent, each with its connection (`src/http/late-refusals.ts`). Less where the process has few file descriptors. */
+  lateRefusals: { unit: "refusals that are sent late", total: 2048, perClient: 512 },
   /** Blocks and chunks of the upstream that are passed on, each a call to it. */
   blockRelays: { unit: "block relays", total: 8, perClient: 4 },
   /** Entries of the lists of open streams. One takes about 300 bytes of the matching thread. */
@@ -40,12 +44,18 @@ export const BUDGETS = {
 
 /**
  * Returns the terms of a process that refuses connections at `descriptorCap` file descriptors: uploads may take half of them, those of one
- * client an eighth.
+ * client an eighth; refusals that are sent late an eighth, those of one client a thirty-second.
  */
 export function budgetsWithin(descriptorCap: number): Readonly<Record<BudgetName, BudgetTerms>> {
-  const { uploads } = BUDGETS;
-  const total = Math.min(uploads.total, Math.ceil(descriptorCap / 2));
-  return { ...BUDGETS, uploads: { ...uploads, total, perClient: Math.ceil(total / 4) } };
+  const within = (terms: BudgetTerms, descriptors: number): BudgetTerms => {
+    const total = Math.min(terms.total, Math.ceil(descriptors));
+    return { ...terms, total, perClient: Math.ceil(total / 4) };
+  };
+  return {
+    ...BUDGETS,
+    uploads: within(BUDGETS.uploads, descriptorCap / 2),
+    lateRefusals: within(BUDGETS.lateRefusals, descriptorCap / 8),
+  };
 }
 
 export type BudgetName = keyof typeof BUDGETS;
@@ -61,6 +71,10 @@ export const TURNS = {
   },
   /** Lists of the hub, over gRPC and `/v1`. Where other clients wait, a long queue of one gives way to theirs. */
   hubLists: { unit: "lists", running: 16, waiting: 512, perClient: { running: 4, waiting: 512 } },
+  /** Requests of several messages whose signatures are being checked, a few milliseconds at a time. */
+  bulkChecks: { unit: "bulk requests", running: 2, waiting: 512, perClient: { running: 1, waiting: 256 } },
+  /** Messages that wait for an answer of the Ethereum RPC. */
+  chainChecks: { unit: "messages", running: 8, waiting: 100, perClient: { running: 4, waiting: 50 } },
 } as const satisfies Readonly<Record<string, TurnTerms>>;
 
 /** Requests that wait for their turn on a busy thread, each thread by itself. */
@@ -82,6 +96,7 @@ export const BUCKETS = {
   signedChanges: 8_192,
   newSessions: 8_192,
   discards: 8_192,
+  refusals: 8_192,
 } as const;
 
 export type BucketsName = keyof typeof BUCKETS;
@@ -100,6 +115,8 @@ export const SHARES = {
   newSessions: { perMinute: 20, burst: 60 },
   /** KiB of refused bodies that are read so that their sender gets the error instead of a reset. */
   discards: { perMinute: 16_384, burst: 4_096 },
+  /** Responses with 429, and refused bodies that are not read, that are sent at once. */
+  refusals: { perMinute: 300, burst: 100 },
 } as const satisfies Partial<Readonly<Record<BucketsName, BucketLimit>>>;
 
 export type ShareName = keyof typeof SHARES;

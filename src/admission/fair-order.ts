@@ -5,12 +5,12 @@ import { WAITING_REQUESTS } from "./budgets.ts";
 type MaybePromise<T> = T | Promise<T>;
 
 export interface FairOrderDeps<Task, Result> {
-  /** Does a task. What it does before it returns is what counts. */
+  /** Does a task. What it does in this turn of the event loop is what counts. */
   readonly run: (task: Task) => MaybePromise<Result>;
   readonly clientOf: (task: Task) => string;
   /** Called before a task has to wait. Returns the bound that has no room for what it holds meanwhile. */
   readonly hold?: (task: Task, client: string) => Shortage | undefined;
-  /** The result of a task for which the queue has no room. */
+  /** The result of a task for which the queue has no room. Called in its client's turn, ahead of the tasks that wait. */
   readonly refuse: (task: Task, shortage: Shortage) => Result;
   /** Monotonic, ms. Default: the clock of the process. */
   readonly nowMs?: () => number;
@@ -19,10 +19,14 @@ export interface FairOrderDeps<Task, Result> {
 interface Waiting<Task, Result> {
   readonly task: Task;
   readonly done: PromiseWithResolvers<Result>;
+  /** Why it is refused in its turn; undefined if it is not. */
+  readonly shortage: Shortage | undefined;
 }
 
 interface Client<Task, Result> {
   readonly queue: Waiting<Task, Result>[];
+  /** Tasks to refuse. Each holds a connection, whose number is bounded. */
+  readonly refused: Waiting<Task, Result>[];
   /** Its virtual time, ms: what its tasks have taken, and at least as much as of those that were served before it came. */
   usedMs: number;
 }
@@ -31,10 +35,16 @@ interface Client<Task, Result> {
 const BUSY_MS = 2;
 /** A pause between two tasks. */
 const PAUSE_MS = 0.25;
-/** So long tasks run before the event loop reads the sockets again. */
+/** So long tasks run before the event loop reads the sockets again, where they are of several clients. */
 const SLICE_MS = 0.5;
+/** So long they run where all are of one client: another one that comes waits no longer. A turn costs the time of a cheap read. */
+const TURN_MS = 4;
+/** Of the most that a task has taken after its promise, for each later one. */
+const ASYNC_DECAY = 0.9;
 /** While all tasks of a busy thread are one client's, a task looks up its own once in half of this time; at random, so that no rhythm escapes. */
 const LOOK_UP_MS = 1;
+/** How often a busy thread looks whether the event loop turns. */
+const TURN_CHECK_MS = 1;
 /** So long after it had tasks of two clients the thread keeps an order. */
 const MIXED_MS = 1_000;
 
@@ -42,21 +52,32 @@ const MIXED_MS = 1_000;
  * The order of the tasks of a thread. While the thread is not busy, or works for one client, each runs when it comes. Otherwise they wait, and
  * the next is always one of the client whose tasks have taken the least time: a client that asks for much waits for itself. A task is not
  * interrupted, so others wait for at most one of its tasks.
+ *
+ * Nothing is answered in the turn of the event loop that has taken too long, refusals included: Bun accepts connections until none is left, and
+ * calls the server for each at once, so clients that connect again after each response would keep the loop from ever turning.
  */
 export class FairOrder<Task, Result> {
   readonly #deps: FairOrderDeps<Task, Result>;
   readonly #nowMs: () => number;
   readonly #clients = new Map<string, Client<Task, Result>>();
   #waiting = 0;
+  #refused = 0;
   #isScheduled = false;
   /** Since when the thread works without a pause, and until when it has worked. */
   #busySinceMs = 0;
   #workedUntilMs = 0;
   #lookUpAtMs = Number.NEGATIVE_INFINITY;
+  #checkTurnAtMs = Number.NEGATIVE_INFINITY;
   #lastClient: string | undefined;
   #mixedUntilMs = Number.NEGATIVE_INFINITY;
   /** The virtual time of the client that was served last. */
   #usedMs = 0;
+  /** When the first task of this turn of the event loop began that is more than a moment's work; undefined if there was none. */
+  #turnSinceMs: number | undefined;
+  /** What a task may take after it has returned a promise: the most of the last ones. */
+  #asyncMs = SLICE_MS;
+  /** Until when the work of this turn has been charged. */
+  #chargedUntilMs = 0;
 
   constructor(deps: FairOrderDeps<Task, Result>) {
     this.#deps = deps;
@@ -66,12 +87,42 @@ export class FairOrder<Task, Result> {
   /** Runs a task now or in its turn. */
   run(task: Task): MaybePromise<Result> {
     const nowMs = this.#nowMs();
-    if (this.#waiting === 0 && nowMs - this.#workedUntilMs > PAUSE_MS) this.#busySinceMs = nowMs;
-    if (this.#waiting > 0 || (nowMs - this.#busySinceMs > BUSY_MS && this.#isMixed(task, nowMs)))
-      return this.#wait(task);
+    const isPause = this.#turnSinceMs === undefined && nowMs - this.#workedUntilMs > PAUSE_MS;
+    if (!this.#isBacklogged && isPause) this.#busySinceMs = nowMs;
+    const isLate = this.#turnSinceMs !== undefined && nowMs - this.#turnSinceMs > TURN_MS;
+    const isBusy = nowMs - this.#busySinceMs > BUSY_MS;
+    if (this.#isBacklogged || isLate || (isBusy && this.#isMixed(task, nowMs))) return this.#wait(task);
+    if (isBusy) this.#checkTurn(nowMs);
     const result = this.#deps.run(task);
-    this.#workedUntilMs = this.#nowMs();
+    this.#noteWork(result, nowMs);
     return result;
+  }
+
+  get #isBacklogged(): boolean {
+    return this.#waiting + this.#refused > 0;
+  }
+
+  /** Notes that a task has run. The work of one that has returned a promise, or sends much, follows before the next task of the same turn. */
+  #noteWork(result: MaybePromise<Result>, startedMs: number): void {
+    this.#workedUntilMs = this.#nowMs();
+    if (this.#turnSinceMs !== undefined) return;
+    if (!(result instanceof Promise) && this.#workedUntilMs - startedMs < PAUSE_MS) return;
+    this.#beginTurn(startedMs);
+  }
+
+  /** Notes that a turn continues, so that cheap tasks end up late in it, too. */
+  #checkTurn(nowMs: number): void {
+    if (this.#turnSinceMs !== undefined || nowMs < this.#checkTurnAtMs) return;
+    this.#checkTurnAtMs = nowMs + TURN_CHECK_MS;
+    this.#beginTurn(nowMs);
+  }
+
+  #beginTurn(nowMs: number): void {
+    this.#turnSinceMs = nowMs;
+    setImmediate(() => {
+      this.#turnSinceMs = undefined;
+      this.#workedUntilMs = this.#nowMs();
+    });
   }
 
   #isMixed(task: Task, nowMs: number): boolean {
@@ -92,14 +143,14 @@ export class FairOrder<Task, Result> {
     this.#noteClient(name, this.#nowMs());
     let client = this.#clients.get(name);
     const shortage = this.#shortageFor(client) ?? this.#deps.hold?.(task, name);
-    if (shortage !== undefined) return this.#deps.refuse(task, shortage);
     if (client === undefined) {
-      client = { queue: [], usedMs: this.#usedMs };
+      client = { queue: [], refused: [], usedMs: this.#usedMs };
       this.#clients.set(name, client);
     }
     const done = Promise.withResolvers<Result>();
-    client.queue.push({ task, done });
-    this.#waiting += 1;
+    if (shortage === undefined) this.#waiting += 1;
+    else this.#refused += 1;
+    (shortage === undefined ? client.queue : client.refused).push({ task, done, shortage });
     this.#schedule();
     return done.promise;
   }
@@ -121,30 +172,52 @@ export class FairOrder<Task, Result> {
 
   #runSlice(): void {
     const startedMs = this.#nowMs();
-    let nowMs = startedMs;
-    while (this.#waiting > 0 && nowMs - startedMs < SLICE_MS) nowMs = this.#runNext(nowMs);
-    this.#workedUntilMs = nowMs;
-    if (this.#waiting > 0) this.#schedule();
+    const limitMs = startedMs < this.#mixedUntilMs ? SLICE_MS : TURN_MS;
+    let laterMs = 0;
+    do if (this.#runNext()) laterMs += this.#asyncMs;
+    while (this.#isBacklogged && this.#workedUntilMs - startedMs + laterMs < limitMs);
+    if (this.#isBacklogged) this.#schedule();
   }
 
-  /** @returns the time after the task. */
-  #runNext(startedMs: number): number {
+  /** @returns whether the task has work left for the end of this turn. */
+  #runNext(): boolean {
     let next: readonly [string, Client<Task, Result>] | undefined;
     for (const each of this.#clients) if (next === undefined || each[1].usedMs < next[1].usedMs) next = each;
-    if (next === undefined) return startedMs;
-    const [name, client] = next;
-    const waiting = client.queue.shift();
-    if (client.queue.length === 0) this.#clients.delete(name);
-    if (waiting === undefined) return startedMs;
-    this.#waiting -= 1;
+    const [name, client] = next ?? [];
+    const waiting = client?.refused.shift() ?? client?.queue.shift();
+    if (name === undefined || client === undefined || waiting === undefined) return false;
+    if (client.queue.length + client.refused.length === 0) this.#clients.delete(name);
+    const { task, shortage, done } = waiting;
+    if (shortage === undefined) this.#waiting -= 1;
+    else this.#refused -= 1;
     this.#usedMs = client.usedMs;
+    const startedMs = this.#nowMs();
+    let isAsync = false;
     try {
-      waiting.done.resolve(this.#deps.run(waiting.task));
+      const result = shortage === undefined ? this.#deps.run(task) : this.#deps.refuse(task, shortage);
+      done.resolve(result);
+      this.#noteWork(result, startedMs);
+      isAsync = result instanceof Promise;
+      if (result instanceof Promise) this.#chargeAfter(result, client);
     } catch (error) {
-      waiting.done.reject(error);
+      done.reject(error);
     }
-    const endedMs = this.#nowMs();
-    client.usedMs += endedMs - startedMs;
-    return endedMs;
+    client.usedMs += this.#nowMs() - startedMs;
+    return isAsync;
+  }
+
+  /** Charges a client for the work that follows its task in the same turn, which begins when that of the tasks before has ended. */
+  #chargeAfter(result: Promise<Result>, client: Client<Task, Result>): void {
+    const turn = this.#turnSinceMs;
+    const startedMs = this.#nowMs();
+    const charge = () => {
+      if (this.#turnSinceMs !== turn) return;
+      const nowMs = this.#nowMs();
+      const tookMs = nowMs - Math.max(startedMs, this.#chargedUntilMs);
+      this.#chargedUntilMs = nowMs;
+      client.usedMs += tookMs;
+      this.#asyncMs = Math.max(tookMs, this.#asyncMs * ASYNC_DECAY);
+    };
+    result.then(charge, charge);
   }
 }

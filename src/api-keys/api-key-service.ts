@@ -1,20 +1,29 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Static } from "@sinclair/typebox";
-import type { AuditEntry, AuditStore } from "../audit/audit-store.ts";
-import { recordRefusal } from "../audit/refusals.ts";
+import { type AuditEntry, type AuditStore, recordRefusal } from "../audit/audit-store.ts";
 import type { CustodyOf } from "../auth/custody.ts";
 import { StateUnavailable } from "../db/state/unavailable.ts";
-import { randomBase58 } from "../lib/random-base58.ts";
+import { randomBase58 } from "../lib/base58.ts";
 import { ok, type Result } from "../lib/result.ts";
-import { withoutUndefined } from "../lib/without-undefined.ts";
 import { ownValue, readObject } from "../management/fields.ts";
 import { createOwnedParts, type OwnedService, type OwnedSettings } from "../management/owned-service.ts";
+import { changedMembers, newMembers } from "../management/record-fields.ts";
 import { badField, type Refusal, refusalOf, refused } from "../management/refusal.ts";
 import { schemaReader } from "../management/request-schema.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { CreateApiKeyRequest, RotateApiKeyRequest, UpdateApiKeyRequest } from "./api-key-requests.ts";
-import type { ApiKey, ApiKeyChanges, ApiKeyStore, UsageRow } from "./api-key-store.ts";
-import { inactiveReason } from "./key-state.ts";
+import {
+  API_KEY_FIELDS,
+  CreateApiKeyRequest,
+  RotateApiKeyRequest,
+  UpdateApiKeyRequest,
+} from "./api-key-fields.ts";
+import {
+  type ApiKey,
+  type ApiKeyChanges,
+  type ApiKeyStore,
+  inactiveReason,
+  type UsageRow,
+} from "./api-key-store.ts";
 import { createKeyPrefix, createKeyText, keySecret } from "./key-text.ts";
 
 const ID_CHARS = 16;
@@ -163,7 +172,6 @@ export function createApiKeyService(options: {
       if (!refusal.ok) return refusal;
       const custody = custodyOf(fid);
       if (!custody) return refused("unauthorized", "unknown fid");
-      const { name, scopes, app_id, expires_at, units_per_minute, writes_per_minute } = request.value;
       const now = parts.now();
       const prefix = createKeyPrefix(serviceName);
       const text = createKeyText(prefix);
@@ -171,16 +179,11 @@ export function createApiKeyService(options: {
       const key = {
         apiKeyId,
         ownerFid: fid,
-        name,
         prefix,
-        scopes,
-        appId: app_id ?? null,
         active: true,
         custody,
-        unitsPerMinute: units_per_minute ?? null,
-        writesPerMinute: writes_per_minute ?? null,
-        expiresAt: expires_at ?? null,
         lastUsedAt: null,
+        ...newMembers(API_KEY_FIELDS, request.value),
         secrets: [keySecret(text, now)],
         createdAt: now,
         updatedAt: now,
@@ -197,7 +200,7 @@ export function createApiKeyService(options: {
         const refusal = await refusalFor(fid, request.value);
         if (!refusal.ok) return refusal;
         const custody = request.value.active === true ? custodyOf(fid) : undefined;
-        return ok(changesOf(request.value, custody));
+        return ok({ ...changedMembers(API_KEY_FIELDS, request.value), ...(custody && { custody }) });
       };
       const updated = await parts.update(fid, body, read, auditOf("api_key.update", actor));
       return updated.ok ? ok({ key: updated.value, isInEffect: await takeEffect() }) : updated;
@@ -246,20 +249,4 @@ export function createApiKeyService(options: {
     rotateSecret: async (actor, body) =>
       recorded("api_key.rotate_secret", actor, idIn(body), await service.rotateSecret(actor, body)),
   };
-}
-
-function changesOf(
-  request: Static<typeof UpdateApiKeyRequest>,
-  custody: Uint8Array | undefined,
-): ApiKeyChanges {
-  return withoutUndefined({
-    name: request.name,
-    scopes: request.scopes,
-    appId: request.app_id,
-    active: request.active,
-    custody,
-    unitsPerMinute: request.units_per_minute,
-    writesPerMinute: request.writes_per_minute,
-    expiresAt: request.expires_at,
-  });
 }

@@ -1,34 +1,69 @@
+import type { CustodyOf } from "../auth/custody.ts";
+import { sql } from "../db/state/sql.ts";
+import { stateSecs } from "../db/state/state-clock.ts";
+import type { StateDb, Sweep, Tx } from "../db/state/state-db.ts";
+import {
+  bytes,
+  flag,
+  index,
+  json,
+  nullable,
+  type RecordOf,
+  type Row,
+  sequence,
+  table,
+  text,
+  unique,
+  whole,
+} from "../db/state/table.ts";
 import type { Scope } from "../http/caller.ts";
-import type { OwnedRecord, OwnedStore } from "../management/owned-store.ts";
+import {
+  createOwnedStore,
+  type OwnedRecord,
+  type OwnedStore,
+  ownedTable,
+} from "../management/owned-store.ts";
+import type { ChangedMembers } from "../management/record-fields.ts";
+import type { API_KEY_FIELDS } from "./api-key-fields.ts";
+
+/** API keys, whose digests are in `secrets`. Times are unix seconds; `seq` is the order of creation. */
+export const apiKeys = table(
+  "api_keys",
+  {
+    seq: sequence(),
+    /** 16 characters of base58. */
+    api_key_id: unique(text()),
+    owner_fid: whole(),
+    name: text(),
+    /** What it is for. */
+    description: nullable(text()),
+    /** The part of its text that is shown. */
+    prefix: text(),
+    scopes: json<readonly Scope[]>(),
+    app_id: nullable(text()),
+    /** What the owner has set; see `inactiveReason`. */
+    active: flag(),
+    /** The owner's custody address when the key was created or activated, 20 bytes. */
+    custody: bytes(),
+    /** Null for the operator's limit. */
+    units_per_minute: nullable(whole()),
+    writes_per_minute: nullable(whole()),
+    created_at: whole(),
+    updated_at: whole(),
+    /** The first second at which it is invalid. */
+    expires_at: nullable(whole()),
+    /** May lag a minute behind. */
+    last_used_at: nullable(whole()),
+  },
+  {
+    indexes: [index("api_keys_by_owner", ["owner_fid", "seq"])],
+  },
+);
 
 /** A key that acts for its owner. The values of its secrets are digests of texts (`keyDigest`). Times are unix seconds. */
-export interface ApiKey extends OwnedRecord {
-  /** 16 characters of base58. */
-  readonly apiKeyId: string;
-  readonly name: string;
-  /** The part of its text that is shown, the same for all its secrets. */
-  readonly prefix: string;
-  readonly scopes: readonly Scope[];
-  readonly appId: string | null;
-  /** What the owner has set; see `inactiveReason`. */
-  readonly active: boolean;
-  /** The owner's custody address when the key was created or activated, 20 bytes. */
-  readonly custody: Uint8Array;
-  /** Null for the operator's limit. */
-  readonly unitsPerMinute: number | null;
-  readonly writesPerMinute: number | null;
-  /** The first second at which it is invalid. */
-  readonly expiresAt: number | null;
-  /** May lag a minute behind. */
-  readonly lastUsedAt: number | null;
-}
+export interface ApiKey extends RecordOf<typeof apiKeys>, OwnedRecord {}
 
-export type ApiKeyChanges = Partial<
-  Pick<
-    ApiKey,
-    "name" | "scopes" | "appId" | "active" | "custody" | "unitsPerMinute" | "writesPerMinute" | "expiresAt"
-  >
->;
+export type ApiKeyChanges = ChangedMembers<typeof API_KEY_FIELDS> & Partial<Pick<ApiKey, "custody">>;
 
 export interface UsageCounts {
   readonly requests: number;
@@ -62,4 +97,145 @@ export interface ApiKeyStore extends OwnedStore<ApiKey, ApiKeyChanges> {
   addUsage(rows: readonly UsageRow[], nowSecs: number): Promise<void>;
   /** The usage of a key by day and route, both days included. */
   usage(apiKeyId: string, days: { readonly fromDay: number; readonly toDay: number }): Promise<UsageRow[]>;
+}
+
+/** No other node shares a state in SQLite. */
+const advanceEpoch = sql(
+  "api_keys.advance-epoch",
+  "UPDATE cluster SET key_epoch = key_epoch + 1 WHERE id = 1",
+  "UPDATE state_clock SET id = id WHERE id = 0",
+);
+const readEpoch = sql<{ keyEpoch: number }>(
+  "api_keys.epoch",
+  `SELECT key_epoch AS "keyEpoch" FROM cluster WHERE id = 1`,
+  `SELECT 0 AS "keyEpoch"`,
+);
+/** A node of an earlier release confirms no epoch. */
+const countBehind = sql<{ count: number }, [keyEpoch: number, bootId: string]>(
+  "api_keys.nodes-behind",
+  `SELECT count(*) AS count FROM nodes WHERE boot <> $2 AND (key_epoch IS NULL OR key_epoch < $1)
+   AND ends_at_ms > extract(epoch FROM clock_timestamp()) * 1000`,
+  "SELECT 0 AS count WHERE ?1 IS NOT NULL AND ?2 IS NOT NULL",
+);
+
+const advance = async (tx: Tx) => {
+  await tx.run(advanceEpoch);
+};
+const owned = ownedTable<typeof apiKeys, ApiKey>(apiKeys, {
+  idColumn: "api_key_id",
+  hooks: { updated: advance, deleted: advance },
+});
+
+/** @param bootId of this process. */
+export function createApiKeys(db: StateDb, bootId: string): ApiKeyStore {
+  return {
+    ...createOwnedStore<ApiKey, ApiKeyChanges>(db, "apiKeys", owned),
+    ...createUsage(db),
+    findBySecret: (digest, nowSecs) => owned.findBySecret(db, digest, nowSecs),
+    keyEpoch: async () => (await db.get(readEpoch))?.keyEpoch ?? 0,
+    nodesBehind: async (keyEpoch) => (await db.get(countBehind, keyEpoch, bootId))?.count ?? 0,
+  };
+}
+
+/** What an API key was used for on a UTC day (`day` counts from 1970), by the template of the route. */
+export const apiKeyUsage = table(
+  "api_key_usage",
+  {
+    api_key_id: text(),
+    day: whole(),
+    route: text(),
+    requests: whole(),
+    units: whole(),
+    writes: whole(),
+    /** Responses with status 400 or above, except 429. */
+    errors: whole(),
+    /** Responses with status 429. */
+    limited: whole(),
+  },
+  {
+    key: ["api_key_id", "day", "route"],
+    indexes: [index("api_key_usage_by_day", ["day"])],
+  },
+);
+
+/** How long the usage of a day is stored. */
+export const USAGE_DAYS = 400;
+
+const COLUMNS = Object.keys(apiKeyUsage.columns).join(", ");
+const added = (name: string) => `${name} = u.${name} + excluded.${name}`;
+const add = (rows: string) =>
+  `INSERT INTO api_key_usage AS u (${COLUMNS})
+   SELECT ${COLUMNS.replace(/\w+/g, "n.$&")} FROM ${rows} JOIN api_keys k ON k.api_key_id = n.api_key_id
+   WHERE true ORDER BY n.api_key_id, n.day, n.route
+   ON CONFLICT (api_key_id, day, route) DO UPDATE
+   SET ${["requests", "units", "writes", "errors", "limited"].map(added).join(", ")}`;
+const addUsage = sql<unknown, [rows: string]>(
+  "api_key_usage.add",
+  add(`jsonb_to_recordset($1::text::jsonb) AS n (api_key_id text, day bigint, route text, requests bigint, units bigint,
+     writes bigint, errors bigint, limited bigint)`),
+  add(`(SELECT ${COLUMNS.replace(/\w+/g, "value ->> '$&' AS $&")} FROM json_each(?1)) AS n`),
+);
+const markUsed = sql<unknown, [nowSecs: number, apiKeyIds: string]>(
+  "api_keys.mark-used",
+  `UPDATE api_keys SET last_used_at = $1 WHERE seq IN
+   (SELECT k.seq FROM api_keys k WHERE k.api_key_id IN (SELECT t.value FROM elements($2) t)
+    AND (k.last_used_at IS NULL OR k.last_used_at < $1) ORDER BY k.seq FOR NO KEY UPDATE OF k)`,
+);
+const usageOf = sql<Row<typeof apiKeyUsage>, [apiKeyId: string, fromDay: number, toDay: number]>(
+  "api_key_usage.of-key",
+  `SELECT ${COLUMNS} FROM api_key_usage WHERE api_key_id = $1 AND day BETWEEN $2 AND $3 ORDER BY day, route`,
+);
+const sweepUsage = sql<unknown, [beforeDay: number, max: number]>(
+  "api_key_usage.sweep",
+  `DELETE FROM api_key_usage WHERE (api_key_id, day, route) IN
+   (SELECT u.api_key_id, u.day, u.route FROM api_key_usage u WHERE u.day < $1
+    ORDER BY u.day LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+);
+
+/** The usage of all nodes. A repetition after a lost response counts twice; counts need not be exact then. */
+function createUsage(db: StateDb): Pick<ApiKeyStore, "addUsage" | "usage"> {
+  return {
+    addUsage: db.decision(
+      "apiKeys.addUsage",
+      async (tx, rows: readonly UsageRow[], nowSecs: number) => {
+        const ids = new Set(rows.map(({ apiKeyId }) => apiKeyId));
+        await tx.run(markUsed, nowSecs, JSON.stringify([...ids]));
+        const counted = rows.map(({ apiKeyId: api_key_id, day, route, counts }) => ({
+          api_key_id,
+          day,
+          route,
+          ...counts,
+        }));
+        await tx.run(addUsage, JSON.stringify(counted));
+      },
+      { isSynced: false },
+    ),
+    usage: async (apiKeyId, { fromDay, toDay }) =>
+      (await db.all(usageOf, apiKeyId, fromDay, toDay)).map(toUsageRow),
+  };
+}
+
+/** Deletes the usage of days that are long over, also of deleted keys. */
+export function usageSweep(db: StateDb): Sweep {
+  return db.sweep("api_key_usage", (tx, maxRows) => {
+    const today = Math.floor(stateSecs(tx.clock) / 86_400);
+    return tx.run(sweepUsage, today - USAGE_DAYS, maxRows);
+  });
+}
+
+function toUsageRow({ api_key_id: apiKeyId, day, route, ...counts }: Row<typeof apiKeyUsage>): UsageRow {
+  return { apiKeyId, day, route, counts };
+}
+
+/**
+ * Returns why a key does not act for its owner; null while it does. A key belongs to the custody address that made it, so it stops
+ * with a transfer of the fid until the new custody activates it. An fid that the index does not know yet says nothing about that.
+ */
+export function inactiveReason(
+  { active, custody, ownerFid }: Pick<ApiKey, "active" | "custody" | "ownerFid">,
+  custodyOf: CustodyOf,
+): string | null {
+  if (!active) return "deactivated";
+  const current = custodyOf(ownerFid);
+  return current === undefined || Buffer.compare(current, custody) === 0 ? null : "custody changed";
 }

@@ -1,15 +1,65 @@
+import { timingSafeEqual } from "node:crypto";
 import type { CustodyOf } from "../auth/custody.ts";
 import { secretOf } from "../auth/send-key.ts";
-import { secretDigest } from "../db/state/secret-digest.ts";
+import { secretDigest } from "../db/state/secret.ts";
 import { StateUnavailable } from "../db/state/unavailable.ts";
 import type { ApiKeyCaller } from "../http/caller.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { KeyLimits } from "./api-key-service.ts";
-import type { ApiKey, ApiKeyStore } from "./api-key-store.ts";
-import type { KeyMemory } from "./key-memory.ts";
-import { inactiveReason } from "./key-state.ts";
+import { type ApiKey, type ApiKeyStore, inactiveReason } from "./api-key-store.ts";
 import { keyDigest } from "./key-text.ts";
-import { type KnownKey, KnownKeys } from "./known-keys.ts";
+
+/** The cache is cleared when it is full. */
+const MAX_KEYS = 4_096;
+
+/** What the store said of a key. */
+interface KnownKey {
+  readonly caller: ApiKeyCaller;
+  readonly key: Pick<ApiKey, "active" | "custody" | "ownerFid">;
+  /** When the key or its secret expires, unix seconds; null for never. */
+  readonly expiresAt: number | null;
+  /** Before the store was asked. */
+  readonly epoch: number;
+  /** The same, monotonic, ms. */
+  readonly askedAtMs: number;
+}
+
+/** Valid keys by their text. */
+class KnownKeys {
+  readonly #keys = new Map<bigint | number, KnownKey & { readonly text: Buffer }>();
+  /** No client can choose texts that share an entry. */
+  readonly #seed = crypto.getRandomValues(new BigUint64Array(1))[0] ?? 0n;
+
+  /** The entry of a text, if the store was asked in this epoch. */
+  find(text: string, epoch: number): KnownKey | undefined {
+    const known = this.#keys.get(Bun.hash(text, this.#seed));
+    if (known === undefined || known.epoch !== epoch) return undefined;
+    const bytes = Buffer.from(text);
+    return bytes.byteLength === known.text.byteLength && timingSafeEqual(bytes, known.text)
+      ? known
+      : undefined;
+  }
+
+  add(text: string, known: KnownKey): void {
+    if (this.#keys.size >= MAX_KEYS) this.#keys.clear();
+    this.#keys.set(Bun.hash(text, this.#seed), { ...known, text: Buffer.from(text) });
+  }
+
+  delete(text: string): void {
+    this.#keys.delete(Bun.hash(text, this.#seed));
+  }
+}
+
+/** What decides whether a thread may use what it remembers of API keys. */
+export interface KeyMemory {
+  /**
+   * Rises after each change that takes something away from a key, before the change is answered: on all threads of the node at once, on other
+   * nodes with their next beat.
+   */
+  readonly keyEpoch: number;
+  /** Whether the node may have missed such a change, because it has not renewed its lease. It then asks the store each time. */
+  isFenced(): boolean;
+}
 
 /** How long a read uses a key without asking the store. */
 const FRESH_MS = 2_000;

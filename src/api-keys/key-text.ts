@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Secret } from "../db/state/secret.ts";
-import { encodeBase58 } from "../lib/base58.ts";
-import { randomBase58 } from "../lib/random-base58.ts";
+import { encodeBase58, randomBase58 } from "../lib/base58.ts";
 
 const PREFIX_CHARS = 8;
 const SECRET_BYTES = 32;

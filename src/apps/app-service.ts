@@ -1,22 +1,28 @@
-import type { Static } from "@sinclair/typebox";
+import { randomBase58 } from "../lib/base58.ts";
 import { ok, type Result } from "../lib/result.ts";
-import { withoutUndefined } from "../lib/without-undefined.ts";
 import {
   type Actor,
+  checkUrlField,
   createOwnedParts,
+  createSecret,
   type OwnedService,
   type OwnedSettings,
   recordChange,
 } from "../management/owned-service.ts";
+import { changedMembers, newMembers } from "../management/record-fields.ts";
 import type { Refusal } from "../management/refusal.ts";
 import { schemaReader } from "../management/request-schema.ts";
-import { createSecret } from "../management/secrets.ts";
-import { checkUrlField } from "../management/url-field.ts";
 import type { RegistrationGuard } from "../net/guard.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { createAppId } from "./app-id.ts";
-import { CreateAppRequest, UpdateAppRequest } from "./app-requests.ts";
-import type { App, AppChanges, AppStore } from "./app-store.ts";
+import { APP_FIELDS, CreateAppRequest, UpdateAppRequest } from "./app-fields.ts";
+import type { App, AppStore } from "./app-store.ts";
+
+const ID_CHARS = 16;
+
+/** Creates an app id: 16 uniformly random digits of base58 (about 93 bits). */
+export function createAppId(): string {
+  return randomBase58(ID_CHARS);
+}
 
 /** Management of mini apps by their owners. `body` is the JSON of the request. */
 export interface AppService extends OwnedService<App> {
@@ -51,18 +57,15 @@ export function createAppService(options: {
       const { fid } = actor;
       const request = readCreate(body);
       if (!request.ok) return request;
-      const { name, app_url, description = null, signer_fid_allowlist = [] } = request.value;
-      const appUrl = await checkUrl(fid, app_url);
+      const appUrl = await checkUrl(fid, request.value.app_url);
       if (!appUrl.ok) return appUrl;
       const now = parts.now();
       const appId = createAppId();
       const app = {
         appId,
         ownerFid: fid,
-        name,
-        appUrl: appUrl.value,
-        description,
-        signerFidAllowlist: signer_fid_allowlist,
+        signerFidAllowlist: [],
+        ...newMembers(APP_FIELDS, request.value),
         secrets: [createSecret(now)],
         createdAt: now,
         updatedAt: now,
@@ -75,14 +78,9 @@ export function createAppService(options: {
         const request = readUpdate(body);
         if (!request.ok) return request;
         const appUrl = await checkUrl(actor.fid, request.value.app_url);
-        return appUrl.ok ? ok(changesOf(request.value)) : appUrl;
+        return appUrl.ok ? ok(changedMembers(APP_FIELDS, request.value)) : appUrl;
       };
       return parts.update(actor.fid, body, read, auditOf("update", actor));
     },
   };
-}
-
-function changesOf(request: Static<typeof UpdateAppRequest>): AppChanges {
-  const { name, app_url, description, signer_fid_allowlist } = request;
-  return withoutUndefined({ name, appUrl: app_url, description, signerFidAllowlist: signer_fid_allowlist });
 }

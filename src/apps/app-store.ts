@@ -1,23 +1,48 @@
-import { sql } from "../db/state/sql.ts";
+import { isSendKey } from "../auth/send-key.ts";
+import { secretDigest } from "../db/state/secret.ts";
 import type { StateDb } from "../db/state/state-db.ts";
+import {
+  index,
+  json,
+  nullable,
+  type RecordOf,
+  sequence,
+  table,
+  text,
+  unique,
+  whole,
+} from "../db/state/table.ts";
 import {
   createOwnedStore,
   type OwnedRecord,
   type OwnedStore,
-  type OwnedTable,
-  ownedRows,
+  ownedTable,
 } from "../management/owned-store.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
+
+/** Mini apps that may send notifications. Times are unix seconds; `seq` is the order of creation. */
+export const apps = table(
+  "apps",
+  {
+    seq: sequence(),
+    /** 16 characters of base58. */
+    app_id: unique(text()),
+    owner_fid: whole(),
+    name: text(),
+    app_url: text(),
+    description: nullable(text()),
+    /** Fids of the client apps whose token events are accepted; empty for all. */
+    signer_fid_allowlist: json<readonly number[]>(),
+    created_at: whole(),
+    updated_at: whole(),
+  },
+  {
+    indexes: [index("apps_by_owner", ["owner_fid", "seq"])],
+  },
+);
 
 /** A mini app that may send notifications. */
-export interface App extends OwnedRecord {
-  /** 16 characters of base58. */
-  readonly appId: string;
-  readonly name: string;
-  readonly appUrl: string;
-  readonly description: string | null;
-  /** Fids of the client apps whose token events are accepted; empty for all. */
-  readonly signerFidAllowlist: readonly number[];
-}
+export interface App extends RecordOf<typeof apps>, OwnedRecord {}
 
 export type AppChanges = Partial<Pick<App, "name" | "appUrl" | "description" | "signerFidAllowlist">>;
 
@@ -27,86 +52,22 @@ export interface AppStore extends OwnedStore<App, AppChanges> {
   findBySecret(digest: Uint8Array, nowSecs: number): Promise<App | undefined>;
 }
 
-interface AppRow {
-  readonly app_id: string;
-  readonly owner_fid: number;
-  readonly name: string;
-  readonly app_url: string;
-  readonly description: string | null;
-  readonly signer_fid_allowlist: string;
-  readonly created_at: number;
-  readonly updated_at: number;
-}
-
-const COLUMNS = "app_id, owner_fid, name, app_url, description, signer_fid_allowlist, created_at, updated_at";
-
-const insertApp = sql<
-  unknown,
-  [
-    appId: string,
-    ownerFid: number,
-    name: string,
-    appUrl: string,
-    description: string | null,
-    allowlist: string,
-    createdAt: number,
-    updatedAt: number,
-  ]
->("apps.insert", `INSERT INTO apps (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`);
-const updateApp = sql<
-  unknown,
-  [
-    name: string,
-    appUrl: string,
-    description: string | null,
-    allowlist: string,
-    updatedAt: number,
-    appId: string,
-  ]
->(
-  "apps.update",
-  `UPDATE apps SET name = $1, app_url = $2, description = $3, signer_fid_allowlist = $4, updated_at = $5
-   WHERE app_id = $6`,
-);
-
-const rows = ownedRows<App, AppRow>({
-  table: "apps",
-  idColumn: "app_id",
-  columns: COLUMNS,
-  toItem: toApp,
-});
-
-const table: OwnedTable<App> = {
-  ...rows,
-  idOf: (app) => app.appId,
-  async insert(tx, app) {
-    const allowlist = JSON.stringify(app.signerFidAllowlist);
-    const { appId, ownerFid, name, appUrl, description, createdAt, updatedAt } = app;
-    await tx.run(insertApp, appId, ownerFid, name, appUrl, description, allowlist, createdAt, updatedAt);
-  },
-  async write(tx, app) {
-    const allowlist = JSON.stringify(app.signerFidAllowlist);
-    await tx.run(updateApp, app.name, app.appUrl, app.description, allowlist, app.updatedAt, app.appId);
-  },
-  delete: (tx, id) => rows.deleteRow(tx, id),
-};
+const owned = ownedTable<typeof apps, App>(apps, { idColumn: "app_id" });
 
 export function createApps(db: StateDb): AppStore {
   return {
-    ...createOwnedStore<App, AppChanges>(db, "apps", table),
-    findBySecret: (digest, nowSecs) => rows.findBySecret(db, digest, nowSecs),
+    ...createOwnedStore<App, AppChanges>(db, "apps", owned),
+    findBySecret: (digest, nowSecs) => owned.findBySecret(db, digest, nowSecs),
   };
 }
 
-function toApp(row: AppRow): Omit<App, "secrets"> {
-  return {
-    appId: row.app_id,
-    ownerFid: row.owner_fid,
-    name: row.name,
-    appUrl: row.app_url,
-    description: row.description,
-    signerFidAllowlist: JSON.parse(row.signer_fid_allowlist),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+/** Finds the app that has a key as an unexpired send secret; undefined for any other key. */
+export type AppOfSendKey = (key: string) => Promise<App | undefined>;
+
+/** Creates the lookup of apps by their secrets, for requests that name no app. */
+export function createSendKeyLookup(deps: { readonly apps: AppStore; readonly clock: Clock }): AppOfSendKey {
+  return async (key) => {
+    const app = await deps.apps.findBySecret(secretDigest(key), nowSecs(deps.clock));
+    return app && isSendKey(key, app.secrets) ? app : undefined;
   };
 }

@@ -1,29 +1,59 @@
-import type { StateDatabase } from "../db/state/database.ts";
-import { sql } from "../db/state/sql.ts";
-import type { Queries, StateDb } from "../db/state/state-db.ts";
-import type { Sweep } from "../db/state/sweep.ts";
+import { type SqlValue, sql } from "../db/state/sql.ts";
+import type { Queries, StateDb, Sweep } from "../db/state/state-db.ts";
+import {
+  bytes,
+  index,
+  nullable,
+  type RecordOf,
+  type Row,
+  recordCodec,
+  sequence,
+  table,
+  text,
+  whole,
+} from "../db/state/table.ts";
+import type { ErrorName } from "../http/errors.ts";
+import type { Result } from "../lib/result.ts";
+
+/** What was changed by owners, and what API keys, managed signers and writes have done. Rows are only added, and deleted after their time. */
+export const auditEntries = table(
+  "audit_entries",
+  {
+    seq: sequence(),
+    at_ms: whole(),
+    /** The fid whose log it is: the owner of the key that acted, or the signer of the operation. */
+    owner_fid: whole(),
+    /** What was done, such as `api_key.create`, `signer.create` or `write.cast`. */
+    action: text(),
+    api_key_id: nullable(text()),
+    signer_uuid: nullable(text()),
+    /** The user that was acted for. */
+    user_fid: nullable(whole()),
+    /** The hash of the message, 20 bytes. */
+    hash: nullable(bytes()),
+    /** The id of the mini app or webhook that was changed. */
+    record_id: nullable(text()),
+    /** `ok`, or the stable code of the refusal. */
+    outcome: text(),
+    request_id: text(),
+    /** Of the client. */
+    address: text(),
+  },
+  {
+    indexes: [
+      index("audit_entries_by_owner", ["owner_fid", "at_ms", "seq"]),
+      index("audit_entries_of_records", ["owner_fid", "at_ms", "seq"], { where: "record_id IS NOT NULL" }),
+      index("audit_entries_by_time", ["at_ms"]),
+    ],
+    isPartitioned: true,
+  },
+);
 
 /** One change by an owner, or action of an API key, a signer or a write, as it is recorded. */
-export interface AuditEntry {
-  readonly atMs: number;
-  /** The fid whose log it is: the owner of the key that acted, or the signer of the operation. */
-  readonly ownerFid: number;
-  /** What was done, such as `api_key.create`, `signer.create` or `write.cast`. */
-  readonly action: string;
-  readonly apiKeyId: string | null;
-  readonly signerUuid: string | null;
-  /** The user that was acted for. */
-  readonly userFid: number | null;
-  /** The hash of the message, 20 bytes. */
-  readonly hash: Uint8Array | null;
-  /** The id of the mini app or webhook that was changed. Default: null. */
+export type AuditEntry = Omit<RecordOf<typeof auditEntries>, "recordId"> & {
+  /** Default: null. */
   readonly recordId?: string | null;
-  /** `ok`, or the stable code of the refusal. */
-  readonly outcome: string;
-  readonly requestId: string;
-  /** The client's address. */
-  readonly address: string;
-}
+};
 
 /** The place of an entry in its owner's log, newest first. */
 export interface AuditPosition {
@@ -33,6 +63,15 @@ export interface AuditPosition {
 
 export type StoredAuditEntry = AuditEntry & AuditPosition & { readonly recordId: string | null };
 
+/**
+ * How many entries of one owner are retained: beyond them the oldest go. A transaction that adds an entry deletes them with this probability,
+ * because finding the first of them reads as many entries of the index as are retained. The log of the process still names every operation.
+ */
+export const AUDIT_BOUND = { entriesPerOwner: 100_000, trimShare: 1 / 1024 } as const;
+/** So many at once: more than come between two deletions. */
+const MAX_TRIMMED = 8192;
+type AuditBound = { readonly [K in keyof typeof AUDIT_BOUND]: number };
+
 /** How long an entry is retained. */
 export const AUDIT_RETENTION_SECS = 400 * 86_400;
 
@@ -41,7 +80,7 @@ export const AUDIT_RETENTION_SECS = 400 * 86_400;
  * `append` adds those of actions that have no transaction of their own.
  */
 export interface AuditStore {
-  /** Adds entries in one transaction. A lost answer may add them twice. */
+  /** Adds entries in one transaction. */
   append(entries: readonly AuditEntry[]): Promise<void>;
   /** The entries of one owner before a position, the newest first. */
   list(
@@ -55,45 +94,13 @@ export interface AuditStore {
   ): Promise<StoredAuditEntry[]>;
 }
 
-interface AuditRow {
-  readonly seq: number;
-  readonly at_ms: number;
-  readonly owner_fid: number;
-  readonly action: string;
-  readonly api_key_id: string | null;
-  readonly signer_uuid: string | null;
-  readonly user_fid: number | null;
-  readonly hash: Uint8Array | null;
-  readonly record_id: string | null;
-  readonly outcome: string;
-  readonly request_id: string;
-  readonly address: string;
-}
+type AuditRow = Row<typeof auditEntries>;
 
-const COLUMNS =
-  "at_ms, owner_fid, action, api_key_id, signer_uuid, user_fid, hash, record_id, outcome, request_id, address";
-
-type AuditValues = [
-  atMs: number,
-  ownerFid: number,
-  action: string,
-  apiKeyId: string | null,
-  signerUuid: string | null,
-  userFid: number | null,
-  hash: Uint8Array | null,
-  recordId: string | null,
-  outcome: string,
-  requestId: string,
-  address: string,
-];
-
-const insert = sql<unknown, AuditValues>(
-  "audit.insert",
-  `INSERT INTO audit_entries (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-);
+const codec = recordCodec(auditEntries);
+const insert = sql<unknown, SqlValue[]>("audit.insert", codec.insert);
 /** Selects a page of an owner's entries, of all of them or of those of apps and webhooks, from the start or before a position. */
 const page = (condition: string, limit: string) =>
-  `SELECT seq, ${COLUMNS} FROM audit_entries WHERE owner_fid = $1 ${condition} ORDER BY at_ms DESC, seq DESC LIMIT ${limit}`;
+  `SELECT seq, ${codec.columns} FROM audit_entries WHERE owner_fid = $1 ${condition} ORDER BY at_ms DESC, seq DESC LIMIT ${limit}`;
 const OF_RECORDS = "AND record_id IS NOT NULL";
 const BEFORE = "AND (at_ms, seq) < ($2::bigint, $3::bigint)";
 const NEWEST = {
@@ -128,29 +135,36 @@ const deleteOld = sql<unknown, [untilMs: number, max: number]>(
      (SELECT a.seq FROM audit_entries a WHERE a.at_ms < ?1 ORDER BY a.at_ms LIMIT ?2)`,
 );
 
-export function createAudit(db: StateDb): AuditStore {
+const trim = sql<unknown, [ownerFid: number, kept: number]>(
+  "audit.trim",
+  `DELETE FROM audit_entries WHERE owner_fid = $1 AND (at_ms, seq) IN
+     (SELECT a.at_ms, a.seq FROM audit_entries a WHERE a.owner_fid = $1
+      ORDER BY a.at_ms DESC, a.seq DESC LIMIT ${MAX_TRIMMED} OFFSET $2)`,
+);
+
+export function createAudit(db: StateDb, bound: AuditBound = AUDIT_BOUND): AuditStore {
   return {
     append: db.decision("audit.append", async (tx, entries: readonly AuditEntry[]) => {
-      for (const entry of entries) await addAuditEntry(tx, entry);
+      for (const entry of entries) await addAuditEntry(tx, entry, bound);
     }),
     async list(ownerFid, { limit, before, ofRecords = false }) {
       const kind = ofRecords ? "records" : "all";
       const rows = before
         ? await db.all(EARLIER[kind], ownerFid, before.atMs, before.seq, limit)
         : await db.all(NEWEST[kind], ownerFid, limit);
-      return rows.map(toEntry);
+      return rows.map((row) => ({ seq: row.seq, ...codec.toRecord(row) }));
     },
   };
 }
 
 /** Adds an entry, within the transaction of the action. */
-export async function addAuditEntry(tx: Pick<Queries, "run">, entry: AuditEntry): Promise<void> {
+export async function addAuditEntry(
+  tx: Pick<Queries, "run">,
+  entry: AuditEntry,
+  { entriesPerOwner, trimShare }: AuditBound = AUDIT_BOUND,
+): Promise<void> {
   await tx.run(insert, ...valuesOf(entry));
-}
-
-/** As `addAuditEntry`, for the stores of state.db that are synchronous. */
-export function insertAuditEntry(db: StateDatabase, entry: AuditEntry): void {
-  db.run(insert.sqlite, ...valuesOf(entry));
+  if (Math.random() < trimShare) await tx.run(trim, entry.ownerFid, entriesPerOwner);
 }
 
 /** Deletes old entries, in PostgreSQL by dropping the partitions of days that are over. One process at a time runs it. */
@@ -162,36 +176,32 @@ export function auditSweep(db: StateDb): Sweep {
   });
 }
 
-function valuesOf(entry: AuditEntry): AuditValues {
-  const {
-    atMs,
-    ownerFid,
-    action,
-    apiKeyId,
-    signerUuid,
-    userFid,
-    hash,
-    recordId = null,
-    outcome,
-    requestId,
-    address,
-  } = entry;
-  return [atMs, ownerFid, action, apiKeyId, signerUuid, userFid, hash, recordId, outcome, requestId, address];
+function valuesOf(entry: AuditEntry): SqlValue[] {
+  return codec.values({ recordId: null, ...entry });
 }
 
-function toEntry(row: AuditRow): StoredAuditEntry {
-  return {
-    seq: row.seq,
-    atMs: row.at_ms,
-    ownerFid: row.owner_fid,
-    action: row.action,
-    apiKeyId: row.api_key_id,
-    signerUuid: row.signer_uuid,
-    userFid: row.user_fid,
-    hash: row.hash && new Uint8Array(row.hash),
-    recordId: row.record_id,
-    outcome: row.outcome,
-    requestId: row.request_id,
-    address: row.address,
-  };
+interface Refused {
+  readonly kind: ErrorName;
+  readonly code?: string;
 }
+
+/**
+ * Adds an entry for an action that was refused, so that the log shows what was tried, too. What the node cannot do now has none.
+ *
+ * @param entry of the action; its outcome is that of a success
+ * @returns the result
+ */
+export async function recordRefusal<T, E extends Refused>(
+  audit: Pick<AuditStore, "append">,
+  entry: AuditEntry,
+  result: Result<T, E>,
+): Promise<Result<T, E>> {
+  if (result.ok || NOT_RECORDED.has(result.error.kind)) return result;
+  const { kind, code } = result.error;
+  await audit.append([{ ...entry, outcome: code ?? snakeCase(kind) }]);
+  return result;
+}
+
+const NOT_RECORDED: ReadonlySet<ErrorName> = new Set(["unavailable", "notImplemented"]);
+
+const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -1,6 +1,22 @@
 import { sql } from "../db/state/sql.ts";
-import type { StateDb } from "../db/state/state-db.ts";
-import type { Sweep } from "../db/state/sweep.ts";
+import type { StateDb, Sweep } from "../db/state/state-db.ts";
+import { bytes, index, postgresOnly, table, uuid, whole } from "../db/state/table.ts";
+
+/** Spent nonces of signed operations, including operations that were refused after the signature check. A nonce is stored up to and including `expires_at`, unix seconds. */
+export const nonces = table(
+  "nonces",
+  {
+    fid: whole(),
+    nonce: bytes(),
+    expires_at: whole(),
+    /** The request that spent it, which may ask again after a lost response. A copied row has none. */
+    spender: postgresOnly(uuid(), "00000000-0000-0000-0000-000000000000"),
+  },
+  {
+    key: ["fid", "nonce"],
+    indexes: [index("nonces_by_expiry", ["expires_at"])],
+  },
+);
 
 /** A nonce is valid for one operation of one fid. */
 export interface Nonce {

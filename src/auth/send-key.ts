@@ -1,6 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import type { Secret } from "../db/state/secret.ts";
-import { secretDigest } from "../db/state/secret-digest.ts";
+import { type Secret, secretDigest } from "../db/state/secret.ts";
 
 /**
  * Returns the secret that a key is. It compares the digests of all secrets, so that the time reveals neither how much of a

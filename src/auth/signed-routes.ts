@@ -1,45 +1,39 @@
-import { Kind, type TSchema, Type } from "@sinclair/typebox";
-import { type AnyElysia, Elysia } from "elysia";
+import { setImmediate } from "node:timers/promises";
+import { keccak_256 } from "@noble/hashes/sha3.js";
 import { checkBeforeBody, rawBody, readBody, refuseDeclaredSize } from "../http/body.ts";
 import type { Scope } from "../http/caller.ts";
-import { ApiError, type ErrorName } from "../http/errors.ts";
+import { ApiError, pausedByOperator } from "../http/errors.ts";
 import { callerOf, exchangeOf } from "../http/exchange.ts";
-import { operation } from "../http/operation.ts";
-import { type DecodedQuery, parseFid, type QueryParams } from "../http/params.ts";
-import { pausedByOperator } from "../http/paused.ts";
+import { parseFid } from "../http/params.ts";
 import { parseQueryString } from "../http/query-string.ts";
 import { type Access, OPEN } from "../http/route-terms.ts";
-import { hashBody } from "./body-hash.ts";
-import { type SignedOperation, type SignedOperationId, signedOperations } from "./op-table.ts";
-import type { Session } from "./sessions/session.ts";
-import { createVerifySession } from "./sessions/verify-session.ts";
-import { withoutSecrets } from "./sessions/without-secrets.ts";
+import { type Session, type SessionRule, withoutSecrets } from "./session.ts";
 import { type AuthDeps, createVerify } from "./verify.ts";
+import { createVerifySession } from "./verify-session.ts";
 
-interface SignedRouteSpec<Q extends QueryParams> {
-  readonly summary: string;
-  readonly description?: string;
-  readonly query?: Q;
+/** How a request must be signed. */
+export interface SignatureRule {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** The operation name that the signature must contain. */
+  readonly op: string;
   /**
-   * Schema of the JSON body for the document. The handler validates the fields, because an unknown or foreign record
-   * is reported before an invalid field.
+   * Maximum size of the body in bytes; the limit of the path if omitted. A larger body is rejected with 413 before it
+   * is read.
    */
-  readonly body?: TSchema;
-  readonly response: TSchema;
-  /** Of a success. Default: 200. */
-  readonly status?: number;
-  readonly errors?: readonly ErrorName[];
+  readonly maxBodyBytes?: number | undefined;
+  /**
+   * Which sessions may sign it: `read` for what shows no secret and changes nothing, `operate` for what can be undone or is only a try.
+   * None if omitted: everything else needs custody.
+   */
+  readonly session?: SessionRule | undefined;
 }
 
 /**
  * A request with a valid signature of its fid's custody address and an unused nonce, with one of the key of a session that may do it or,
  * in the compat dialect, with an API key of the fid.
  */
-export interface SignedRequest<Q extends QueryParams> {
+export interface SignedRequest {
   readonly fid: number;
-  readonly query: DecodedQuery<Q>;
-  /** Any JSON; undefined if the route declares no body. */
-  readonly body: unknown;
   readonly rawBody: Uint8Array;
   /** The path segment of the API's prefix, for example `farcaster`. */
   readonly prefix: string;
@@ -51,124 +45,29 @@ export interface SignedRequest<Q extends QueryParams> {
   readonly headers: Headers;
 }
 
-/** A group of routes that accept signed requests only. */
-export interface SignedRoutes {
-  readonly plugin: AnyElysia;
-  /** Adds the route with this id from the operation table. */
-  add<const Q extends QueryParams = Record<never, never>>(
-    id: SignedOperationId,
-    spec: SignedRouteSpec<Q>,
-    handle: (request: SignedRequest<Q>) => Promise<unknown>,
-  ): void;
-}
-
-interface HandlerContext {
+interface RequestContext {
   readonly request: Request;
-  readonly query: unknown;
-  readonly body: unknown;
-  /** Template of the whole path, for example `/v2/farcaster/webhook`. */
-  readonly route: string;
-  readonly set: { status?: number | string };
 }
 
-/**
- * Creates a group of signed routes. The parse hook verifies the signature and spends the nonce; it reads the body once everything has
- * passed that the headers alone decide. For a request without a body the first transform does that. The next transform decodes query and
- * JSON.
- */
-export function createSignedRoutes(
-  auth: AuthDeps,
-  group: {
-    readonly name: string;
-    readonly tag: string;
-    /** Whether a setting has removed the routes; they stay in the document. */
-    readonly isOff?: boolean;
-  },
-): SignedRoutes {
-  const verify = createVerify(auth);
-  const verifySession = auth.sessions && createVerifySession(auth, auth.sessions);
-  const sessionHeader = `${auth.names.headerPrefix}Session`;
-  const verified = new WeakMap<Request, Verified>();
-  const plugin = new Elysia({ name: group.name });
-
-  return {
-    plugin,
-    add(id, spec, handle) {
-      const signedOperation: SignedOperation = signedOperations[id];
-      const { method, path, op, maxBodyBytes = Number.POSITIVE_INFINITY } = signedOperation;
-      // A GET has no body for the router.
-      const limitOf = (request: Request) => Math.min(maxBodyBytes, exchangeOf(request).policy.maxBodyBytes);
-      const bodyOf = async (request: Request) =>
-        method === "GET" ? rawBody(request) : readBody(request, limitOf(request));
-      const captureBody = async ({ request }: { readonly request: Request }) => {
-        await refuseDeclaredSize(request, limitOf(request));
-        await checkBeforeBody(request, () => verifySignature({ request }));
-        return bodyOf(request);
-      };
-      const verifySignature = async ({ request }: { readonly request: Request }): Promise<void> => {
-        if (verified.has(request)) return;
-        if (group.isOff) throw new ApiError("notFound");
-        const { method: sentMethod, url, headers } = request;
-        if (verifySession && headers.has(sessionHeader)) {
-          const signed = { method: sentMethod, url, headers, body: () => bodyOf(request) };
-          const session = await verifySession({ ...signed, operation: signedOperation });
-          verified.set(request, { fid: session.ownerFid, session });
-          return;
-        }
-        const caller = callerOf(request);
-        if (caller.kind === "apiKey") {
-          if (auth.isPaused()) throw pausedByOperator("signed operations");
-          requireOwner(request, caller.ownerFid);
-          verified.set(request, { fid: caller.ownerFid, apiKeyId: caller.apiKeyId });
-          return;
-        }
-        verified.set(request, {
-          fid: await verify({ headers, bodyHash: async () => hashBody(await bodyOf(request)), op }),
-        });
-      };
-      const { body, errors = [], status, response, ...rest } = spec;
-      const hook = operation<QueryParams | undefined, TSchema | undefined>({
-        operationId: id,
-        tags: [group.tag],
-        security: signedOperation.session ? "signedOperationOrSession" : "signedOperation",
-        access: accessOf(op),
-        share: signedOperation.share ?? (method === "GET" ? "signedReads" : "signedChanges"),
-        ...rest,
-        response: status === undefined ? response : { [status]: response },
-        // On every route, a signature for another operation is 400, a session that may not do it is 403, and every request is 503
-        // while the index lags; 429 is beyond the share of a client.
-        errors: ["badRequest", "forbidden", "tooManyRequests", "unavailable", "payloadTooLarge", ...errors],
-        ...(body === undefined ? {} : { body: documentedOnly(body) }),
-      });
-      const handler = async ({ request, query, body, route, set }: HandlerContext): Promise<unknown> => {
-        const { fid, session, apiKeyId = null } = verified.get(request) ?? {};
-        if (fid === undefined) throw new Error(`${id} was reached without a verified signature`);
-        const signed = {
-          fid,
-          query: query as DecodedQuery<never>,
-          body: spec.body === undefined ? undefined : body,
-          rawBody: rawBody(request),
-          prefix: route.split("/")[2] ?? "",
-          apiKeyId,
-          requestId: exchangeOf(request).requestId,
-          address: exchangeOf(request).client().address,
-          headers: request.headers,
-        };
-        const response = await handle(signed);
-        if (status !== undefined) set.status = status;
-        if (method !== "GET") {
-          const { requestId, caller } = exchangeOf(request);
-          const key = caller.kind === "apiKey" ? { apiKeyPrefix: caller.prefix } : {};
-          const by = session === undefined ? key : { sessionId: session.sessionId };
-          auth.log.info({ op, fid, requestId, ...by }, "Executed a signed operation");
-        }
-        return session === undefined ? response : withoutSecrets(response);
-      };
-      const transform = hook.transform === undefined ? [verifySignature] : [verifySignature, hook.transform];
-      plugin.route(method, path, handler, { ...hook, parse: captureBody, transform });
-    },
-  };
+/** The hooks of a route that accepts signed requests only. */
+interface SignedHooks {
+  /** Parse hook. Verifies the signature, spends the nonce, and reads the body once everything has passed that the headers decide. */
+  readonly captureBody: (context: RequestContext) => Promise<Uint8Array>;
+  /** First transform hook, which does the same for a request without a body. */
+  readonly verify: (context: RequestContext) => Promise<void>;
+  /**
+   * Runs a handler on a verified request, logs a change, and removes the texts of secrets from a response to a session.
+   *
+   * @param route template of the whole path, for example `/v2/farcaster/webhook`
+   */
+  readonly execute: (
+    context: RequestContext & { readonly route: string },
+    handle: (signed: SignedRequest) => unknown,
+  ) => Promise<unknown>;
 }
+
+/** Returns the hooks of a rule. With `isOff` a setting has removed the route. */
+export type Signing = (rule: SignatureRule, isOff?: boolean) => SignedHooks;
 
 /** Who has signed a request. */
 interface Verified {
@@ -177,10 +76,79 @@ interface Verified {
   readonly session?: Session;
 }
 
+export function createSigning(auth: AuthDeps): Signing {
+  const verify = createVerify(auth);
+  const verifySession = auth.sessions && createVerifySession(auth, auth.sessions);
+  const sessionHeader = `${auth.names.headerPrefix}Session`;
+  const verified = new WeakMap<Request, Verified>();
+
+  return (rule, isOff = false) => {
+    const { method, op, maxBodyBytes = Number.POSITIVE_INFINITY } = rule;
+    // A GET has no body for the router.
+    const limitOf = (request: Request) => Math.min(maxBodyBytes, exchangeOf(request).policy.maxBodyBytes);
+    const bodyOf = async (request: Request) =>
+      method === "GET" ? rawBody(request) : readBody(request, limitOf(request));
+
+    async function verifySignature({ request }: RequestContext): Promise<void> {
+      if (verified.has(request)) return;
+      if (isOff) throw new ApiError("notFound");
+      const { method: sentMethod, url, headers } = request;
+      if (verifySession && headers.has(sessionHeader)) {
+        const signed = { method: sentMethod, url, headers, body: () => bodyOf(request) };
+        const session = await verifySession({ ...signed, operation: rule });
+        verified.set(request, { fid: session.ownerFid, session });
+        return;
+      }
+      const caller = callerOf(request);
+      if (caller.kind === "apiKey") {
+        if (auth.isPaused()) throw pausedByOperator("signed operations");
+        requireOwner(request, caller.ownerFid);
+        verified.set(request, { fid: caller.ownerFid, apiKeyId: caller.apiKeyId });
+        return;
+      }
+      verified.set(request, {
+        fid: await verify({ headers, bodyHash: async () => hashBody(await bodyOf(request)), op }),
+      });
+    }
+
+    return {
+      verify: verifySignature,
+
+      async captureBody({ request }) {
+        await refuseDeclaredSize(request, limitOf(request));
+        await checkBeforeBody(request, () => verifySignature({ request }));
+        return bodyOf(request);
+      },
+
+      async execute({ request, route }, handle) {
+        const { fid, session, apiKeyId = null } = verified.get(request) ?? {};
+        if (fid === undefined) throw new Error(`${op} was reached without a verified signature`);
+        const { requestId, client, caller } = exchangeOf(request);
+        const response = await handle({
+          fid,
+          rawBody: rawBody(request),
+          prefix: route.split("/")[2] ?? "",
+          apiKeyId,
+          requestId,
+          address: client().address,
+          headers: request.headers,
+        });
+        if (method !== "GET") {
+          const key = caller.kind === "apiKey" ? { apiKeyPrefix: caller.prefix } : {};
+          const by = session === undefined ? key : { sessionId: session.sessionId };
+          auth.log.info({ op, fid, requestId, ...by }, "Executed a signed operation");
+        }
+        return session === undefined ? response : withoutSecrets(response);
+      },
+    };
+  };
+}
+
 /** The scopes of keys that may stand for the owner's signature, by the kind of record. No key manages keys. */
 const SCOPE_OF_RECORDS: Readonly<Record<string, Scope>> = { app: "apps", webhook: "webhooks" };
 
-function accessOf(op: string): Access {
+/** The credential that the edge asks for. */
+export function accessOf(op: string): Access {
   const scope = SCOPE_OF_RECORDS[op.split(".", 1)[0] ?? ""];
   return scope === undefined ? OPEN : { kind: "signatureOrKey", scope };
 }
@@ -192,7 +160,16 @@ function requireOwner(request: Request, ownerFid: number): void {
   throw new ApiError("forbidden", "owner_fid must be the owner of the key");
 }
 
-/** A schema that is documented but accepts every JSON value. */
-function documentedOnly(schema: TSchema): TSchema {
-  return Type.Unsafe<unknown>({ ...schema, [Kind]: "Any" });
+/** Hashing a slice takes about a millisecond; other tasks run between two slices. */
+const SLICE_BYTES = 16 * 1024;
+
+/** Computes the keccak256 of a body, 32 bytes. Large bodies are hashed in slices that yield to the event loop. */
+export async function hashBody(body: Uint8Array): Promise<Uint8Array> {
+  if (body.byteLength <= SLICE_BYTES) return keccak_256(body);
+  const hash = keccak_256.create();
+  for (let offset = 0; offset < body.byteLength; offset += SLICE_BYTES) {
+    hash.update(body.subarray(offset, offset + SLICE_BYTES));
+    await setImmediate();
+  }
+  return hash.digest();
 }

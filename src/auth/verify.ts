@@ -1,16 +1,13 @@
 import type { ServiceNames } from "../config/names.ts";
-import { ApiError } from "../http/errors.ts";
-import { pausedByOperator } from "../http/paused.ts";
+import { ApiError, pausedByOperator } from "../http/errors.ts";
 import { UNKNOWN_FID } from "../protocol/fid.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
-import type { CustodyOf } from "./custody.ts";
+import type { CustodyOf, StaleReason } from "./custody.ts";
 import type { NonceStore } from "./nonce-store.ts";
-import { isWellFormedSignature, recoverSigner } from "./recover.ts";
-import type { SessionLookup } from "./sessions/session.ts";
+import type { SessionLookup } from "./session.ts";
 import { createSignedHeadersReader } from "./signed-headers.ts";
-import type { StaleReason } from "./staleness.ts";
-import { createSignedOpHasher } from "./typed-data.ts";
+import { createSignedOpHasher, isWellFormedSignature, recoverSigner } from "./typed-data.ts";
 
 /** Dependencies of the verification of signed operations. */
 export interface AuthDeps {

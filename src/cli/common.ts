@@ -2,8 +2,10 @@ import { type LoadedConfig, loadConfig, processInput, type SettingsReader } from
 import { EXIT_RETRYABLE } from "../lib/failure.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Common } from "../runtime/common.ts";
+import { type DataDir, openDataDir } from "../runtime/data-dir.ts";
 import { createLogger } from "../runtime/logger.ts";
 import { createMetrics } from "../runtime/metrics.ts";
+import { becomeOwnerOf } from "../runtime/process.ts";
 import type { KeepLine } from "../runtime/recent-lines.ts";
 import { createShutdown, handleSignals } from "../runtime/shutdown.ts";
 import type { CommandContext } from "./context.ts";
@@ -101,4 +103,21 @@ async function closeAfter(fault: unknown, { shutdown, log }: Common): Promise<nu
   }
   if (fault !== shutdown.signal.reason) log.warn({ err: fault }, "Failed while shutting down");
   return await shutdown.finished;
+}
+
+/**
+ * Locks the data directory of a task until its end. A process of root becomes one of the user of the directory, so it can read only
+ * what that user can read.
+ *
+ * @throws as `becomeOwnerOf` and `openDataDir`.
+ */
+export function openTaskDataDir(
+  { config, log, shutdown }: Pick<Common, "config" | "log" | "shutdown">,
+  options: Parameters<typeof openDataDir>[1] = {},
+): DataDir {
+  const user = becomeOwnerOf(config.data.dir);
+  if (user) log.info(user, "Became the user of the data directory, who may read fewer files than root");
+  const dataDir = openDataDir(config.data.dir, options);
+  shutdown.add("data directory", () => dataDir.release());
+  return dataDir;
 }

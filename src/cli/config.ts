@@ -8,12 +8,12 @@ export function registerConfig(program: Command, context: CommandContext): void 
 
   config
     .command("print")
-    .description("print the settings in force and where each came from, secrets masked")
+    .description("print the settings in force with their sources, secrets masked")
     .option("--json", "print a JSON object without the sources")
     .action(async ({ json = false }: { json?: boolean }) => {
       const { readConfig } = await import("./common.ts");
-      const { maskConfig } = await import("../config/mask-config.ts");
-      const { toToml } = await import("../config/to-toml.ts");
+      const { maskConfig } = await import("../config/load.ts");
+      const { toToml } = await import("../config/values.ts");
       const loaded = readConfig(context);
       const shown = maskConfig(loaded.config);
       print(json ? `${JSON.stringify(shown, null, 2)}\n` : toToml(shown, (key) => loaded.sources.get(key)));

@@ -1,4 +1,4 @@
-import { printableLines } from "../lib/printable.ts";
+import { printableLines } from "../lib/text.ts";
 
 /** Writes that the system has not taken yet: a pipe takes no more than its reader leaves room for. */
 const unwritten = new Set<Promise<void>>();

@@ -1,43 +1,36 @@
 import { Command, Option } from "commander";
 import { EXIT_OK } from "../lib/failure.ts";
 import { programName, version } from "../version.ts";
-import { registerApiKey } from "./api-key.ts";
-import { registerApp } from "./app.ts";
-import { registerAudit } from "./audit.ts";
-import { registerBackup } from "./backup.ts";
-import { registerChannels } from "./channels.ts";
-import { registerCompletion } from "./completion.ts";
+import { registerDatabaseTask, registerPlaceTask } from "./child-tasks.ts";
+import { registerConsole } from "./client/console.ts";
+import { registerHealthcheck } from "./client/healthcheck.ts";
+import { registerSign } from "./client/sign.ts";
 import { registerConfig } from "./config.ts";
-import { registerConsole } from "./console.ts";
 import { type CommandContext, collect, flagsOf } from "./context.ts";
-import { registerDatabaseTask } from "./database-task.ts";
-import { registerDemo } from "./demo.ts";
-import { registerDemoClient } from "./demo-client.ts";
-import { registerDoctor } from "./doctor.ts";
-import { addExamples } from "./examples.ts";
-import { registerHealthcheck } from "./healthcheck.ts";
-import { registerImport } from "./import.ts";
-import { registerIndex } from "./index-command.ts";
+import { registerBackup, registerRestore } from "./database/backup.ts";
+import { registerChannels } from "./database/channels.ts";
+import { registerIndex } from "./database/compact.ts";
+import { registerImport } from "./database/import.ts";
+import { registerMigrate } from "./database/migrate.ts";
+import { registerSnapshot } from "./database/snapshot.ts";
+import { registerTokens } from "./database/tokens.ts";
+import { registerUpstream } from "./database/upstream.ts";
+import { registerVerify } from "./database/verify.ts";
+import { registerDemo, registerDemoClient } from "./demo.ts";
+import { registerDoctor } from "./doctor/doctor.ts";
 import { registerInit } from "./init/init.ts";
 import { registerListen } from "./listen/listen.ts";
-import { registerMigrate } from "./migrate.ts";
-import { registerNodes } from "./nodes.ts";
 import { registerOpenApi } from "./openapi.ts";
+import { registerOperations } from "./operations/operations.ts";
+import { registerSigner } from "./operations/signer.ts";
 import { flushOutput, printError } from "./output.ts";
-import { registerPlaceTask } from "./place-task.ts";
-import { registerRestore } from "./restore.ts";
 import { registerServe } from "./serve.ts";
-import { registerSession } from "./session.ts";
-import { registerSign } from "./sign.ts";
-import { registerSigner } from "./signer.ts";
-import { registerSnapshot } from "./snapshot.ts";
-import { registerState } from "./state.ts";
+import { registerCompletion } from "./shell/completion.ts";
+import { addExamples } from "./shell/examples.ts";
+import { registerNodes } from "./state/nodes.ts";
+import { registerState } from "./state/state.ts";
 import { toExit } from "./to-exit.ts";
-import { registerTokens } from "./tokens.ts";
-import { registerUpstream } from "./upstream.ts";
-import { registerVerify } from "./verify.ts";
 import { registerVersion } from "./version.ts";
-import { registerWebhook } from "./webhook.ts";
 
 /** Registers the commands. Each imports its dependencies when it runs, so that help and version stay fast. */
 const COMMANDS = [
@@ -55,14 +48,10 @@ const COMMANDS = [
   registerChannels,
   registerConfig,
   registerConsole,
-  registerApp,
-  registerWebhook,
-  registerApiKey,
+  registerOperations,
   registerTokens,
   registerState,
   registerNodes,
-  registerSession,
-  registerAudit,
   registerSigner,
   registerSign,
   registerOpenApi,

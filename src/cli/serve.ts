@@ -15,7 +15,7 @@ export function registerServe(program: Command, context: CommandContext): void {
     .description("run the node")
     .option("--demo", "fill an empty data directory with a small signed network first")
     .option("--new-state", "start with an empty state.db although the index has data: the old state is lost")
-    .option("--migrate", "migrate an index of a former format first, as `svc migrate` does")
+    .option("--migrate", "migrate an index of an older format first, as `svc migrate` does")
     .action(async ({ demo = false, newState = false, migrate = false }: ServeOptions) => {
       const { createCommon, readConfig, runService } = await import("./common.ts");
       const { serve } = await import("../node/serve.ts");
@@ -46,7 +46,7 @@ export function registerServe(program: Command, context: CommandContext): void {
         const isJson = log.format === "json" && (isChosen || process.stdout.isTTY !== true);
         print(isJson ? placesJson(places) : placesText(places));
       });
-      // The node has run with the migrated index, so nothing needs the former file.
+      // The node has run with the migrated index, so nothing needs the older file.
       if (hasServed && context.exitCode === EXIT_OK) dropOldIndex(indexPath(common.config.data.dir));
     });
 }

@@ -29,7 +29,7 @@ export function toExit(fault: unknown): Exit {
   if (fault instanceof RetryableError)
     return { exitCode: EXIT_RETRYABLE, message: `error: ${fault.message}\n` };
   if (fault instanceof StateUnavailable) {
-    return { exitCode: EXIT_RETRYABLE, message: `error: the state does not answer: ${fault.message}\n` };
+    return { exitCode: EXIT_RETRYABLE, message: `error: the state does not respond: ${fault.message}\n` };
   }
   if (fault instanceof StorageError && fault.fault !== "other") {
     const exitCode = isTransient(fault) ? EXIT_RETRYABLE : EXIT_USER;

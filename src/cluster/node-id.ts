@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { UserError } from "../lib/failure.ts";
-import { createPrivateFile } from "../lib/private-file.ts";
+import { createPrivateFile } from "../lib/files.ts";
 import type { DataDir } from "../runtime/data-dir.ts";
 
 const FILE = "node-id";

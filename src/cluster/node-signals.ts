@@ -1,8 +1,10 @@
+import type { DatabaseName } from "../db/sqlite/storage-error.ts";
 import { createGate, type Gate } from "../lib/gate.ts";
-import type { SendPermission } from "../push/send-permission.ts";
+import type { SendPermission } from "../push/slots.ts";
 import { PAUSABLE, type Pausable } from "./switch-store.ts";
 
-const BYTES = 72;
+const DATABASE_BITS: Readonly<Record<DatabaseName, number>> = { index: 1, state: 2 };
+const BYTES = 76;
 const NS_PER_MS = 1_000_000n;
 
 /** A point in the history of a state in PostgreSQL. */
@@ -21,7 +23,7 @@ export interface StateMark {
  */
 export class NodeSignals {
   readonly shared: SharedArrayBuffer;
-  /** At 0: the paused parts, one bit each. At 1: whether the state's time is known. At 2: the number of the lease. At 3: the epoch of keys. */
+  /** At 0: the paused parts, one bit each. At 1: whether the state's time is known. At 2: the number of the lease. At 3: the epoch of keys. At 4: the damaged databases, one bit each. */
   readonly #words: Int32Array<SharedArrayBuffer>;
   /**
    * At 0: until when the node may act; 0 is without an end. At 1: the time of the last tick. At 2: the clock's offset in ms.
@@ -36,7 +38,7 @@ export class NodeSignals {
   constructor(shared = new SharedArrayBuffer(BYTES)) {
     this.shared = shared;
     this.#times = new BigInt64Array(shared, 0, 7);
-    this.#words = new Int32Array(shared, 56, 4);
+    this.#words = new Int32Array(shared, 56, 5);
   }
 
   isPaused(name: Pausable): boolean {
@@ -49,6 +51,15 @@ export class NodeSignals {
       0,
       names.reduce((bits, name) => bits | bitOf(name), 0),
     );
+  }
+
+  /** Whether a thread has found damage in the database. Nothing more is written to it then. */
+  isDamaged(database: DatabaseName): boolean {
+    return (Atomics.load(this.#words, 4) & DATABASE_BITS[database]) !== 0;
+  }
+
+  setDamaged(database: DatabaseName): void {
+    Atomics.or(this.#words, 4, DATABASE_BITS[database]);
   }
 
   /**

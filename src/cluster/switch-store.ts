@@ -1,5 +1,14 @@
 import { sql } from "../db/state/sql.ts";
 import type { StateDb } from "../db/state/state-db.ts";
+import { key, type Row, table, text, whole } from "../db/state/table.ts";
+
+/** What an operator has paused. `paused_at` is in unix seconds. */
+export const switches = table("switches", {
+  name: key(text()),
+  reason: text(),
+  paused_by: text(),
+  paused_at: whole(),
+});
 
 /** What an operator can pause, on all nodes of a state. */
 export const PAUSABLE = ["signed", "tokens", "sends", "deliveries", "writes"] as const;
@@ -33,14 +42,7 @@ export function isPausable(name: string): name is Pausable {
   return (PAUSABLE as readonly string[]).includes(name);
 }
 
-interface SwitchRow {
-  readonly name: string;
-  readonly reason: string;
-  readonly paused_by: string;
-  readonly paused_at: number;
-}
-
-const listAll = sql<SwitchRow>(
+const listAll = sql<Row<typeof switches>>(
   "switches.list",
   "SELECT name, reason, paused_by, paused_at FROM switches ORDER BY name",
 );
@@ -76,7 +78,7 @@ export function createSwitches(db: StateDb): SwitchStore {
       "switches.resume",
       async (tx, names) => {
         const removed = (await tx.all(remove, JSON.stringify(names))).map(({ name }) => name);
-        return names.filter((name) => removed.includes(name) || tx.earlier?.includes(name));
+        return names.filter((name) => removed.includes(name));
       },
     ),
   };

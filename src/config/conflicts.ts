@@ -1,6 +1,6 @@
 import { isLoopbackHost, isWildcardHost } from "./formats.ts";
+import { fewestConnections } from "./http-workers.ts";
 import type { Config } from "./schema.ts";
-import { fewestConnections } from "./state-connections.ts";
 
 /** A valid setting that conflicts with another one. */
 export interface Conflict {

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import type { Config } from "./schema.ts";
 
 const MAX_DEFAULT_WORKERS = 4;
 
@@ -13,4 +14,35 @@ export function defaultWorkers(cores: number): number {
 /** The number of HTTP workers of this machine. */
 export function httpWorkersOf(http: { readonly workers: number }): number {
   return http.workers || defaultWorkers(availableParallelism());
+}
+
+/** Connections to PostgreSQL by the threads that use them. */
+interface StateConnections {
+  readonly main: number;
+  readonly ingest: number;
+  readonly maintenance: number;
+  readonly delivery: number;
+  readonly fanOut: number;
+  readonly writes: number;
+  /** Of each HTTP worker. */
+  readonly http: number;
+}
+
+const FIXED = { main: 1, ingest: 1, maintenance: 1, delivery: 4, fanOut: 4, writes: 2 };
+const FEWEST_PER_WORKER = 2;
+/** The default leaves one. */
+const SPARE = 1;
+
+/** The fewest connections that a node needs. */
+export function fewestConnections(config: Pick<Config, "http">): number {
+  const fixed = Object.values(FIXED).reduce((sum, count) => sum + count);
+  return fixed + FEWEST_PER_WORKER * httpWorkersOf(config.http);
+}
+
+/** Divides the connections of a node among its threads. */
+export function stateConnections(config: Pick<Config, "http" | "state">): StateConnections {
+  const fewest = fewestConnections(config);
+  const all = config.state.connections || fewest + SPARE;
+  const spare = Math.floor((all - fewest) / httpWorkersOf(config.http));
+  return { ...FIXED, http: FEWEST_PER_WORKER + spare };
 }

@@ -13,7 +13,8 @@ import {
   type Layer,
 } from "./layers.ts";
 import { type Config, configSchema, type Setting, settings } from "./schema.ts";
-import { isSecretValue } from "./secrets.ts";
+import type { SecretKind } from "./secret-settings.ts";
+import { isSecretValue, maskSecret, settingValue } from "./secrets.ts";
 import { findSettingsFile, type SettingsFile } from "./settings-file.ts";
 import { readSmallFile } from "./small-file.ts";
 import { isValid, showValue } from "./values.ts";
@@ -160,4 +161,22 @@ function deepFreeze<T extends object>(value: T): T {
   for (const inner of Object.values(value))
     if (typeof inner === "object" && inner !== null) deepFreeze(inner);
   return Object.freeze(value);
+}
+
+/** Masks the value of a secret setting, item by item where it is a list. */
+function maskSetting(value: unknown, kind: SecretKind): unknown {
+  return Array.isArray(value) ? value.map((item) => maskSecret(item, kind)) : maskSecret(value, kind);
+}
+
+/** The settings with all secrets masked. */
+export function maskConfig(config: Config): Record<string, Record<string, unknown>> {
+  const shown: Record<string, Record<string, unknown>> = {};
+  for (const setting of settings) {
+    const value = settingValue(config, setting);
+    shown[setting.section] ??= {};
+    Object.assign(shown[setting.section] ?? {}, {
+      [setting.name]: setting.secret ? maskSetting(value, setting.secret) : value,
+    });
+  }
+  return shown;
 }

@@ -66,7 +66,7 @@ function sizeRisks({ index }: Config): readonly Risk[] {
     {
       key: "index.max_bytes",
       message:
-        "Is in bytes, and an empty index takes about so many: the node may merge nothing at all. `svc upstream estimate` says how many an index needs",
+        "Is in bytes, and an empty index takes about that much: the node may merge nothing at all. `svc upstream estimate` says how many an index needs",
     },
   ];
 }

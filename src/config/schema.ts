@@ -179,6 +179,17 @@ export const configSchema = section({
     verify: Type.Union([Type.Literal("all")], { rule: '"all"' }),
     verify_threads: integer(0, 64),
   }),
+  trust: section({
+    level: Type.Union([Type.Literal("node"), Type.Literal("blocks")], { rule: 'one of "node", "blocks"' }),
+    validators_file: Type.String({
+      pattern: "^[^\\u0000-\\u001f\\u007f]*$",
+      maxLength: MAX_PATH_CHARS,
+      rule: `empty or a path of at most ${MAX_PATH_CHARS} characters without control characters`,
+    }),
+    on_unknown_set: Type.Union([Type.Literal("stop"), Type.Literal("warn")], {
+      rule: 'one of "stop", "warn"',
+    }),
+  }),
   protocol: section({
     network: Type.Union([Type.Literal("mainnet"), Type.Literal("testnet"), Type.Literal("devnet")], {
       rule: 'one of "mainnet", "testnet", "devnet"',

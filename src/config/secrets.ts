@@ -1,6 +1,5 @@
-import type { Config } from "./schema.ts";
+import type { Config, Setting } from "./schema.ts";
 import { type SecretKind, secretSettings } from "./secret-settings.ts";
-import { settingValue } from "./setting-value.ts";
 
 const MASK = "***";
 /** Shorter texts would also mask ordinary words in log lines. */
@@ -61,4 +60,11 @@ function decoded(part: string): string {
   } catch {
     return part;
   }
+}
+
+/** The value of `setting` in a table of sections; undefined when it is missing. */
+export function settingValue(table: object, { section, name }: Pick<Setting, "section" | "name">): unknown {
+  const keys: unknown = Object.hasOwn(table, section) ? Reflect.get(table, section) : undefined;
+  if (typeof keys !== "object" || keys === null || !Object.hasOwn(keys, name)) return undefined;
+  return Reflect.get(keys, name);
 }

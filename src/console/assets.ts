@@ -1,9 +1,80 @@
-import { loadOnce } from "../lib/load-once.ts";
-import { compressFile } from "./compress.ts";
-import type { PageSettings } from "./web/page-settings.ts";
-import { isPageServed } from "./web/served-pages.ts";
-import { ASSET_PATH, type CodedFile, type PageScripts, type WebBuild } from "./web-build.ts";
-import { webFile } from "./web-file.ts";
+import { loadOnce } from "../lib/promises.ts";
+import { isPageServed, type PageSettings } from "./web/page-settings.ts";
+import {
+  ASSET_PATH,
+  type CodedFile,
+  compressFile,
+  type PageScripts,
+  type WebBuild,
+  webFile,
+} from "./web-build.ts";
+
+/**
+ * Headers of a document. Nothing of another host is loaded, but images that the reader asked for.
+ * @param images whether images of other hosts are allowed.
+ */
+export function documentHeaders(images: boolean): Record<string, string> {
+  return images ? WITH_IMAGES : WITHOUT_IMAGES;
+}
+
+const headersWith = (imageSources: string) => ({
+  "content-type": "text/html; charset=utf-8",
+  "cache-control": "no-cache",
+  "content-security-policy": [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src ${imageSources}`,
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; "),
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  // Wallets open windows that talk to the page.
+  "cross-origin-opener-policy": "same-origin-allow-popups",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": [
+    "clipboard-write=(self)",
+    ...["camera", "display-capture", "geolocation", "microphone", "midi", "payment", "usb"].map(
+      (feature) => `${feature}=()`,
+    ),
+  ].join(", "),
+});
+
+const WITHOUT_IMAGES = headersWith("'self' data:");
+const WITH_IMAGES = headersWith("'self' data: https:");
+
+interface ChosenBytes {
+  readonly bytes: Uint8Array;
+  /** Of `content-encoding`; undefined for the plain file. */
+  readonly coding: "br" | "gzip" | undefined;
+}
+
+/** Returns the smallest form of a file that a client accepts. */
+export function chooseBytes({ br, gzip, body }: CodedFile, acceptEncoding: string | null): ChosenBytes {
+  const accepts = acceptedNames(acceptEncoding ?? "");
+  if (br && accepts("br")) return { bytes: br, coding: "br" };
+  if (gzip && accepts("gzip")) return { bytes: gzip, coding: "gzip" };
+  return { bytes: body ?? Bun.gunzipSync(gzip as Uint8Array<ArrayBuffer>), coding: undefined };
+}
+
+/** Whether `Accept` names `text/html` itself: what accepts anything gets the JSON of programs. */
+export function acceptsHtml(accept: string | null): boolean {
+  return acceptedNames(accept ?? "", false)("text/html");
+}
+
+/** RFC 9110, 12.4.2: the names of a header with a weight above 0. */
+function acceptedNames(header: string, anyCounts = true): (name: string) => boolean {
+  const accepted = new Map<string, boolean>();
+  for (const item of header.toLowerCase().split(",")) {
+    const [name = "", ...parameters] = item.split(";").map((part) => part.trim());
+    const weight = parameters.find((parameter) => parameter.startsWith("q="));
+    accepted.set(name, weight === undefined || Number(weight.slice(2)) > 0);
+  }
+  return (name) => accepted.get(name) ?? (anyCounts && accepted.get("*") === true);
+}
 
 /** A document with the settings that the page needs. */
 export interface WebDocument extends CodedFile {

@@ -1,14 +1,31 @@
 import { ApiError } from "../http/errors.ts";
 import { connectRpc, type RpcClient } from "../lib/port-rpc.ts";
-import type { OperatorRpc } from "./operator/operator-rpc.ts";
+import type { Result } from "../lib/result.ts";
+import type { RecentLine } from "../runtime/recent-lines.ts";
+import type { OperatorRefusal, OperatorSessions } from "./operator/operator-sessions.ts";
+import type { BackupsReport, SettingInForce, ThreadsReport } from "./operator/reports.ts";
+import type { HistoryStep } from "./pulse/history.ts";
 import type { PulseRpc } from "./pulse/pulse.ts";
+import type { SeriesPage } from "./pulse/series-page.ts";
+
+/** The methods of the main thread for the operator's page. */
+export interface OperatorRpc extends Pick<OperatorSessions, "issueCode" | "open" | "admit" | "end"> {
+  /** The rows of the whole history after a time (unix seconds). */
+  series(step: HistoryStep, since: number): SeriesPage;
+  threads(): Promise<ThreadsReport>;
+  settings(): readonly SettingInForce[];
+  log(after: number): readonly RecentLine[];
+  backups(): Promise<BackupsReport>;
+  /** Starts a backup of the state. It ends on its own, and `backups` has its outcome. */
+  backUp(): Promise<Result<null, OperatorRefusal>>;
+}
 
 /** The methods of the main thread for the console. */
 export interface ConsoleRpc extends PulseRpc, OperatorRpc {}
 
 const TIMEOUT_MS = 2_000;
 
-/** Returns the client of the main thread over its port. Its methods throw an ApiError `unavailable` without an answer. */
+/** Returns the client of the main thread over its port. Its methods throw an ApiError `unavailable` without a response. */
 export function connectConsole(port: MessagePort): RpcClient<ConsoleRpc> {
   return connectRpc<ConsoleRpc>(port, {
     timeoutMs: TIMEOUT_MS,

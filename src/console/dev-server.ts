@@ -1,6 +1,6 @@
 /**
  * Serves the console from its sources, and replaces what changes in the open page: `bun run dev:console [<url of a node>]`. It listens
- * on the port after that of the node, which answers everything but the documents. The page runs without its policies here.
+ * on the port after that of the node, which serves everything but the documents. The page runs without its policies here.
  */
 import page from "./web/index.html";
 
@@ -33,7 +33,7 @@ const server: Bun.Server<unknown> = Bun.serve({
 });
 process.stdout.write(`${server.url.href} shows ${node.origin}\n`);
 
-/** The node answers pages of its own origin only. */
+/** The node responds to pages of its own origin only. */
 function forward(request: Request, path: string): Promise<Response> {
   const headers = new Headers(request.headers);
   for (const name of ["host", "connection"]) headers.delete(name);

@@ -1,5 +1,4 @@
-import { compressFile } from "./compress.ts";
-import type { WebBuild } from "./web-build.ts";
+import { compressFile, type WebBuild } from "./web-build.ts";
 
 /** Returns the page, bundled from its sources. The compiled program has another file in place of this one (`embed.ts`). */
 export async function loadBuild(): Promise<WebBuild> {

@@ -1,10 +1,44 @@
 import { Elysia, NotFoundError } from "elysia";
+import { serviceNames } from "../config/names.ts";
+import type { Config } from "../config/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { exchangeOf } from "../http/exchange.ts";
-import type { LoadedAssets, WebAssets, WebDocument } from "./assets.ts";
-import { acceptsHtml, chooseBytes } from "./choose-file.ts";
-import { documentHeaders } from "./document-headers.ts";
+import type { OwnOrigin } from "../http/own-origin.ts";
+import { version } from "../version.ts";
+import {
+  acceptsHtml,
+  chooseBytes,
+  documentHeaders,
+  type LoadedAssets,
+  type WebAssets,
+  type WebDocument,
+} from "./assets.ts";
+import type { PageSettings } from "./web/page-settings.ts";
 import { LICENSES } from "./web-build.ts";
+
+/** Returns what the page has to know of the node. None of it is secret. */
+export function pageSettingsOf(
+  config: Pick<Config, "service" | "console" | "auth" | "http" | "stream" | "signers">,
+  { isDemo, hasMasterKey }: { readonly isDemo: boolean; readonly hasMasterKey: boolean },
+): PageSettings {
+  const { segment, headerPrefix, domainName } = serviceNames(config.service.name);
+  const { images, manage, operator } = config.console;
+  return {
+    service: segment,
+    version,
+    demo: isDemo,
+    headerPrefix,
+    domain: domainName,
+    publicUrl: config.service.public_url,
+    images,
+    manage,
+    operator,
+    sessions: config.auth.sessions,
+    anonymous: config.http.anonymous,
+    stream: config.stream.enabled,
+    signers: !config.signers.enabled ? "off" : hasMasterKey ? "on" : "no_key",
+  };
+}
 
 export interface ConsoleRoutesDeps {
   readonly assets: WebAssets;
@@ -87,4 +121,21 @@ function respondWithDocument(
 function hasTag(ifNoneMatch: string | null, etag: string): boolean {
   if (ifNoneMatch === null) return false;
   return ifNoneMatch.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
+}
+
+/**
+ * Creates a group of routes that only the node's own pages call, as in `privateRoutes("/console/op", …).get("/workers", …)`.
+ * Before a handler runs, a request to a foreign `Host` or from a foreign `Origin` is refused with 403. No response has CORS
+ * headers (`createPolicyLookup`), and none is stored by a cache.
+ */
+export function privateRoutes<Prefix extends `/console/${string}`>(prefix: Prefix, own: OwnOrigin) {
+  return new Elysia({ prefix })
+    .onTransform(({ request }) => {
+      if (!own.isOwnHost(request.headers.get("host")))
+        throw new ApiError("forbidden", "this host name is not one of the node's own");
+      if (!own.isOwnOrigin(request)) throw new ApiError("forbidden", "other origins may not call this");
+    })
+    .onAfterHandle(({ responseValue }) => {
+      if (responseValue instanceof Response) responseValue.headers.set("cache-control", "no-store");
+    });
 }

@@ -1,6 +1,8 @@
+import { brotliCompressSync, constants } from "node:zlib";
+
 /** A file of the page. */
 export interface WebFile {
-  /** Of an asset, as in `/console/a/<name>`, its content's hash included; of a document that of its source. */
+  /** An asset's is as in `/console/a/<name>`, its content's hash included; of a document that of its source. */
   readonly name: string;
   readonly contentType: string;
   readonly body: Uint8Array;
@@ -36,3 +38,43 @@ export interface PageScripts {
 export const ASSET_PATH = "/console/a/";
 
 export const LICENSES = "licenses.txt";
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: "text/css; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+  txt: "text/plain; charset=utf-8",
+};
+
+/** Returns a file of the page with the content type of its name. */
+export function webFile(name: string, content: string | Uint8Array): WebFile {
+  const contentType = TYPES[name.split(".").at(-1) ?? ""];
+  if (contentType === undefined) throw new Error(`there is no content type for ${name}`);
+  return {
+    name,
+    contentType,
+    body: typeof content === "string" ? new TextEncoder().encode(content) : content,
+  };
+}
+
+/**
+ * Compresses a file.
+ * @param brotliQuality undefined for no Brotli: the best quality takes about a millisecond per KB.
+ */
+export function compressFile(
+  { name, contentType, body }: WebFile,
+  brotliQuality: number | undefined,
+): CodedFile {
+  const bytes = body as Uint8Array<ArrayBuffer>;
+  const gzip = Bun.gzipSync(bytes, { level: 9 });
+  const file = { name, contentType };
+  if (gzip.byteLength >= body.byteLength) return { ...file, body, gzip: undefined, br: undefined };
+  if (brotliQuality === undefined) return { ...file, body: undefined, gzip, br: undefined };
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
+    [constants.BROTLI_PARAM_SIZE_HINT]: body.byteLength,
+  };
+  const br = new Uint8Array(brotliCompressSync(body, { params }));
+  return { ...file, body: undefined, gzip, br: br.byteLength < gzip.byteLength ? br : undefined };
+}

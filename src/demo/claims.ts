@@ -4,7 +4,7 @@ import { concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { bytesToHex, encodeAbiParameters, hashTypedData } from "viem/utils";
 import { encodeBase58 } from "../lib/base58.ts";
 import type { Ed25519Key } from "../protocol/build-message.ts";
-import { fnameDigest } from "../protocol/validate/fname-signature.ts";
+import { fnameDigest } from "../protocol/validate/username-proof.ts";
 import { type FarcasterNetwork, VerificationProtocol } from "../protocol/wire/generated/message.ts";
 import type { Wallet } from "./keys.ts";
 

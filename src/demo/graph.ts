@@ -1,8 +1,8 @@
 import { toFarcasterSecs } from "../protocol/time.ts";
 import { MessageType } from "../protocol/wire/generated/message.ts";
 import type { Person } from "./people.ts";
-import { DAY_SECS, HOUR_SECS, type PlannedMessage, somewhatLater, WEEK_SECS } from "./plan.ts";
 import { type Random, seededRandom } from "./random.ts";
+import { DAY_SECS, HOUR_SECS, type PlannedMessage, somewhatLater, WEEK_SECS } from "./roster.ts";
 
 /** The follows at the end of the week, and the messages that produced them. */
 export interface DemoGraph {

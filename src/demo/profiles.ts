@@ -5,16 +5,23 @@ import {
   MessageType,
   type UserDataBody,
   UserDataType,
+  type UserNameProof,
   UserNameType,
   VerificationProtocol,
 } from "../protocol/wire/generated/message.ts";
 import { ethereumClaimSignature, nameProofSignature, solanaClaimSignature } from "./claims.ts";
 import { type Keyring, secret, type Wallet } from "./keys.ts";
-import type { Person } from "./people.ts";
-import { TOWNS } from "./people-names.ts";
-import { DAY_SECS, HOUR_SECS, type PlannedMessage, WEEK_SECS } from "./plan.ts";
+import { type Person, TOWNS } from "./people.ts";
 import { seededRandom } from "./random.ts";
-import { isPro } from "./roster.ts";
+import {
+  DAY_SECS,
+  HOUR_SECS,
+  isPro,
+  type PlannedMessage,
+  registeredAtSecs,
+  transferredAtSecs,
+  WEEK_SECS,
+} from "./roster.ts";
 import type { Texts } from "./texts.ts";
 
 /** Fids whose ENS name or basename is `<fname>.eth` or `<fname>.base.eth`. Most use it instead of the fname. */
@@ -169,4 +176,34 @@ function proveEnsName(fid: number, fname: string, keyring: Keyring, say: Say, se
     },
   }));
   if (ens.isUsername) set(UserDataType.USER_DATA_TYPE_USERNAME, name);
+}
+
+/** The fid that released an earlier fname. */
+const RENAMED_FID = 29;
+const FORMER_FNAME = "former-name";
+const MINUTE_SECS = 60;
+
+/** The name server's proofs of all fnames, oldest first. Their times are fixed, as those of registrations are. */
+export function fnameProofs(people: readonly Person[], keyring: Keyring): UserNameProof[] {
+  const proofs = people.flatMap(({ fid, fname }) => {
+    if (fname === undefined) return [];
+    const owner = keyring.custody(fid).address;
+    const ownedSince = transferredAtSecs(fid) ?? registeredAtSecs(fid);
+    const proof = (name: string, toFid: number, timestampSecs: number): UserNameProof => ({
+      timestamp: timestampSecs,
+      name: utf8ToBytes(name),
+      owner,
+      signature: nameProofSignature({ name, timestampSecs, owner }, keyring.nameServer()),
+      fid: toFid,
+      type: UserNameType.USERNAME_TYPE_FNAME,
+    });
+    if (fid !== RENAMED_FID) return [proof(fname, fid, ownedSince + MINUTE_SECS)];
+    // A proof for fid 0 releases the name.
+    return [
+      proof(FORMER_FNAME, fid, ownedSince + MINUTE_SECS),
+      proof(FORMER_FNAME, 0, ownedSince + 50 * DAY_SECS),
+      proof(fname, fid, ownedSince + 50 * DAY_SECS + MINUTE_SECS),
+    ];
+  });
+  return proofs.sort((a, b) => a.timestamp - b.timestamp);
 }

@@ -1,10 +1,40 @@
+import { sign } from "node:crypto";
+import type { Envelope } from "../auth/jfs.ts";
 import { RetryableError, UserError } from "../lib/failure.ts";
 import { listenFault } from "../net/listen-address.ts";
 import { noResponseReason, type OperatorFetch } from "../net/operator-fetch.ts";
-import { sealEnvelope } from "./envelope.ts";
+import type { Ed25519Key } from "../protocol/build-message.ts";
 import { createKeyring } from "./keys.ts";
-import { isPostedNotification, type PostedNotification } from "./notification.ts";
 import { clientFidsOf, isDemoFid } from "./roster.ts";
+
+/** What a node posts to a client's notification URL. */
+export interface PostedNotification {
+  readonly notificationId: string;
+  readonly title: string;
+  readonly body: string;
+  readonly targetUrl: string;
+  readonly tokens: readonly string[];
+}
+
+/** Returns whether the JSON of a request is a notification. */
+export function isPostedNotification(value: unknown): value is PostedNotification {
+  if (typeof value !== "object" || value === null) return false;
+  const { notificationId, title, body, targetUrl, tokens } = value as Record<string, unknown>;
+  const isText = [notificationId, title, body, targetUrl].every((field) => typeof field === "string");
+  return isText && Array.isArray(tokens) && tokens.every((token) => typeof token === "string");
+}
+
+/** A client's statement about a user, signed with the user's key that the client holds. */
+export function sealEnvelope(fid: number, key: Ed25519Key, payload: object): Envelope {
+  const header = encode({ fid, type: "app_key", key: `0x${key.publicKey.toHex()}` });
+  const body = encode(payload);
+  const signature = sign(null, Buffer.from(`${header}.${body}`), key.privateKey);
+  return { header, payload: body, signature: signature.toString("base64url") };
+}
+
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString("base64url");
+}
 
 /** The client's response to every notification. */
 export type DemoResponse = "success" | "rate-limited" | "invalid" | "unavailable";

@@ -1,10 +1,10 @@
 import { MessageType, type ReactionBody, ReactionType } from "../protocol/wire/generated/message.ts";
+import { ARTICLE_PARENT_URL } from "./cast-contents.ts";
 import type { PlannedCast } from "./casts.ts";
-import { ARTICLE_PARENT_URL } from "./channels.ts";
 import type { DemoGraph } from "./graph.ts";
 import type { Person } from "./people.ts";
-import { DAY_SECS, HOUR_SECS, type PlannedMessage, somewhatLater } from "./plan.ts";
 import { type Random, seededRandom } from "./random.ts";
+import { DAY_SECS, HOUR_SECS, type PlannedMessage, somewhatLater } from "./roster.ts";
 
 const MEAN_REACTION_SECS = 2.5 * HOUR_SECS;
 const RECAST_SHARE = 0.2;

@@ -1,4 +1,5 @@
-import { seededRandom } from "./random.ts";
+import type { FarcasterNetwork, MessageData, MessageType } from "../protocol/wire/generated/message.ts";
+import { type Random, seededRandom } from "./random.ts";
 
 /**
  * The on-chain holdings of the demo network's users. Dates are fixed, because responses such as that of `GET
@@ -19,7 +20,6 @@ export const PRO_PURCHASED_AT_SECS = Date.UTC(2025, 7, 4, 15) / 1000;
 export const EARLIEST_ANCHOR_SECS = Date.UTC(2025, 8, 1) / 1000;
 
 const REGISTRATION_SPACING_SECS = 146_880;
-const DAY_SECS = 86_400;
 
 const USES_BOTH_CLIENTS: ReadonlySet<number> = new Set([3, 24, 61, 119]);
 const PRO: ReadonlySet<number> = new Set([1, 2, 3, 5, 8, 13, 21]);
@@ -61,4 +61,41 @@ export function registeredAtSecs(fid: number): number {
 /** Unix seconds at which the fid moved to its present custody address, or undefined when it never moved. */
 export function transferredAtSecs(fid: number): number | undefined {
   return TRANSFERRED.has(fid) ? Date.UTC(2025, 2, 3, 12) / 1000 + fid * DAY_SECS : undefined;
+}
+
+/** The values that are known only when a message is signed. */
+interface Signing {
+  readonly unixSecs: number;
+  readonly network: FarcasterNetwork;
+  /** Returns the hash of a message that was signed before this one. */
+  hashOf(message: PlannedMessage): Uint8Array;
+}
+
+/**
+ * A message of the demo week before it is signed. Plans count back from the anchor and refer to each other as objects,
+ * so that one plan serves every anchor: times, and the hashes that depend on them, are filled in at signing.
+ */
+export interface PlannedMessage {
+  readonly fid: number;
+  readonly type: MessageType;
+  /** 0 is the anchor, WEEK_SECS the start of the week. */
+  readonly secsBeforeAnchor: number;
+  readonly body: (signing: Signing) => NonNullable<MessageData["body"]>;
+}
+
+export const HOUR_SECS = 3600;
+export const DAY_SECS = 86_400;
+export const WEEK_SECS = 7 * DAY_SECS;
+
+const LEAST_DELAY_SECS = 15;
+
+/** A time after another, on average `meanDelaySecs` later; undefined when it would be after the anchor. */
+export function somewhatLater(
+  secsBeforeAnchor: number,
+  meanDelaySecs: number,
+  random: Random,
+): number | undefined {
+  const later =
+    secsBeforeAnchor - LEAST_DELAY_SECS - Math.floor(-Math.log(1 - random.next()) * meanDelaySecs);
+  return later >= 0 ? later : undefined;
 }

@@ -2,11 +2,11 @@ import { setImmediate } from "node:timers/promises";
 import type { StaticDecode, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { TransformDecodeError } from "@sinclair/typebox/value";
+import { joinSmallParts } from "../lib/bytes.ts";
 import { parseJsonBytes } from "../lib/json.ts";
-import { joinSmallParts } from "../lib/small-parts.ts";
+import { noRoom } from "./error-response.ts";
 import { ApiError } from "./errors.ts";
 import { clientKeyOf, exchangeOf } from "./exchange.ts";
-import { noRoom } from "./no-room.ts";
 import { describeValueError } from "./validation-message.ts";
 
 const empty = new Uint8Array(0);
@@ -36,7 +36,7 @@ type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel
 export const BODY_PACE = { graceMs: 10_000, msPerByte: 1000 / (64 * 1024) } as const;
 
 /** Returns the Content-Length of a request; 0 if it declares none. Bun rejects one that is not a number. */
-function declaredBytes({ headers }: Request): number {
+export function declaredBytes({ headers }: Request): number {
   return Number(headers.get("content-length") ?? 0);
 }
 

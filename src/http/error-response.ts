@@ -1,4 +1,7 @@
 import { ElysiaCustomStatusResponse, NotFoundError, ParseError, ValidationError } from "elysia";
+import type { Shortage } from "../admission/budget.ts";
+import { RETRY_AFTER_SECS, refusalText } from "../admission/budgets.ts";
+import { StorageError } from "../db/sqlite/storage-error.ts";
 import { StateUnavailable } from "../db/state/unavailable.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { ApiError, type ErrorName, errorKinds } from "./errors.ts";
@@ -12,6 +15,7 @@ const nameByStatus = new Map(
 /** Of a call that was not sent. */
 const STATE_AWAY = "the state store does not answer; try again";
 const STORES_NOTHING = "the node cannot store anything now, which its operator can see: ";
+const CANNOT_READ = "the node cannot read its data now, which its operator can see";
 const STATE_BUSY = "the request could not be stored in time: it may or may not have been carried out";
 
 /**
@@ -38,6 +42,8 @@ function toApiError(error: unknown): ApiError {
     );
   }
   if (error instanceof StateUnavailable) return new ApiError("unavailable", stateMessage(error));
+  if (error instanceof StorageError && error.fault !== "other")
+    return new ApiError("unavailable", CANNOT_READ, { cause: error });
   return new ApiError("internal", undefined, { cause: error });
 }
 
@@ -66,4 +72,13 @@ export function errorResponse(options: { exchange: Exchange; error: unknown; log
   if (error.allow !== undefined) headers.allow = error.allow;
   const body = JSON.stringify(exchange.policy.errorBody(error.message, error.kind));
   return new Response(body, { status: kind.status, headers });
+}
+
+/** The refusal of a request for which a budget has no room: 429 for the share of its client, 503 for the total. */
+export function noRoom(unit: string, shortage: Shortage): ApiError {
+  const isOwn = shortage === "client";
+  return new ApiError(isOwn ? "tooManyRequests" : "unavailable", refusalText(unit, shortage), {
+    retryAfterSecs: RETRY_AFTER_SECS,
+    ...(isOwn ? { code: "client_share" } : {}),
+  });
 }

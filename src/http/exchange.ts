@@ -54,10 +54,14 @@ export interface Exchange {
   isKeyed: boolean;
   /** How its body is received. */
   readonly bodies: BodyIntake;
+  /** What all clients leave unread of responses. */
+  readonly unsent: Budget;
   /** What its body holds until the response; undefined before any of it has arrived. */
   bodyHold: Hold | undefined;
   /** Of its body. The connection of one that was refused is closed. */
   bodyState: "unread" | "read" | "refused";
+  /** Whether its response refuses it for its client's share, or leaves its body unread. */
+  isRefusal: boolean;
   /** Charges the caller for more than the edge could see. @throws ApiError `tooManyRequests` */
   charge: (units: number) => void;
   /** Charges the caller for the CPU time of the response; undefined for a caller without a limit. */

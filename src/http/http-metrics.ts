@@ -1,5 +1,5 @@
 import { Counter } from "prom-client";
-import { type HistogramSeries, registerHistogram } from "../runtime/histogram.ts";
+import { type HistogramSeries, registerHistogram } from "../runtime/figure-metrics.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 
 /** Counts a response. `route` is the template, so that the number of series is bounded. */

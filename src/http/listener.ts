@@ -1,5 +1,5 @@
-import type { Descriptors } from "../runtime/descriptors.ts";
 import type { Logger } from "../runtime/logger.ts";
+import type { Descriptors } from "../runtime/process.ts";
 import type { WebSocketSession } from "./web-socket.ts";
 
 type Server = Bun.Server<WebSocketSession>;

@@ -6,7 +6,7 @@ export const ALIAS_KEYWORD = "x-alias-of";
 /**
  * Keyword of a canonical operation in the published document. Its value is the list of the full paths of its aliases.
  */
-const ALIASES_KEYWORD = "x-aliases";
+export const ALIASES_KEYWORD = "x-aliases";
 
 /**
  * Returns the paths without aliases. Each canonical operation lists its aliases in its description and, for programs,

@@ -1,13 +1,13 @@
 import { Kind, type StaticDecode, type TSchema, type TUnsafe } from "@sinclair/typebox";
-import type { AnyElysia, DocumentDecoration } from "elysia";
+import type { DocumentDecoration } from "elysia";
 import type { ShareName } from "../admission/budgets.ts";
 import { captureBody, jsonBodyDecoder, rawBody } from "./body.ts";
 import { ApiError, type ErrorName, errorKinds } from "./errors.ts";
+import type { Price } from "./limits/prices.ts";
 import { ALIAS_KEYWORD } from "./openapi-aliases.ts";
 import { type DecodedQuery, decodeQuery, type QueryParams } from "./params.ts";
 import { parseQueryString } from "./query-string.ts";
-import type { RouteCache, RouteCacheHook } from "./route-cache.ts";
-import type { Access, RouteTermsHook } from "./route-terms.ts";
+import type { Access, RouteCache, RouteCacheHook, RouteTermsHook } from "./route-terms.ts";
 
 /** How a request is authenticated. The values select security schemes of the OpenAPI document. */
 export type Security = "signedOperation" | "signedOperationOrSession" | "apiKey" | "signedEnvelope";
@@ -50,8 +50,12 @@ interface OperationSpec<Q extends QueryParams | undefined, B extends TSchema | u
   readonly access?: Access | undefined;
   /** What a request counts as, by the address of its client. */
   readonly share?: ShareName | undefined;
+  /** What a request costs. Default: `createTermsOf` decides. */
+  readonly price?: Price | undefined;
+  /** Query and body are documented only: the handler decodes them, after what it checks first. */
+  readonly isRaw?: boolean | undefined;
   /** Schema of the error body, if the policy of the path gives it another shape than the usual one. */
-  readonly errorResponse?: TSchema;
+  readonly errorResponse?: TSchema | undefined;
 }
 
 interface Transformed {
@@ -186,7 +190,7 @@ export function operation<
   const Q extends QueryParams | undefined = undefined,
   B extends TSchema | undefined = undefined,
 >(spec: OperationSpec<Q, B>): OperationHook<Q, B> {
-  const { query, body, cache, access, share } = spec;
+  const { query, body, cache, access, share, price, isRaw = false } = spec;
   const decodeBody = body === undefined ? undefined : jsonBodyDecoder(body);
 
   // Elysia merges the returned object into the handler's context. The hook runs after the hooks of the group, so that
@@ -203,8 +207,9 @@ export function operation<
     ...(cache === undefined ? {} : { cache }),
     ...(access === undefined ? {} : { access }),
     ...(share === undefined ? {} : { share }),
+    ...(price === undefined ? {} : { price }),
     ...(query === undefined ? {} : { queryParams: query }),
-    ...(query === undefined && body === undefined ? {} : { transform }),
+    ...(isRaw || (query === undefined && body === undefined) ? {} : { transform }),
     ...(body === undefined ? {} : { parse: captureBody }),
   };
   return hook as unknown as OperationHook<Q, B>;
@@ -221,38 +226,20 @@ export function aliasOf<H extends { readonly detail: DocumentDecoration }>(
   return { ...hook, detail: { ...hook.detail, [ALIAS_KEYWORD]: canonicalPath } };
 }
 
-export interface UnimplementedRoute
-  extends Pick<OperationText, "operationId" | "summary" | "description" | "tags"> {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  readonly path: string;
-  /** The canonical path, if this route is an alias. */
-  readonly aliasOf?: string;
-  /** The error's text; default: the usual one. */
-  readonly message?: string;
-}
-
 /**
- * Adds routes that respond to every request with 501. They have no hook that reads the body, so the response never
- * waits for it.
+ * Describes a route that responds to every request with 501. It has no hook that reads the body, so the response never waits for it.
  * @param when why, as a sentence for the OpenAPI document
+ * @param message the error's text; default: the usual one
  */
-export function addUnimplemented<A extends AnyElysia>(
-  app: A,
-  routes: readonly UnimplementedRoute[],
-  when: string,
-): A {
-  for (const { method, path, aliasOf: canonicalPath, message, ...text } of routes) {
-    const responses = notImplementedResponse({ when, message: message ?? errorKinds.notImplemented.message });
-    const detail = {
-      ...text,
-      tags: [...text.tags],
-      responses,
-      ...(canonicalPath === undefined ? {} : { [ALIAS_KEYWORD]: canonicalPath }),
-    } as unknown as DocumentDecoration;
-    const refuse = () => {
+export function unimplemented(
+  text: Pick<OperationText, "operationId" | "summary" | "description" | "tags">,
+  { when, message = errorKinds.notImplemented.message }: { readonly when: string; readonly message?: string },
+): { readonly handler: () => never; readonly hook: { readonly detail: DocumentDecoration } } {
+  const responses = notImplementedResponse({ when, message });
+  return {
+    handler: () => {
       throw new ApiError("notImplemented", message);
-    };
-    app.route(method, path, refuse, { detail });
-  }
-  return app;
+    },
+    hook: { detail: { ...text, tags: [...text.tags], responses } as unknown as DocumentDecoration },
+  };
 }

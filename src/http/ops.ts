@@ -79,7 +79,7 @@ export function opsRoutes({ providers, clock, version }: OpsOptions) {
       },
       operation({
         operationId: "getReadiness",
-        summary: "Whether the node serves current data",
+        summary: "Whether the node is up to date",
         tags,
         query: readyQuery,
         response: StatusOnly("ready"),

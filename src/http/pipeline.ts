@@ -1,22 +1,20 @@
-import type { Hold } from "../admission/budget.ts";
+import type { Budget, Hold } from "../admission/budget.ts";
 import { WAITING_REQUESTS } from "../admission/budgets.ts";
 import type { ClientAddress, ClientAddresses } from "../admission/client-address.ts";
 import { FairOrder } from "../admission/fair-order.ts";
 import type { Logger } from "../runtime/logger.ts";
-import { mayHaveLargeBody } from "./body.ts";
+import { declaredBytes, mayHaveLargeBody } from "./body.ts";
 import { ANONYMOUS } from "./caller.ts";
 import { type CanonicalUrl, canonicalUrl } from "./canonical-url.ts";
-import type { CommonHeaders } from "./common-headers.ts";
-import type { Cors } from "./cors.ts";
-import { errorResponse } from "./error-response.ts";
-import { ApiError, logLevelOf } from "./errors.ts";
+import type { CommonHeaders, Cors } from "./cors.ts";
+import { errorResponse, noRoom } from "./error-response.ts";
+import { ApiError, errorKinds, logLevelOf } from "./errors.ts";
 import { type BodyIntake, type Exchange, openExchange } from "./exchange.ts";
 import type { Gate } from "./gate.ts";
 import type { ObserveResponse } from "./http-metrics.ts";
-import { noRoom } from "./no-room.ts";
 import type { RoutePolicy } from "./policy.ts";
 import { respondToRead } from "./representation.ts";
-import type { BodySender } from "./response-body.ts";
+import { type BodySender, respondsLater } from "./response-body.ts";
 import { type CachedResponse, NOT_CACHED, type ResponseCache } from "./response-cache.ts";
 import type { TermsOf } from "./route-terms.ts";
 import type { WebSocketSession } from "./web-socket.ts";
@@ -41,6 +39,10 @@ export interface PipelineOptions {
   readonly cache: ResponseCache | undefined;
   readonly sender: BodySender;
   readonly bodies: BodyIntake;
+  /** Sends refusals beyond the share of a client later. */
+  readonly refuseLate: (exchange: Exchange, response: Response) => MaybePromise<Response>;
+  /** What clients may leave unread of responses. */
+  readonly unsent: Budget;
   readonly observe: ObserveResponse;
   readonly log: Logger;
   /** Why the API cannot respond now, for clients; undefined while it can. */
@@ -88,6 +90,8 @@ export function createPipeline(
     cache,
     sender,
     bodies,
+    refuseLate,
+    unsent,
     observe,
     log,
     closesConnections,
@@ -118,8 +122,10 @@ export function createPipeline(
       caller: ANONYMOUS,
       isKeyed: false,
       bodies,
+      unsent,
       bodyHold: undefined,
       bodyState: "unread",
+      isRefusal: false,
       charge: () => undefined,
       settle: undefined,
       isStillAdmitted: undefined,
@@ -142,7 +148,9 @@ export function createPipeline(
       headers.set("ratelimit-policy", exchange.limitHeaders.policy);
       headers.set("ratelimit", exchange.limitHeaders.state);
     }
-    if (closesConnections() || leavesBody(exchange)) headers.set("connection", "close");
+    const isBodyLeft = leavesBody(exchange);
+    exchange.isRefusal = isBodyLeft || status === errorKinds.tooManyRequests.status;
+    if (isBodyLeft || closesConnections()) headers.set("connection", "close");
 
     const durationMs = performance.now() - exchange.startedAtMs;
     const template = exchange.route ?? "unmatched";
@@ -164,6 +172,7 @@ export function createPipeline(
 
   function respondFromCache(exchange: Exchange, responses: ResponseCache, cached: CachedResponse): Response {
     exchange.route = cached.route;
+    openExchange(exchange.request, exchange);
     const send = () => respondToRead(exchange.request, cached, commonHeaders.ofReads, sender);
     return complete(exchange, responses.use(cached, send));
   }
@@ -230,12 +239,16 @@ export function createPipeline(
     readonly connection: Connection | undefined;
     /** What Bun may buffer of its body while it waits for its turn. */
     hold?: Hold;
+    /** From its turn on. */
+    exchange?: Exchange;
   }
 
-  const handle = ({ request, connection, hold }: Arrived): MaybePromise<Response> => {
+  const handle = (arrived: Arrived): MaybePromise<Response> => {
+    const { request, connection, hold } = arrived;
     hold?.end();
     const target = canonicalUrl(request.url);
     const exchange = open(request, target, connection);
+    arrived.exchange = exchange;
     const fail = (error: unknown) => finish(exchange, errorResponse({ exchange, error, log }));
     if (exchange.method === "OPTIONS") return finish(exchange, cors.preflight());
     if (!target.wellFormed) {
@@ -257,17 +270,33 @@ export function createPipeline(
     // A key is not known before it is verified.
     clientOf: (arrived) => addressOf(arrived).bucket,
     hold(arrived, client) {
+      respondsLater(arrived.request);
       if (!mayHaveLargeBody(arrived.request)) return undefined;
       arrived.hold = bodies.budget.open(client);
-      return arrived.hold.grow(BUFFERED_BODY_BYTES);
+      const shortage = arrived.hold.grow(
+        Math.min(BUFFERED_BODY_BYTES, declaredBytes(arrived.request) || Infinity),
+      );
+      // Bun drops what arrives of it, and buffers none until the request is refused.
+      if (shortage !== undefined) arrived.request.body?.cancel().catch(() => undefined);
+      return shortage;
     },
-    refuse({ request, connection }, shortage) {
+    refuse(arrived, shortage) {
+      const { request, connection } = arrived;
       const exchange = open(request, canonicalUrl(request.url), connection);
+      arrived.exchange = exchange;
       return finish(
         exchange,
         errorResponse({ exchange, error: noRoom(WAITING_REQUESTS.unit, shortage), log }),
       );
     },
   });
-  return (request, connection) => order.run({ request, connection });
+  return (request, connection) => {
+    const arrived: Arrived = { request, connection };
+    const send = (response: Response) => {
+      const { exchange } = arrived;
+      return exchange?.isRefusal ? refuseLate(exchange, response) : response;
+    };
+    const response = order.run(arrived);
+    return response instanceof Response ? send(response) : response.then(send);
+  };
 }

@@ -2,9 +2,8 @@ import { ElysiaCustomStatusResponse, StatusMap } from "elysia";
 import { jsonPieces, jsonTextWithin } from "../lib/json-text.ts";
 import { codedBytes, createChooseCoding, MIN_CODED_BYTES } from "./content-coding.ts";
 import { type Exchange, exchangeOf, type TaggedBody } from "./exchange.ts";
-import { JsonStream } from "./json-stream.ts";
-import { type BodySender, MAX_WHOLE_BYTES } from "./response-body.ts";
-import type { CacheOfRoute, RouteCache } from "./route-cache.ts";
+import { type BodySender, JsonStream, MAX_WHOLE_BYTES } from "./response-body.ts";
+import type { CacheOfRoute, RouteCache } from "./route-terms.ts";
 
 /** The part of Elysia's context that a representation is built from. */
 export interface ResponseContext {

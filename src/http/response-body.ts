@@ -1,11 +1,22 @@
 import { setImmediate } from "node:timers/promises";
-import { RETRY_AFTER_SECS, TURNS } from "../admission/budgets.ts";
+import type { Hold } from "../admission/budget.ts";
+import { BUDGETS, TURNS } from "../admission/budgets.ts";
 import { FairTurns } from "../admission/fair-turns.ts";
 import type { Logger } from "../runtime/logger.ts";
-import { ApiError } from "./errors.ts";
+import { noRoom } from "./error-response.ts";
 import { clientKeyOf, exchangeOf } from "./exchange.ts";
-import type { JsonStream } from "./json-stream.ts";
-import { Reservation, type UnsentBytes } from "./unsent-bytes.ts";
+
+/**
+ * A JSON body that a handler produces in pieces because it may be large. Concatenated, the pieces are one JSON text.
+ * They are pulled one by one; pulling stops when the client disconnects.
+ */
+export class JsonStream {
+  readonly pieces: AsyncIterator<string> | Iterator<string>;
+
+  constructor(pieces: AsyncIterator<string> | Iterator<string>) {
+    this.pieces = pieces;
+  }
+}
 
 /** Larger bodies are streamed, never built whole. */
 export const MAX_WHOLE_BYTES = 4 * 1024 * 1024;
@@ -27,26 +38,34 @@ const STREAM_BYTES = 1024 * 1024;
 
 const encoder = new TextEncoder();
 
-type Head = Pick<ResponseInit, "status"> & { readonly headers: Headers | Record<string, string> };
+/**
+ * Bun gathers a response in a buffer of this size only while it handles the request. Later it sends each part of the head of a larger one with a
+ * call of its own, about 40, which cost more than a read of 25 casts. It sends a stream with two.
+ */
+const GATHERED_BYTES = 16 * 1024;
 
-function tooMuchUnsent(): ApiError {
-  return new ApiError("unavailable", "too many large responses are being sent", {
-    retryAfterSecs: RETRY_AFTER_SECS,
-  });
+/** Requests whose response leaves in a later turn of the event loop. */
+const later = new WeakSet<Request>();
+
+/** Notes that a request has waited for its turn, so that its response leaves in a later turn of the event loop. */
+export function respondsLater(request: Request): void {
+  later.add(request);
 }
+
+type Head = Pick<ResponseInit, "status"> & { readonly headers: Headers | Record<string, string> };
 
 /** Sends bodies within the budget of unsent bytes. */
 export interface BodySender {
   /**
    * Returns a response with a complete body.
-   * @throws ApiError `unavailable` if the body exceeds the remaining budget
+   * @throws ApiError `tooManyRequests` or `unavailable` if the client, or all, leave too much unread
    */
   readonly whole: (request: Request, body: Uint8Array, head: Head) => Response;
   /**
    * Collects a body that is produced in pieces.
    * @returns the whole body if it has at most `MAX_WHOLE_BYTES`, otherwise a function that builds the streamed
    * response
-   * @throws ApiError `unavailable` if the body exceeds the remaining budget
+   * @throws as `whole`
    */
   readonly collect: (
     request: Request,
@@ -59,28 +78,25 @@ export interface BodySender {
  * only after the previous one was written to the socket. It closes the connection of a client that reads nothing for
  * the idle time and then cancels the stream, even if no chunk was read.
  */
-export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Logger }): BodySender {
+export function createBodySender(log: Logger): BodySender {
   // One thread produces all large bodies, so more of them at a time would only use more memory.
   const collecting = new FairTurns(TURNS.largeResponses);
   return {
     whole(request, body, head) {
-      if (body.byteLength <= UNCOUNTED_BYTES || request.method === "HEAD")
-        return new Response(body as Uint8Array<ArrayBuffer>, head);
-      const reservation = new Reservation(unsent);
-      if (!reservation.grow(body.byteLength)) throw tooMuchUnsent();
-      let isSent = false;
+      if (body.byteLength <= UNCOUNTED_BYTES || request.method === "HEAD") {
+        const isStream = body.byteLength > GATHERED_BYTES && request.method !== "HEAD" && later.has(request);
+        return new Response(isStream ? streamOf(body) : (body as Uint8Array<ArrayBuffer>), head);
+      }
+      const unsent = holdOf(request);
+      reserve(unsent, body.byteLength);
       const stream = new ReadableStream<Uint8Array>(
         {
+          start: (controller) => controller.enqueue(body),
           pull(controller) {
-            if (!isSent) {
-              isSent = true;
-              controller.enqueue(body);
-              return;
-            }
             controller.close();
-            reservation.end();
+            unsent.end();
           },
-          cancel: () => reservation.end(),
+          cancel: () => unsent.end(),
         },
         { highWaterMark: 0 },
       );
@@ -88,16 +104,13 @@ export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Lo
     },
 
     async collect(request, { pieces }) {
-      const reservation = new Reservation(unsent);
-      const reserve = (bytes: number) => {
-        if (!reservation.grow(bytes)) throw tooMuchUnsent();
-      };
+      const unsent = holdOf(request);
       const collected: Uint8Array[] = [];
       let bytes = 0;
       /** Returns true when the body is complete. */
       const collectChunk = async (): Promise<boolean> => {
         const { chunk, isLast } = await nextChunk(pieces, COLLECTED_CHARS);
-        reserve(chunk.byteLength);
+        reserve(unsent, chunk.byteLength);
         bytes += chunk.byteLength;
         collected.push(chunk);
         return isLast;
@@ -114,24 +127,24 @@ export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Lo
       try {
         let isLast = await collectChunk();
         if (!isLast) {
-          reserve(STREAM_BYTES);
+          reserve(unsent, STREAM_BYTES);
           const rest = await collecting.run(clientKeyOf(exchangeOf(request)), collectRest);
-          if (rest === undefined) throw tooMuchUnsent();
+          if (rest === undefined) throw noRoom(TURNS.largeResponses.unit, "client");
           isLast = rest;
         }
         if (isLast && bytes <= MAX_WHOLE_BYTES) {
-          reservation.end();
+          unsent.end();
           const [only] = collected;
           return only?.byteLength === bytes ? only : Buffer.concat(collected, bytes);
         }
       } catch (error) {
-        reservation.end();
+        unsent.end();
         await pieces.return?.();
         throw error;
       }
       return (head) => {
         const end = () => {
-          reservation.end();
+          unsent.end();
           collected.length = 0;
         };
         const stream = new ReadableStream<Uint8Array>(
@@ -140,7 +153,7 @@ export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Lo
               const ready = collected.shift();
               if (ready !== undefined) {
                 bytes -= ready.byteLength;
-                reservation.shrinkTo(bytes + STREAM_BYTES);
+                unsent.shrinkTo(bytes + STREAM_BYTES);
                 controller.enqueue(ready);
                 return;
               }
@@ -168,6 +181,25 @@ export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Lo
       };
     },
   };
+}
+
+function holdOf(request: Request): Hold {
+  const exchange = exchangeOf(request);
+  return exchange.unsent.open(clientKeyOf(exchange));
+}
+
+function reserve(unsent: Hold, bytes: number): void {
+  const shortage = unsent.grow(bytes);
+  if (shortage !== undefined) throw noRoom(BUDGETS.unsentBytes.unit, shortage);
+}
+
+function streamOf(body: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(body);
+      controller.close();
+    },
+  });
 }
 
 interface Chunk {

@@ -2,7 +2,36 @@ import type { ShareName } from "../admission/budgets.ts";
 import type { Scope } from "./caller.ts";
 import { askedOf, flat, type Price } from "./limits/prices.ts";
 import type { QueryParams } from "./params.ts";
-import type { RouteCache } from "./route-cache.ts";
+
+/**
+ * Which caches may store the response of a GET. Responses of routes without a declaration are `no-store`.
+ *
+ * - `revalidate`: clients and proxies, with a weak ETag; they must revalidate at each use.
+ * - `shared`: also this process, which sends the same bytes to every client that requests the same URL until the next
+ *   commit to the index or the next second. Only for a response that depends on nothing but the URL, the index and
+ *   the second: never if the handler reads the state database, a header, or random data.
+ * - `sharedWithoutKey`: as `shared`, but with an API key the response is its owner's, and `no-store`.
+ */
+export type RouteCache = "shared" | "sharedWithoutKey" | "revalidate";
+
+/** The field that `operation` adds to Elysia's hook object. Elysia retains it on the route. */
+export interface RouteCacheHook {
+  readonly cache?: RouteCache;
+}
+
+/** Returns the declaration of a GET route by its template; undefined if the route has none or does not exist. */
+export type CacheOfRoute = (template: string) => RouteCache | undefined;
+
+/** Collects the cache declarations of an app's routes. */
+export function createCacheOfRoute(
+  routes: readonly { readonly method: string; readonly path: string; readonly hooks: RouteCacheHook }[],
+): CacheOfRoute {
+  const declared = new Map<string, RouteCache>();
+  for (const { method, path, hooks } of routes) {
+    if (method === "GET" && hooks.cache !== undefined) declared.set(path, hooks.cache);
+  }
+  return (template) => declared.get(template);
+}
 
 /**
  * Which credential a route asks for.
@@ -35,6 +64,7 @@ export interface RouteTermsHook {
   readonly access?: Access;
   readonly cache?: RouteCache | undefined;
   readonly share?: ShareName | undefined;
+  readonly price?: Price | undefined;
   /** The parameters of the query, which decide its price. */
   readonly queryParams?: QueryParams;
 }
@@ -76,21 +106,17 @@ const UNKNOWN: RouteTerms = {
 
 /**
  * Collects the terms of an app's routes. A GET without a declaration is a read; other methods without one are open,
- * because they verify their own credential or are refused with 501.
+ * because they verify their own credential or are refused with 501. Without a price a request costs 1 unit, a write 20.
  *
- * @param priceOf the price of a route by its template; undefined for the usual one.
  * @param routes with templates whose parameters are whole segments, such as `/frame/webhook/:app_id`.
  */
-export function createTermsOf(
-  routes: readonly DeclaredRoute[],
-  priceOf: (template: string) => Price | undefined = () => undefined,
-): TermsOf {
+export function createTermsOf(routes: readonly DeclaredRoute[]): TermsOf {
   const exact = new Map<string, Map<string, RouteTerms>>();
   const patterns: { readonly method: string; readonly pattern: RegExp; readonly terms: RouteTerms }[] = [];
   for (const { method, path, hooks } of routes) {
     const access = hooks.access ?? (method === "GET" ? READ : OPEN);
     const isWrite = access.kind === "key" && access.scope === "write" && method !== "GET";
-    const price = priceOf(path) ?? flat(isWrite ? WRITE_UNITS : 1);
+    const price = hooks.price ?? flat(isWrite ? WRITE_UNITS : 1);
     const { queryParams = {} } = hooks;
     const terms = {
       template: path,

@@ -1,15 +1,14 @@
 import { type AnyElysia, Elysia } from "elysia";
+import { Counter } from "prom-client";
 import { type Admission, createAdmission } from "../admission/admission.ts";
 import { createClientAddresses } from "../admission/client-address.ts";
 import { basePathOf, serviceNames } from "../config/names.ts";
 import type { Config } from "../config/schema.ts";
 import type { Common } from "../runtime/common.ts";
-import type { Descriptors } from "../runtime/descriptors.ts";
-import { createAcceptMetrics } from "./accept-metrics.ts";
+import type { Descriptors } from "../runtime/process.ts";
 import { BODY_PACE } from "./body.ts";
 import { canonicalUrl } from "./canonical-url.ts";
-import { createCommonHeaders } from "./common-headers.ts";
-import { createCors } from "./cors.ts";
+import { createCommonHeaders, createCors } from "./cors.ts";
 import { docsRoutes } from "./docs.ts";
 import { errorResponse } from "./error-response.ts";
 import { errorKinds } from "./errors.ts";
@@ -17,19 +16,18 @@ import { type BodyIntake, exchangeOf, type TaggedBody } from "./exchange.ts";
 import { type Gate, keylessGate } from "./gate.ts";
 import { createHttpMetrics, type HttpFigures } from "./http-metrics.ts";
 import { hubErrorOf } from "./hub-error.ts";
-import type { Price } from "./limits/prices.ts";
+import { createLateRefusals } from "./late-refusals.ts";
 import { Listener } from "./listener.ts";
 import { type ApiDocumentation, openApiDocument } from "./openapi.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
+import { type DocumentedSurface, documentOfSurface } from "./openapi-surfaces.ts";
 import { type OpsProviders, opsRoutes } from "./ops.ts";
 import { type Connection, createPipeline } from "./pipeline.ts";
 import { createPolicyLookup } from "./policy.ts";
 import { createRepresent, respondToRead, tagBody } from "./representation.ts";
 import { createBodySender } from "./response-body.ts";
 import type { ResponseCache } from "./response-cache.ts";
-import { createCacheOfRoute } from "./route-cache.ts";
-import { createMethodCheck, createTermsOf } from "./route-terms.ts";
-import { UnsentBytes } from "./unsent-bytes.ts";
+import { createCacheOfRoute, createMethodCheck, createTermsOf } from "./route-terms.ts";
 import { webSocketHandler } from "./web-socket.ts";
 
 export interface HttpServerOptions {
@@ -51,20 +49,18 @@ export interface HttpServerOptions {
   readonly documentation: () => Promise<ApiDocumentation>;
   /** Decides who may call a route; without it there are no API keys. */
   readonly gate?: Gate | undefined;
-  /** The price of a route by the template of its whole path; undefined for the usual one. */
-  readonly priceOf?: (template: string) => Price | undefined;
   /** Cache for responses of routes that declare it; without it no response is cached. */
   readonly cache?: ResponseCache | undefined;
   /** Why the API cannot respond now, for clients. Default: it always can. */
   readonly unavailableReason?: (() => string | undefined) | undefined;
-  /** Budget shared with the other threads that respond; a separate one if omitted. */
-  readonly unsent?: UnsentBytes | undefined;
   /** File descriptors of the process. If omitted, the number of connections is not limited. */
   readonly descriptors?: Descriptors | undefined;
   /** What clients hold and spend, of all servers of the process. Default: of this one. */
   readonly admission?: Admission | undefined;
   /** How long a request body may take. */
   readonly bodyPace?: Pick<BodyIntake, "graceMs" | "msPerByte">;
+  /** How late refusals beyond the share of a client are sent. */
+  readonly lateRefusalMs?: number | undefined;
   readonly version: string;
   /** The id of the node, which every response names. */
   readonly nodeId: string;
@@ -133,14 +129,23 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   const cors = createCors({ origins: config.http.cors_origins, names, isCompat: compatPrefixes.length > 0 });
   const commonHeaders = createCommonHeaders(cors, [`${names.headerPrefix}Node`, options.nodeId]);
-  const sender = createBodySender({ unsent: options.unsent ?? new UnsentBytes(), log });
-  let documentBody: Promise<TaggedBody> | undefined;
-  const respondWithDocument = async (request: Request) => {
-    documentBody ??= openApi().then((document) =>
-      tagBody(new TextEncoder().encode(JSON.stringify(document))),
-    );
-    const tagged = await documentBody;
-    return respondToRead(request, tagged, commonHeaders.ofReads, sender);
+  const sender = createBodySender(log);
+  const surfaces: [DocumentedSurface, ...DocumentedSurface[]] = [
+    { id: names.segment, title: `${names.capitalised} API`, basePath: names.basePath },
+    ...compatPrefixes.map((id) => ({ id, title: "Neynar-compatible API", basePath: basePathOf(id) })),
+    ...(hubPlugins.length > 0 ? [{ id: "v1", title: "Hub API", basePath: "/v1" }] : []),
+  ];
+  /** The documents as they are sent, by surface; the complete one has no surface. */
+  const documentBodies = new Map<DocumentedSurface | undefined, Promise<TaggedBody>>();
+  const respondWithDocument = async (request: Request, surface?: DocumentedSurface) => {
+    const body =
+      documentBodies.get(surface) ??
+      openApi().then((complete) => {
+        const shown = surface === undefined ? complete : documentOfSurface(complete, surfaces, surface);
+        return tagBody(new TextEncoder().encode(JSON.stringify(shown)));
+      });
+    documentBodies.set(surface, body);
+    return respondToRead(request, await body, commonHeaders.ofReads, sender);
   };
 
   const app = new Elysia({
@@ -161,12 +166,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     )
     .use(documented)
     .use([...(options.pages ?? [])])
-    .use(docsRoutes({ title: `${names.capitalised} API` }))
+    .use(docsRoutes({ title: `${names.capitalised} API`, surfaces, respondWithDocument }))
     .get("/openapi.json", ({ request }) => respondWithDocument(request), { detail: { hide: true } })
     .compile();
 
   const httpMetrics = createHttpMetrics(metrics);
-  const termsOf = createTermsOf(documented.routes, options.priceOf);
+  const termsOf = createTermsOf(documented.routes);
   const otherMethods = createMethodCheck(app.routes);
   const pipelineWith = (gate: Gate) =>
     createPipeline({
@@ -187,6 +192,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         discards: admission.buckets.discards,
         discardShare: admission.shares.discards,
       },
+      refuseLate: createLateRefusals(admission, options.lateRefusalMs),
+      unsent: admission.budgets.unsentBytes,
       observe: httpMetrics.observe,
       log,
       unavailableReason: options.unavailableReason ?? (() => undefined),
@@ -228,9 +235,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         return Response.json({ message: "internal error" }, { status: 500, headers });
       },
     });
-  const acceptMetrics = createAcceptMetrics(metrics, {
-    isAccepting: () => listener?.isAccepting ?? false,
-    descriptors: options.descriptors,
+  const pauses = new Counter({
+    name: `${metrics.prefix}http_accept_pauses_total`,
+    help: "Number of times an HTTP worker stopped accepting connections because too few descriptors were left",
+    registers: [metrics.registry],
   });
 
   return {
@@ -244,7 +252,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
           serve: (port) => serve({ host, handler }, port, sharesPort),
           port: wanted,
           descriptors: options.descriptors,
-          onPause: () => acceptMetrics.pauses.inc(),
+          onPause: () => pauses.inc(),
           log,
         });
       listener = listenOn(config.http.host, config.http.port, handle);

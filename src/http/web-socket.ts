@@ -20,6 +20,30 @@ const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 /** A client that answers no ping for so long is gone. */
 const IDLE_TIMEOUT_SECS = 120;
 
+/** Pings and pongs of a client in a window. Clients send one every few seconds. */
+const MAX_CONTROL_FRAMES = 100;
+const CONTROL_WINDOW_MS = 10_000;
+
+interface ControlFrames {
+  readonly sinceMs: number;
+  readonly count: number;
+}
+
+const controlFrames = new WeakMap<WebSocketSession, ControlFrames>();
+
+/**
+ * Ends a WebSocket whose client floods it with pings or pongs. Bun answers each ping with a system call, outside of the order of requests, and
+ * buffers what the client does not read, outside of the budget of unsent bytes.
+ */
+function countControlFrame(peer: Pick<Bun.ServerWebSocket<WebSocketSession>, "data" | "terminate">): void {
+  const nowMs = performance.now();
+  const last = controlFrames.get(peer.data);
+  const isSame = last !== undefined && nowMs - last.sinceMs < CONTROL_WINDOW_MS;
+  const { sinceMs, count } = isSame ? last : { sinceMs: nowMs, count: 0 };
+  controlFrames.set(peer.data, { sinceMs, count: count + 1 });
+  if (count >= MAX_CONTROL_FRAMES) peer.terminate();
+}
+
 /** The handler of all WebSockets of a server. Nothing is compressed: contexts for many connections cost more than they save. */
 export const webSocketHandler: Bun.WebSocketHandler<WebSocketSession> = {
   maxPayloadLength: MAX_MESSAGE_BYTES,
@@ -30,5 +54,7 @@ export const webSocketHandler: Bun.WebSocketHandler<WebSocketSession> = {
   open: (peer) => peer.data.opened(peer),
   message: (peer, message) => peer.data.received(message),
   drain: (peer) => peer.data.drained(),
+  ping: countControlFrame,
+  pong: countControlFrame,
   close: (peer) => peer.data.closed(),
 };

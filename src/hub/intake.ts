@@ -12,7 +12,7 @@ import { encodeMessage, type SignedMessage } from "../protocol/signed-message.ts
 import type { BulkMessageResponse } from "../protocol/wire/generated/hub.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import type { ChainChecker } from "./chain/chain-checker.ts";
+import type { ChainChecker } from "./chain-checker.ts";
 import { acceptedInBulk, refusedInBulk } from "./message-responses.ts";
 import type { Checked, SubmissionCheck } from "./submission-check.ts";
 
@@ -61,46 +61,53 @@ export class Intake {
     return outcome ? err(outcome) : ok(record.value as RecordOf<Kind>);
   }
 
-  /** Merges a message. Returns the decoded message, or why it was refused. */
-  merge(bytes: Uint8Array): Promise<Checked> {
-    return this.#check.submitting([bytes], async () => {
-      const message = await this.#checkOne(bytes, false);
+  /** Merges a message of a client, by default of this node. Returns the decoded message, or why it was refused. */
+  merge(bytes: Uint8Array, client?: string): Promise<Checked> {
+    const handle = async () => {
+      const message = await this.#checkOne(bytes, false, client);
       if (!message.ok) return message;
       const [outcome] = await this.#context.submit([toRecord(message.value)]);
       return outcome ? err(outcome) : message;
-    });
+    };
+    return this.#check.submitting([bytes], handle, client);
   }
 
   /** Checks a message or a frame action, on the chain too if it needs that. */
-  validate(bytes: Uint8Array): Promise<Checked> {
-    return this.#check.withinLimits([bytes], () => this.#checkOne(bytes, true));
+  validate(bytes: Uint8Array, client?: string): Promise<Checked> {
+    return this.#check.withinLimits([bytes], () => this.#checkOne(bytes, true, client), client);
   }
 
   /** Merges the valid messages. Returns the results in the order of the request. */
-  mergeBulk(messages: readonly Uint8Array[]): Promise<Result<BulkMessageResponse[], Rejection>> {
-    return this.#check.submitting(messages, async () => {
+  mergeBulk(
+    messages: readonly Uint8Array[],
+    client?: string,
+  ): Promise<Result<BulkMessageResponse[], Rejection>> {
+    const handle = async () => {
       const results: Checked[] = [];
       const mergeUpTo = async (checked: readonly Checked[]) => {
-        results.push(...(await this.#mergeChecked(checked.slice(results.length))));
+        results.push(...(await this.#mergeChecked(checked.slice(results.length), client)));
       };
       // A message may depend on a key message before it in the same request.
-      const checked = await this.#check.checkAll(messages, async (before) => {
+      const mergeKeys = async (before: readonly Checked[]) => {
         if (!before.slice(results.length).some(isKeyMessage)) return false;
         await mergeUpTo(before);
         return true;
-      });
-      await mergeUpTo(checked);
+      };
+      const checked = await this.#check.checkAll(messages, { onRefused: mergeKeys, client });
+      if (!checked.ok) return checked;
+      await mergeUpTo(checked.value);
       return ok(
         results.map((result, at) =>
           result.ok ? acceptedInBulk(result.value) : refusedInBulk(result.error, messages[at]),
         ),
       );
-    });
+    };
+    return this.#check.submitting(messages, handle, client);
   }
 
-  async #checkOne(bytes: Uint8Array, acceptsFrameActions: boolean): Promise<Checked> {
+  async #checkOne(bytes: Uint8Array, acceptsFrameActions: boolean, client = ""): Promise<Checked> {
     const message = this.#check.check(bytes, acceptsFrameActions);
-    const refusal = message.ok ? await this.#context.chain.check(message.value) : undefined;
+    const refusal = message.ok ? await this.#context.chain.check(message.value, client) : undefined;
     return refusal ? err(refusal) : message;
   }
 
@@ -108,8 +115,8 @@ export class Intake {
    * Checks the messages that need it on the chain and merges the valid ones. Returns each message, or why it was
    * refused.
    */
-  async #mergeChecked(checked: readonly Checked[]): Promise<Checked[]> {
-    const results = await this.#checkOnChain(checked);
+  async #mergeChecked(checked: readonly Checked[], client = ""): Promise<Checked[]> {
+    const results = await this.#checkOnChain(checked, client);
     const valid = results.flatMap((result, at) => (result.ok ? [{ message: result.value, at }] : []));
     if (valid.length === 0) return results;
     const outcomes = await this.#context.submit(valid.map(({ message }) => toRecord(message)));
@@ -120,13 +127,13 @@ export class Intake {
     return results;
   }
 
-  async #checkOnChain(checked: readonly Checked[]): Promise<Checked[]> {
+  async #checkOnChain(checked: readonly Checked[], client: string): Promise<Checked[]> {
     const results = [...checked];
     const entries = results.entries();
     const work = async () => {
       for (const [at, result] of entries) {
         if (!result.ok) continue;
-        const refusal = await this.#context.chain.check(result.value);
+        const refusal = await this.#context.chain.check(result.value, client);
         if (refusal) results[at] = err(refusal);
       }
     };

@@ -1,5 +1,7 @@
 import type { ServiceError } from "@grpc/grpc-js";
 import type { IndexDatabase } from "../db/index/database.ts";
+import { lastHubBlock } from "../db/index/hub-log.ts";
+import { readShardTotals } from "../db/index/totals.ts";
 import { admit } from "../ingest/admit.ts";
 import { err, mapOk, ok, type Result } from "../lib/result.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
@@ -9,7 +11,6 @@ import {
   ValidationResponse,
 } from "../protocol/wire/generated/hub.ts";
 import { nowSecs } from "../runtime/clock.ts";
-import { type FollowedShard, readInfo } from "./info.ts";
 import type { Intake, IntakeDeps } from "./intake.ts";
 import { encodeResponse, splitBulkRequest, toResponse } from "./message-responses.ts";
 import type { SubmissionCheck } from "./submission-check.ts";
@@ -36,8 +37,11 @@ export interface HubUpstream {
   readonly shards: () => Promise<readonly FollowedShard[]>;
 }
 
-/** A method of the intake, over bytes. */
-type OwnMethod = (request: Buffer) => Promise<Result<Uint8Array, Rejection | ServiceError>>;
+/** A method of the intake, over bytes, for a client or for this node itself. */
+type OwnMethod = (
+  request: Buffer,
+  from?: { readonly clientKey: string | undefined },
+) => Promise<Result<Uint8Array, Rejection | ServiceError>>;
 
 /** The methods that are not reads of the network's state. gRPC and the HTTP workers serve the same ones. */
 export interface OwnMethods {
@@ -50,20 +54,22 @@ export interface OwnMethods {
 export function createOwnMethods(context: OwnMethodDeps, intake: Intake): OwnMethods {
   const { upstream } = context;
   return {
-    SubmitMessage: async (request) => {
-      const message = upstream ? await upstream.submits.submit(request) : await intake.merge(request);
+    SubmitMessage: async (request, from) => {
+      const message = upstream
+        ? await upstream.submits.submit(request, from?.clientKey)
+        : await intake.merge(request, from?.clientKey);
       return mapOk(message, encodeResponse);
     },
-    SubmitBulkMessages: async (request) => {
+    SubmitBulkMessages: async (request, from) => {
       const received = splitBulkRequest(request, context.check.maxMessages);
       if (!received.ok) return received;
       const results = upstream
-        ? await upstream.submits.submitBulk(received.value)
-        : await intake.mergeBulk(received.value);
+        ? await upstream.submits.submitBulk(received.value, from?.clientKey)
+        : await intake.mergeBulk(received.value, from?.clientKey);
       return mapOk(results, (messages) => SubmitBulkMessagesResponse.encode({ messages }).finish());
     },
-    ValidateMessage: async (request) => {
-      const message = await intake.validate(request);
+    ValidateMessage: async (request, from) => {
+      const message = await intake.validate(request, from?.clientKey);
       if (!message.ok) return message;
       const { db, network, clock } = context;
       const unavailable = context.unavailableReason?.();
@@ -74,4 +80,53 @@ export function createOwnMethods(context: OwnMethodDeps, intake: Intake): OwnMet
     },
     GetInfo: async () => ok(GetInfoResponse.encode(await readInfo(context)).finish()),
   };
+}
+
+/** The progress of following a shard. */
+interface FollowedShard {
+  /** 0 is the shard of the block chain. */
+  readonly shard: number;
+  readonly appliedBlock: number;
+  readonly lagSecs: number | undefined;
+}
+
+/** Shard 0 of the network, which has blocks and no fids. */
+const BLOCK_SHARD = 0;
+
+function ownShard(db: IndexDatabase): FollowedShard {
+  return { shard: 1, appliedBlock: lastHubBlock(db, 1) ?? 0, lagSecs: 0 };
+}
+
+/**
+ * How the node presents itself. Without an upstream it is one shard. With an upstream, it reports the upstream's shards and its
+ * progress in each.
+ */
+async function readInfo({
+  db,
+  version,
+  upstream,
+}: {
+  readonly db: IndexDatabase;
+  readonly version: string;
+  readonly upstream?: { readonly shards: () => Promise<readonly FollowedShard[]> } | undefined;
+}): Promise<GetInfoResponse> {
+  const totals = readShardTotals(db);
+  const fileBytes = db.sizeBytes();
+  const progress = upstream ? await upstream.shards() : [ownShard(db)];
+  const shardInfos = progress.map(({ shard, appliedBlock, lagSecs }) => ({
+    shardId: shard,
+    maxHeight: appliedBlock,
+    blockDelay: lagSecs ?? 0,
+    numMessages: totals.get(shard)?.messages ?? 0,
+    numFidRegistrations: totals.get(shard)?.fids ?? 0,
+    numOnchainEvents: totals.get(shard)?.on_chain_events ?? 0,
+    approxSize: Math.floor(fileBytes / progress.length),
+  }));
+  const sum = (name: "messages" | "fids") => totals.values().reduce((total, one) => total + one[name], 0);
+  return GetInfoResponse.fromPartial({
+    version,
+    dbStats: { numMessages: sum("messages"), numFidRegistrations: sum("fids"), approxSize: fileBytes },
+    numShards: progress.filter(({ shard }) => shard !== BLOCK_SHARD).length,
+    shardInfos,
+  });
 }

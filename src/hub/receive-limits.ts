@@ -8,7 +8,7 @@ import {
 } from "@grpc/grpc-js";
 import type { Budget, Shortage } from "../admission/budget.ts";
 import { addressOfPeer, type ClientAddresses } from "../admission/client-address.ts";
-import { joinSmallParts } from "../lib/small-parts.ts";
+import { joinSmallParts } from "../lib/bytes.ts";
 import { noRoom } from "./grpc-errors.ts";
 
 /** The HTTP/2 error code CANCEL (RFC 9113, section 7). */

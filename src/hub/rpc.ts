@@ -1,4 +1,5 @@
 import type { HubLogStatus } from "../db/index/hub-log.ts";
+import { counterBy, counters, figureOf, gauge } from "../runtime/figures.ts";
 import type { SubmitResult } from "../writes/network.ts";
 import type { MethodStats } from "./call-stats.ts";
 import type { SubscriberStats } from "./events/subscribers.ts";
@@ -18,12 +19,12 @@ export type HubReply =
 
 /**
  * The methods of the hub's thread for the HTTP workers, which serve the same under `/v1`. Requests and responses are those of the
- * gRPC methods, so one intake checks and bounds all submits.
+ * gRPC methods, so one intake checks and bounds all submits, each client's by itself.
  */
 export interface HubRpc {
-  submitMessage(request: Uint8Array): Promise<HubReply>;
-  submitBulkMessages(request: Uint8Array): Promise<HubReply>;
-  validateMessage(request: Uint8Array): Promise<HubReply>;
+  submitMessage(request: Uint8Array, clientKey?: string): Promise<HubReply>;
+  submitBulkMessages(request: Uint8Array, clientKey?: string): Promise<HubReply>;
+  validateMessage(request: Uint8Array, clientKey?: string): Promise<HubReply>;
   getInfo(): Promise<HubReply>;
   /** Submits the messages of one write, at most 1000. Unlike a gRPC error, the results tell a refusal from a lost answer. */
   submitWrite(messages: readonly Uint8Array[]): Promise<readonly SubmitResult[]>;
@@ -33,3 +34,39 @@ export interface HubRpc {
   /** Ends the streams of events, spread over the time. */
   drain(ms: number): Promise<void>;
 }
+
+const figure = figureOf<HubStats>();
+
+export const hubFigures = [
+  figure({
+    read: ({ methods }) =>
+      Object.entries(methods).flatMap(([method, { calls }]) =>
+        Object.entries(calls).map(([code, count]) => [{ method, code }, count] as const),
+      ),
+    metric: counters("hub_calls_total", "Ended gRPC calls by method and code.", ["method", "code"]),
+  }),
+  figure({
+    read: ({ methods }) =>
+      Object.fromEntries(Object.entries(methods).map(([method, { seconds }]) => [method, seconds])),
+    metric: counterBy("method", "hub_call_seconds_total", "Time of ended unary gRPC calls by method."),
+  }),
+  figure({
+    read: ({ events }) => events?.subscribers.subscribers ?? null,
+    metric: gauge("hub_subscribers", "Streams of hub events."),
+  }),
+  figure({
+    read: ({ events }) => events?.subscribers.maxLagEvents ?? null,
+    metric: gauge("hub_subscriber_lag_events", "Events that the slowest stream of hub events has before it."),
+  }),
+  figure({
+    read: ({ events }) =>
+      events &&
+      Object.fromEntries(
+        events.log.shards.map(({ shard, oldestId, headId, oldestAt }) => [
+          shard,
+          { oldest: oldestId, head: headId, oldest_at: oldestAt },
+        ]),
+      ),
+    status: "hub_log",
+  }),
+];

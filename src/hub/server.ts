@@ -1,16 +1,19 @@
 import type { Http2Server } from "node:http2";
-import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { Server, ServerCredentials, type ServiceError } from "@grpc/grpc-js";
 import { hubLogStatus } from "../db/index/hub-log.ts";
+import type { Result } from "../lib/result.ts";
+import type { Rejection } from "../protocol/rejection.ts";
 import { HubServiceService } from "../protocol/wire/generated/hub.ts";
-import type { Descriptors } from "../runtime/descriptors.ts";
+import type { Refusal } from "../read/hub/refusal.ts";
+import type { Descriptors } from "../runtime/process.ts";
+import { DUPLICATE_CODE, type SubmitResult } from "../writes/network.ts";
 import { CallStats } from "./call-stats.ts";
+import { internalFault, toServiceError } from "./grpc-errors.ts";
 import { Intake } from "./intake.ts";
-import { mergeWrite } from "./merge-write.ts";
-import { createOwnMethods } from "./own-methods.ts";
+import { createOwnMethods, type OwnMethods } from "./own-methods.ts";
 import type { RawService } from "./raw-service.ts";
 import { limitReceiving, type ReceiveLimits } from "./receive-limits.ts";
-import type { HubRpc } from "./rpc.ts";
-import { hubRpc } from "./serve-rpc.ts";
+import type { HubReply, HubRpc, HubStats } from "./rpc.ts";
 import { adminService, type HubDeps, hubService } from "./service.ts";
 
 /** The reference node's limit for a request. All other requests than bulk requests are one record. */
@@ -136,4 +139,76 @@ function stop(server: Server, graceMs: number): Promise<void> {
       resolve();
     });
   });
+}
+
+interface HubRpcDeps extends Pick<HubRpc, "submitWrite" | "isUpstreamReady" | "drain"> {
+  readonly onFault: (method: string, cause: unknown) => void;
+  readonly stats: () => HubStats;
+}
+
+/** Returns the methods of the hub's port, which are those of the gRPC service. */
+function hubRpc(
+  methods: OwnMethods,
+  { onFault, stats, submitWrite, isUpstreamReady, drain }: HubRpcDeps,
+): HubRpc {
+  const reply = async (
+    name: keyof OwnMethods,
+    request: Uint8Array = new Uint8Array(),
+    clientKey?: string,
+  ) => {
+    try {
+      return toReply(await methods[name](Buffer.from(request), { clientKey }));
+    } catch (cause) {
+      onFault(name, cause);
+      return toReply({ ok: false, error: internalFault() });
+    }
+  };
+  return {
+    submitMessage: (request, client) => reply("SubmitMessage", request, client),
+    submitBulkMessages: (request, client) => reply("SubmitBulkMessages", request, client),
+    validateMessage: (request, client) => reply("ValidateMessage", request, client),
+    getInfo: () => reply("GetInfo"),
+    submitWrite,
+    isUpstreamReady,
+    stats: async () => stats(),
+    drain,
+  };
+}
+
+function toReply(result: Result<Uint8Array, Rejection | Refusal | ServiceError>): HubReply {
+  if (result.ok) return { ok: true, bytes: result.value };
+  const { code, details, metadata } =
+    result.error instanceof Error ? result.error : toServiceError(result.error);
+  return { ok: false, code, errCode: String(metadata.get("x-err-code")[0] ?? "unknown"), details };
+}
+
+/** Merges the messages of one write into the own index. A fault leaves it open which of them were merged. */
+async function mergeWrite(
+  intake: Intake,
+  messages: readonly Uint8Array[],
+  onFault: (method: string, cause: unknown) => void,
+): Promise<readonly SubmitResult[]> {
+  try {
+    const [only] = messages;
+    if (messages.length === 1 && only) {
+      const merged = await intake.merge(only);
+      return [merged.ok ? MERGED : refused(merged.error)];
+    }
+    const results = await intake.mergeBulk(messages);
+    if (!results.ok) return messages.map(() => refused(results.error));
+    return results.value.map(({ response }) =>
+      response?.$case === "messageError"
+        ? refused({ code: response.value.errCode, reason: response.value.message })
+        : MERGED,
+    );
+  } catch (cause) {
+    onFault("submitWrite", cause);
+    return messages.map(() => ({ kind: "unknown", reason: "the node failed" }));
+  }
+}
+
+const MERGED: SubmitResult = { kind: "merged" };
+
+function refused({ code, reason }: { readonly code: string; readonly reason: string }) {
+  return code === DUPLICATE_CODE ? MERGED : ({ kind: "refused", code, reason } as const);
 }

@@ -3,9 +3,12 @@ import type { ClientAddresses } from "../admission/client-address.ts";
 import { err, mapOk } from "../lib/result.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
+import { type EventReads, startHeaders } from "../read/hub/event-reads.ts";
+import { encodeHubEvent, type HubEventRow } from "../read/hub/hub-event.ts";
 import type { HubReads } from "../read/hub/hub-reads.ts";
+import type { RowFormat } from "../read/hub/page.ts";
+import { encodeList, listedBytes } from "../read/hub/wire-bytes.ts";
 import type { CallStats } from "./call-stats.ts";
-import { eventMethods } from "./events/methods.ts";
 import type { Subscribers } from "./events/subscribers.ts";
 import { permissionDenied, refusedWhileFollowing } from "./grpc-errors.ts";
 import type { Intake } from "./intake.ts";
@@ -13,6 +16,7 @@ import type { OwnMethodDeps, OwnMethods } from "./own-methods.ts";
 import { type RawMethod, type RawStreamMethod, rawService } from "./raw-service.ts";
 import type { BlockRelay } from "./reads/block-relay.ts";
 import { PARTIAL, readMethods } from "./reads/methods.ts";
+import { bytes, flag, readRequest, u32, u64 } from "./reads/request.ts";
 import { unservedMethods } from "./reads/unserved.ts";
 
 /** Dependencies of the services. */
@@ -91,4 +95,42 @@ export function adminService(context: HubDeps, intake: Intake, calls: CallStats)
 
 function isLoopback(address: string): boolean {
   return address === "::1" || /^(::ffff:)?127\.\d+\.\d+\.\d+$/.test(address);
+}
+
+const EVENT = { id: u64(1), shardIndex: u32(5) };
+const EVENTS = {
+  startId: u64(1),
+  shardIndex: u32(2),
+  stopId: u64(3),
+  pageSize: u32(4),
+  pageToken: bytes(5),
+  reverse: flag(6),
+};
+
+const HUB_EVENTS: RowFormat<HubEventRow, Uint8Array> = { show: encodeHubEvent, bytesOf: listedBytes };
+
+/** The unary methods of HubService over the log of hub events. */
+function eventMethods(reads: EventReads): Readonly<Record<string, RawMethod>> {
+  return {
+    async GetEvent(encoded) {
+      const request = readRequest(encoded, EVENT);
+      if (!request.ok) return err(request.error);
+      const { id = 0, shardIndex } = request.value;
+      return mapOk(reads.event({ id, shardIndex }), encodeHubEvent);
+    },
+    async GetEvents(encoded, call) {
+      const request = readRequest(encoded, EVENTS);
+      if (!request.ok) return err(request.error);
+      const { startId = 0, shardIndex, ...query } = request.value;
+      const isStrict = call.metadata("x-strict-from-id") === "1";
+      const start = reads.startEvents({ fromId: startId, shardIndex, isStrict });
+      if (!start.ok) return start;
+      call.sendMetadata(startHeaders(start.value));
+      const found = await reads.events(start.value, query, HUB_EVENTS, call);
+      return mapOk(found, ({ items, nextToken }) => {
+        call.countRows(items.length);
+        return encodeList(items, { field: 1, tokenField: 2, token: nextToken });
+      });
+    },
+  };
 }

@@ -1,14 +1,16 @@
+import { setImmediate } from "node:timers/promises";
+import { Budget } from "../admission/budget.ts";
+import { refusalText, TURNS } from "../admission/budgets.ts";
+import { FairOrder } from "../admission/fair-order.ts";
+import { FairTurns } from "../admission/fair-turns.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { admit, admitAuthor } from "../ingest/admit.ts";
-import { INDEX_FULL } from "../ingest/size-bound.ts";
-import { ByteBudget } from "../lib/byte-budget.ts";
-import { err, type Result } from "../lib/result.ts";
+import { err, ok, type Result } from "../lib/result.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
 import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { isCostly, validateForm, verifyClaim } from "../protocol/validate/message.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import { EventLoopSlices } from "./event-loop-slices.ts";
 
 /** Dependencies and limits of checking submitted messages. */
 export interface SubmissionCheckDeps {
@@ -17,8 +19,8 @@ export interface SubmissionCheckDeps {
   readonly clock: Clock;
   /** Whether an upstream decides who may write. It may know users that the index does not know yet. */
   readonly upstreamDecides: boolean;
-  /** Whether the index takes no more messages. Default: it always does. */
-  readonly isFull?: () => boolean;
+  /** Why the node merges nothing now, whatever is submitted. Default: it always merges. */
+  readonly refusal?: () => Rejection | undefined;
   /** Default: the service's own. */
   readonly limits?: SubmissionLimits;
 }
@@ -29,6 +31,20 @@ export interface SubmissionLimits {
   readonly messageBytes: number;
   /** Limit of the messages of all requests that are being checked, merged or forwarded. */
   readonly bytesInFlight: number;
+}
+
+/** Of the messages in flight. */
+const CLIENT_SHARE = 2;
+/** The client of what this node submits itself. */
+const THIS_NODE = "";
+/** So long the check of a bulk request keeps the thread. */
+const SLICE_MS = 2;
+
+const TOO_MANY_WAIT = rejection("unavailable", refusalText(TURNS.bulkChecks.unit, "client"));
+
+interface Task {
+  readonly client: string;
+  readonly run: () => Promise<unknown>;
 }
 
 /** Bytes that a message counts for in addition to its size: the objects that it is decoded into. */
@@ -50,12 +66,20 @@ export type Checked = Result<SignedMessage, Rejection>;
 export class SubmissionCheck {
   readonly #context: SubmissionCheckDeps;
   readonly #limits: SubmissionLimits;
-  readonly #inFlight: ByteBudget;
+  readonly #inFlight: Budget;
+  readonly #order: FairOrder<Task, unknown>;
+  readonly #bulkChecks = new FairTurns(TURNS.bulkChecks);
 
   constructor(context: SubmissionCheckDeps) {
     this.#context = context;
     this.#limits = context.limits ?? SUBMISSION_LIMITS;
-    this.#inFlight = new ByteBudget(this.#limits.bytesInFlight);
+    const total = this.#limits.bytesInFlight;
+    this.#inFlight = new Budget({ unit: "messages", total, perClient: total / CLIENT_SHARE });
+    this.#order = new FairOrder({
+      run: ({ run }) => run(),
+      clientOf: ({ client }) => client,
+      refuse: (_, shortage) => err(rejection("unavailable", refusalText("messages", shortage))),
+    });
   }
 
   /** Messages per request. */
@@ -64,7 +88,7 @@ export class SubmissionCheck {
   }
 
   /**
-   * Runs `handle` for a request that submits messages, unless the index takes no more. A node that forwards them refuses as well: it
+   * Runs `handle` for a request that submits messages, unless the node merges nothing now. A node that forwards them refuses as well: it
    * would not see what becomes of them.
    *
    * @returns as `withinLimits`.
@@ -72,18 +96,22 @@ export class SubmissionCheck {
   async submitting<T, E>(
     messages: readonly Uint8Array[],
     handle: () => Promise<Result<T, E>>,
+    client = THIS_NODE,
   ): Promise<Result<T, E | Rejection>> {
-    return this.#context.isFull?.() ? err(INDEX_FULL) : this.withinLimits(messages, handle);
+    const refusal = this.#context.refusal?.();
+    return refusal ? err(refusal) : this.withinLimits(messages, handle, client);
   }
 
   /**
-   * Runs `handle` for a request whose messages count as in flight until it is done.
+   * Runs `handle` for a request whose messages count as in flight until it is done. On a busy thread it waits for the turn of its client,
+   * because a refused message costs the check of a signature, too.
    *
    * @returns the result of `handle`, or why the request is refused.
    */
   async withinLimits<T, E>(
     messages: readonly Uint8Array[],
     handle: () => Promise<Result<T, E>>,
+    client = THIS_NODE,
   ): Promise<Result<T, E | Rejection>> {
     const { messagesPerRequest, messageBytes } = this.#limits;
     if (messages.length > messagesPerRequest)
@@ -93,12 +121,13 @@ export class SubmissionCheck {
     if (messages.some(({ length }) => length > messageBytes))
       return err(rejection("bad_request.invalid_param", `a message is larger than ${messageBytes} bytes`));
     const bytes = messages.reduce((sum, { length }) => sum + length + OVERHEAD_BYTES, 0);
-    if (!this.#inFlight.reserve(bytes))
-      return err(rejection("unavailable", "too many messages are in flight; try again"));
+    const hold = this.#inFlight.open(client);
+    const shortage = hold.grow(bytes);
+    if (shortage) return err(rejection("unavailable", refusalText("messages", shortage)));
     try {
-      return await handle();
+      return (await this.#order.run({ client, run: handle })) as Result<T, E | Rejection>;
     } finally {
-      this.#inFlight.release(bytes);
+      hold.end();
     }
   }
 
@@ -130,18 +159,35 @@ export class SubmissionCheck {
   }
 
   /**
-   * Checks the messages of a request in order, and lets other work of the thread run in between.
+   * Checks the messages of a request in order, and lets other work of the thread run every few milliseconds.
    *
    * @param onRefused called for a refused message; resolves with true if it should be checked once more.
    */
   async checkAll(
     messages: readonly Uint8Array[],
-    onRefused: (checked: readonly Checked[]) => Promise<boolean> = async () => false,
+    {
+      onRefused = async () => false,
+      client = THIS_NODE,
+    }: {
+      readonly onRefused?: (checked: readonly Checked[]) => Promise<boolean>;
+      readonly client?: string | undefined;
+    } = {},
+  ): Promise<Result<Checked[], Rejection>> {
+    const checked = await this.#bulkChecks.run(client, () => this.#checkInSlices(messages, onRefused));
+    return checked === undefined ? err(TOO_MANY_WAIT) : ok(checked);
+  }
+
+  async #checkInSlices(
+    messages: readonly Uint8Array[],
+    onRefused: (checked: readonly Checked[]) => Promise<boolean>,
   ): Promise<Checked[]> {
-    const slices = new EventLoopSlices();
     const checked: Checked[] = [];
+    let sliceSinceMs = performance.now();
     for (const bytes of messages) {
-      await slices.next();
+      if (performance.now() - sliceSinceMs > SLICE_MS) {
+        await setImmediate();
+        sliceSinceMs = performance.now();
+      }
       let result = this.check(bytes);
       if (!result.ok && (await onRefused(checked))) result = this.check(bytes);
       checked.push(result);

@@ -45,14 +45,15 @@ export class WriteThrough {
   }
 
   /** Forwards one message. Returns the decoded message, or why it was refused, by this node or the upstream. */
-  submit(bytes: Uint8Array): Promise<Result<SignedMessage, Rejection | ServiceError>> {
+  submit(bytes: Uint8Array, client?: string): Promise<Result<SignedMessage, Rejection | ServiceError>> {
     const { check } = this.#options;
-    return check.submitting([bytes], async (): Promise<Result<SignedMessage, Rejection | ServiceError>> => {
+    const forward = async (): Promise<Result<SignedMessage, Rejection | ServiceError>> => {
       const message = check.check(bytes);
       if (!message.ok) return message;
       const response = await this.#call(HubServiceService.submitMessage.path, encodeMessage(message.value));
       return response.ok ? message : err(relayedFault(response.error));
-    });
+    };
+    return check.submitting([bytes], forward, client);
   }
 
   /**
@@ -62,8 +63,10 @@ export class WriteThrough {
    */
   async submitWrite(received: readonly Uint8Array[]): Promise<readonly SubmitResult[]> {
     const { check } = this.#options;
-    const results = await check.submitting<readonly SubmitResult[], never>(received, async () => {
-      const checked = await check.checkAll(received);
+    const results = await check.submitting<readonly SubmitResult[], Rejection>(received, async () => {
+      const all = await check.checkAll(received);
+      if (!all.ok) return all;
+      const checked = all.value;
       const valid = checked.flatMap((result) => (result.ok ? [result.value] : []));
       const inBulk = valid.length > 1 ? await this.#acceptedInBulk(valid) : new Set<string>();
       let isLost = false;
@@ -105,10 +108,13 @@ export class WriteThrough {
    */
   submitBulk(
     received: readonly Uint8Array[],
+    client?: string,
   ): Promise<Result<BulkMessageResponse[], Rejection | ServiceError>> {
     const { check } = this.#options;
-    return check.submitting(received, async () => {
-      const checked = await check.checkAll(received);
+    const forward = async (): Promise<Result<BulkMessageResponse[], Rejection | ServiceError>> => {
+      const all = await check.checkAll(received, { client });
+      if (!all.ok) return all;
+      const checked = all.value;
       const valid = checked.flatMap((result) => (result.ok ? [result.value] : []));
       const forwarded = new Map(valid.map((message) => [message.hash.toHex(), message]));
       let results = new Map<string, BulkMessageResponse>();
@@ -126,7 +132,8 @@ export class WriteThrough {
             : refusedInBulk(result.error, received[at]),
         ),
       );
-    });
+    };
+    return check.submitting(received, forward, client);
   }
 
   #call(path: string, request: Uint8Array): Promise<Result<Uint8Array, ServiceError>> {

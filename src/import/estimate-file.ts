@@ -3,8 +3,7 @@ import { type NetworkSample, SampleCounter } from "../db/index/size-estimate.ts"
 import { decodeRecord } from "../ingest/record.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { IdRegisterEventType } from "../protocol/wire/generated/on-chain.ts";
-import { decodeEnvelope } from "./envelope.ts";
-import { type Frame, FrameDecoder } from "./framing.ts";
+import { decodeEnvelope, type Frame, FrameDecoder } from "./record-file.ts";
 
 export interface FileEstimate {
   readonly network: NetworkSample;

@@ -1,5 +1,4 @@
-import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
-import { bulkPhaseOf, canBulkBuild } from "../db/index/bulk/bulk-phase.ts";
+import { type BulkProgress, bulkPhaseOf, canBulkBuild } from "../db/index/bulk/bulk-state.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { PositionUpdate } from "../db/index/positions.ts";
 import { areDeferred } from "../ingest/deferred-records.ts";

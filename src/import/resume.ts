@@ -3,7 +3,7 @@ import { realpath } from "node:fs/promises";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { PositionUpdate } from "../db/index/positions.ts";
 import { positionKeys } from "../db/index/positions.ts";
-import { readChunks } from "./record-reader.ts";
+import { readChunks } from "./record-file.ts";
 
 const PREFIX = "import ";
 const OFFSET = " offset";

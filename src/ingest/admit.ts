@@ -1,7 +1,6 @@
 import type { IndexDatabase } from "../db/index/database.ts";
-import { lendsOf } from "../db/index/project/lends.ts";
+import { hasVerification, isPro, isRegistered, lendsOf } from "../db/index/project/on-chain.ts";
 import { statement } from "../db/index/statement.ts";
-import { hasVerification, isPro, isRegistered } from "../db/index/user-facts.ts";
 import { invalid, type Rejection } from "../protocol/rejection.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { mayLend, purchasedUnits } from "../protocol/storage.ts";
@@ -15,8 +14,7 @@ import {
   verifyKeyAddCustody,
   verifyKeyRemoveCustody,
 } from "./gasless-keys.ts";
-import { isActiveOnChainKey } from "./on-chain-keys.ts";
-import type { SignerCache } from "./signer-cache.ts";
+import { isActiveOnChainKey, type SignerCache } from "./signer-cache.ts";
 import { rentsOf } from "./storage-limits.ts";
 
 export interface AdmitContext {

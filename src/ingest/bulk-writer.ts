@@ -1,5 +1,9 @@
-import type { BulkBuild, BulkProgress, PackedMessages } from "../db/index/bulk/bulk-build.ts";
-import { isBulkBuilding } from "../db/index/bulk/bulk-phase.ts";
+import {
+  type BulkBuild,
+  type BulkProgress,
+  isBulkBuilding,
+  type PackedMessages,
+} from "../db/index/bulk/bulk-state.ts";
 import { openBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
 import { type PositionUpdate, putPosition } from "../db/index/positions.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";

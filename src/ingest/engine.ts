@@ -1,9 +1,9 @@
-import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
+import type { BulkProgress } from "../db/index/bulk/bulk-state.ts";
 import { appendHubBlock } from "../db/index/hub-log.ts";
 import type { BlockRef } from "../db/index/outbox.ts";
 import { type PositionUpdate, putPosition } from "../db/index/positions.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";
-import { rejection } from "../protocol/rejection.ts";
+import { type Rejection, rejection } from "../protocol/rejection.ts";
 import { createBulkWriter } from "./bulk-writer.ts";
 import { deferredAfter, dropDeferred } from "./deferred-records.ts";
 import { causeOf } from "./events.ts";
@@ -12,8 +12,7 @@ import type { ImportedBatch, SpoolOutcome } from "./import-spool.ts";
 import { type Admission, createIndexWriter, type IndexWriterDeps } from "./index-writer.ts";
 import { decodeRecord, type IngestRecord, type MergeOutcome, type RecordKind } from "./record.ts";
 import { applyRelayedOp, causeOfRelayed, type RelayedBatch, type SingleOp } from "./relay.ts";
-import { writeProgress } from "./relay-progress.ts";
-import { markRelayedBlocks, opsWithBlocks } from "./relayed-blocks.ts";
+import { markRelayedBlocks, opsWithBlocks, writeProgress } from "./relay-progress.ts";
 import { INDEX_FULL, IndexFullError, type SizeBound } from "./size-bound.ts";
 
 export interface ApplyOptions extends Admission {
@@ -29,6 +28,8 @@ export interface DeferredOutcome {
 }
 
 export interface IngestEngineDeps extends IndexWriterDeps {
+  /** Why the node takes no records at all; undefined where it does. */
+  readonly refusal?: Rejection | undefined;
   /** The bound of the index; undefined for none. */
   readonly bound?: SizeBound | undefined;
   /** The log of the hub events of records; undefined for records that are not logged, such as those of an import. */
@@ -112,12 +113,13 @@ const DEFERRED_PER_COMMIT = 500;
 const CANNOT_LOG = rejection("unavailable", "the node cannot number its next block; try again");
 
 export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
-  const { db, onFault, hubLog, bound } = deps;
+  const { db, onFault, refusal, hubLog, bound } = deps;
   const writer = createIndexWriter(deps);
   const bulk = createBulkWriter(deps, writer);
   const { write, withEvents, unstored } = writer;
 
   function apply(records: readonly IngestRecord[]): MergeOutcome[] {
+    if (refusal) return records.map(() => refusal);
     if (hubLog && !hubLog.isReady()) return records.map(() => CANNOT_LOG);
     if (bound?.isFull()) return records.map(() => INDEX_FULL);
     try {

@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../db/index/database.ts";
-import { storedLinkType } from "../db/index/messages/link-type.ts";
+import { storedLinkType } from "../db/index/messages/columns.ts";
 import { findCast } from "../db/index/project/casts.ts";
 import { findLink } from "../db/index/project/links.ts";
 import { findOtherMessage } from "../db/index/project/other-messages.ts";

@@ -12,12 +12,19 @@ import {
 } from "../protocol/validate/gasless-key.ts";
 import type { KeyAddBody, KeyRemoveBody, MessageData } from "../protocol/wire/generated/message.ts";
 import type { AdmitContext } from "./admit.ts";
-import { removeGaslessKey, storeGaslessKey } from "./gasless-key-state.ts";
-import { deleteGaslessKey, findGaslessKey, type KeyRow, touchGaslessKey } from "./gasless-key-table.ts";
-import { appNonce, userNonce } from "./key-nonces.ts";
+import {
+  appNonce,
+  deleteGaslessKey,
+  findGaslessKey,
+  type KeyRow,
+  removeGaslessKey,
+  storeGaslessKey,
+  touchGaslessKey,
+  userNonce,
+} from "./gasless-key-store.ts";
 import type { MergeContext } from "./merge.ts";
 import type { MessageStore } from "./message-store.ts";
-import { isActiveOnChainKey } from "./on-chain-keys.ts";
+import { isActiveOnChainKey } from "./signer-cache.ts";
 
 const custodyOf = statement<{ custody: Uint8Array | null }, [fid: number]>(
   "gasless-keys.custody",

@@ -1,5 +1,5 @@
-import type { PackedMessages } from "../db/index/bulk/bulk-build.ts";
-import { spooledSlots } from "../db/index/bulk/spooled-slots.ts";
+import type { PackedMessages } from "../db/index/bulk/bulk-state.ts";
+import { spooledSlots } from "../db/index/bulk/spool-tables.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { StoreCounts } from "../db/index/store-counts.ts";
 import { Store, slotOf } from "../protocol/merge-rules.ts";
@@ -12,13 +12,14 @@ import { defer, deferredAfter } from "./deferred-records.ts";
 import { isHistory } from "./events.ts";
 import type { MergeContext } from "./merge.ts";
 import { decodeRecord, type EncodedRecord, type IngestRecord } from "./record.ts";
-import { SlotFilter, slotHash } from "./slot-filter.ts";
 import {
   candidateAt,
   candidateSigner,
   rowsStart,
+  SlotFilter,
   type SpoolCandidate,
   type SpoolCandidates,
+  slotHash,
 } from "./spool-candidates.ts";
 import type { ValidatedRecords } from "./verify/verifier.ts";
 

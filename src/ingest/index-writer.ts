@@ -2,6 +2,7 @@ import type { IndexDatabase } from "../db/index/database.ts";
 import { continueRepoints } from "../db/index/project/repoints.ts";
 import { StoreCounts } from "../db/index/store-counts.ts";
 import { TotalsDelta } from "../db/index/totals.ts";
+import { StorageError } from "../db/sqlite/storage-error.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
@@ -78,6 +79,12 @@ export interface IndexWriter {
   /** Reports a fault and returns the outcome of the records that were not stored because of it. */
   unstored(cause: unknown): Rejection;
 }
+
+const UNSTORED = rejection("unavailable", "the node could not store the record; try again");
+const DAMAGED = rejection(
+  "unavailable",
+  "the node stores nothing more, because its index is damaged; its operator must see to it",
+);
 
 export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
   const { db, network, clock, onFault, onEvents, onHubEvents } = deps;
@@ -184,7 +191,7 @@ export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
 
   function unstored(cause: unknown): Rejection {
     onFault(cause);
-    return rejection("unavailable", "the node could not store the record; try again");
+    return cause instanceof StorageError && cause.isDamage ? DAMAGED : UNSTORED;
   }
 
   return {

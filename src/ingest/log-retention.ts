@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../db/index/database.ts";
 import { markEventsMissing } from "../db/index/event-blocks.ts";
 import { isHubSweepDue, sweepHubLog } from "../db/index/hub-log.ts";
 import { deleteEventsUpTo, lastExpiredEvent, markPublished } from "../db/index/outbox.ts";
-import { shardCount } from "../db/index/shards.ts";
+import { shardCount } from "../db/index/totals.ts";
 import { toFarcasterSecs } from "../protocol/time.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 

@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../db/index/database.ts";
-import { storedLinkType } from "../db/index/messages/link-type.ts";
+import { storedLinkType } from "../db/index/messages/columns.ts";
 import { splitMessage } from "../db/index/messages/split.ts";
 import { hasFreeCastId, oldestCastsOf, type ThreadRoot, threadRootOf } from "../db/index/project/casts.ts";
 import { linksOfType, oldestLinksOf } from "../db/index/project/links.ts";

@@ -3,7 +3,7 @@ import { type Rank, resolveConflict, slotOf } from "../protocol/merge-rules.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { findStored } from "./find-stored.ts";
-import { gaslessKeyNonce } from "./gasless-key-table.ts";
+import { gaslessKeyNonce } from "./gasless-key-store.ts";
 import { isLastRemoval } from "./gasless-keys.ts";
 
 /**

@@ -1,16 +1,20 @@
-import { canBulkBuild } from "../db/index/bulk/bulk-phase.ts";
+import { canBulkBuild } from "../db/index/bulk/bulk-state.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
-import { writeFollowedFids } from "../db/index/followed-fids.ts";
+import { markBlocksApplied } from "../db/index/event-blocks.ts";
+import { writeFollowedFids } from "../db/index/identity.ts";
+import type { BlockRef } from "../db/index/outbox.ts";
 import { putPosition } from "../db/index/positions.ts";
-import { setShardCount } from "../db/index/shards.ts";
+import { setShardCount } from "../db/index/totals.ts";
 import {
   addMentionedFid,
   addToTodo,
   appendToJournal,
   clearUpstreamWork,
   dropFromJournal,
+  putChainHead,
 } from "../db/index/upstream-work.ts";
-import type { RelayedBatch } from "./relay.ts";
+import { isHistory } from "./events.ts";
+import { type RelayedBatch, type RelayedBlocks, type SingleOp, singleOps } from "./relay.ts";
 
 /** Writes the state of the following itself: positions, journal and todo list. */
 export function writeProgress(db: IndexDatabase, batch: RelayedBatch): void {
@@ -23,5 +27,30 @@ export function writeProgress(db: IndexDatabase, batch: RelayedBatch): void {
     for (const block of batch.journal.blocks) appendToJournal(db, batch.journal.shard, block);
   }
   for (const { shard, upTo } of batch.discardedJournal ?? []) dropFromJournal(db, shard, upTo);
+  for (const head of batch.heads ?? []) putChainHead(db, head);
   for (const { key, position } of batch.positions) putPosition(db, key, position);
+}
+
+/** Yields each single operation of a batch with its block. */
+export function* opsWithBlocks({
+  ops,
+  blocks,
+}: Pick<RelayedBatch, "ops" | "blocks">): Generator<readonly [SingleOp, BlockRef | undefined]> {
+  const parts = blocks?.parts ?? [];
+  let part = 0;
+  let left = parts[0]?.ops ?? 0;
+  for (const op of ops) {
+    while (left === 0 && part < parts.length) left = parts[++part]?.ops ?? 0;
+    const number = parts[part]?.number;
+    left -= 1;
+    const block = blocks && number !== undefined ? { shard: blocks.shard, number } : undefined;
+    for (const single of singleOps([op])) yield [single, block];
+  }
+}
+
+/** Records that the blocks of a batch are applied, in its transaction. Old ones caused no events. */
+export function markRelayedBlocks(db: IndexDatabase, blocks: RelayedBlocks, nowSecs: number): void {
+  const { shard, first, last, parts, isJournal } = blocks;
+  const old = parts.findLast(({ time }) => isHistory({ happenedAt: time }, nowSecs));
+  markBlocksApplied(db, { shard, first, last, missingUpTo: isJournal ? last : old?.number });
 }

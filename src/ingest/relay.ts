@@ -1,26 +1,26 @@
-import type { PackedMessages } from "../db/index/bulk/bulk-build.ts";
-import { addSpooledFid } from "../db/index/bulk/spooled-fids.ts";
-import type { FollowedFids } from "../db/index/followed-fids.ts";
+import type { PackedMessages } from "../db/index/bulk/bulk-state.ts";
+import { addSpooledFid } from "../db/index/bulk/spool-tables.ts";
 import type { HubLogBlock } from "../db/index/hub-log.ts";
+import type { FollowedFids } from "../db/index/identity.ts";
 import type { BlockRef } from "../db/index/outbox.ts";
 import type { PositionUpdate } from "../db/index/positions.ts";
 import type { StoredMessage } from "../db/index/project/stored-message.ts";
 import type { TotalsDelta } from "../db/index/totals.ts";
-import { dropFromTodo, type JournaledBlock } from "../db/index/upstream-work.ts";
-import { type ByteList, unpackBytes } from "../lib/byte-list.ts";
+import { type ChainHead, dropFromTodo, type JournaledBlock } from "../db/index/upstream-work.ts";
+import { type ByteList, unpackBytes } from "../lib/bytes.ts";
 import { resolveConflict, type Store, slotOf } from "../protocol/merge-rules.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
 import type { EventCause } from "./events.ts";
 import {
+  type GaslessKey,
   type KeyNonces,
   type KeyRemoval,
   raiseNonces,
   removeGaslessKey,
   storeGaslessKey,
-} from "./gasless-key-state.ts";
-import type { GaslessKey } from "./gasless-key-table.ts";
+} from "./gasless-key-store.ts";
 import { renewGaslessSigner } from "./gasless-keys.ts";
 import { applyCompactState, type MergeContext } from "./merge.ts";
 import { decodeStored } from "./message-store.ts";
@@ -120,6 +120,8 @@ export interface RelayedBatch {
   readonly blocks?: RelayedBlocks | undefined;
   /** Blocks to append to the journal. */
   readonly journal?: { readonly shard: number; readonly blocks: readonly JournaledBlock[] };
+  /** The newest verified or followed blocks, whose contents or journal are in this batch. */
+  readonly heads?: readonly ChainHead[];
   /** Blocks of the journal to delete, up to and including `upTo`. */
   readonly discardedJournal?: readonly { readonly shard: number; readonly upTo: number }[];
   /** Fids to add to the todo list: their state must be read from the upstream. */

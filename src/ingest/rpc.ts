@@ -1,15 +1,13 @@
-import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
+import type { BulkProgress } from "../db/index/bulk/bulk-state.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { hasHubEventsAfter } from "../db/index/hub-log.ts";
 import { hasEventsAfter, type OutboxBacklog, outboxBacklog } from "../db/index/outbox.ts";
 import { type RankingSnapshot, storeRankings } from "../db/index/rankings.ts";
 import { type RpcClient, serveRpc } from "../lib/port-rpc.ts";
 import type { IngestEngine } from "./engine.ts";
-import type { EventSignal } from "./event-signal.ts";
 import type { LogRetention } from "./log-retention.ts";
 import type { IngestQueue, IngestStats } from "./queue.ts";
-import type { MergeOutcome } from "./record.ts";
-import { decodeRecord, type EncodedRecord } from "./record.ts";
+import { decodeRecord, type EncodedRecord, type MergeOutcome } from "./record.ts";
 import type { RelayedBatch } from "./relay.ts";
 import { IndexFullError, type IndexSize, type SizeBound } from "./size-bound.ts";
 
@@ -102,4 +100,19 @@ async function submit(queue: IngestQueue, records: readonly EncodedRecord[]): Pr
   const outcomes = await queue.submit(decoded.flatMap((record) => (record.ok ? [record.value] : [])));
   let next = 0;
   return decoded.map((record): MergeOutcome => (record.ok ? outcomes[next++] : record.error));
+}
+
+/** Wakes up the callers that wait for the writer's next events. */
+export class EventSignal {
+  #next = Promise.withResolvers<void>();
+
+  /** Resolves at the next commit that writes events. */
+  next(): Promise<void> {
+    return this.#next.promise;
+  }
+
+  raise(): void {
+    this.#next.resolve();
+    this.#next = Promise.withResolvers();
+  }
 }

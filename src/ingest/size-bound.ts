@@ -1,8 +1,9 @@
 import { statSync } from "node:fs";
-import { bulkPhaseOf } from "../db/index/bulk/bulk-phase.ts";
+import { bulkPhaseOf } from "../db/index/bulk/bulk-state.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { UserError } from "../lib/failure.ts";
 import { rejection } from "../protocol/rejection.ts";
+import type { Logger } from "../runtime/logger.ts";
 
 /** What the index takes, in bytes. */
 export interface IndexSize {
@@ -132,4 +133,13 @@ export function createSizeBound(deps: SizeBoundDeps): SizeBound {
       growth = GROWTH[phase];
     },
   };
+}
+
+/** Logs that the index comes close to its bound, reaches it, and has room again. */
+export function logSizeLevel(log: Logger, level: SizeLevel, before: SizeLevel, size: IndexSize): void {
+  const { bytes, maxBytes } = size;
+  if (level === "full")
+    log.error({ bytes, maxBytes }, "The index has reached index.max_bytes: nothing more is merged");
+  else if (before === "full") log.info({ bytes, maxBytes }, "The index has room again: merging goes on");
+  else if (level === "near") log.warn({ bytes, maxBytes }, "The index comes close to index.max_bytes");
 }

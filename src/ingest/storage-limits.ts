@@ -1,6 +1,5 @@
 import type { IndexDatabase } from "../db/index/database.ts";
-import { lendsOf } from "../db/index/project/lends.ts";
-import { onChainEventsOf } from "../db/index/project/on-chain.ts";
+import { lendsOf, onChainEventsOf } from "../db/index/project/on-chain.ts";
 import type { Store } from "../protocol/merge-rules.ts";
 import { type Rent, type StorageHoldings, type StorageLimits, storageLimits } from "../protocol/storage.ts";
 import { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";

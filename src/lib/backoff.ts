@@ -10,3 +10,20 @@ export function exponentialBackoffMs(initialMs: number, failures: number, maxMs:
 export function withJitter(delayMs: number, random: number): number {
   return delayMs * (1 - JITTER + 2 * JITTER * random);
 }
+
+const DELTA_SECONDS = /^\d{1,9}$/;
+/** IMF-fixdate, and the older form with a hyphenated date (RFC 9110 5.6.7). */
+const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/**
+ * Parses a Retry-After header, seconds or a date, as a delay in milliseconds.
+ *
+ * @returns 0 for a missing or invalid header, and never more than `maxMs`.
+ */
+export function retryAfterMs(header: string | null, nowMs: number, maxMs: number): number {
+  const text = header?.trim() ?? "";
+  if (DELTA_SECONDS.test(text)) return Math.min(Number(text) * 1000, maxMs);
+  if (!HTTP_DATE.test(text)) return 0;
+  const waitMs = Date.parse(text) - nowMs;
+  return Number.isNaN(waitMs) ? 0 : Math.min(Math.max(waitMs, 0), maxMs);
+}

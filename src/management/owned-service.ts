@@ -1,10 +1,24 @@
 import type { AuditEntry } from "../audit/audit-store.ts";
+import type { Secret } from "../db/state/secret.ts";
 import { ok, type Result } from "../lib/result.ts";
+import type { RegistrationGuard } from "../net/guard.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { ownValue, readObject } from "./fields.ts";
 import type { Claim, OwnedStore, StoreRefusal } from "./owned-store.ts";
 import { badField, type Refusal, refusalOf } from "./refusal.ts";
-import { createSecret } from "./secrets.ts";
+
+const SECRET_BYTES = 32;
+
+/** Creates a secret: 32 random bytes as 64 hex digits. */
+export function createSecret(nowSecs: number): Secret {
+  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+  return {
+    uid: crypto.randomUUID(),
+    value: Buffer.from(bytes).toString("hex"),
+    createdAt: nowSecs,
+    expiresAt: null,
+  };
+}
 
 /** Settings for one kind of record. */
 export interface OwnedSettings {
@@ -125,4 +139,14 @@ export function createOwnedParts<Item extends { readonly ownerFid: number }, Cha
       );
     },
   };
+}
+
+/** Checks a URL that an fid registers. It must pass the guard, and its text stays unchanged; absent URLs pass. */
+export async function checkUrlField<T extends string | undefined>(
+  guard: RegistrationGuard,
+  { fid, url, name }: { readonly fid: number; readonly url: T; readonly name: string },
+): Promise<Result<T, Refusal>> {
+  if (url === undefined) return ok(url);
+  const checked = await guard.check(url, `fid:${fid}`);
+  return checked.ok ? ok(url) : badField(`${name} ${checked.error.reason}`);
 }

@@ -1,8 +1,9 @@
 import { type AuditEntry, addAuditEntry } from "../audit/audit-store.ts";
 import type { Rotation, Secret } from "../db/state/secret.ts";
 import { addSecret, deleteSecrets, rotate } from "../db/state/secrets.ts";
-import { sql } from "../db/state/sql.ts";
+import { type SqlValue, sql } from "../db/state/sql.ts";
 import type { LockClass, Queries, StateDb, Tx } from "../db/state/state-db.ts";
+import { camelCase, type RecordOf, type Row, recordCodec, type Table } from "../db/state/table.ts";
 
 /** A record that belongs to an fid and has secrets. Times are unix seconds. */
 export interface OwnedRecord {
@@ -43,20 +44,12 @@ export interface OwnedStore<Item, Changes> {
   rotateSecret(claim: Claim, rotation: Rotation, audit?: AuditEntry): Promise<Item | StoreRefusal>;
 }
 
-/** Access to one table of records. */
-export interface OwnedTable<Item> extends OwnedRows<Item> {
+/** Access to one table of records. Reads include the unexpired secrets, oldest first. */
+export interface OwnedTable<Item> {
+  readonly name: string;
   idOf(item: Item): string;
   /** A lock that every write takes first. */
   readonly lockedFirst?: LockClass;
-  insert(tx: Tx, item: Item): Promise<void>;
-  /** Writes all columns that can change. */
-  write(tx: Tx, item: Item): Promise<void>;
-  delete(tx: Tx, id: string, nowSecs: number): Promise<void>;
-}
-
-/** The statements that are the same for every table of records. Reads include the unexpired secrets, oldest first. */
-export interface OwnedRows<Item> {
-  readonly table: "apps" | "webhooks" | "api_keys";
   find(queries: Queries, id: string, nowSecs: number): Promise<Item | undefined>;
   listByOwner(queries: Queries, ownerFid: number, nowSecs: number): Promise<Item[]>;
   /** The first record with an unexpired secret of this digest. */
@@ -64,7 +57,18 @@ export interface OwnedRows<Item> {
   /** Locks a record against other writers, and returns its owner. */
   lock(tx: Tx, id: string): Promise<number | undefined>;
   countByOwner(tx: Tx, ownerFid: number): Promise<number>;
-  deleteRow(tx: Tx, id: string): Promise<void>;
+  insert(tx: Tx, item: Item): Promise<void>;
+  /** Writes all columns that can change. */
+  update(tx: Tx, item: Item): Promise<void>;
+  delete(tx: Tx, id: string, nowSecs: number): Promise<void>;
+}
+
+/** What else the transaction of a change does. */
+interface OwnedHooks<Item> {
+  inserted?(tx: Tx, item: Item): Promise<void>;
+  updating?(tx: Tx, item: Item): Promise<void>;
+  updated?(tx: Tx, item: Item): Promise<void>;
+  deleted?(tx: Tx, id: string, nowSecs: number): Promise<void>;
 }
 
 interface SecretColumns {
@@ -78,61 +82,95 @@ interface SecretColumns {
 const SECRET_COLUMNS = `s.uid AS secret_uid, s.value AS secret_value, s.created_at AS secret_created_at,
    s.expires_at AS secret_expires_at`;
 
-/** Declares the statements of a table. */
-export function ownedRows<Item, Row>(options: {
-  readonly table: "apps" | "webhooks" | "api_keys";
-  readonly idColumn: string;
-  /** Without a table name. */
-  readonly columns: string;
-  /** Columns and joins of other tables; the record is `r`. */
-  readonly joined?: { readonly columns: string; readonly joins: string };
-  readonly toItem: (row: Row) => Omit<Item, "secrets">;
-}): OwnedRows<Item> {
-  const { table, idColumn, toItem, joined = { columns: "", joins: "" } } = options;
-  const columns = options.columns.replace(/\w+/g, "r.$&") + (joined.columns && `, ${joined.columns}`);
+/**
+ * Declares the statements of a table with the columns `seq`, `owner_fid`, `created_at` and `updated_at`.
+ *
+ * @param options.joined columns and joins of other tables; the record is `r`.
+ */
+export function ownedTable<T extends Table, Item extends OwnedRecord & RecordOf<T>, Joined = unknown>(
+  table: T,
+  options: {
+    readonly idColumn: keyof T["columns"] & string;
+    readonly joined?: {
+      readonly columns: string;
+      readonly joins: string;
+      read(row: Joined): Omit<Item, keyof RecordOf<T> | "secrets">;
+    };
+    readonly lockedFirst?: LockClass;
+    readonly hooks?: OwnedHooks<Item>;
+  },
+): OwnedTable<Item> {
+  const { idColumn, joined, lockedFirst, hooks = {} } = options;
+  const { name } = table;
+  const codec = recordCodec(table);
+  const columns = codec.columns.replace(/\w+/g, "r.$&") + (joined ? `, ${joined.columns}` : "");
+  const joins = joined?.joins ?? "";
   const secretsOf = (now: string) =>
     `LEFT JOIN secrets s ON s.holder = r.${idColumn} AND (s.expires_at IS NULL OR s.expires_at > ${now})`;
-  const select = `SELECT ${columns}, ${SECRET_COLUMNS} FROM ${table} r ${joined.joins} ${secretsOf("$2")}`;
-  const byId = sql<Row & SecretColumns, [id: string, nowSecs: number]>(
-    `${table}.find`,
+  const select = `SELECT ${columns}, ${SECRET_COLUMNS} FROM ${name} r ${joins} ${secretsOf("$2")}`;
+  type ItemRow = Row<T> & Joined & SecretColumns;
+  const byId = sql<ItemRow, [id: string, nowSecs: number]>(
+    `${name}.find`,
     `${select} WHERE r.${idColumn} = $1 ORDER BY r.seq, s.seq`,
   );
-  const byOwner = sql<Row & SecretColumns, [ownerFid: number, nowSecs: number]>(
-    `${table}.by-owner`,
+  const byOwner = sql<ItemRow, [ownerFid: number, nowSecs: number]>(
+    `${name}.by-owner`,
     `${select} WHERE r.owner_fid = $1 ORDER BY r.seq, s.seq`,
   );
-  const bySecret = sql<Row & SecretColumns, [digest: Uint8Array, nowSecs: number]>(
-    `${table}.by-secret`,
-    `SELECT ${columns}, ${SECRET_COLUMNS} FROM secrets k JOIN ${table} r ON r.${idColumn} = k.holder
-     ${joined.joins} ${secretsOf("$2")}
+  const bySecret = sql<ItemRow, [digest: Uint8Array, nowSecs: number]>(
+    `${name}.by-secret`,
+    `SELECT ${columns}, ${SECRET_COLUMNS} FROM secrets k JOIN ${name} r ON r.${idColumn} = k.holder
+     ${joins} ${secretsOf("$2")}
      WHERE k.digest = $1 AND (k.expires_at IS NULL OR k.expires_at > $2) ORDER BY k.seq, s.seq`,
   );
   const lockById = sql<{ owner_fid: number }, [id: string]>(
-    `${table}.lock`,
-    `SELECT owner_fid FROM ${table} WHERE ${idColumn} = $1 FOR NO KEY UPDATE`,
+    `${name}.lock`,
+    `SELECT owner_fid FROM ${name} WHERE ${idColumn} = $1 FOR NO KEY UPDATE`,
   );
   const count = sql<{ count: number }, [ownerFid: number]>(
-    `${table}.count`,
-    `SELECT count(*) AS count FROM ${table} WHERE owner_fid = $1`,
+    `${name}.count`,
+    `SELECT count(*) AS count FROM ${name} WHERE owner_fid = $1`,
   );
+  const insertRow = sql<unknown, SqlValue[]>(`${name}.insert`, codec.insert);
+  const update = codec.update(idColumn, ["owner_fid", "created_at"]);
+  const updateRow = sql<unknown, SqlValue[]>(`${name}.update`, update.sql);
   const deleteById = sql<unknown, [id: string]>(
-    `${table}.delete`,
-    `DELETE FROM ${table} WHERE ${idColumn} = $1`,
+    `${name}.delete`,
+    `DELETE FROM ${name} WHERE ${idColumn} = $1`,
   );
-  const itemsOf = (rows: readonly (Row & SecretColumns)[]) =>
-    groupBy(rows, (row) => String(row[idColumn as keyof Row])).map(
-      ([row, ...others]) => ({ ...toItem(row), secrets: secretsIn([row, ...others]) }) as unknown as Item,
+
+  const itemsOf = (rows: readonly ItemRow[]) =>
+    groupBy(rows, (row) => String(row[idColumn])).map(
+      ([row, ...others]) =>
+        ({
+          ...codec.toRecord(row),
+          ...joined?.read(row),
+          secrets: secretsIn([row, ...others]),
+        }) as unknown as Item,
     );
+  const idField = camelCase(idColumn) as keyof Item;
   return {
-    table,
+    name,
+    ...(lockedFirst === undefined ? {} : { lockedFirst }),
+    idOf: (item) => String(item[idField]),
     find: async (queries, id, nowSecs) => itemsOf(await queries.all(byId, id, nowSecs))[0],
     listByOwner: async (queries, ownerFid, nowSecs) => itemsOf(await queries.all(byOwner, ownerFid, nowSecs)),
     findBySecret: async (queries, digest, nowSecs) =>
       itemsOf(await queries.all(bySecret, digest, nowSecs))[0],
     lock: async (tx, id) => (await tx.get(lockById, id))?.owner_fid,
     countByOwner: async (tx, ownerFid) => (await tx.get(count, ownerFid))?.count ?? 0,
-    async deleteRow(tx, id) {
+    async insert(tx, item) {
+      await tx.run(insertRow, ...codec.values(item));
+      await hooks.inserted?.(tx, item);
+    },
+    async update(tx, item) {
+      await hooks.updating?.(tx, item);
+      await tx.run(updateRow, ...update.values(item));
+      await hooks.updated?.(tx, item);
+    },
+    async delete(tx, id, nowSecs) {
       await tx.run(deleteById, id);
+      await hooks.deleted?.(tx, id, nowSecs);
     },
   };
 }
@@ -154,8 +192,7 @@ function secretsIn(rows: readonly SecretColumns[]): Secret[] {
 }
 
 /**
- * Creates a store. A write is one decision: its owner's lock or its record's, then the reads that it decides by. A record, a secret
- * or a deletion that is there already is that of an earlier run.
+ * Creates a store. A write is one decision: its owner's lock or its record's, then the reads that it decides by.
  *
  * @param name of its decisions.
  */
@@ -193,8 +230,7 @@ export function createOwnedStore<Item extends OwnedRecord, Changes extends Parti
       `${name}.create`,
       async (tx, item, cap, audit) => {
         await lockFirst(tx);
-        await tx.lock("owner", `${table.table}:${item.ownerFid}`);
-        if (tx.isRepeated && (await table.lock(tx, table.idOf(item))) === item.ownerFid) return item;
+        await tx.lock("owner", `${table.name}:${item.ownerFid}`);
         if ((await table.countByOwner(tx, item.ownerFid)) >= cap) return "cap-reached";
         await table.insert(tx, item);
         for (const secret of item.secrets) await addSecret(tx, table.idOf(item), secret);
@@ -208,7 +244,7 @@ export function createOwnedStore<Item extends OwnedRecord, Changes extends Parti
       async (tx, claim, changes, audit) => {
         await lockFirst(tx);
         return onOwn(tx, claim, async (item) => {
-          await table.write(tx, { ...item, ...changes, updatedAt: claim.nowSecs });
+          await table.update(tx, { ...item, ...changes, updatedAt: claim.nowSecs });
           await record(tx, audit);
           return (await table.find(tx, claim.id, claim.nowSecs)) ?? "not-found";
         });
@@ -219,13 +255,12 @@ export function createOwnedStore<Item extends OwnedRecord, Changes extends Parti
       `${name}.delete`,
       async (tx, claim, audit) => {
         await lockFirst(tx);
-        const refusal = await onOwn(tx, claim, async () => {
+        return onOwn(tx, claim, async () => {
           await table.delete(tx, claim.id, claim.nowSecs);
           await deleteSecrets(tx, claim.id);
           await record(tx, audit);
           return undefined;
         });
-        return tx.isRepeated && refusal === "not-found" ? undefined : refusal;
       },
     ),
 
@@ -237,7 +272,7 @@ export function createOwnedStore<Item extends OwnedRecord, Changes extends Parti
           const { id, nowSecs } = claim;
           const times = { nowSecs, sweepableSecs: tx.clock.sweepableSecs() };
           if (!(await rotate(tx, id, times, rotation))) return "too-many-secrets";
-          await table.write(tx, { ...item, updatedAt: nowSecs });
+          await table.update(tx, { ...item, updatedAt: nowSecs });
           await record(tx, audit);
           return (await table.find(tx, id, nowSecs)) ?? "not-found";
         });

@@ -3,6 +3,13 @@ import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { ok, type Result } from "../lib/result.ts";
 import { textFault } from "./fields.ts";
+import {
+  type CreateBody,
+  NAME,
+  type RecordField,
+  type RecordFields,
+  type UpdateBody,
+} from "./record-fields.ts";
 import { badField, type Refusal } from "./refusal.ts";
 
 /**
@@ -41,28 +48,111 @@ export function Text({
   return checked<string>({ ...documented, ...(description && { description }) }, textFault({ min, max }));
 }
 
-const MAX_NAME_CHARS = 128;
-const MAX_DESCRIPTION_CHARS = 10_000;
-const descriptionFault = textFault({ min: 0, max: MAX_DESCRIPTION_CHARS });
-
 /** Name of an app or webhook. */
-export const Name = Text({ min: 1, max: MAX_NAME_CHARS, description: "Unicode characters" });
-
-/** Description of an app or webhook; null for none. */
-export const Description = checked<string | null>(
-  { anyOf: [{ type: "string", maxLength: MAX_DESCRIPTION_CHARS }, { type: "null" }] },
-  (value) => (value === null ? undefined : descriptionFault(value)),
-);
-
-/** A URL that `checkUrlField` checks further. */
-export const Url = (description: string): TUnsafe<string> =>
-  checked<string>({ type: "string", format: "uri", description }, (value) => {
-    if (typeof value !== "string") return "must be a string";
-    return value.isWellFormed() ? undefined : "must be well-formed Unicode";
-  });
+export const Name = schemaOf(NAME) as TUnsafe<string>;
 
 /** An fid. JSON parsing has rounded larger numbers. */
 export const FidNumber = Type.Integer({ format: "int64", minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+
+type Absent = Readonly<Record<never, never>>;
+
+/** The schemas of the bodies that create and change a record, of `<name>`s. */
+export function bodySchemas<
+  const F extends RecordFields,
+  E extends Readonly<Record<string, TSchema>> = Absent,
+>(
+  name: string,
+  options: {
+    readonly idKey: string;
+    readonly fields: F;
+    /** Fields with schemas of their own, which a new record needs. */
+    readonly others?: E;
+  },
+) {
+  const { idKey, fields, others = {} as E } = options;
+  const entries = Object.entries<RecordField>(fields);
+  const optional = (field: RecordField) => Type.Optional(schemaOf(field));
+  const create = entries
+    .filter(([, { isForUpdate }]) => !isForUpdate)
+    .map(([key, field]) => [key, field.isRequired ? schemaOf(field) : optional(field)]);
+  const update = entries.map(([key, field]) => [key, optional(field)]);
+  return {
+    create: Type.Object(
+      { ...Object.fromEntries(create), ...others },
+      { $id: `Create${name}Request` },
+    ) as TSchema as TUnsafe<CreateBody<F> & { [Name in keyof E]: Static<E[Name]> }>,
+    update: Type.Object(
+      {
+        [idKey]: Type.String(),
+        ...Object.fromEntries(update),
+        ...Object.fromEntries(Object.entries(others).map(([key, schema]) => [key, Type.Optional(schema)])),
+      },
+      { $id: `Update${name}Request` },
+    ) as TSchema as TUnsafe<UpdateBody<F> & { [Name in keyof E]?: Static<E[Name]> }>,
+  };
+}
+
+/** The schema of a field's values. */
+export function schemaOf(field: RecordField): TSchema {
+  const { type, maxItems, nullHelp, description } = field;
+  const described = description === undefined ? {} : { description };
+  if (type === "fids") return Type.Array(FidNumber, { ...(maxItems && { maxItems }), ...described });
+  const documented = documentedType({ ...field, type });
+  const fault = faultOf({ ...field, type });
+  if (nullHelp === undefined) return checked({ ...documented, ...described }, fault);
+  return checked({ anyOf: [documented, { type: "null" }], ...described }, (value) =>
+    value === null ? undefined : fault(value),
+  );
+}
+
+type CheckedField = RecordField & { readonly type: Exclude<RecordField["type"], "fids"> };
+
+/** The JSON Schema of a field's values. */
+function documentedType({ type, min, max, choices = [] }: CheckedField): object {
+  switch (type) {
+    case "text":
+      return { type: "string", ...(min && { minLength: min }), ...(max && { maxLength: max }) };
+    case "url":
+      return { type: "string", format: "uri" };
+    case "whole":
+      return { type: "integer", minimum: min };
+    case "boolean":
+      return { type: "boolean" };
+    case "texts":
+      return { type: "array", items: { type: "string", enum: [...choices] }, minItems: 1, uniqueItems: true };
+  }
+}
+
+/** The rule of a field, whose text follows its name. A URL is checked further by `checkUrlField`. */
+function faultOf({ type, min = 0, max, choices = [], acceptsText, nullHelp }: CheckedField): Fault {
+  switch (type) {
+    case "text":
+      return max === undefined
+        ? (value) => (typeof value === "string" ? undefined : `must be a string${nullHelp ? " or null" : ""}`)
+        : textFault({ min, max });
+    case "url":
+      return (value) => {
+        if (typeof value !== "string") return "must be a string";
+        return value.isWellFormed() ? undefined : "must be well-formed Unicode";
+      };
+    case "whole":
+      return (value) =>
+        Number.isSafeInteger(value) && Number(value) >= min
+          ? undefined
+          : `must be a whole number of at least ${min}${nullHelp ? ", or null" : ""}`;
+    case "boolean":
+      return (value) =>
+        typeof value === "boolean" || (acceptsText && (value === "true" || value === "false"))
+          ? undefined
+          : "must be true or false";
+    case "texts":
+      return (value) => {
+        if (!Array.isArray(value) || value.length === 0 || !value.every((each) => choices.includes(each)))
+          return `must be a list of at least one of ${choices.join(", ")}`;
+        return new Set(value).size === value.length ? undefined : "must not name an entry twice";
+      };
+  }
+}
 
 /**
  * Creates the reader of values of a schema. It returns the value, or a refusal that names the first invalid field. Unknown

@@ -1,7 +1,8 @@
 import { GenerationCache } from "../lib/generation-cache.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { CheckedAddress, UrlGuard } from "./guard.ts";
-import { STRICT_TLS } from "./strict-tls.ts";
+import { STRICT_TLS } from "./operator-fetch.ts";
+import { readUpTo } from "./read-up-to.ts";
 
 const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024;
 /** Addresses of a name that are tried before its host counts as down. */
@@ -241,24 +242,6 @@ interface FailureKindAndMessage {
 
 function failure(kind: keyof typeof FAILURE_MESSAGES): FailureKindAndMessage {
   return { kind, message: FAILURE_MESSAGES[kind] };
-}
-
-async function readUpTo(response: Response, maxBytes: number) {
-  const { headers } = response;
-  // A response with a content-length is not longer than that, and is much cheaper to read in one piece.
-  if (!headers.has("transfer-encoding") && Number(headers.get("content-length") ?? Infinity) <= maxBytes) {
-    return { body: new Uint8Array(await response.arrayBuffer()), truncated: false };
-  }
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  // Leaving the loop early cancels the stream, which closes the connection.
-  for await (const chunk of response.body ?? []) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > maxBytes) break;
-  }
-  const body = new Uint8Array(Bun.concatArrayBuffers(chunks, maxBytes, false));
-  return { body, truncated: length > maxBytes };
 }
 
 const CONNECT_CODES = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL", "ETIMEDOUT"]);

@@ -7,7 +7,7 @@ type NetSettings = Pick<Config["net"], "allow_cidrs" | "allow_http">;
 /** Creates the URL guard of the operator's settings. */
 export function createConfiguredGuard(
   { allow_cidrs, allow_http }: NetSettings,
-  options: Pick<UrlGuardOptions, "resolve" | "ownAddresses" | "ownTargets"> = {},
+  options: Pick<UrlGuardOptions, "resolve" | "ownAddresses" | "loopbackTargets"> = {},
 ): UrlGuard {
   return createUrlGuard({ ...options, allowCidrs: allow_cidrs, allowHttp: allow_http });
 }
@@ -15,7 +15,7 @@ export function createConfiguredGuard(
 /** Creates the outbound client of the operator's settings. */
 export function createConfiguredClient(
   settings: NetSettings,
-  options: Pick<UrlGuardOptions, "ownTargets"> = {},
+  options: Pick<UrlGuardOptions, "loopbackTargets"> = {},
 ): OutboundClient {
   return createOutboundClient({ guard: createConfiguredGuard(settings, options) });
 }

@@ -1,12 +1,10 @@
 import { networkInterfaces } from "node:os";
+import ipaddr from "ipaddr.js";
 import { GenerationCache } from "../lib/generation-cache.ts";
-import { hasUnprintable } from "../lib/printable.ts";
 import { type Err, err, ok, type Result } from "../lib/result.ts";
-import { type Address, classify, parseAddress } from "./address-class.ts";
-import { type AllowList, createAllowList } from "./allow-list.ts";
-import { createBoundedResolve } from "./bounded-resolve.ts";
-import { findOwnTarget, OWN_HOST, type OwnTarget } from "./own-target.ts";
-import type { Resolve } from "./resolve.ts";
+import { hasUnprintable } from "../lib/text.ts";
+import { type Address, type AddressClass, classify, parseAddress } from "./address-class.ts";
+import { createBoundedResolve, type Resolve } from "./resolve.ts";
 
 export const MAX_URL_CHARS = 2048;
 const MAX_ADDRESSES = 16;
@@ -74,7 +72,7 @@ export interface UrlGuardOptions {
   /** Addresses of this machine in the form of RFC 5952. Default: those of its network interfaces. */
   readonly ownAddresses?: () => readonly string[];
   /** What this process itself serves and may call. Default: nothing. No setting adds any. */
-  readonly ownTargets?: readonly OwnTarget[] | undefined;
+  readonly loopbackTargets?: readonly LoopbackTarget[] | undefined;
 }
 
 /**
@@ -90,7 +88,7 @@ export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
   const resolve = options.resolve ?? createBoundedResolve();
   const dnsTimeoutMs = options.dnsTimeoutMs ?? DNS_TIMEOUT_MS;
   const ownAddresses = atMostOnceASecond(options.ownAddresses ?? interfaceAddresses);
-  const ownTargets = options.ownTargets ?? [];
+  const loopbackTargets = options.loopbackTargets ?? [];
   const allows = createAllowList(options.allowCidrs);
   // Neither the parts of a URL nor the class of an address ever change; names are resolved at every check.
   const parsedUrls = new GenerationCache<string, ParsedUrl>(MAX_CACHED);
@@ -124,8 +122,8 @@ export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
 
   return {
     async check(text, requester) {
-      const own = findOwnTarget(text, ownTargets);
-      if (own) return ok(checkedUrl(own, [{ address: OWN_HOST, family: 4 }]));
+      const own = findLoopbackTarget(text, loopbackTargets);
+      if (own) return ok(checkedUrl(own, [{ address: LOOPBACK_HOST, family: 4 }]));
       const parsed = parse(text);
       if (!parsed.ok) return parsed;
       const { url, host, literal } = parsed.value;
@@ -264,4 +262,87 @@ export function interfaceAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((entries) =>
     (entries ?? []).map((entry) => entry.address),
   );
+}
+
+/** A path of this process on a loopback port that its own calls may reach, such as the receivers of the demo network. */
+export interface LoopbackTarget {
+  /** `http://127.0.0.1:<port>`. */
+  readonly origin: string;
+  /** Begins and ends with a slash. A target has exactly one segment behind it. */
+  readonly pathPrefix: string;
+}
+
+/** The host of every loopback target. */
+export const LOOPBACK_HOST = "127.0.0.1";
+const SEGMENT = /^[A-Za-z0-9-]{1,64}$/;
+
+/**
+ * Returns the URL if it is one of the targets. No name is looked up. The text must be the canonical one, so that no two parsers
+ * read it differently; it has no query, and nothing that could lead to another path of the origin.
+ */
+export function findLoopbackTarget(text: string, targets: readonly LoopbackTarget[]): URL | undefined {
+  for (const { origin, pathPrefix } of targets) {
+    if (!text.startsWith(origin + pathPrefix)) continue;
+    if (!SEGMENT.test(text.slice(origin.length + pathPrefix.length))) continue;
+    const url = URL.parse(text);
+    if (url?.href === text && url.origin === origin && url.hostname === LOOPBACK_HOST) return url;
+  }
+  return undefined;
+}
+
+/**
+ * Any network that contains a private network allows it. Loopback, link-local, metadata and similar classes need a network
+ * of only that class, so that "0.0.0.0/0" does not expose the cloud's credentials. The last group is never allowed.
+ */
+const OPENED_BY_ANY: ReadonlySet<AddressClass> = new Set(["public", "private", "shared", "benchmark"]);
+const OPENED_BY_NONE: ReadonlySet<AddressClass> = new Set([
+  "unspecified",
+  "broadcast",
+  "multicast",
+  "ipv4-mapped",
+  "ipv4-compatible",
+]);
+
+interface AllowedNetwork {
+  readonly range: [Address, number];
+  /** The class of the whole network, unless it spans several. */
+  readonly only: AddressClass | undefined;
+}
+
+/** Returns whether a non-public address of a class may be called. */
+type AllowList = (address: Address, addressClass: AddressClass) => boolean;
+
+/**
+ * Creates the allow list from the operator's networks.
+ *
+ * @throws when one of `cidrs` is not a network.
+ */
+function createAllowList(cidrs: readonly string[]): AllowList {
+  const networks = cidrs.map(parseAllowed);
+  return (address, addressClass) => networks.some((network) => opens(network, address, addressClass));
+}
+
+function parseAllowed(cidr: string): AllowedNetwork {
+  const [base, bits] = ipaddr.parseCIDR(cidr);
+  const first = edge(base, bits, 0);
+  const last = edge(base, bits, 0xff);
+  const only = classify(first) === classify(last) ? classify(first) : undefined;
+  return { range: [base, bits], only };
+}
+
+/** Returns the network's first (`fill` 0) or last (`fill` 0xff) address. */
+function edge(base: Address, bits: number, fill: number): Address {
+  const bytes = base.toByteArray().map((byte, at) => {
+    const prefixBits = Math.min(8, Math.max(0, bits - at * 8));
+    const mask = (0xff << (8 - prefixBits)) & 0xff;
+    return (byte & mask) | (fill & ~mask);
+  });
+  return ipaddr.fromByteArray(bytes);
+}
+
+function opens(network: AllowedNetwork, address: Address, addressClass: AddressClass): boolean {
+  const [base, bits] = network.range;
+  if (base.kind() !== address.kind() || !address.match(base, bits)) return false;
+  if (OPENED_BY_NONE.has(addressClass)) return false;
+  return OPENED_BY_ANY.has(addressClass) || network.only === addressClass;
 }

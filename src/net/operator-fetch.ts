@@ -1,6 +1,5 @@
 import { reasonOf } from "../lib/failure.ts";
 import { programName } from "../version.ts";
-import { STRICT_TLS } from "./strict-tls.ts";
 
 /** `fetch` that is restricted to one origin. */
 export type OperatorFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
@@ -41,3 +40,6 @@ export function noResponseReason(url: URL, cause: unknown): string {
       return `${at} did not respond: ${reasonOf(cause)}`;
   }
 }
+
+/** Options of every outgoing TLS connection: certificates are verified regardless of NODE_TLS_REJECT_UNAUTHORIZED. */
+export const STRICT_TLS = { rejectUnauthorized: true } as const;

@@ -1,3 +1,8 @@
+import type { Config } from "../config/schema.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { isEmpty } from "../db/index/identity.ts";
+import { programName } from "../version.ts";
+
 /** What a failing check stops: all requests of balancers, those that need the state, or nothing but what its text says. */
 type Stops = "ready" | "state" | "nothing";
 
@@ -19,7 +24,7 @@ export const CHECKS = {
   starting: { stops: "ready", setBy: "the start of the process", clearedBy: "the start of its last part" },
   database_damaged: {
     stops: "ready",
-    setBy: "a read or a write met a damaged page of a database",
+    setBy: "a database has a damaged page, or its writer found a cut log",
     clearedBy: "a start over a whole database",
   },
   disk_write: {
@@ -42,6 +47,11 @@ export const CHECKS = {
     setBy: "a call showed that the upstream is not a Farcaster node that can be followed",
     clearedBy: "the next applied block, the next fid that is read, or a passed check of the node",
   },
+  unknown_validators: {
+    stops: "ready",
+    setBy: "a shard is upstream.ready_lag_secs behind because validators that are not known sign it",
+    clearedBy: "a block of it whose validators are known, by trust.validators_file or a newer release",
+  },
   upstream_behind: {
     stops: "ready",
     setBy: "the index is being filled, or a shard is upstream.ready_lag_secs behind",
@@ -50,7 +60,7 @@ export const CHECKS = {
   not_set_up: {
     stops: "ready",
     setBy: "a node without data and upstream, with service.ready_when_empty = false",
-    clearedBy: "its first record, or a start with an upstream",
+    clearedBy: "a start with data, an upstream, or that setting true",
   },
   state_away: {
     stops: "state",
@@ -105,4 +115,13 @@ export function firstReason(
     if (reason !== undefined) return reason;
   }
   return undefined;
+}
+
+/**
+ * Why a node that nothing has been chosen for must not get requests yet; undefined for one that has data, follows a node, or is a network of its own on
+ * purpose. Such a node merges nothing, so the reason holds until it starts again.
+ */
+export function notSetUpReason({ service, upstream }: Config, db: IndexDatabase): string | undefined {
+  if (service.ready_when_empty || upstream.url !== "" || !isEmpty(db)) return undefined;
+  return `not_set_up: the node has no data and follows no node; ${programName} init chooses the users that it serves, service.ready_when_empty = true makes it a network of its own`;
 }

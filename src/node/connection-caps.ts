@@ -1,5 +1,5 @@
 import type { Config } from "../config/schema.ts";
-import type { Descriptors } from "../runtime/descriptors.ts";
+import type { Descriptors } from "../runtime/process.ts";
 
 /** The limits of connections that stay open. */
 export interface ConnectionCaps {

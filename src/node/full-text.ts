@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Config } from "../config/schema.ts";
-import { isBulkBuilding } from "../db/index/bulk/bulk-phase.ts";
+import { isBulkBuilding } from "../db/index/bulk/bulk-state.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { lacksFullText, rebuildFullText, turnOffFullText } from "../db/index/full-text.ts";
 import type { Common } from "../runtime/common.ts";

@@ -1,47 +1,43 @@
 import { Registry } from "prom-client";
-import { registerClusterMetrics } from "../cluster/cluster-metrics.ts";
+import { type Admission, admissionFigures } from "../admission/admission.ts";
+import { clusterFigures, type PostgresState } from "../cluster/cluster-figures.ts";
 import type { Pauses } from "../cluster/pauses.ts";
-import type { Config } from "../config/schema.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
-import { isEmpty } from "../db/index/identity.ts";
-import { readTotals } from "../db/index/totals.ts";
+import { eventLogSpan } from "../db/index/outbox.ts";
 import { NO_ANSWER } from "../db/postgres/breaker.ts";
-import { registerHubMetrics } from "../hub/hub-metrics.ts";
-import type { HubRpc } from "../hub/rpc.ts";
-import { registerIngestMetrics } from "../ingest/metrics.ts";
+import { type HubRpc, hubFigures } from "../hub/rpc.ts";
+import { ingestFigures } from "../ingest/figures.ts";
 import type { IngestRpc } from "../ingest/rpc.ts";
+import type { IndexSize } from "../ingest/size-bound.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
 import type { FanOut } from "../push/fan-out.ts";
-import { registerSendMetrics } from "../push/send-metrics.ts";
+import { sendFigures } from "../push/send-figures.ts";
 import type { Common } from "../runtime/common.ts";
+import { registerFigures } from "../runtime/figure-metrics.ts";
+import type { Figure } from "../runtime/figures.ts";
 import type { Metrics } from "../runtime/metrics.ts";
-import { registerSignerMetrics } from "../signers/signer-metrics.ts";
-import type { SignerStatsRpc } from "../signers/signer-stats.ts";
-import type { StreamSlotStats } from "../stream/slots.ts";
-import { registerUpstreamMetrics } from "../upstream/metrics.ts";
-import { programName } from "../version.ts";
-import { registerDeliveryMetrics } from "../webhooks/deliver/delivery-metrics.ts";
-import { registerMatchMetrics } from "../webhooks/match/match-metrics.ts";
+import { type SignerStatsRpc, signerFigures } from "../signers/signer-stats.ts";
+import { type StreamSlotStats, streamFigures } from "../stream/slots.ts";
+import { upstreamFigures } from "../upstream/figures.ts";
+import { deliveryFigures } from "../webhooks/deliver/delivery-figures.ts";
+import { matchFigures } from "../webhooks/match/match-figures.ts";
 import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
 import type { WritesRpc } from "../writes/rpc.ts";
-import { registerWriteMetrics } from "../writes/write-metrics.ts";
-import { type CheckReasons, firstReason } from "./checks.ts";
+import { writeFigures } from "../writes/write-figures.ts";
+import { type CheckReasons, firstReason, notSetUpReason } from "./checks.ts";
 import type { Threads } from "./console/threads.ts";
-import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
-import { registerMaintenanceMetrics } from "./maintenance/metrics.ts";
-import { type NodeOps, type PartMetrics, registerReadyMetric } from "./node-ops.ts";
-import { PartStats } from "./part-stats.ts";
-import type { PostgresState } from "./state/main-thread-state.ts";
-import { registerStateMetrics } from "./state/metrics.ts";
-import type { StateWriterRpc } from "./state/writer-rpc.ts";
-import { createStateWatch, type StateWatch } from "./state-watch.ts";
-import { type NodeStats, nodeStatus } from "./status.ts";
+import { type MaintenanceRpc, maintenanceFigures } from "./maintenance/maintenance.ts";
+import type { NodeOps, PartMetrics } from "./node-ops.ts";
+import { type FigureSource, figuresHere, figuresOf, PartStats } from "./part-stats.ts";
+import type { StateWriterRpc } from "./state/writer-client.ts";
+import { createStateWatch, type StateWatch, stateFigures } from "./state-watch.ts";
+import { nodeFigures, nodeStatus } from "./status.ts";
 import {
   createStorageWatch,
-  registerDiskMetrics,
   type StorageWatch,
   type StorageWatchOptions,
+  storageFigures,
 } from "./storage-watch.ts";
 import type { UpstreamWatch } from "./upstream-watch.ts";
 
@@ -67,6 +63,7 @@ interface NodeOpsDeps {
   readonly threads: Pick<Threads, "reports">;
   /** The watch of the upstream; undefined when the node follows none. */
   readonly upstream: UpstreamWatch | undefined;
+  readonly admission: Admission;
   /** The streams of all HTTP workers. */
   readonly streams: () => StreamSlotStats;
   readonly pauses: Pick<Pauses, "latest">;
@@ -80,7 +77,9 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
   readonly partMetrics: readonly PartMetrics[];
   readonly stateWatch: StateWatch | undefined;
   readonly storageWatch: StorageWatch;
-  readonly stats: NodeStats;
+  readonly sources: readonly FigureSource[];
+  /** The last report of the writer of the index; undefined before the first. */
+  readonly indexSize: () => IndexSize | undefined;
 } {
   const {
     common,
@@ -97,12 +96,13 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     upstream,
     threads,
     streams,
+    admission,
     pauses,
     isStarted,
     storage,
   } = deps;
   const { config, log, metrics, shutdown } = common;
-  const stats: NodeStats = {
+  const stats = {
     ingest: new PartStats("ingest", () => ingest.stats()),
     maintenance: new PartStats("maintenance", () => maintenance.stats()),
     fanOut: new PartStats("fan_out", () => fanOut.stats()),
@@ -114,21 +114,6 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     state: state && new PartStats("state", () => state.stats()),
   };
   const stateWatch = stats.state && createStateWatch(stats.state);
-  const partMetrics = [
-    partMetricsOf(metrics, stats.ingest, (own, read) =>
-      registerIngestMetrics(own, { totals: () => readTotals(db), stats: read }),
-    ),
-    partMetricsOf(metrics, stats.maintenance, registerMaintenanceMetrics),
-    partMetricsOf(metrics, stats.fanOut, registerSendMetrics),
-    partMetricsOf(metrics, stats.delivery, registerDeliveryMetrics),
-    partMetricsOf(metrics, stats.matching, registerMatchMetrics),
-    ...(stats.hub ? [partMetricsOf(metrics, stats.hub, registerHubMetrics)] : []),
-    ...(stats.writes ? [partMetricsOf(metrics, stats.writes, registerWriteMetrics)] : []),
-    ...(stats.signers ? [partMetricsOf(metrics, stats.signers, registerSignerMetrics)] : []),
-    ...(stats.state ? [partMetricsOf(metrics, stats.state, registerStateMetrics)] : []),
-  ];
-  if (postgres) registerClusterMetrics(metrics, { ...postgres, isAway: () => postgres.away() !== undefined });
-  if (upstream) registerUpstreamMetrics(metrics, () => upstream.latest());
   const storageWatch = createStorageWatch({
     ...storage,
     dataDir: config.data.dir,
@@ -138,7 +123,6 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     },
     log,
   });
-  registerDiskMetrics(metrics, storageWatch);
   const reasons: CheckReasons = {
     stopping: () => (shutdown.signal.aborted ? "the node is shutting down" : undefined),
     starting: () => (isStarted() ? undefined : "the node is starting"),
@@ -147,29 +131,49 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     index_full: () => (stats.ingest.latest?.size.isFull ? "index at index.max_bytes" : undefined),
     upstream_worker: () => upstream?.workerReason(),
     upstream_peer: () => upstream?.peerReason(),
+    unknown_validators: () => upstream?.validatorsReason(),
     upstream_behind: () => upstream?.lagReason(),
     not_set_up: () => notSetUpReason(config, db),
     state_away: () => awayReason(postgres),
     state_stalled: () => stateWatch?.stalledReason(),
   };
   const notReadyReason: NodeOps["notReadyReason"] = (request) => firstReason(reasons, request);
-  registerReadyMetric(metrics, async () => firstReason(reasons, { forState: false }) === undefined);
+  const sources: readonly FigureSource[] = [
+    figuresHere(nodeFigures, () => ({
+      db,
+      maxBytes: config.index.max_bytes,
+      isReady: () => firstReason(reasons, { forState: false }) === undefined,
+    })),
+    figuresHere(storageFigures, () => storageWatch),
+    figuresHere(
+      upstreamFigures,
+      upstream && (() => ({ progress: upstream.latest(), behind: upstream.behindReason() })),
+    ),
+    figuresOf(ingestFigures, stats.ingest),
+    figuresOf(hubFigures, stats.hub),
+    figuresOf(matchFigures, stats.matching),
+    figuresOf(deliveryFigures, stats.delivery, { asksState: true }),
+    figuresOf(sendFigures, stats.fanOut, { asksState: true }),
+    figuresOf(writeFigures, stats.writes, { asksState: true }),
+    figuresOf(signerFigures, stats.signers, { asksState: true }),
+    figuresHere(
+      streamFigures,
+      config.stream.enabled ? () => ({ slots: streams(), log: () => eventLogSpan(db) }) : undefined,
+    ),
+    postgres ? figuresHere(clusterFigures, () => postgres) : figuresOf(stateFigures, stats.state),
+    figuresOf(maintenanceFigures, stats.maintenance),
+    figuresHere(admissionFigures, () => admission),
+  ];
   return {
-    partMetrics,
+    sources,
+    partMetrics: sources.flatMap((source) => registerSource(metrics, source)),
     stateWatch,
     storageWatch,
-    stats,
+    indexSize: () => stats.ingest.latest?.size,
     notReadyReason,
     staleReason: async () => upstream?.behindReason(),
-    status: () =>
-      nodeStatus(config, { db, upstream, stats, threads, streams, storageWatch, pauses, postgres }),
+    status: () => nodeStatus(config, { db, sources, threads, pauses }),
   };
-}
-
-/** Why a node that nothing has been chosen for must not get requests yet. */
-function notSetUpReason({ service, upstream }: Config, db: IndexDatabase): string | undefined {
-  if (service.ready_when_empty || upstream.url !== "" || !isEmpty(db)) return undefined;
-  return `not_set_up: the node has no data and follows no node; ${programName} init chooses the users that it serves`;
 }
 
 function awayReason(postgres: PostgresState | undefined): string | undefined {
@@ -178,13 +182,14 @@ function awayReason(postgres: PostgresState | undefined): string | undefined {
   return away.reason === NO_ANSWER ? NO_ANSWER : `${NO_ANSWER}: ${away.reason}`;
 }
 
-/** Registers the metrics of a part in a separate registry, which is rendered when the part has responded. */
-function partMetricsOf<Stats>(
-  { prefix }: Metrics,
-  stats: PartStats<Stats>,
-  register: (metrics: Metrics, read: () => Promise<Stats>) => void,
-): PartMetrics {
+/** Registers the metrics of figures: those of a part in a registry of its own, which is rendered when the part has responded. */
+function registerSource(metrics: Metrics, { figures, part, read }: FigureSource): PartMetrics[] {
+  if (!part) {
+    if (read) registerFigures(metrics, figures as readonly Figure<unknown>[], read);
+    return [];
+  }
   const registry = new Registry();
-  register({ registry, prefix }, () => stats.requireLatest());
-  return { stats, registry };
+  const own = { registry, prefix: metrics.prefix };
+  registerFigures(own, figures as readonly Figure<unknown>[], () => part.requireLatest());
+  return [{ stats: part, registry }];
 }

@@ -5,13 +5,13 @@ import {
   type MetricValue,
   type Registry,
 } from "prom-client";
-import type { StaleReason } from "../auth/staleness.ts";
+import type { StaleReason } from "../auth/custody.ts";
 import type { WebBuild } from "../console/web-build.ts";
 import { ApiError } from "../http/errors.ts";
 import type { HttpFigures } from "../http/http-metrics.ts";
 import type { MetricsPage, OpsProviders } from "../http/ops.ts";
-import { oncePer } from "../lib/once-per.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
+import { oncePer } from "../lib/promises.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import { type PartStats, STATS_DEADLINE_MS } from "./part-stats.ts";
 
@@ -51,18 +51,6 @@ export function connectNodeOps(port: MessagePort): NodeOps {
   return connectRpc<NodeOps>(port, {
     timeoutMs: NODE_DEADLINE_MS,
     timeoutError: () => new ApiError("unavailable", "the main thread does not respond"),
-  });
-}
-
-/** Registers whether `/ready` answers 200. */
-export function registerReadyMetric({ registry, prefix }: Metrics, isReady: () => Promise<boolean>): void {
-  new Gauge({
-    name: `${prefix}node_ready`,
-    help: "1 while /ready answers 200, else 0.",
-    registers: [registry],
-    async collect() {
-      this.set((await isReady()) ? 1 : 0);
-    },
   });
 }
 

@@ -1,4 +1,5 @@
-import { type SetTimer, setTimer } from "../runtime/set-timer.ts";
+import { type SetTimer, setTimer } from "../runtime/clock.ts";
+import type { Figure } from "../runtime/figures.ts";
 
 /** The time that `/metrics` and `/status` wait for the stats of one part, ms. */
 export const STATS_DEADLINE_MS = 500;
@@ -49,4 +50,35 @@ export class PartStats<Stats> {
     const cancel = this.#after(STATS_DEADLINE_MS, () => late.resolve(undefined));
     return Promise.race([this.#pending, late.promise]).finally(cancel);
   }
+}
+
+/** Figures and where they are read: the stats of a part on another thread, or this thread. Those of a part that is off have neither. */
+export interface FigureSource {
+  readonly figures: readonly Figure<never>[];
+  readonly part?: PartStats<unknown>;
+  readonly read?: () => unknown;
+  /** Whether the stats ask the state, which may be on another machine. */
+  readonly asksState?: boolean;
+}
+
+/** The figures of a part on another thread; undefined while it is off. */
+export function figuresOf<Stats>(
+  figures: readonly Figure<Stats>[],
+  part: PartStats<Stats> | undefined,
+  { asksState = false } = {},
+): FigureSource {
+  return { figures, asksState, ...(part && { part }) };
+}
+
+/** Figures that this thread reads; undefined while they are off. */
+export function figuresHere<Stats>(
+  figures: readonly Figure<Stats>[],
+  read: (() => Stats | Promise<Stats>) | undefined,
+): FigureSource {
+  return { figures, ...(read && { read }) };
+}
+
+/** Reads the stats of figures; undefined where the part is off or does not respond in time. */
+export async function requestStats({ part, read }: FigureSource): Promise<unknown> {
+  return part ? part.request() : read?.();
 }

@@ -1,18 +1,21 @@
 import { existsSync } from "node:fs";
-import { isBulkBuilding } from "../db/index/bulk/bulk-phase.ts";
+import { isBulkBuilding } from "../db/index/bulk/bulk-state.ts";
 import { indexPath, indexVersion, openIndexAsIs, openIndexWriter } from "../db/index/database.ts";
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
 import { QUICKLY_CHECKED_BYTES, type SqliteConnection } from "../db/sqlite/connection.ts";
-import { recoveryOf } from "../db/sqlite/storage-error.ts";
+import { findLostLog } from "../db/sqlite/lost-log.ts";
+import { type DatabaseFile, type DatabaseName, recoveryOf } from "../db/sqlite/storage-error.ts";
 import { openState, statePath } from "../db/state/database.ts";
+import { refuseEarlierRequests } from "../db/state/state-clock.ts";
 import { unfinishedImport } from "../import/resume.ts";
 import { areDeferred } from "../ingest/deferred-records.ts";
 import { UserError } from "../lib/failure.ts";
 import { networkOf } from "../protocol/network.ts";
+import { nowSecs } from "../runtime/clock.ts";
 import type { Common } from "../runtime/common.ts";
-import { dropCompactFile } from "./compact/compact-file.ts";
-import { migrateFormerIndex } from "./former-index.ts";
+import { dropCompactFile } from "./compact/compact-index.ts";
 import { applyFullText, mustBuildFullText } from "./full-text.ts";
+import { migrateIndex } from "./migrate-index.ts";
 import type { Starting } from "./starting.ts";
 import { postgresSettings } from "./state/postgres-settings.ts";
 
@@ -21,7 +24,7 @@ export interface PrepareOptions {
   readonly demo: boolean;
   /** Starts with an empty state although the index has data. */
   readonly newState: boolean;
-  /** Migrates an index of a former format first, however large it is. */
+  /** Migrates an index of an older format first, however large it is. */
   readonly migrate: boolean;
   /** Shows what may take long. */
   readonly starting: Pick<Starting, "show">;
@@ -47,7 +50,10 @@ export async function prepareDatabases(
     await migratePostgres(postgres, { may: config.state.migrate });
   }
   const path = indexPath(config.data.dir);
-  await migrateFormerIndex(common, config.data.dir, { always: migrate, onProgress: starting.show });
+  reportLostLog(common, { database: "index", file: path });
+  const isStateOlder =
+    !postgres && reportLostLog(common, { database: "state", file: statePath(config.data.dir) });
+  await migrateIndex(common, config.data.dir, { always: migrate, onProgress: starting.show });
   dropCompactFile(path);
   if (isOlder(path)) await starting.show({ task: "migrating the index" });
   using db = openIndexWriter(path);
@@ -61,16 +67,43 @@ export async function prepareDatabases(
   if (!postgres) {
     using state = openState(statePath(config.data.dir), { mayCreate: newState || mayLackState(db) });
     refuseDamage(state);
+    if (isStateOlder)
+      state.transaction(() =>
+        refuseEarlierRequests(state, nowSecs(clock) + config.auth.signed_at_window_secs),
+      );
   }
   let records = 0;
   if (demo) {
     // A dynamic import, so that no other start loads the code that generates and signs the network.
-    const { fillWithDemo } = await import("../demo/fill.ts");
+    const { fillWithDemo } = await import("../demo/network.ts");
     records = fillWithDemo({ db, network: networkOf(config.protocol.network), clock });
   }
   const durationMs = Math.round(performance.now() - startedMs);
   if (records > 0) log.info({ records, durationMs }, "Filled the index with the demo network");
   if (isDemo(db)) log.warn("This data directory holds the demo network, whose keys are public");
+}
+
+const LOST: Readonly<Record<DatabaseName, string>> = {
+  index:
+    "A node that follows another reads the changes from there again; what was submitted to this node alone is lost",
+  state:
+    "Requests that were signed before now are refused, and sessions have ended. Restore a newer backup if there is one",
+};
+
+/** Logs what a database has lost with its write-ahead log, before the first connection. Returns whether it has. */
+function reportLostLog({ log }: Common, { database, file }: DatabaseFile): boolean {
+  const lost = findLostLog(file);
+  if (lost)
+    log.error(
+      {
+        database,
+        pages: lost.pages,
+        lastUsedAt: new Date(lost.usedAtMs).toISOString(),
+        remedy: LOST[database],
+      },
+      `The write-ahead log of the ${database} was cut or deleted before this start: its last changes are lost`,
+    );
+  return lost !== undefined;
 }
 
 function isOlder(path: string): boolean {

@@ -10,44 +10,42 @@ import { companionsOf, databaseFile } from "../db/sqlite/open.ts";
 import { onDamage } from "../db/sqlite/storage-error.ts";
 import { statePath } from "../db/state/database.ts";
 import type { HttpFigures } from "../http/http-metrics.ts";
-import { UnsentBytes } from "../http/unsent-bytes.ts";
 import type { HubRpc } from "../hub/rpc.ts";
 import type { IngestRpc } from "../ingest/rpc.ts";
 import { EXIT_OK, EXIT_RETRYABLE } from "../lib/failure.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
+import type { LoopbackTarget } from "../net/guard.ts";
 import { checkListenAddresses, listenersOf } from "../net/listen-address.ts";
-import type { OwnTarget } from "../net/own-target.ts";
 import type { FanOut } from "../push/fan-out.ts";
 import type { Common } from "../runtime/common.ts";
 import { openDataDir } from "../runtime/data-dir.ts";
-import { processDescriptors } from "../runtime/descriptors.ts";
+import { processDescriptors } from "../runtime/process.ts";
 import type { RecentLines } from "../runtime/recent-lines.ts";
 import { watchForReplacement } from "../runtime/replacement.ts";
 import { tokenKeysOf } from "../signers/approval-token.ts";
 import type { SignerStatsRpc } from "../signers/signer-stats.ts";
 import { createStreamSlots } from "../stream/slots.ts";
+import { lagSecsOf } from "../upstream/figures.ts";
 import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
 import type { WritesRpc } from "../writes/rpc.ts";
-import { openNodeDemo } from "./compose/demo.ts";
+import { notSetUpReason } from "./checks.ts";
 import { connectionCaps } from "./connection-caps.ts";
-import { createConsoleNode } from "./console/console-node.ts";
 import { operatorTokenOf, settingSourcesOf } from "./console/operator-settings.ts";
 import { createThreads } from "./console/threads.ts";
-import { createDamageReports } from "./damage-reports.ts";
 import { createLiveness, type Liveness, NOT_LIVE } from "./liveness.ts";
 import { createNodeOps } from "./main-ops.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
+import { ofBuiltParts } from "./optional-parts.ts";
 import type { PartStats } from "./part-stats.ts";
 import { type PrepareOptions, prepareDatabases } from "./prepare-databases.ts";
 import { masterKeysOf, withDemoKey, withoutMasterKeys } from "./signers/master-keys.ts";
 import { createStarting } from "./starting.ts";
 import { openMainState } from "./state/main-state.ts";
-import type { StateWriterRpc } from "./state/writer-rpc.ts";
+import type { StateWriterRpc } from "./state/writer-client.ts";
 import { scheduleStateWatch } from "./state-watch.ts";
-import { scheduleStorageWatch } from "./storage-watch.ts";
-import { watchUpstream } from "./upstream.ts";
-import { lagSecsOf, scheduleUpstreamWatch } from "./upstream-watch.ts";
+import { createDamageReports, scheduleStorageWatch } from "./storage-watch.ts";
+import { scheduleUpstreamWatch, watchUpstream } from "./upstream-watch.ts";
 import { startHttpWorkers } from "./workers/http-workers.ts";
 import { createNodeWorkers } from "./workers/node-workers.ts";
 
@@ -79,7 +77,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   const nodeId = nodeIdOf(base.config.node.id, dataDir);
   // With the id of the data directory as the setting, lines of every thread name it.
   let config: Config = {
-    ...base.config,
+    ...ofBuiltParts(base.config),
     data: { ...base.config.data, dir: dataDir.path },
     node: { id: nodeId },
   };
@@ -95,7 +93,8 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     { database: "index", file: databaseFile(indexPath(dataDir.path)) } as const,
     ...(isLocal ? [{ database: "state", file: databaseFile(statePath(dataDir.path)) } as const] : []),
   ];
-  const damage = createDamageReports(databases, common.log);
+  const signals = new NodeSignals();
+  const damage = createDamageReports(databases, common.log, signals);
   onDamage(damage.note);
   const db = openIndexReader(indexPath(config.data.dir));
   shutdown.add("index reader", () => db[Symbol.dispose]());
@@ -110,11 +109,11 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     common = { ...common, config };
   }
   const threads = createThreads(lines);
-  const signals = new NodeSignals();
   let liveness: Liveness | undefined;
   const state = await openMainState({
     common,
     nodeId,
+    isSetUp: notSetUpReason(config, db) === undefined,
     signals,
     report: () => liveness?.report() ?? NOT_LIVE,
     onLost(reason, exitCode) {
@@ -124,11 +123,11 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   });
   shutdown.add("state", () => state.stop());
   /** What the node's own calls may reach on this machine: the receivers of a demo network, and nothing on any other node. */
-  const ownTargets: OwnTarget[] = [];
+  const loopbackTargets: LoopbackTarget[] = [];
   const admission = createAdmission(processDescriptors()?.cap);
   const { channels, commits, connectState, start, crashed } = createNodeWorkers(common, {
     admission,
-    ownTargets,
+    loopbackTargets,
     stateNode: state.node,
     signals,
     pgStats: state.pgStats,
@@ -142,14 +141,14 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   const stateStarted = isLocal ? start("state") : undefined;
   const hasDemoConsole = isDemo(db) && config.console.enabled;
   const demo = hasDemoConsole
-    ? await openNodeDemo({
+    ? await (await import("./compose/demo.ts")).openNodeDemo({
         common,
-        link: connectState().link,
+        link: connectState(),
         hub: servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined,
       })
     : undefined;
   if (demo) {
-    ownTargets.push(...demo.targets);
+    loopbackTargets.push(...demo.targets);
     shutdown.add("demo", () => demo.stop());
   }
 
@@ -171,7 +170,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   const companions = files.flatMap(companionsOf);
   const replaced = await watchForReplacement([dataDir.path, dataDir.lockFile, ...files, ...companions]);
   const hub = servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined;
-  const { partMetrics, stateWatch, storageWatch, stats, ...ops } = createNodeOps({
+  const { partMetrics, stateWatch, storageWatch, sources, indexSize, ...ops } = createNodeOps({
     common,
     db,
     ingest: connectRpc<IngestRpc>(channels.ingest.connect()),
@@ -185,6 +184,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     writes: hasWrites ? connectRpc<WritesRpc & SignerStatsRpc>(channels.writes.connect()) : undefined,
     upstream,
     threads,
+    admission,
     streams: () => streamSlots.stats(),
     pauses: state.pauses,
     isStarted: () => isStarted,
@@ -202,27 +202,29 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     },
   });
   shutdown.add("storage watch", scheduleStorageWatch(storageWatch));
-  const unsent = new UnsentBytes();
   const httpFigures: PartStats<HttpFigures>[] = [];
-  const consoleNode = createConsoleNode({
-    common,
-    nodeId,
-    db,
-    ops,
-    stats,
-    http: httpFigures,
-    threads,
-    storageWatch,
-    upstream,
-    streams: () => streamSlots.stats(),
-    unsent,
-    descriptors: processDescriptors(),
-    pauses: state.pauses,
-    maintenance: connectRpc<MaintenanceRpc>(channels.maintenance.connect()),
-    lines,
-    settingSources: settingSourcesOf(base.config, options.settingSources),
-    operatorToken,
-  });
+  const consoleNode = config.console.enabled
+    ? (await import("./console/console-node.ts")).createConsoleNode({
+        common,
+        nodeId,
+        db,
+        ops,
+        sources,
+        indexSize,
+        http: httpFigures,
+        threads,
+        storageWatch,
+        upstream,
+        streams: () => streamSlots.stats(),
+        unsent: admission.budgets.unsentBytes,
+        descriptors: processDescriptors(),
+        pauses: state.pauses,
+        maintenance: connectRpc<MaintenanceRpc>(channels.maintenance.connect()),
+        lines,
+        settingSources: settingSourcesOf(base.config, options.settingSources),
+        operatorToken,
+      })
+    : undefined;
   // An index without a ranking gets one before the first request is served.
   const isRanked = newestSnapshot(db, "casts") !== undefined;
   if (!isRanked) await Promise.all([start("ingest"), start("ranking")]);
@@ -243,12 +245,11 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     writes: channels.writes,
     tokenKeys: tokenKeysOf(masterKeysOf(config)),
     connectState,
-    console: consoleNode.rpc,
+    console: consoleNode?.rpc,
     figures: httpFigures,
     threads,
     lines,
     damage,
-    unsent,
     admission,
     onCrash: crashed("http"),
   });
@@ -287,7 +288,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     await Bun.sleep(delaySecs * 1000);
   });
   isStarted = true;
-  if (config.console.enabled) shutdown.add("figures", consoleNode.schedule());
+  if (consoleNode) shutdown.add("figures", consoleNode.schedule());
   return {
     httpUrl,
     hubAddress: hubPort === undefined ? undefined : `${config.hub.host}:${hubPort}`,

@@ -1,6 +1,6 @@
 import type { Config } from "../config/schema.ts";
 import type { RecentLines } from "../runtime/recent-lines.ts";
-import { workerUrls } from "./worker-urls.ts";
+import { workerUrl } from "./worker-urls.ts";
 import type { StartingProgress, StartingWorkerInit } from "./workers/starting.worker.ts";
 import { startWorker, type WorkerHandle } from "./workers/worker-handle.ts";
 
@@ -30,7 +30,7 @@ export function createStarting(
         const init: StartingWorkerInit = { config, startedAtMs, progress };
         worker = startWorker({
           name: "starting",
-          url: workerUrls.starting,
+          url: workerUrl("starting"),
           init,
           keepLine: (line) => lines.add("starting", line),
           onDamage: () => {},

@@ -1,3 +1,4 @@
+import { counter, figureOf, gauge } from "../runtime/figures.ts";
 import type { PartStats } from "./part-stats.ts";
 import type { StateWriterStats } from "./state/state-writer.ts";
 
@@ -44,3 +45,42 @@ export function scheduleStateWatch(watch: StateWatch): () => void {
   const timer = setInterval(() => void watch.poll(), POLL_INTERVAL_MS);
   return () => clearInterval(timer);
 }
+
+const figure = figureOf<StateWriterStats>();
+
+/** The figures of the writer of state.db. */
+export const stateFigures = [
+  figure({ read: () => "sqlite", status: "state.kind" }),
+  figure({
+    read: ({ waiting }) => waiting,
+    status: "state.waiting_writes",
+    history: { series: "state_waiting_writes", minute: "max", isPrivate: true },
+  }),
+  figure({
+    read: ({ committedCalls }) => committedCalls,
+    metric: counter("state_writes_total", "Writes in these transactions."),
+    status: "state.writes",
+  }),
+  figure({ read: ({ commits }) => commits, status: "state.commits" }),
+  figure({
+    read: ({ expiredCalls }) => expiredCalls,
+    metric: counter(
+      "state_expired_writes_total",
+      "Writes that timed out because the database was locked or busy for too long.",
+    ),
+    status: "state.expired_writes",
+  }),
+  figure({
+    read: ({ stalledMs }) => stalledMs / 1000,
+    metric: gauge(
+      "state_stalled_seconds",
+      "How long another process has held the lock of the state database.",
+    ),
+    status: ["state.stalled_secs", Math.floor],
+  }),
+  figure({
+    read: ({ lastSuccessAtMs }) => (lastSuccessAtMs === null ? null : Math.floor(lastSuccessAtMs / 1000)),
+    status: "state.last_success_at",
+  }),
+  figure({ read: ({ failure }) => failure, status: "state.failure" }),
+];

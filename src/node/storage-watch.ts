@@ -1,11 +1,10 @@
 import { statfs } from "node:fs/promises";
-import { Gauge } from "prom-client";
-import type { DatabaseName } from "../db/sqlite/storage-error.ts";
+import type { NodeSignals } from "../cluster/node-signals.ts";
+import type { Damage, DatabaseFile, DatabaseName } from "../db/sqlite/storage-error.ts";
+import { type SetTimer, setTimer } from "../runtime/clock.ts";
+import { figureOf, gauge, gaugeBy } from "../runtime/figures.ts";
 import type { Logger } from "../runtime/logger.ts";
-import type { Metrics } from "../runtime/metrics.ts";
 import type { Replacement } from "../runtime/replacement.ts";
-import { type SetTimer, setTimer } from "../runtime/set-timer.ts";
-import type { DamageReports } from "./damage-reports.ts";
 
 /** The space of the file system of the data directory. */
 export interface DiskSpace {
@@ -112,27 +111,32 @@ export function scheduleStorageWatch(
   };
 }
 
-/** Registers the free bytes of the data directory's file system, and which databases have a fault. */
-export function registerDiskMetrics({ registry, prefix }: Metrics, watch: StorageWatch): void {
-  new Gauge({
-    name: `${prefix}disk_write_fault`,
-    help: "1 for a database that is damaged, or whose last write has failed, else 0.",
-    labelNames: ["database"],
-    registers: [registry],
-    collect() {
-      for (const [database, hasFault] of watch.hasFault()) this.set({ database }, hasFault ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: `${prefix}disk_free_bytes`,
-    help: "Bytes that the node can still write to the file system of its data directory.",
-    registers: [registry],
-    collect() {
-      const space = watch.diskSpace();
-      if (space) this.set(space.freeBytes);
-    },
-  });
-}
+const figure = figureOf<StorageWatch>();
+
+export const storageFigures = [
+  figure({
+    read: (watch) => watch.diskSpace()?.freeBytes ?? null,
+    metric: gauge(
+      "disk_free_bytes",
+      "Bytes that the node can still write to the file system of its data directory.",
+    ),
+    status: "disk.free_bytes",
+    history: { series: "disk_free_bytes", minute: "mean", isPrivate: true },
+  }),
+  figure({ read: (watch) => watch.diskSpace()?.totalBytes ?? null, status: "disk.total_bytes" }),
+  figure({
+    read: (watch) => watch.damageReason() ?? watch.writeFaultReason() ?? null,
+    status: "disk.write_fault",
+  }),
+  figure({
+    read: (watch) => Object.fromEntries([...watch.hasFault()].map(([name, is]) => [name, Number(is)])),
+    metric: gaugeBy(
+      "database",
+      "disk_write_fault",
+      "1 for a database that is damaged, or whose last write has failed, else 0.",
+    ),
+  }),
+];
 
 async function spaceOf(path: string): Promise<DiskSpace | undefined> {
   try {
@@ -142,4 +146,32 @@ async function spaceOf(path: string): Promise<DiskSpace | undefined> {
     // The directory was deleted, which `replaced` reports, or the file system does not report its space.
     return undefined;
   }
+}
+
+/** The damage that threads have found in the databases of the node. Only a restart, with another file, clears it. */
+export interface DamageReports {
+  note(damage: Damage): void;
+  /** A description of the first damage of a database; undefined for one that is whole as far as it was read. */
+  of(database: Damage["database"]): string | undefined;
+}
+
+/**
+ * @param databases those of the node. Damage of other files, such as a copy for a backup, does not count.
+ * @param signals make the writer of a damaged database refuse.
+ */
+export function createDamageReports(
+  databases: readonly DatabaseFile[],
+  log: Logger,
+  signals?: Pick<NodeSignals, "setDamaged">,
+): DamageReports {
+  const found = new Map<string, string>();
+  return {
+    note({ database, file, reason, remedy }) {
+      if (found.has(database) || !databases.some((own) => own.file === file)) return;
+      found.set(database, reason);
+      signals?.setDamaged(database);
+      log.error({ database, reason, remedy }, "Found damage in the database: nothing more is written to it");
+    },
+    of: (database) => found.get(database),
+  };
 }

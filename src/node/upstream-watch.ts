@@ -1,13 +1,18 @@
 import { reasonOf } from "../lib/failure.ts";
+import { connectRpc } from "../lib/port-rpc.ts";
 import type { Clock } from "../runtime/clock.ts";
+import type { Common } from "../runtime/common.ts";
 import type { Logger } from "../runtime/logger.ts";
 import {
   createProgressReporter,
   type ProgressOutput,
   type ProgressReporter,
+  progressOnStderr,
 } from "../runtime/progress-line.ts";
-import type { UpstreamPhase, UpstreamProgress } from "../upstream/progress.ts";
+import { unknownValidators } from "../upstream/chain-verifier.ts";
+import type { UpstreamPhase, UpstreamProgress, UpstreamRpc } from "../upstream/progress.ts";
 import { formatUpstreamProgress, notReadyReason } from "../upstream/progress-text.ts";
+import type { WorkerChannels } from "./workers/worker-handle.ts";
 
 /** Monitors the progress of following the upstream. */
 export interface UpstreamWatch {
@@ -19,6 +24,8 @@ export interface UpstreamWatch {
   peerReason(): string | undefined;
   /** Why the index lags behind the upstream by the last report; undefined while it is current. */
   lagReason(): string | undefined;
+  /** Why nothing of a shard is applied although its blocks arrive: its validators are not known; undefined while that is not so. */
+  validatorsReason(): string | undefined;
   /** The first of these reasons; undefined while the index is current. */
   behindReason(): string | undefined;
   /** Reads the progress once, and logs changes. */
@@ -31,14 +38,9 @@ const POLL_INTERVAL_MS = 1000;
 /** The progress counts as current for this time: a busy worker responds late, a stuck one never. */
 const STALE_MS = 15_000;
 const LOG_INTERVAL_MS = 30_000;
-/** How far the shard that is furthest behind its upstream is behind, in whole seconds; 0 without progress. */
-export function lagSecsOf(progress: UpstreamProgress | undefined): number {
-  return Math.round(Math.max(0, ...(progress?.shards ?? []).map(({ lagSecs }) => lagSecs ?? 0)));
-}
 
 /** The minimum time between two logged changes, for a lag that fluctuates around its limit. */
 const CHANGE_INTERVAL_MS = 30_000;
-const MAX_FAULT_CHARS = 300;
 
 export interface UpstreamWatchOptions {
   readonly readProgress: () => Promise<UpstreamProgress>;
@@ -67,7 +69,12 @@ export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatc
   const peerReason = () => latest?.progress.peerError;
   const lagReason = () =>
     latest ? notReadyReason(latest.progress, readyLagSecs) : "the upstream has not been reached yet";
-  const reason = () => workerReason() ?? peerReason() ?? lagReason();
+  const validatorsReason = () => {
+    const unknown = latest?.progress.trust.shards.find(({ isSetUnknown }) => isSetUnknown);
+    // With trust.on_unknown_set = "warn" the shard is followed nevertheless.
+    return unknown && lagReason() !== undefined ? unknownValidators(unknown.shard) : undefined;
+  };
+  const reason = () => workerReason() ?? peerReason() ?? validatorsReason() ?? lagReason();
   const endLine = () => {
     if (output.isTerminal) reporter?.finish();
     reporter = undefined;
@@ -86,6 +93,7 @@ export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatc
     workerReason,
     peerReason,
     lagReason,
+    validatorsReason,
     behindReason: reason,
     finish: endLine,
 
@@ -156,28 +164,20 @@ function progressFields({ phase, fids, build, messages, messagesPerSec, etaSecs 
   };
 }
 
-/** The upstream section of `/status`. */
-export function upstreamStatus(watch: UpstreamWatch) {
-  const progress = watch.latest();
-  const status = { behind: watch.behindReason() ?? null };
-  if (!progress) return status;
-  return {
-    ...status,
-    phase: progress.phase,
-    shards: progress.shards.map(({ shard, appliedBlock, headBlock, lagSecs }) => ({
-      shard,
-      applied_block: appliedBlock,
-      head_block: headBlock,
-      lag_secs: lagSecs === undefined ? null : Math.round(lagSecs),
-    })),
-    fids_done: progress.fids.done,
-    fids_total: progress.fids.total,
-    build: progress.build
-      ? { stage: progress.build.stage, done_percent: Math.round(progress.build.done * 100) }
-      : null,
-    messages: progress.messages,
-    messages_per_sec: Math.round(progress.messagesPerSec),
-    eta_secs: progress.etaSecs === undefined ? null : Math.round(progress.etaSecs),
-    last_fault: progress.lastFault?.slice(0, MAX_FAULT_CHARS) ?? null,
-  };
+/** Watches the worker that follows the upstream. Returns undefined when the settings name none. */
+export function watchUpstream(
+  { config, clock, log }: Pick<Common, "config" | "clock" | "log">,
+  worker: WorkerChannels,
+): UpstreamWatch | undefined {
+  if (config.upstream.url === "") return undefined;
+  const client = connectRpc<UpstreamRpc>(worker.connect());
+  const output = progressOnStderr();
+  return createUpstreamWatch({
+    readProgress: () => client.progress(),
+    clock,
+    log: log.child({ subsystem: "upstream" }),
+    readyLagSecs: config.upstream.ready_lag_secs,
+    // JSON lines may be read by a program. A redrawn progress line would corrupt them.
+    output: { ...output, isTerminal: output.isTerminal && config.log.format === "pretty" },
+  });
 }

@@ -1,19 +1,36 @@
+import { availableParallelism } from "node:os";
+import type { Config } from "../config/schema.ts";
+import { startVerifierPool, type VerifierPool } from "../ingest/verify/verifier-pool.ts";
+import type { ValidationContext } from "../protocol/validate/envelope.ts";
+
 /**
- * The URLs of the workers' entry files. This file stays in the folder that build.ts names as the root of the entry points:
- * a compiled binary resolves these paths against its entry point, not against this module.
+ * The URL of a worker's entry file, `workers/<entry>.worker.ts`; build.ts compiles all of these. This file stays in the folder that
+ * build.ts names as the root of the entry points: a compiled binary resolves these paths against its entry point, not against this
+ * module.
  */
-export const workerUrls = {
-  starting: new URL("./workers/starting.worker.ts", import.meta.url).href,
-  state: new URL("./workers/state.worker.ts", import.meta.url).href,
-  ingest: new URL("./workers/ingest.worker.ts", import.meta.url).href,
-  http: new URL("./workers/http.worker.ts", import.meta.url).href,
-  hub: new URL("./workers/hub.worker.ts", import.meta.url).href,
-  maintenance: new URL("./workers/maintenance.worker.ts", import.meta.url).href,
-  matching: new URL("./workers/matching.worker.ts", import.meta.url).href,
-  delivery: new URL("./workers/delivery.worker.ts", import.meta.url).href,
-  fanOut: new URL("./workers/fan-out.worker.ts", import.meta.url).href,
-  writes: new URL("./workers/writes.worker.ts", import.meta.url).href,
-  ranking: new URL("./workers/ranking.worker.ts", import.meta.url).href,
-  upstream: new URL("./workers/upstream.worker.ts", import.meta.url).href,
-  verifier: new URL("./workers/verifier.worker.ts", import.meta.url).href,
-};
+export function workerUrl(entry: string): string {
+  return new URL(`./workers/${entry}.worker.ts`, import.meta.url).href;
+}
+
+/** Beyond it the thread that receives messages, or the writer, is the limit. */
+const MAX_DEFAULT_THREADS = 16;
+
+/**
+ * Starts the configured number of verifier threads.
+ *
+ * @param url of the entry file of the threads.
+ */
+export function startVerifierThreads(
+  { upstream }: Config,
+  context: () => ValidationContext,
+  url: string,
+  onCrash: (reason: string) => void,
+): VerifierPool {
+  const threads = upstream.verify_threads || Math.min(availableParallelism(), MAX_DEFAULT_THREADS);
+  return startVerifierPool({
+    threads,
+    openThread: () => new Worker(url, { name: "verifier" }),
+    context,
+    onCrash,
+  });
+}

@@ -1,10 +1,9 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { err, ok, type Result } from "../lib/result.ts";
-import { decodeMessageData, MAX_DATA_BYTES_OF_ANY_TYPE } from "./message-data.ts";
 import { messageHash } from "./message-hash.ts";
-import { type Rejection, rejection } from "./rejection.ts";
+import { invalid, type Rejection, rejection } from "./rejection.ts";
 import { Message, MessageData } from "./wire/generated/message.ts";
-import { MESSAGE_SCHEMA } from "./wire/generated/wire-schemas.ts";
+import { MESSAGE_DATA_SCHEMA, MESSAGE_SCHEMA } from "./wire/generated/wire-schemas.ts";
 import { findWireError } from "./wire-check.ts";
 
 /**
@@ -124,4 +123,62 @@ function signedData({ data, hash }: Message, sentData: Uint8Array | undefined): 
 function parseFailure(cause: unknown): Rejection {
   const detail = cause instanceof Error ? cause.message : cause;
   return rejection("bad_request.parse_failure", `message cannot be decoded: ${detail}`);
+}
+
+/**
+ * The largest data of any message type (that of a compact link state). Larger data is refused before it is decoded.
+ */
+export const MAX_DATA_BYTES_OF_ANY_TYPE = 65_536;
+
+/**
+ * Decodes the data of a message as strictly as the reference node: invalid UTF-8, wrong wire types and lengths that
+ * do not fit are a `bad_request.parse_failure`. The generated decoder throws for an integer above 2^53 - 1; the
+ * caller maps that to the same code.
+ */
+export function decodeMessageData(dataBytes: Uint8Array): Result<MessageData, Rejection> {
+  if (dataBytes.length > MAX_DATA_BYTES_OF_ANY_TYPE) {
+    return err(invalid(`data is larger than ${MAX_DATA_BYTES_OF_ANY_TYPE} bytes`));
+  }
+  const error = findWireError(dataBytes, MESSAGE_DATA_SCHEMA);
+  if (error !== undefined) return err(rejection("bad_request.parse_failure", `data: ${error}`));
+  return ok(MessageData.decode(dataBytes));
+}
+
+/**
+ * Encodes a message that is given as JSON, as the libraries of the protocol write it: bytes in base64, enums by name or number,
+ * keys in camel or snake case. With `dataBytes`, `data` is not read: nothing signs it. Otherwise `data` is encoded.
+ *
+ * @returns the bytes of a message that is not validated, or why there are none.
+ */
+export function messageFromJson(json: unknown): Result<Uint8Array, string> {
+  if (typeof json !== "object" || json === null || Array.isArray(json))
+    return err("a message must be a JSON object");
+  const hasDataBytes = ["dataBytes", "data_bytes"].some((key) => isText(Reflect.get(json, key)));
+  try {
+    const message = Message.fromJSON(hasDataBytes ? { ...json, data: undefined } : json);
+    return ok(Message.encode(message).finish());
+  } catch {
+    return err("the request body is no message in the JSON of the protocol's libraries");
+  }
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+/** Returns the fids that a response with the message shows besides its author; 0 and repeated fids may be among them. */
+export function mentionedFids({ body }: MessageData): number[] {
+  switch (body?.$case) {
+    case "castAddBody": {
+      const { mentions, parent, embeds } = body.value;
+      const embedded = embeds.flatMap(({ embed }) => (embed?.$case === "castId" ? [embed.value.fid] : []));
+      return [...mentions, ...embedded, ...(parent?.$case === "parentCastId" ? [parent.value.fid] : [])];
+    }
+    case "reactionBody":
+      return body.value.target?.$case === "targetCastId" ? [body.value.target.value.fid] : [];
+    case "linkBody":
+      return [body.value.target?.value ?? 0];
+    default:
+      return [];
+  }
 }

@@ -6,9 +6,8 @@ import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { type Estimate, type EstimateDeps, estimateSend } from "./estimate.ts";
 import { readEstimateRequest } from "./send-request.ts";
 import type { SendService, StartedCampaign } from "./send-service.ts";
-import { type AudienceDay, growthOf } from "./store/audience-growth.ts";
-import { dayOf } from "./store/token-counts.ts";
-import type { ClientTokens, TokenStore } from "./store/token-store.ts";
+import { dayOf } from "./store/tokens/token-counts.ts";
+import type { AudienceCounts, ClientTokens, DayChanges, TokenStore } from "./store/tokens/token-store.ts";
 
 /** Limit of clients of an audience: those with the most tokens. */
 export const MAX_SHOWN_CLIENTS = 100;
@@ -16,6 +15,11 @@ export const MAX_SHOWN_CLIENTS = 100;
 const ESTIMATE_TIMEOUT_MS = 2_000;
 /** Estimates of this thread that wait for the one that runs. */
 const MAX_WAITING = 8;
+
+/** A day with the number of enabled tokens at its end. */
+export interface AudienceDay extends DayChanges {
+  readonly enabled: number;
+}
 
 /** The tokens of an app, for its owner. */
 export interface AppAudience {
@@ -115,4 +119,26 @@ function createTurns(maxWaiting: number) {
     last = run.catch(() => undefined).finally(() => (waiting -= 1));
     return run;
   };
+}
+
+/**
+ * Returns each day from `fromDay` or the first one that was counted until today, with the number of enabled tokens at its end:
+ * that of now without the changes of later days.
+ */
+export function growthOf(
+  { days, enabled, firstDay }: Pick<AudienceCounts, "days" | "enabled" | "firstDay">,
+  { fromDay, today }: { readonly fromDay: number; readonly today: number },
+): AudienceDay[] {
+  const changes = new Map(days.map((day) => [day.day, day]));
+  // The state's clock may be ahead of this machine's; the number of days stays as asked for.
+  const last = Math.max(today, days.at(-1)?.day ?? today);
+  const first = Math.max(last - (today - fromDay), Math.min(firstDay ?? last, last));
+  const growth: AudienceDay[] = [];
+  let atEnd = enabled;
+  for (let day = last; day >= first; day--) {
+    const { added = 0, removed = 0, disabled = 0, invalidated = 0 } = changes.get(day) ?? {};
+    growth.push({ day, enabled: atEnd, added, removed, disabled, invalidated });
+    atEnd -= added - removed - disabled - invalidated;
+  }
+  return growth.reverse();
 }

@@ -5,12 +5,11 @@ import type { Batch, ClaimLease } from "./batcher.ts";
 import { type ClientOutcome, failure, tokenOutcomes } from "./client-response.ts";
 import { distinct } from "./distinct.ts";
 import type { BatchOutcome, PostBatch } from "./post-batch.ts";
-import { type SendPermission, untilGranted } from "./send-permission.ts";
 import type { SendCounters } from "./send-stats.ts";
-import type { Slot, Slots } from "./slots.ts";
-import type { CampaignWork } from "./store/campaign-store.ts";
-import type { BatchResults, NotificationLedger } from "./store/notification-ledger.ts";
-import type { LiveToken, TokenKey, TokenStore } from "./store/token-store.ts";
+import { type SendPermission, type Slot, type Slots, untilGranted } from "./slots.ts";
+import type { CampaignWork } from "./store/campaigns/campaign-store.ts";
+import type { BatchResults, NotificationLedger } from "./store/campaigns/notification-ledger.ts";
+import type { LiveToken, TokenKey, TokenStore } from "./store/tokens/token-store.ts";
 
 const MIN_LEASE_SECS = 30;
 /** A claim outlasts the call by this much, for the wait before the call. */

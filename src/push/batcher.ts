@@ -1,4 +1,4 @@
-import type { LiveToken } from "./store/token-store.ts";
+import type { LiveToken } from "./store/tokens/token-store.ts";
 
 /** Limit of tokens in one call, from the protocol. */
 export const MAX_BATCH_TOKENS = 100;

@@ -1,6 +1,6 @@
 import type { AppStore } from "../apps/app-store.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import { type AudienceReader, createAudienceReader } from "./audience.ts";
+import { type AudienceReader, createAudienceReader, type FollowersAmong } from "./audience.ts";
 import {
   type BatchSenderDeps,
   type ClaimedTokens,
@@ -9,9 +9,8 @@ import {
   type RunSignals,
 } from "./batch-sender.ts";
 import { type Batch, Batcher } from "./batcher.ts";
-import type { FollowersAmong } from "./followers.ts";
-import { untilGranted } from "./send-permission.ts";
-import type { CampaignStore, CampaignWork } from "./store/campaign-store.ts";
+import { untilGranted } from "./slots.ts";
+import type { CampaignStore, CampaignWork } from "./store/campaigns/campaign-store.ts";
 
 /** Client hosts of one campaign that are served concurrently. */
 const MAX_HOST_WORKERS = 32;

@@ -2,7 +2,7 @@ import type { AppService } from "../apps/app-service.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { type Refusal, refused } from "../management/refusal.ts";
 import { allRetryableFids } from "./send-service.ts";
-import type { Campaign, CampaignBreakdown, CampaignStore } from "./store/campaign-store.ts";
+import type { Campaign, CampaignBreakdown, CampaignStore } from "./store/campaigns/campaign-store.ts";
 
 /** Limit of client hosts in the details of a campaign: those with the most tokens. */
 export const MAX_SHOWN_HOSTS = 100;

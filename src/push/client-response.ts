@@ -1,5 +1,5 @@
 import { decodeUtf8, parseJson } from "../lib/json.ts";
-import type { TokenOutcome } from "./store/notification-ledger.ts";
+import type { TokenOutcome } from "./store/campaigns/notification-ledger.ts";
 
 /** A client's result for one token of a batch. */
 export interface ClientOutcome extends TokenOutcome {

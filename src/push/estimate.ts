@@ -1,8 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { FollowersAmong } from "./followers.ts";
+import type { FollowersAmong } from "./audience.ts";
 import type { EstimatedSend } from "./send-request.ts";
-import type { CampaignStore } from "./store/campaign-store.ts";
-import type { AudienceToken, TokenPosition, TokenStore } from "./store/token-store.ts";
+import type { CampaignStore } from "./store/campaigns/campaign-store.ts";
+import type { AudienceToken, TokenPosition, TokenStore } from "./store/tokens/token-store.ts";
 
 /** Tokens of one client that a send would reach. */
 export interface EstimatedClient {
@@ -58,7 +58,6 @@ export async function estimateSend(
   let sentBefore = 0;
 
   for await (const page of pagesOf(tokens, appId, audience.targetFids)) {
-    signal.throwIfAborted();
     let selected = excluded.size === 0 ? page : page.filter(({ fid }) => !excluded.has(fid));
     if (followingFid !== null) {
       const followers = followersAmong(
@@ -76,12 +75,12 @@ export async function estimateSend(
       if (client) client.tokens += 1;
       else clients.set(key, { clientFid, host, tokens: 1 });
     }
-    if (uuid !== undefined && selected.length > 0) {
+    if (uuid !== undefined) {
       sentBefore += (await campaigns.sentBefore({ appId, notificationId: uuid }, selected)).length;
     }
     await turn();
+    signal.throwIfAborted();
   }
-  signal.throwIfAborted();
   const largest = [...clients.values()].sort((a, b) => b.tokens - a.tokens || a.clientFid - b.clientFid);
   return { tokens: total, fids, clients: largest.slice(0, MAX_CLIENTS), sentBefore };
 }

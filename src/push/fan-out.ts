@@ -1,8 +1,7 @@
-import { StateUnavailable } from "../db/state/unavailable.ts";
-import { createFaultLog } from "../db/state/unavailable-log.ts";
+import { createFaultLog, StateUnavailable } from "../db/state/unavailable.ts";
 import { exponentialBackoffMs } from "../lib/backoff.ts";
 import { createCallGroups } from "../lib/call-groups.ts";
-import { valueWithin } from "../lib/within.ts";
+import { valueWithin } from "../lib/promises.ts";
 import { nowSecs } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { type RunDeps, runCampaign } from "./campaign-run.ts";
@@ -10,8 +9,13 @@ import { ResultList } from "./result-list.ts";
 import { type CampaignOutcome, createSendCallers } from "./send-callers.ts";
 import type { SendStats } from "./send-stats.ts";
 import type { SlotStats } from "./slots.ts";
-import { type CampaignStore, type CampaignWork, type RunLimits, RunLost } from "./store/campaign-store.ts";
-import type { BatchResults } from "./store/notification-ledger.ts";
+import {
+  type CampaignStore,
+  type CampaignWork,
+  type RunLimits,
+  RunLost,
+} from "./store/campaigns/campaign-store.ts";
+import type { BatchResults } from "./store/campaigns/notification-ledger.ts";
 
 /** How often the store is asked for campaigns that no node runs. */
 const TAKE_INTERVAL_MS = 1_000;
@@ -22,8 +26,6 @@ const STATS_TIMEOUT_MS = 250;
 export interface FanOutStats extends SendStats, SlotStats {
   /** On this node. */
   readonly campaignsRunning: number;
-  /** Campaigns of nodes that ended, or lost them, which this node has taken since its start. */
-  readonly campaignsTakenOver: number;
   /** Campaigns that no node runs; null when the state does not respond. */
   readonly campaignsQueued: number | null;
   /** Age of the oldest of them. */
@@ -69,7 +71,6 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
   const stop = new AbortController();
   const cancelCalls = new AbortController();
   const runs = new Map<string, Run>();
-  let campaignsTakenOver = 0;
   const callers = createSendCallers({
     campaigns,
     isRunning: (campaignId) => runs.has(campaignId),
@@ -100,7 +101,6 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
 
   function start(work: CampaignWork): void {
     const { campaignId, appId, runs: nth } = work;
-    if (work.isTakenOver) campaignsTakenOver += 1;
     if (nth > 1) log.info({ campaignId, appId, runs: nth }, "Resumed an unfinished campaign");
     const results = nth === 1 ? new ResultList() : callers.resultsBefore(work);
     const ended = Promise.resolve().then(() => run(work, results));
@@ -186,7 +186,6 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
         ...stats.stats(),
         ...slots.stats(),
         campaignsRunning: runs.size,
-        campaignsTakenOver,
         campaignsQueued: waiting?.count ?? null,
         oldestQueuedSecs: waiting ? oldestSecs : null,
       };

@@ -1,9 +1,9 @@
+import { retryAfterMs } from "../lib/backoff.ts";
 import type { OutboundClient, OutboundErrorKind } from "../net/client.ts";
-import { retryAfterMs } from "../net/retry-after.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { HostStatus } from "./circuit-breaker.ts";
 import { type ClientResponse, parseClientResponse } from "./client-response.ts";
-import type { Notification } from "./store/campaign-store.ts";
+import type { Notification } from "./store/campaigns/campaign-store.ts";
 
 /** Longest delay that a client can request by Retry-After. */
 const MAX_RETRY_AFTER_MS = 10_000;

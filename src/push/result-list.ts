@@ -1,4 +1,4 @@
-import type { BatchResults, TokenResult } from "./store/notification-ledger.ts";
+import type { BatchResults, TokenResult } from "./store/campaigns/notification-ledger.ts";
 
 /** A send to more tokens than this does not return the result of each. */
 const MAX_LISTED = 100;

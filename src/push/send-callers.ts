@@ -1,7 +1,7 @@
 import { StateUnavailable } from "../db/state/unavailable.ts";
 import type { ResultList } from "./result-list.ts";
-import type { CampaignStore, CampaignWork } from "./store/campaign-store.ts";
-import type { TokenResult } from "./store/notification-ledger.ts";
+import type { CampaignStore, CampaignWork } from "./store/campaigns/campaign-store.ts";
+import type { TokenResult } from "./store/campaigns/notification-ledger.ts";
 
 /** Outcome of a campaign that is not stored. */
 export interface CampaignOutcome {

@@ -1,11 +1,11 @@
 import { type Static, type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
-import { hasUnprintable } from "../lib/printable.ts";
 import { ok, type Result } from "../lib/result.ts";
+import { hasUnprintable } from "../lib/text.ts";
 import { textFault } from "../management/fields.ts";
 import { badField, type Refusal } from "../management/refusal.ts";
 import { checked, type Fault, schemaReader, Text } from "../management/request-schema.ts";
 import { UNKNOWN_FID } from "../protocol/fid.ts";
-import type { Audience, Notification } from "./store/campaign-store.ts";
+import type { Audience, Notification } from "./store/campaigns/campaign-store.ts";
 
 /** A validated request to send a notification. */
 export interface SendRequest {

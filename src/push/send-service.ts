@@ -5,7 +5,7 @@ import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { FanOut } from "./fan-out.ts";
 import type { CampaignOutcome } from "./send-callers.ts";
 import { readSendRequest } from "./send-request.ts";
-import type { Campaign, CampaignStore } from "./store/campaign-store.ts";
+import type { Campaign, CampaignStore } from "./store/campaigns/campaign-store.ts";
 
 /** Limit of unfinished campaigns of one app, including queued ones. */
 const MAX_UNFINISHED = 100;
@@ -45,7 +45,7 @@ export function createSendService(deps: SendServiceDeps): SendService {
   const { apps, campaigns, fanOut, clock, dedupeTtlSecs, stopping } = deps;
   const stopped = new Promise<"stopped">((resolve) => {
     if (stopping.aborted) resolve("stopped");
-    else stopping.addEventListener("abort", () => resolve("stopped"), { once: true });
+    else stopping.addEventListener("abort", () => resolve("stopped"));
   });
 
   async function awaitResult(

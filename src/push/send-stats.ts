@@ -1,6 +1,6 @@
 import { CallDurations, type DurationStats } from "../lib/call-durations.ts";
-import type { OutcomeKind } from "./store/campaign-store.ts";
-import type { TokenOutcome } from "./store/notification-ledger.ts";
+import type { OutcomeKind } from "./store/campaigns/campaign-store.ts";
+import type { TokenOutcome } from "./store/campaigns/notification-ledger.ts";
 
 /** Limit of hosts that are counted separately: clients choose the hosts. */
 const MAX_HOSTS = 100;

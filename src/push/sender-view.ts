@@ -1,6 +1,6 @@
 import type { App } from "../apps/app-store.ts";
-import type { Campaign, CampaignStore, CampaignTotals } from "./store/campaign-store.ts";
-import type { TokenPosition, TokenRecord, TokenStore } from "./store/token-store.ts";
+import type { Campaign, CampaignStore, CampaignTotals } from "./store/campaigns/campaign-store.ts";
+import type { TokenPosition, TokenRecord, TokenStore } from "./store/tokens/token-store.ts";
 
 /** Limit of client apps in the totals of a campaign. */
 const MAX_SHOWN_CLIENTS = 100;

@@ -1,6 +1,8 @@
+import { setImmediate } from "node:timers/promises";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { HydrationCache } from "./hydrate/cache.ts";
+import type { CastRef, Hash } from "./hydrate/casts.ts";
 import { type Hydration, type HydrationRequest, hydrate } from "./hydrate/hydrate.ts";
 import type { Presenters } from "./present/presenters.ts";
 
@@ -48,4 +50,77 @@ export function runQuery<Skeleton, Result>(
     });
   }
   return present(result.found, result.hydration);
+}
+
+/** The number of casts that are hydrated together: a page of a feed, which takes a few milliseconds. */
+const SLICE_CASTS = 50;
+
+/** Time after which the event loop runs other work. Yielding after every slice costs more than most slices. */
+const MAX_TURN_MS = 5;
+
+/** Casts in the order of `castsOf`, one slice at a time; undefined stands for a cast that was deleted. */
+export type CastSlices<Shown> = AsyncIterable<readonly (Shown | undefined)[]>;
+
+/** The skeleton and its casts. */
+interface SlicedCasts<Found, Shown> {
+  readonly found: Found;
+  readonly slices: CastSlices<Shown>;
+  /** The first cast. */
+  readonly first: Shown | undefined;
+}
+
+/**
+ * Reads many casts in slices, so that their hydration does not delay other requests and they are never in memory all at
+ * once. The skeleton and the first slice come from one snapshot. Each further slice comes from a later snapshot, opened
+ * when the consumer requests the slice: a snapshot over all slices would last as long as the slowest client and would
+ * prevent the write-ahead log from being reset. A cast that is deleted in between is omitted.
+ */
+export function readCastsInSlices<Found, Shown>(
+  reads: ReadSource,
+  {
+    find,
+    castsOf,
+    viewerFid,
+    present,
+  }: {
+    readonly find: (db: IndexDatabase) => Found;
+    readonly castsOf: (found: Found) => readonly CastRef[];
+    readonly viewerFid?: number | undefined;
+    readonly present: (hash: Hash, hydration: Hydration) => Shown | undefined;
+  },
+): SlicedCasts<Found, Shown> {
+  const sliceOf = (casts: readonly CastRef[], slice: number) =>
+    casts.slice(slice * SLICE_CASTS, (slice + 1) * SLICE_CASTS);
+  const requestOf = (casts: readonly CastRef[]) => ({ castIds: casts.map(({ id }) => id), viewerFid });
+  const presentAll = (casts: readonly CastRef[], hydration: Hydration) =>
+    casts.map(({ id }) => {
+      const cast = hydration.castsById.get(id);
+      return cast && present(cast.hash, hydration);
+    });
+  const { found, casts, firstSlice } = runQuery(
+    reads,
+    (db) => {
+      const found = find(db);
+      return { found, casts: castsOf(found) };
+    },
+    ({ casts }) => requestOf(sliceOf(casts, 0)),
+    ({ found, casts }, hydration) => ({
+      found,
+      casts,
+      firstSlice: presentAll(sliceOf(casts, 0), hydration),
+    }),
+  );
+  async function* slices() {
+    let turnAtMs = performance.now();
+    yield firstSlice;
+    for (let slice = 1; slice * SLICE_CASTS < casts.length; slice++) {
+      if (performance.now() - turnAtMs > MAX_TURN_MS) {
+        await setImmediate();
+        turnAtMs = performance.now();
+      }
+      const next = sliceOf(casts, slice);
+      yield runQuery(reads, () => next, requestOf, presentAll);
+    }
+  }
+  return { found, slices: slices(), first: firstSlice[0] };
 }

@@ -2,7 +2,7 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isTransient, RetryableError, reasonOf, UserError } from "../lib/failure.ts";
-import { createPrivateFile, giveToOwnerOf } from "../lib/private-file.ts";
+import { createPrivateFile, giveToOwnerOf } from "../lib/files.ts";
 
 /** A data directory that this process has locked. */
 export interface DataDir {
@@ -45,10 +45,13 @@ export function openDataDir(
     inUse: (holder) =>
       `data directory ${path} is in use by ${holder}; stop it, or name another one with --data-dir (SVC_DATA_DIR)`,
   });
-  if (isRestoring(path) && !isRestore) {
+  const restoring = join(path, RESTORING_FOLDER);
+  if (existsSync(restoring) && !isRestore) {
     release();
+    // A node that starts by itself would make empty databases, which are in the way of the restore then.
+    const orLeave = isRestoring(path) ? "" : `, or delete ${restoring} to leave the directory as it was`;
     throw new UserError(
-      `data directory ${path}: restoring a snapshot was interrupted. Run the same command again, which completes it`,
+      `data directory ${path}: restoring a snapshot was interrupted. Run the same command again, which completes it${orLeave}`,
     );
   }
   const file = (name: string) => join(path, name);

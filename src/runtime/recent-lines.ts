@@ -1,5 +1,5 @@
 import { parseJson } from "../lib/json.ts";
-import { printable } from "../lib/printable.ts";
+import { printable } from "../lib/text.ts";
 
 /** Takes a finished line of the log, after all secrets were removed. */
 export type KeepLine = (line: string) => void;

@@ -1,8 +1,41 @@
 import { type AuditEntry, addAuditEntry } from "../audit/audit-store.ts";
-import type { Session, SessionAccess, SessionLookup } from "../auth/sessions/session.ts";
-import { sql } from "../db/state/sql.ts";
-import type { StateDb } from "../db/state/state-db.ts";
-import type { Sweep } from "../db/state/sweep.ts";
+import type { Session, SessionAccess, SessionLookup } from "../auth/session.ts";
+import { type SqlValue, sql } from "../db/state/sql.ts";
+import type { StateDb, Sweep } from "../db/state/state-db.ts";
+import {
+  bytes,
+  index,
+  nullable,
+  type Row,
+  recordCodec,
+  sequence,
+  table,
+  text,
+  unique,
+  whole,
+} from "../db/state/table.ts";
+
+/** Keys that a custody address has let sign requests of its fid for a while. Times are unix seconds. */
+export const sessions = table(
+  "sessions",
+  {
+    seq: sequence(),
+    session_id: unique(text()),
+    owner_fid: whole(),
+    public_key: bytes(),
+    /** The owner's custody address when the session was created. */
+    custody: bytes(),
+    access: text<SessionAccess>(),
+    label: text(),
+    origin: text(),
+    created_at: whole(),
+    expires_at: whole(),
+    last_used_at: nullable(whole()),
+  },
+  {
+    indexes: [index("sessions_by_owner", ["owner_fid", "seq"]), index("sessions_by_expiry", ["expires_at"])],
+  },
+);
 
 /** Which sessions of an owner. */
 export type WhichSessions = { readonly sessionId: string } | "all";
@@ -20,46 +53,17 @@ export interface SessionStore extends SessionLookup {
   end(ownerFid: number, which: WhichSessions, audit: AuditEntry): Promise<boolean>;
 }
 
-interface SessionRow {
-  readonly session_id: string;
-  readonly owner_fid: number;
-  readonly public_key: Uint8Array;
-  readonly custody: Uint8Array;
-  readonly access: SessionAccess;
-  readonly label: string;
-  readonly origin: string;
-  readonly created_at: number;
-  readonly expires_at: number;
-  readonly last_used_at: number | null;
-}
-
-const COLUMNS =
-  "session_id, owner_fid, public_key, custody, access, label, origin, created_at, expires_at, last_used_at";
-
-const byId = sql<SessionRow, [sessionId: string, nowSecs: number]>(
+const codec = recordCodec(sessions);
+const select = `SELECT ${codec.columns} FROM sessions`;
+const byId = sql<Row<typeof sessions>, [sessionId: string, nowSecs: number]>(
   "sessions.find",
-  `SELECT ${COLUMNS} FROM sessions WHERE session_id = $1 AND expires_at > latest($2)`,
+  `${select} WHERE session_id = $1 AND expires_at > latest($2)`,
 );
-const byOwner = sql<SessionRow, [ownerFid: number, nowSecs: number]>(
+const byOwner = sql<Row<typeof sessions>, [ownerFid: number, nowSecs: number]>(
   "sessions.by-owner",
-  `SELECT ${COLUMNS} FROM sessions WHERE owner_fid = $1 AND expires_at > latest($2) ORDER BY seq DESC`,
+  `${select} WHERE owner_fid = $1 AND expires_at > latest($2) ORDER BY seq DESC`,
 );
-type SessionValues = [
-  sessionId: string,
-  ownerFid: number,
-  publicKey: Uint8Array,
-  custody: Uint8Array,
-  access: string,
-  label: string,
-  origin: string,
-  createdAt: number,
-  expiresAt: number,
-  lastUsedAt: number | null,
-];
-const insert = sql<unknown, SessionValues>(
-  "sessions.insert",
-  `INSERT INTO sessions (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-);
+const insert = sql<unknown, SqlValue[]>("sessions.insert", codec.insert);
 /** Ends all sessions of an owner but the newest `kept` live ones of a custody address. */
 const endOthers = sql<unknown, [ownerFid: number, custody: Uint8Array, nowSecs: number, kept: number]>(
   "sessions.end-others",
@@ -89,17 +93,15 @@ export function createSessions(db: StateDb): SessionStore {
   return {
     async find(sessionId, nowSecs) {
       const row = await db.get(byId, sessionId, nowSecs);
-      return row && toSession(row);
+      return row && codec.toRecord(row);
     },
-    listByOwner: async (ownerFid, nowSecs) => (await db.all(byOwner, ownerFid, nowSecs)).map(toSession),
+    listByOwner: async (ownerFid, nowSecs) => (await db.all(byOwner, ownerFid, nowSecs)).map(codec.toRecord),
 
     create: db.decision("sessions.create", async (tx, session: Session, cap: number, audit: AuditEntry) => {
       const { ownerFid, custody, createdAt } = session;
       await tx.lock("owner", `sessions:${ownerFid}`);
-      // It would count as one of the others, and another one more would end.
-      if (tx.isRepeated && (await tx.get(byId, session.sessionId, createdAt))) return;
       await tx.run(endOthers, ownerFid, custody, createdAt, cap - 1);
-      await tx.run(insert, ...valuesOf(session));
+      await tx.run(insert, ...codec.values(session));
       await addAuditEntry(tx, audit);
     }),
 
@@ -110,7 +112,7 @@ export function createSessions(db: StateDb): SessionStore {
         const ended =
           which === "all" ? await tx.run(endAll, ownerFid) : await tx.run(endOne, which.sessionId, ownerFid);
         if (ended > 0) await addAuditEntry(tx, audit);
-        return ended > 0 || tx.earlier === true;
+        return ended > 0;
       },
     ),
 
@@ -126,25 +128,4 @@ export function createSessions(db: StateDb): SessionStore {
 
 export function sessionSweep(db: StateDb): Sweep {
   return db.sweep("sessions", (tx, maxRows) => tx.run(deleteExpired, tx.clock.sweepableSecs(), maxRows));
-}
-
-function valuesOf(session: Session): SessionValues {
-  const { sessionId, ownerFid, publicKey, custody, access, label, origin } = session;
-  const { createdAt, expiresAt, lastUsedAt } = session;
-  return [sessionId, ownerFid, publicKey, custody, access, label, origin, createdAt, expiresAt, lastUsedAt];
-}
-
-function toSession(row: SessionRow): Session {
-  return {
-    sessionId: row.session_id,
-    ownerFid: row.owner_fid,
-    publicKey: new Uint8Array(row.public_key),
-    custody: new Uint8Array(row.custody),
-    access: row.access,
-    label: row.label,
-    origin: row.origin,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: row.last_used_at,
-  };
 }

@@ -3,24 +3,23 @@ import { ok, type Result } from "../lib/result.ts";
 import { toFarcasterSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import { isBy, ownRequest, signedRequest } from "./approval-request.ts";
 import { tokenDigestOf } from "./approval-token.ts";
 import {
   type KeyAddTerms,
   type KeyAddTypedData,
+  type KeyRequest,
   type KeyRequestTypedData,
   keyAddData,
   keyAddTypedData,
   keyRequestTypedData,
   recoverKeyAdd,
+  recoverKeyRequest,
 } from "./key-add.ts";
-import type { KeyFacts } from "./key-facts.ts";
-import type { KeyRegistry } from "./key-registry.ts";
+import type { KeyFacts, KeyRegistry } from "./key-facts.ts";
 import { locked, refuse, type SignerRefusal } from "./refusal.ts";
 import type { SubmitMessage } from "./signer-keys.ts";
-import type { RequestOrigin, SignerStates } from "./signer-states.ts";
-import type { SignerStatus } from "./signer-status.ts";
-import type { ApprovalRequest, SignerStore, StoredSigner } from "./signer-store.ts";
+import type { RequestOrigin, SignerStates, SignerStatus } from "./signer-states.ts";
+import type { ApprovalRequest, SignerStore, StoredSigner } from "./store/signer-store.ts";
 import type { Vault } from "./vault.ts";
 
 /** What the approval page shows before its user signs. */
@@ -289,4 +288,57 @@ function networkRefusal(error: SignerRefusal) {
   const { kind, message, ...more } = error;
   const retryAfterSecs = kind === "tooManyRequests" ? NETWORK_LIMIT_SECS : more.retryAfterSecs;
   return refuse(kind, message, { ...more, ...(retryAfterSecs === undefined ? {} : { retryAfterSecs }) });
+}
+
+/** The request for a key that the KEY_ADD of an approval carries: of the app, or of its user. */
+
+/** The request that the user makes, where the app has signed none for gasless keys. */
+function ownRequest(
+  { gaslessSignature }: ApprovalRequest,
+  { fid, key, deadline }: KeyAddTerms,
+): KeyRequest | null {
+  return gaslessSignature ? null : { requestFid: fid, key, deadline };
+}
+
+interface SignedKeyRequest {
+  readonly keyRequest: KeyRequest;
+  /** 20 bytes. */
+  readonly requestSigner: Uint8Array;
+  readonly requestSignature: Uint8Array;
+}
+
+/** Returns the request of a KEY_ADD with the signature of its fid's present custody address. */
+function signedRequest(
+  request: ApprovalRequest,
+  terms: KeyAddTerms,
+  options: {
+    /** Of the user. */
+    readonly custody: Uint8Array;
+    readonly requestSignature: Uint8Array | undefined;
+    readonly custodyOf: CustodyOf;
+  },
+): Result<SignedKeyRequest, SignerRefusal> {
+  const own = ownRequest(request, terms);
+  if (own) {
+    const { custody, requestSignature } = options;
+    if (!requestSignature) return refuse("badRequest", "request_signature is missing");
+    if (!isBy(recoverKeyRequest("gasless", own, requestSignature), custody))
+      return refuse("badRequest", "request_signature is not of the fid's custody address");
+    return ok({ keyRequest: own, requestSigner: custody, requestSignature });
+  }
+  const { appFid, deadline, gaslessSignature } = request;
+  const keyRequest = { requestFid: appFid, key: terms.key, deadline };
+  const custody = options.custodyOf(appFid);
+  if (
+    !gaslessSignature ||
+    !custody ||
+    !isBy(recoverKeyRequest("gasless", keyRequest, gaslessSignature), custody)
+  )
+    return refuse("conflict", "the app's custody address has changed; ask the app for a new link");
+  return ok({ keyRequest, requestSigner: custody, requestSignature: gaslessSignature });
+}
+
+/** Whether a recovered address is this one. */
+function isBy(signer: Uint8Array | undefined, address: Uint8Array): boolean {
+  return signer !== undefined && Buffer.compare(signer, address) === 0;
 }

@@ -1,23 +1,19 @@
-import type { AuditEntry, AuditStore } from "../audit/audit-store.ts";
-import { recordRefusal } from "../audit/refusals.ts";
+import { type AuditEntry, type AuditStore, recordRefusal } from "../audit/audit-store.ts";
 import type { CustodyOf } from "../auth/custody.ts";
+import { verifySignIn } from "../auth/siwe.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { MessageType } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { ApprovalTokens } from "./approval-token.ts";
-import type { KeyFacts } from "./key-facts.ts";
-import type { KeyRegistry } from "./key-registry.ts";
-import { createNonceText, ONE_TIME_NONCE_SECS, type OneTimeNonceStore } from "./one-time-nonces.ts";
-import { isRedirectUrl } from "./redirect-url.ts";
+import { domainOf, recoverKeyRequest } from "./key-add.ts";
+import type { KeyFacts, KeyRegistry } from "./key-facts.ts";
 import { noMasterKey, refuse, type SignerRefusal, unknownSigner } from "./refusal.ts";
 import type { SignersRpc } from "./rpc.ts";
-import { domainOf, recoverKeyRequest } from "./signed-key-request.ts";
 import type { SignerActor } from "./signer-keys.ts";
-import type { RequestOrigin, SeenSigner, SignerStates } from "./signer-states.ts";
-import type { SignerState } from "./signer-status.ts";
-import type { SignerPage, SignerStore, StoredSigner } from "./signer-store.ts";
-import { verifySignIn } from "./siwe.ts";
+import type { RequestOrigin, SeenSigner, SignerState, SignerStates } from "./signer-states.ts";
+import { createNonceText, ONE_TIME_NONCE_SECS, type OneTimeNonceStore } from "./store/one-time-nonces.ts";
+import type { SignerPage, SignerStore, StoredSigner } from "./store/signer-store.ts";
 
 /** A signer as its owner sees it. */
 export interface SignerView {
@@ -268,4 +264,47 @@ function registration(
 
 function keyText(key: Uint8Array): string {
   return Buffer.from(key).toString("hex");
+}
+
+const MAX_CHARS = 2048;
+/** Schemes that run code, read files, send without TLS, or open a part of the system or browser instead of an app. */
+const REFUSED = new Set([
+  "about:",
+  "blob:",
+  "chrome:",
+  "data:",
+  "edge:",
+  "feed:",
+  "file:",
+  "filesystem:",
+  "ftp:",
+  "http:",
+  "intent:",
+  "jar:",
+  "javascript:",
+  "mailto:",
+  "resource:",
+  "search:",
+  "shell:",
+  "sms:",
+  "tel:",
+  "vbscript:",
+  "view-source:",
+  "ws:",
+  "wss:",
+]);
+/** Windows opens parts of itself by such schemes, some with commands in the URL. */
+const SYSTEM_SCHEME = /^(?:ms-|search-ms:|.*-extension:)/;
+
+/** Whether a text is a URL that a user may be sent back to: https, or the scheme of an app. It is never called from here. */
+function isRedirectUrl(text: string): boolean {
+  if (text.length > MAX_CHARS || /[\s\p{Cc}]/u.test(text)) return false;
+  const url = URL.parse(text);
+  return (
+    url !== null &&
+    url.username === "" &&
+    url.password === "" &&
+    !REFUSED.has(url.protocol) &&
+    !SYSTEM_SCHEME.test(url.protocol)
+  );
 }

@@ -1,5 +1,6 @@
-import { valueWithin } from "../lib/within.ts";
-import type { SignerStore } from "./signer-store.ts";
+import { valueWithin } from "../lib/promises.ts";
+import { figureOf, gaugeBy } from "../runtime/figures.ts";
+import type { SignerStore } from "./store/signer-store.ts";
 
 /** Less than `/status` waits for a part. */
 const USES_TIMEOUT_MS = 250;
@@ -33,3 +34,19 @@ export async function readSignerStats(
     toReseal: keyId === null ? null : former.reduce((sum, { count }) => sum + count, 0),
   };
 }
+
+const figure = figureOf<SignerStats>();
+
+export const signerFigures = [
+  figure({ read: ({ keyId }) => keyId, status: "signers.key_id" }),
+  figure({
+    read: ({ countsByKeyId }) => countsByKeyId,
+    metric: gaugeBy(
+      "key_id",
+      "managed_signers",
+      "Managed signers by the id of the master key that they are sealed under.",
+    ),
+    status: "signers.count_by_key_id",
+  }),
+  figure({ read: ({ toReseal }) => toReseal, status: "signers.to_reseal" }),
+];

@@ -1,9 +1,39 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 import { buildMessage, type Ed25519Key, ed25519KeyFromSeed } from "../protocol/build-message.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import type { MessageData } from "../protocol/wire/generated/message.ts";
-import { deriveKey, type MasterKey } from "./master-key.ts";
-import type { ManagedSigner, SealedSeed } from "./signer-store.ts";
+import type { ManagedSigner, SealedSeed, SignerStore } from "./store/signer-store.ts";
+
+const MASTER_BYTES = 32;
+const KEY_ID_BYTES = 8;
+
+/** What a key that is derived from a master key is for. Keys of different purposes tell nothing of each other. */
+export type KeyPurpose = "svc signer seed 1" | "svc approval token 1";
+
+/** A master key with its id. */
+export interface MasterKey {
+  /** The first 8 bytes of a digest of the master key, hexadecimal. It is public. */
+  readonly keyId: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Creates the text of a new master key: 64 hexadecimal digits. */
+export function createMasterKeyText(): string {
+  return randomBytes(MASTER_BYTES).toString("hex");
+}
+
+/** Reads a master key from 64 hexadecimal digits, which the settings have checked. */
+export function readMasterKey(text: string): MasterKey {
+  const bytes = new Uint8Array(Buffer.from(text, "hex"));
+  if (bytes.length !== MASTER_BYTES) throw new RangeError(`a master key has ${MASTER_BYTES} bytes`);
+  const digest = createHash("sha256").update("svc signer key id").update(bytes).digest();
+  return { keyId: digest.subarray(0, KEY_ID_BYTES).toString("hex"), bytes };
+}
+
+/** Derives a key of 32 bytes from a master key. */
+export function deriveKey({ bytes }: MasterKey, purpose: KeyPurpose): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", bytes, new Uint8Array(0), purpose, 32));
+}
 
 type Sealed = Pick<ManagedSigner, "signerUuid" | "publicKey" | "sealed" | "keyId">;
 export type NewKey = SealedSeed & { readonly publicKey: Uint8Array };
@@ -117,4 +147,45 @@ export function createVault(keys: readonly [MasterKey, ...MasterKey[]]): Vault {
 
 function associatedData(signerUuid: string, publicKey: Uint8Array, keyId: string): Uint8Array {
   return Buffer.concat([Buffer.from(`signer:${signerUuid}`), publicKey, Buffer.from(keyId, "hex")]);
+}
+
+interface RekeyDeps {
+  readonly store: Pick<SignerStore, "keyUses" | "listByKeyId" | "reseal">;
+  readonly vault: Vault;
+  readonly signal: AbortSignal;
+  /** Asked ahead of each slice: whether this process may seal. Default: always. */
+  readonly mayReseal?: () => Promise<boolean>;
+  /** Called for a seed that does not open. It stays as it is. */
+  readonly onDamaged: (signerUuid: string, cause: unknown) => void;
+}
+
+/** Rows of a transaction. */
+const SLICE = 500;
+
+/**
+ * Seals all seeds that the vault can open again under its current master key, in slices. A seed that changes meanwhile is left to
+ * whatever changed it. Returns the number of seeds that were sealed again.
+ */
+export async function rekey(deps: RekeyDeps): Promise<number> {
+  const { store, vault, signal, mayReseal, onDamaged } = deps;
+  let count = 0;
+  for (const { keyId } of await store.keyUses()) {
+    if (keyId === vault.keyId || !vault.knows(keyId)) continue;
+    for (let after = 0; !signal.aborted; ) {
+      const signers = await store.listByKeyId(keyId, { after, limit: SLICE });
+      if (signers.length === 0) break;
+      if (mayReseal && !(await mayReseal())) return count;
+      const reseals = signers.flatMap((signer) => {
+        try {
+          return [{ signerUuid: signer.signerUuid, before: signer.sealed, after: vault.reseal(signer) }];
+        } catch (cause) {
+          onDamaged(signer.signerUuid, cause);
+          return [];
+        }
+      });
+      count += await store.reseal(reseals);
+      after = signers.at(-1)?.seq ?? after;
+    }
+  }
+  return count;
 }

@@ -1,6 +1,5 @@
 import type { Subscription } from "../webhooks/subscription.ts";
-import { errorFrame } from "./control-frames.ts";
-import { type Frame, KeepAliveFrame } from "./frame.ts";
+import { errorFrame, type Frame, KeepAliveFrame } from "./frame.ts";
 import type { LiveTail } from "./live-tail.ts";
 import { cursorOf, type ShardBlocks, type StreamPosition } from "./position.ts";
 import type { ReplayedPage, ReplayReader, Replays } from "./replays.ts";

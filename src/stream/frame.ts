@@ -1,5 +1,9 @@
-import type { StreamPosition } from "./position.ts";
-import { cursorOf } from "./position.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { StorageError } from "../db/sqlite/storage-error.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
+import type { NodeEvent } from "../webhooks/publish/event.ts";
+import { buildBodies } from "../webhooks/publish/payload.ts";
+import { cursorOf, type StreamPosition } from "./position.ts";
 
 const encoder = new TextEncoder();
 
@@ -68,4 +72,85 @@ export class KeepAliveFrame extends Frame {
   #id(): string {
     return this.position ? cursorOf(this.position) : "";
   }
+}
+
+/** The first frame of a stream, and the answer to a new subscription. */
+export function helloFrame(
+  position: StreamPosition,
+  facts: {
+    readonly oldest: StreamPosition;
+    readonly kinds: readonly string[];
+    readonly resumed: boolean;
+    readonly lagSecs: number;
+  },
+): Frame {
+  const data = {
+    cursor: cursorOf(position),
+    oldest_cursor: cursorOf(facts.oldest),
+    kinds: facts.kinds,
+    resumed: facts.resumed,
+    lag_secs: facts.lagSecs,
+  };
+  return new Frame("hello", JSON.stringify(data), position);
+}
+
+/** Reports that events between two positions are gone. `from` is undefined where the client has named none. */
+export function gapFrame(from: StreamPosition | undefined, to: StreamPosition): Frame {
+  return new Frame("gap", JSON.stringify({ from: from ? cursorOf(from) : null, to: cursorOf(to) }), to);
+}
+
+/** The last frame of a stream that this node ends. Its cursor resumes behind the last event that was sent. */
+export function errorFrame(code: string, message: string, cursor: string): Frame {
+  return new Frame("error", JSON.stringify({ code, message, cursor }), undefined);
+}
+
+/** An event and the position behind it. */
+interface PositionedEvent {
+  readonly event: NodeEvent;
+  readonly position: StreamPosition;
+}
+
+/** Builds the frames of events, each with the body of a webhook delivery. */
+export interface EventFrames {
+  /** An event about an fid without a registration, or whose body cannot be built, has no frame. */
+  of<Event extends PositionedEvent>(events: readonly Event[]): Map<Event, Frame>;
+}
+
+export function createEventFrames(deps: {
+  readonly db: IndexDatabase;
+  readonly clock: Clock;
+  /** Called for an event whose body cannot be built. */
+  readonly onFault: (seq: number, cause: unknown) => void;
+}): EventFrames {
+  const { db, clock, onFault } = deps;
+
+  function bodiesOf(events: readonly PositionedEvent[]): Map<NodeEvent, string> {
+    try {
+      return db.snapshot(() =>
+        buildBodies(
+          db,
+          events.map(({ event }) => event),
+          nowSecs(clock),
+        ),
+      );
+    } catch (cause) {
+      if (cause instanceof StorageError) throw cause;
+      const [first] = events;
+      if (first && events.length > 1) return new Map(events.flatMap((event) => [...bodiesOf([event])]));
+      if (first) onFault(first.position.seq, cause);
+      return new Map();
+    }
+  }
+
+  return {
+    of(events) {
+      const bodies = events.length === 0 ? new Map<NodeEvent, string>() : bodiesOf(events);
+      return new Map(
+        events.flatMap((one) => {
+          const body = bodies.get(one.event);
+          return body === undefined ? [] : [[one, new Frame(one.event.kind, body, one.position)]];
+        }),
+      );
+    },
+  };
 }

@@ -1,11 +1,9 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { BlockRef } from "../db/index/outbox.ts";
-import { matchFacts } from "../webhooks/match/match-facts.ts";
 import type { SubscriptionRefusal } from "../webhooks/match/match-service.ts";
-import type { MatchClient } from "../webhooks/match/rpc.ts";
+import { type MatchClient, matchFacts } from "../webhooks/match/rpc.ts";
 import type { Subscription } from "../webhooks/subscription.ts";
-import type { EventFrames } from "./event-frames.ts";
-import type { Frame } from "./frame.ts";
+import type { EventFrames, Frame } from "./frame.ts";
 import { type LoggedEvent, type LogPage, type LogPageDeps, readLogPage } from "./log-page.ts";
 import type { ShardBlocks, StreamPosition } from "./position.ts";
 

@@ -1,13 +1,12 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { lastEventBlocks } from "../db/index/event-blocks.ts";
-import { logIdOf } from "../db/index/log-identity.ts";
+import { logIdOf } from "../db/index/identity.ts";
 import { type BlockRef, eventsAfter } from "../db/index/outbox.ts";
 import { loadUsers } from "../read/hydrate/users.ts";
 import type { EventFacts } from "../webhooks/match/facts.ts";
 import { factsOf, fidsNamedIn } from "../webhooks/match/facts-of.ts";
 import { type NodeEvent, readEvent } from "../webhooks/publish/event.ts";
-import { blocksAlong } from "./blocks-along.ts";
-import type { StreamPosition } from "./position.ts";
+import { laterBlocks, NO_BLOCKS, type ShardBlocks, type StreamPosition } from "./position.ts";
 
 /** An event of the log with the position behind it. */
 export interface LoggedEvent {
@@ -47,7 +46,7 @@ export function readLogPage(
     if (first.seq !== after.seq + 1) return { events: [], end: after, isOvertaken: true };
     const logId = logIdOf(db) ?? after.logId;
     const atEnd = rows.length < limit ? lastEventBlocks(db, rows.at(-1)?.seq ?? after.seq) : undefined;
-    const blocks = blocksAlong(
+    const blocks = blocksAfterEach(
       rows.map(({ block }) => block),
       after.blocks,
       atEnd,
@@ -75,4 +74,33 @@ export function readLogPage(
       isOvertaken: false,
     };
   });
+}
+
+/**
+ * Returns for the position behind each event the last block of each shard whose events are all at or before it.
+ *
+ * @param events The blocks of consecutive events; null for events of no block.
+ * @param before The blocks of the position in front of them.
+ * @param atEnd The last block of each shard in the log, if the log has no further event; else undefined.
+ */
+function blocksAfterEach(
+  events: readonly (BlockRef | null)[],
+  before: ShardBlocks,
+  atEnd: ShardBlocks | undefined,
+): ShardBlocks[] {
+  if (before.size === 0 && (atEnd?.size ?? 0) === 0 && events.every((block) => block === null))
+    return events.map(() => NO_BLOCKS);
+  // An event of a block comes when all events of the blocks before it have come.
+  let reached = before;
+  const positions = events.map((block) => {
+    if (block) reached = laterBlocks(reached, new Map([[block.shard, block.number - 1]]));
+    return reached;
+  });
+  let next: ShardBlocks = atEnd ?? NO_BLOCKS;
+  for (let at = events.length - 1; at >= 0; at--) {
+    positions[at] = laterBlocks(positions[at] ?? before, next);
+    const block = events[at];
+    if (block) next = new Map(next).set(block.shard, block.number - 1);
+  }
+  return positions;
 }

@@ -1,3 +1,8 @@
+import type { IndexDatabase } from "../db/index/database.ts";
+import { firstEventBehind, lastEventBlocks, missingEventBlocks } from "../db/index/event-blocks.ts";
+import { logIdOf } from "../db/index/identity.ts";
+import { eventRange, firstEventFrom } from "../db/index/outbox.ts";
+import { err, ok, type Result } from "../lib/result.ts";
 import { cursorCodec } from "../read/cursor.ts";
 
 /**
@@ -45,4 +50,114 @@ export function positionOf(cursor: string): StreamPosition | undefined {
   const pairs = shards === "" ? [] : shards.split(",").map((pair) => pair.split(":").map(Number));
   if (pairs.length > MAX_SHARDS) return undefined;
   return { logId, seq, blocks: new Map(pairs.map(([shard = 0, block = 0]) => [shard, block])) };
+}
+
+/** How far this node may be behind the node that a cursor is of. */
+const MAX_BLOCKS_AHEAD = 3600;
+
+/** Where a client wants its stream to begin. */
+export interface StreamStart {
+  readonly from:
+    | { readonly kind: "live" }
+    /** The position is undefined for a text that no node issued: its events count as gone. */
+    | { readonly kind: "cursor"; readonly position: StreamPosition | undefined }
+    /** The first event that was applied then or later, unix seconds. */
+    | { readonly kind: "since"; readonly unixSecs: number }
+    /** The number of events before the end of the log; fewer if the log has fewer. */
+    | { readonly kind: "last"; readonly events: number };
+  /** Whether a stream whose first events are gone begins with the oldest. Else it is refused. */
+  readonly skipsGap: boolean;
+}
+
+export interface ResolvedStart {
+  /** Undefined for a stream that begins with what comes. */
+  readonly position: StreamPosition | undefined;
+  /** Events between these two positions are gone. `from` is undefined where the client has named none. */
+  readonly gap: { readonly from: StreamPosition | undefined; readonly to: StreamPosition } | undefined;
+  /** The position before the oldest event. */
+  readonly oldest: StreamPosition;
+  /** Events of these blocks and of those before them were seen at another node. */
+  readonly seenBlocks: ShardBlocks;
+}
+
+/** The events behind the position of a client are gone, or were never here. */
+interface GoneEvents {
+  readonly oldest: StreamPosition;
+}
+
+/** The ends of the log: the positions before its oldest event, and behind its newest. */
+export interface LogEnds {
+  readonly oldest: StreamPosition;
+  readonly head: StreamPosition;
+}
+
+/** Returns the ends of the log; undefined before a node has served the index. */
+export function logEnds(db: IndexDatabase): LogEnds | undefined {
+  return db.snapshot(() => {
+    const logId = logIdOf(db);
+    if (logId === undefined) return undefined;
+    const { oldestSeq, headSeq } = eventRange(db);
+    return {
+      oldest: { logId, seq: oldestSeq - 1, blocks: missingEventBlocks(db) },
+      head: { logId, seq: headSeq, blocks: lastEventBlocks(db, headSeq) },
+    };
+  });
+}
+
+/**
+ * Finds the position of a start.
+ *
+ * @param retainedFrom Events that were applied then or later are in the log, unix seconds.
+ */
+export function resolveStart(
+  db: IndexDatabase,
+  { oldest, head }: LogEnds,
+  { from, skipsGap }: StreamStart,
+  retainedFrom: number,
+): Result<ResolvedStart, GoneEvents> {
+  const beginsAt = (position: StreamPosition | undefined, seenBlocks: ShardBlocks = NO_BLOCKS) =>
+    ok({ position, gap: undefined, oldest, seenBlocks });
+  const gone = (wanted: StreamPosition | undefined) =>
+    skipsGap
+      ? ok({ position: oldest, gap: { from: wanted, to: oldest }, oldest, seenBlocks: NO_BLOCKS })
+      : err({ oldest });
+  if (from.kind === "live") return beginsAt(undefined);
+  if (from.kind === "cursor") {
+    const { position: wanted } = from;
+    if (wanted === undefined) return gone(undefined);
+    if (wanted.logId !== oldest.logId) {
+      const position = positionBehind(db, wanted.blocks, { oldest, head });
+      return position ? beginsAt(position, wanted.blocks) : gone(wanted);
+    }
+    return wanted.seq >= oldest.seq && wanted.seq <= head.seq ? beginsAt(wanted) : gone(wanted);
+  }
+  if (from.kind === "last") return beginsAt({ ...oldest, seq: Math.max(oldest.seq, head.seq - from.events) });
+  if (oldest.seq > 0 && from.unixSecs < retainedFrom) return gone(undefined);
+  const seq = db.snapshot(() => firstEventFrom(db, from.unixSecs));
+  // An event that is added or synced meanwhile belongs to the stream, so it does not begin at a later end.
+  return beginsAt(seq === undefined ? head : { ...oldest, seq: seq - 1 });
+}
+
+/**
+ * Finds the position behind the blocks that a client saw at another node that follows the same one. Events of a block in which it
+ * stood may come again.
+ *
+ * @returns undefined if events behind one of the blocks may be missing here.
+ */
+function positionBehind(
+  db: IndexDatabase,
+  seen: ShardBlocks,
+  { oldest, head }: LogEnds,
+): StreamPosition | undefined {
+  if (head.blocks.size === 0) return undefined;
+  const starts: number[] = [];
+  for (const [shard, last] of head.blocks) {
+    const number = seen.get(shard);
+    if (number === undefined || number < (oldest.blocks.get(shard) ?? 0)) return undefined;
+    if (number > last + MAX_BLOCKS_AHEAD) return undefined;
+    const first = db.snapshot(() => firstEventBehind(db, { shard, number }));
+    if (first !== undefined) starts.push(first);
+  }
+  const seq = Math.min(head.seq, ...starts.map((first) => first - 1));
+  return { logId: head.logId, seq, blocks: seen };
 }

@@ -1,9 +1,7 @@
 import { eventsAfter } from "../db/index/outbox.ts";
-import { matchFacts } from "../webhooks/match/match-facts.ts";
-import type { MatchClient } from "../webhooks/match/rpc.ts";
+import { type MatchClient, matchFacts } from "../webhooks/match/rpc.ts";
 import { readEvent } from "../webhooks/publish/event.ts";
-import type { EventFrames } from "./event-frames.ts";
-import type { Frame } from "./frame.ts";
+import type { EventFrames, Frame } from "./frame.ts";
 import { hasSeen, type TailReader } from "./live-tail.ts";
 import { type LogPageDeps, readLogPage } from "./log-page.ts";
 import type { StreamPosition } from "./position.ts";

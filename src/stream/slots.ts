@@ -1,5 +1,7 @@
 import type { Admission } from "../admission/admission.ts";
 import { Budget, type Hold } from "../admission/budget.ts";
+import type { EventLogSpan } from "../db/index/outbox.ts";
+import { figureOf, gaugeBy } from "../runtime/figures.ts";
 import { REGEX_FIELDS } from "../webhooks/match/event-keys.ts";
 import type { Subscription } from "../webhooks/subscription.ts";
 
@@ -193,3 +195,33 @@ export function createStreamSlots(
     },
   };
 }
+
+/** The streams of all HTTP workers. */
+export function openStreams({ connections }: StreamSlotStats): number {
+  return Object.values(connections).reduce((all, count) => all + count, 0);
+}
+
+const figure = figureOf<{ readonly slots: StreamSlotStats; readonly log: () => EventLogSpan }>();
+
+export const streamFigures = [
+  figure({
+    read: ({ slots }) => slots,
+    metric: {
+      ...gaugeBy("transport", "stream_connections", "Open streams of events by transport."),
+      samples: ({ connections }) =>
+        Object.entries(connections).map(([transport, open]) => [{ transport }, open] as const),
+    },
+    status: ["stream.connections", ({ connections }) => connections],
+    history: {
+      series: "streams",
+      minute: "max",
+      of: openStreams,
+      queue: { label: "Open streams", words: "Readers of live events.", unit: "count" },
+    },
+  }),
+  figure({ read: ({ slots }) => slots.maxConnections, status: "stream.max_connections" }),
+  figure({ read: ({ slots }) => slots.addresses, status: "stream.addresses" }),
+  figure({ read: ({ slots }) => slots.expressions, status: "stream.expressions" }),
+  figure({ read: ({ log }) => log().events, status: "stream.retained_events" }),
+  figure({ read: ({ log }) => log().oldestAt, status: "stream.oldest_at" }),
+];

@@ -1,5 +1,4 @@
-import type { UnsentBytes } from "../http/unsent-bytes.ts";
-import { Reservation } from "../http/unsent-bytes.ts";
+import type { Hold } from "../admission/budget.ts";
 import type { StreamConnection } from "./connection.ts";
 import type { Frame } from "./frame.ts";
 
@@ -18,13 +17,9 @@ export const lastBytesSecs = ({ endReason }: StreamConnection): number =>
 const BUDGET_POLL_MS = 100;
 const RETRY_MS = 3000;
 
-/** Reserves the bytes of frames, and waits while the budget of all responses is used up. */
-export async function reserveBytes(
-  reservation: Reservation,
-  bytes: number,
-  connection: StreamConnection,
-): Promise<void> {
-  while (!connection.hasEnded && !reservation.grow(bytes)) {
+/** Holds the bytes of frames, and waits while the client, or all, leave too much unread. */
+export async function reserveBytes(unsent: Hold, bytes: number, connection: StreamConnection): Promise<void> {
+  while (!connection.hasEnded && unsent.grow(bytes) !== undefined) {
     await Bun.sleep(BUDGET_POLL_MS);
     connection.restartStallTime();
   }
@@ -34,12 +29,12 @@ export async function reserveBytes(
 export function sseBody(
   connection: StreamConnection,
   deps: {
-    readonly unsent: UnsentBytes;
+    readonly unsent: Hold;
     /** Closes the connection if no byte is taken for so long. */
     readonly setIdleTimeout: (secs: number) => void;
   },
 ): ReadableStream<Uint8Array> {
-  const reservation = new Reservation(deps.unsent);
+  const { unsent } = deps;
   let isFirst = true;
   let isClosed = false;
   // What was handed out is sent first: the last frame names the position behind it, and comes with the next pull.
@@ -47,12 +42,12 @@ export function sseBody(
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        reservation.shrinkTo(0);
+        unsent.shrinkTo(0);
         const frames = await connection.next(MAX_WAITING_BYTES);
         if (isClosed) return;
         if (frames.length === 0) {
           isClosed = true;
-          reservation.end();
+          unsent.end();
           deps.setIdleTimeout(lastBytesSecs(connection));
           controller.close();
           return;
@@ -61,12 +56,12 @@ export function sseBody(
           ? Buffer.concat([Buffer.from(`retry: ${RETRY_MS}\n`), chunkOf(frames)])
           : chunkOf(frames);
         isFirst = false;
-        await reserveBytes(reservation, chunk.byteLength, connection);
+        await reserveBytes(unsent, chunk.byteLength, connection);
         if (!isClosed) controller.enqueue(chunk);
       },
       cancel() {
         isClosed = true;
-        reservation.end();
+        unsent.end();
         connection.end("client");
       },
     },

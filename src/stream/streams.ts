@@ -4,19 +4,18 @@ import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { MatchClient } from "../webhooks/match/rpc.ts";
 import type { Subscription } from "../webhooks/subscription.ts";
 import { type ConnectionTimings, type EndReason, StreamConnection } from "./connection.ts";
-import { gapFrame, helloFrame } from "./control-frames.ts";
-import { createEventFrames } from "./event-frames.ts";
+import { createEventFrames, gapFrame, helloFrame } from "./frame.ts";
 import { createLiveTail, type TailLimits } from "./live-tail.ts";
-import type { StreamPosition } from "./position.ts";
-import { createReplays } from "./replays.ts";
-import { costOf, type SlotAnswer, type SlotRefusal, type SubscriptionCost, type Transport } from "./slots.ts";
 import {
   type LogEnds,
   logEnds,
   type ResolvedStart,
   resolveStart,
+  type StreamPosition,
   type StreamStart,
-} from "./start-position.ts";
+} from "./position.ts";
+import { createReplays } from "./replays.ts";
+import { costOf, type SlotAnswer, type SlotRefusal, type SubscriptionCost, type Transport } from "./slots.ts";
 
 export const DEFAULT_TIMINGS: ConnectionTimings = { keepAliveMs: 15_000, stallMs: 30_000 };
 const TICK_MS = 1000;

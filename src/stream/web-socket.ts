@@ -1,4 +1,4 @@
-import { Reservation, type UnsentBytes } from "../http/unsent-bytes.ts";
+import type { Hold } from "../admission/budget.ts";
 import type { WebSocketPeer, WebSocketSession } from "../http/web-socket.ts";
 import { parseJson } from "../lib/json.ts";
 import type { Result } from "../lib/result.ts";
@@ -23,7 +23,7 @@ const MIN_CHANGE_INTERVAL_MS = 1000;
 const FIRST_MESSAGE_MS = 10_000;
 
 export interface StreamSocketDeps {
-  readonly unsent: UnsentBytes;
+  readonly unsent: Hold;
   /** Reads the subscription of a message; the error says what is wrong. */
   readonly readSubscription: (value: unknown) => Result<Subscription, string>;
   /** Whether the client sends its subscription as the first message. */
@@ -35,8 +35,7 @@ export interface StreamSocketDeps {
 /** A stream over a WebSocket. Its client may replace the subscription by a message, at most once a second. */
 export function streamSocket(stream: OpenStream, deps: StreamSocketDeps): WebSocketSession {
   const { connection } = stream;
-  const { nowMs = () => performance.now() } = deps;
-  const reservation = new Reservation(deps.unsent);
+  const { unsent, nowMs = () => performance.now() } = deps;
   let peer: WebSocketPeer | undefined;
   let onDrained: (() => void) | undefined;
   let changedAtMs = Number.NEGATIVE_INFINITY;
@@ -58,11 +57,11 @@ export function streamSocket(stream: OpenStream, deps: StreamSocketDeps): WebSoc
       if (connection.hasEnded) limitLastBytes(to);
       if (frames.length === 0) break;
       const bytes = frames.reduce((sum, { size }) => sum + size, 0);
-      await reserveBytes(reservation, bytes, connection);
+      await reserveBytes(unsent, bytes, connection);
       if (isClosed) return;
       sendAll(to, frames);
       while (to.getBufferedAmount() > 0 && !isClosed) await drained();
-      reservation.shrinkTo(0);
+      unsent.shrinkTo(0);
     }
     const reason = connection.endReason ?? "internal_error";
     to.close(CLOSE_CODES[reason], reason);
@@ -123,7 +122,7 @@ export function streamSocket(stream: OpenStream, deps: StreamSocketDeps): WebSoc
       isClosed = true;
       clearTimeout(firstMessage);
       clearTimeout(lastBytes);
-      reservation.end();
+      unsent.end();
       connection.end("client");
       onDrained?.();
     },

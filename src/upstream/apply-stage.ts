@@ -1,20 +1,17 @@
-import { todoAfter } from "../db/index/upstream-work.ts";
+import { type ChainHead, todoAfter } from "../db/index/upstream-work.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
 import type { FollowedBlock } from "../protocol/wire/generated/upstream.ts";
-import { runBackfill } from "./backfill.ts";
-import { weightOf } from "./backfill-stage.ts";
-import { inBatches } from "./batch-stream.ts";
+import { runBackfill, weightOf } from "./backfill.ts";
 import type { ShardBlock } from "./block-assembler.ts";
 import { relayedBlocks, relayedChainBlocks } from "./block-operations.ts";
-import { CAUGHT_UP, type ChainPosition, chainBlocks, numberOf, seqnumOf } from "./chain-blocks.ts";
-import { ChainGate } from "./chain-gate.ts";
-import type { GapError } from "./gap-error.ts";
+import { CAUGHT_UP, ChainGate, type ChainPosition, chainBlocks, numberOf, seqnumOf } from "./chain-blocks.ts";
+import type { ReceivedBlock } from "./client.ts";
 import { journaledChainBlocks, journaledShardBlocks } from "./journal.ts";
-import { OpBatcher } from "./op-batcher.ts";
-import { appliedPosition, seqnumPosition } from "./positions.ts";
+import { inBatches, OpBatcher } from "./op-batcher.ts";
+import type { GapError } from "./peer.ts";
+import { appliedPosition, BLOCK_SHARD, seqnumPosition } from "./positions.ts";
 import { readShownProofs } from "./read-fid.ts";
 import { shardBlocks } from "./shard-blocks.ts";
-import { BLOCK_SHARD } from "./shards.ts";
 import { runParts, type StageDeps, sourceOf } from "./stage.ts";
 
 /** Events of one transaction, and events of blocks that wait for the next one. */
@@ -23,7 +20,8 @@ const CHAIN_BLOCKS_PER_BATCH = 200;
 
 /** Applies the journal and then each new block, on every shard. */
 export async function runApplyStage(deps: StageDeps): Promise<GapError | undefined> {
-  const { db, positions, rules, scope, shards, hasBlockShard, signal, timings, tracker, writer, end } = deps;
+  const { db, chain, positions, rules, scope, shards, hasBlockShard, signal, timings, tracker, writer, end } =
+    deps;
   const gate = new ChainGate(signal);
   /** Data shards that have not reached the live stream yet. */
   let catchingUp = shards;
@@ -67,9 +65,11 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
   ): Promise<void> {
     let writing: Promise<void> = Promise.resolve();
     for await (const batch of inBatches(blocks, weightOf, MAX_WAITING_EVENTS, end)) {
-      const { usernames, ...relayed } = relayedBlocks(rules, { shard, isJournal }, batch);
       const last = batch.at(-1);
       if (!last) continue;
+      // What is in the journal was verified when it was received.
+      const heads = isJournal ? [] : await chain.shardBlocks(shard, batch);
+      const { usernames, ...relayed } = relayedBlocks(rules, { shard, isJournal }, batch);
       await writing;
       await gate.waitFor(Math.max(...batch.map(({ seqnum }) => seqnum)));
       if (signal.aborted) return;
@@ -77,6 +77,7 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
       writing = write({
         ...relayed,
         ops,
+        heads,
         positions: [appliedPosition(shard, last.number)],
         discardedJournal: isJournal ? [{ shard, upTo: last.number }] : [],
       }).then(() => tracker.applied(shard, last.number, last.timestamp));
@@ -89,16 +90,16 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
   async function applyChain(): Promise<void> {
     const applied = positions.applied(BLOCK_SHARD) ?? 0;
     const journaled = positions.received(BLOCK_SHARD) ?? 0;
-    for (const block of journaledChainBlocks(db, applied)) await writeChain([block], true);
+    for (const block of journaledChainBlocks(db, applied)) await writeChain([block]);
     if (journaled > applied) await write({ ops: [], positions: [appliedPosition(BLOCK_SHARD, journaled)] });
     tracker.applied(BLOCK_SHARD, journaled, undefined);
     gate.advanceTo(positions.seqnum ?? 0);
     const after: ChainPosition = { block: journaled, seqnum: positions.seqnum };
-    let waiting: FollowedBlock[] = [];
+    let waiting: ReceivedBlock[] = [];
     for await (const block of chainBlocks(sourceOf(deps, BLOCK_SHARD), after)) {
       if (block !== CAUGHT_UP) waiting.push(block);
       if (block !== CAUGHT_UP && waiting.length < CHAIN_BLOCKS_PER_BATCH) continue;
-      await writeChain(waiting, false);
+      await writeChain(waiting, await chain.chainBlocks(waiting));
       waiting = [];
       if (block === CAUGHT_UP) {
         gate.pollEnded();
@@ -107,7 +108,9 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
     }
   }
 
-  async function writeChain(blocks: readonly FollowedBlock[], isJournal: boolean): Promise<void> {
+  /** @param heads what verified blocks leave; undefined for blocks of the journal, which were verified when they were received. */
+  async function writeChain(blocks: readonly FollowedBlock[], heads?: readonly ChainHead[]): Promise<void> {
+    const isJournal = heads === undefined;
     const last = blocks.at(-1);
     if (!last) return;
     const number = numberOf(last);
@@ -115,6 +118,7 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
     const { usernames: _, ...relayed } = relayedChainBlocks(rules, blocks);
     await write({
       ...relayed,
+      ...(heads && { heads }),
       positions: [
         appliedPosition(BLOCK_SHARD, number),
         ...(seqnum === undefined || isJournal ? [] : [seqnumPosition(seqnum)]),

@@ -1,8 +1,29 @@
+import { bulkPhaseOf, canBulkBuild } from "../db/index/bulk/bulk-state.ts";
+import { isSpooledFid } from "../db/index/bulk/spool-tables.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { todoAfter } from "../db/index/upstream-work.ts";
-import type { FidOps } from "./op-batcher.ts";
+import type { Verifier } from "../ingest/verify/verifier.ts";
+import type { FollowedBlock } from "../protocol/wire/generated/upstream.ts";
+import type { ShardBlock } from "./block-assembler.ts";
+import { CAUGHT_UP, type ChainPosition, chainBlocks, numberOf, seqnumOf } from "./chain-blocks.ts";
+import { MAX_REQUESTERS_PER_CALL, type UpstreamClient } from "./client.ts";
+import { chainBlockToJournal, toJournal } from "./journal.ts";
+import { type FidOps, inBatches, OpBatcher } from "./op-batcher.ts";
+import type { GapError } from "./peer.ts";
+import {
+  BLOCK_SHARD,
+  FILLED_POSITION,
+  journaledPosition,
+  Stage,
+  seqnumPosition,
+  stagePosition,
+} from "./positions.ts";
 import { type FidReaderDeps, readFid } from "./read-fid.ts";
-import { Backoff, type Timings } from "./timings.ts";
+import { shardBlocks } from "./shard-blocks.ts";
+import { SpoolBatcher } from "./spool-batcher.ts";
+import { runParts, type StageDeps, sourceOf } from "./stage.ts";
+import { registeredFidsAfter } from "./stored.ts";
+import { Backoff, type Timings, wait } from "./timings.ts";
 
 /** Dependencies and settings of reading the fids of the todo list. */
 export interface BackfillDeps {
@@ -20,7 +41,7 @@ export interface BackfillDeps {
 }
 
 const FIDS_PER_READ = 1000;
-/** After so many failures in a row, an fid waits until the others have been read. */
+/** After this many consecutive failures, an fid waits until the others have been read. */
 const TRIES_OF_A_FID = 3;
 
 /**
@@ -49,7 +70,7 @@ export async function runBackfill(deps: BackfillDeps): Promise<void> {
 }
 
 /** Returns the number of fids on the todo list. */
-export function countTodo(db: IndexDatabase): number {
+function countTodo(db: IndexDatabase): number {
   let count = 0;
   for (const _ of todoFids(db)) count++;
   return count;
@@ -81,4 +102,167 @@ function* todoFids(db: IndexDatabase): Generator<number> {
     yield* page;
     page = todoAfter(db, page.at(-1) ?? 0, FIDS_PER_READ);
   }
+}
+
+/** Dependencies of reading the nonces of apps. */
+interface AppNonceDeps {
+  readonly client: UpstreamClient;
+  readonly db: IndexDatabase;
+  readonly batcher: OpBatcher;
+  /** Concurrent calls. */
+  readonly concurrency: number;
+  readonly timings: Timings;
+  readonly signal: AbortSignal;
+  /** Called for a fault that is retried. */
+  readonly onFault: (what: string, cause: unknown) => void;
+}
+
+const TRIES_OF_A_CALL = 3;
+
+/**
+ * Reads the nonce that each registered fid has as an app, after a full sync read the keys of every fid. A key that
+ * removed itself before its fid was read is in no list, and its removal, which is applied later, does not name the
+ * app. So the nonce that the full sync read for the app may be too low. Resolves when everything is written.
+ *
+ * @throws the last error of a call that failed several times.
+ */
+async function readAppNonces(deps: AppNonceDeps): Promise<void> {
+  const { db, batcher, concurrency, signal } = deps;
+  const pages = pagesOfFids(db);
+  const work = async () => {
+    for (let page = pages.next(); !page.done && !signal.aborted; page = pages.next())
+      await readPage(deps, page.value);
+  };
+  // Wait for all of them, also when one fails.
+  for (const result of await Promise.allSettled(Array.from({ length: concurrency }, work)))
+    if (result.status === "rejected") throw result.reason;
+  await batcher.flush();
+}
+
+async function readPage(
+  { client, batcher, timings, signal, onFault }: AppNonceDeps,
+  fids: readonly number[],
+): Promise<void> {
+  const [first = 0] = fids;
+  const backoff = new Backoff(timings);
+  for (let tries = 1; !signal.aborted; tries++) {
+    try {
+      const { nonces } = await client.signers(first, undefined, fids);
+      if (nonces.apps.length > 0) await batcher.add([{ kind: "keyNonces", nonces, happenedAt: 0 }], []);
+      return;
+    } catch (cause) {
+      batcher.throwIfFailed();
+      if (tries === TRIES_OF_A_CALL) throw cause;
+      if (!signal.aborted) onFault(`the nonces of apps from fid ${first} on could not be read`, cause);
+      await backoff.wait(signal);
+    }
+  }
+}
+
+function* pagesOfFids(db: IndexDatabase): Generator<readonly number[]> {
+  for (let page = registeredFidsAfter(db, 0, MAX_REQUESTERS_PER_CALL); page.length > 0; ) {
+    yield page;
+    page = registeredFidsAfter(db, page.at(-1) ?? 0, MAX_REQUESTERS_PER_CALL);
+  }
+}
+
+/** Events of blocks that wait to be written into the journal. */
+const MAX_WAITING_EVENTS = 2000;
+
+/**
+ * Reads the fids of the todo list, and journals the new blocks of every shard meanwhile. An index without messages is built in
+ * bulk.
+ */
+export async function runBackfillStage(deps: StageDeps): Promise<GapError | undefined> {
+  const { tracker, positions, writer, db, shards, hasBlockShard, signal } = deps;
+  const verifier = deps.startVerifiers();
+  signal.addEventListener("abort", () => void verifier.stop());
+  tracker.enter(positions.isFull ? "backfill" : "reconcile");
+  tracker.startSync(countTodo(db), positions.listed);
+  const parts = hasBlockShard ? [journalChain(deps)] : [];
+  for (let shard = 1; shard <= shards; shard++) parts.push(journalShard(deps, shard));
+  const backfill = async () => {
+    if (bulkPhaseOf(db) !== undefined || (positions.isFull && canBulkBuild(db)))
+      await runBulkBackfill(deps, verifier);
+    const batcher = new OpBatcher(writer);
+    if (!signal.aborted) await runBackfill({ ...deps, reader: { ...deps, verifier }, batcher });
+    if (positions.isFull && !signal.aborted) await readAppNonces({ ...deps, batcher });
+    if (!signal.aborted)
+      await writer.apply({ ops: [], positions: [stagePosition(Stage.Applying), FILLED_POSITION] });
+  };
+  try {
+    return await runParts(deps, backfill(), parts);
+  } finally {
+    await verifier.stop();
+  }
+}
+
+/**
+ * Fills the spool of the bulk build with the fids of the todo list, and builds. An fid that is listed again after it was spooled,
+ * because blocks were missed, stays on the list: its state is compared with the index when that is built.
+ */
+async function runBulkBackfill(deps: StageDeps, verifier: Verifier): Promise<void> {
+  const { db, writer, signal } = deps;
+  if (bulkPhaseOf(db) !== "building") {
+    const reader = { ...deps, verifier, isBulk: true };
+    const isLater = (fid: number) => bulkPhaseOf(db) !== undefined && isSpooledFid(db, fid);
+    await runBackfill({ ...deps, reader, batcher: new SpoolBatcher(writer), isLater });
+  }
+  await runBulkBuild(deps, signal);
+}
+
+/** Runs the bulk build to its end, unless it is stopped. */
+async function runBulkBuild(
+  { writer, tracker }: Pick<StageDeps, "writer" | "tracker">,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const progress = await writer.buildStep();
+    tracker.building(progress);
+    if (!progress) return;
+  }
+}
+
+async function journalShard(deps: StageDeps, shard: number): Promise<void> {
+  const { positions, writer, chain, end } = deps;
+  const after = positions.received(shard) ?? 0;
+  const blocks = shardBlocks(sourceOf(deps, shard), after + 1);
+  for await (const batch of inBatches(blocks, weightOf, MAX_WAITING_EVENTS, end)) {
+    await writer.apply({
+      ops: [],
+      heads: await chain.shardBlocks(shard, batch),
+      positions: batch.slice(-1).map(({ number }) => journaledPosition(shard, number)),
+      journal: { shard, blocks: batch.map(toJournal) },
+    });
+  }
+}
+
+async function journalChain(deps: StageDeps): Promise<void> {
+  const { positions, writer, chain, timings, signal } = deps;
+  const after: ChainPosition = { block: positions.received(BLOCK_SHARD) ?? 0, seqnum: positions.seqnum };
+  for await (const block of chainBlocks(sourceOf(deps, BLOCK_SHARD), after)) {
+    if (block === CAUGHT_UP) {
+      await wait(timings.pollMs, signal);
+      continue;
+    }
+    const seqnum = block.events.map(seqnumOf).at(-1);
+    await writer.apply({
+      ops: [],
+      heads: await chain.chainBlocks([block]),
+      positions: [
+        journaledPosition(BLOCK_SHARD, numberOf(block)),
+        ...(seqnum === undefined ? [] : [seqnumPosition(seqnum)]),
+      ],
+      journal: { shard: BLOCK_SHARD, blocks: isEventful(block) ? [chainBlockToJournal(block)] : [] },
+    });
+  }
+}
+
+/** Blocks without events count too. */
+export function weightOf({ events }: ShardBlock): number {
+  return 1 + events.length;
+}
+
+function isEventful({ events }: FollowedBlock): boolean {
+  return events.some(({ data }) => data?.body !== undefined);
 }

@@ -1,15 +1,22 @@
 import type { HubLogBlock } from "../db/index/hub-log.ts";
 import { decodeRecord, validateRecord } from "../ingest/record.ts";
 import type { MessageRef, RelayedBlocks, RelayedOp } from "../ingest/relay.ts";
-import { mentionedFids } from "../protocol/mentioned-fids.ts";
 import { Store, slotOf } from "../protocol/merge-rules.ts";
 import { shardOfFid } from "../protocol/shard.ts";
-import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  mentionedFids,
+  type SignedMessage,
+} from "../protocol/signed-message.ts";
 import { toFarcasterSecs, toUnixSecs } from "../protocol/time.ts";
-import { verifyFnameSignature } from "../protocol/validate/fname-signature.ts";
 import { decodeSignedKeyRequest, KEY_REMOVE_BY_SELF } from "../protocol/validate/gasless-key.ts";
 import { checkNotInFuture } from "../protocol/validate/on-chain-event.ts";
-import { validateFnameProof, validateUsernameProof } from "../protocol/validate/username-proof.ts";
+import {
+  validateFnameProof,
+  validateUsernameProof,
+  verifyFnameSignature,
+} from "../protocol/validate/username-proof.ts";
 import { MessageType, UserNameProof, UserNameType } from "../protocol/wire/generated/message.ts";
 import type { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
 import type {
@@ -21,7 +28,7 @@ import type {
 import type { ShardBlock } from "./block-assembler.ts";
 import { LoggedEvents } from "./logged-events.ts";
 import { usernameOf } from "./name-proofs.ts";
-import { BLOCK_SHARD } from "./shards.ts";
+import { BLOCK_SHARD } from "./positions.ts";
 import { type RelayRules, validateRelayed } from "./validate-relayed.ts";
 
 /** A username in the user data of an fid. */

@@ -1,7 +1,9 @@
+import { decodeMessage } from "../protocol/signed-message.ts";
 import type { GetInfoResponse } from "../protocol/wire/generated/hub.ts";
+import { FarcasterNetwork, type MessageData } from "../protocol/wire/generated/message.ts";
 import type { UpstreamClient } from "./client.ts";
 import { NoBlocksError, PeerError } from "./peer.ts";
-import { BLOCK_SHARD } from "./shards.ts";
+import { BLOCK_SHARD } from "./positions.ts";
 
 const MAX_SHARDS = 1000;
 
@@ -48,4 +50,24 @@ export async function checkPeer(client: UpstreamClient): Promise<Peer> {
 export function shardCount({ numShards }: GetInfoResponse): number {
   if (numShards < 1 || numShards > MAX_SHARDS) throw new PeerError(`it reports ${numShards} shards`);
   return numShards;
+}
+
+const NETWORK_NAMES: ReadonlyMap<number, string> = new Map([
+  [FarcasterNetwork.FARCASTER_NETWORK_MAINNET, "mainnet"],
+  [FarcasterNetwork.FARCASTER_NETWORK_TESTNET, "testnet"],
+  [FarcasterNetwork.FARCASTER_NETWORK_DEVNET, "devnet"],
+]);
+
+/**
+ * Returns the data of a message of the followed node, whose signature is not checked; undefined for one that cannot be read.
+ *
+ * @throws PeerError for a message of another network. Nothing else that a node reports names its network.
+ */
+export function dataOnNetwork(bytes: Uint8Array, network: FarcasterNetwork): MessageData | undefined {
+  const message = decodeMessage(bytes);
+  if (!message.ok) return undefined;
+  const { data } = message.value;
+  if (data.network === network) return data;
+  const [theirs, ours] = [data.network, network].map((one) => NETWORK_NAMES.get(one) ?? `network ${one}`);
+  throw new PeerError(`its messages are of ${theirs}, and protocol.network is ${ours}`);
 }

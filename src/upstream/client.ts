@@ -1,6 +1,8 @@
+import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { type CallOptions, type Client, Metadata, status } from "@grpc/grpc-js";
-import type { KeyNonces } from "../ingest/gasless-key-state.ts";
+import type { KeyNonces } from "../ingest/gasless-key-store.ts";
 import { BlocksRequest, ShardChunksRequest } from "../protocol/wire/generated/block.ts";
+import { SignedBlock, type SignedChunk, SignedChunks } from "../protocol/wire/generated/certificate.ts";
 import {
   EventsRequest,
   GetInfoRequest,
@@ -31,7 +33,6 @@ import {
   FollowedOnChainEvents,
 } from "../protocol/wire/generated/upstream.ts";
 import { FOLLOWED_TYPES } from "./block-assembler.ts";
-import { withinItemLimit } from "./item-limit.ts";
 import { peerErrorOf } from "./peer.ts";
 import { ResponseStream } from "./response-stream.ts";
 import type { Timings } from "./timings.ts";
@@ -75,6 +76,16 @@ interface Codec<T> {
 const ENCODED: Codec<Uint8Array> = {
   encode: (bytes) => ({ finish: () => bytes }),
   decode: (bytes) => bytes.slice(),
+};
+
+/** A block of shard 0, and what its certificate binds. */
+export interface ReceivedBlock extends FollowedBlock {
+  readonly signed: SignedBlock;
+}
+
+const RECEIVED_BLOCK: Codec<ReceivedBlock> = {
+  encode: (block) => FollowedBlock.encode(block),
+  decode: (bytes) => ({ ...FollowedBlock.decode(bytes), signed: SignedBlock.decode(bytes) }),
 };
 
 /** Messages per response. Several pages of the largest messages fit into the connection's limit. */
@@ -237,9 +248,15 @@ export class UpstreamClient {
     return (await this.#unary("getShardChunks", ShardChunksRequest, request, ConcernedByChunks)).chunks;
   }
 
+  /** Returns the blocks `start` to `stop`, exclusive, of a data shard with their certificates. */
+  async signedChunks(shardId: number, start: number, stop: number): Promise<SignedChunk[]> {
+    const request = { shardId, startBlockNumber: start, stopBlockNumber: stop };
+    return (await this.#unary("getShardChunks", ShardChunksRequest, request, SignedChunks)).chunks;
+  }
+
   /** Streams the blocks of shard 0 from `start` on that exist so far. */
-  blocks(start: number): ResponseStream<FollowedBlock> {
-    return this.#stream("getBlocks", BlocksRequest, { startBlockNumber: start }, FollowedBlock);
+  blocks(start: number): ResponseStream<ReceivedBlock> {
+    return this.#stream("getBlocks", BlocksRequest, { startBlockNumber: start }, RECEIVED_BLOCK);
   }
 
   /** Streams the events of a shard from now on. The call has been sent when this returns. */
@@ -314,4 +331,23 @@ function pageOf<Item>(items: readonly Item[], token: Uint8Array | undefined): Pa
 
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** A hundred times the requested page size, for a node that ignores it. */
+const MAX_ITEMS_PER_RESPONSE = 100_000;
+
+/**
+ * Returns the bytes of a response if it has few enough top-level fields. A response within the size limit may have tens of
+ * millions of empty items, which would fill the memory once decoded.
+ *
+ * @throws RangeError if it has more.
+ */
+export function withinItemLimit(bytes: Uint8Array, maxItems = MAX_ITEMS_PER_RESPONSE): Uint8Array {
+  const reader = new BinaryReader(bytes);
+  for (let items = 0; reader.pos < reader.len; items++) {
+    if (items === maxItems) throw new RangeError(`a response has more than ${maxItems} items`);
+    const [field, wireType] = reader.tag();
+    reader.skip(wireType, field);
+  }
+  return bytes;
 }

@@ -1,5 +1,5 @@
 import { Client, connectivityState, credentials } from "@grpc/grpc-js";
-import { STRICT_TLS } from "../net/strict-tls.ts";
+import { STRICT_TLS } from "../net/operator-fetch.ts";
 import { DEFAULT_TIMINGS, type Timings } from "./timings.ts";
 
 /** The reference node limits requests to 4 MiB and does not limit responses. Larger responses are refused here. */

@@ -1,6 +1,6 @@
 import type { Client } from "@grpc/grpc-js";
 import type { IndexDatabase } from "../db/index/database.ts";
-import { mentionedFidsAfter } from "../db/index/upstream-work.ts";
+import { chainHeadOf, mentionedFidsAfter } from "../db/index/upstream-work.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
 import { IndexFullError } from "../ingest/size-bound.ts";
 import { createInlineVerifier } from "../ingest/verify/verifier.ts";
@@ -9,8 +9,18 @@ import type { Rejection } from "../protocol/rejection.ts";
 import type { ValidationContext } from "../protocol/validate/envelope.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
+import { createLogThrottle } from "../runtime/log-throttle.ts";
+import type { Logger } from "../runtime/logger.ts";
 import { runApplyStage } from "./apply-stage.ts";
-import { runBackfillStage } from "./backfill-stage.ts";
+import { runBackfillStage } from "./backfill.ts";
+import {
+  type ChainVerifier,
+  type ChainVerifierDeps,
+  createChainVerifier,
+  NO_VERIFICATION,
+  type OnUnknownSet,
+  RefusedBlockError,
+} from "./chain-verifier.ts";
 import { checkPeer, type Peer } from "./check-peer.ts";
 import { UpstreamClient } from "./client.ts";
 import { connectUpstream, isConnected } from "./connection.ts";
@@ -24,7 +34,9 @@ import { startReconciliation } from "./reconciliation.ts";
 import { Scope } from "./scope.ts";
 import type { StageDeps, StoppableVerifier } from "./stage.ts";
 import { Backoff, DEFAULT_TIMINGS, type Timings, wait } from "./timings.ts";
+import { TrustTracker } from "./trust-tracker.ts";
 import type { RelayRules } from "./validate-relayed.ts";
+import type { KnownValidators } from "./validator-source.ts";
 
 export interface FollowerDeps {
   /** Of the upstream: http (plain) or https (TLS), without path and credentials. */
@@ -37,6 +49,8 @@ export interface FollowerDeps {
   readonly network: FarcasterNetwork;
   /** See `RelayRules`. */
   readonly nameServer: Uint8Array | undefined;
+  /** How the blocks of the upstream are verified; undefined if the node is trusted (`trust.level`). */
+  readonly verification?: Verification | undefined;
   readonly clock: Clock;
   /** The fids to follow; undefined for all. */
   readonly fids: ReadonlySet<number> | undefined;
@@ -58,6 +72,13 @@ export interface FollowerDeps {
   readonly onRefused?: (rejection: Rejection) => void;
 }
 
+/** How the blocks of the upstream are verified. */
+export interface Verification {
+  /** Returns the validators of the network; undefined if none are known. */
+  readonly validators: () => KnownValidators | undefined;
+  readonly onUnknownSet: OnUnknownSet;
+}
+
 export interface Follower {
   progress(): UpstreamProgress;
   /** Ends all calls and waits for the running write. Nothing else has to be saved: every position is durable. */
@@ -75,15 +96,20 @@ export function startFollower(deps: FollowerDeps): Follower {
   const connection = connectUpstream(deps.url, timings);
   const stopping = new AbortController();
   const tracker = new ProgressTracker(deps.clock);
+  const trust = new TrustTracker();
   const report = (what: string, cause: unknown) => {
     tracker.setFault(`${what}: ${reasonOf(cause)}`);
     if (!(cause instanceof PeerError)) return onFault(what, cause);
     if (tracker.progress().peerError !== cause.message) deps.onPeerError?.(cause);
     tracker.setPeerError(cause.message);
   };
-  const running = follow({ ...deps, timings }, connection, tracker, report, stopping.signal);
+  const running = follow({ ...deps, timings, trust }, connection, tracker, report, stopping.signal);
   return {
-    progress: () => ({ ...tracker.progress(), isConnected: isConnected(connection) }),
+    progress: () => ({
+      ...tracker.progress(),
+      trust: trust.progress(),
+      isConnected: isConnected(connection),
+    }),
     async stop() {
       stopping.abort();
       await running;
@@ -92,7 +118,7 @@ export function startFollower(deps: FollowerDeps): Follower {
 }
 
 async function follow(
-  deps: FollowerDeps & { readonly timings: Timings },
+  deps: FollowerDeps & { readonly timings: Timings; readonly trust: TrustTracker },
   connection: Client,
   tracker: ProgressTracker,
   report: (what: string, cause: unknown) => void,
@@ -108,6 +134,7 @@ async function follow(
     buildStep: () => deps.writer.buildStep(),
   };
   const backoff = new Backoff(timings);
+  let isRefused = false;
   const context = () => ({ network: deps.network, nowUnixSecs: nowSecs(deps.clock), isHistory: true });
   const startVerifiers =
     deps.startVerifiers ?? ((of) => ({ ...createInlineVerifier(of), stop: async () => {} }));
@@ -122,6 +149,7 @@ async function follow(
       try {
         const client = new UpstreamClient(connection, timings, ending.signal);
         const { shards, hasBlockShard } = await checkPeer(client);
+        const chain = chainVerifier(deps, { client, signal: ending.signal, onFault: report }, hasBlockShard);
         const scope = loadScope(deps);
         const sync = { client, writer, positions, db: deps.db, scope, hasBlockShard };
         if (!isResumable(positions, shards, scope)) {
@@ -133,6 +161,7 @@ async function follow(
           ...sync,
           rules: relayRules(deps, scope, { shards, hasBlockShard }),
           verifier: createInlineVerifier(context),
+          chain,
           startVerifiers: () => startVerifiers(context),
           shards,
           tracker,
@@ -142,7 +171,9 @@ async function follow(
           end,
           onFault: report,
         };
-        tracker.setPeerError(undefined);
+        // A node that sent a false block has to send the right one first.
+        if (!isRefused) tracker.setPeerError(undefined);
+        isRefused = false;
         const runStage = positions.stage === Stage.Filling ? runBackfillStage : runApplyStage;
         const gap = await runStage(stageDeps);
         if (gap) {
@@ -156,6 +187,7 @@ async function follow(
         if (signal.aborted) break;
         // It waits for room, and goes on at the last durable position.
         if (cause instanceof IndexFullError) continue;
+        isRefused = cause instanceof RefusedBlockError;
         report("following was interrupted", cause);
         await backoff.wait(signal);
       } finally {
@@ -188,6 +220,51 @@ function isResumable(positions: UpstreamPositions, shards: number, scope: Scope)
   return positions.shards === shards && positions.scope === scope.fingerprint;
 }
 
+const FIRST_DATA_SHARD = 1;
+
+/** @throws PeerError if the upstream has no certificates and the blocks so far have. */
+function chainVerifier(
+  {
+    db,
+    network,
+    clock,
+    verification,
+    trust,
+    timings,
+  }: FollowerDeps & { readonly timings: Timings; readonly trust: TrustTracker },
+  run: Pick<ChainVerifierDeps, "client" | "signal" | "onFault">,
+  hasBlockShard: boolean,
+): ChainVerifier {
+  if (!verification) {
+    trust.trustsNode("trust.level is node");
+    return NO_VERIFICATION;
+  }
+  if (!hasBlockShard) {
+    // Otherwise a node could avoid verification by presenting itself as one without certificates.
+    if (chainHeadOf(db, FIRST_DATA_SHARD))
+      throw new PeerError("its blocks have no certificates, and those of the index have");
+    trust.trustsNode("the upstream numbers its blocks itself: they have no certificates");
+    return NO_VERIFICATION;
+  }
+  const known = verification.validators();
+  if (!known) {
+    trust.trustsNode("the validators of the network are not known; trust.validators_file can name them");
+    return NO_VERIFICATION;
+  }
+  trust.verifies(known.origin);
+  return createChainVerifier({
+    ...run,
+    timings,
+    db,
+    network,
+    clock,
+    sets: known.sets,
+    readSets: () => verification.validators()?.sets,
+    onUnknownSet: verification.onUnknownSet,
+    tracker: trust,
+  });
+}
+
 function loadScope({ db, fids }: FollowerDeps): Scope {
   const mentioned: number[] = [];
   for (let page = mentionedFidsAfter(db, 0, 1000); page.length > 0; ) {
@@ -214,4 +291,38 @@ function relayRules(
     },
     onRefused: onRefused ?? (() => {}),
   };
+}
+
+/** Logs the faults of following at a bounded rate, because an upstream can cause them as often as it likes. */
+interface UpstreamFaultLog {
+  /** Something failed and is retried. */
+  fault(what: string, cause: unknown): void;
+  /** A record breaks the protocol's rules and was skipped. */
+  refused(rejection: Rejection): void;
+  /** The upstream is not a Farcaster node. */
+  peer(error: PeerError): void;
+}
+
+const INTERVAL_MS = 60_000;
+
+/** Logs at most one line of each kind a minute, with the number of those suppressed since the previous line. */
+export function createUpstreamFaultLog({ log, clock }: { log: Logger; clock: Clock }): UpstreamFaultLog {
+  const faults = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
+  const refusals = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
+  const peers = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
+  return {
+    fault: (what, cause) =>
+      faults((others) => log.warn({ ...detailsOf(cause), ...others }, `Retrying: ${what}`)),
+    peer: ({ message }) => peers((others) => log.error(others, `${message}. The node keeps retrying`)),
+    refused: ({ code, reason }) =>
+      refusals((others) => log.warn({ code, reason, ...others }, "Skipped a record of the upstream")),
+  };
+}
+
+/**
+ * For errors that the upstream or the network reported, the message is enough; a stack of this program adds nothing.
+ */
+function detailsOf(cause: unknown): { readonly reason: string } | { readonly err: unknown } {
+  const isCallError = cause instanceof Error && "code" in cause && "details" in cause;
+  return isCallError ? { reason: cause.message } : { err: cause };
 }

@@ -1,5 +1,5 @@
-import { bulkPhaseOf } from "../db/index/bulk/bulk-phase.ts";
-import { spooledFidsAfter } from "../db/index/bulk/spooled-fids.ts";
+import { bulkPhaseOf } from "../db/index/bulk/bulk-state.ts";
+import { spooledFidsAfter } from "../db/index/bulk/spool-tables.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
 import { blockOfEvent, firstEventId } from "../protocol/hub-event-id.ts";
@@ -10,6 +10,7 @@ import type { UpstreamClient } from "./client.ts";
 import type { RelayWriter } from "./op-batcher.ts";
 import { listFids } from "./pages.ts";
 import {
+  BLOCK_SHARD,
   journaledPosition,
   Stage,
   scopePosition,
@@ -21,7 +22,6 @@ import {
   type UpstreamPositions,
 } from "./positions.ts";
 import type { Scope } from "./scope.ts";
-import { BLOCK_SHARD } from "./shards.ts";
 import { registeredFidsAfter } from "./stored.ts";
 
 /** Dependencies of starting a full sync or a reconciliation. */

@@ -5,7 +5,7 @@ import { HubEventType } from "../protocol/wire/generated/hub.ts";
 import { FollowedBlock, FollowedEvents } from "../protocol/wire/generated/upstream.ts";
 import type { ShardBlock } from "./block-assembler.ts";
 import { numberOf } from "./chain-blocks.ts";
-import { BLOCK_SHARD } from "./shards.ts";
+import { BLOCK_SHARD } from "./positions.ts";
 
 const BLOCKS_PER_READ = 200;
 

@@ -1,5 +1,5 @@
 import type { HubLogBlock, HubLogEvent } from "../db/index/hub-log.ts";
-import { encodeHubBody, type HubEventBody } from "../protocol/hub-event-body.ts";
+import { encodeHubBody, type HubEventBody } from "../ingest/hub-log/operation-events.ts";
 import { firstEventId, MAX_EVENTS_OF_BLOCK } from "../protocol/hub-event-id.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { HubEventType } from "../protocol/wire/generated/hub.ts";

@@ -1,16 +1,20 @@
 import { setImmediate } from "node:timers/promises";
 import type { IndexDatabase } from "../db/index/database.ts";
-import { type FollowedFids, readFollowedFids, writeFollowedFids } from "../db/index/followed-fids.ts";
-import { networkOfIndex } from "../db/index/identity.ts";
+import {
+  type FollowedFids,
+  networkOfIndex,
+  readFollowedFids,
+  writeFollowedFids,
+} from "../db/index/identity.ts";
 import { messagesOf } from "../db/index/messages/live-messages.ts";
 import { putPosition } from "../db/index/positions.ts";
 import { deleteRankings } from "../db/index/rankings.ts";
 import { dropFromTodo, replaceMentionedFids, todoAfter } from "../db/index/upstream-work.ts";
 import type { IngestEngine } from "../ingest/engine.ts";
-import { deleteAppNonce, deleteUserNonce, requestersWithNonce } from "../ingest/key-nonces.ts";
+import { deleteAppNonce, deleteUserNonce, requestersWithNonce } from "../ingest/gasless-key-store.ts";
 import type { RelayedOp } from "../ingest/relay.ts";
-import { mentionedFids } from "../protocol/mentioned-fids.ts";
 import { Store } from "../protocol/merge-rules.ts";
+import { mentionedFids } from "../protocol/signed-message.ts";
 import { scopePosition, UpstreamPositions } from "./positions.ts";
 import { STORES } from "./read-fid.ts";
 import { Scope } from "./scope.ts";

@@ -1,6 +1,6 @@
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { reasonOf } from "../lib/failure.ts";
-import { printable } from "../lib/printable.ts";
+import { printable } from "../lib/text.ts";
 
 /**
  * `upstream.url` does not lead to a Farcaster node that can be followed. The message says why and contains no
@@ -108,4 +108,20 @@ function missingMethod(method: string): string {
 
 function rpcName(method: string): string {
   return method.charAt(0).toUpperCase() + method.slice(1);
+}
+
+/**
+ * Blocks that the upstream no longer serves, or serves incompletely. The fids that they concern must be read again.
+ */
+export class GapError extends Error {
+  override name = "GapError";
+
+  constructor(
+    readonly shard: number,
+    /** First and last missing block. */
+    readonly from: number,
+    readonly to: number,
+  ) {
+    super(`shard ${shard}: blocks ${from} to ${to} are not available`);
+  }
 }

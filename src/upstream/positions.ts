@@ -1,6 +1,6 @@
+import { bulkPhaseOf } from "../db/index/bulk/bulk-state.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
-import type { PositionUpdate } from "../db/index/positions.ts";
-import { getPosition } from "../db/index/positions.ts";
+import { getPosition, type PositionUpdate } from "../db/index/positions.ts";
 
 /** The stage of following. It is stored as a position, so it survives a restart. */
 export const Stage = {
@@ -125,4 +125,35 @@ function journaledKey(shard: number): string {
 
 function startKey(shard: number): string {
   return `upstream ${shard} start`;
+}
+
+/** The shard of the block chain. It decides storage lends and gasless keys, and has no hub events. */
+export const BLOCK_SHARD = 0;
+
+/**
+ * Returns a function that returns why the index of a node that follows an upstream cannot be read: it is being built in bulk,
+ * so it lacks rows and indexes. The function reads the index until blocks are applied for the first time.
+ */
+export function createBuildCheck(db: IndexDatabase): () => string | undefined {
+  const positions = new UpstreamPositions(db);
+  let isFilled = false;
+  return () => {
+    if (isFilled) return undefined;
+    if (bulkPhaseOf(db) !== undefined) return "the index is being filled from the upstream";
+    isFilled = positions.stage === Stage.Applying;
+    return undefined;
+  };
+}
+
+/**
+ * Returns a function that returns whether the index of a node that follows an upstream has been filled once. The function
+ * reads the index until it has.
+ */
+export function createFillCheck(db: IndexDatabase): () => boolean {
+  const positions = new UpstreamPositions(db);
+  let isFilled = false;
+  return () => {
+    isFilled ||= positions.isFilled;
+    return isFilled;
+  };
 }

@@ -1,4 +1,4 @@
-import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
+import type { BulkProgress } from "../db/index/bulk/bulk-state.ts";
 import { type RelayedBatch, sizeOfOp } from "../ingest/relay.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
@@ -95,7 +95,7 @@ export class ProgressTracker {
     this.#peerError = error;
   }
 
-  progress(): Omit<UpstreamProgress, "isConnected"> {
+  progress(): Omit<UpstreamProgress, "isConnected" | "trust"> {
     this.#roll();
     return {
       phase: this.#phase,

@@ -1,4 +1,5 @@
-import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
+import type { BulkProgress } from "../db/index/bulk/bulk-state.ts";
+import type { TrustProgress } from "./trust-tracker.ts";
 
 /** The phases of following. */
 export const UPSTREAM_PHASES = [
@@ -46,6 +47,13 @@ export interface UpstreamProgress {
   readonly etaSecs: number | undefined;
   /** Why the upstream is not a Farcaster node, for people; undefined if it is one or it is not known. */
   readonly peerError: string | undefined;
+  /** How far the followed chain is verified. */
+  readonly trust: TrustProgress;
   /** The latest fault that was retried, for people. */
   readonly lastFault: string | undefined;
+}
+
+/** The methods of the upstream worker. */
+export interface UpstreamRpc {
+  progress(): UpstreamProgress;
 }

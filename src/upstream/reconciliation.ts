@@ -2,9 +2,8 @@ import { blockOfEvent, firstEventId } from "../protocol/hub-event-id.ts";
 import { decodeMessage } from "../protocol/signed-message.ts";
 import type { ConcernedByChunks } from "../protocol/wire/generated/upstream.ts";
 import { type SyncDeps, startFullSync, writeWork } from "./full-sync.ts";
-import { GapError } from "./gap-error.ts";
-import { journaledPosition, Stage, stagePosition, syncPositions } from "./positions.ts";
-import { BLOCK_SHARD } from "./shards.ts";
+import { GapError } from "./peer.ts";
+import { BLOCK_SHARD, journaledPosition, Stage, stagePosition, syncPositions } from "./positions.ts";
 
 const CHUNKS_PER_CALL = 100;
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { FollowedFids } from "../db/index/followed-fids.ts";
+import type { FollowedFids } from "../db/index/identity.ts";
 import { Store } from "../protocol/merge-rules.ts";
 import { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 

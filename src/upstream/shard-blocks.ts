@@ -4,7 +4,7 @@ import { MessageType } from "../protocol/wire/generated/message.ts";
 import type { ConcernedByChunks } from "../protocol/wire/generated/upstream.ts";
 import { BlockAssembler, OpenBlock, type ShardBlock } from "./block-assembler.ts";
 import type { UpstreamClient } from "./client.ts";
-import { GapError } from "./gap-error.ts";
+import { GapError } from "./peer.ts";
 import { Backoff, type Timings } from "./timings.ts";
 
 /** Dependencies of reading the blocks of a shard. */

@@ -1,4 +1,4 @@
-import type { PackedMessages } from "../db/index/bulk/bulk-build.ts";
+import type { PackedMessages } from "../db/index/bulk/bulk-state.ts";
 import type { RelayedOp } from "../ingest/relay.ts";
 import type { EmitOps, FidOps, RelayWriter } from "./op-batcher.ts";
 

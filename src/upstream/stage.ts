@@ -1,8 +1,9 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { Verifier } from "../ingest/verify/verifier.ts";
+import type { ChainVerifier } from "./chain-verifier.ts";
 import type { UpstreamClient } from "./client.ts";
-import { GapError } from "./gap-error.ts";
 import type { RelayWriter } from "./op-batcher.ts";
+import { GapError } from "./peer.ts";
 import type { UpstreamPositions } from "./positions.ts";
 import type { ProgressTracker } from "./progress-tracker.ts";
 import type { Scope } from "./scope.ts";
@@ -28,6 +29,8 @@ export interface StageDeps {
   readonly shards: number;
   /** See `Peer`. */
   readonly hasBlockShard: boolean;
+  /** Verifies what is received, before it is journaled or applied. */
+  readonly chain: ChainVerifier;
   readonly tracker: ProgressTracker;
   readonly timings: Timings;
   readonly concurrency: number;

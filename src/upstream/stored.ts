@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../db/index/database.ts";
 import { networkOfIndex } from "../db/index/identity.ts";
 import { messagesOf } from "../db/index/messages/live-messages.ts";
 import { statement } from "../db/index/statement.ts";
-import { gaslessKeysOf } from "../ingest/gasless-key-table.ts";
+import { gaslessKeysOf } from "../ingest/gasless-key-store.ts";
 import type { OnChainEventRef } from "../ingest/registry.ts";
 import type { MessageRef } from "../ingest/relay.ts";
 import { proofsOfFid, rivalsOfFid } from "../ingest/relay-proofs.ts";

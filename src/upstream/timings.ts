@@ -36,7 +36,7 @@ export function wait(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The delays between failures in a row. */
+/** The delays between consecutive failures. */
 export class Backoff {
   #failures = 0;
 

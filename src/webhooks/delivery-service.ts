@@ -19,7 +19,7 @@ import type {
   DeliveryWithBody,
   ListedDeliveries,
 } from "./store/delivery-log.ts";
-import { messageIdOf } from "./store/message-id.ts";
+import { messageIdOf } from "./store/queue-events.ts";
 import type { Webhook } from "./store/webhook-store.ts";
 import { PreviewRequest, ReplayRequest } from "./webhook-requests.ts";
 import type { WebhookService } from "./webhook-service.ts";

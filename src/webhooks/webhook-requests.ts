@@ -1,40 +1,22 @@
 import { Type } from "@sinclair/typebox";
-import { checked, Description, Name, Url } from "../management/request-schema.ts";
+import { bodySchemas, checked, schemaReader } from "../management/request-schema.ts";
 import { MAX_PREVIEW_EVENTS } from "./preview/previews.ts";
 import { SubscriptionSchema } from "./subscription-schema.ts";
+import { WEBHOOK_FIELDS } from "./webhook-fields.ts";
 
 /** Bodies of the requests of a webhook's owner. */
 
-const TargetUrl = Url("Receiver of the events: https, on a public host");
+const bodies = { idKey: "webhook_id", fields: WEBHOOK_FIELDS };
 
-/** Some clients send the booleans as text. */
-const Active = checked<boolean | "true" | "false">(
-  { type: "boolean", description: 'Also accepted as "true" and "false"' },
-  (value) =>
-    typeof value === "boolean" || value === "true" || value === "false" ? undefined : "must be true or false",
-);
+export const { create: CreateWebhookRequest, update: UpdateWebhookRequest } = bodySchemas("Webhook", {
+  ...bodies,
+  others: { subscription: SubscriptionSchema },
+});
 
-export const CreateWebhookRequest = Type.Object(
-  {
-    name: Name,
-    url: TargetUrl,
-    description: Type.Optional(Description),
-    subscription: SubscriptionSchema,
-  },
-  { $id: "CreateWebhookRequest" },
-);
-
-export const UpdateWebhookRequest = Type.Object(
-  {
-    webhook_id: Type.String(),
-    name: Type.Optional(Name),
-    url: Type.Optional(TargetUrl),
-    description: Type.Optional(Description),
-    active: Type.Optional(Active),
-    subscription: Type.Optional(SubscriptionSchema),
-  },
-  { $id: "UpdateWebhookRequest" },
-);
+// `readSubscription` validates the subscription, because its kinds have two spellings.
+const unread = bodySchemas("Webhook", { ...bodies, others: { subscription: Type.Unknown() } });
+export const readNewWebhook = schemaReader(unread.create);
+export const readWebhookChanges = schemaReader(unread.update);
 
 const Secs = (description: string) =>
   checked<number>(Type.Integer({ minimum: 0, description: `${description}, unix seconds` }), (value) =>

@@ -1,18 +1,16 @@
-import { Type } from "@sinclair/typebox";
 import { type Err, ok, type Result } from "../lib/result.ts";
-import { withoutUndefined } from "../lib/without-undefined.ts";
 import { readObject } from "../management/fields.ts";
 import {
   type Actor,
+  checkUrlField,
   createOwnedParts,
+  createSecret,
   type OwnedService,
   type OwnedSettings,
   recordChange,
 } from "../management/owned-service.ts";
+import { changedMembers, newMembers } from "../management/record-fields.ts";
 import { badField, type Refusal, refused } from "../management/refusal.ts";
-import { schemaReader } from "../management/request-schema.ts";
-import { createSecret } from "../management/secrets.ts";
-import { checkUrlField } from "../management/url-field.ts";
 import type { RegistrationGuard } from "../net/guard.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { ownerProgramFault } from "./match/owner-budgets.ts";
@@ -24,7 +22,8 @@ import {
 import { readSubscription } from "./read-subscription.ts";
 import { UNTRIED, type Webhook, type WebhookChanges, type WebhookStore } from "./store/webhook-store.ts";
 import type { Subscription } from "./subscription.ts";
-import { CreateWebhookRequest, UpdateWebhookRequest } from "./webhook-requests.ts";
+import { WEBHOOK_FIELDS } from "./webhook-fields.ts";
+import { readNewWebhook, readWebhookChanges } from "./webhook-requests.ts";
 
 /** Management of webhooks by their owners. `body` is the JSON of the request. */
 export interface WebhookService extends OwnedService<Webhook> {
@@ -40,14 +39,6 @@ export interface WebhookService extends OwnedService<Webhook> {
   ): Promise<Result<Webhook, Refusal>>;
   update(actor: Actor, body: unknown): Promise<Result<Webhook, Refusal>>;
 }
-
-// `readSubscription` validates the subscription, because its kinds have two spellings.
-const readCreate = schemaReader(
-  Type.Object({ ...CreateWebhookRequest.properties, subscription: Type.Unknown() }),
-);
-const readUpdate = schemaReader(
-  Type.Object({ ...UpdateWebhookRequest.properties, subscription: Type.Optional(Type.Unknown()) }),
-);
 
 export function createWebhookService(options: {
   readonly store: WebhookStore;
@@ -78,22 +69,17 @@ export function createWebhookService(options: {
   }
 
   async function readChanges(fid: number, body: unknown): Promise<Result<WebhookChanges, Refusal>> {
-    const request = readUpdate(body);
+    const request = readWebhookChanges(body);
     if (!request.ok) return request;
-    const { name, url, description, active, subscription: filters } = request.value;
+    const { url, subscription: filters } = request.value;
     const subscription = filters === undefined ? ok(filters) : readSubscription(filters, "subscription");
     if (!subscription.ok) return subscription;
     const targetUrl = await checkUrl(fid, url);
     if (!targetUrl.ok) return targetUrl;
-    return ok(
-      withoutUndefined({
-        title: name,
-        targetUrl: targetUrl.value,
-        description,
-        active: active === undefined ? undefined : String(active) === "true",
-        subscription: subscription.value,
-      }),
-    );
+    return ok({
+      ...changedMembers(WEBHOOK_FIELDS, request.value),
+      ...(subscription.value && { subscription: subscription.value }),
+    });
   }
 
   const auditOf = (action: string, actor: Actor) => (webhookId: string) =>
@@ -109,12 +95,11 @@ export function createWebhookService(options: {
       const { fid } = actor;
       if (!readObject(body, "request body").ok) return badField("request body must be an object");
       if (ownerFid !== fid) return refused("forbidden", "owner_fid must be the signing fid");
-      const request = readCreate(body);
+      const request = readNewWebhook(body);
       if (!request.ok) return request;
-      const { name, url, description = null } = request.value;
       const subscription = readSubscription(request.value.subscription, "subscription");
       if (!subscription.ok) return subscription;
-      const targetUrl = await checkUrl(fid, url);
+      const targetUrl = await checkUrl(fid, request.value.url);
       if (!targetUrl.ok) return targetUrl;
       const webhookId = crypto.randomUUID();
       const refusal = await programRefusal(fid, { webhookId, subscription: subscription.value });
@@ -123,10 +108,8 @@ export function createWebhookService(options: {
       const webhook = {
         webhookId,
         ownerFid: fid,
-        title: name,
-        targetUrl: targetUrl.value,
-        description,
         active: true,
+        ...newMembers(WEBHOOK_FIELDS, request.value),
         subscription: subscription.value,
         compatPrefix,
         health: UNTRIED,

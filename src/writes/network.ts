@@ -1,4 +1,4 @@
-/** How a submitted message ended, for the one who has promised to bring it into the network. */
+/** How the submission of a message ended. */
 export type SubmitResult =
   /** It is in the index, synced; also if it was before. Of a node that follows none. */
   | { readonly kind: "merged" }

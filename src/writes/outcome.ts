@@ -1,4 +1,4 @@
-/** What became of a message of a write, for the one who asked for it. */
+/** The outcome of a message of a write, for its sender. */
 export interface MessageOutcome {
   /** The hash of the message as lower-case hex; empty where no message was made. */
   readonly hash: string;

@@ -1,11 +1,9 @@
 import { StateUnavailable } from "../db/state/unavailable.ts";
 import { err, ok, type Result } from "../lib/result.ts";
-import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
+import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import type { MessageData } from "../protocol/wire/generated/message.ts";
 import type { Logger } from "../runtime/logger.ts";
-import type { BringIn, Positioned, Sent } from "./bring-in.ts";
 import { FidOrder } from "./fid-order.ts";
-import type { ChargeWrite } from "./limits/write-limits.ts";
 import type { MessageOutcome, WriteRefusal } from "./outcome.ts";
 import {
   FAILED,
@@ -20,10 +18,11 @@ import {
   TOO_MANY_OF_OWNER,
 } from "./refusals.ts";
 import type { UnsignedBody, WriteCall, WriteLimit, WriteReply } from "./rpc.ts";
-import { auditOfCall } from "./store/write-audit.ts";
+import { auditOfCall, type RecordRefused } from "./store/write-audit.ts";
+import type { ChargeWrite } from "./store/write-limits.ts";
 import type { CallKey, StoredCall, WriteStore } from "./store/write-store.ts";
+import type { Positioned, Sent, WriteSubmitter } from "./submit-writes.ts";
 import type { Timed } from "./timing.ts";
-import type { RecordRefused } from "./write-audit.ts";
 import type { WriteCounters } from "./write-stats.ts";
 
 /** Writes under way, of all owners and of one. While the upstream hangs, no owner takes the places of the others. */
@@ -58,7 +57,7 @@ type Admit = (messages: number) => Promise<Result<undefined, WriteRefusal>>;
 
 export interface WriteServiceDeps {
   readonly store: Pick<WriteStore, "findCall">;
-  readonly bringIn: BringIn;
+  readonly submitter: WriteSubmitter;
   readonly timesOf: (
     fid: number,
     bodies: readonly UnsignedBody[],
@@ -85,6 +84,12 @@ interface Signed {
   readonly messages: readonly Positioned[];
 }
 
+/** The user that a call writes for, and the messages that it has signed itself. */
+interface Prepared {
+  readonly fid: number;
+  readonly received?: Signed;
+}
+
 interface Answer {
   readonly reply: WriteReply;
   /** Whether the audit log has it already: its messages were stored, and their entries with their outcomes. */
@@ -96,7 +101,7 @@ interface Answer {
  * will be brought there, and that what is answered as refused never is.
  */
 export function createWriteService(deps: WriteServiceDeps): WriteService {
-  const { store, bringIn, timesOf, charge, signers, isPaused, recordRefused, counters, log } = deps;
+  const { store, submitter, timesOf, charge, signers, isPaused, recordRefused, counters, log } = deps;
   const order = new FidOrder();
   /** Calls of this process by key, for those that repeat them. */
   const underWay = new Map<string, Promise<unknown>>();
@@ -144,63 +149,55 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
     const { bodyDigest, outcomes, isDone } = stored;
     if (!idem || Buffer.compare(bodyDigest, idem.bodyDigest) !== 0) return early(OTHER_BODY);
     if (!isDone) return undefined;
-    const lost = await bringIn.lostOf(stored);
+    const lost = await submitter.lostOf(stored);
     if (lost.length === 0) return { reply: { ok: true, replayed: true, outcomes }, isSettled: true };
     if (isPaused()) return early(PAUSED);
-    const answer = await answerOf(await bringIn.sendAgain(stored, lost));
+    const answer = await answerOf(await submitter.sendAgain(stored, lost));
     return answer?.reply.ok ? { ...answer, reply: { ...answer.reply, replayed: true } } : answer;
   }
 
   /** Returns undefined when another request has the key of the call. */
   async function attempt(call: WriteCall, key: CallKey | undefined): Promise<Answer | undefined> {
-    const user = await userOf(call);
-    if (!user.ok) return early(user.error);
+    const prepared = await prepare(call);
+    if (!prepared.ok) return early(prepared.error);
+    const { fid } = prepared.value;
     let limits: readonly WriteLimit[] = [];
     const admit: Admit = async (messages) => {
-      const charged = await charge(call, user.value, messages);
+      const charged = await charge(call, fid, messages);
       limits = charged.limits;
       return charged.admitted;
     };
-    const sent = await order.run(lineOf(call, user.value), MAX_ORDER_WAIT_MS, () =>
-      signAndSend(call, key, user.value, admit),
+    const sent = await order.run(lineOf(call, fid), MAX_ORDER_WAIT_MS, () =>
+      signAndSend(call, key, prepared.value, admit),
     );
     if (!sent) return early(TOO_MANY_OF_FID);
     const answer = await answerOf(sent);
     return answer && limits.length > 0 ? { ...answer, reply: { ...answer.reply, limits } } : answer;
   }
 
-  async function userOf({ content, signerUuid, owner }: WriteCall): Promise<Result<number, WriteRefusal>> {
+  async function prepare({ content, signerUuid, owner }: WriteCall): Promise<Result<Prepared, WriteRefusal>> {
     if (content === "stored") return err(IN_PROGRESS);
-    if ("signed" in content) {
-      const [first] = content.signed;
-      const message = decodeMessage(first ?? new Uint8Array());
-      return message.ok
-        ? ok(message.value.data.fid)
-        : err(refusal(400, "invalid_message", message.error.reason));
-    }
+    if ("signed" in content) return decoded(content.signed);
     if (!signers || signerUuid === null) return err(NO_SIGNERS);
-    return signers.userOf(
+    const user = await signers.userOf(
       signerUuid,
       owner.fid,
       content.bodies.flatMap((body) => body?.type ?? []),
     );
+    return user.ok ? ok({ fid: user.value }) : user;
   }
 
   async function signAndSend(
     call: WriteCall,
     key: CallKey | undefined,
-    fid: number,
+    { fid, received }: Prepared,
     admit: Admit,
   ): Promise<Sent> {
-    const { content } = call;
-    const signed =
-      content !== "stored" && "signed" in content
-        ? await admitted(decoded(content.signed), admit)
-        : await sign(call, fid, admit);
+    const signed = received ? await admitted(received, admit) : await sign(call, fid, admit);
     if (!signed.ok) return { kind: "replied", reply: no(signed.error) };
     const { outcomes, messages } = signed.value;
     const { owner, idem } = call;
-    return bringIn.send({
+    return submitter.send({
       ownerFid: owner.fid,
       apiKeyId: owner.apiKeyId,
       call: key && idem ? { ...key, bodyDigest: idem.bodyDigest, outcomes } : null,
@@ -242,7 +239,7 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
       }
       const message = signedInOrder.next().value;
       if (!message) throw new Error("a message of the write was not signed");
-      messages.push({ position, message });
+      messages.push({ position, message, bytes: encodeMessage(message) });
       outcomes.push(pending(message));
     }
     return ok({ outcomes, messages });
@@ -303,25 +300,24 @@ async function answerOf(sent: Sent): Promise<Answer | undefined> {
   return { reply: await sent.finish(), isSettled: true };
 }
 
-function decoded(messages: readonly Uint8Array[]): Result<Signed, WriteRefusal> {
+/** Decodes the messages of a call, which are those of one user. */
+function decoded(received: readonly Uint8Array[]): Result<Prepared, WriteRefusal> {
   const outcomes: MessageOutcome[] = [];
-  const positioned: Positioned[] = [];
-  for (const [position, bytes] of messages.entries()) {
-    const message = decodeMessage(bytes);
+  const messages: Positioned[] = [];
+  for (const [position, sent] of received.entries()) {
+    const message = decodeMessage(sent);
     if (!message.ok) return err(refusal(400, "invalid_message", message.error.reason));
-    positioned.push({ position, message: message.value });
+    messages.push({ position, message: message.value, bytes: encodeMessage(message.value) });
     outcomes.push(pending(message.value));
   }
-  return ok({ outcomes, messages: positioned });
+  const fid = outcomes[0]?.fid;
+  if (fid === undefined) return err(refusal(400, "invalid_message", "there is no message"));
+  return ok({ fid, received: { outcomes, messages } });
 }
 
-async function admitted(
-  signed: Result<Signed, WriteRefusal>,
-  admit: Admit,
-): Promise<Result<Signed, WriteRefusal>> {
-  if (!signed.ok) return signed;
-  const charged = await admit(signed.value.messages.length);
-  return charged.ok ? signed : charged;
+async function admitted(signed: Signed, admit: Admit): Promise<Result<Signed, WriteRefusal>> {
+  const charged = await admit(signed.messages.length);
+  return charged.ok ? ok(signed) : charged;
 }
 
 function pending({ hash, data: { fid, type } }: SignedMessage): MessageOutcome {

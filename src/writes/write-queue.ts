@@ -1,10 +1,10 @@
 import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import type { Logger } from "../runtime/logger.ts";
-import { ACCEPTED_RETRY_MS } from "./bring-in.ts";
+import type { IndexWatch } from "./index-watch.ts";
 import { CONFLICT_CODE, DUPLICATE_CODE, type SubmitResult, type WriteNetwork } from "./network.ts";
 import { refusal, refusalOf } from "./refusals.ts";
-import type { Sightings } from "./sightings.ts";
 import type { ClaimedWrite, Settlement, WriteStore } from "./store/write-store.ts";
+import { ACCEPTED_RETRY_MS } from "./submit-writes.ts";
 import type { WriteCounters } from "./write-stats.ts";
 
 const POLL_MS = 500;
@@ -21,7 +21,7 @@ const MAX_BACKOFF_MS = 60_000;
 export interface WriteQueueDeps {
   readonly store: WriteStore;
   readonly network: WriteNetwork;
-  readonly sightings: Pick<Sightings, "isSeen">;
+  readonly index: Pick<IndexWatch, "isIndexed">;
   /** Whether queued messages may be submitted now: not while writes are paused or the node is fenced. */
   readonly mayRun: () => boolean;
   readonly counters: WriteCounters;
@@ -40,7 +40,7 @@ export interface WriteQueue {
 }
 
 export function startWriteQueue(deps: WriteQueueDeps): WriteQueue {
-  const { store, network, sightings, mayRun, counters, log, pollMs = POLL_MS } = deps;
+  const { store, network, index, mayRun, counters, log, pollMs = POLL_MS } = deps;
   const unseen = new Map<number, SignedMessage>();
   const forgotten = new Set<string>();
   let isStopped = false;
@@ -52,7 +52,7 @@ export function startWriteQueue(deps: WriteQueueDeps): WriteQueue {
   async function look(nowMs: number): Promise<void> {
     if (unseen.size === 0 || nowMs - lookedAtMs < POLLS_PER_LOOK * pollMs) return;
     lookedAtMs = nowMs;
-    const seen = [...unseen].flatMap(([seq, message]) => (sightings.isSeen(message) ? [seq] : []));
+    const seen = [...unseen].flatMap(([seq, message]) => (index.isIndexed(message) ? [seq] : []));
     if (seen.length === 0) return;
     await store.markMerged(seen);
     for (const seq of seen) unseen.delete(seq);
@@ -91,7 +91,7 @@ export function startWriteQueue(deps: WriteQueueDeps): WriteQueue {
         refusal: refusal(400, "invalid_message", message.error.reason),
         isTold: false,
       };
-    if (claimed.accepted && sightings.isSeen(message.value)) return { kind: "merged" };
+    if (claimed.accepted && index.isIndexed(message.value)) return { kind: "merged" };
     counters.resubmitted += 1;
     const [result] = await network.submit([claimed.message]);
     return toSettled(claimed, result ?? { kind: "unknown", reason: "no result" }, message.value);

@@ -1,7 +1,7 @@
 import type { MessageOutcome } from "./outcome.ts";
 import type { WriteReply, WritesStats } from "./rpc.ts";
 
-/** Counts what became of writes. */
+/** Counts writes by their outcome. */
 export class WriteCounters {
   readonly #answered = { merged: 0, queued: 0, unchanged: 0, refused: 0 };
   replayed = 0;

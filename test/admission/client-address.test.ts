@@ -133,7 +133,7 @@ test("whatever the client writes, the address that the first trusted proxy saw i
   );
 });
 
-test("any peer and header give an address or nobody, without a fault", () => {
+test("any peer and header give an address or none, without a fault", () => {
   const clients = createClientAddresses({
     trusted_proxies: ["0.0.0.0/0", "::/0"],
     proxy_header: "forwarded",

@@ -37,17 +37,21 @@ async function makeBusy({ run }: Pick<ReturnType<typeof start>, "run">) {
   }
 }
 
-test("a thread that is not busy, or works for one client, runs each task when it comes", () => {
+test("a thread that is not busy, or works for one client, runs each task when it arrives", async () => {
   const { state, run } = start();
-  for (let n = 0; n < 1_000; n += 1) expect(run("a", 0.02)).toBe("a");
+  for (let n = 0; n < 1_000; n += 1) {
+    if (n % 50 === 0) await setImmediate();
+    expect(run("a", 0.02)).toBe("a");
+  }
   expect(state.looksUp).toBeLessThan(100);
   for (let n = 0; n < 100; n += 1) {
+    await setImmediate();
     state.nowMs += 1;
     expect(run(n % 2 ? "a" : "b")).toBe(n % 2 ? "a" : "b");
   }
 });
 
-test("a client that comes to a busy thread waits for one task of a neighbour with a hundred", async () => {
+test("a client that arrives at a busy thread waits for one task of a neighbour with a hundred", async () => {
   const busy = start();
   await makeBusy(busy);
   busy.state.ran.length = 0;
@@ -55,10 +59,49 @@ test("a client that comes to a busy thread waits for one task of a neighbour wit
   await setImmediate();
   const own = [busy.run("own"), busy.run("own")];
   await Promise.all(own);
-  // One ran before they came, one may run while its neighbour's time is not above theirs.
+  // One ran before they arrived, one may run while its neighbour's time is not above theirs.
   expect(busy.state.ran.filter((client) => client === "hostile").length).toBeLessThanOrEqual(2);
   await Promise.all(hostile);
   expect(busy.state.ran).toHaveLength(102);
+});
+
+test("work that follows a task in the same turn of the event loop counts: a client waits for two such tasks of a neighbour", async () => {
+  const state = { nowMs: 1_000, ran: [] as string[] };
+  const order = new FairOrder<Task, string>({
+    nowMs: () => state.nowMs,
+    async run({ client, costMs }) {
+      await undefined;
+      state.nowMs += costMs;
+      state.ran.push(client);
+      return client;
+    },
+    clientOf: ({ client }) => client,
+    refuse: () => "refused",
+  });
+  // As a server calls them: the work of a request is done before the next one that has arrived.
+  const call = async (client: string) => {
+    const result = order.run({ client, costMs: 10 });
+    for (let n = 0; n < 5; n += 1) await undefined;
+    return { result };
+  };
+  const mixed = [await call("other"), await call("hostile"), await call("other")];
+  for (const { result } of mixed) await result;
+  state.ran.length = 0;
+  const hostile: (string | Promise<string>)[] = [];
+  for (let n = 0; n < 40; n += 1) hostile.push((await call("hostile")).result);
+  expect(await (await call("own")).result).toBe("own");
+  expect(state.ran.indexOf("own")).toBeLessThanOrEqual(2);
+  await Promise.all(hostile);
+  expect(state.ran).toHaveLength(41);
+});
+
+test("tasks of one client in one turn of the event loop take 4 ms and the rest of the one that runs, then the loop reads the sockets", async () => {
+  const { state, run } = start();
+  const results = Array.from({ length: 64 }, () => run("a", 1.5));
+  expect(state.ran.length).toBe(3);
+  await setImmediate();
+  await Promise.all(results);
+  expect(state.ran.length).toBe(64);
 });
 
 test("a client waits with 1,024 tasks at most, and with none that finds no room; others still wait", async () => {
@@ -81,13 +124,53 @@ test("a client waits with 1,024 tasks at most, and with none that finds no room;
   await makeBusy({ run });
   held.length = 0;
   const hostile = Array.from({ length: 1_100 }, () => run("hostile"));
-  expect(hostile.slice(1_024)).toEqual(Array.from({ length: 76 }, () => "refused: client"));
-  expect(run("roomless")).toBe("refused: total");
+  const roomless = run("roomless");
   const own = run("own");
-  expect(own).toBeInstanceOf(Promise);
   expect(held).toEqual([...Array.from({ length: 1_024 }, () => "hostile"), "roomless", "own"]);
   expect(await own).toBe("own");
-  expect(new Set(await Promise.all(hostile.slice(0, 1_024)))).toEqual(new Set(["hostile"]));
+  expect(await roomless).toBe("refused: total");
+  expect(await Promise.all(hostile)).toEqual([
+    ...Array.from({ length: 1_024 }, () => "hostile"),
+    ...Array.from({ length: 76 }, () => "refused: client"),
+  ]);
+});
+
+test("refusals take their client's turns, ahead of its tasks that wait: no other client waits for them", async () => {
+  const state = { nowMs: 1_000, ended: [] as string[] };
+  const end = (result: string, costMs: number) => {
+    state.nowMs += costMs;
+    state.ended.push(result);
+    return result;
+  };
+  const order = new FairOrder<Task, string>({
+    nowMs: () => state.nowMs,
+    run: ({ client, costMs }) => end(client, costMs),
+    clientOf: ({ client }) => client,
+    hold: (_, client) => (client === "roomless" ? "client" : undefined),
+    refuse: ({ client }) => end(`${client} refused`, 0.1),
+  });
+  const run = (client: string) => order.run({ client, costMs: 0.3 });
+  await makeBusy({ run });
+  state.ended.length = 0;
+  const refused = Array.from({ length: 500 }, () => run("roomless"));
+  expect(state.ended).toEqual([]);
+  const own = Array.from({ length: 10 }, () => run("own"));
+  await Promise.all(own);
+  // As much time for refusals as for its tasks.
+  expect(state.ended.filter((result) => result === "roomless refused").length).toBeLessThanOrEqual(33);
+  await Promise.all(refused);
+  expect(state.ended).toHaveLength(510);
+});
+
+test("an endless series of cheap tasks does not run in one turn of the event loop", async () => {
+  const { state, run } = start();
+  let inTurn = 0;
+  while (run("a", 0.02) === "a") inTurn += 1;
+  // 2 ms until the thread counts as busy, and 4 ms of the turn.
+  expect(inTurn).toBeLessThanOrEqual(310);
+  await setImmediate();
+  expect(state.ran).toHaveLength(inTurn + 1);
+  expect(run("a", 0.02)).toBe("a");
 });
 
 test("a task that throws rejects its own result, and the next one runs", async () => {
@@ -104,6 +187,35 @@ test("a task that throws rejects its own result, and the next one runs", async (
   });
   expect(() => failing.run(true)).toThrow("failed");
   expect(failing.run(false)).toBe(true);
+});
+
+test("a waiting task that throws rejects its own result, and the next one runs", async () => {
+  const state = { nowMs: 1_000 };
+  const order = new FairOrder<Task, string>({
+    nowMs: () => state.nowMs,
+    run({ client, costMs }) {
+      state.nowMs += costMs;
+      if (client === "failing") throw new Error("failed");
+      return client;
+    },
+    clientOf: ({ client }) => client,
+    refuse: () => "refused",
+  });
+  const run = (client: string) => order.run({ client, costMs: 0.3 });
+  await makeBusy({ run });
+  const [failing, own] = [run("failing"), run("own")];
+  await expect(failing).rejects.toThrow("failed");
+  expect(await own).toBe("own");
+});
+
+test("4,096 tasks of all clients wait at most, however many clients there are", async () => {
+  const { run } = start();
+  await makeBusy({ run });
+  const waiting = Array.from({ length: 4_096 }, (_, n) => run(`client ${n % 5}`, 0.01));
+  const another = run("another");
+  expect(await another).toBe("refused");
+  expect(new Set(await Promise.all(waiting)).has("refused")).toBe(false);
+  expect(await run("another")).toBe("another");
 });
 
 test("over random backlogs each task runs once, a client's in its order, and two that wait get equal time within one task", async () => {

@@ -65,6 +65,15 @@ test("in a full queue a client with fewer tasks takes the place of the last one 
   expect(started).toEqual(["a1", "a2", "b1", "a3", "a4"]);
 });
 
+test("in a full queue no client takes a place that would leave the other with fewer", async () => {
+  const { run, end } = tasks(new FairTurns({ ...limits, waiting: 3 }));
+  const running = [run("a", "a1"), run("a", "a2")];
+  const waiting = [run("a", "a3"), run("a", "a4"), run("b", "b1")];
+  expect(await run("b", "b2")).toBeUndefined();
+  for (const name of ["a1", "a2", "b1", "a3", "a4"]) await end(name);
+  expect(await Promise.all([...running, ...waiting])).toEqual(["a1", "a2", "a3", "a4", "b1"]);
+});
+
 test("a client without waiting tasks takes no turn from one that waits", async () => {
   const { run, end, started } = tasks(
     new FairTurns({ running: 3, waiting: 4, perClient: { running: 2, waiting: 3 } }),

@@ -8,6 +8,7 @@ export const apiKeyItems: OwnedItems<ApiKey, ApiKeyChanges & Partial<ApiKey>> = 
     ...base,
     apiKeyId: `key-${n}`,
     name: `Key ${n} 'quoted' 🎈`,
+    description: n % 2 === 0 ? null : `for app ${n}`,
     prefix: `svc_${n}`,
     scopes: n % 2 === 0 ? ["read"] : ["write", "push"],
     appId: n % 2 === 0 ? null : `app-${n}`,
@@ -21,6 +22,7 @@ export const apiKeyItems: OwnedItems<ApiKey, ApiKeyChanges & Partial<ApiKey>> = 
   optionalText: "appId",
   allChanges: {
     name: "N",
+    description: "D",
     scopes: ["signers"],
     appId: null,
     active: true,

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import type { ApiKeyStore, UsageRow } from "../../src/api-keys/api-key-store.ts";
-import { USAGE_DAYS } from "../../src/api-keys/usage.ts";
+import { type ApiKeyStore, USAGE_DAYS, type UsageRow } from "../../src/api-keys/api-key-store.ts";
 import type { AuditEntry, AuditStore } from "../../src/audit/audit-store.ts";
 import { makeSecret } from "../management/owned-store-contract.ts";
 import { ManualClock } from "../support/clock.ts";

@@ -16,7 +16,7 @@ let file: ReturnType<typeof openStateFile>;
 let clock: ManualClock;
 let monotonicMs: number;
 let custody: Uint8Array;
-/** The node whose lookup is tested: what it learns of others, and whether its state answers in time. */
+/** The node whose lookup is tested: what it learns of others, and whether its state responds in time. */
 let signals: NodeSignals;
 let isAway: boolean;
 let lookup: KeyLookup;
@@ -64,7 +64,7 @@ const faultOfRead = () =>
   );
 
 describe("a key that a read has found", () => {
-  test("is used for two seconds without the store, and after them while the store does not answer", async () => {
+  test("is used for two seconds without the store, and after them while the store does not respond", async () => {
     await use();
     monotonicMs = 1_999;
     expect(isKnown()).toBe(true);
@@ -84,11 +84,21 @@ describe("a key that a read has found", () => {
     expect(await faultOfRead()).toBeInstanceOf(StateUnavailable);
   });
 
+  test("is forgotten once the store does not find it, also while the store does not respond after that", async () => {
+    await use();
+    const { ownerFid, apiKeyId } = key;
+    expect(await store.delete({ id: apiKeyId, ownerFid, nowSecs: NOW_SECS })).toBeUndefined();
+    expect(await lookup.findForRead(text)).toBeUndefined();
+    expect(isKnown()).toBe(false);
+    isAway = true;
+    expect(await faultOfRead()).toBeInstanceOf(StateUnavailable);
+  });
+
   test("is not used while the node has no lease: it may have missed a deletion", async () => {
     await use();
     signals.actFor(1_000, process.hrtime.bigint() - 2_000_000_000n);
     expect(isKnown()).toBe(false);
-    // A state that answers is asked each time.
+    // A state that responds is asked each time.
     expect(await lookup.findForRead(text)).toMatchObject({ apiKeyId: key.apiKeyId });
     expect(isKnown()).toBe(false);
     isAway = true;
@@ -124,7 +134,7 @@ describe("a key that a read has found", () => {
     expect(await lookup.findForRead(text)).toBeUndefined();
   });
 
-  test("ends with another custody address while the store does not answer", async () => {
+  test("ends with another custody address while the store does not respond", async () => {
     await use();
     isAway = true;
     custody = new Uint8Array(20).fill(9);

@@ -42,6 +42,7 @@ test("a new key has every field, and its text is in this one response and nowher
     api_key_id: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{16}$/),
     owner_fid: 3,
     name: "backend",
+    description: null,
     prefix: expect.stringMatching(/^svc_[1-9A-HJ-NP-Za-km-z]{8}$/),
     scopes: ["read", "write"],
     app_id: null,
@@ -68,6 +69,11 @@ test("a new key has every field, and its text is in this one response and nowher
   expect(await readWith(secret)).toBe(200);
 });
 
+test("a creation ignores `active`, which only an update sets", async () => {
+  const { api_key: key } = await created({ ...fields, active: "no" });
+  expect(key).toMatchObject({ active: true, inactive_reason: null });
+});
+
 test("copies of one signed request make one key, and an owner has at most 25", async () => {
   const call = { method: "POST", path, body: fields } as const;
   const headers = await signed.sign(call);
@@ -90,7 +96,7 @@ test.each([
     "scopes must be a list of at least one of read, write, signers, webhooks, apps, push",
     { name: "x", scopes: ["all"] },
   ],
-  ["scopes must not name a scope twice", { name: "x", scopes: ["read", "read"] }],
+  ["scopes must not name an entry twice", { name: "x", scopes: ["read", "read"] }],
   ["name must have 1 to 128 characters", { name: "", scopes: ["read"] }],
   ["expires_at must be in the future", { ...fields, expires_at: 1 }],
   ["units_per_minute must be at most 60000", { ...fields, units_per_minute: 60_001 }],
@@ -101,7 +107,7 @@ test.each([
   expect(await create(body)).toEqual({ status: 400, body: { message } });
 });
 
-test("an update changes what is given alone, and only for the owner", async () => {
+test("an update changes only the given fields, and only for the owner", async () => {
   const { api_key: key } = await created();
   const { api_key_id } = key;
   clock.advanceSecs(5);

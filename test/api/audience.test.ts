@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createAudienceService } from "../../src/push/audience-service.ts";
+import { estimateSend } from "../../src/push/estimate.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { CLIENT_A, CLIENT_B, details, startPushApi } from "../support/push.ts";
 import { nested, startPushClient } from "../support/push-client.ts";
@@ -197,6 +198,29 @@ describe("a send by the owner", () => {
     const second = await ended((await send(named)).body.campaign_id);
     expect(second.success_count + second.failure_count).toBe(all.tokens - all.sent_before);
     expect(second.not_attempted).toEqual({ duplicate: all.sent_before });
+  });
+
+  test("an estimate whose time is over reads no further page", async () => {
+    const stores = localStores(api.state);
+    const timeout = new AbortController();
+    let pages = 0;
+    const tokens = {
+      ...stores.tokens,
+      async listAudience() {
+        pages += 1;
+        if (pages === 2) timeout.abort(new Error("too late"));
+        return Array.from({ length: 2000 }, (_, at) => ({ fid: at, clientFid: 1, host: "h" }));
+      },
+    };
+    const audience = { targetFids: [], excludeFids: [], followingFid: null };
+    const estimated = estimateSend(
+      { tokens, campaigns: stores.campaigns, followersAmong: () => new Set() },
+      APP_ID,
+      { audience, uuid: undefined },
+      timeout.signal,
+    );
+    await expect(estimated).rejects.toThrow("too late");
+    expect(pages).toBe(2);
   });
 
   test("an estimate that takes too long is 503, and too many at once are refused at once", async () => {

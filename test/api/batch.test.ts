@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { exactFids } from "../../src/api/native/batch/fids.ts";
+import { exactFids } from "../../src/api/operations/batch.ts";
 import { MessageType, ReactionType } from "../../src/protocol/wire/generated/message.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { registerEvent, signerEvent, transferEvent } from "../support/events.ts";

@@ -143,13 +143,11 @@ test("metrics and status report sends", async () => {
   for (const line of [
     `svc_send_tokens_total{host="${host}",outcome="success"} 1`,
     `svc_send_tokens_total{host="${host}",outcome="failure"} 1`,
-    `svc_send_calls_total{host="${host}",outcome="response"} 1`,
     'svc_send_call_seconds_bucket{le="+Inf"} 1',
     "svc_send_call_seconds_count 1",
     "svc_send_calls_in_flight 0",
     "svc_send_batches_waiting 0",
     "svc_send_queue_age_seconds 0",
-    "svc_send_campaigns_running 0",
     "svc_send_hosts_down 0",
   ]) {
     expect(text).toContain(`${line}\n`);

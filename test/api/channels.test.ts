@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { importRegistry } from "../../src/import/channels/import-registry.ts";
+import { importRegistry } from "../../src/import/channel-registry.ts";
 import { MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signMessage } from "../support/messages.ts";

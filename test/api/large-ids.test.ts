@@ -149,7 +149,7 @@ async function responseTo({ path, params, access }: Read, ids: Values): Promise<
   return fetch(`${signed.api.url}${path}?${query.join("&")}`, { headers });
 }
 
-test("every read with every id parameter at the limits of numbers is 200, 404 or 400, and no id stands for another", async () => {
+test("every read with every id parameter at the limits of numbers is 200, 404 or 400, and no id is taken for another", async () => {
   const wrong: string[] = [];
   let requests = 0;
   for (const read of reads) {

@@ -5,7 +5,7 @@ import declared from "./route-cache.json";
 
 /**
  * Which caches may store the response of each GET route is a decision, recorded in `route-cache.json`; a new route
- * must be added there. `shared` is only for a handler that reads the index alone: no state, no header, no random
+ * must be added there. `shared` is only for a handler that reads only the index: no state, no header, no random
  * data.
  */
 test("every GET route has an explicit cache decision", async () => {

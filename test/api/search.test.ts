@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { MessageType } from "../../src/protocol/wire/generated/message.ts";
-import { type CastRef, hashesOfCasts } from "../../src/read/hydrate/cast-ids.ts";
+import { type CastRef, hashesOfCasts } from "../../src/read/hydrate/casts.ts";
 import type { TimedKey } from "../../src/read/queries/ordered-page.ts";
 import { castSearch, castSearchCursor } from "../../src/read/queries/search/cast-search.ts";
 import { searchQuery } from "../../src/read/queries/search/search-query.ts";

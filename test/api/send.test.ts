@@ -201,7 +201,7 @@ describe("the response", () => {
   }, 15_000);
 
   test.each(["respond-async", "Respond-Async; wait=5", "wait=10, respond-async", "respond-async=1"])(
-    "with Prefer: %s comes at once, and the campaign runs on",
+    "with Prefer: %s arrives at once, and the campaign runs on",
     async (prefer) => {
       await using api = await startSendApi();
       const gate = Promise.withResolvers<void>();

@@ -465,7 +465,7 @@ describe("order of validation", () => {
     });
   });
 
-  test("a signature comes before the key, the key before the allowlist, the allowlist before the event", async () => {
+  test("a signature is checked before the key, the key before the allowlist, the allowlist before the event", async () => {
     const appId = await push.createApp({ signer_fid_allowlist: [CLIENT_B] });
     const nobody = makeSigner("nobody");
     const messageOf = async (body: unknown) => (await push.post(body, appId)).body.message;
@@ -490,7 +490,7 @@ describe("order of validation", () => {
   });
 
   test.each(["GET", "PUT", "DELETE", "PATCH"])(
-    "%s is no route, in the shape of this path",
+    "%s is not a route, in the shape of this path",
     async (method) => {
       for (const path of [`/frame/webhook/${push.appId}`, "/frame/webhook", "/frame/webhook/"]) {
         const response = await fetch(`${push.signed.api.url}/v2/svc${path}`, { method });

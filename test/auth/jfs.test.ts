@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { verifyJsonFarcasterSignature } from "@farcaster/miniapp-node";
 import fc from "fast-check";
-import { activeKeysFromIndex } from "../../src/auth/app-keys.ts";
-import { createEnvelopeVerifier } from "../../src/auth/jfs.ts";
+import { activeKeysFromIndex, createEnvelopeVerifier } from "../../src/auth/jfs.ts";
 import { ok } from "../../src/lib/result.ts";
 import { ManualClock } from "../support/clock.ts";
 import {
@@ -80,6 +79,14 @@ describe("valid envelopes", () => {
     expect(passes(envelope)).toBe(true);
     expect(await isOfficiallyValid(envelope)).toBe(true);
   });
+});
+
+test("the smallest fid, 1, passes", () => {
+  const first = createEnvelopeVerifier({
+    activeKeyOf: (fid) => (fid === 1 ? { requestFid: CLIENT } : undefined),
+    clock: new ManualClock(DEFAULT_NOW_SECS),
+  });
+  expect(first(officialEnvelope(1, signer, payload), [])).toMatchObject({ ok: true, value: { fid: 1 } });
 });
 
 describe("rejects envelopes with one fault", () => {

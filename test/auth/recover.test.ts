@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import fc from "fast-check";
 import { recoverAddress } from "viem";
-import { recoverSigner } from "../../src/auth/recover.ts";
+import { recoverSigner } from "../../src/auth/typed-data.ts";
 import { makeWallet, signDigest } from "../support/messages.ts";
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;

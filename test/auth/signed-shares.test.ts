@@ -6,13 +6,18 @@ import { type SignedApi, startSignedApi, type TestCall } from "../support/signed
 const STRANGER = { "x-forwarded-for": "203.0.113.1" };
 const OWNER = { "x-forwarded-for": "2001:db8::1" };
 const NEIGHBOUR = { "x-forwarded-for": "2001:db8::2" };
+/** Small ones, which do not refill during a test. */
+const SIGNED = {
+  signedChanges: { perMinute: 1, burst: 4 },
+  signedReads: { perMinute: 1, burst: 7 },
+} as const;
 const create: TestCall = { method: "POST", path: "/session", body: newSessionKey().body };
 
 let signed: SignedApi;
 beforeAll(async () => {
   signed = await startSignedApi({
     settings: [`service.public_url=${SESSION_ORIGIN}`],
-    shares: SHARES,
+    shares: { ...SHARES, ...SIGNED },
     http: { trusted_proxies: ["127.0.0.0/8"] },
   });
 });
@@ -50,13 +55,14 @@ test("session.create has a share per client: a stranger's flood leaves no row, a
 });
 
 test("an IPv6 /64 has one share; changes and reads have shares of their own", async () => {
-  await flood({ method: "POST", path: "/frame/app" }, OWNER);
   const app: TestCall = {
     method: "POST",
     path: "/frame/app",
     body: { name: "App", app_url: "https://app.example/" },
   };
-  expect((await signed.send(app, { ...(await signed.sign(app)), ...NEIGHBOUR })).status).toBe(429);
   const list: TestCall = { method: "GET", path: "/frame/app/list" };
+  expect(await flood(app, OWNER)).toBe(SIGNED.signedChanges.burst);
+  expect((await signed.send(app, { ...(await signed.sign(app)), ...NEIGHBOUR })).status).toBe(429);
   expect((await signed.send(list, { ...(await signed.sign(list)), ...NEIGHBOUR })).status).toBe(200);
+  expect(await flood(list, OWNER)).toBe(SIGNED.signedReads.burst - 1);
 });

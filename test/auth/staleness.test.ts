@@ -4,7 +4,7 @@ import { makeSigner } from "../support/messages.ts";
 import { CLIENT_A, type PushApi, startPushApi, USER } from "../support/push.ts";
 import { createSession, sessionHeaders } from "../support/sessions.ts";
 
-/** An index that lags behind its upstream node may have only a former owner of an fid, and not its newest keys. */
+/** An index that lags behind its upstream node may have only an earlier owner of an fid, and not its newest keys. */
 
 let push: PushApi;
 let stale: string | undefined;

@@ -37,7 +37,7 @@ async function register({ page, goto }: ConsolePage, name: string) {
   return { appId, secret };
 }
 
-/** The answers of the API to the page's requests about apps. */
+/** The responses of the API to the page's requests about apps. */
 function answersOf(page: Page): string[] {
   const answers: string[] = [];
   page.on("response", async (response) => {
@@ -49,7 +49,7 @@ function answersOf(page: Page): string[] {
 
 describe("a mini app", () => {
   consoleTest(
-    "check 20: its secret is shown once, copied, and gone after leaving; sessions never see it; a reveal is one prompt",
+    "check 20: its secret is shown once, copied, and cleared after leaving; sessions never see it; a reveal is one prompt",
     async (open) => {
       const one = await open();
       const { page } = one;
@@ -68,7 +68,7 @@ describe("a mini app", () => {
       await page.getByRole("heading", { name: "Register a mini app" }).waitFor();
       expect(await page.content()).not.toMatch(SECRET);
       await one.goto(`/console/manage/apps/${appId}?tab=secrets`);
-      await page.locator("[data-secret-row]").waitFor();
+      await page.locator("li[data-secret]").waitFor();
       expect(await page.content()).not.toMatch(SECRET);
       expect(answers.length).toBeGreaterThan(1);
       for (const answer of answers) {
@@ -89,8 +89,8 @@ describe("a mini app", () => {
       wallet.declines = [];
       await page.getByRole("button", { name: "Rotate" }).click();
       await sign(page);
-      await page.locator("[data-secret-row]").nth(1).waitFor();
-      expect((await page.locator("[data-secret]").textContent())?.trim()).not.toBe(secret);
+      await page.locator("li[data-secret]").nth(1).waitFor();
+      expect((await page.locator("[data-secret] code").last().textContent())?.trim()).not.toBe(secret);
       expect(await axeViolations(page)).toEqual([]);
       const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
       expect(stored).not.toMatch(SECRET);
@@ -101,7 +101,7 @@ describe("a mini app", () => {
       expect(await confirm.isDisabled()).toBe(true);
       await page.getByLabel("Type Bread club to confirm").fill("Bread club");
       await confirm.click();
-      await page.getByText("You have none yet.").waitFor();
+      await page.getByText("No mini apps yet.").waitFor();
     },
   );
 
@@ -114,7 +114,7 @@ describe("a mini app", () => {
       const { appId } = await register(one, "Bread club");
       await one.goto(`/console/manage/apps/${appId}`);
       await page.getByText(`/frame/webhook/${appId}`).waitFor();
-      await page.getByRole("button", { name: "Have 25 people add it" }).click();
+      await page.getByRole("button", { name: "Add 25 demo people" }).click();
       await page.locator('[data-total="25"]').waitFor();
       await page.getByRole("tab", { name: "Send" }).click();
 
@@ -141,7 +141,7 @@ describe("a mini app", () => {
       const figures = await page.locator("[data-figure]").allInnerTexts();
       expect(figures.reduce((sum, figure) => sum + Number(figure), 0)).toBe(estimate);
 
-      const phones = page.getByLabel("The phones of the demo").locator("[data-toast]");
+      const phones = page.getByLabel("Demo phones").locator("[data-toast]");
       await phones.waitFor();
       const plain = (text: string) => text.split("\n").filter((line) => !/^(now|\d+ s)?$/.test(line));
       expect(plain(await phones.innerText())).toEqual(plain(preview));

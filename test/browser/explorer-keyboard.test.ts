@@ -16,7 +16,7 @@ const focused = (page: Page, name: string) =>
   page.evaluate((attribute) => document.activeElement?.getAttribute(attribute), name);
 
 consoleTest(
-  "check 14: with the keyboard alone one finds a person, opens a cast and copies its curl",
+  "check 14: with only the keyboard a visitor finds a person, opens a cast and copies its curl",
   async (open) => {
     const { page, goto, origin } = await open();
     const cast = demoCast(41, { text: "found by the keyboard" });

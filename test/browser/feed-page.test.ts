@@ -19,9 +19,9 @@ async function openFeed(
     const origin = `http://127.0.0.1:${server.port}`;
     const shown = await open({
       origin,
-      // To enforce them the test would answer in the place of the server, and then the page may not read from this machine.
+      // To enforce them the test would respond in the place of the server, and then the page may not read from this machine.
       trustedTypes: false,
-      // The node has another origin than the page. An answer that fails is one of this test.
+      // The node has another origin than the page. A response that fails is one of this test.
       expects: [/^request to http:/, /Failed to load resource/],
     });
     // A list of permissions denies all others, and one of them lets a page read from this machine.
@@ -47,7 +47,7 @@ consoleTest(
       expect(new Set(hashes).size).toBe(hashes.length);
       expect(await page.locator("#status").textContent()).toBe("");
 
-      await page.getByText("Live").waitFor();
+      await page.getByText("Live", { exact: true }).waitFor();
       const signer_uuid = await importSignerOfPerson({ url: node }, { user: AUTHOR, owner: OWNER });
       const { secret } = await postAsPerson({ url: node }, OWNER, "/api_key", {
         name: "bot",
@@ -73,7 +73,7 @@ consoleTest(
 );
 
 consoleTest(
-  "examples/feed-page says what is wrong when a node does not answer, and reads when it is asked again",
+  "examples/feed-page says what is wrong when a node does not respond, and reads on retry",
   (open) =>
     openFeed(open, async ({ page }, origin, node) => {
       const feed = `${node}/v2/svc/feed/trending*`;

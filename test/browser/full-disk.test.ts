@@ -65,7 +65,7 @@ describe.skipIf(!HAS_BROWSER || !Bun.which("prlimit"))("while the disk takes no 
   const sessions = async () => (await ask<{ sessions: unknown[] }>("GET", "/session/list")).sessions.length;
 
   consoleTest(
-    "a session, a send and a signed preview are refused with 503 and leave nothing, a running campaign waits, reads go on; with room all of it works, and the page says each",
+    "a session, a send and a signed preview are refused with 503 and leave nothing, a running campaign waits, reads continue; with room all of it works, and the page says each",
     async (open) => {
       const { page, goto } = await open({ origin: node.url });
       await page.addInitScript((borrowed) => {

@@ -2,9 +2,8 @@ import { afterAll, expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { createWebAssets } from "../../src/console/assets.ts";
 import { bundleWeb } from "../../src/console/bundle.ts";
-import { compressFile } from "../../src/console/compress.ts";
-import { pageSettingsOf } from "../../src/console/page-settings.ts";
-import { consoleRoutes } from "../../src/console/routes.ts";
+import { consoleRoutes, pageSettingsOf } from "../../src/console/routes.ts";
+import { compressFile } from "../../src/console/web-build.ts";
 import { UserDataType } from "../../src/protocol/wire/generated/message.ts";
 import { configWith } from "../runtime/config.ts";
 import { postAsPerson } from "../support/demo-calls.ts";
@@ -226,7 +225,7 @@ const PICTURES = [
 ];
 
 consoleTest(
-  "check 12: images load only after they are asked for, over https alone, without a referrer",
+  "check 12: images load only after they are asked for, only over https, without a referrer",
   async (open) => {
     const { page, context, goto, origin } = await open({ expects: [/pictures\.example|demo\.example/] });
     const asked: { url: string; referrer: string | undefined }[] = [];

@@ -22,7 +22,7 @@ async function createKey(one: ConsolePage, name: string, scopes: readonly string
   const { page, goto } = one;
   await goto("/console/manage/keys");
   await page.getByLabel("Name").fill(name);
-  await page.getByLabel("Units a minute").fill("600");
+  await page.getByLabel("Units per minute").fill("600");
   // What was typed survives a reload.
   await page.reload();
   for (const scope of scopes) await page.getByRole("checkbox", { name: new RegExp(`^${scope}`) }).check();
@@ -49,20 +49,20 @@ describe("API keys", () => {
       const key = await createKey(one, "bot", []);
       expect((await call(one, key, "/user/bulk?fids=3")).status).toBe(200);
       await page.getByRole("button", { name: "I have stored it" }).click();
-      // The button is gone: a user of the keyboard goes on from the heading.
+      // The button no longer exists: a user of the keyboard continues from the heading.
       await focusComesTo(page, "API keys");
       expect(await page.content()).not.toContain(key);
       await page.getByRole("link", { name: "bot" }).click();
-      await page.getByRole("heading", { name: "Used for, in 30 days" }).waitFor();
-      await page.getByText("600 units and 120 writes a minute").waitFor();
+      await page.getByRole("heading", { name: "Usage, last 30 days" }).waitFor();
+      await page.getByText("600 units and 120 writes per minute").waitFor();
       await page.getByText("Settings", { exact: true }).click();
       await page.getByLabel("Last day").fill("2120-01-31");
-      await page.getByLabel("Writes a minute").fill("7");
+      await page.getByLabel("Writes per minute").fill("7");
       await page.getByRole("button", { name: "Sign and save" }).click();
       await confirm(one);
-      await page.getByText("600 units and 7 writes a minute").waitFor();
+      await page.getByText("600 units and 7 writes per minute").waitFor();
 
-      await page.getByRole("button", { name: "Rotate, old one ends now" }).click();
+      await page.getByRole("button", { name: "Rotate, old one expires now" }).click();
       await confirm(one);
       await focusComesToHeading(page, "Copy the key now");
       const rotated = ((await page.locator("[data-secret]").textContent()) ?? "").trim();
@@ -79,7 +79,7 @@ describe("API keys", () => {
       await page.getByRole("dialog").getByRole("textbox").fill("bot");
       await sign.click();
       await page.waitForURL("**/console/manage/keys");
-      await page.getByText("You have no key yet").waitFor();
+      await page.getByText("No API keys yet").waitFor();
       expect((await call(one, rotated, "/user/bulk?fids=3")).status).toBe(401);
       const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
       for (const text of [key, rotated]) expect(stored + page.url()).not.toContain(text);
@@ -136,6 +136,6 @@ describe("signers", () => {
     await page.getByRole("button", { name: "Remove" }).click();
     await page.getByRole("dialog").getByRole("textbox").fill(made.signer_uuid.slice(0, 8));
     await confirm(one);
-    await page.getByText("None yet.").waitFor();
+    await page.getByText("No managed signers yet.").waitFor();
   });
 });

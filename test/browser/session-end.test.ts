@@ -13,7 +13,7 @@ import type { ConsolePage } from "./support/page.ts";
 import { HAS_BROWSER } from "./support/shared.ts";
 import { injectWallet } from "./support/wallet.ts";
 
-/** Ends of sessions that nobody asks for, on a node of two workers whose network goes on. */
+/** Ends of sessions that no request asks for, on a node of two workers whose network keeps changing. */
 
 const SOLD = 500;
 const OVER = 501;
@@ -48,7 +48,7 @@ describe.skipIf(!HAS_POSTGRES || !HAS_BROWSER)("check 22: without its owner's do
     await page.getByLabel("Name").fill("A key for the bakery");
   }
 
-  /** Refreshes again and again, so that both workers answer. The form keeps its text when the session has ended. */
+  /** Refreshes again and again, so that both workers respond. The form keeps its text when the session has ended. */
   async function findsItEnded({ page }: ConsolePage, times: number): Promise<void> {
     const ended = page.getByRole("heading", { name: "Your session has ended" });
     for (let round = 0; round < times && !(await ended.isVisible()); round++) {

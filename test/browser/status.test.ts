@@ -10,7 +10,7 @@ import { shiftOf, watchShifts } from "./support/layout-shifts.ts";
 import { settled, setVisibility } from "./support/page.ts";
 import { HAS_BROWSER } from "./support/shared.ts";
 
-/** A node that is no demo network, which these tests stop and start. */
+/** A node that is not a demo network, which these tests stop and start. */
 const dir = tempDir();
 const dataDir = join(dir.path, "data");
 const backups = join(dir.path, "backups");
@@ -69,7 +69,7 @@ consoleTest(
     );
     expect(await shown()).toEqual(expected);
     await goto("/console/status");
-    await page.getByText("It serves current data.").waitFor();
+    await page.getByText("Up to date.").waitFor();
     expect(await shown()).toEqual(expected);
   },
 );
@@ -244,7 +244,7 @@ describe("a node that hangs", () => {
           .first()
           .waitFor();
         expect(await page.getByText("Ready", { exact: true }).count()).toBe(0);
-        expect(await page.getByText("current data").count()).toBe(0);
+        expect(await page.getByText("Up to date").count()).toBe(0);
         expect(await page.locator(".card.old").count()).toBeGreaterThan(0);
         // The request that is under way is given up.
         await page.clock.fastForward(10_000);
@@ -260,7 +260,7 @@ describe("a node that hangs", () => {
     await page.clock.install();
     await goto("/console/stream");
     await page.route("**/console/demo/pulse", () => new Promise(() => undefined));
-    await page.getByRole("button", { name: "Make something happen" }).click();
+    await page.getByRole("button", { name: "Generate activity" }).click();
     await page.clock.fastForward(10_000);
     await page.getByText("It may still have done it").waitFor();
   });
@@ -280,7 +280,7 @@ describe("check 34: the operator's page", () => {
     await page.goto(`${node.url}/console/operator#code=wrong`);
     await page.getByText("It did not open.").waitFor();
     expect(page.url()).toBe(`${node.url}/console/operator`);
-    expect(await page.getByText("asks for an API key").count()).toBe(0);
+    expect(await page.getByText("requires an API key").count()).toBe(0);
   });
 
   consoleTest(
@@ -304,12 +304,12 @@ describe("check 34: the operator's page", () => {
       const stored = await page.evaluate(
         () =>
           new Promise<{ isExtractable: boolean; texts: string }>((resolve) => {
-            const opening = indexedDB.open("operator");
+            const opening = indexedDB.open("console");
             opening.onsuccess = () => {
-              const asked = opening.result.transaction("session").objectStore("session").getAll();
+              const asked = opening.result.transaction("sessions").objectStore("sessions").getAll();
               asked.onsuccess = () =>
                 resolve({
-                  isExtractable: (asked.result[0] as { key: CryptoKey }).key.extractable,
+                  isExtractable: (asked.result[0] as { privateKey: CryptoKey }).privateKey.extractable,
                   texts: JSON.stringify([{ ...localStorage }, { ...sessionStorage }, asked.result]),
                 });
             };
@@ -331,7 +331,7 @@ describe("check 34: the operator's page", () => {
     await page.getByRole("button", { name: "Back up now" }).click();
     await page.getByRole("cell", { name: "verified" }).waitFor();
 
-    await page.getByLabel("Reason, which everybody sees").last().fill("the receiver moves");
+    await page.getByLabel("Reason, which everyone sees").last().fill("the receiver moves");
     await page.getByRole("button", { name: "Pause deliveries" }).click();
     await page.getByRole("button", { name: "Resume deliveries" }).waitFor();
     expect(await axeViolations(page)).toEqual([]);
@@ -353,10 +353,10 @@ describe("check 34: the operator's page", () => {
     await page.getByText("This page is locked").waitFor();
   });
 
-  consoleTest("on a demo network everybody may look and nobody may change", async (open) => {
+  consoleTest("on a demo network everybody may look and no visitor may change", async (open) => {
     const { page, goto } = await open({ width: 390 });
     await goto("/console/operator");
-    await page.getByText("everybody may look").waitFor();
+    await page.getByText("everyone can look").waitFor();
     await page.getByRole("heading", { name: "Threads" }).waitFor();
     await page.getByText("This data directory holds the demo network").waitFor();
     expect(await page.getByRole("button", { name: "Back up now" }).isDisabled()).toBe(true);

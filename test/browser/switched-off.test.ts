@@ -38,13 +38,13 @@ describe("a node that serves only some of the console", () => {
       expect([path, response?.status(), await page.locator("h1").textContent()]).toEqual([
         path,
         404,
-        "There is no such page",
+        "Page not found",
       ]);
       expect(await page.locator('nav [aria-current="page"]').count()).toBe(0);
     }
     await goto("/");
     await page.getByText("copy the call behind any view.").waitFor();
-    expect(await page.getByText(/borrow a demo person/).count()).toBe(0);
+    expect(await page.getByText(/sign in as a demo person/).count()).toBe(0);
     const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
     expect(await links.allInnerTexts()).toEqual(["Explore", "Status", "API"]);
     await page.getByRole("heading", { name: "Trending now" }).waitFor();
@@ -52,7 +52,7 @@ describe("a node that serves only some of the console", () => {
     expect(streams).toEqual([]);
   });
 
-  consoleTest("asks for an API key once, and then reads everything that it was refused", async (open) => {
+  consoleTest("requires an API key once, and then reads everything that it was refused", async (open) => {
     const { page, goto } = await open({ origin: node.url });
     await page.route("**/v2/**", async (route) => {
       // Any key will do: the test is about what the page asks again.
@@ -64,7 +64,7 @@ describe("a node that serves only some of the console", () => {
     await goto("/console");
     await settled(page);
     expect(await page.getByText("a valid API key is required").count()).toBeGreaterThan(1);
-    await page.getByLabel(/This node asks for an API key/).fill("pasted");
+    await page.getByLabel(/This node requires an API key/).fill("pasted");
     await page.getByRole("button", { name: "Use it" }).click();
     await page.getByText("a valid API key is required").first().waitFor({ state: "detached" });
     await page.waitForFunction(() => !document.body.textContent?.includes("a valid API key is required"));

@@ -24,7 +24,7 @@ interface KeyJson {
 
 const read = (apiKey: string) => sdkClient(node.url, { apiKey }).fetchBulkUsers({ fids: [OWNER] });
 
-test("the text of a key is alone on stdout, once; list, get and update do not contain it", async () => {
+test("only the text of a key is on stdout, once; list, get and update do not contain it", async () => {
   const created = await node.as(OWNER, ["api-key", "create", "--name", "bot ☕", "--scopes", "read,write"]);
   expect(created.exitCode).toBe(0);
   const secret = created.out.trim();
@@ -61,9 +61,9 @@ test("a key is rotated, deactivated, activated and deleted", async () => {
   expect((await read(second)).users).toHaveLength(1);
   const changed = async (...args: string[]) =>
     ((await node.json(OWNER, ["api-key", "update", id, ...args])) as unknown as { api_key: KeyJson }).api_key;
-  expect(await changed("--deactivate")).toMatchObject({ active: false });
+  expect(await changed("--no-active")).toMatchObject({ active: false });
   expect((await sdkError(read(second))).status).toBe(401);
-  expect(await changed("--activate", "--no-app", "--no-units-per-minute")).toMatchObject({
+  expect(await changed("--active", "--no-app", "--no-units-per-minute")).toMatchObject({
     active: true,
     app_id: null,
     units_per_minute: 60_000,

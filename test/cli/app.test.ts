@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
-import { recordsTable, recordTable } from "../../src/cli/management-table.ts";
-import { isPlainOverNetwork, listenerUrl, nodeUrl } from "../../src/cli/node-url.ts";
+import { isPlainOverNetwork, listenerUrl, nodeUrl } from "../../src/cli/client/node-url.ts";
+import { recordsTable, recordTable } from "../../src/cli/operations/table.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";
 import {
   ALLOWED_URL,

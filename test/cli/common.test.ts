@@ -42,7 +42,7 @@ test("a failing start closes its opened parts, then throws its fault", async () 
   expect(did).toEqual(["opened", "closed"]);
 });
 
-test("a shutdown during the start waits for the start, and is no failure", async () => {
+test("a shutdown during the start waits for the start, and is not a failure", async () => {
   const { common, did, open } = recorded();
   const running = runService(common, async () => {
     open();

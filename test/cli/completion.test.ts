@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createProgram } from "../../src/cli/program.ts";
 import { bashCompletion } from "../../src/cli/shell/bash-completion.ts";
-import { allCommands, commandTree } from "../../src/cli/shell/command-tree.ts";
+import { allCommands, commandTree, knownValues } from "../../src/cli/shell/command-tree.ts";
 import { fishCompletion } from "../../src/cli/shell/fish-completion.ts";
-import { knownValues } from "../../src/cli/shell/known-values.ts";
 import { zshCompletion } from "../../src/cli/shell/zsh-completion.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import { SCOPES } from "../../src/http/caller.ts";
@@ -138,7 +137,7 @@ offer() {
 zle -N offer; bindkey '^T' offer
 `;
 test.skipIf(zsh === null)(
-  "zsh completes commands, options and values, behind options with values",
+  "zsh completes commands, options and values, after options with values",
   async () => {
     const dir = mkdtempSync(join(tmpdir(), "svc-zsh-"));
     try {

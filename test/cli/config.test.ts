@@ -23,7 +23,7 @@ test("config print shows the merged settings of file, environment and flags with
   const env = { SVC_HTTP_PORT: "2", SVC_CHAIN_L1_RPC_URL_FILE: join(dir.path, "rpc") };
   const place = { cwd: dir.path, env };
   const flags = ["--port", "3", "--set", "net.allow_cidrs=10.0.0.0/8,fd00::/8", "--set", "hub.port=0"];
-  // Global flags stand before or after the command.
+  // Global flags are valid before or after the command.
   const before = await run([...flags, "config", "print"], place);
   const after = await run(["config", "print", ...flags], place);
   expect(after).toEqual(before);

@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { indexPath } from "../../src/db/index/database.ts";
 import { statePath } from "../../src/db/state/database.ts";
-import { writeRecords } from "../../src/import/record-writer.ts";
 import { accountRecords } from "../support/node.ts";
+import { writeRecords } from "../support/record-writer.ts";
 import { type Ended, emptyDir, run, withFileLimit } from "./run.ts";
 
 /** A data directory that an import has filled, with an unused state. */
@@ -84,7 +84,9 @@ describe("migrate --verify", () => {
     using dir = await filledDir();
     {
       using state = new Database(statePath(dir.data));
-      state.run("INSERT INTO secrets (holder, uid, value, created_at) VALUES ('nobody', 'u', 'v', 1)");
+      state.run(
+        "INSERT INTO secrets (holder, uid, value, digest, created_at) VALUES ('nobody', 'u', 'v', x'00', 1)",
+      );
       using index = new Database(indexPath(dir.data));
       index.run("UPDATE totals SET count = count + 1 WHERE name = 'fids'");
     }

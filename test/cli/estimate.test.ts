@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { writeRecords } from "../../src/import/record-writer.ts";
 import { accountRecords } from "../support/node.ts";
+import { writeRecords } from "../support/record-writer.ts";
 import { makeChain } from "../support/upstream/chain.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
 import { UpstreamServer } from "../support/upstream/server.ts";
@@ -43,7 +43,7 @@ test("upstream estimate prints the numbers of the followed fids as JSON", async 
   expect(estimate.messages).toBeGreaterThan(0);
   expect(estimate.messages).toBeLessThanOrEqual(n ?? 0);
   expect(estimate.bytesWhileFilling).toBeGreaterThan(estimate.bytes);
-  // The answers of the followed node bound the time: one fid after another, each with at least 13 calls.
+  // The responses of the followed node bound the time: one fid after another, each with at least 13 calls.
   const alone = await run([...follow, "--set", "upstream.concurrency=1", "upstream", "estimate", "--json"]);
   const { fids, callMs, callSeconds, seconds } = JSON.parse(alone.out);
   expect(callMs).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { listenerUrl } from "../../src/cli/node-url.ts";
-import { probeUrl } from "../../src/cli/probe.ts";
+import { probeUrl } from "../../src/cli/client/healthcheck.ts";
+import { listenerUrl } from "../../src/cli/client/node-url.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";
 import { run } from "./run.ts";
 

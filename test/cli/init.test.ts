@@ -15,6 +15,7 @@ import { followedFids } from "../../src/config/fid-file.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { readSmallFile } from "../../src/config/small-file.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
+import { startDemoNode } from "../support/demo-node.ts";
 import { startNode } from "../support/program.ts";
 import { makeChain } from "../support/upstream/chain.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
@@ -42,11 +43,9 @@ describe("svc init by flags", () => {
     expect(ended.out).toEndWith("Next:\n  svc doctor\n  svc serve --demo\n");
     const file = join(dir.path, "svc.toml");
     expect(statSync(file).mode & 0o777).toBe(0o644);
-    await using started = await startNode({
-      command: compiledProgram,
+    await using started = await startDemoNode({
       dataDir: join(dir.path, "data"),
       args: ["--config", file],
-      demo: true,
     });
     expect((await fetch(`${started.url}/v2/svc/user?fid=3`)).status).toBe(200);
   }, 30_000);
@@ -54,6 +53,8 @@ describe("svc init by flags", () => {
   test("of followers writes their list beside the settings, and the node follows them", async () => {
     using dir = emptyDir();
     const flags = ["--followers-of", "7", "--upstream", server.url, "--data-dir", `${dir.path}/data`];
+    // The script signs no blocks.
+    flags.push("--set", "trust.level=node");
     const ended = await run(["init", ...flags, "--json"], { cwd: dir.path });
     expect(ended).toMatchObject({ exitCode: 0, errors: "" });
     const said = JSON.parse(ended.out);
@@ -134,7 +135,7 @@ describe("svc init by flags", () => {
     expect(readdirSync(dir.path)).toEqual([]);
   });
 
-  test("without the upstream writes nothing, unless --no-estimate says that it need not answer", async () => {
+  test("without the upstream writes nothing, unless --no-estimate says that it need not respond", async () => {
     using dir = emptyDir();
     const flags = ["init", "--fids", "3,1,3", "--upstream", "http://127.0.0.1:1"];
     const ended = await run(flags, { cwd: dir.path });
@@ -253,7 +254,7 @@ describe("svc init on a terminal", () => {
     expect([data.dir, http.host]).toEqual([`${dir.path}/data`, "127.0.0.1"]);
   });
 
-  test("ends at Ctrl-C while the followed node does not answer", async () => {
+  test("ends at Ctrl-C while the followed node does not respond", async () => {
     using dir = emptyDir();
     const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
     const started = performance.now();

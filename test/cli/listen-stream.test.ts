@@ -36,7 +36,7 @@ function cast(text: string): void {
   bench.node.ingestMessage(signedCast(1, text, accountSigner(1), { timestamp }));
 }
 
-test("listen --stream prints the events of a node and goes on behind the last one after a break", async () => {
+test("listen --stream prints the events of a node and continues after the last one when the connection breaks", async () => {
   const child = Bun.spawn([...fromSources, "listen", "--stream", `${proxyUrl()}/?kinds=cast.created`], {
     env: { PATH: process.env.PATH ?? "" },
     stdout: "pipe",
@@ -73,3 +73,59 @@ test("listen --stream ends with the refusal of the node", async () => {
   expect(await child.exited).toBe(1);
   expect(await new Response(child.stderr).text()).toContain("text is not a valid RE2 regular expression");
 });
+
+/** Serves a response that never ends, as fast as its reader takes it, and counts its bytes. */
+async function endless(head: string, part: Buffer) {
+  const state = { sent: 0 };
+  const server = createServer((socket) => {
+    const write = () => {
+      while (!socket.destroyed) {
+        state.sent += part.length;
+        if (!socket.write(part)) break;
+      }
+    };
+    socket.once("data", () => {
+      socket.write(`HTTP/1.1 ${head}\r\n\r\n`);
+      write();
+    });
+    socket.on("drain", write);
+    socket.on("error", () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  return { state, url: `http://127.0.0.1:${port}/`, [Symbol.dispose]: () => server.close() };
+}
+
+const listenTo = (url: string) =>
+  Bun.spawn([...fromSources, "listen", "--stream", url], {
+    env: { PATH: process.env.PATH ?? "" },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+
+test("listen --stream reads as fast as its output is read", async () => {
+  const event = Buffer.from(`id: 1\nevent: cast.created\ndata: {"text":"${"x".repeat(900)}"}\n\n`.repeat(64));
+  using node = await endless("200 OK\r\nContent-Type: text/event-stream", event);
+  const child = listenTo(node.url);
+  const reader = child.stdout.getReader();
+  await reader.read();
+  // The buffers of both sockets and of the pipe are full once nothing has been sent for a while.
+  for (let before = -1, quiet = 0; quiet < 20; quiet = before === node.state.sent ? quiet + 1 : 0) {
+    before = node.state.sent;
+    await Bun.sleep(20);
+    if (node.state.sent > 200 * 2 ** 20) break;
+  }
+  expect(node.state.sent).toBeLessThan(100 * 2 ** 20);
+  child.kill("SIGKILL");
+  await child.exited;
+}, 30_000);
+
+test("listen --stream reads the beginning of a refusal that never ends", async () => {
+  using node = await endless("404 Not Found\r\nContent-Type: text/plain", Buffer.from("no ".repeat(30_000)));
+  const child = listenTo(node.url);
+  expect(await child.exited).toBe(1);
+  const message = await new Response(child.stderr).text();
+  expect(message).toContain("the node responded 404 no no no");
+  expect(message.length).toBeLessThan(1_000);
+}, 30_000);

@@ -1,16 +1,31 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chownSync } from "node:fs";
-import { ownNodeUrl } from "../../src/cli/node-url.ts";
+import {
+  getAdminRpcClient,
+  getInsecureHubRpcClient,
+  type HubError,
+  Message as TheirMessage,
+  OnChainEvent as TheirOnChainEvent,
+} from "@farcaster/hub-nodejs";
+import { ownNodeUrl } from "../../src/cli/client/node-url.ts";
+import { statePath } from "../../src/db/state/database.ts";
+import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { openDataDir } from "../../src/runtime/data-dir.ts";
 import { configWith } from "../runtime/config.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
+import { startDemoNode } from "../support/demo-node.ts";
+import { registerEvent } from "../support/events.ts";
+import { makeWallet, signedCast } from "../support/messages.ts";
+import { accountSigner } from "../support/node.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { run } from "./run.ts";
 
 const dir = tempDir();
 let node: RunningNode;
 beforeAll(async () => {
-  const args = ["--set", "service.ready_when_empty=false", "--set", "log.format=json"];
+  const settings = ["service.ready_when_empty=false", "log.format=json", "hub.admin=true"];
+  const args = settings.flatMap((setting) => ["--set", setting]);
   node = await startNode({ command: compiledProgram, dataDir: `${dir.path}/data`, args });
 }, 60_000);
 afterAll(async () => {
@@ -26,9 +41,51 @@ describe("a node without data and upstream, with service.ready_when_empty = fals
       503,
       {
         message:
-          "not_set_up: the node has no data and follows no node; svc init chooses the users that it serves",
+          "not_set_up: the node has no data and follows no node; svc init chooses the users that it serves, " +
+          "service.ready_when_empty = true makes it a network of its own",
       },
     ]);
+  });
+
+  test("refuses every submit with that reason, over gRPC and /v1, also that of an administrator", async () => {
+    const message = TheirMessage.decode(signedCast(1, "hello", accountSigner(1)));
+    const hub = getInsecureHubRpcClient(node.hubAddress);
+    const admin = await getAdminRpcClient(node.hubAddress);
+    const event = registerEvent(1, makeWallet("custody 1").address, { block: 1, at: 1_700_000_000 });
+    const results = [
+      await hub.submitMessage(message),
+      await hub.submitBulkMessages({ messages: [message] }),
+      await admin.submitOnChainEvent(TheirOnChainEvent.decode(OnChainEvent.encode(event).finish())),
+    ];
+    hub.$.close();
+    admin.close();
+    for (const result of results) {
+      const { errCode, message: reason } = result._unsafeUnwrapErr() as HubError;
+      expect([errCode, reason]).toEqual(["unavailable", expect.stringContaining("not_set_up: ")]);
+    }
+    const v1 = await fetch(`${node.url}/v1/submitMessage`, {
+      method: "POST",
+      headers: { "content-type": "application/octet-stream" },
+      body: TheirMessage.encode(message).finish(),
+    });
+    expect([v1.status, await v1.text()]).toEqual([503, expect.stringContaining("not_set_up: ")]);
+    expect((await fetch(`${node.url}/ready`)).status).toBe(503);
+  });
+
+  test("numbers no heights, and becomes a network of its own by that setting", async () => {
+    using other = tempDir();
+    const args = (isReady: boolean) => ["--set", `service.ready_when_empty=${isReady}`];
+    const start = (isReady: boolean) =>
+      startNode({ command: compiledProgram, dataDir: other.path, args: args(isReady) });
+    const logs = () => {
+      using state = new Database(statePath(other.path), { readonly: true });
+      return state.query("SELECT node_id FROM node_logs").all().length;
+    };
+    await (await start(false)).stop();
+    expect(logs()).toBe(0);
+    await using own = await start(true);
+    expect((await fetch(`${own.url}/ready`)).status).toBe(200);
+    expect(logs()).toBe(1);
   });
 });
 
@@ -93,10 +150,6 @@ test("the error of a second demo on the machine names all that it must set; then
   expect(said.map(([, variable]) => variable)).toEqual(["SVC_HTTP_PORT", "SVC_HUB_PORT"]);
   const sameData = await run(["--data-dir", `${dir.path}/data`, "serve", "--demo"]);
   expect(sameData.errors).toContain("name another one with --data-dir (SVC_DATA_DIR)");
-  await using second = await startNode({
-    command: compiledProgram,
-    dataDir: `${dir.path}/second`,
-    demo: true,
-  });
+  await using second = await startDemoNode({ dataDir: `${dir.path}/second` });
   for (const { url } of [node, second]) expect((await fetch(`${url}/health`)).status).toBe(200);
 }, 30_000);

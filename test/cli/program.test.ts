@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import type { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { KEY_VARIABLE } from "../../src/cli/client/custody-key.ts";
-import { examplesOf } from "../../src/cli/examples.ts";
+import { KEY_VARIABLE } from "../../src/cli/client/key-files.ts";
 import { createProgram } from "../../src/cli/program.ts";
+import { examplesOf } from "../../src/cli/shell/examples.ts";
 import { fromSources } from "../support/program.ts";
 import { emptyDir, run } from "./run.ts";
 

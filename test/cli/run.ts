@@ -16,6 +16,8 @@ export interface Place {
   readonly env?: Record<string, string>;
   /** Standard input of the command; empty by default. */
   readonly stdin?: string | Uint8Array<ArrayBuffer>;
+  /** The program; by default the compiled one. */
+  readonly command?: readonly string[];
   /** A command that runs the program: its arguments are followed by the program's command line. */
   readonly through?: readonly string[];
 }
@@ -28,8 +30,8 @@ export function withFileLimit(kib: number): string[] {
 /** Runs a command of the program in a separate process to its end, by default in an empty directory. */
 export async function run(args: readonly string[], place: Place = {}): Promise<Ended> {
   using home = emptyDir();
-  const { cwd = home.path, env = {}, stdin, through = [] } = place;
-  const child = Bun.spawn([...through, ...compiledProgram, ...args], {
+  const { cwd = home.path, env = {}, stdin, command = compiledProgram, through = [] } = place;
+  const child = Bun.spawn([...through, ...command, ...args], {
     cwd,
     env: { PATH: process.env.PATH ?? "", HOME: home.path, ...env },
     stdin: stdin === undefined ? "ignore" : new Blob([stdin]),

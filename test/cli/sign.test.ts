@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { keccak256, recoverTypedDataAddress } from "viem";
-import { signedOperations } from "../../src/auth/op-table.ts";
-import { opFor } from "../../src/cli/management-op.ts";
+import { signedOperations } from "../../src/api/operations.ts";
+import { opFor } from "../../src/cli/client/sign.ts";
 import { demoKeys } from "../../src/demo/keys.ts";
 import { custodyKey, runWithoutLeak } from "./management-node.ts";
 import { emptyDir, type Place, run } from "./run.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { FILTER_FLAGS } from "../../src/cli/management-subscription.ts";
+import { FILTER_FLAGS } from "../../src/cli/operations/subscription.ts";
 import { eventKinds } from "../../src/webhooks/subscription-schema.ts";
 import {
   ALLOWED_URL,

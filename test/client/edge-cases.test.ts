@@ -194,7 +194,7 @@ describe("a delivery", () => {
     expect(verifyDelivery(doubled, "{}", { secret, nowSecs })).rejects.toBeInstanceOf(DeliveryRefused);
   });
 
-  test("of bytes that are no text is refused like every forged one", async () => {
+  test("of bytes that are not text is refused like every forged one", async () => {
     const forged = verifyDelivery(headers, new Uint8Array([0xff, 0xfe]), { secret, nowSecs });
     expect(await forged.catch((cause: unknown) => cause)).toBeInstanceOf(DeliveryRefused);
   });

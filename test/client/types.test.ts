@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { SvcClient } from "../../client/src/index.ts";
 
-/** What the types of the client refuse. `tsc` fails where a line is no error, and where one without the mark is. */
+/** What the types of the client refuse. `tsc` fails where a line is not an error, and where one without the mark is. */
 async function refusedByTypes(client: SvcClient): Promise<unknown> {
   const { data } = await client.GET("/v2/svc/feed/trending", { params: { query: { limit: 5 } } });
   const first: string | undefined = data?.casts[0]?.hash;

@@ -1,19 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import pino from "pino";
-import { createApiKeys } from "../../src/api-keys/api-key-table.ts";
+import { createApiKeys } from "../../src/api-keys/api-key-store.ts";
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import { createPauses } from "../../src/cluster/pauses.ts";
 import { type Membership, startMembership } from "../../src/cluster/postgres/membership.ts";
 import { readTime } from "../../src/cluster/postgres/node-rows.ts";
-import { createResealLease, nodesWithoutMasterKey } from "../../src/cluster/postgres/reseal-lease.ts";
 import { verifyState } from "../../src/cluster/postgres/verify-state.ts";
-import { createWorkLease } from "../../src/cluster/postgres/work-lease.ts";
+import {
+  createResealLease,
+  createWorkLease,
+  nodesWithoutMasterKey,
+} from "../../src/cluster/postgres/work-lease.ts";
 import { comparedSettings } from "../../src/cluster/shared-settings.ts";
 import { createSwitches } from "../../src/cluster/switch-store.ts";
 import { StateUnavailable } from "../../src/db/state/unavailable.ts";
 import { RetryableError, UserError } from "../../src/lib/failure.ts";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
-import { readMasterKey } from "../../src/signers/master-key.ts";
+import { readMasterKey } from "../../src/signers/vault.ts";
 import { apiKeyItems } from "../api-keys/api-key-items.ts";
 import { configWith } from "../runtime/config.ts";
 import { createDatabase, type PostgresDatabase } from "../support/postgres/database.ts";
@@ -217,7 +220,7 @@ describe.skipIf(!HAS_POSTGRES)("membership", () => {
     expect((await faultOf(cluster.join("a", { followed }))).message).toEndWith(": send.dedupe_ttl_secs");
   });
 
-  test("a node without an upstream is alone", async () => {
+  test("a node without an upstream shares no state", async () => {
     await using database = await createDatabase();
     await using cluster = clusterOn(database);
     const solo = await cluster.join("solo", { isSolo: true });
@@ -281,7 +284,7 @@ describe.skipIf(!HAS_POSTGRES)("membership", () => {
     }
   });
 
-  test("a state that went back to an earlier time is reported once, refuses former requests and ends sessions", async () => {
+  test("a state that went back to an earlier time is reported once, refuses earlier requests and ends sessions", async () => {
     await using database = await createDatabase();
     await using cluster = clusterOn(database);
     const { membership, lost, logs } = await cluster.join("a");

@@ -120,7 +120,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     }
   });
 
-  test("a list whose pages come from both in turns is that of one", async () => {
+  test("a list whose pages are read from both in turns is that of one", async () => {
     const walk = async (path: string, key: string, nodes: readonly RunningNode[]) => {
       const found: unknown[] = [];
       let cursor: string | null = null;

@@ -52,6 +52,8 @@ test("the comment of a choice names every choice", () => {
   const choices = settings.filter(({ schema }) => Array.isArray(schema.anyOf));
   expect(choices.map(({ key }) => key)).toEqual([
     "http.proxy_header",
+    "trust.level",
+    "trust.on_unknown_set",
     "protocol.network",
     "console.images",
     "log.level",

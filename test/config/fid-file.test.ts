@@ -29,7 +29,7 @@ test("an invalid file is rejected with the name of the setting, and never means 
   expect(new ConfigError(gone).message).toContain("fids.txt, which does not exist");
 });
 
-test("any word of the file that is no fid is refused with its line", () => {
+test("any word of the file that is not a fid is refused with its line", () => {
   const word = fc
     .string({ unit: "grapheme-ascii", minLength: 1, maxLength: 30 })
     .filter((text) => !/[\s,#]/.test(text) && !/^[1-9]\d{0,15}$/.test(text));

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ConfigError, loadConfig } from "../../src/config/load.ts";
 import { settings } from "../../src/config/schema.ts";
-import { settingValue } from "../../src/config/setting-value.ts";
+import { settingValue } from "../../src/config/secrets.ts";
 import { inputOf, load, problemsOf } from "./input.ts";
 
 test("without any source the values are those that decisions section 11 names", () => {
@@ -64,6 +64,7 @@ test("without any source the values are those that decisions section 11 names", 
       verify: "all",
       verify_threads: 0,
     },
+    trust: { level: "blocks", validators_file: "", on_unknown_set: "stop" },
     protocol: { network: "mainnet" },
     chain: { l1_rpc_url: "" },
     auth: { signed_at_window_secs: 300, sessions: true, session_ttl_secs: 28_800 },
@@ -334,6 +335,9 @@ const REFUSED: readonly [key: string, texts: readonly string[]][] = [
   ["upstream.fid_file", ["a\nb", "x".repeat(1025)]],
   ["upstream.ready_lag_secs", ["0", "86401"]],
   ["upstream.concurrency", ["0", "257"]],
+  ["trust.level", ["roots", ""]],
+  ["trust.validators_file", ["a\nb", "x".repeat(1025)]],
+  ["trust.on_unknown_set", ["ignore", ""]],
   ["protocol.network", ["main", "Mainnet", ""]],
   ["chain.l1_rpc_url", ["ws://host", "x", `https://x/${"a".repeat(2048)}`]],
   ["auth.signed_at_window_secs", ["0", "3601"]],
@@ -384,6 +388,8 @@ const ACCEPTED: readonly [key: string, texts: readonly string[]][] = [
   ["hub.port", ["-1", "0", "65535"]],
   ["upstream.url", ["", "http://host:3383", "https://host", "HTTPS://Host:443/", "http://[::1]:3383"]],
   ["upstream.fids", ["", "1,9007199254740991"]],
+  ["trust.level", ["node", "blocks"]],
+  ["trust.on_unknown_set", ["stop", "warn"]],
   ["protocol.network", ["mainnet", "testnet", "devnet"]],
   ["chain.l1_rpc_url", ["", "https://eth.example/v2/key?x=1"]],
   ["net.allow_cidrs", ["0.0.0.0/0,::/0,10.1.2.3/32"]],

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { serviceNames } from "../../src/config/names.ts";
 
-test("every name of the service comes from the one setting", () => {
+test("every name of the service follows from the one setting", () => {
   expect(serviceNames("svc")).toEqual({
     segment: "svc",
     basePath: "/v2/svc",

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { maskConfig } from "../../src/config/mask-config.ts";
+import { maskConfig } from "../../src/config/load.ts";
 import { findSetting, settings } from "../../src/config/schema.ts";
 import { secretSettings } from "../../src/config/secret-settings.ts";
 import { maskSecret, secretTexts } from "../../src/config/secrets.ts";
-import { toToml } from "../../src/config/to-toml.ts";
+import { toToml } from "../../src/config/values.ts";
 import { load } from "./input.ts";
 
 const RPC_URL = "https://rpc-user:p4ssw0rd%21@eth.example:8443/v2/abcdefabcdef0123?key=topsecretkey";

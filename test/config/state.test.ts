@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { maskConfig } from "../../src/config/mask-config.ts";
+import { stateConnections } from "../../src/config/http-workers.ts";
+import { maskConfig } from "../../src/config/load.ts";
 import { findRisks } from "../../src/config/risks.ts";
 import { secretTexts } from "../../src/config/secrets.ts";
-import { stateConnections } from "../../src/config/state-connections.ts";
 import { load, problemsOf } from "./input.ts";
 
 const URL_SET = "state.url=postgres://social:hunter2!@db.example/social";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { approvalContent } from "../../src/console/approve/page.ts";
+import { approvalContent } from "../../src/console/approve-routes.ts";
 
 test("the name that an app chose shows what would be invisible, is cut and stays text", () => {
   const content = approvalContent({

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { privateRoutes } from "../../src/console/private-routes.ts";
+import { privateRoutes } from "../../src/console/routes.ts";
 import { createOwnOrigin } from "../../src/http/own-origin.ts";
 import { runHttp } from "../support/http.ts";
 
@@ -28,7 +28,7 @@ const call = (path: string, headers: Record<string, string> = {}, method = "GET"
   fetch(`${http.url}/console/op${path}`, { method, headers });
 
 describe("a private route", () => {
-  test("answers the node's own pages and programs, and no cache keeps it", async () => {
+  test("serves the node's own pages and programs, and no cache keeps it", async () => {
     const own: Record<string, string>[] = [{}, { origin: http.url }, { host: `localhost:${http.port}` }];
     for (const headers of own) {
       for (const path of ["/json", "/stream"]) {

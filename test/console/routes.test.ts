@@ -2,10 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { createWebAssets } from "../../src/console/assets.ts";
 import { bundleWeb } from "../../src/console/bundle.ts";
-import { compressFile } from "../../src/console/compress.ts";
-import { pageSettingsOf } from "../../src/console/page-settings.ts";
-import { consoleRoutes } from "../../src/console/routes.ts";
-import type { WebBuild } from "../../src/console/web-build.ts";
+import { consoleRoutes, pageSettingsOf } from "../../src/console/routes.ts";
+import { compressFile, type WebBuild } from "../../src/console/web-build.ts";
 import { configWith } from "../runtime/config.ts";
 import { runHttp } from "../support/http.ts";
 
@@ -161,7 +159,7 @@ describe("the documents of the console", () => {
 });
 
 describe("check 2: the assets of the console", () => {
-  test("come in the encodings that the client accepts, for good", async () => {
+  test("are sent in the encodings that the client accepts, for good", async () => {
     const path = await scriptOf();
     const plain = await (await get(path, { "accept-encoding": "identity" })).bytes();
     for (const [acceptEncoding, coding, decode] of [

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { filterParams } from "../../src/api/native/stream/filters.ts";
+import { filterParams } from "../../src/api/operations/stream/parameters.ts";
 import { EVENT_KINDS, FILTER_FIELDS } from "../../src/console/web/stream/filters.ts";
 import { eventKinds } from "../../src/webhooks/subscription-schema.ts";
 

@@ -4,7 +4,7 @@ import { hex, readNetwork } from "./records.ts";
 
 const { messages, records, events, proofs } = readNetwork();
 
-test("chain events come first, then names, then messages, each oldest first", () => {
+test("chain events are first, then names, then messages, each oldest first", () => {
   expect(records.map(({ $case }) => $case)).toEqual([
     ...events.map(() => "onChainEvent" as const),
     ...proofs.map(() => "usernameProof" as const),
@@ -24,7 +24,7 @@ test("no two events of a chain have the same position, and none is older than on
   }
 });
 
-test("a cast comes before every message that refers to it", () => {
+test("a cast is before every message that refers to it", () => {
   const known = new Set<string>();
   let named = 0;
   for (const { data, hash } of messages) {

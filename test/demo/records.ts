@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type DemoRecord, demoNetwork } from "../../src/demo/network.ts";
-import { encodeEnvelope } from "../../src/import/envelope.ts";
+import { encodeEnvelope } from "../../src/import/record-file.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import {
   FarcasterNetwork,

@@ -1,9 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { ENGLISH_TOPICS, type Topic } from "../../src/demo/english-topics.ts";
-import { expand, MENTION_MARK, readGrammar } from "../../src/demo/grammar.ts";
+import { ENGLISH_TOPICS, type Topic } from "../../src/demo/english.ts";
 import type { Language } from "../../src/demo/other-languages.ts";
 import { seededRandom } from "../../src/demo/random.ts";
-import { byteLength, createTexts, withMentions } from "../../src/demo/texts.ts";
+import {
+  byteLength,
+  createTexts,
+  expand,
+  MENTION_MARK,
+  readGrammar,
+  withMentions,
+} from "../../src/demo/texts.ts";
 
 const LANGUAGES: Language[] = ["en", "ja", "ko", "zh", "es", "pt"];
 const TOPICS = Object.keys(ENGLISH_TOPICS) as Topic[];

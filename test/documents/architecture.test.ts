@@ -35,7 +35,7 @@ describe("ARCHITECTURE.md", () => {
   });
 
   test("has a node in its diagram for each worker", () => {
-    const [, diagram = ""] = /^```mermaid\n([\s\S]*?)^```/m.exec(text) ?? [];
+    const [, diagram = ""] = /^## Threads and databases\n\n```mermaid\n([\s\S]*?)^```/m.exec(text) ?? [];
     for (const file of new Glob("*.worker.ts").scanSync(join(ROOT, "src/node/workers"))) {
       const name = file.replace(".worker.ts", "").replace("-", "");
       expect(diagram).toMatch(new RegExp(`^ +${name}\\[`, "m"));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { costOf, followedNodeText, wholeNetworkText } from "../../src/cli/doctor/costs.ts";
 import figures from "../../src/protocol/network-figures.json" with { type: "json" };
-import { costOf, followedNodeText, wholeNetworkText } from "../../src/setup/costs.ts";
 import { STORES } from "../../src/upstream/read-fid.ts";
 import { EVENT_TYPES } from "../../src/upstream/stored.ts";
 import { documentText } from "../support/documents.ts";
@@ -21,7 +21,7 @@ test("a filling makes as many calls for an fid as the figures say", () => {
   expect(EVENT_TYPES.length + lists + 2).toBe(filling.callsPerFid);
 });
 
-describe.each(["README.md", "docs/getting-started.md", "docs/operate.md"])("%s", (file) => {
+describe.each(["README.md", "docs/getting-started.md", "docs/operate/capacity.md"])("%s", (file) => {
   test("says what the whole network costs here and at the followed node, and what a part does", () => {
     const text = flat(file);
     const { bytes, bytesWhileFilling } = costOf(network);
@@ -36,13 +36,14 @@ describe.each(["README.md", "docs/getting-started.md", "docs/operate.md"])("%s",
       network.asOf,
     ])
       expect([said, text.includes(said)]).toEqual([said, true]);
-    for (const { url } of file === "docs/operate.md" ? followedNode.sources : []) expect(text).toContain(url);
+    for (const { url } of file === "docs/operate/capacity.md" ? followedNode.sources : [])
+      expect(text).toContain(url);
     expect(text).toContain("1,000 fids");
   });
 });
 
 test("the table of scopes is computed from the figures", () => {
-  const text = documentText("docs/operate.md");
+  const text = documentText("docs/operate/capacity.md");
   for (const scope of scopes) {
     const { bytes, bytesWhileFilling, seconds } = costOf(scope);
     const [, disk = "", peak = "", time = "", unit = ""] =

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { Registry } from "prom-client";
 import { alerts } from "../../packaging/monitoring/alerts.ts";
 import { metricsIn } from "../../packaging/monitoring/dashboard.ts";
-import { registerClusterMetrics } from "../../src/cluster/cluster-metrics.ts";
-import { registerUpstreamMetrics } from "../../src/upstream/metrics.ts";
+import { clusterFigures } from "../../src/cluster/cluster-figures.ts";
+import type { Figure } from "../../src/runtime/figures.ts";
+import { upstreamFigures } from "../../src/upstream/figures.ts";
 import { exampleEnv, inCheckout } from "../support/document-shell.ts";
 import { documentExample, documentText, ROOT } from "../support/documents.ts";
 import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
@@ -39,27 +39,27 @@ test("every further read of the README returns entries", async () => {
   }
 });
 
-const unused = (): never => {
-  throw new Error("the stats are read by a scrape alone");
-};
+test("a demo node serves a trending feed with likes from the start", async () => {
+  const response = await fetch(`${node.url}/v2/svc/feed/trending?limit=100`);
+  const { casts } = (await response.json()) as { casts: { reactions: { likes_count: number } }[] };
+  expect(casts.length).toBeGreaterThan(5);
+  expect(casts[0]?.reactions.likes_count).toBeGreaterThan(0);
+});
 
 test("every metric is documented, and every documented metric exists", async () => {
   const page = await (await fetch(`${node.url}/metrics`)).text();
-  const registry = new Registry();
-  registerUpstreamMetrics({ registry, prefix: "svc_" }, () => undefined);
+  const namesOf = (figures: readonly Figure<never>[]) =>
+    figures.flatMap(({ metric }) => (metric ? [`svc_${metric.name}`] : []));
   const names = [...page.matchAll(/^# HELP (\w+)/gm)].map(([, name]) => name ?? "");
-  const existing = [...names, ...registry.getMetricsAsArray().map(({ name }) => name)].sort();
+  const existing = [...names, ...namesOf(upstreamFigures)].sort();
   const documented = (part: string) => {
     const [, table = ""] =
-      new RegExp(`<!-- ${part} -->([\\s\\S]*?)<!-- /${part} -->`).exec(documentText("docs/operate.md")) ?? [];
+      new RegExp(`<!-- ${part} -->([\\s\\S]*?)<!-- /${part} -->`).exec(
+        documentText("docs/operate/watch.md"),
+      ) ?? [];
     return [...table.matchAll(/`(svc_\w+)`/g)].map(([, name]) => name ?? "").sort();
   };
-  const ofCluster = new Registry();
-  registerClusterMetrics(
-    { registry: ofCluster, prefix: "svc_" },
-    { isAway: () => false, cluster: unused, calls: unused },
-  );
-  const clusterNames = ofCluster.getMetricsAsArray().map(({ name }) => name);
+  const clusterNames = namesOf(clusterFigures);
   expect(documented("metrics")).toEqual(existing);
   expect(documented("metrics of a cluster")).toEqual(clusterNames.sort());
   for (const { expr } of alerts)

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { writeRecords } from "../../src/import/record-writer.ts";
+import { clientSharesTable } from "../../bench/client-shares.ts";
 import { configWith } from "../runtime/config.ts";
 import { exampleEnv, inCheckout } from "../support/document-shell.ts";
-import { documentExample, ROOT } from "../support/documents.ts";
+import { documentExample, documentText, ROOT } from "../support/documents.ts";
 import { accountRecords } from "../support/node.ts";
 import { tempDir } from "../support/program.ts";
+import { writeRecords } from "../support/record-writer.ts";
 
 const isMissing = (tool: string) => Bun.which(tool) === null;
 
@@ -83,4 +84,8 @@ describe.skipIf(isMissing("systemd-analyze"))("systemd", () => {
     const rate = ["systemd-analyze", "security", "--offline=true", "--threshold=20", "./svc.service"];
     expect(Bun.spawnSync(rate, { cwd: dir.path }).exitCode).toBe(0);
   });
+});
+
+test("docs/operate/capacity.md has the table of what one client may use, as the node counts", () => {
+  expect(documentText("docs/operate/capacity.md")).toContain(clientSharesTable());
 });

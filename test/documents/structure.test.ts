@@ -113,9 +113,9 @@ describe("documents", () => {
   });
 });
 
-test("docs/operate.md lists every setting in its table", () => {
+test("docs/operate/settings.md lists every setting in its table", () => {
   const [, table = ""] =
-    /<!-- settings -->([\s\S]*?)<!-- \/settings -->/.exec(documentText("docs/operate.md")) ?? [];
+    /<!-- settings -->([\s\S]*?)<!-- \/settings -->/.exec(documentText("docs/operate/settings.md")) ?? [];
   const listed = [...table.matchAll(/`(\w+\.\w+)`/g)].map(([, key = ""]) => key);
   expect(listed.sort()).toEqual(settings.map(({ key }) => key).sort());
 });

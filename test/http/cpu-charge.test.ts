@@ -15,7 +15,7 @@ function burn(ms: number): void {
   while (cpuMs() < until) Math.random();
 }
 
-test("a response that takes more CPU than it paid for is charged for it afterwards, to its client alone", async () => {
+test("a response that takes more CPU than it paid for is charged for it afterwards, only to its client", async () => {
   const limits = createRequestLimits(createAdmission(), {
     keyBurst: BURST,
     anonymousPerMinute: PER_MINUTE,
@@ -79,17 +79,14 @@ test("responses that take what they paid for are never charged more, however man
   expect(exchange.charged).toBe(1);
 });
 
-test("what responses take beyond their price is summed up by client, and charged from 50 ms on", () => {
+/** Returns a function that settles a response of one unit (50 us) and returns what is charged for it afterwards. */
+function settler() {
   const limits = createRequestLimits(createAdmission(), {
     keyBurst: BURST,
     anonymousPerMinute: PER_MINUTE,
     anonymousBurst: BURST,
   });
-  /** Settles a response of one unit (50 us). Returns what is charged for it afterwards. */
-  const charge = (
-    cpuUs: number,
-    more: { route?: string | undefined; charged?: number; bucket?: string } = {},
-  ) => {
+  return (cpuUs: number, more: { route?: string | undefined; charged?: number; bucket?: string } = {}) => {
     const { charged = 1, bucket = "203.0.113.1" } = more;
     const caller = { kind: "anonymous" };
     const client = () => ({ address: bucket, bucket });
@@ -99,6 +96,10 @@ test("what responses take beyond their price is summed up by client, and charged
     limits.settle(exchange);
     return exchange.charged - charged;
   };
+}
+
+test("what responses take beyond their price is summed up by client, and charged from 50 ms on", () => {
+  const charge = settler();
   // The first 16 responses of a route are not measured, nor those that cost nothing or have no route.
   for (let n = 0; n < 16; n += 1) expect(charge(1_000_000)).toBe(0);
   expect(charge(1_000_000, { charged: 0 })).toBe(0);
@@ -107,10 +108,25 @@ test("what responses take beyond their price is summed up by client, and charged
   for (let n = 0; n < 9; n += 1) expect(charge(5_050)).toBe(0);
   expect(charge(5_050, { bucket: "203.0.113.2" })).toBe(0);
   expect(charge(5_050)).toBe(1_000);
+  // What was charged is not charged again.
+  expect(charge(5_050)).toBe(0);
   // A client may be ahead by as much, and no more.
   expect(charge(0, { charged: 2_000 })).toBe(0);
   expect(charge(100_049)).toBe(0);
   expect(charge(51)).toBe(1_000);
+});
+
+test("the sums of 4,096 clients are remembered, and start again with one more", () => {
+  for (const others of [4_095, 4_096]) {
+    const charge = settler();
+    for (let n = 0; n < 16; n += 1) charge(0);
+    charge(49_050, { bucket: "first" });
+    for (let n = 1; n < others; n += 1) charge(51, { bucket: `client ${n}` });
+    // The first responses of the route were not measured: the map has `others` clients.
+    expect(charge(60_050, { bucket: "charged at once" })).toBe(1_200);
+    charge(51, { bucket: "last" });
+    expect([others, charge(1_050, { bucket: "first" })]).toEqual([others, others === 4_095 ? 1_000 : 0]);
+  }
 });
 
 test.each([
@@ -118,7 +134,7 @@ test.each([
   [600, 7, 7],
   [5, 0, 1],
 ])(
-  "of %d units a minute and a burst of %d, an anonymous client may spend %d at once",
+  "of %d units per minute and a burst of %d, an anonymous client may spend %d at once",
   (perMinute, burst, atOnce) => {
     const limits = createRequestLimits(createAdmission(), {
       keyBurst: BURST,
@@ -150,4 +166,20 @@ test("nothing is charged for what costs nothing, nor anonymous clients without a
     for (let n = 0; n < 100; n += 1) limits.charge(exchange, units);
     expect([exchange.charged, exchange.limitHeaders]).toEqual([0, undefined]);
   }
+});
+
+test.each([
+  [["read"], '"key";q=600;w=60'],
+  [["read", "write"], '"key";q=600;w=60, "writes";q=30;w=60'],
+])("the policy of a key with the scopes %p is %s", (scopes, policy) => {
+  const limits = createRequestLimits(createAdmission(), {
+    keyBurst: BURST,
+    anonymousPerMinute: PER_MINUTE,
+    anonymousBurst: 0,
+  });
+  const caller = { kind: "apiKey", apiKeyId: "1", scopes, unitsPerMinute: 600, writesPerMinute: 30 };
+  const client = () => ({ address: "203.0.113.1", bucket: "203.0.113.1" });
+  const exchange = { caller, client, charged: 0 } as unknown as Parameters<typeof limits.charge>[0];
+  limits.charge(exchange, 1);
+  expect(exchange.limitHeaders).toEqual({ policy, state: '"key";r=599;t=1' });
 });

@@ -29,8 +29,10 @@ test("the page's policy allows only its own assets", async () => {
 
 test("serves every asset of the page with the expected content type", async () => {
   const html = await (await fetch(`${http.url}/docs/`)).text();
-  const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "");
-  expect(assets).toHaveLength(4);
+  const assets = [...html.matchAll(/<(?:link|script)[^>]* (?:src|href)="([^"]+)"/g)].map(
+    (match) => match[1] ?? "",
+  );
+  expect(assets).toHaveLength(5);
   for (const asset of assets) {
     const response = await fetch(http.url + asset);
     const expected = asset.endsWith(".js")
@@ -46,7 +48,8 @@ test("serves every asset of the page with the expected content type", async () =
 
 test("the page reads this server's document and uses no external validator", async () => {
   const script = await (await fetch(`${http.url}/docs/init.js`)).text();
-  expect(script).toContain('url: "/openapi.json"');
+  expect(await (await fetch(`${http.url}/docs`)).text()).toContain('data-document="/docs/openapi/svc.json"');
+  expect(script).toContain("dataset.document");
   expect(script).toContain("validatorUrl: null");
   expect(script).not.toMatch(/https?:/);
 });

@@ -72,7 +72,8 @@ test("handles the longest accepted query quickly", async () => {
   }
 });
 
-test("responds to pipelined requests in their order", async () => {
+/** Bun closes a connection when one of its pipelined requests has to wait; the client repeats those without a response (RFC 9112, 9.3.2). */
+test("responds to pipelined requests in their order, or ends the connection after the last response", async () => {
   const paths = [
     "/v2/svc/user/bulk?fids=1",
     "/v2/svc/user?fid=2",
@@ -80,8 +81,13 @@ test("responds to pipelined requests in their order", async () => {
     "/v2/svc/throws",
     "/v2/svc/user?fid=5",
   ];
-  const bytes = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join("");
-  const { text } = await sendRaw(http.port, bytes, paths.length);
+  let text = "";
+  for (let left = paths; left.length > 0; left = paths.slice(statusesOf(text).length)) {
+    const bytes = left.map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join("");
+    const sent = await sendRaw(http.port, bytes, left.length);
+    expect(sent.closed || statusesOf(sent.text).length === left.length).toBe(true);
+    text += sent.text;
+  }
   expect(statusesOf(text)).toEqual([200, 200, 404, 500, 200]);
   expect([...text.matchAll(/"fid":(\d)/g)].map((match) => match[1])).toEqual(["1", "2", "5"]);
 });

@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { Elysia } from "elysia";
-import { JsonStream } from "../../src/http/json-stream.ts";
+import pino from "pino";
+import { createAdmission } from "../../src/admission/admission.ts";
+import type { Budget } from "../../src/admission/budget.ts";
+import { createBodySender, JsonStream, respondsLater } from "../../src/http/response-body.ts";
 import { ResponseCache } from "../../src/http/response-cache.ts";
-import { UnsentBytes } from "../../src/http/unsent-bytes.ts";
 import { type RunningHttp, runHttp } from "../support/http.ts";
 
 const kib = 1024;
@@ -14,14 +17,15 @@ const rowsOf = (count: number) => Array.from({ length: count }, (_, n) => ({ n, 
 
 let open: (idleSecs: number) => RunningHttp;
 let http: RunningHttp;
-let unsent: UnsentBytes;
+let unsent: Budget;
 /** Bytes that the endless stream has produced, and whether it was ended. */
 let endless: { pieces: number; ended: PromiseWithResolvers<void> };
 
 beforeEach(() => {
   const clock = { nowMs: () => 1_700_000_000_000 };
   const cached: object = { cache: "shared" };
-  unsent = new UnsentBytes();
+  const admission = createAdmission();
+  unsent = admission.budgets.unsentBytes;
   endless = { pieces: 0, ended: Promise.withResolvers() };
   async function* pieces(): AsyncGenerator<string, void, void> {
     try {
@@ -50,7 +54,7 @@ beforeEach(() => {
     runHttp({
       plugins: [routes],
       http: { idle_timeout_secs: idleSecs },
-      unsent,
+      admission,
       clock,
       cache: new ResponseCache({ dataVersion: () => 1, clock }),
     });
@@ -98,7 +102,7 @@ test("sends a body of at most 4 MiB whole with an ETag, and streams a larger one
     expect(streamed.headers.get("x-content-type-options")).toBe("nosniff");
     const all = (await streamed.json()) as { rows: unknown };
     expect(path === "/rows" ? all.rows : all).toEqual(rowsOf(9000));
-    await until(() => unsent.usedBytes === 0);
+    await until(() => unsent.use().held === 0);
   }
 });
 
@@ -112,34 +116,52 @@ test("produces a bounded part for a stalled reader, disconnects it after the idl
   });
   // 3 GB in total. Only the first 4 MiB and the socket buffers of both sides are produced.
   expect(made * 32 * kib).toBeLessThan(32 * mib);
-  expect(unsent.usedBytes).toBeGreaterThan(0);
-  expect(unsent.usedBytes).toBeLessThanOrEqual(2 * mib);
+  expect(unsent.use().held).toBeGreaterThan(0);
+  expect(unsent.use().held).toBeLessThanOrEqual(2 * mib);
   await endless.ended.promise;
-  expect(unsent.usedBytes).toBe(0);
+  expect(unsent.use().held).toBe(0);
   socket.destroy();
 }, 20_000);
 
 test("with an exhausted budget large responses are 503 with Retry-After and small ones succeed, until it is free again", async () => {
-  const byOthers = unsent.maxBytes - 600 * kib;
-  unsent.reserve(byOthers);
+  const others = Array.from({ length: 4 }, (_, n) => unsent.open(`other ${n}`));
+  for (const [n, other] of others.entries()) other.grow(64 * mib - (n === 0 ? 600 * kib : 0));
+  const byOthers = unsent.use().held;
   // The third comes from the cache.
   for (let n = 0; n < 3; n++) {
     const { rows } = (await (await get("/rows/500")).json()) as { rows: unknown };
     expect(rows).toHaveLength(500);
   }
-  await until(() => unsent.usedBytes === byOthers);
-  unsent.reserve(300 * kib);
+  await until(() => unsent.use().held === byOthers);
+  others[0]?.grow(300 * kib);
   for (const path of ["/rows/800", "/rows/500", "/pieces/800", "/endless", "/rows/9000"]) {
     const refused = await get(path);
     expect([path, refused.status, refused.headers.get("retry-after")]).toEqual([path, 503, "2"]);
-    expect(await refused.json()).toEqual({ message: "too many large responses are being sent" });
+    expect(await refused.json()).toEqual({ message: "too many bytes of responses are in flight; try again" });
   }
   expect((await get("/small")).status).toBe(200);
   expect((await get("/rows/9000", { method: "HEAD" })).status).toBe(503);
-  await until(() => unsent.usedBytes === byOthers + 300 * kib);
-  unsent.release(byOthers + 300 * kib);
+  await until(() => unsent.use().held === byOthers + 300 * kib);
+  for (const other of others) other.end();
   expect((await get("/rows/800")).status).toBe(200);
-  await until(() => unsent.usedBytes === 0);
+  await until(() => unsent.use().held === 0);
+});
+
+test("a client that leaves its share of 64 MiB unread gets 429 for large responses, another one gets them", async () => {
+  await http[Symbol.asyncDispose]();
+  http = open(1);
+  const own = unsent.open("127.0.0.1");
+  own.grow(64 * mib - 100 * kib);
+  const refused = await get("/rows/500");
+  expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toEqual([
+    429,
+    "2",
+    { message: "too many bytes of responses of this client are in flight; try again" },
+  ]);
+  expect((await get("/small")).status).toBe(200);
+  own.end();
+  unsent.open("203.0.113.9").grow(64 * mib);
+  expect((await get("/rows/500")).status).toBe(200);
 });
 
 test("HEAD, 304 and a client that disconnects before the response leave nothing reserved", async () => {
@@ -156,5 +178,26 @@ test("HEAD, 304 and a client that disconnects before the response leave nothing 
       socket.resetAndDestroy();
     }
   }
-  await until(() => unsent.usedBytes === 0);
+  await until(() => unsent.use().held === 0);
+});
+
+test("a response of more than 16 KiB to a request that has waited leaves as a stream, which takes two system calls instead of forty", async () => {
+  const sender = createBodySender(pino({ level: "silent" }));
+  await using server = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      await setImmediate();
+      const { searchParams } = new URL(request.url);
+      if (searchParams.has("late")) respondsLater(request);
+      const body = new Uint8Array(Number(searchParams.get("bytes"))).fill(65);
+      return sender.whole(request, body, { headers: {} });
+    },
+  });
+  const get = async (query: string) => {
+    const response = await fetch(`${server.url}?${query}`);
+    return [response.headers.get("transfer-encoding"), (await response.bytes()).length];
+  };
+  expect(await get("bytes=30000&late")).toEqual(["chunked", 30_000]);
+  expect(await get("bytes=30000")).toEqual([null, 30_000]);
+  expect(await get("bytes=10000&late")).toEqual([null, 10_000]);
 });

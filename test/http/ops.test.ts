@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { Registry } from "prom-client";
+import { createHttpMetrics } from "../../src/http/http-metrics.ts";
 import { runHttp } from "../support/http.ts";
 import { expectMatchesOpenApi } from "../support/openapi.ts";
 import { brokenRoutes, sampleRoutes, secretText } from "./sample-routes.ts";
@@ -53,7 +55,7 @@ describe("/status", () => {
 });
 
 describe("/metrics", () => {
-  test("counts responses by method, route template and status, and refused requests by status alone", async () => {
+  test("counts responses by method, route template and status, and refused requests only by status", async () => {
     await using http = runHttp({ plugins: [...sampleRoutes(), brokenRoutes()] });
     const requests: [string, RequestInit?][] = [
       ["/v2/svc/user?fid=1"],
@@ -86,6 +88,14 @@ describe("/metrics", () => {
     expect(count("any", "refused", 501)).toBe("1");
     expect(count("OPTIONS", "unmatched", 204)).toBe("1");
     expect(lines).toHaveLength(7);
+  });
+
+  test("has one label for all methods that no route has, also where the node fails", async () => {
+    const registry = new Registry();
+    const { observe } = createHttpMetrics({ registry, prefix: "svc_" });
+    for (const method of ["LOCK", "QUERY", "get"]) observe(method, "/v2/svc/user", 500, 0.1);
+    const text = await registry.metrics();
+    expect(text).toContain('svc_http_requests_total{method="other",route="/v2/svc/user",status="500"} 3');
   });
 
   test("has a bounded number of series, whatever clients send", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { pageParams } from "../../src/api/v1/params.ts";
+import { pageParams } from "../../src/api/operations/hub/params.ts";
 import { askedOf, flat, perIds, perRows } from "../../src/http/limits/prices.ts";
 import { fidList, limit, type QueryParams, renamed } from "../../src/http/params.ts";
 

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { rawBody } from "../../src/http/body.ts";
 import { ApiError } from "../../src/http/errors.ts";
-import { addUnimplemented, operation } from "../../src/http/operation.ts";
+import { operation, unimplemented } from "../../src/http/operation.ts";
 import { cursor, fid, fidList, limit, optional } from "../../src/http/params.ts";
 
 const User = Type.Object(
@@ -104,14 +104,14 @@ export function sampleRoutes() {
     .post("/batch/count", count, takesAnything("countBatch"))
     .post("/webhooks-of-another-kind", count, takesAnything("countOther"));
 
-  addUnimplemented(
-    writes,
-    [
-      { method: "POST", path: "/cast", operationId: "publishCast", summary: "Publish a cast", tags },
-      { method: "DELETE", path: "/cast", operationId: "deleteCast", summary: "Delete a cast", tags },
-    ],
-    "Always.",
-  );
+  const refused = [
+    { method: "POST", path: "/cast", operationId: "publishCast", summary: "Publish a cast", tags },
+    { method: "DELETE", path: "/cast", operationId: "deleteCast", summary: "Delete a cast", tags },
+  ] as const;
+  for (const { method, path, ...text } of refused) {
+    const { handler, hook } = unimplemented(text, { when: "Always." });
+    writes.route(method, path, handler, hook);
+  }
   return [reads, writes];
 }
 

@@ -3,7 +3,7 @@ import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js"
 import { createAdmission } from "../../src/admission/admission.ts";
 import { createClientAddresses } from "../../src/admission/client-address.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
+import { createChainChecker } from "../../src/hub/chain-checker.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
 import { SubmissionCheck } from "../../src/hub/submission-check.ts";
 import {
@@ -21,7 +21,7 @@ import {
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { loadCastsByHash } from "../../src/read/hydrate/casts.ts";
 import { loadUsers } from "../../src/read/hydrate/users.ts";
-import type { Descriptors } from "../../src/runtime/descriptors.ts";
+import type { Descriptors } from "../../src/runtime/process.ts";
 import { keyAddedEvent } from "../support/envelopes.ts";
 import { registerEvent } from "../support/events.ts";
 import {

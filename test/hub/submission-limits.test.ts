@@ -13,6 +13,7 @@ import type { ReceiveLimits } from "../../src/hub/receive-limits.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
 import { SUBMISSION_LIMITS, SubmissionCheck, type SubmissionLimits } from "../../src/hub/submission-check.ts";
 import type { EncodedRecord, MergeOutcome } from "../../src/ingest/record.ts";
+import { ok } from "../../src/lib/result.ts";
 import {
   SubmitBulkMessagesRequest,
   SubmitBulkMessagesResponse,
@@ -193,7 +194,7 @@ describe("a bulk request", () => {
       clock: node.clock,
       upstreamDecides: false,
     });
-    const results = await check.checkAll(messages);
+    const results = expectOk(await check.checkAll(messages));
     isOver = true;
     // The check of each recovers an Ethereum signer.
     expect(results.every((result) => !result.ok)).toBe(true);
@@ -368,6 +369,52 @@ test("messages in flight are bounded by their bytes over all calls, including th
   expect([...new Set(codes)].sort((a, b) => a - b)).toEqual([status.OK, status.UNAVAILABLE]);
   submit = async (records) => node.merge(records);
   expect(codeOf(await call(crowded.plain, SUBMIT, signedCast(1, "later", accountSigner(1))))).toBe(status.OK);
+});
+
+test("a client's messages in flight take half of the bytes, and another one still submits", async () => {
+  const check = new SubmissionCheck({
+    db: node.db,
+    network: 1,
+    clock: node.clock,
+    upstreamDecides: false,
+    limits: { ...SUBMISSION_LIMITS, bytesInFlight: 8_000 },
+  });
+  const held = Promise.withResolvers<void>();
+  const message = new Uint8Array(2_500);
+  const submit = (client: string) =>
+    check.submitting<string, never>([message], () => held.promise.then(() => ok("done")), client);
+  const hostile = Array.from({ length: 3 }, () => submit("hostile"));
+  const reason = "too many messages of this client are in flight; try again";
+  expect(await hostile[1]?.then((result) => result.ok || result.error.reason)).toBe(reason);
+  const own = submit("own");
+  held.resolve();
+  expect([(await hostile[0])?.ok, (await own).ok]).toEqual([true, true]);
+});
+
+test("beside a client that submits many messages at once, another one's is checked after a few of them", async () => {
+  const check = new SubmissionCheck({
+    db: node.db,
+    network: 1,
+    clock: node.clock,
+    upstreamDecides: false,
+  });
+  const checked: string[] = [];
+  const submit = (client: string) =>
+    check.submitting<boolean, never>(
+      [new Uint8Array(1)],
+      async () => {
+        const endsMs = performance.now() + 1;
+        while (performance.now() < endsMs) Math.random();
+        checked.push(client);
+        return ok(true);
+      },
+      client,
+    );
+  const hostile = Array.from({ length: 100 }, () => submit("hostile"));
+  await submit("own");
+  expect(checked.indexOf("own")).toBeLessThan(20);
+  await Promise.all(hostile);
+  expect(checked).toHaveLength(101);
 });
 
 /** An Ethereum claim with an invalid signature; `n` makes it distinct. */

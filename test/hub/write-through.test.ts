@@ -13,7 +13,7 @@ import {
 import fc from "fast-check";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
+import { createChainChecker } from "../../src/hub/chain-checker.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
 import { SUBMISSION_LIMITS, SubmissionCheck } from "../../src/hub/submission-check.ts";
 import { WriteThrough } from "../../src/hub/write-through.ts";
@@ -327,7 +327,7 @@ describe("a failing upstream", () => {
 
   test("ends at the deadline if it does not respond, and at once beyond the limit of calls in flight", async () => {
     respondToSubmit = () => "silence";
-    const hub = await startHub(toUpstream, { timeoutMs: 300, bytesInFlight: 3000 });
+    const hub = await startHub(toUpstream, { timeoutMs: 300, bytesInFlight: 6000 });
     const over = connect(hub);
     const responses = await Promise.all([1, 2, 3].map((n) => call(SUBMIT, cast(`silence ${n}`), over)));
     expect(responses.map((response) => refusal(response).code).sort((a, b) => a - b)).toEqual([
@@ -398,7 +398,7 @@ test("ValidateMessage is served locally", async () => {
   expect(forwarded).toEqual([]);
 });
 
-test("AdminService is refused, because on-chain events come from the upstream", async () => {
+test("AdminService is refused, because the upstream sends on-chain events", async () => {
   const event = OnChainEvent.encode(registerEvent(7, makeWallet("custody 7").address, { block: 5 })).finish();
   const response = refusal(await call("/AdminService/SubmitOnChainEvent", event));
   expect(response.code).toBe(status.FAILED_PRECONDITION);

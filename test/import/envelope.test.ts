@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
-import { decodeEnvelope, encodeEnvelope } from "../../src/import/envelope.ts";
+import { decodeEnvelope, encodeEnvelope } from "../../src/import/record-file.ts";
 import { ok } from "../../src/lib/result.ts";
 import { ImportRecord } from "../../src/protocol/wire/generated/hub.ts";
 import { Message, UserNameProof } from "../../src/protocol/wire/generated/message.ts";

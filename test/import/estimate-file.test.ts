@@ -7,12 +7,12 @@ import { openIndexWriter } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { estimateSize } from "../../src/db/index/size-estimate.ts";
 import { estimateFile } from "../../src/import/estimate-file.ts";
-import { writeRecords } from "../../src/import/record-writer.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord, IngestRecord } from "../../src/ingest/record.ts";
 import { encodeMessage } from "../../src/protocol/signed-message.ts";
 import { FarcasterNetwork, UserNameProof } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
+import { writeRecords } from "../support/record-writer.ts";
 
 const MAINNET = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 const MESSAGES = 12_000;
@@ -54,7 +54,7 @@ describe("estimateFile", () => {
     expect(network.oddBytes).toBe(0);
   });
 
-  test("comes within a tenth of the messages from parts of a file", async () => {
+  test("is within a tenth of the messages from parts of a file", async () => {
     const whole = (await estimateFile(path, MAINNET)).network;
     const part = await estimateFile(path, MAINNET, { places: 20, bytesPerPlace: 16_384 });
     expect(part.share).toBeLessThan(0.25);
@@ -72,7 +72,7 @@ describe("estimateFile", () => {
   });
 });
 
-test("estimateSize comes within a tenth of the size of the index", async () => {
+test("estimateSize is within a tenth of the size of the index", async () => {
   const index = join(dir, "index.db");
   using db = openIndexWriter(index);
   db.sqlite.exec("PRAGMA synchronous = OFF");

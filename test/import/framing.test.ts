@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
-import { bytesOf, FrameDecoder } from "../../src/import/framing.ts";
+import { bytesOf, FrameDecoder } from "../../src/import/record-file.ts";
 
 /** Returns the length-prefixed bytes of records, encoded by the protobuf library. */
 function stream(payloads: readonly Uint8Array[]): Uint8Array {

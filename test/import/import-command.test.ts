@@ -7,7 +7,6 @@ import { readTotals } from "../../src/db/index/totals.ts";
 import { verifyIndex } from "../../src/db/index/verify.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { createImportSink } from "../../src/import/import-sink.ts";
-import { writeRecords } from "../../src/import/record-writer.ts";
 import { runImport as runImportOf } from "../../src/import/run-import.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
@@ -20,6 +19,7 @@ import { historyVerifier } from "../support/history-verifier.ts";
 import { signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
 import { tempDir } from "../support/program.ts";
+import { writeRecords } from "../support/record-writer.ts";
 
 function message(fid: number, text: string): EncodedRecord {
   return { kind: "message", bytes: signedCast(fid, text, accountSigner(fid)) };

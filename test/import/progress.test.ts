@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatProgress, type ImportProgress } from "../../src/import/progress.ts";
+import { formatProgress, type ImportProgress } from "../../src/import/summary.ts";
 
 const halfway: ImportProgress = {
   doneBytes: 5_000_000,

@@ -1,12 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
-import { encodeEnvelope } from "../../src/import/envelope.ts";
-import { MAX_RECORD_BYTES } from "../../src/import/framing.ts";
-import { type FileEnd, type FileRecord, readRecords } from "../../src/import/record-reader.ts";
-import { writeRecords } from "../../src/import/record-writer.ts";
+import {
+  encodeEnvelope,
+  type FileEnd,
+  type FileRecord,
+  MAX_RECORD_BYTES,
+  readRecords,
+} from "../../src/import/record-file.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { tempDir } from "../support/program.ts";
+import { writeRecords } from "../support/record-writer.ts";
 import { expectOk } from "../support/result.ts";
 
 function record(size: number, byte = 1): EncodedRecord {

@@ -5,11 +5,10 @@ import { claimNetwork } from "../../src/db/index/identity.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
 import { readTotals } from "../../src/db/index/totals.ts";
 import { verifyIndex } from "../../src/db/index/verify.ts";
-import { encodeEnvelope } from "../../src/import/envelope.ts";
 import { createImportSink, type ImportSink } from "../../src/import/import-sink.ts";
-import type { ImportProgress } from "../../src/import/progress.ts";
-import { writeRecords } from "../../src/import/record-writer.ts";
+import { encodeEnvelope } from "../../src/import/record-file.ts";
 import { type ImportOptions, runImport } from "../../src/import/run-import.ts";
+import type { ImportProgress } from "../../src/import/summary.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
@@ -22,6 +21,7 @@ import { historyVerifier } from "../support/history-verifier.ts";
 import { makeWallet, signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner, eventRecord } from "../support/node.ts";
 import { tempDir } from "../support/program.ts";
+import { writeRecords } from "../support/record-writer.ts";
 
 const all = demoRecords();
 /** Enough for several commits. */

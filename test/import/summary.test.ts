@@ -11,7 +11,7 @@ describe("ImportSummary", () => {
     summary.refuse(10, rejection("bad_request.duplicate", "message is known"));
     for (const [index, fid] of [12, 7, 99, 5].entries())
       summary.refuse(100 + index, invalid(`fid ${fid} is not registered`));
-    summary.refuse(500, rejection("bad_request.conflict", "a newer message holds the place"));
+    summary.refuse(500, rejection("bad_request.conflict", "a newer message already exists"));
     expect(summary.records).toBe(9);
     expect(summary.refused).toBe(5);
     expect(summary.report()).toEqual({
@@ -31,9 +31,9 @@ describe("ImportSummary", () => {
         },
         {
           code: "bad_request.conflict",
-          reason: "a newer message holds the place",
+          reason: "a newer message already exists",
           count: 1,
-          examples: [{ offset: 500, reason: "a newer message holds the place" }],
+          examples: [{ offset: 500, reason: "a newer message already exists" }],
         },
       ],
     });
@@ -45,8 +45,8 @@ describe("ImportSummary", () => {
       "    at byte 100: fid 12 is not registered",
       "    at byte 101: fid 7 is not registered",
       "    at byte 102: fid 99 is not registered",
-      "  1 x bad_request.conflict: a newer message holds the place",
-      "    at byte 500: a newer message holds the place",
+      "  1 x bad_request.conflict: a newer message already exists",
+      "    at byte 500: a newer message already exists",
     ]);
   });
 

@@ -14,8 +14,7 @@ import { hasHubEventsAfter } from "../../src/db/index/hub-log.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { eventsAfter, hasEventsAfter } from "../../src/db/index/outbox.ts";
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
-import { openLogs } from "../../src/ingest/hub-log/open-logs.ts";
-import { createOwnHubLog } from "../../src/ingest/hub-log/own-hub-log.ts";
+import { createOwnHubLog, openLogs } from "../../src/ingest/hub-log/own-hub-log.ts";
 import { IngestQueue } from "../../src/ingest/queue.ts";
 import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
@@ -216,7 +215,7 @@ describe("a power failure", () => {
     expect(new Set(await hubIdsSeen())).toEqual(new Set(hubEventsOf(db).keys()));
   });
 
-  test("takes back no message for which a duplicate was answered", async () => {
+  test("takes back no message for which a duplicate was reported", async () => {
     const acknowledged: string[] = [];
     submit(acknowledged, "once");
     await settle();
@@ -315,7 +314,7 @@ test("a sync that ends while a reader looks hides no event between two that it s
   expect(reads.eventsAfterSeq(ends?.hubSeq ?? 0, 1000)).toEqual([]);
 });
 
-test("events of a transaction whose rollback failed are no end", () => {
+test("events of a transaction whose rollback failed are not an end", () => {
   const before = db.commits?.durableEnds;
   db.beforeStatement = (name) => {
     if (name === "COMMIT" || name === "ROLLBACK") throw sqliteError("io");

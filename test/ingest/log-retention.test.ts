@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test";
+import { missingEventBlocks } from "../../src/db/index/event-blocks.ts";
 import { eventsAfter, outboxBacklog, publishedSeq } from "../../src/db/index/outbox.ts";
+import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { createLogRetention } from "../../src/ingest/log-retention.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { nowSecs } from "../../src/runtime/clock.ts";
 import { DEFAULT_TIMESTAMP } from "../support/messages.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { cast } from "../support/records.ts";
@@ -49,7 +53,7 @@ test("a backlog of expired events is deleted in slices, one for each interval, u
   expect(seqs()).toEqual([]);
 });
 
-test("the outbox alone commits once in an interval, and not at all without anything to do", () => {
+test("the outbox by itself commits once in an interval, and not at all without anything to do", () => {
   using fixture = startRetention(1);
   const { node, retention, add, seqs } = fixture;
   add("a", "b", "c");
@@ -65,6 +69,41 @@ test("the outbox alone commits once in an interval, and not at all without anyth
   const before = changes();
   for (let at = 0; at < 3; at++) retention.sweep();
   expect(changes()).toEqual(before);
+});
+
+test("once an event of a followed block is deleted, the events up to that block count as missing", () => {
+  using node = startTestNode();
+  const { db, clock } = node;
+  const engine = createIngestEngine({
+    db,
+    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    clock,
+    onFault: (cause) => {
+      throw cause;
+    },
+  });
+  const secs = { outboxSecs: RETENTION_SECS, hubLogSecs: RETENTION_SECS };
+  const retention = createLogRetention({ db, clock, ...secs, sliceEvents: 1 });
+  const happenedAt = nowSecs(clock);
+  engine.applyRelayed({
+    ops: ["a", "b"].map((text) => ({ kind: "merge", message: cast(1, text).bytes, deleted: [], happenedAt })),
+    blocks: {
+      shard: 1,
+      first: 7,
+      last: 8,
+      parts: [7, 8].map((number) => ({ number, time: happenedAt, ops: 1 })),
+      isJournal: false,
+    },
+    positions: [],
+  });
+  retention.markPublished(2);
+  expect(missingEventBlocks(db)).toEqual(new Map([[1, 6]]));
+  clock.advanceSecs(RETENTION_SECS + 1);
+  retention.sweep();
+  retention.sweep();
+  expect(missingEventBlocks(db)).toEqual(new Map([[1, 7]]));
+  retention.sweep();
+  expect(missingEventBlocks(db)).toEqual(new Map([[1, 8]]));
 });
 
 test("the position never moves back", () => {

@@ -113,6 +113,8 @@ describe("merge", () => {
     expect(node.ingestMessage(linkMessage(1, "follow", 6, { at: DEFAULT_TIMESTAMP - 5 }))).toBe(
       "bad_request.conflict",
     );
+    // It decides on older links only.
+    expect(node.ingestMessage(linkMessage(1, "follow", 7, { at: DEFAULT_TIMESTAMP }))).toBe("ok");
     expect(node.ingestMessage(linkMessage(1, "follow", 8, { at: DEFAULT_TIMESTAMP - 5 }))).toBe("ok");
     expect(node.ingestMessage(linkMessage(1, "follow", 2, { at: DEFAULT_TIMESTAMP - 5, remove: true }))).toBe(
       "bad_request.prunable",

@@ -5,10 +5,13 @@ import { TotalsDelta } from "../../src/db/index/totals.ts";
 import { ChangeTracker } from "../../src/ingest/change-tracker.ts";
 import { OperationEvents } from "../../src/ingest/hub-log/operation-events.ts";
 import { MessageStore } from "../../src/ingest/message-store.ts";
+import { storeOnChainEvent } from "../../src/ingest/registry.ts";
 import { StorageLimitCache } from "../../src/ingest/storage-limits.ts";
 import { Kind, Store, slotOf } from "../../src/protocol/merge-rules.ts";
 import { decodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
-import { FarcasterNetwork, MessageType } from "../../src/protocol/wire/generated/message.ts";
+import { toUnixSecs } from "../../src/protocol/time.ts";
+import { FarcasterNetwork, MessageType, StorageUnitType } from "../../src/protocol/wire/generated/message.ts";
+import { rentEvent } from "../support/events.ts";
 import { liveMessages } from "../support/live-messages.ts";
 import { DEFAULT_TIMESTAMP, signMessage, type TestData } from "../support/messages.ts";
 import { accountSigner } from "../support/node.ts";
@@ -16,13 +19,13 @@ import { expectOk } from "../support/result.ts";
 
 const FID = 1;
 
-function startStore(db: IndexDatabase): MessageStore {
+function startStore(db: IndexDatabase, limits = new StorageLimitCache(db)): MessageStore {
   return new MessageStore({
     db,
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
     totals: new TotalsDelta(db),
     counts: new StoreCounts(db),
-    limits: new StorageLimitCache(db),
+    limits,
     changes: new ChangeTracker(),
     hubEvents: new OperationEvents(),
   });
@@ -152,6 +155,31 @@ describe("the message store", () => {
       expect(db.sqlite.query(`SELECT * FROM ${table}`).all()).toEqual([]);
     for (const table of ["cast_counts", "follow_counts", "notifications", "channel_members"])
       expect(db.sqlite.query(`SELECT * FROM ${table}`).all()).toEqual([]);
+  });
+
+  test("the limits of both fids follow a lend and its removal", () => {
+    using db = openIndexInMemory();
+    const limits = new StorageLimitCache(db);
+    const store = startStore(db, limits);
+    const lend = signed(
+      MessageType.MESSAGE_TYPE_LEND_STORAGE,
+      {
+        $case: "lendStorageBody",
+        value: { toFid: 2, numUnits: 5, unitType: StorageUnitType.UNIT_TYPE_2025 },
+      },
+      0,
+    );
+    const now = toUnixSecs(lend.data.timestamp);
+    storeOnChainEvent(db, rentEvent(FID, 7, { block: 500_000, at: now }));
+    const castsOf = (fid: number) => limits.limit(fid, Store.Casts, now);
+    const alone = [castsOf(FID), castsOf(2)];
+    store.put(lend, slotOf(lend));
+    const lent = [castsOf(FID), castsOf(2)];
+    expect(lent).not.toEqual(alone);
+    const stored = store.get(FID, Store.StorageLends, slotOf(lend).slot);
+    if (!stored) throw new Error("the lend is missing");
+    store.remove(stored, "displaced");
+    expect([castsOf(FID), castsOf(2)]).toEqual(alone);
   });
 
   test("refuses a message whose hash is not that of its data", () => {

@@ -158,6 +158,22 @@ describe("relayed operations", () => {
     expect(index.db.sqlite.query("SELECT * FROM envelopes").all()).toEqual([]);
   });
 
+  test("rows that name a late cast and exceed the bound of a commit are moved by the following ones", () => {
+    const late = signedCast(1, "late", accountSigner(1));
+    const target = { fid: 1, hash: `0x${hex(late)}` as const };
+    const likes = [2, 3, 4].map((fid) => reactionMessage(fid, ReactionType.REACTION_TYPE_LIKE, target));
+    using index = startIndex();
+    index.db.repoints.rowsPerTransaction = 1;
+    index.relay(...likes.map((like) => merge(like)));
+    index.relay(merge(late));
+    expect(index.db.repoints.areAny(index.db)).toBe(true);
+    for (let commit = 0; commit < 3; commit++) index.relay();
+    expect(index.db.repoints.areAny(index.db)).toBe(false);
+    using inOrder = startIndex();
+    inOrder.relay(merge(late), ...likes.map((like) => merge(like)));
+    expect(dumpIndex(index.db)).toBe(dumpIndex(inOrder.db));
+  });
+
   test("are not checked for a registered fid, an active key or storage", () => {
     using index = startIndex();
     const cast = signedCast(77, "nobody knows me", accountSigner(77));
@@ -204,9 +220,12 @@ describe("relayed operations", () => {
         },
         accountSigner(1),
       );
-    index.relay(merge(lend(5, 10)));
-    index.relay(merge(lend(0, 11), lend(5, 10)));
-    expect(index.hashes()).toEqual([]);
+    for (const end of [merge(lend(0, 11), lend(5, 10)), hold(lend(0, 11))]) {
+      index.relay(merge(lend(5, 10)));
+      expect(index.hashes()).toHaveLength(1);
+      index.relay(end);
+      expect(index.hashes()).toEqual([]);
+    }
   });
 
   test("a message renews the gasless key that signed it", () => {

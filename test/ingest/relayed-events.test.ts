@@ -89,6 +89,18 @@ const CASES: readonly {
     ],
     events: ["user.created 50"],
   },
+  {
+    name: "a registration, and a cast after it",
+    ops: [
+      {
+        ...at,
+        kind: "onChainEvent",
+        event: OnChainEvent.encode(registerEvent(50, makeWallet("w").address, { block: 1 })).finish(),
+      },
+      merge(cast(1, "new")),
+    ],
+    events: ["user.created 50", "cast.created 1 new"],
+  },
 ];
 
 function startEngine(given: readonly EncodedRecord[] = []) {

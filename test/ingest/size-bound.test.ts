@@ -80,7 +80,7 @@ describe("the bound of the index", () => {
     expect([bound.isFull(), spare]).toEqual([true, 89]);
   });
 
-  test("0 is no bound", () => {
+  test("0 means no bound", () => {
     using db = index();
     const bound = createSizeBound({ db, maxBytes: 0 });
     expect(bound.isFull()).toBe(false);

@@ -11,8 +11,15 @@ import { ANCHOR_SECS } from "../demo/records.ts";
 import { ManualClock } from "../support/clock.ts";
 import { dumpIndex } from "../support/dump.ts";
 import { mixedRecords } from "../support/mixed-records.ts";
+import { accountRecords } from "../support/node.ts";
+import { cast } from "../support/records.ts";
 import { expectOk } from "../support/result.ts";
-import { type FaultSpan, type InjectedFault, withFaultAtEveryStatement } from "../support/storage-faults.ts";
+import {
+  type FaultSpan,
+  type InjectedFault,
+  sqliteError,
+  withFaultAtEveryStatement,
+} from "../support/storage-faults.ts";
 
 const BATCH = 8;
 const records = mixedRecords({ fids: 2 });
@@ -101,6 +108,35 @@ test.each(cases)(
     expect(dumpIndex(db)).toBe(await undisturbed(submitting));
   },
 );
+
+test("records of a commit that fails once are stored one by one, and its positions after them", () => {
+  using db = openIndexInMemory();
+  const decoded = [...accountRecords(1), cast(1, "gm")].map((record) => expectOk(decodeRecord(record)));
+  db.beforeStatement = (name) => {
+    if (name !== "COMMIT") return;
+    db.beforeStatement = undefined;
+    throw new Error("a fault that does not recur");
+  };
+  const outcomes = engineOver(db).applyResumable(decoded, [{ key: POSITION, position: 7 }]);
+  expect(outcomes).toEqual(decoded.map(() => undefined));
+  expect(getPosition(db, POSITION)).toBe(7);
+});
+
+test("a key whose commit was rolled back signs nothing", () => {
+  using db = openIndexInMemory();
+  const engine = engineOver(db);
+  const decode = (some: readonly EncodedRecord[]) => some.map((record) => expectOk(decodeRecord(record)));
+  const message = decode([cast(1, "gm")]);
+  db.beforeStatement = (name) => {
+    if (name !== "COMMIT") return;
+    db.beforeStatement = undefined;
+    throw sqliteError("full");
+  };
+  const lost = engine.apply([...decode(accountRecords(1)), ...message]);
+  expect(new Set(lost.map((outcome) => outcome?.code))).toEqual(new Set(["unavailable"]));
+  expect(engine.apply(message)).toEqual([expect.objectContaining({ reason: "fid 1 is not registered" })]);
+  expect(engine.apply([...decode(accountRecords(1)), ...message]).every((outcome) => !outcome)).toBe(true);
+});
 
 test("tries a commit once if the database cannot be written, regardless of the number of records", async () => {
   using db = openIndexInMemory();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { packBytes, unpackBytes } from "../../src/lib/byte-list.ts";
+import { packBytes, unpackBytes } from "../../src/lib/bytes.ts";
 
 test("unpackBytes returns the packed items, also from a buffer that starts elsewhere", () => {
   fc.assert(

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createGate, OPEN_GATE } from "../../src/lib/gate.ts";
 
-test("all waits end when the gate opens, and one that is cancelled ends alone", async () => {
+test("all waits end when the gate opens, and one that is cancelled ends by itself", async () => {
   let isOpen = false;
   const gate = createGate(() => isOpen);
   const abort = new AbortController();

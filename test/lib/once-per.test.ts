@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { oncePer } from "../../src/lib/once-per.ts";
+import { oncePer } from "../../src/lib/promises.ts";
 
 test("calls within the time share one value; a failed one is made again", async () => {
   let nowMs = 0;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { hasUnprintable, printable, printableLines } from "../../src/lib/printable.ts";
+import { hasUnprintable, printable, printableLines } from "../../src/lib/text.ts";
 
 /** One of each kind: a control character of either range, bidirectional, zero-width, separators, a tag beyond U+FFFF. */
 const HOSTILE = [

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { joinSmallParts } from "../../src/lib/small-parts.ts";
+import { joinSmallParts } from "../../src/lib/bytes.ts";
 
 function grow(sizes: readonly number[]): Uint8Array[] {
   const parts: Uint8Array[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { valueWithin } from "../../src/lib/within.ts";
+import { valueWithin } from "../../src/lib/promises.ts";
 
 test("returns the value of a promise that resolves in time", async () => {
   expect(await valueWithin(Promise.resolve(5), 1_000)).toBe(5);

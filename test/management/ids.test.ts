@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { createAppId } from "../../src/apps/app-id.ts";
-import { createSecret } from "../../src/management/secrets.ts";
+import { createAppId } from "../../src/apps/app-service.ts";
+import { createSecret } from "../../src/management/owned-service.ts";
 
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 

@@ -1,21 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { Type } from "@sinclair/typebox";
+import { type TUnsafe, Type } from "@sinclair/typebox";
 import fc from "fast-check";
-import {
-  Description,
-  FidNumber,
-  Name,
-  schemaReader,
-  Text,
-  Url,
-} from "../../src/management/request-schema.ts";
+import { description } from "../../src/management/record-fields.ts";
+import { FidNumber, Name, schemaOf, schemaReader, Text } from "../../src/management/request-schema.ts";
 import { namedByMessage } from "../support/case-name.ts";
 
 const read = schemaReader(
   Type.Object({
     name: Name,
-    url: Type.Optional(Url("A URL")),
-    description: Type.Optional(Description),
+    url: Type.Optional(schemaOf({ type: "url" }) as TUnsafe<string>),
+    description: Type.Optional(schemaOf(description("what it is")) as TUnsafe<string | null>),
     fids: Type.Optional(Type.Array(FidNumber, { maxItems: 2 })),
     part: Type.Optional(
       Type.Object({ text: Type.Optional(Text({ max: 3 })) }, { additionalProperties: false }),

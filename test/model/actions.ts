@@ -127,7 +127,7 @@ export class Generator {
       at: DEFAULT_NOW_SECS - 900_000 - fid,
     });
     return [
-      // Fid 12 has a transfer alone: an id-registry event, but no registration.
+      // Fid 12 has only a transfer: an id-registry event, but no registration.
       eventAction(
         fid === 12 ? transferEvent(fid, custodyOf("shared"), custody, { block: 1000 + fid }) : registration,
       ),
@@ -385,7 +385,7 @@ export class Generator {
     return this.#send(fid, T.MESSAGE_TYPE_USERNAME_PROOF, { $case: "usernameProofBody", value }, at);
   }
 
-  /** Fname transfers have distinct times, so that the time alone decides. */
+  /** Fname transfers have distinct times, so that only the time decides. */
   #fname(): Action {
     const { random } = this;
     this.#nameTime += 1 + random.below(20);

@@ -11,7 +11,7 @@ export interface One {
   readonly kind: "one";
   readonly path: string;
   readonly status: number;
-  /** The whole body, or a check of it. Of an error, only the form is checked. */
+  /** The whole body, or a check of it. For an error, only the form is checked. */
   readonly body?: unknown;
 }
 

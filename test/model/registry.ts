@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../src/db/index/database.ts";
-import { importRegistry } from "../../src/import/channels/import-registry.ts";
+import { importRegistry } from "../../src/import/channel-registry.ts";
 import type { RegisteredChannel } from "./view.ts";
 
 /** The imported channel registry, once for the node and once for the model. */

@@ -10,6 +10,12 @@ export interface Mutation {
   readonly replacement: string;
 }
 
+/** A mutation of a file, with the text of the file. */
+export interface Mutant extends Mutation {
+  readonly file: string;
+  readonly source: string;
+}
+
 interface Node {
   readonly type: string;
   readonly start: number;
@@ -40,10 +46,16 @@ const SWAPS: Readonly<Record<string, readonly string[]>> = {
   "-=": ["+="],
 };
 
-const METHODS: Readonly<Record<string, string>> = { min: "max", max: "min", some: "every", every: "some" };
+const METHODS: ReadonlyMap<string, string> = new Map([
+  ["min", "max"],
+  ["max", "min"],
+  ["some", "every"],
+  ["every", "some"],
+]);
 
-/** A log line or a counter is not a decision: its removal is no mutant. */
-const OBSERVED = /^(?:await )?(?:this\.)?#?(?:\w+\.)*(?:log|logger|stats|metrics|counters?)\b/;
+/** Operators show what a node does in its log and metrics. These statements decide nothing, so they have no mutants, nor do their arguments. */
+const OBSERVED =
+  /^(?:await )?(?:this\.)?#?(?:\w+\.)*(?:(?:log|logger|stats|metrics|counters?|onFault)\b|log[A-Z]\w*\()/;
 
 /**
  * Returns the mutations of a TypeScript source, in the order of their position.
@@ -59,8 +71,13 @@ export function mutationsOf(path: string, source: string): Mutation[] {
   return found.sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
+/** Returns the source with the change. */
+export function mutated(source: string, { start, end, replacement }: Mutation): string {
+  return source.slice(0, start) + replacement + source.slice(end);
+}
+
 function visit(node: Node, source: string, found: Mutation[]): void {
-  if (node.type.startsWith("TS") && !("expression" in node)) return;
+  if ((node.type.startsWith("TS") && !("expression" in node)) || isObserved(node, source)) return;
   mutate(node, source, found);
   for (const value of Object.values(node)) {
     for (const child of Array.isArray(value) ? value : [value]) {
@@ -106,14 +123,14 @@ function mutate(node: Node, source: string, found: Mutation[]): void {
       return;
     case "CallExpression": {
       const property = (node.callee as Node).property as Node | undefined;
-      const other = property?.type === "Identifier" ? METHODS[property.name as string] : undefined;
+      const other = property?.type === "Identifier" ? METHODS.get(property.name as string) : undefined;
       if (property && other) replace(`${textOf(property)} -> ${other}`, property, other);
       return;
     }
     case "ExpressionStatement": {
       const expression = node.expression as Node;
       const call = expression.type === "AwaitExpression" ? (expression.argument as Node) : expression;
-      if (call.type === "CallExpression" && !OBSERVED.test(textOf(node))) replace("call removed", node, ";");
+      if (call.type === "CallExpression") replace("call removed", node, "{}");
       return;
     }
   }
@@ -126,6 +143,12 @@ function operatorPosition(source: string, from: number, operator: string): numbe
     else if (source.startsWith("/*", at)) at = source.indexOf("*/", at) + 1;
     else if (source.startsWith(operator, at)) return at;
   }
+}
+
+/** Log lines, counts, and the texts of faults. */
+function isObserved(node: Node, source: string): boolean {
+  if (node.type === "ExpressionStatement") return OBSERVED.test(source.slice(node.start, node.end));
+  return node.type === "NewExpression" && (node.callee as Node).name === "Error";
 }
 
 function isText(node: Node): boolean {

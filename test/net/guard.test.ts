@@ -344,6 +344,9 @@ describe("allowed networks", () => {
     [["169.254.0.0/16"], "https://169.254.1.1/", true],
     [["169.254.0.0/16"], "https://169.254.169.254/", false],
     [["169.254.169.254/32"], "https://169.254.169.254/", true],
+    // Half of it is public.
+    [["169.254.1.1/15"], "https://169.254.1.1/", false],
+    [["fe80::/10"], "https://[fe80::1]/", true],
     // Never allowed: they reach this machine, or all machines.
     [["0.0.0.0/8"], "https://0.0.0.0/", false],
     [["224.0.0.0/4"], "https://224.0.0.1/", false],

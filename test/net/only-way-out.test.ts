@@ -28,7 +28,7 @@ const MODULES: readonly { readonly module: RegExp; readonly harmless?: RegExp }[
 /** Exceptions and their reasons. */
 const EXCEPTIONS: readonly { readonly file: string; readonly what: string; readonly why: string }[] = [
   {
-    file: "src/cli/probe.ts",
+    file: "src/cli/client/healthcheck.ts",
     what: "the global fetch",
     why: "healthcheck calls the operator's own instance, at the address that the operator gives on the command line",
   },
@@ -36,11 +36,6 @@ const EXCEPTIONS: readonly { readonly file: string; readonly what: string; reado
     file: "src/cli/client/client.ts",
     what: "the global fetch",
     why: "the app and webhook commands are the operator's own tool against a URL given on the command line",
-  },
-  {
-    file: "src/cli/client/approve-signer.ts",
-    what: "the global fetch",
-    why: "svc signer approve is the operator's own tool against a URL given on the command line",
   },
   {
     file: "src/cli/listen/follow-stream.ts",
@@ -53,7 +48,7 @@ const EXCEPTIONS: readonly { readonly file: string; readonly what: string; reado
     why: "the developer's own server of the page passes requests on to the node that the command line names",
   },
   {
-    file: "src/hub/chain/chain-calls.ts",
+    file: "src/hub/chain-calls.ts",
     what: "viem: createPublicClient, http",
     why: "the RPC URL is the operator's setting; the transport and the gateways are both given src/net's own fetch",
   },
@@ -73,7 +68,7 @@ const EXCEPTIONS: readonly { readonly file: string; readonly what: string; reado
     why: "it runs this very program for one task on database files, which opens no connection",
   },
   {
-    file: "src/setup/doctor/place-task.ts",
+    file: "src/cli/doctor/place.ts",
     what: "a program that connects",
     why: "it runs this very program to look at a directory, which opens no connection",
   },

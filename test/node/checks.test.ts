@@ -9,12 +9,11 @@ import { openState, openStateWriter, statePath } from "../../src/db/state/databa
 import { createSizeBound } from "../../src/ingest/size-bound.ts";
 import { CHECKS, type CheckName } from "../../src/node/checks.ts";
 import { createThreads } from "../../src/node/console/threads.ts";
-import { createDamageReports } from "../../src/node/damage-reports.ts";
 import { createNodeOps } from "../../src/node/main-ops.ts";
 import { PartStats } from "../../src/node/part-stats.ts";
 import { openWriterOf } from "../../src/node/state/open-writer.ts";
 import { createStateWatch } from "../../src/node/state-watch.ts";
-import { createStorageWatch } from "../../src/node/storage-watch.ts";
+import { createDamageReports, createStorageWatch } from "../../src/node/storage-watch.ts";
 import { createUpstreamWatch } from "../../src/node/upstream-watch.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
@@ -22,6 +21,7 @@ import { watchForReplacement } from "../../src/runtime/replacement.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
 import { createStreamSlots } from "../../src/stream/slots.ts";
 import { ProgressTracker } from "../../src/upstream/progress-tracker.ts";
+import { TrustTracker } from "../../src/upstream/trust-tracker.ts";
 import { configWith } from "../runtime/config.ts";
 import { ManualClock } from "../support/clock.ts";
 import { documentText } from "../support/documents.ts";
@@ -61,6 +61,7 @@ function nodeOps(isStarted: () => boolean, config = configWith()) {
     threads: { reports: async () => [] },
     upstream: undefined,
     postgres: undefined,
+    admission: createAdmission(),
     streams: () =>
       createStreamSlots(
         { connections: 5, connectionsPerAddress: 1 },
@@ -83,11 +84,12 @@ function nodeOps(isStarted: () => boolean, config = configWith()) {
 function followed() {
   const clock = new ManualClock(NOW_SECS);
   const tracker = new ProgressTracker(clock);
+  const trust = new TrustTracker();
   let isSilent = false;
   const watch = createUpstreamWatch({
     async readProgress() {
       if (isSilent) throw new Error("no response");
-      return { ...tracker.progress(), isConnected: true };
+      return { ...tracker.progress(), trust: trust.progress(), isConnected: true };
     },
     clock,
     log,
@@ -100,6 +102,7 @@ function followed() {
     watch,
     clock,
     tracker,
+    trust,
     apply,
     setSilent(silent: boolean) {
       isSilent = silent;
@@ -154,7 +157,7 @@ const PAIRS: Readonly<Record<CheckName, () => Promise<readonly [failing: unknown
       return { damage, watch };
     };
     const first = starts();
-    first.damage.note({ ...database, reason: "database disk image is malformed" });
+    first.damage.note({ ...database, reason: "database disk image is malformed", remedy: "restore it" });
     await first.watch.poll();
     return [first.watch.damageReason(), starts().watch.damageReason()];
   },
@@ -223,6 +226,17 @@ const PAIRS: Readonly<Record<CheckName, () => Promise<readonly [failing: unknown
       outcomes.push(watch.peerReason());
     }
     return ["it is no node", outcomes.find((reason) => reason !== undefined)];
+  },
+
+  async unknown_validators() {
+    const { watch, trust, apply } = followed();
+    apply(31);
+    trust.unknownValidators(1);
+    await watch.poll();
+    const failing = watch.validatorsReason();
+    trust.verified(1, 8);
+    await watch.poll();
+    return [failing, watch.validatorsReason()];
   },
 
   async upstream_behind() {
@@ -324,7 +338,7 @@ test.each(Object.keys(CHECKS) as CheckName[])(
 );
 
 test("the documentation lists each check with what sets it and what clears it", () => {
-  const rows = documentText("docs/operate.md");
+  const rows = documentText("docs/operate/watch.md");
   for (const { setBy, clearedBy } of Object.values(CHECKS)) {
     expect(rows).toContain(`| ${setBy} `);
     expect(rows).toContain(`| ${clearedBy ?? "nothing: the process ends"} `);

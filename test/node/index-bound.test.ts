@@ -111,7 +111,7 @@ async function lost(messages: readonly Uint8Array[]): Promise<number> {
   return found.filter((result) => result.isErr()).length;
 }
 
-test("at index.max_bytes submits are refused, nothing acknowledged is lost, and everything else goes on", async () => {
+test("at index.max_bytes submits are refused, nothing acknowledged is lost, and everything else continues", async () => {
   await readyIs(/^200/);
   const acknowledged = await submitUntilFull();
   expect(acknowledged.length).toBeGreaterThan(20);
@@ -138,7 +138,7 @@ test("at index.max_bytes submits are refused, nothing acknowledged is lost, and 
   expect(node.logs()).toContain("has reached index.max_bytes: nothing more is merged");
   expect(await node.stop()).toBe(0);
 
-  // The write-ahead log is gone, so there is room below the same bound; a higher one has more.
+  // The write-ahead log is removed, so there is room below the same bound; a higher one has more.
   node = await start(30_000_000);
   await readyIs(/^200/);
   expect(await lost(acknowledged)).toBe(0);

@@ -168,6 +168,7 @@ test("the status and the metrics respond while no part does", async () => {
     }),
     upstream: undefined,
     postgres: undefined,
+    admission: createAdmission(),
     streams: () =>
       createStreamSlots(
         { connections: 5, connectionsPerAddress: 1 },
@@ -183,7 +184,7 @@ test("the status and the metrics respond while no part does", async () => {
     createMetricsPage({ registry, prefix: "svc_" }, ops.partMetrics, [])(),
   ]);
   expect(status).toMatchObject({
-    unavailable: ["ingest", "fan_out", "delivery", "matching", "hub", "writes", "signers", "state"],
+    unavailable: ["ingest", "hub", "matching", "delivery", "fan_out", "writes", "signers", "state"],
     ingest: null,
     send: null,
     hub_log: null,
@@ -195,7 +196,7 @@ test("the status and the metrics respond while no part does", async () => {
   expect(JSON.stringify(status)).not.toContain("private");
   expect(text).toContain('svc_node_part_up{part="delivery"} 0\n');
   expect(text).toContain('svc_node_part_up{part="maintenance"} 1\n');
-  expect(text).toContain('svc_maintenance_deleted_rows_total{kind="nonces"} 3\n');
+  expect(text).toContain("svc_maintenance_faults_total 0\n");
   expect(text).not.toContain("svc_webhook_");
   port1.close();
 });

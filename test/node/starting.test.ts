@@ -2,10 +2,9 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { indexPath } from "../../src/db/index/database.ts";
-import { compiledProgram } from "../support/compiled-program.ts";
-import { writeFormerIndex } from "../support/former-index.ts";
 import { until } from "../support/manual-time.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
+import { knowingOlderFormat, writeOlderIndex } from "../support/older-index.ts";
 import { startNode, tempDir } from "../support/program.ts";
 import { freePort } from "../support/tls-proxies.ts";
 
@@ -18,7 +17,7 @@ test("while a format migration blocks the start, /health is 200, /ready names th
   {
     using node = startTestNode();
     node.ingestAll(accountRecords(FID, 10));
-    writeFormerIndex(indexPath(dataDir), node.db);
+    writeOlderIndex(indexPath(dataDir), node.db);
   }
   // The migration waits for the lock of the file that it builds, for ten seconds and with its whole thread.
   const lock = new Database(`${indexPath(dataDir)}.new`, { create: true });
@@ -26,7 +25,7 @@ test("while a format migration blocks the start, /health is 200, /ready names th
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const starting = startNode({
-    command: compiledProgram,
+    command: knowingOlderFormat,
     dataDir,
     args: ["--port", `${port}`],
     serveFlags: ["--migrate", "--new-state"],

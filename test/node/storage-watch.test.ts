@@ -3,13 +3,14 @@ import { expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import pino from "pino";
 import { Registry } from "prom-client";
-import { createDamageReports } from "../../src/node/damage-reports.ts";
 import {
+  createDamageReports,
   createStorageWatch,
-  registerDiskMetrics,
   type StorageWatchOptions,
   scheduleStorageWatch,
+  storageFigures,
 } from "../../src/node/storage-watch.ts";
+import { registerFigures } from "../../src/runtime/figure-metrics.ts";
 import { type Replacement, watchForReplacement } from "../../src/runtime/replacement.ts";
 import { ManualClock } from "../support/clock.ts";
 import { tempDir } from "../support/program.ts";
@@ -86,10 +87,10 @@ test("damage that a thread has found stays the reason, whatever is written after
     damage,
     writeFaults: { index: async () => "disk I/O error", state: async () => null },
   });
-  damage.note({ database: "state", file: "/backups/state.db", reason: "of a copy" });
+  damage.note({ database: "state", file: "/backups/state.db", reason: "of a copy", remedy: "restore it" });
   await watch.poll();
   expect(watch.writeFaultReason()).toBe("the index cannot be written: disk I/O error");
-  damage.note({ database: "state", file, reason: "database disk image is malformed" });
+  damage.note({ database: "state", file, reason: "database disk image is malformed", remedy: "restore it" });
   for (let look = 0; look < 2; look++) {
     expect(watch.damageReason()).toBe("the state is damaged: database disk image is malformed");
     expect(Object.fromEntries(watch.hasFault())).toEqual({ index: true, state: true });
@@ -194,7 +195,7 @@ test("the free bytes of the file system are a metric, and so is which database c
   const registry = new Registry();
   const writeFaults = { index: async () => "database or disk is full", state: async () => null };
   const { watch } = watchOver({ dataDir: import.meta.dir, writeFaults });
-  registerDiskMetrics({ registry, prefix: "svc_" }, watch);
+  registerFigures({ registry, prefix: "svc_" }, storageFigures, () => watch);
   await watch.poll();
   const { freeBytes, totalBytes } = watch.diskSpace() ?? { freeBytes: 0, totalBytes: 0 };
   expect(freeBytes).toBeGreaterThan(0);

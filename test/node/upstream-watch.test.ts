@@ -1,9 +1,12 @@
 import { expect, test } from "bun:test";
 import pino from "pino";
 import { Registry } from "prom-client";
-import { createUpstreamWatch, upstreamStatus } from "../../src/node/upstream-watch.ts";
-import { registerUpstreamMetrics } from "../../src/upstream/metrics.ts";
+import { createUpstreamWatch, type UpstreamWatch } from "../../src/node/upstream-watch.ts";
+import { registerFigures } from "../../src/runtime/figure-metrics.ts";
+import { statusOf } from "../../src/runtime/figures.ts";
+import { upstreamFigures } from "../../src/upstream/figures.ts";
 import type { UpstreamProgress } from "../../src/upstream/progress.ts";
+import { TrustTracker } from "../../src/upstream/trust-tracker.ts";
 import { ManualClock } from "../support/clock.ts";
 
 const backfill: UpstreamProgress = {
@@ -19,6 +22,7 @@ const backfill: UpstreamProgress = {
   messagesPerSec: 99.6,
   etaSecs: 15.2,
   peerError: undefined,
+  trust: new TrustTracker().progress(),
   lastFault: "14 UNAVAILABLE",
 };
 
@@ -54,10 +58,16 @@ function watchOn({ isTerminal = false } = {}) {
   return { watch, poll, clock, takeLogged, written };
 }
 
+const statsOf = (watch: UpstreamWatch) => ({ progress: watch.latest(), behind: watch.behindReason() });
+const upstreamStatus = (watch: UpstreamWatch) =>
+  statusOf([{ figures: upstreamFigures, now: statsOf(watch) }]).upstream;
+
 test("the index is behind before the first progress report, and when the reports stop", async () => {
   const { watch, poll, clock, takeLogged } = watchOn();
   expect(watch.behindReason()).toBe("the upstream has not been reached yet");
-  expect(upstreamStatus(watch)).toEqual({ behind: "the upstream has not been reached yet" });
+  expect(upstreamStatus(watch)).toEqual({
+    behind: "the upstream has not been reached yet",
+  });
   await poll(live(1));
   expect(watch.behindReason()).toBeUndefined();
   await poll(new Error("stuck"));
@@ -121,7 +131,7 @@ test("logs a lag that fluctuates around its limit at most four times a minute", 
 test("/status and the metrics report the same values for every shard", async () => {
   const { watch, poll } = watchOn();
   const registry = new Registry();
-  registerUpstreamMetrics({ registry, prefix: "svc_" }, () => watch.latest());
+  registerFigures({ registry, prefix: "svc_" }, upstreamFigures, () => statsOf(watch));
   expect(await registry.metrics()).not.toContain("svc_upstream_lag_seconds{");
   await poll(backfill);
   expect(upstreamStatus(watch)).toEqual({

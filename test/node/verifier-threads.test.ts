@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { IngestRpc } from "../../src/ingest/rpc.ts";
 import { serveRpc } from "../../src/lib/port-rpc.ts";
-import { workerUrls } from "../../src/node/worker-urls.ts";
+import { workerUrl } from "../../src/node/worker-urls.ts";
 import type { UpstreamWorkerInit } from "../../src/node/workers/upstream.worker.ts";
 import { startWorker } from "../../src/node/workers/worker-handle.ts";
 import { configWith } from "../runtime/config.ts";
@@ -23,13 +23,17 @@ async function crashOf(verifierUrl: string): Promise<string> {
     relay: (batch) => writer.client.relay(batch),
     hasRoom: () => true,
   });
-  const config = configWith(`upstream.url=${server.url}`, `data.dir=${writer.dir}`, "log.level=fatal");
+  const config = configWith(
+    `upstream.url=${server.url}`,
+    "trust.level=node",
+    `data.dir=${writer.dir}`,
+    "log.level=fatal",
+  );
   const crash = Promise.withResolvers<string>();
   const worker = startWorker<UpstreamWorkerInit>({
     name: "upstream",
-    url: workerUrls.upstream,
+    url: workerUrl("upstream"),
     init: { config, ingest: port2, verifierUrl },
-    transfer: [port2],
     keepLine: () => undefined,
     onDamage: () => undefined,
     onCrash: crash.resolve,

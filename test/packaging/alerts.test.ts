@@ -68,7 +68,7 @@ function unitTests(rulesPath: string): object {
 }
 
 test.skipIf(promtool === null)(
-  "promtool accepts the rules, and each alert fires for its nodes alone, from the first event on",
+  "promtool accepts the rules, and each alert fires only for its nodes, from the first event on",
   async () => {
     using dir = tempDir();
     const rules = join(ROOT, "packaging/monitoring/rules.yml");

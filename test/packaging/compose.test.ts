@@ -36,7 +36,7 @@ describe.each(FILES)("%s", (file) => {
     for (const secret of Object.keys(secrets)) expect(text).toContain(`openssl rand -hex 24 > ${secret}`);
   });
 
-  test("runs each node from the image of the Dockerfile, which migrates, without root and with its volume alone", async () => {
+  test("runs each node from the image of the Dockerfile, which migrates, without root and with only its volume", async () => {
     const { services } = await readComposition(file);
     const nodes = Object.entries<ComposedService>(services).filter(([name]) => /^(svc|node-.)$/.test(name));
     expect(nodes.length).toBe(file === "compose.yaml" ? 1 : 2);

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildDeb } from "../../packaging/deb.ts";
-import { writeFormerIndex } from "../support/former-index.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
+import { writeOlderIndex } from "../support/older-index.ts";
 import { mayOverlay, runInOverlay } from "./overlay.ts";
 import { LET_OTHERS_RUN, writePackagedProgram } from "./packaged-program.ts";
 
@@ -56,7 +56,7 @@ describe.skipIf(!canRun)("the Debian package", () => {
     {
       using node = startTestNode();
       node.ingestAll(accountRecords(7, 10));
-      writeFormerIndex(join(folder, "former.db"), node.db);
+      writeOlderIndex(join(folder, "older.db"), node.db);
     }
     const { exitCode, out } = await runInOverlay(
       `rm -f /var/lib/man-db/auto-update
@@ -67,7 +67,7 @@ cp /bin/true /usr/bin/systemctl
 install() { echo "-- $1"; : > /tmp/asked; dpkg -i "$2" 2>&1 | grep -o '^svc was.*\\|svc: this release.*' || true; cat /tmp/asked; }
 install new ${first}
 install upgrade ${second}
-cp ${join(folder, "former.db")} /var/lib/svc/index.db
+cp ${join(folder, "older.db")} /var/lib/svc/index.db
 install "with another format" ${first}
 # A file with a hole has the size of its end.
 truncate -s 8T /var/lib/svc/index.db

@@ -40,7 +40,7 @@ describe("the container image", () => {
   });
 
   test.skipIf(!canRun)(
-    "has all that the program needs: it serves from that root alone, without privileges",
+    "has all that the program needs: it serves from only that root, without privileges",
     async () => {
       const root = mkdtempSync(join(tmpdir(), "svc-image-"));
       const environment = argumentsOf("ENV").replace(/SVC_HTTP_HOST=\S+|SVC_HUB_HOST=\S+/g, "");

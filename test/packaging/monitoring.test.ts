@@ -120,9 +120,9 @@ describe("what is made from the panels and alerts is current", () => {
     }
   });
 
-  test("the rules, and the tables of panels and alerts in docs/operate.md", async () => {
+  test("the rules, and the tables of panels and alerts in docs/operate/watch.md", async () => {
     expect(await Bun.file(join(ROOT, "packaging/monitoring/rules.yml")).text()).toBe(rulesFile());
-    const operate = documentText("docs/operate.md");
+    const operate = documentText("docs/operate/watch.md");
     expect(operate).toContain(`<!-- panels -->\n\n${panelTable()}\n<!-- /panels -->`);
     expect(operate).toContain(`<!-- alerts -->\n\n${alertTable()}\n<!-- /alerts -->`);
   });
@@ -162,7 +162,7 @@ describe.skipIf(Bun.which("prometheus") === null)(
       expect((await Promise.all(empty)).flat().filter((line) => !OF_AN_OLDER_NODE.test(line))).toEqual([]);
     });
 
-    test("has an answer to each question of examples/dashboard-queries", async () => {
+    test("has a query for each question of examples/dashboard-queries", async () => {
       const text = await Bun.file(join(ROOT, "examples/dashboard-queries/README.md")).text();
       const queries = [...text.matchAll(/^```promql\n([\s\S]*?)^```/gm)].map(([, query = ""]) =>
         query.trim(),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { createSbom } from "../../packaging/sbom.ts";
-import { bundleScripts } from "../../src/console/bundle-scripts.ts";
+import { bundleScripts } from "../../src/console/bundle.ts";
 import { mayOverlay, runInOverlay } from "./overlay.ts";
 import { LET_OTHERS_RUN, writePackagedProgram } from "./packaged-program.ts";
 
@@ -18,6 +18,7 @@ const FORMER = [
   "svc_0.0.1_amd64.deb",
   "svc-0.0.1.cdx.json",
 ];
+const REPOSITORY = "https://git.example/maker/svc";
 const archive = `svc-${packageJson.version}-${target}.tar.gz`;
 
 beforeAll(async () => {
@@ -32,6 +33,8 @@ beforeAll(async () => {
     "--outdir",
     release,
     "--no-packages",
+    "--repository",
+    REPOSITORY,
   ];
   const made = Bun.spawn([process.execPath, "packaging/release.ts", ...args], {
     cwd: ROOT,
@@ -101,7 +104,7 @@ describe("the installer", () => {
     expect(await Bun.file(join(home, "local/bin/svc")).exists()).toBe(false);
   });
 
-  test("leaves no files behind when it is stopped by Ctrl-C", async () => {
+  test("leaves no files when it is stopped by Ctrl-C", async () => {
     const temporary = mkdtempSync(join(folder, "tmp-"));
     const asked = Promise.withResolvers<void>();
     using silent = Bun.serve({
@@ -197,7 +200,7 @@ setpriv --reuid daemon --clear-groups /usr/local/bin/svc config check 2>&1 | tai
 );
 
 test.skipIf(!(await mayOverlay()))(
-  "keeps an edited unit, replaces one of a former release, and asks for a program without AVX2 where there is none",
+  "keeps an edited unit, replaces one of an earlier release, and asks for a program without AVX2 where there is none",
   async () => {
     const { out } = await runInOverlay(
       `mkdir -p /run/systemd/system /opt/fake
@@ -275,8 +278,22 @@ async function pagePackages(): Promise<string[]> {
   return [...bundle.packages, "lucide-static"];
 }
 
+test("the client's package and the bill of materials name the repository, and its issues as the place for bugs", async () => {
+  const folder = mkdtempSync(join(release, "..", "client-"));
+  Bun.spawnSync(["tar", "-xzf", join(release, `svc-client-${packageJson.version}.tgz`), "-C", folder]);
+  expect(await Bun.file(join(folder, "package/package.json")).json()).toMatchObject({
+    repository: { type: "git", url: `git+${REPOSITORY}.git` },
+    bugs: { url: `${REPOSITORY}/issues` },
+  });
+  const { metadata } = await Bun.file(join(release, `svc-${packageJson.version}.cdx.json`)).json();
+  expect(metadata.component.externalReferences).toEqual([
+    { type: "vcs", url: REPOSITORY },
+    { type: "issue-tracker", url: `${REPOSITORY}/issues` },
+  ]);
+});
+
 test("the document lists every kind of file that a release has", async () => {
-  const text = await Bun.file(join(ROOT, "docs/operate.md")).text();
+  const text = await Bun.file(join(ROOT, "docs/operate/install.md")).text();
   const script = await Bun.file(join(ROOT, "packaging/release.ts")).text();
   const [, targets = ""] = /const TARGETS = \[([^\]]*)\]/.exec(script) ?? [];
   const platforms = [...targets.matchAll(/"([\w-]+)"/g)].map(([, name = ""]) => name);

@@ -43,7 +43,7 @@ test("otherwise they are the canonical encoding of its data", () => {
   expect(dataBytesOf(sentAs(CANONICAL, CANONICAL))).toBe(CANONICAL.toHex());
 });
 
-test("data_bytes come before data of any kind", () => {
+test("data_bytes take precedence over data of any kind", () => {
   const { dataBytes = CANONICAL } = sealDataBytes(CANONICAL, SIGNER);
   const both = Buffer.concat([
     sentAs(AS_CLIENTS_WRITE, AS_CLIENTS_WRITE),

@@ -2,9 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { ok, type Result } from "../../src/lib/result.ts";
-import { decodeMessageData } from "../../src/protocol/message-data.ts";
 import type { Rejection } from "../../src/protocol/rejection.ts";
-import { decodeMessage } from "../../src/protocol/signed-message.ts";
+import { decodeMessage, decodeMessageData } from "../../src/protocol/signed-message.ts";
 import { validateMessage } from "../../src/protocol/validate/message.ts";
 import {
   FarcasterNetwork,

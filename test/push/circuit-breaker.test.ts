@@ -51,7 +51,7 @@ test("resets the concurrency limit after a second without calls", () => {
   expect(allowance(health, 2_001)).toBe(4);
 });
 
-test("is down after three failures in a row, with single probes at growing intervals", () => {
+test("is down after three consecutive failures, with single probes at growing intervals", () => {
   const health = new CircuitBreaker(settings);
   for (let failure = 0; failure < 2; failure++) call(health, "down", 0);
   expect(health.admission(0)).toBe("free");

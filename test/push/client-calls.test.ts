@@ -61,7 +61,7 @@ describe("parseClientResponse", () => {
     expect(response && tokenOutcomes(["a"], response)[0]?.reason).toBe("failed_other");
   });
 
-  test("gives a token the same result alone and among others, in any order of the lists", () => {
+  test("gives a token the same result by itself and among others, in any order of the lists", () => {
     const some = fc.subarray(["a", "b", "c", "d"], { minLength: 0 });
     const lists = fc.record({ successfulTokens: some, invalidTokens: some, rateLimitedTokens: some });
     fc.assert(
@@ -206,4 +206,41 @@ test("calls a client with the required headers and nothing that identifies the o
     "host",
     "user-agent",
   ]);
+});
+
+test.each<[name: string, statuses: number[], outcome: Record<string, unknown>]>([
+  ["a response", [200, 201, 299], { kind: "response" }],
+  [
+    "the client's final refusal",
+    [400, 404, 428, 430, 499],
+    { kind: "failed", isRetryable: false, hostStatus: "ok", waitMs: 0 },
+  ],
+  ["a busy client", [429], { kind: "failed", isRetryable: true, hostStatus: "busy", waitMs: 2_000 }],
+  [
+    "a client that is down",
+    [500, 503, 599],
+    { kind: "failed", isRetryable: true, hostStatus: "down", waitMs: 2_000 },
+  ],
+])("means %s: status %j", async (_, statuses, expected) => {
+  let status = 0;
+  await using receiver = startReceiver({
+    respond: () =>
+      new Response(JSON.stringify({ successfulTokens: ["t"] }), { status, headers: { "retry-after": "2" } }),
+  });
+  const post = createPostBatch({
+    client: loopbackClient(),
+    clock: new ManualClock(1),
+    timeoutMs: 5_000,
+    userAgent: "svc/1",
+  });
+  for (status of statuses) {
+    const outcome = await post({
+      url: `http://c.example:${receiver.port}/`,
+      notification: { notificationId: "n", title: "T", body: "B", targetUrl: "https://app.example" },
+      tokens: ["t"],
+      signal: new AbortController().signal,
+    });
+    const reason = expected.kind === "failed" ? { reason: `http_${status}` } : {};
+    expect(outcome).toMatchObject({ ...expected, ...reason });
+  }
 });

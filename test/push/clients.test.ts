@@ -225,7 +225,22 @@ describe("a client that responds", () => {
     expect(client.requests).toEqual([expected, expected, expected]);
   });
 
-  test("tries three times when nothing comes for longer than a call may take", async () => {
+  test("waits before each further attempt, twice as long as before the one before it", async () => {
+    await using patient = await startSendApi({ timings: { backoffMs: 100 } });
+    const calledAt: number[] = [];
+    await using client = startPushClient((request, nth) => {
+      calledAt.push(performance.now());
+      return nth < 2 ? new Response("", { status: 502 }) : allServed(request, nth);
+    });
+    patient.addTokens(tokensAt(client.port, 1));
+    expect(countsOf((await patient.send()).body)).toEqual([1, 0, 0]);
+    const [first = 0, second = 0, third = 0] = calledAt;
+    // The jitter is a fifth; a timer may fire a millisecond early.
+    expect(second - first).toBeGreaterThanOrEqual(79);
+    expect(third - second).toBeGreaterThanOrEqual(159);
+  });
+
+  test("tries three times when nothing arrives for longer than a call may take", async () => {
     await using impatient = await startSendApi({ timings: { timeoutMs: 400 } });
     await using client = startPushClient(() => new Promise<Response>(() => undefined));
     impatient.addTokens(tokensAt(client.port, 1));

@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import pino from "pino";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { openState, type StateDatabase, statePath } from "../../src/db/state/database.ts";
 import { createFanOut } from "../../src/node/compose/fan-out.ts";
-import type { SendPermission } from "../../src/push/send-permission.ts";
+import { createSendService } from "../../src/push/send-service.ts";
+import type { SendPermission } from "../../src/push/slots.ts";
 import { configWith } from "../runtime/config.ts";
 import { takeCampaign } from "../support/campaigns.ts";
 import { ManualClock } from "../support/clock.ts";
@@ -11,7 +12,8 @@ import { loopbackClient } from "../support/loopback-client.ts";
 import { until } from "../support/manual-time.ts";
 import { tempDir } from "../support/program.ts";
 import { allServed, nested, type PushClient, startPushClient } from "../support/push-client.ts";
-import { APP_ID, insertTokens, testApp, testTimings } from "../support/send.ts";
+import { expectOk } from "../support/result.ts";
+import { APP_ID, insertTokens, notification, testApp, testTimings } from "../support/send.ts";
 import { localStores } from "../support/state-stores.ts";
 
 const START = 1_000_000;
@@ -169,7 +171,7 @@ test("posts nothing that it has claimed under a lease that it has lost", async (
     ...stores.ledger,
     async claim(...args) {
       const result = await stores.ledger.claim(...args);
-      // As a process that stands still between its claim and its call.
+      // As a process that stalls between its claim and its call.
       permission = "isolated";
       claimed.resolve();
       return result;
@@ -224,29 +226,36 @@ test("aborts an unfinished campaign whose ledger has expired", async () => {
   await engine.stop(0);
 });
 
-test("does not retry tokens that another campaign has claimed after the lease expired", async () => {
-  const campaigns = localStores(state).campaigns;
-  await using client = startPushClient(async (request, nth) => {
-    if (nth > 0) return allServed(request, nth);
-    clock.advanceSecs(60);
-    await store({ targetFids: [], excludeFids: [], followingFid: null }, "d");
-    const other = await takeCampaign(campaigns, "d", {
-      nowSecs: START,
-      running: [{ seq: 1, appId: APP_ID }],
+test.each([
+  ["the others", [10], [["t1"]], { success: 1, failure: 1, notAttempted: 0 }],
+  ["none, and calls nothing without tokens", [10, 11], [], { success: 0, failure: 2, notAttempted: 0 }],
+])(
+  "of tokens that another campaign has claimed after the lease expired, retries %s",
+  async (_, taken, retries, counts) => {
+    const campaigns = localStores(state).campaigns;
+    await using client = startPushClient(async (request, nth) => {
+      if (nth > 0) return allServed(request, nth);
+      clock.advanceSecs(60);
+      await store({ targetFids: [], excludeFids: [], followingFid: null }, "d");
+      const other = await takeCampaign(campaigns, "d", {
+        nowSecs: START,
+        running: [{ seq: 1, appId: APP_ID }],
+      });
+      const keys = taken.map((fid) => ({ fid, clientFid: 9152 }));
+      await localStores(state).ledger.claim(other, keys, 30);
+      return new Response("", { status: 500 });
     });
-    await localStores(state).ledger.claim(other, [{ fid: 10, clientFid: 9152 }], 30);
-    return new Response("", { status: 500 });
-  });
-  addTokens(client, 2);
-  await store();
-  const engine = await startEngine();
-  await engine.run("c");
-  expect(client.requests.map(({ tokens }) => tokens)).toEqual([["t0", "t1"], ["t1"]]);
-  expect((await found())?.counts).toEqual({ success: 1, failure: 1, notAttempted: 0 });
-  const { byReason } = await campaigns.breakdown("c", 1);
-  expect(byReason).toContainEqual({ kind: "failure", reason: "claimed_by_another", count: 1 });
-  await engine.stop(0);
-});
+    addTokens(client, 2);
+    await store();
+    const engine = await startEngine();
+    await engine.run("c");
+    expect(client.requests.map(({ tokens }) => tokens)).toEqual([["t0", "t1"], ...retries]);
+    expect((await found())?.counts).toEqual(counts);
+    const { byReason } = await campaigns.breakdown("c", 1);
+    expect(byReason).toContainEqual({ kind: "failure", reason: "claimed_by_another", count: taken.length });
+    await engine.stop(0);
+  },
+);
 
 test("resumes a campaign after a fault of the database and counts every token once", async () => {
   await using client = startPushClient(({ tokens }, nth) => {
@@ -271,6 +280,36 @@ test("resumes a campaign after a fault of the database and counts every token on
   await engine.stop(0);
 });
 
+test("a campaign that another run has started ends without the results of its tokens: the list would be incomplete", async () => {
+  await using client = startPushClient();
+  addTokens(client, 2);
+  await store();
+  await takeCampaign(localStores(state).campaigns, "c");
+  const engine = await startEngine();
+  expect(await engine.run("c")).toEqual({ results: undefined });
+  await engine.stop(0);
+});
+
+test("takes no campaign while it may not send, nor after it has stopped", async () => {
+  await using client = startPushClient();
+  addTokens(client, 1);
+  await store();
+  let permission: SendPermission = "isolated";
+  const engine = await startEngine({ permission: () => permission });
+  const askedToRun = async () => {
+    void engine.run("c");
+    for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
+    return (await found())?.status;
+  };
+  expect(await askedToRun()).toBe("queued");
+  permission = "paused";
+  expect(await askedToRun()).toBe("queued");
+  permission = "granted";
+  await engine.stop(0);
+  expect(await askedToRun()).toBe("queued");
+  expect(client.requests).toEqual([]);
+});
+
 test("runs a campaign once for two calls, and resolves for a finished one", async () => {
   await using client = startPushClient();
   addTokens(client, 250);
@@ -279,5 +318,95 @@ test("runs a campaign once for two calls, and resolves for a finished one", asyn
   await Promise.all([engine.run("c"), engine.run("c")]);
   await engine.run("c");
   expect(client.requests).toHaveLength(3);
+  await engine.stop(0);
+});
+
+test("the end of a campaign makes room for one that waits for the limit of its app", async () => {
+  const stores = localStores(state, { clock });
+  const ends = Promise.withResolvers<void>();
+  let looks = 0;
+  const campaigns: Stores["campaigns"] = {
+    ...stores.campaigns,
+    take(...args) {
+      looks += 1;
+      return stores.campaigns.take(...args);
+    },
+    async end(...args) {
+      await ends.promise;
+      return stores.campaigns.end(...args);
+    },
+  };
+  const ids = Array.from({ length: 9 }, (_, at) => `c${at}`);
+  for (const id of ids) await store(undefined, id);
+  const engine = await startEngine({ stores: { ...stores, campaigns } });
+  const runs = ids.slice(0, 8).map((id) => engine.run(id));
+  await until(async () => (await engine.stats()).campaignsRunning === 8);
+  const before = looks;
+  ends.resolve();
+  await Promise.all(runs);
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+  // Each of the eight ends looks at once, some together; the timer looks once a second.
+  expect(looks).toBeGreaterThan(before);
+  await engine.run("c8");
+  await engine.stop(0);
+});
+
+test("a caller does not wait for a campaign that faults interrupt again and again", async () => {
+  const stores = localStores(state, { clock });
+  let faults = 0;
+  const campaigns: Stores["campaigns"] = {
+    ...stores.campaigns,
+    async end() {
+      faults += 1;
+      throw new Error("a fault");
+    },
+  };
+  await store();
+  const engine = await startEngine({ stores: { ...stores, campaigns } });
+  expect(await engine.run("c")).toBeUndefined();
+  expect(faults).toBeGreaterThan(1);
+  await engine.stop(0);
+  expect((await found())?.status).not.toBe("completed");
+});
+
+test("asks for the ends of no campaigns after it has stopped", async () => {
+  await store();
+  jest.useFakeTimers();
+  try {
+    const stores = localStores(state, { clock });
+    const asked: Promise<unknown>[] = [];
+    const campaigns: Stores["campaigns"] = {
+      ...stores.campaigns,
+      ended(ids) {
+        const response = stores.campaigns.ended(ids);
+        asked.push(response);
+        return response;
+      },
+    };
+    const engine = await startEngine({ stores: { ...stores, campaigns }, permission: () => "isolated" });
+    void engine.run("c");
+    jest.advanceTimersByTime(500);
+    await Promise.all(asked);
+    await engine.stop(0);
+    jest.advanceTimersByTime(60_000);
+    expect(asked).toHaveLength(1);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test("a send that arrives while the process stops is stored and not waited for", async () => {
+  const stores = localStores(state, { clock });
+  const engine = await startEngine({ stores, permission: () => "isolated" });
+  const sends = createSendService({
+    ...stores,
+    fanOut: engine,
+    clock,
+    dedupeTtlSecs: DAY_SECS,
+    stopping: AbortSignal.abort(),
+  });
+  const started = expectOk(await sends.start(testApp(), { notification }));
+  expect(await started.result).toBeUndefined();
+  expect(await stores.campaigns.find(started.campaignId)).toMatchObject({ status: "queued" });
   await engine.stop(0);
 });

@@ -27,7 +27,7 @@ describe("readSendRequest", () => {
     });
   });
 
-  test("null stands for no uuid, no followed fid and no score; absent lists are empty", () => {
+  test("null means no uuid, no followed fid and no score; absent lists are empty", () => {
     const body = { ...withNotification({ uuid: null }), following_fid: null, minimum_user_score: null };
     expect(expectOk(readSendRequest(body, APP_URL))).toEqual({
       notification: { title: "Title", body: "Body", targetUrl: `${APP_URL}/page` },

@@ -55,7 +55,7 @@ function reactionHash(type: 1 | 2, target: ModelCast, at: number): string {
   return messageHash(MessageData.encode(data).finish()).toHex();
 }
 
-test("the newest acts of a user are those on live casts, whichever of act and cast came first", () => {
+test("the newest acts of a user are those on live casts, whichever of act and cast was first", () => {
   fc.assert(
     fc.property(history, ({ acts, fates, limit }) => {
       using db = openIndexInMemory();

@@ -2,8 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
-import { castByHash } from "../../src/read/hydrate/cast-ids.ts";
-import { hex } from "../../src/read/hydrate/casts.ts";
+import { castByHash, hex } from "../../src/read/hydrate/casts.ts";
 import { attachReplies, type ReplyTree } from "../../src/read/queries/casts/conversation.ts";
 import { deleteCast, hashFrom, insertCast, type ModelCast } from "../support/read-model.ts";
 

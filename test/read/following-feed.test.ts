@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
-import { hashesOfCasts } from "../../src/read/hydrate/cast-ids.ts";
+import { hashesOfCasts } from "../../src/read/hydrate/casts.ts";
 import {
   type FollowingFeedBounds,
   followingFeed,
@@ -155,7 +155,7 @@ describe.each(Object.entries(strategies))("followingFeed, %s", (_name, bounds) =
 });
 
 describe("followingFeed statements", () => {
-  test("runs the scan alone when the scan fills the page", () => {
+  test("runs only the scan when the scan fills the page", () => {
     using model = new Model();
     for (let n = 0; n < 400; n++)
       model.apply({ kind: "add", cast: { fid: 1 + (n % 300), at: START + n, hash: hashFrom(`${n}`) } });

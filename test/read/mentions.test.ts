@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { insertMentionNames } from "../../src/read/present/mentions.ts";
+import { insertMentionNames } from "../../src/read/present/cast-parts.ts";
 
 test("inserts names at byte offsets of the stored text, and returns ranges as UTF-16 offsets of the result", () => {
   const stored = "héllo  and 👋 ";

@@ -1,10 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
-import { cursorCodec } from "../../src/read/cursor.ts";
-import { hashesOfCasts } from "../../src/read/hydrate/cast-ids.ts";
-import { type Hash, hex, loadCastsByHash } from "../../src/read/hydrate/casts.ts";
-import { castsOfUser, castsOfUserCursor } from "../../src/read/queries/casts/casts-of-user.ts";
+import { type Hash, hashesOfCasts, hex, loadCastsByHash } from "../../src/read/hydrate/casts.ts";
+import { castsOfUser, castsOfUserCursor } from "../../src/read/queries/casts/cast-lists.ts";
 import { orderedPage } from "../../src/read/queries/ordered-page.ts";
 import { castSearch, castSearchCursor } from "../../src/read/queries/search/cast-search.ts";
 import { insertCast } from "../support/read-model.ts";
@@ -25,7 +23,7 @@ const rows = fc
     pairs.map(([rank, digits]): Row => ({ rank, hash: `0x${String(digits).padStart(3, "0")}` })),
   );
 
-test("pages of any size concatenate to the list by rank and hash, although it is read by rank alone", () => {
+test("pages of any size concatenate to the list by rank and hash, although it is read only by rank", () => {
   fc.assert(
     fc.property(
       rows,
@@ -86,14 +84,4 @@ test("casts of one second whose hashes collide are found by hash, and listed by 
       expected,
     );
   }
-});
-
-test("a cursor of a search by the release before continues at its second", () => {
-  using db = openIndexInMemory();
-  for (let n = 0; n < 6; n++)
-    insertCast(db, { fid: 1, at: AT + (n >> 1), hash: Buffer.alloc(20, n), body: { text: "gm" } });
-  const former = cursorCodec("cast/search", ["int"]).encode([(AT + 1) * 2 ** 20 + 12_345]);
-  const page = castSearch(db, { text: "gm", limit: 10, after: castSearchCursor.decode(former) });
-  const ids = page.rows.map(({ id }) => id);
-  expect(hashesOfCasts(db, ids)).toEqual([3, 2, 1, 0].map((byte) => hex(Buffer.alloc(20, byte))));
 });

@@ -2,9 +2,14 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { planSearch, type SearchPlan } from "../../src/read/queries/search/search-plan.ts";
-import { matchOf, type SearchQuery, searchQuery } from "../../src/read/queries/search/search-query.ts";
+import {
+  hasWord,
+  matchOf,
+  type SearchQuery,
+  searchQuery,
+  termsOf,
+} from "../../src/read/queries/search/search-query.ts";
 import { MAX_SCANNED, type Order, scanMatches } from "../../src/read/queries/search/search-scan.ts";
-import { hasWord, termsOf } from "../../src/read/queries/search/text-matcher.ts";
 import { hashFrom, insertCast } from "../support/read-model.ts";
 
 const AT = 1_700_000_000;
@@ -48,7 +53,7 @@ function wordsIn(db: IndexDatabase, text: string): string[] {
   return words.length > 1 ? words : [text];
 }
 
-/** The plan of FTS5 alone, and all other plans. */
+/** The plan of plain FTS5, and all other plans. */
 function plansFor(db: IndexDatabase, query: SearchQuery): { alone: SearchPlan; others: SearchPlan[] } {
   const { parts, endsWithPrefix } = query;
   const whole = parts.slice(0, endsWithPrefix ? -1 : undefined).filter((text) => hasWord(db, text));
@@ -67,7 +72,7 @@ function plansFor(db: IndexDatabase, query: SearchQuery): { alone: SearchPlan; o
 }
 
 describe("scanMatches with any plan", () => {
-  test("finds the casts that FTS5 alone finds, in the same order, with any filters and page size", () => {
+  test("finds the casts that plain FTS5 finds, in the same order, with any filters and page size", () => {
     fc.assert(
       fc.property(
         fc.array(anyText, { minLength: 60, maxLength: 160 }),

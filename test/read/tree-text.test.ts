@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { TreeText } from "../../src/read/present/tree-text.ts";
+import { TreeText } from "../../src/read/present/native/cast.ts";
 
 interface Tree {
   readonly id: number;

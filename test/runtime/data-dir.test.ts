@@ -25,7 +25,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const hold = (dir: string, startMs = 0) => startProcess("hold-data-dir.ts", [dir, String(startMs)]);
 
-test("a missing directory is made, with its parents, for its owner alone", () => {
+test("a missing directory is made, with its parents, only for its owner", () => {
   const dir = openDataDir(join(root, "a", "b"));
   expect(dir.path).toBe(join(root, "a", "b"));
   expect(dir.file("index.db")).toBe(join(root, "a", "b", "index.db"));

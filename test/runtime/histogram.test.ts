@@ -1,14 +1,18 @@
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import { CallDurations } from "../../src/lib/call-durations.ts";
-import { statsMetrics } from "../../src/runtime/stats-metrics.ts";
+import { registerFigures } from "../../src/runtime/figure-metrics.ts";
+import { durations, figureOf } from "../../src/runtime/figures.ts";
 import { violationsOf } from "../support/exposition.ts";
 
 test("shows the durations that another thread counts as one histogram, current at every scrape", async () => {
   const registry = new Registry();
   const calls = new CallDurations();
-  const { durations } = statsMetrics({ registry, prefix: "svc_" }, async () => calls.stats());
-  durations("call_seconds", "How long calls took.", (now) => now);
+  const figure = figureOf<CallDurations>()({
+    read: (now) => now.stats(),
+    metric: durations("call_seconds", "How long calls took."),
+  });
+  registerFigures({ registry, prefix: "svc_" }, [figure], () => calls);
   expect(violationsOf(await registry.metrics())).toEqual([]);
   for (const ms of [50, 51, 900, 120_000]) calls.count(ms);
   const text = await registry.metrics();

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createLogThrottle } from "../../src/runtime/log-throttle.ts";
 import { ManualClock } from "../support/clock.ts";
 
-test("one line comes through in each interval, says how many did not, and a clock that goes back silences nothing", () => {
+test("one line is logged in each interval, says how many did not, and a clock that goes back silences nothing", () => {
   const clock = new ManualClock(1_000_000);
   const throttled = createLogThrottle({ clock, intervalMs: 60_000 });
   const written: (number | undefined)[] = [];

@@ -44,7 +44,7 @@ describe("showing progress", () => {
     expect(logged).toEqual([]);
   });
 
-  test("elsewhere nothing is written, and a log line comes in each interval", () => {
+  test("elsewhere nothing is written, and a line is logged in each interval", () => {
     const { clock, written, logged, reporter } = reporterOn(false);
     for (let step = 0; step < 200; step++) {
       reporter.update(step);

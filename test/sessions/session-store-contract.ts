@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { AuditEntry, AuditStore } from "../../src/audit/audit-store.ts";
-import type { Session } from "../../src/auth/sessions/session.ts";
+import type { Session } from "../../src/auth/session.ts";
 import type { SessionStore } from "../../src/sessions/session-store.ts";
 import { ManualClock } from "../support/clock.ts";
 

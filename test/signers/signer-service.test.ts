@@ -6,7 +6,7 @@ import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { fromHex, toHex } from "../../src/protocol/validate/eth.ts";
 import { MessageData, MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { nowSecs } from "../../src/runtime/clock.ts";
-import { recoverKeyRequest } from "../../src/signers/signed-key-request.ts";
+import { recoverKeyRequest } from "../../src/signers/key-add.ts";
 import { signerEvent, transferEvent } from "../support/events.ts";
 import { gaslessKeyMessage, requestMetadata } from "../support/gasless-keys.ts";
 import { makeSigner, makeWallet, signDigest, type TestWallet } from "../support/messages.ts";
@@ -95,7 +95,7 @@ function chainAdd(fid: number, key: Uint8Array, requestFid = APP, block = 2_000_
 }
 
 describe("managed signers", () => {
-  test("a new signer is generated, and nobody but its owner finds it", async () => {
+  test("a new signer is generated, and only its owner finds it", async () => {
     using fixture = openSigners();
     const { signerUuid } = await createSigner(fixture);
     expect(await statusOf(fixture, signerUuid)).toEqual(["generated", null]);
@@ -174,7 +174,7 @@ describe("managed signers", () => {
     expectOk(await fixture.thread.viewApproval(second.approvalUrl?.split("/").at(-1) ?? ""));
   });
 
-  test("a user approves by a link; then the signer signs for this user and nobody else", async () => {
+  test("a user approves by a link; then the signer signs for only this user", async () => {
     using fixture = openSigners();
     const { signer, token } = await pendingToken(fixture);
     expect(expectOk(await fixture.thread.viewApproval(token))).toMatchObject({
@@ -336,7 +336,7 @@ describe("managed signers", () => {
     expect(await statusOf(fixture, signer.signerUuid)).toEqual(["generated", null]);
   });
 
-  test("nobody is asked to sign for a key that the network would refuse them", async () => {
+  test("no user is asked to sign for a key that the network would refuse", async () => {
     using fixture = openSigners();
     const { node, thread } = fixture;
     const { signer, token } = await pendingToken(fixture);
@@ -368,7 +368,7 @@ describe("managed signers", () => {
     expect(expectOk(await thread.prepareApproval(token, custodyOf(4).address)).fid).toBe(4);
   });
 
-  test("a signer that may write is found behind any number of revoked ones", async () => {
+  test("a signer that may write is found after any number of revoked ones", async () => {
     using fixture = openSigners({ maxSigners: 200 });
     const { service, stores, clock } = fixture;
     const at = nowSecs(clock);
@@ -411,7 +411,7 @@ describe("managed signers", () => {
     expectErr(await register(fixture, { ...signer, ownerFid: 4 }));
     expectErr(await service.keys.importSigner(actor(), new Uint8Array(32).fill(7), 9));
     expectErr(await service.keys.deleteSigner(actor(4), signer.signerUuid));
-    // What the operator has turned off is no attempt.
+    // What the operator has turned off is not an attempt.
     expectErr(await service.keys.exportSigner(actor(), signer.signerUuid));
     const page = { limit: 10, before: undefined };
     const logOf = async (ownerFid: number) =>

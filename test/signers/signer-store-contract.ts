@@ -1,13 +1,15 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { AuditEntry, AuditStore } from "../../src/audit/audit-store.ts";
-import type { OneTimeNonceStore } from "../../src/signers/one-time-nonces.ts";
-import type { ManagedSigner, SignerStore } from "../../src/signers/signer-store.ts";
+import type { OneTimeNonceStore } from "../../src/signers/store/one-time-nonces.ts";
+import type { ManagedSigner, SignerStore } from "../../src/signers/store/signer-store.ts";
 import { ManualClock } from "../support/clock.ts";
 
 export interface SignerFixture extends AsyncDisposable {
   readonly signers: SignerStore;
   readonly nonces: OneTimeNonceStore;
   readonly audit: AuditStore;
+  /** Has `SMALL_AUDIT` as its bound. */
+  readonly smallAudit: AuditStore;
   rows(table: string): Promise<number>;
   /** Does what maintenance does. */
   sweep(name: string): Promise<number>;
@@ -63,6 +65,9 @@ const request = (n: number) => ({
 const FIRST = { after: 0, limit: 10 };
 const CREATED = entry("signer.create");
 const approval = (fid: number) => ({ fid, at: NOW + 1, by: "page" as const, blocks: { "1": 9 } });
+
+/** Retains three entries of an owner, always. */
+export const SMALL_AUDIT = { entriesPerOwner: 3, trimShare: 1 } as const;
 
 /** The guarantees of the managed signers, their nonces and the audit log, over any database. */
 export function signerStoreContract(
@@ -232,6 +237,15 @@ export function signerStoreContract(
       clock.setSecs(NOW + 3600);
       expect(await sweep("one_time_nonces")).toBe(1);
       expect(await rows("one_time_nonces")).toBe(0);
+    });
+
+    test("beyond the bound of an owner its oldest audit entries go, and no other owner's", async () => {
+      const { smallAudit: audit } = await start();
+      const at = (secs: number, ownerFid = 3) => entry("write.cast", { atMs: secs * 1000, ownerFid });
+      await audit.append([at(NOW, 4), at(NOW + 5), at(NOW + 1), at(NOW + 2), at(NOW + 2), at(NOW + 3)]);
+      const kept = await audit.list(3, { limit: 10, before: undefined });
+      expect(kept.map(({ atMs }) => atMs / 1000 - NOW)).toEqual([5, 3, 2]);
+      expect(await audit.list(4, { limit: 10, before: undefined })).toHaveLength(1);
     });
 
     test("the audit log is listed by owner, the newest first, and kept 400 days", async () => {

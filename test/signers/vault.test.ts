@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { MessageData, MessageType } from "../../src/protocol/wire/generated/message.ts";
-import { createMasterKeyText, readMasterKey } from "../../src/signers/master-key.ts";
-import { createVault } from "../../src/signers/vault.ts";
+import { createMasterKeyText, createVault, readMasterKey } from "../../src/signers/vault.ts";
 
 const [one, two] = [readMasterKey("11".repeat(32)), readMasterKey("22".repeat(32))];
 const UUID = "2f7ad6a5-0f5a-4d5e-9d3e-0d3a6f0c1b11";
@@ -44,7 +43,7 @@ describe("vault", () => {
     expect(() => impostor.open(signer)).toThrow();
   });
 
-  test("opens seeds of former master keys and seals them again under the current one", () => {
+  test("opens seeds of earlier master keys and seals them again under the current one", () => {
     const rotated = createVault([two, one]);
     expect(rotated.keyId).toBe(two.keyId);
     expect(rotated.open(signer)).toEqual(vault.open(signer));

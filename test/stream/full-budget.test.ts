@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { UnsentBytes } from "../../src/http/unsent-bytes.ts";
+import { Budget } from "../../src/admission/budget.ts";
 import type { StreamConnection } from "../../src/stream/connection.ts";
 import { type Frame, KeepAliveFrame } from "../../src/stream/frame.ts";
 import { NO_BLOCKS } from "../../src/stream/position.ts";
@@ -11,7 +11,7 @@ const frameAt = (seq: number): Frame => new KeepAliveFrame({ logId: "log", seq, 
 /** A stream whose frame waits for the budget of all responses when it ends with another. */
 function waitingStream() {
   const taken: Frame[][] = [[frameAt(1)]];
-  const unsent = new UnsentBytes(undefined, 1);
+  const unsent = new Budget({ unit: "bytes", total: 1, perClient: 1 });
   const connection = {
     hasEnded: false,
     endReason: "expression_budget",
@@ -33,21 +33,27 @@ function waitingStream() {
   };
 }
 
-test("the last frame over server-sent events comes after those that waited for the budget", async () => {
+test("the last frame over server-sent events is sent after those that waited for the budget", async () => {
   const { unsent, connection, end } = waitingStream();
-  const body = new Response(sseBody(connection, { unsent, setIdleTimeout: () => undefined })).text();
+  const body = new Response(
+    sseBody(connection, { unsent: unsent.open("reader"), setIdleTimeout: () => undefined }),
+  ).text();
   await end();
   const ids = [frameAt(1), frameAt(2)].map(({ sse }) => Buffer.from(sse).toString());
   expect(await body).toBe(`retry: 3000\n${ids.join("")}`);
-  expect(unsent.usedBytes).toBe(0);
+  expect(unsent.use().held).toBe(0);
 });
 
-test("the last frame over a WebSocket comes after those that waited for the budget", async () => {
+test("the last frame over a WebSocket is sent after those that waited for the budget", async () => {
   const { unsent, connection, end } = waitingStream();
   const sent: string[] = [];
   const session = streamSocket(
     { connection, subscribe: () => Promise.reject(new Error("not called")) },
-    { unsent, waitsForSubscription: false, readSubscription: () => ({ ok: true, value: {} }) },
+    {
+      unsent: unsent.open("reader"),
+      waitsForSubscription: false,
+      readSubscription: () => ({ ok: true, value: {} }),
+    },
   );
   session.opened({
     send: (text) => sent.push(String(text)),
@@ -59,5 +65,5 @@ test("the last frame over a WebSocket comes after those that waited for the budg
   await end();
   expect(sent).toEqual([frameAt(1), frameAt(2)].map(({ webSocket }) => webSocket));
   session.closed();
-  expect(unsent.usedBytes).toBe(0);
+  expect(unsent.use().held).toBe(0);
 });

@@ -39,7 +39,7 @@ function forgetEvents(): void {
 
 const cursorAt = (seq: number, logId = LOG_ID) => cursorOf({ logId, seq, blocks: NO_BLOCKS });
 
-/** Opens a WebSocket and collects what comes until it is closed. */
+/** Opens a WebSocket and collects what arrives until it is closed. */
 async function closedSocket(query: string, onOpen: (socket: WebSocket) => void = () => undefined) {
   const frames: { event: string; data: { code?: string } }[] = [];
   const socket = new WebSocket(bench.url(query).replace("http", "ws"));
@@ -71,11 +71,11 @@ describe("connections", () => {
     expect((await fetch(bench.url())).status).toBe(429);
   });
 
-  test("are not taken by HEAD, by a bad handshake, or by a client that is gone", async () => {
+  test("are not taken by HEAD, by a bad handshake, or by a client that has disconnected", async () => {
     start({ limits: { connections: 1 } });
     expect((await fetch(bench.url(), { method: "HEAD" })).status).toBe(200);
     const bad = "GET /v2/svc/stream HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n";
-    expect((await sendRaw(bench.http.port, bad)).text).toContain("no valid WebSocket handshake");
+    expect((await sendRaw(bench.http.port, bad)).text).toContain("not a valid WebSocket handshake");
     for (let round = 0; round < 20; round++) {
       const abort = new AbortController();
       const response = fetch(bench.url(), { signal: abort.signal }).catch(() => undefined);
@@ -115,7 +115,7 @@ describe("filters", () => {
     expect(await messageOf(`author_fids=${Array.from({ length: 351 }, (_, n) => n + 1)}`)).toStartWith(
       "400 author_fids",
     );
-    expect(await messageOf("cursor=x")).toBe("400 cursor is no cursor of a stream");
+    expect(await messageOf("cursor=x")).toBe("400 cursor is not a cursor of a stream");
     expect(await messageOf("since=-1")).toStartWith("400 since");
     const post = await fetch(bench.url(), {
       method: "POST",
@@ -193,7 +193,7 @@ describe("filters", () => {
   });
 });
 
-describe("a cursor whose events are gone", () => {
+describe("a cursor whose events have expired", () => {
   test("is refused with the oldest one, and skipped by Last-Event-ID with a gap", async () => {
     start();
     cast("gone");

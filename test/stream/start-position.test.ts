@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { resolveStart } from "../../src/stream/start-position.ts";
+import { resolveStart } from "../../src/stream/position.ts";
 import { startTestNode } from "../support/node.ts";
 
 test("a stream from a time without events begins at the end of the log as it was read", () => {

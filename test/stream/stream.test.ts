@@ -43,7 +43,7 @@ describe("a stream of server-sent events", () => {
     });
   });
 
-  test("resumes behind a cursor, by the query and by Last-Event-ID", async () => {
+  test("resumes after a cursor, by the query and by Last-Event-ID", async () => {
     await using client = await SseClient.open(bench.url("kinds=cast.created"));
     await client.next();
     cast(1, "first");
@@ -79,7 +79,7 @@ describe("a stream of server-sent events", () => {
     expect((await client.events(1)).map(textIn)).toEqual(["later"]);
   });
 
-  test("begins with the last events that are kept, and goes on with what comes; a Last-Event-ID counts more", async () => {
+  test("begins with the last events that are kept, and continues with new ones; a Last-Event-ID takes precedence", async () => {
     for (const text of ["one", "two", "three"]) cast(1, text);
     bench.node.ingestMessage(linkMessage(2, "follow", 3));
     await using client = await SseClient.open(bench.url("kinds=cast.created&last=3"));

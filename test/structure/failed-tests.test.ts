@@ -37,7 +37,7 @@ test("of a failed test, the file, the error and its name are printed, without wh
   expect(text).toBe(`test/a.test.ts:\n${error("not equal")}\n(fail) room > a [2.00ms]`);
 });
 
-test("an error that stands behind the name of its test is printed, but none of a file in which all tests have theirs", () => {
+test("an error that follows the name of its test is printed, but none of a file in which all tests have theirs", () => {
   const text = failedTests(
     log(
       "test/a.test.ts:",

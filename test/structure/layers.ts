@@ -5,7 +5,6 @@
 export const LAYERS = [
   "main.ts",
   "cli",
-  "setup",
   "node",
   "console",
   "cluster",
@@ -34,9 +33,36 @@ export const LAYERS = [
   "db/sqlite",
   "admission",
   "runtime",
+  "trust",
   "protocol",
   "net",
   "config",
   "lib",
   "version.ts",
+] as const;
+
+/** The files and folders of a room, top to bottom, for rooms whose parts have an order of their own. */
+export const LAYERS_OF_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  api: [
+    "plugins.ts",
+    "hub-plugins.ts",
+    "compat-plugin.ts",
+    "openapi-examples.json",
+    "operations.ts",
+    "operations",
+    "topic.ts",
+    "op.ts",
+    "respond.ts",
+    "dialects",
+    "deps.ts",
+    "command.ts",
+  ],
+};
+
+/** The folders that import each other in a circle, by the folder that they are in. The list may only get shorter. */
+export const TWO_WAY = [
+  "src/console/web: content, demo, owner, parts, shell",
+  "src/node: console, snapshot, state-check, workers",
+  "src/read/queries: casts, users",
+  "src/webhooks: match, publish",
 ] as const;

@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import glossary from "../../docs/glossary.toml";
 
 const ROOT = join(import.meta.dir, "../..");
 
@@ -52,17 +53,11 @@ const BANNED_WORDS = (
   "judge judges judged judging mend mends mended begun heard hears told tells"
 ).split(" ");
 
-/** The demo network's texts, this list, and the readers of rows that an earlier version stored with its own words. */
-const EXEMPT = [
-  /^src\/demo\//,
-  /^test\/structure\/vocabulary\.test\.ts$/,
-  /\/generated\//,
-  /^src\/webhooks\/store\/logged-rows\.ts$/,
-  /^src\/push\/store\/renamed-reasons\.ts$/,
-];
+/** The demo network's texts and this list. */
+const EXEMPT = [/^src\/demo\//, /^test\/structure\/vocabulary\.test\.ts$/, /\/generated\//];
 
 async function* sources(): AsyncGenerator<readonly [path: string, text: string]> {
-  for await (const path of new Bun.Glob("{src,test,bench,docs}/**/*.{ts,md}").scan(ROOT)) {
+  for await (const path of new Bun.Glob("{src,test,bench,docs}/**/*.{ts,tsx,css,html,md}").scan(ROOT)) {
     if (path.includes("/node_modules/") || EXEMPT.some((pattern) => pattern.test(path))) continue;
     yield [path, await Bun.file(join(ROOT, path)).text()];
   }
@@ -84,6 +79,94 @@ test("comments, names and documents do without archaic words", async () => {
   const found: string[] = [];
   for await (const [path, text] of sources()) {
     for (const [word] of text.matchAll(pattern)) found.push(`${path}: ${word}`);
+  }
+  expect(found).toEqual([]);
+});
+
+interface Word {
+  /** What to say, as one or several words. */
+  readonly say: string;
+  /** What not to say, anywhere. */
+  readonly not?: readonly string[];
+  /** What not to say as a whole label; within a sentence it is good English. */
+  readonly label?: readonly string[];
+}
+
+const { word: words } = glossary as { readonly word: readonly Word[] };
+
+describe("the glossary", () => {
+  test("names what to say for each word that it refuses, and refuses each once", () => {
+    const refused = words.flatMap(({ not = [], label = [] }) => [...not, ...label]);
+    expect(words.filter(({ say }) => say === "")).toEqual([]);
+    expect(refused.filter((phrase, at) => refused.indexOf(phrase) !== at)).toEqual([]);
+  });
+
+  test("is kept by texts, comments, documents and tests", async () => {
+    const found: string[] = [];
+    for await (const [path, text] of sources()) {
+      const plain = text.replaceAll(/\s*\n\s*(?:\*|\/\/)?\s*/g, " ");
+      for (const { say, not = [] } of words)
+        for (const phrase of not)
+          if (plain.includes(phrase)) found.push(`${path}: "${phrase}", say "${say}"`);
+    }
+    expect(found).toEqual([]);
+  });
+
+  test("is kept by the labels of the console", async () => {
+    const refused = new Map(words.flatMap(({ say, label = [] }) => label.map((one) => [one, say] as const)));
+    const found: string[] = [];
+    for await (const [path, text] of sources()) {
+      if (!path.startsWith("src/console/web/")) continue;
+      for (const [, label = ""] of text.matchAll(/"([^"\n]+)"/g))
+        if (refused.has(label)) found.push(`${path}: "${label}", say "${refused.get(label)}"`);
+    }
+    expect(found).toEqual([]);
+  });
+});
+
+/** Turns of phrase that are not a native writer's, with what to write. */
+const IDIOMS: Readonly<Record<string, readonly [RegExp, string]>> = {
+  "is no X": [/\b(?<!there )(?:is|are|was|were) no (?!longer\b|more\b)[a-z]+/, "is not a X"],
+  answer: [/\banswer(?:s|ed|ing)?\b/i, "response, respond"],
+  behind: [/\bbehind (?:them|the (?:position|prefix|slash|last))\b/, "after"],
+  "a sentence that begins with Of": [
+    /(?:^|[.:] )Of (?:a|an|the|each|those|all|others|what|one)\b/,
+    "its subject",
+  ],
+  "go on": [/\b(?:go|goes|went|going) on\b/, "continue"],
+  "becomes of": [/\b(?:become|becomes|became) of\b/, "the outcome"],
+  "so many": [/\bso many\b/, "this many"],
+  nobody: [/\b(?:nobody|whoever|whom)\b/, "no one, anyone who"],
+  alone: [/\balone\b/, "only"],
+  former: [/\bformer\b/, "previous"],
+  gone: [/(?<!\d, )\bgone\b/, "deleted, no longer there"],
+  stands: [/\b(?:stands|stood|lies)\b(?! (?:for|in for))/, "is"],
+  comes: [/\b(?:comes|came)\b/, "arrives, loads, follows"],
+};
+
+/** Where they are held: what a native editor has read. Add a room once it has been read. */
+const EDITED = /^(?:src\/console|test\/console|test\/browser)\/|^docs\/console\.md$/;
+
+/** The prose of a file: all of a document, the texts of the console, comments, and the names of tests. */
+function proseOf(path: string, text: string): string[] {
+  if (/\.(?:md|html)$/.test(path) || path.includes("/text/en/")) return text.split("\n");
+  const comments = [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<![:"'`/])\/\/(?!\/)[^\n]*/g)].map(([comment]) =>
+    comment
+      .replaceAll(/\s*\n\s*\* ?/g, " ")
+      .replace(/^\/\*\*? ?|^\/\/ ?/, "")
+      .trim(),
+  );
+  const names = [...text.matchAll(/\b(?:test|describe|consoleTest)(?:\.\w+)?\(\s*["`]([^"`\n]+)/g)];
+  return [...comments, ...names.map(([, name = ""]) => name)];
+}
+
+test("prose that a native editor has read keeps to his idiom", async () => {
+  const found: string[] = [];
+  for await (const [path, text] of sources()) {
+    if (!EDITED.test(path)) continue;
+    for (const line of proseOf(path, text))
+      for (const [name, [pattern, say]] of Object.entries(IDIOMS))
+        if (pattern.test(line)) found.push(`${path}: ${name}, write ${say}: ${line.slice(0, 120)}`);
   }
   expect(found).toEqual([]);
 });

@@ -2,24 +2,22 @@ import pino from "pino";
 import { Registry } from "prom-client";
 import { type Admission, createAdmission } from "../../src/admission/admission.ts";
 import { SHARES } from "../../src/admission/budgets.ts";
-import { apiPlugins } from "../../src/api/shared/plugins.ts";
-import { hubPlugins } from "../../src/api/v1/routes.ts";
-import { neverStale, type StaleReason } from "../../src/auth/staleness.ts";
+import { hubPlugins } from "../../src/api/hub-plugins.ts";
+import { apiPlugins } from "../../src/api/plugins.ts";
+import { neverStale, type StaleReason } from "../../src/auth/custody.ts";
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import type { Pausable } from "../../src/cluster/switch-store.ts";
-import { approveRoutes } from "../../src/console/approve/routes.ts";
+import { approveRoutes } from "../../src/console/approve-routes.ts";
 import { createWebAssets } from "../../src/console/assets.ts";
 import { loadBuild } from "../../src/console/load-build.ts";
-import { pageSettingsOf } from "../../src/console/page-settings.ts";
-import { consoleRoutes } from "../../src/console/routes.ts";
+import { consoleRoutes, pageSettingsOf } from "../../src/console/routes.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import type { StateDatabase } from "../../src/db/state/database.ts";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
 import { createOwnOrigin } from "../../src/http/own-origin.ts";
 import { ResponseCache } from "../../src/http/response-cache.ts";
 import type { HttpServer } from "../../src/http/server.ts";
-import { UnsentBytes } from "../../src/http/unsent-bytes.ts";
-import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
+import { createChainChecker } from "../../src/hub/chain-checker.ts";
 import { createHub } from "../../src/hub/server.ts";
 import { SubmissionCheck } from "../../src/hub/submission-check.ts";
 import type { OutboundClient } from "../../src/net/client.ts";
@@ -33,14 +31,16 @@ import { startNodeSigning } from "../../src/node/compose/signing.ts";
 import { type NodeWrites, startNodeWrites } from "../../src/node/compose/writes.ts";
 import { masterKeysOf } from "../../src/node/signers/master-keys.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
-import { registerSendMetrics } from "../../src/push/send-metrics.ts";
+import { sendFigures } from "../../src/push/send-figures.ts";
 import { createHubReads, type HubReadDeps } from "../../src/read/hub/hub-reads.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
+import { registerFigures } from "../../src/runtime/figure-metrics.ts";
+import type { Logger } from "../../src/runtime/logger.ts";
 import { tokenKeysOf } from "../../src/signers/approval-token.ts";
 import { maxQueuedOf } from "../../src/webhooks/deliver/queue-limits.ts";
 import { createPreviews } from "../../src/webhooks/preview/previews.ts";
-import { createKeyLimit } from "../../src/writes/limits/write-limits.ts";
+import { createKeyLimit } from "../../src/writes/store/write-limits.ts";
 import { configWith } from "../runtime/config.ts";
 import { createState } from "./empty-databases.ts";
 import { directClients, type RunHttpOptions, runHttp } from "./http.ts";
@@ -93,6 +93,8 @@ export interface TestApiOptions {
   readonly shares?: Admission["shares"];
   /** The status of an index that is behind the followed node. */
   readonly staleReason?: StaleReason;
+  /** Default: silent. */
+  readonly log?: Logger;
   /** See `OpenState`. Default: the clock of the node. */
   readonly stateClock?: Clock;
 }
@@ -104,6 +106,7 @@ const UNBOUNDED_SHARES: Admission["shares"] = {
   signedChanges: UNBOUNDED,
   newSessions: UNBOUNDED,
   discards: UNBOUNDED,
+  refusals: UNBOUNDED,
 };
 
 /** Every name resolves to one public address, except those under `internal.example`. */
@@ -131,7 +134,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const common = {
     config: configWith(...settings, `service.compat_prefixes=${(options.compatPrefixes ?? []).join(",")}`),
     clock: node.clock,
-    log: pino({ level: "silent" }),
+    log: options.log ?? pino({ level: "silent" }),
     metrics: { registry: new Registry(), prefix: "svc_" },
   };
   const stores = localStores(state, {
@@ -154,7 +157,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const delivery = { wake: async () => undefined, preview: previews.preview };
   const management = createManagement({ ...parts, delivery });
   const fanOut = createFanOut({ common, index: db, state: stores, client, timings });
-  registerSendMetrics(common.metrics, async () => fanOut.stats());
+  registerFigures(common.metrics, sendFigures, () => fanOut.stats());
   const cache = new HydrationCache();
   const responses = new ResponseCache({ dataVersion: () => db.dataVersion(), clock: node.clock });
   let statements: string[] = [];
@@ -218,7 +221,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       muteLinks: common.config.writes.mute_links,
     },
     push: createPush({ ...parts, management, fanOut }),
-    stream: { streams: undefined, unsent: new UnsentBytes() },
+    streams: undefined,
     writes: nodeWrites.rpc,
   });
   const v1 = hubPlugins({ reads, hub: hub.rpc, chargeKey: createKeyLimit(stores.buckets) });

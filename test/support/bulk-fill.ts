@@ -1,8 +1,8 @@
-import type { BulkBuild } from "../../src/db/index/bulk/bulk-build.ts";
+import type { BulkBuild } from "../../src/db/index/bulk/bulk-state.ts";
 import { openBulkBuild } from "../../src/db/index/bulk/open-bulk-build.ts";
 import { packMessages } from "../../src/db/index/bulk/packed-messages.ts";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
-import { splitEncoded } from "../../src/db/index/messages/split-encoded.ts";
+import { splitEncoded } from "../../src/db/index/messages/split.ts";
 import { getPosition, putPosition } from "../../src/db/index/positions.ts";
 import { encodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
@@ -10,7 +10,7 @@ import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 const SPOOLED = "test spooled";
 
-/** A bulk build of given messages that continues where the index stands, as often as it is called. */
+/** A bulk build of given messages that continues where the index is, as often as it is called. */
 export interface BulkFill {
   readonly bulk: BulkBuild;
   /** Messages that are in the spool. */

@@ -49,7 +49,7 @@ export async function makeBusy(node: Address): Promise<BusyNode> {
 
 export const metricsOf = async ({ url }: Address) => await (await fetch(`${url}/metrics`)).text();
 
-/** The values of a metric's samples, of a page in the exposition format. Of a histogram, those of its buckets. */
+/** The values of a metric's samples, of a page in the exposition format. For a histogram, those of its buckets. */
 export function valuesOf(page: string, metric: string): number[] {
   return [...page.matchAll(new RegExp(`^${metric}(?:_bucket)?(?:\\{.*\\})? (\\S+)$`, "gm"))].map(
     ([, value]) => Number(value),

@@ -1,4 +1,8 @@
-import type { CampaignRoom, CampaignStore, CampaignWork } from "../../src/push/store/campaign-store.ts";
+import type {
+  CampaignRoom,
+  CampaignStore,
+  CampaignWork,
+} from "../../src/push/store/campaigns/campaign-store.ts";
 
 /** Room for any number of campaigns beside those that run. */
 export function roomBeside(running: CampaignRoom["running"] = []): CampaignRoom {

@@ -1,4 +1,4 @@
-/** Cases of a refusal, named by the message that they expect; a message that comes again gets a number. */
+/** Cases of a refusal, named by the message that they expect; a repeated message gets a number. */
 export function namedByMessage<T>(
   cases: readonly (readonly [input: T, message: string])[],
 ): [name: string, input: T, message: string][] {

@@ -25,7 +25,7 @@ export interface TestClusterOptions {
 }
 
 /**
- * A database and a followed network that goes on, for real nodes in processes of their own. What is submitted to a node comes
+ * A database and a followed network that continues, for real nodes in processes of their own. What is submitted to a node comes
  * with the next block.
  */
 export interface TestCluster extends AsyncDisposable {
@@ -61,6 +61,8 @@ export async function startCluster({ seed, command, server }: TestClusterOptions
       `data.dir=${join(dir.path, name)}`,
       `state.url=${database.url}`,
       `upstream.url=${followed.url}`,
+      // The scripted network has no validators.
+      "trust.level=node",
       `node.id=${name}`,
       "http.workers=1",
       // Receivers and clients of the tests are on this machine.

@@ -3,10 +3,12 @@ import pino from "pino";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import type { StateDatabase } from "../../src/db/state/database.ts";
 import type { Secret } from "../../src/db/state/secret.ts";
+import type { Gate } from "../../src/lib/gate.ts";
 import type { OutboundClient } from "../../src/net/client.ts";
 import { type RunningDelivery, startDelivery } from "../../src/node/compose/delivery.ts";
 import type { LoggedDelivery } from "../../src/webhooks/store/delivery-log.ts";
 import type { QueuedEvent } from "../../src/webhooks/store/delivery-publications.ts";
+import type { DeliveryQueue } from "../../src/webhooks/store/delivery-queue.ts";
 import type { WebhookStore } from "../../src/webhooks/store/webhook-store.ts";
 import { UNTRIED, type Webhook } from "../../src/webhooks/store/webhook-store.ts";
 import { makeSecret } from "../management/owned-store-contract.ts";
@@ -22,12 +24,19 @@ import { localStores } from "./state-stores.ts";
 export const START_SECS = 1_750_000_000;
 const limits = { maxQueued: 100_000 };
 
+export interface StartOptions {
+  readonly client?: OutboundClient;
+  readonly gate?: Gate;
+  /** Methods of the queue that a test watches. */
+  readonly watch?: (queue: DeliveryQueue) => Partial<DeliveryQueue>;
+}
+
 export interface DeliveryBench extends AsyncDisposable {
   readonly time: ManualTime;
   readonly state: StateDatabase;
   readonly webhooks: WebhookStore;
   /** Starts to deliver. After `stop`, starts again over the same state. */
-  start(options?: { readonly client?: OutboundClient }): Promise<RunningDelivery>;
+  start(options?: StartOptions): Promise<RunningDelivery>;
   stop(graceMs?: number): Promise<void>;
   /** Adds a webhook whose calls go to a port of this machine. Returns its id. */
   addWebhook(name: string, port: number, input?: Partial<Webhook>): Promise<string>;
@@ -89,10 +98,11 @@ export function openDeliveryBench(...settings: string[]): DeliveryBench {
       running = await startDelivery({
         common: { config: configWith(...settings), clock: time, log: pino({ level: "silent" }) },
         index,
-        state: stores,
+        state: { ...stores, queue: { ...stores.queue, ...options.watch?.(stores.queue) } },
         outbox: { awaitEvents: () => new Promise(() => undefined), markPublished: async () => undefined },
         matching: { live: startMatching(), previews: startMatching() },
         client: options.client ?? loopbackClient(),
+        ...(options.gate && { gate: options.gate }),
         after: time.after,
         random: () => 0.5,
       });

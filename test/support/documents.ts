@@ -1,5 +1,4 @@
 import { expect } from "bun:test";
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
 export const ROOT = join(import.meta.dir, "../..");
@@ -24,15 +23,19 @@ export interface CodeBlock {
 const USER_DOCUMENTS = ["README.md", ...markdownIn("docs")];
 
 export const documents: readonly Document[] = await Promise.all(
-  [...USER_DOCUMENTS, "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "bench/README.md"].map(
-    async (path) => ({ path, text: await Bun.file(join(ROOT, path)).text() }),
-  ),
+  [
+    ...USER_DOCUMENTS,
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "ROADMAP.md",
+    "SECURITY.md",
+    "bench/README.md",
+  ].map(async (path) => ({ path, text: await Bun.file(join(ROOT, path)).text() })),
 );
 
 function markdownIn(folder: string): string[] {
-  return readdirSync(join(ROOT, folder))
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => `${folder}/${name}`);
+  return [...new Bun.Glob(`${folder}/**/*.md`).scanSync(ROOT)].sort();
 }
 
 export function documentText(path: string): string {

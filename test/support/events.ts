@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { fnameDigest } from "../../src/protocol/validate/fname-signature.ts";
+import { fnameDigest } from "../../src/protocol/validate/username-proof.ts";
 import { type UserNameProof, UserNameType } from "../../src/protocol/wire/generated/message.ts";
 import {
   IdRegisterEventType,

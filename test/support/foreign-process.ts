@@ -9,7 +9,7 @@ const SQL: Readonly<Record<ForeignAct, string>> = {
   "leave write-ahead mode": "PRAGMA journal_mode = DELETE",
 };
 
-/** Stands in for the command line of SQLite where that is not installed. Its SQLite is newer and does not trust locks alone. */
+/** Stands in for the command line of SQLite where that is not installed. Its SQLite is newer and does not rely only on locks. */
 const STAND_IN = `
   const { Database } = require("bun:sqlite");
   const [path, sql] = process.argv.slice(1);

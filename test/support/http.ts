@@ -5,14 +5,12 @@ import type { Admission } from "../../src/admission/admission.ts";
 import { createClientAddresses } from "../../src/admission/client-address.ts";
 import type { Config } from "../../src/config/schema.ts";
 import type { Gate } from "../../src/http/gate.ts";
-import type { Price } from "../../src/http/limits/prices.ts";
 import type { ApiDocumentation } from "../../src/http/openapi.ts";
 import type { OpsProviders } from "../../src/http/ops.ts";
 import type { ResponseCache } from "../../src/http/response-cache.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "../../src/http/server.ts";
-import type { UnsentBytes } from "../../src/http/unsent-bytes.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
-import type { Descriptors } from "../../src/runtime/descriptors.ts";
+import type { Descriptors } from "../../src/runtime/process.ts";
 
 /** A line of the log, as pino writes it. */
 export type LogLine = Readonly<Record<string, unknown>>;
@@ -46,11 +44,10 @@ export interface RunHttpOptions {
   readonly clock?: Clock;
   readonly cache?: ResponseCache;
   readonly gate?: Gate;
-  readonly priceOf?: (template: string) => Price | undefined;
   readonly unavailableReason?: () => string | undefined;
-  readonly unsent?: UnsentBytes;
   readonly admission?: Admission;
   readonly bodyPace?: HttpServerOptions["bodyPace"];
+  readonly lateRefusalMs?: number;
   readonly descriptors?: Descriptors;
   /** The lowest level that is logged; all levels by default. */
   readonly logLevel?: Config["log"]["level"];
@@ -120,11 +117,10 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
     },
     cache: options.cache,
     gate: options.gate,
-    priceOf: options.priceOf,
     unavailableReason: options.unavailableReason,
-    unsent: options.unsent,
     admission: options.admission,
     ...(options.bodyPace === undefined ? {} : { bodyPace: options.bodyPace }),
+    lateRefusalMs: options.lateRefusalMs,
     descriptors: options.descriptors,
     version: "1.2.3",
     nodeId: NODE_ID,

@@ -1,7 +1,7 @@
 import { getInsecureHubRpcClient, type HubRpcClient } from "@farcaster/hub-nodejs";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { type IndexDatabase, openIndexReader } from "../../src/db/index/database.ts";
-import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
+import { createChainChecker } from "../../src/hub/chain-checker.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
 import type { HubDeps } from "../../src/hub/service.ts";
 import { SubmissionCheck } from "../../src/hub/submission-check.ts";

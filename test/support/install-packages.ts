@@ -27,7 +27,7 @@ export async function installPackages(packages: PackagesToInstall): Promise<stri
     const command = [process.execPath, "install", ...FLAGS, ...flags];
     const child = Bun.spawn(command, { cwd: aside, stdout: "ignore", stderr: "pipe" });
     const errors = await new Response(child.stderr).text();
-    // An optional dependency that cannot be downloaded is no error of `bun install`.
+    // An optional dependency that cannot be downloaded is not an error of `bun install`.
     if ((await child.exited) !== 0 || !existsSync(join(aside, "node_modules", name)))
       return errors.trim().split("\n").at(-1) || "it cannot be downloaded";
     if (!existsSync(join(modules, name))) {

@@ -1,6 +1,5 @@
 import type { IndexDatabase } from "../../src/db/index/database.ts";
-import type { LiveMessage } from "../../src/db/index/messages/live-message.ts";
-import { allMessages } from "../../src/db/index/messages/live-messages.ts";
+import { allMessages, type LiveMessage } from "../../src/db/index/messages/live-messages.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 
 /** All live messages of an index of the main network. */

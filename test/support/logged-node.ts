@@ -12,10 +12,9 @@ import {
   type SubscribersDeps,
 } from "../../src/hub/events/subscribers.ts";
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
-import { EventSignal } from "../../src/ingest/event-signal.ts";
-import { openLogs } from "../../src/ingest/hub-log/open-logs.ts";
-import { createOwnHubLog } from "../../src/ingest/hub-log/own-hub-log.ts";
+import { createOwnHubLog, openLogs } from "../../src/ingest/hub-log/own-hub-log.ts";
 import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
+import { EventSignal } from "../../src/ingest/rpc.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { createHubReads } from "../../src/read/hub/hub-reads.ts";
 import { ManualClock } from "./clock.ts";

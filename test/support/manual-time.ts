@@ -1,5 +1,4 @@
-import type { Clock } from "../../src/runtime/clock.ts";
-import type { SetTimer } from "../../src/runtime/set-timer.ts";
+import type { Clock, SetTimer } from "../../src/runtime/clock.ts";
 
 interface Timer {
   readonly atMs: number;

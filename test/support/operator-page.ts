@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
-import { type SessionMessage, sessionMessage } from "../../src/auth/sessions/session-signature.ts";
+import { type SessionMessage, sessionMessage } from "../../src/auth/session.ts";
 
 /** The key of an operator's page. */
 export interface PageKey {

@@ -24,8 +24,8 @@ const ROOT = join(import.meta.dir, "../..");
 export const DIST = join(ROOT, "dist");
 
 /** Compiles the program into `dir`. Returns the path of the executable. */
-export async function compileInto(dir: string): Promise<string> {
-  const build = Bun.spawn([process.execPath, "build.ts", "--outdir", dir], {
+export async function compileInto(dir: string, flags: readonly string[] = []): Promise<string> {
+  const build = Bun.spawn([process.execPath, "build.ts", "--outdir", dir, ...flags], {
     cwd: ROOT,
     // The build needs no other tool: a container has no git, for example.
     env: { ...process.env, PATH: "" },

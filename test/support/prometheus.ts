@@ -53,7 +53,7 @@ export async function startPrometheus(
   ];
   const child = Bun.spawn(["prometheus", ...args], { cwd: dir, stdout: "ignore", stderr: "pipe" });
   const origin = `http://${await addressIn(child.stderr)}`;
-  // It answers 503 while it starts.
+  // It responds with 503 while it starts.
   while ((await fetch(`${origin}/-/ready`)).status !== 200) await Bun.sleep(50);
 
   const ask = async <T>(path: string, parameters: Record<string, string> = {}): Promise<T> => {

@@ -1,4 +1,4 @@
-import type { TokenState } from "../../src/push/store/token-store.ts";
+import type { TokenState } from "../../src/push/store/tokens/token-store.ts";
 import type { TestApiOptions } from "./api.ts";
 import { clientKey, keyAddedEvent, officialEnvelope, type TestEnvelope } from "./envelopes.ts";
 import { registerEvent } from "./events.ts";

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
-import { LinkType } from "../../src/db/index/messages/link-type.ts";
+import { LinkType } from "../../src/db/index/messages/columns.ts";
 import { columnsOf } from "../../src/db/index/messages/split.ts";
 import { addCast, dropCast, findCast } from "../../src/db/index/project/casts.ts";
-import { putEnvelope } from "../../src/db/index/project/envelopes.ts";
 import { addLink, dropLink, findLink } from "../../src/db/index/project/links.ts";
 import { addReaction, dropReaction, findReaction } from "../../src/db/index/project/reactions.ts";
+import { putEnvelope } from "../../src/db/index/project/stored-message.ts";
 import type { SignedMessage } from "../../src/protocol/signed-message.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import {

@@ -1,6 +1,6 @@
 import type { StateDatabase } from "../../src/db/state/database.ts";
-import type { StateNode } from "../../src/db/state/state-node.ts";
-import { createLocalStores } from "../../src/node/state/local-stores.ts";
+import type { StateNode } from "../../src/db/state/state-db.ts";
+import { createLocalStores } from "../../src/node/state/sqlite-stores.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 

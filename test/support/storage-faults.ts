@@ -53,7 +53,7 @@ export function failStatement(
 }
 
 /**
- * The course of a fault after the first failed statement: it ends at once; so many statements of any kind fail, as
+ * The course of a fault after the first failed statement: it ends at once; a number of statements of any kind fail, as
  * under a foreign lock; or the same statement fails each time, as where a full disk has no page left for one table and
  * some for another.
  */

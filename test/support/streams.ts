@@ -1,11 +1,13 @@
 import { createAdmission } from "../../src/admission/admission.ts";
-import { streamRoutes } from "../../src/api/native/stream/routes.ts";
+import type { Budget } from "../../src/admission/budget.ts";
+import type { ApiDeps } from "../../src/api/deps.ts";
+import { pluginOf } from "../../src/api/op.ts";
+import { streamOperations } from "../../src/api/operations/stream/stream.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { startReservingHeight } from "../../src/db/index/log-identity.ts";
+import { startReservingHeight } from "../../src/db/index/identity.ts";
 import { hasEventsAfter } from "../../src/db/index/outbox.ts";
 import type { Gate } from "../../src/http/gate.ts";
-import { UnsentBytes } from "../../src/http/unsent-bytes.ts";
-import { EventSignal } from "../../src/ingest/event-signal.ts";
+import { EventSignal } from "../../src/ingest/rpc.ts";
 import { connectRpc } from "../../src/lib/port-rpc.ts";
 import { createStreamSlots, type StreamSlotLimits } from "../../src/stream/slots.ts";
 import { createStreams, type Streams, type StreamsDeps } from "../../src/stream/streams.ts";
@@ -22,7 +24,7 @@ export interface TestStreams extends AsyncDisposable {
   readonly node: TestNode;
   readonly http: RunningHttp;
   readonly streams: Streams;
-  readonly unsent: UnsentBytes;
+  readonly unsent: Budget;
   /** The URL of the stream with a query. */
   url(query?: string): string;
 }
@@ -33,7 +35,6 @@ export interface TestStreamOptions {
   readonly budget?: MatchBudget;
   readonly deps?: Partial<StreamsDeps>;
   readonly http?: RunHttpOptions["http"];
-  readonly unsent?: UnsentBytes;
   /** Fids with an account. */
   readonly fids?: readonly number[];
 }
@@ -51,12 +52,12 @@ export function startTestStreams(options: TestStreamOptions = {}): TestStreams {
     thread.connect(port1);
     return connectRpc<MatchRpc>(port2);
   };
+  const admission = createAdmission();
   const slots = createStreamSlots(
     { connections: 1000, connectionsPerAddress: 1000, ...options.limits },
-    createAdmission().budgets,
+    admission.budgets,
     () => 0,
   );
-  const unsent = options.unsent ?? new UnsentBytes();
   const streams = createStreams({
     db,
     clock: node.clock,
@@ -79,7 +80,8 @@ export function startTestStreams(options: TestStreamOptions = {}): TestStreams {
     ...options.deps,
   });
   const http = runHttp({
-    plugins: [streamRoutes({ streams, unsent, maxIds: MAX_IDS })],
+    plugins: [pluginOf("native", streamOperations, { streams, reads: { maxIds: MAX_IDS } } as ApiDeps)],
+    admission,
     http: { idle_timeout_secs: 1, ...options.http },
     ...(options.gate ? { gate: options.gate } : {}),
     clock: node.clock,
@@ -88,7 +90,7 @@ export function startTestStreams(options: TestStreamOptions = {}): TestStreams {
     node,
     http,
     streams,
-    unsent,
+    unsent: admission.budgets.unsentBytes,
     url: (query = "") => http.api(`/stream${query === "" ? "" : `?${query}`}`),
     async [Symbol.asyncDispose]() {
       streams.stop();
@@ -103,11 +105,11 @@ export function startTestStreams(options: TestStreamOptions = {}): TestStreams {
 export interface ReceivedFrame {
   readonly id: string | undefined;
   readonly event: string | undefined;
-  /** The text behind `data: `. */
+  /** The text after `data: `. */
   readonly data: string | undefined;
 }
 
-/** A client of server-sent events that keeps each frame as it came. */
+/** A client of server-sent events that keeps each frame as it arrived. */
 export class SseClient implements AsyncDisposable {
   readonly response: Response;
   readonly #abort: AbortController;

@@ -1,4 +1,4 @@
-import type { SetTimer } from "../../src/runtime/set-timer.ts";
+import type { SetTimer } from "../../src/runtime/clock.ts";
 import type { ManualClock } from "./clock.ts";
 
 /** Timers that a test fires, for code with one timer at a time. */

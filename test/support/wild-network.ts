@@ -13,7 +13,7 @@ import { ODD_ENCODINGS } from "./odd-encodings.ts";
 
 /**
  * Messages of few users about few targets in few seconds, so that every rare case is frequent: removes before and after what
- * they remove, several messages of one slot, replies before their parents and to casts that never come, two casts with equal
+ * they remove, several messages of one slot, replies before their parents and to casts that never arrive, two casts with equal
  * time and first hash bits, wrong authors, odd encodings. Their signatures are valid; what they say need not be.
  */
 export function wildMessages(seed: string, count: number): SignedMessage[] {
@@ -171,7 +171,7 @@ class WildNetwork {
     const canonical = MessageData.encode(data).finish();
     const dataBytes = random.chance(0.05) ? new Uint8Array(random.pick(ENCODINGS)(canonical)) : canonical;
     const hash = messageHash(dataBytes);
-    // Of the hash alone: of two messages with equal data the first would stay, whatever the rules.
+    // Only the hash: of two messages with equal data the first would stay, whatever the rules.
     const [first = 0] = hash;
     const signer = this.#signers[first % this.#signers.length] ?? makeSigner("wild 0");
     return {

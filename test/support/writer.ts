@@ -5,11 +5,10 @@ import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/ind
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
-import { EventSignal } from "../../src/ingest/event-signal.ts";
 import { createLogRetention } from "../../src/ingest/log-retention.ts";
 import { IngestQueue } from "../../src/ingest/queue.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
-import { type IngestClient, type IngestRpc, serveIngest } from "../../src/ingest/rpc.ts";
+import { EventSignal, type IngestClient, type IngestRpc, serveIngest } from "../../src/ingest/rpc.ts";
 import { createSizeBound } from "../../src/ingest/size-bound.ts";
 import { connectRpc } from "../../src/lib/port-rpc.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";

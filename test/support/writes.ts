@@ -16,12 +16,12 @@ import { createAdmission } from "../../src/admission/admission.ts";
 import type { AuditStore } from "../../src/audit/audit-store.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
-import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
+import { createChainChecker } from "../../src/hub/chain-checker.ts";
 import { createHub } from "../../src/hub/server.ts";
 import { SubmissionCheck } from "../../src/hub/submission-check.ts";
 import { WriteThrough } from "../../src/hub/write-through.ts";
 import { startNodeWrites } from "../../src/node/compose/writes.ts";
-import { createLocalStores } from "../../src/node/state/local-stores.ts";
+import { createLocalStores } from "../../src/node/state/sqlite-stores.ts";
 import {
   type BulkMessageResponse,
   HubServiceService,
@@ -37,17 +37,17 @@ import { configWith } from "../runtime/config.ts";
 import { directClients } from "./http.ts";
 import { accountRecords, startTestNode, type TestNode } from "./node.ts";
 
-/** What the scripted upstream does with a message: `ok`, the code of a refusal, or no answer at all. */
+/** What the scripted upstream does with a message: `ok`, the code of a refusal, or no response at all. */
 export type Answer = "ok" | "silence" | "login" | "internal" | `bad_request.${string}`;
 
-/** A followed node whose answers a test decides. */
+/** A followed node whose responses a test decides. */
 export interface ScriptedUpstream extends AsyncDisposable {
   readonly url: string;
   /** The hashes of the messages that have reached it, in order; bulk calls are in `bulks`, too. */
   readonly received: string[];
   readonly bulks: string[][];
   answer: (hash: string, isBulk: boolean) => Answer;
-  /** Called with each message that was answered with OK. */
+  /** Called with each message that got an OK. */
   onAccepted: (message: Uint8Array) => void;
 }
 

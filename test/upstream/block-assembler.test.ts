@@ -20,7 +20,7 @@ function event(type: HubEventType, id: number, text = String(id)): FollowedEvent
   };
 }
 
-/** A block as a node sends it: the confirming event comes first and announces the others. */
+/** A block as a node sends it: the confirming event is first and announces the others. */
 function block(number: number, types: readonly HubEventType[], keys = 0): FollowedEvent[] {
   const eventCountsByType: Record<number, number> = { [HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED]: 1 };
   for (const type of types) eventCountsByType[type] = (eventCountsByType[type] ?? 0) + 1;

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { openBulkBuild } from "../../src/db/index/bulk/open-bulk-build.ts";
 import { putPosition } from "../../src/db/index/positions.ts";
-import { createBuildCheck } from "../../src/upstream/build-check.ts";
-import { Stage, stagePosition } from "../../src/upstream/positions.ts";
+import { createBuildCheck, Stage, stagePosition } from "../../src/upstream/positions.ts";
 import { temporaryIndex } from "../support/temporary-index.ts";
 
 test("the index is unavailable from the first spooled message until it is built, and never again", () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import pino from "pino";
 import { rejection } from "../../src/protocol/rejection.ts";
-import { createUpstreamFaultLog } from "../../src/upstream/fault-log.ts";
+import { createUpstreamFaultLog } from "../../src/upstream/follower.ts";
 import { PeerError } from "../../src/upstream/peer.ts";
 import { ManualClock } from "../support/clock.ts";
 

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
-import { createFillCheck } from "../../src/upstream/build-check.ts";
-import { FILLED_POSITION, Stage, stagePosition } from "../../src/upstream/positions.ts";
+import { createFillCheck, FILLED_POSITION, Stage, stagePosition } from "../../src/upstream/positions.ts";
 import { temporaryIndex } from "../support/temporary-index.ts";
 
 function put(db: IndexDatabase, { key, position }: { key: string; position: number }): void {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { RelayedBatch, RelayedOp } from "../../src/ingest/relay.ts";
-import { inBatches } from "../../src/upstream/batch-stream.ts";
-import { ChainGate } from "../../src/upstream/chain-gate.ts";
-import { OpBatcher } from "../../src/upstream/op-batcher.ts";
+import { ChainGate } from "../../src/upstream/chain-blocks.ts";
+import { inBatches, OpBatcher } from "../../src/upstream/op-batcher.ts";
 import { SpoolBatcher } from "../../src/upstream/spool-batcher.ts";
 
 const filled = (fid: number): RelayedOp => ({ kind: "fidComplete", fid, happenedAt: 0 });

@@ -24,7 +24,7 @@ async function expectQuiet(scene: Scene): Promise<void> {
   expect(index.progress.lastFault).toContain("index.max_bytes");
 }
 
-test("at the bound a follower makes no calls, and goes on without a gap when there is room", async () => {
+test("at the bound a follower makes no calls, and continues without a gap when there is room", async () => {
   await using scene = new Scene();
   scene.join(1, 2, 3);
   await scene.follow();
@@ -38,7 +38,7 @@ test("at the bound a follower makes no calls, and goes on without a gap when the
   expect(scene.chain.dumpOf(scene.index.db)).toBe(scene.chain.referenceDump);
 });
 
-test("a fill that reaches the bound goes on after a restart with room, and so does one that was full at its start", async () => {
+test("a fill that reaches the bound continues after a restart with room, and so does one that was full at its start", async () => {
   await using scene = new Scene();
   scene.join(1, 2, 3, 4, 5);
   for (let n = 0; n < 20; n++) scene.happens(cast(1 + (n % 5), `cast ${n}`));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { FollowedMessages } from "../../src/protocol/wire/generated/upstream.ts";
-import { withinItemLimit } from "../../src/upstream/item-limit.ts";
+import { withinItemLimit } from "../../src/upstream/client.ts";
 
 function response(messages: number): Uint8Array {
   return FollowedMessages.encode({

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { UPSTREAM_PHASES, type UpstreamProgress } from "../../src/upstream/progress.ts";
 import { formatUpstreamProgress, notReadyReason } from "../../src/upstream/progress-text.ts";
+import { TrustTracker } from "../../src/upstream/trust-tracker.ts";
 
 const backfill: UpstreamProgress = {
   isConnected: true,
@@ -13,6 +14,7 @@ const backfill: UpstreamProgress = {
   messagesPerSec: 5432.1,
   etaSecs: 7320,
   peerError: undefined,
+  trust: new TrustTracker().progress(),
   lastFault: undefined,
 };
 
@@ -79,6 +81,7 @@ test("a progress line is never wider than the terminal or longer than one line",
     etaSecs: fc.option(fc.nat(), { nil: undefined }),
     isConnected: fc.boolean(),
     peerError: fc.constant(undefined),
+    trust: fc.constant(new TrustTracker().progress()),
     lastFault: fc.constant(undefined),
   });
   fc.assert(

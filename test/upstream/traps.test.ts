@@ -180,7 +180,7 @@ test("a compact state arrives without a list of deleted links, and the follower 
   scene.happens(compact(2, [1], 30));
   await scene.index.caughtUp();
   expect([kept, dropped].map((action) => holds(scene, action))).toEqual([true, false]);
-  // Accepted because it arrived later. The rule alone would remove it from the state that was read.
+  // Accepted because it arrived later. By itself the rule would remove it from the state that was read.
   scene.happens(atTheSameSecond);
   await expectEverything(scene);
   expect(holds(scene, atTheSameSecond)).toBe(true);

@@ -4,9 +4,8 @@ import fc from "fast-check";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
 import { Store } from "../../src/protocol/merge-rules.ts";
 import { UpstreamClient } from "../../src/upstream/client.ts";
-import type { FidDifferences } from "../../src/upstream/compare-fid.ts";
 import { connectUpstream } from "../../src/upstream/connection.ts";
-import { compareFids, knownFids, sampleOf } from "../../src/upstream/verify-sample.ts";
+import { compareFids, type FidDifferences, knownFids, sampleOf } from "../../src/upstream/verify-sample.ts";
 import { makeChain } from "../support/upstream/chain.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
 import { UpstreamServer } from "../support/upstream/server.ts";
@@ -107,7 +106,7 @@ test.each(ROWS)(
   },
 );
 
-test("does not report a change in transit, because it is gone in a later round", async () => {
+test("does not report a change in transit, because a later round does not find it", async () => {
   const [row] = rowsOf("messages", "id", isCompared);
   if (!row) throw new Error("the chain has no message");
   db.sqlite.exec("SAVEPOINT late");

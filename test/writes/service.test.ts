@@ -53,8 +53,8 @@ async function storeOnly({ store }: TestWrites, bytes: Uint8Array, key?: string)
   return hash.toHex();
 }
 
-describe("writes of a node that follows none", () => {
-  test("a message is merged when it is answered, and nothing is queued", async () => {
+describe("writes of a node that follows no other", () => {
+  test("a message is merged before the response, and nothing is queued", async () => {
     await using node = await startTestWrites();
     const reply = await node.submit([cast("hello")]);
     if (!reply.ok) throw new Error(reply.refusal.message);
@@ -98,7 +98,7 @@ describe("writes of a node that follows none", () => {
     ]);
   });
 
-  test("copies with one key that come at once are one write with one answer", async () => {
+  test("copies with one key that arrive together are one write with one response", async () => {
     await using node = await startTestWrites();
     const message = cast("hello");
     const replies = await Promise.all(Array.from({ length: 50 }, () => node.submit([message], idem("a"))));
@@ -122,7 +122,7 @@ describe("writes of a node that follows none", () => {
     expect(await node.submit([cast("a")], idem("a", "other"))).toMatchObject({ ok: true, replayed: false });
   });
 
-  test("a write that was stored before a crash is submitted at the start, and its key is answered", async () => {
+  test("a write that was stored before a crash is submitted at the start, and its key gets a response", async () => {
     await using node = await startTestWrites();
     const message = cast("hello");
     const hash = await storeOnly(node, message, "a");
@@ -194,7 +194,7 @@ describe("writes of a node that follows none", () => {
     expect(entries).toMatchObject([{ action: "write.message", userFid: 1, outcome: "ok" }]);
   });
 
-  test("a write without its entry in the audit log is not answered as merged; it has it later, once", async () => {
+  test("a write without its entry in the audit log is not reported as merged; it has it later, once", async () => {
     await using node = await startTestWrites();
     const repair = node.breakAudit();
     expect(await node.submit([cast("hello")])).toMatchObject({ ok: true, outcomes: [{ state: "queued" }] });
@@ -294,7 +294,7 @@ describe("writes of a node that follows another", () => {
     expect(liveHashes(node.node.db)).toEqual([]);
   });
 
-  test("a lost answer is 202, and the message is there once in the end", async () => {
+  test("a lost response is 202, and the message is there once in the end", async () => {
     await using upstream = await startScriptedUpstream();
     await using node = await startTestWrites({ upstream });
     follow(upstream, node.node);
@@ -314,7 +314,7 @@ describe("writes of a node that follows another", () => {
     expect(await node.submit([message], idem("a"))).toEqual({ ok: true, replayed: true, outcomes });
   });
 
-  test("each answer of the upstream has its status, and a refused message is gone", async () => {
+  test("each response of the upstream has its status, and a refused message is dropped", async () => {
     await using upstream = await startScriptedUpstream();
     await using node = await startTestWrites({ upstream });
     const answers = {
@@ -337,7 +337,7 @@ describe("writes of a node that follows another", () => {
     });
   });
 
-  test("a queued message that the network refuses says so, for its owner alone", async () => {
+  test("a queued message that the network refuses says so, only to its owner", async () => {
     await using upstream = await startScriptedUpstream();
     await using node = await startTestWrites({ upstream });
     upstream.answer = () => "silence";
@@ -364,7 +364,7 @@ describe("writes of a node that follows another", () => {
     expect(await node.writes.find(OWNER.fid, hash)).toMatchObject({ state: "merged" });
   });
 
-  test("several messages go in one call; after a failed one each goes alone, in order", async () => {
+  test("several messages go in one call; after a failed one each is sent by itself, in order", async () => {
     await using upstream = await startScriptedUpstream();
     await using node = await startTestWrites({ upstream });
     follow(upstream, node.node);
@@ -394,9 +394,9 @@ describe("writes of a node that follows another", () => {
     expect(upstream.received.length).toBe(1);
   });
 
-  test("one fid that gets no answer holds up no other", async () => {
+  test("one fid without a response delays no other", async () => {
     await using upstream = await startScriptedUpstream();
-    await using node = await startTestWrites({ upstream, timeoutMs: 5_000 });
+    await using node = await startTestWrites({ upstream, timeoutMs: 2_000 });
     follow(upstream, node.node);
     const slow = cast("slow");
     upstream.answer = () => "silence";

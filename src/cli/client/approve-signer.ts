@@ -1,11 +1,7 @@
 import type { PrivateKeyAccount } from "viem/accounts";
-import { RetryableError, UserError } from "../../lib/failure.ts";
+import { UserError } from "../../lib/failure.ts";
 import { parseJson } from "../../lib/json.ts";
-import { noResponseReason } from "../../net/operator-fetch.ts";
-import { STRICT_TLS } from "../../net/strict-tls.ts";
-
-const TIMEOUT_MS = 30_000;
-const MAX_SHOWN_CHARS = 500;
+import { exchange, messageOf } from "./client.ts";
 
 interface TypedData {
   readonly domain: object;
@@ -58,23 +54,12 @@ async function post(approvalUrl: URL, step: "prepare" | "submit", body: object):
   const url = new URL(approvalUrl);
   url.pathname = `${approvalUrl.pathname}/${step}`;
   url.search = "";
-  let response: Response;
-  let text: string;
-  try {
-    response = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-      redirect: "manual",
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      tls: STRICT_TLS,
-    });
-    text = await response.text();
-  } catch (cause) {
-    throw new RetryableError(noResponseReason(url, cause), { cause });
-  }
-  const content = parseJson(text) as { message?: unknown } | undefined;
-  if (response.ok && content !== undefined) return content;
-  const message = typeof content?.message === "string" ? content.message : text.slice(0, MAX_SHOWN_CHARS);
-  throw new UserError(`${response.status}: ${message.replaceAll(/\p{Cc}+/gu, " ").trim() || "no message"}`);
+  const { status, text } = await exchange(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const content = parseJson(text);
+  if (status >= 200 && status <= 299 && content !== undefined) return content;
+  throw new UserError(`${status}: ${messageOf(content, text)}`);
 }

@@ -1,10 +1,10 @@
 import type { PrivateKeyAccount } from "viem/accounts";
-import { type SignedOperationId, signedOperations } from "../../auth/op-table.ts";
+import { operations, requestOf } from "../../../client/src/operations.generated.ts";
+import type { SignedOperationId } from "../../api/operations.ts";
 import type { ServiceNames } from "../../config/names.ts";
 import { RetryableError, UserError } from "../../lib/failure.ts";
 import { parseJson } from "../../lib/json.ts";
-import { noResponseReason } from "../../net/operator-fetch.ts";
-import { STRICT_TLS } from "../../net/strict-tls.ts";
+import { noResponseReason, STRICT_TLS } from "../../net/operator-fetch.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import { signOperation } from "./sign-operation.ts";
 
@@ -46,7 +46,9 @@ export function createManagementClient(options: ManagementClientOptions): Manage
 
   return {
     async call(operation, { query = {}, body } = {}) {
-      const { method, path, op } = signedOperations[operation];
+      const request = requestOf[operation];
+      const [method = "", path = ""] = request.split(" ");
+      const op = operations[request] ?? "";
       const url = new URL(baseUrl);
       url.pathname = `${baseUrl.pathname.replace(/\/+$/, "")}${signer.names.basePath}${path}`;
       url.search = new URLSearchParams(query).toString();

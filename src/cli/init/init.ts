@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { isNodeUrlOrEmpty } from "../../config/formats.ts";
-import { parseFid, parseFids } from "../../setup/init/choice.ts";
 import type { CommandContext } from "../context.ts";
-import type { InitOptions } from "./options.ts";
+import { type InitOptions, parseFid, parseFids } from "./choice.ts";
 
 /** `init`: writes the first settings of a node, and says what it will cost. */
 export function registerInit(program: Command, context: CommandContext): void {

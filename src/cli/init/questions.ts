@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { createInterface } from "node:readline/promises";
 import { isNodeUrlOrEmpty } from "../../config/formats.ts";
 import { UserError } from "../../lib/failure.ts";
-import { type Choice, parseFid, parseFids, type Wanted } from "../../setup/init/choice.ts";
+import { type Choice, parseFid, parseFids, type Wanted } from "./choice.ts";
 
 /** Asks the operator a line at a time. */
 export interface Dialog extends Disposable {

@@ -7,19 +7,17 @@ import { loadConfig } from "../../config/load.ts";
 import { readSmallFile } from "../../config/small-file.ts";
 import { EXIT_OK, RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
 import { grouped } from "../../runtime/progress-line.ts";
-import { followedNodeText, partText, wholeNetworkText } from "../../setup/costs.ts";
-import { freeBytesAt } from "../../setup/doctor/place-task.ts";
-import { type Asked, askUpstream } from "../../setup/init/ask-upstream.ts";
-import type { Choice, Wanted } from "../../setup/init/choice.ts";
-import { planFiles, writesFidFile } from "../../setup/init/plan.ts";
-import { fileBeside } from "../../setup/init/settings-text.ts";
-import { checkFiles, refuseExisting, writeFiles } from "../../setup/init/write-files.ts";
 import { programName } from "../../version.ts";
 import type { CommandContext } from "../context.ts";
-import { formatUpstreamEstimate } from "../estimate-text.ts";
+import { formatUpstreamEstimate } from "../database/estimate-text.ts";
+import { followedNodeText, partText, wholeNetworkText } from "../doctor/costs.ts";
+import { freeBytesAt } from "../doctor/place.ts";
 import { print, printError } from "../output.ts";
-import { choiceOf, type InitOptions, missingChoice } from "./options.ts";
+import { type Asked, askUpstream } from "./ask-upstream.ts";
+import { type Choice, choiceOf, type InitOptions, missingChoice, type Wanted } from "./choice.ts";
 import { askWanted, askYesNo, type Dialog, terminalDialog } from "./questions.ts";
+import { fileBeside, planFiles, writesFidFile } from "./settings-text.ts";
+import { checkFiles, refuseExisting, writeFiles } from "./write-files.ts";
 
 /** Found in the working directory. */
 const SETTINGS_FILE = "svc.toml";

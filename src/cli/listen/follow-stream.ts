@@ -2,19 +2,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { exponentialBackoffMs, withJitter } from "../../lib/backoff.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { type ServerSentEvent, SseParser } from "../../lib/sse-parser.ts";
-import { noResponseReason } from "../../net/operator-fetch.ts";
-import { STRICT_TLS } from "../../net/strict-tls.ts";
+import { noResponseReason, STRICT_TLS } from "../../net/operator-fetch.ts";
+import { readUpTo } from "../../net/read-up-to.ts";
 
 /** Longer than the node is ever silent. */
 const SILENCE_MS = 60_000;
 const BACKOFF = { initialMs: 1_000, maxMs: 30_000 };
 const MAX_EVENT_CHARS = 4 * 1024 * 1024;
-const MAX_MESSAGE_CHARS = 500;
+const MAX_MESSAGE_BYTES = 500;
 
 export interface FollowedStream {
   readonly url: URL;
   readonly signal: AbortSignal;
-  readonly onEvent: (event: ServerSentEvent) => void;
+  /** Nothing more is read until it has resolved. */
+  readonly onEvent: (event: ServerSentEvent) => Promise<void>;
   /** Called when the stream broke; it is opened again at the last id. */
   readonly onBreak: (reason: string) => void;
 }
@@ -41,16 +42,16 @@ export async function followStream({ url, signal, onEvent, onBreak }: FollowedSt
       }).catch((cause: unknown) => {
         throw new Error(noResponseReason(url, cause), { cause });
       });
-      if (response.status !== 200) throw refusalOf(response.status, await response.text());
+      if (response.status !== 200) throw await refusalOf(response);
       const parser = new SseParser(MAX_EVENT_CHARS);
       for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
         clearTimeout(timer);
-        timer = restart();
         for (const event of parser.push(text)) {
           failures = 0;
-          onEvent(event);
+          await onEvent(event);
         }
         lastId = parser.lastId || lastId;
+        timer = restart();
       }
     } finally {
       clearTimeout(timer);
@@ -72,7 +73,9 @@ export async function followStream({ url, signal, onEvent, onBreak }: FollowedSt
   }
 }
 
-function refusalOf(status: number, text: string): Error {
-  const message = `the node responded ${status} ${text.slice(0, MAX_MESSAGE_CHARS)}`.trimEnd();
+async function refusalOf(response: Response): Promise<Error> {
+  const { status } = response;
+  const { body } = await readUpTo(response, MAX_MESSAGE_BYTES);
+  const message = `the node responded ${status} ${new TextDecoder().decode(body)}`.trimEnd();
   return status === 429 || status >= 500 ? new Error(message) : new UserError(message);
 }

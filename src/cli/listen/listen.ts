@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { UserError } from "../../lib/failure.ts";
-import { printable } from "../../lib/printable.ts";
+import { printable } from "../../lib/text.ts";
 import { type CommandContext, collect } from "../context.ts";
 import { readInput } from "../input.ts";
-import { responseJson } from "../management-table.ts";
-import { print, printError } from "../output.ts";
+import { responseJson } from "../operations/table.ts";
+import { flushOutput, print, printError } from "../output.ts";
 import type { IncomingDelivery } from "./listener.ts";
 
 const DEFAULT_PORT = 9200;
@@ -89,7 +89,11 @@ async function printStream(context: CommandContext, target: string): Promise<voi
     await followStream({
       url,
       signal: common.shutdown.signal,
-      onEvent: ({ id, event, data }) => print(`${printable(event)}\n  id: ${printable(id)}\n${pretty(data)}`),
+      onEvent: async ({ id, event, data }) => {
+        print(`${printable(event)}\n  id: ${printable(id)}\n${pretty(data)}`);
+        // A slow reader of the output slows the stream down instead of filling the memory.
+        await flushOutput();
+      },
       onBreak: (reason) => printError(`The stream broke and is opened again: ${printable(reason)}\n`),
     });
   });

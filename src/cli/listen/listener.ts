@@ -1,6 +1,6 @@
 import { listenFault } from "../../net/listen-address.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
-import { type Verified, verifyDelivery } from "../../webhooks/deliver/verify.ts";
+import { type Verified, verifyDelivery } from "../../webhooks/deliver/sign.ts";
 
 /** Larger than any delivery. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;

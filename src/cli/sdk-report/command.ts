@@ -9,7 +9,7 @@ import { createSdkReport } from "./sdk-report.ts";
 import { readSourceFiles } from "./source-files.ts";
 
 /**
- * `doctor --sdk`: reads the sources of a folder and prints what becomes of their calls of the hosted API. The exit code is 1 if one
+ * `doctor --sdk`: reads the sources of a folder and prints how this node responds to their calls of the hosted API. The exit code is 1 if one
  * does not work here or is unclear.
  *
  * @throws UserError if the folder cannot be read.

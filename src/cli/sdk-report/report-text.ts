@@ -1,10 +1,10 @@
-import { printable } from "../../lib/printable.ts";
+import { printable } from "../../lib/text.ts";
 import { programName } from "../../version.ts";
 import type { Verdict } from "./request-support.ts";
 import type { Place, ReportedCall, SdkReport } from "./sdk-report.ts";
 
 const HEADINGS: readonly (readonly [Verdict, string])[] = [
-  ["works", "WORKS by base URL and key alone"],
+  ["works", "WORKS with only a new base URL and key"],
   ["needs", "WORKS once it has what it needs"],
   ["empty", "WORKS and is always empty: the protocol has no such data"],
   ["not_implemented", "501: a decision of this node"],

@@ -7,7 +7,7 @@ import { FORMER_METHODS, HUB_METHODS } from "./sdk-methods.ts";
 import { pathWithoutValues } from "./without-values.ts";
 
 /**
- * What becomes of a request at this node.
+ * How this node responds to a request.
  *
  * - `works`: by base URL and key alone.
  * - `needs`: with what `needs` lists.
@@ -68,7 +68,7 @@ export interface Support {
   readonly of: (method: string | undefined, path: string) => RequestSupport | undefined;
 }
 
-/** Says what becomes of requests, from the routes of the compat dialect and the settings in force. */
+/** Says how requests end, from the routes of the compat dialect and the settings in force. */
 export function createSupport(config: Config, plugins: readonly AnyElysia[]): Support {
   const routes = plugins.flatMap((plugin) => plugin.routes as unknown as CompatRoute[]);
   const supports = routes.map((route) => ({ route, support: supportOfRoute(config, route) }));
@@ -192,7 +192,7 @@ function settingsIn(config: Config, text: string): Need[] {
   });
 }
 
-/** What becomes of a method's request. */
+/** How the request of a method ends. */
 export function supportOfMethod(support: Support, name: string, request: string): RequestSupport | undefined {
   const [method, path = ""] = request.split(" ");
   const found = support.of(method, path.replaceAll(/\{\w+\}/g, "{}"));

@@ -1,6 +1,5 @@
 import type { Config } from "../../config/schema.ts";
-import type { Scope } from "../../http/caller.ts";
-import { SCOPES } from "../../http/caller.ts";
+import { SCOPES, type Scope } from "../../http/caller.ts";
 import { blankComments } from "./blank-comments.ts";
 import { basePathChange, findChanges, sdkMajorOf } from "./changes.ts";
 import { findClientNames, findDynamicCalls, findMethodCalls } from "./method-calls.ts";
@@ -16,7 +15,7 @@ export interface Place {
   readonly line: number;
 }
 
-/** A method or path that a repository calls, and what becomes of it. */
+/** A method or path that a repository calls, and how this node responds. */
 export interface ReportedCall extends RequestSupport {
   /** The name of the SDK's method, or the request. */
   readonly call: string;
@@ -54,7 +53,7 @@ export interface SdkReport {
   readonly scopes: readonly Scope[];
 }
 
-/** Says what becomes of a repository's calls of the hosted API at a node with these settings. */
+/** Says how a node with these settings responds to a repository's calls of the hosted API. */
 export function createSdkReport(
   folder: string,
   sources: SourceFiles,

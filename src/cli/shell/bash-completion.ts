@@ -1,5 +1,4 @@
-import { allCommands, type CommandEntry } from "./command-tree.ts";
-import { quote } from "./quote.ts";
+import { allCommands, type CommandEntry, quote } from "./command-tree.ts";
 
 /** A completion script for bash 4 or newer; `complete -F` calls its function. */
 export function bashCompletion(program: string, root: CommandEntry): string {

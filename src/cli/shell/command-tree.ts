@@ -1,5 +1,36 @@
 import type { Argument, Command, Option } from "commander";
-import { knownValues } from "./known-values.ts";
+
+/** What a shell completes after an option whose text the program reads itself. */
+interface KnownValues {
+  readonly words: readonly string[];
+  /** Whether the value is a list with commas. */
+  readonly isList: boolean;
+}
+
+const one = (...words: string[]): KnownValues => ({ words, isList: false });
+const list = (...words: string[]): KnownValues => ({ words, isList: true });
+
+/** By the option's long name, which has the same values in every command. Tests compare them with the schemas that validate them. */
+const KNOWN_VALUES: Readonly<Record<string, KnownValues>> = {
+  "--log-level": one("trace", "debug", "info", "warn", "error", "fatal", "silent"),
+  "--log-format": one("json", "pretty"),
+  "--on": list(
+    "cast.created",
+    "cast.deleted",
+    "follow.created",
+    "follow.deleted",
+    "reaction.created",
+    "reaction.deleted",
+    "user.created",
+    "user.updated",
+  ),
+  "--scopes": list("read", "write", "signers", "webhooks", "apps", "push"),
+};
+
+/** The values of an option, by its long name. */
+export function knownValues(option: string | undefined): KnownValues | undefined {
+  return option !== undefined && Object.hasOwn(KNOWN_VALUES, option) ? KNOWN_VALUES[option] : undefined;
+}
 
 /** What the value of an option or argument is, as far as a shell can complete it. */
 export type ValueKind =
@@ -95,4 +126,13 @@ function argumentEntry(argument: Argument): ArgumentEntry {
 function valueKind(usage: string, choices: readonly string[] | undefined): ValueKind {
   if (choices) return { kind: "words", words: choices };
   return PATHS.test(usage) ? { kind: "path" } : { kind: "any" };
+}
+
+/** A word of bash, zsh and fish that stands for exactly this text. Backslashes do not occur in what is quoted here. */
+export const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The first sentence of a description, without its mark: what fits beside a word. */
+export function firstSentence(description: string): string {
+  const [sentence = ""] = description.split(/(?<=\.)\s|[;:]\s|\s\(default/);
+  return sentence.replace(/\.$/, "").replaceAll(/\s+/g, " ");
 }

@@ -1,5 +1,11 @@
-import { allCommands, type CommandEntry, type OptionEntry, type ValueKind } from "./command-tree.ts";
-import { firstSentence, quote } from "./quote.ts";
+import {
+  allCommands,
+  type CommandEntry,
+  firstSentence,
+  type OptionEntry,
+  quote,
+  type ValueKind,
+} from "./command-tree.ts";
 
 /** A completion script for fish 3 or newer. */
 export function fishCompletion(program: string, root: CommandEntry): string {

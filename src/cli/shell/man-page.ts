@@ -20,7 +20,7 @@ export function manPage({ program, version, date, root, examplesOf }: ManPage): 
     `.B ${program}`,
     "[\\fIoptions\\fR] \\fIcommand\\fR [\\fIarguments\\fR]",
     ".SH OPTIONS",
-    "These may stand before or after the command.",
+    "These are valid before and after the command.",
     ...root.options.flatMap(optionLines),
     ".SH COMMANDS",
   ];

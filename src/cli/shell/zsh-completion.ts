@@ -1,5 +1,11 @@
-import { allCommands, type CommandEntry, type OptionEntry, type ValueKind } from "./command-tree.ts";
-import { firstSentence, quote } from "./quote.ts";
+import {
+  allCommands,
+  type CommandEntry,
+  firstSentence,
+  type OptionEntry,
+  quote,
+  type ValueKind,
+} from "./command-tree.ts";
 
 /** A completion script for zsh 5 or newer, for a file `_<program>` in `$fpath`. */
 export function zshCompletion(program: string, root: CommandEntry): string {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PgPool, PgTransaction } from "../../db/postgres/pool.ts";
-import type { StateNode } from "../../db/state/state-node.ts";
+import type { StateNode } from "../../db/state/state-db.ts";
 import { RetryableError, UserError } from "../../lib/failure.ts";
 import { type ComparedSettings, differingKeys, NETWORK_SETTING, parseSettings } from "../shared-settings.ts";
 import {

@@ -1,4 +1,76 @@
 import { pgStatement } from "../../db/postgres/statement.ts";
+import { flag, key, nullable, small, table, text, uuid, whole, withDefault } from "../../db/state/table.ts";
+
+/** A node and its lease. A node whose lease has ended is not alive. */
+export const nodes = table(
+  "nodes",
+  {
+    node_id: key(text()),
+    /** New with each start of the process. */
+    boot: uuid(),
+    /** 0 to 63; its own among the live nodes. Rows of totals are per slot. */
+    slot: small(),
+    started_at: whole(),
+    ends_at_ms: whole(),
+    /** Counts the renewals of the lease. */
+    beat: whole(),
+    version: text(),
+    /** The creation time of the last migration that the node knows, unix ms. */
+    schema_version: whole(),
+    /** Without an upstream: no other node may join. */
+    solo: flag(),
+    /** JSON of the settings that nodes compare. */
+    settings: text(),
+    /** Since when the node publishes the events of live blocks; null while it fills. */
+    live_since: nullable(whole()),
+    /** JSON of the applied block of each shard. */
+    positions: nullable(text()),
+    /** The epoch of keys that the node has taken over: it uses nothing that it knew of keys before. Null on an earlier release. */
+    key_epoch: nullable(whole()),
+  },
+  {
+    isCopied: false,
+    only: "postgres",
+  },
+);
+
+/** What all nodes agree on: one row, `id` 1. */
+export const cluster = table(
+  "cluster",
+  {
+    id: key(small()),
+    /** JSON of the settings that must be the same on all nodes. */
+    settings: text(),
+    /** The oldest schema that may read: the creation time of a migration, unix ms. */
+    min_reader: withDefault(whole(), 0),
+    /** Of the server that had the last beat; a different one may be older. */
+    system_identifier: nullable(text()),
+    timeline: nullable(text()),
+    /** Rises with each change that takes something away from an API key. */
+    key_epoch: withDefault(whole(), 0),
+    /** Where the state was moved to; a start on it is refused then. */
+    moved_to: nullable(text()),
+  },
+  {
+    isCopied: false,
+    only: "postgres",
+  },
+);
+
+/** Work of one node at a time. A lease saves work; it decides nothing. */
+export const leases = table(
+  "leases",
+  {
+    name: key(text()),
+    /** The boot of the node that holds it. */
+    holder: uuid(),
+    ends_at_ms: whole(),
+  },
+  {
+    isCopied: false,
+    only: "postgres",
+  },
+);
 
 /** The time of PostgreSQL in unix ms, at the moment of the call rather than at the start of the transaction. */
 const NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";

@@ -1,5 +1,5 @@
 import type { VerifyConnection } from "../../db/postgres/driver.ts";
-import type { StateNode } from "../../db/state/state-node.ts";
+import type { StateNode } from "../../db/state/state-db.ts";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
 import type { NodeSignals } from "../node-signals.ts";
 import { readMark } from "./node-rows.ts";

@@ -1,10 +1,9 @@
 import type { Envelope } from "../../auth/jfs.ts";
-import { sealEnvelope } from "../../demo/envelope.ts";
 import { createKeyring } from "../../demo/keys.ts";
-import type { PostedNotification } from "../../demo/notification.ts";
+import { type PostedNotification, sealEnvelope } from "../../demo/push-client.ts";
 import { clientFidsOf, demoFids, isDemoFid, MAIN_CLIENT_FID, SECOND_CLIENT_FID } from "../../demo/roster.ts";
 import { GenerationCache } from "../../lib/generation-cache.ts";
-import type { SetTimer } from "../../runtime/set-timer.ts";
+import type { SetTimer } from "../../runtime/clock.ts";
 import { EventFeed, type FeedPage } from "./event-feed.ts";
 
 /** A phone of a demo person that was to show a notification. */
@@ -21,7 +20,7 @@ export interface Buzz {
   readonly outcome: "shown" | "rate-limited";
 }
 
-/** The answer of a client to a batch, as the protocol defines it. */
+/** The response of a client to a batch, as the protocol defines it. */
 export interface BatchAnswer {
   readonly result: {
     readonly successfulTokens: readonly string[];
@@ -37,7 +36,7 @@ export interface AddedApp {
   readonly envelope: Envelope;
 }
 
-/** The phones of the demo people, on which two client apps show notifications. */
+/** The demo phones of people, on which two client apps show notifications. */
 export interface DemoPhones {
   /** Seals the reports of the first `people` of the network, each through the person's client. */
   envelopes(appId: string, people: number): AddedApp[];

@@ -13,7 +13,7 @@ import {
   MessageType,
   ReactionType,
 } from "../../protocol/wire/generated/message.ts";
-import type { SetTimer } from "../../runtime/set-timer.ts";
+import type { SetTimer } from "../../runtime/clock.ts";
 
 /** Makes the people of the demo network act, on request only. */
 export interface DemoPulse {

@@ -1,10 +1,11 @@
+import { timingSafeEqual } from "node:crypto";
 import type { Secret } from "../../db/state/secret.ts";
-import { randomBase58 } from "../../lib/random-base58.ts";
-import type { SetTimer } from "../../runtime/set-timer.ts";
+import { randomBase58 } from "../../lib/base58.ts";
+import type { SetTimer } from "../../runtime/clock.ts";
+import { hmacSha512, standardSignature } from "../../webhooks/deliver/sign.ts";
 import { EventFeed, type FeedPage } from "./event-feed.ts";
-import { checkSignature, type SignatureCheck } from "./signature-check.ts";
 
-/** What a receiver of the demo answers every delivery with. `slow` answers when the sender no longer waits. */
+/** How a receiver of the demo responds to every delivery. `slow` responds when the sender no longer waits. */
 export const RECEIVER_ANSWERS = [200, 500, 410, "slow"] as const;
 export type ReceiverAnswer = (typeof RECEIVER_ANSWERS)[number];
 
@@ -39,7 +40,7 @@ export interface DemoReceivers {
 }
 
 export interface DemoReceiversDeps {
-  /** Ends with a slash; the ids come behind it. */
+  /** Ends with a slash; the ids follow it. */
   readonly baseUrl: string;
   /** Unexpired secrets of the webhooks of an owner that call a URL. */
   readonly secretsOf: (ownerFid: number, targetUrl: string) => Promise<readonly Secret[]>;
@@ -50,7 +51,7 @@ export interface DemoReceiversDeps {
 
 const MAX_RECEIVERS = 100;
 const MAX_DELIVERIES = 40;
-/** Of all deliveries that are held. */
+/** Sum over all deliveries that are held. */
 export const MAX_HELD_CHARS = 4 * 1024 * 1024;
 const MAX_BODY_BYTES = 256 * 1024;
 export const MAX_SHOWN_CHARS = 16 * 1024;
@@ -181,4 +182,40 @@ function shownHeaders(headers: Headers): Record<string, string> {
   return Object.fromEntries(
     shown.map(([name, value]) => [name.slice(0, MAX_HEADER_CHARS), value.slice(0, MAX_HEADER_CHARS)]),
   );
+}
+
+/**
+ * - `valid`: both signatures are right;
+ * - `missing`: the request has none;
+ * - `invalid`: at least one is wrong;
+ * - `unknown`: no webhook of the owner has this URL, so there is no secret to check with.
+ */
+type SignatureCheck = "valid" | "missing" | "invalid" | "unknown";
+
+/** Checks a delivery as a receiver has to: the service's own header, and those of Standard Webhooks. */
+function checkSignature(delivery: {
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+  readonly secrets: readonly Secret[];
+  readonly signatureHeader: string;
+}): SignatureCheck {
+  const { headers, body, secrets, signatureHeader } = delivery;
+  const own = headers.get(signatureHeader);
+  const standard = headers.get("webhook-signature");
+  const messageId = headers.get("webhook-id");
+  const timestamp = Number(headers.get("webhook-timestamp"));
+  if (own === null || standard === null || messageId === null) return "missing";
+  if (secrets.length === 0) return "unknown";
+  const isOwn = secrets.some(({ value }) => isEqual(own, hmacSha512(value, body)));
+  const given = standard.split(" ");
+  const isStandard = secrets.some(({ value }) => {
+    const expected = standardSignature(value, { messageId, timestamp, body });
+    return given.some((signature) => isEqual(signature, expected));
+  });
+  return isOwn && isStandard ? "valid" : "invalid";
+}
+
+function isEqual(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -4,18 +4,63 @@ import { ApiError } from "../../http/errors.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import type { OwnOrigin } from "../../http/own-origin.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
-import { privateRoutes } from "../private-routes.ts";
-import { addDemoApp, MAX_ADDED_PEOPLE } from "./add-app.ts";
-import type { DemoDeskRpc } from "./desk.ts";
-import type { FeedPage } from "./event-feed.ts";
-import { FEED_HEADERS, feedResponse } from "./feed-response.ts";
-import type { Buzz } from "./phones.ts";
-import { MAX_PULSE_RATE, MAX_PULSE_SECS } from "./pulse-limits.ts";
+import { privateRoutes } from "../routes.ts";
+import { FEED_HEADERS, type FeedPage, feedResponse } from "./event-feed.ts";
+import type { AddedApp, Buzz } from "./phones.ts";
 import { RECEIVER_ANSWERS, type ReceivedDelivery } from "./receivers.ts";
+import type { DemoRpc } from "./services.ts";
+
+/** The longest pulse, and the most messages in a second. */
+const MAX_PULSE_SECS = 60;
+const MAX_PULSE_RATE = 5;
+
+/** All people of the demo network. */
+const MAX_ADDED_PEOPLE = 200;
+/** Reports that are under way at once: each is stored in a commit, which they share. */
+const CONCURRENCY = 16;
+
+interface AddedApps {
+  /** People whose report the node has taken. */
+  readonly added: number;
+  readonly clients: readonly { readonly client_fid: number; readonly added: number }[];
+  /** The first refusal, in the node's words; null if there was none. */
+  readonly refusal: string | null;
+}
+
+/** Sends the reports to the app's token webhook, as the clients of these people would. */
+async function addDemoApp(options: {
+  readonly reports: readonly AddedApp[];
+  readonly callNode: (request: Request) => Response | Promise<Response>;
+  /** The token webhook's. */
+  readonly path: string;
+}): Promise<AddedApps> {
+  const { reports, callNode, path } = options;
+  const added = new Map<number, number>();
+  let refusal: string | null = null;
+  const waiting = reports[Symbol.iterator]();
+  const work = async () => {
+    for (const { clientFid, envelope } of waiting) {
+      if (refusal !== null) return;
+      const body = JSON.stringify(envelope);
+      const headers = {
+        "content-type": "application/json",
+        "content-length": String(Buffer.byteLength(body)),
+      };
+      const response = await callNode(
+        new Request(`http://localhost${path}`, { method: "POST", headers, body }),
+      );
+      if (response.ok) added.set(clientFid, (added.get(clientFid) ?? 0) + 1);
+      else refusal ??= ((await response.json()) as { message: string }).message;
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  const clients = [...added].map(([client_fid, count]) => ({ client_fid, added: count }));
+  return { added: clients.reduce((sum, client) => sum + client.added, 0), clients, refusal };
+}
 
 export interface DemoRoutesDeps {
   readonly own: OwnOrigin;
-  readonly desk: RpcClient<DemoDeskRpc>;
+  readonly services: RpcClient<DemoRpc>;
   /** The whole HTTP interface of this node, for what client apps would call. */
   readonly callNode: (request: Request) => Response | Promise<Response>;
   /** The path of the API, such as `/v2/svc`. */
@@ -45,7 +90,7 @@ const posted = { ...hidden, parse: captureBody } as const;
  * What the console of a demo network can do beyond the API: lend the wallets of its people, have them add an app, receive pushes
  * and webhooks, and have them do something. The keys are public, and a node without a demo network has none of these routes.
  */
-export function demoRoutes({ own, desk, callNode, basePath, stopping }: DemoRoutesDeps) {
+export function demoRoutes({ own, services, callNode, basePath, stopping }: DemoRoutesDeps) {
   async function streamOf<Event>(
     request: Request,
     next: (position: number) => Promise<FeedPage<Event> | undefined>,
@@ -53,20 +98,26 @@ export function demoRoutes({ own, desk, callNode, basePath, stopping }: DemoRout
     opening: object = {},
   ): Promise<Response> {
     if (request.method === "HEAD") return new Response(null, { headers: FEED_HEADERS });
-    const feed = await desk.openStream();
+    const feed = await services.openStream();
     if (feed === undefined) throw new ApiError("tooManyRequests", "too many pages watch the demo");
     const hello = { feed, ...opening };
     exchangeOf(request).setIdleTimeout(0);
-    return feedResponse(request, { next, present, hello, stopping, onEnd: () => void desk.closeStream() });
+    return feedResponse(request, {
+      next,
+      present,
+      hello,
+      stopping,
+      onEnd: () => void services.closeStream(),
+    });
   }
 
   return privateRoutes("/console/demo", own)
-    .get("/people", async () => Response.json({ people: await desk.people() }), hidden)
+    .get("/people", async () => Response.json({ people: await services.people() }), hidden)
     .get(
       "/key",
       async ({ request }) => {
         const fid = Number(new URL(request.url).searchParams.get("fid"));
-        const keys = Number.isSafeInteger(fid) ? await desk.keys(fid) : undefined;
+        const keys = Number.isSafeInteger(fid) ? await services.keys(fid) : undefined;
         if (!keys) throw new ApiError("notFound", "fid is not a person of the demo network");
         return Response.json(keys);
       },
@@ -76,7 +127,7 @@ export function demoRoutes({ own, desk, callNode, basePath, stopping }: DemoRout
       "/add-app",
       async ({ request }) => {
         const { app_id, people } = readAddApp(rawBody(request));
-        const reports = await desk.envelopes(app_id, people);
+        const reports = await services.envelopes(app_id, people);
         return Response.json(
           await addDemoApp({ reports, callNode, path: `${basePath}/frame/webhook/${app_id}` }),
         );
@@ -87,7 +138,7 @@ export function demoRoutes({ own, desk, callNode, basePath, stopping }: DemoRout
       "/receiver",
       async ({ request }) => {
         const { fid } = readReceiver(rawBody(request));
-        return Response.json(await desk.createReceiver(fid), { status: 201 });
+        return Response.json(await services.createReceiver(fid), { status: 201 });
       },
       posted,
     )
@@ -97,7 +148,7 @@ export function demoRoutes({ own, desk, callNode, basePath, stopping }: DemoRout
         const { answer } = readAnswer(rawBody(request));
         const known = RECEIVER_ANSWERS.find((one) => one === answer);
         if (known === undefined) throw new ApiError("badRequest", 'answer must be 200, 500, 410 or "slow"');
-        const receiver = await desk.setAnswer(params.id, known);
+        const receiver = await services.setAnswer(params.id, known);
         if (!receiver) throw noReceiver();
         return Response.json(receiver);
       },
@@ -106,23 +157,23 @@ export function demoRoutes({ own, desk, callNode, basePath, stopping }: DemoRout
     .get(
       "/receiver/:id",
       async ({ request, params: { id } }) => {
-        const receiver = await desk.findReceiver(id);
+        const receiver = await services.findReceiver(id);
         if (!receiver) throw noReceiver();
-        const next = (position: number) => desk.nextDeliveries(id, position);
+        const next = (position: number) => services.nextDeliveries(id, position);
         return streamOf(request, next, presentDelivery, receiver);
       },
       hidden,
     )
     .get(
       "/inbox",
-      ({ request }) => streamOf(request, (position) => desk.nextBuzzes(position), presentBuzz),
+      ({ request }) => streamOf(request, (position) => services.nextBuzzes(position), presentBuzz),
       hidden,
     )
     .post(
       "/pulse",
       async ({ request }) => {
         const { seconds, per_second } = readPulse(rawBody(request));
-        const pulse = await desk.pulse(seconds, per_second);
+        const pulse = await services.pulse(seconds, per_second);
         if (!pulse) throw new ApiError("unavailable", "this node accepts no messages: its hub is off");
         return Response.json(
           { started: pulse.started, ends_at: Math.ceil(pulse.endsAtMs / 1000) },

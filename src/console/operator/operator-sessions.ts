@@ -1,11 +1,70 @@
 import { timingSafeEqual } from "node:crypto";
-import { isSignedBySession, type SessionMessage } from "../../auth/sessions/session-signature.ts";
-import { secretDigest } from "../../db/state/secret-digest.ts";
-import { randomBase58 } from "../../lib/random-base58.ts";
+import { isSignedBySession, type SessionMessage } from "../../auth/session.ts";
+import { secretDigest } from "../../db/state/secret.ts";
+import { ApiError, type ErrorName } from "../../http/errors.ts";
+import { randomBase58 } from "../../lib/base58.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
-import { createAttemptLimit } from "./attempt-limit.ts";
-import { type OperatorRefusal, refuse } from "./operator-refusal.ts";
+
+/** Why the operator's part refuses a request. It crosses threads, so it is plain data. */
+export interface OperatorRefusal {
+  readonly kind: ErrorName;
+  readonly message: string;
+  readonly retryAfterSecs?: number;
+}
+
+export function refuse(kind: ErrorName, message: string, retryAfterSecs?: number) {
+  return err<OperatorRefusal>({ kind, message, ...(retryAfterSecs === undefined ? {} : { retryAfterSecs }) });
+}
+
+/** @throws ApiError for a refusal */
+export function unwrapOperator<T>(result: Result<T, OperatorRefusal>): T {
+  if (result.ok) return result.value;
+  const { kind, message, retryAfterSecs } = result.error;
+  throw new ApiError(kind, message, retryAfterSecs === undefined ? {} : { retryAfterSecs });
+}
+
+/** The failed attempts of each client within a minute. */
+interface AttemptLimit {
+  /** Seconds until a client may try again; undefined while it may. */
+  waitSecs(client: string): number | undefined;
+  countFailure(client: string): void;
+}
+
+const MAX_FAILURES = 10;
+const WINDOW_MS = 60_000;
+/** The oldest client beyond it is forgotten. What is guessed here is far too long to be guessed by that. */
+const MAX_CLIENTS = 1024;
+
+/** @param monotonicMs default: the process's monotonic clock. */
+function createAttemptLimit(monotonicMs: () => number = () => performance.now()): AttemptLimit {
+  const failures = new Map<string, { sinceMs: number; count: number }>();
+
+  const recent = (client: string) => {
+    const found = failures.get(client);
+    if (found === undefined || monotonicMs() - found.sinceMs < WINDOW_MS) return found;
+    failures.delete(client);
+    return undefined;
+  };
+
+  return {
+    waitSecs(client) {
+      const found = recent(client);
+      if (found === undefined || found.count < MAX_FAILURES) return undefined;
+      return Math.max(1, Math.ceil((found.sinceMs + WINDOW_MS - monotonicMs()) / 1000));
+    },
+    countFailure(client) {
+      const found = recent(client);
+      if (found) {
+        found.count += 1;
+        return;
+      }
+      failures.set(client, { sinceMs: monotonicMs(), count: 1 });
+      const [oldest] = failures.keys();
+      if (failures.size > MAX_CLIENTS && oldest !== undefined) failures.delete(oldest);
+    },
+  };
+}
 
 /** A code with which a page opens one session. */
 export interface IssuedCode {
@@ -135,7 +194,7 @@ export function createOperatorSessions(deps: OperatorSessionsDeps): OperatorSess
       if (Math.abs(now - message.signedAt) > WINDOW_SECS)
         return refuse("unauthorized", `signed at more than ${WINDOW_SECS} seconds from the server's time`);
       const session = live(message.sessionId);
-      // Behind a balancer another node may have it; the header of each response names the one that answered.
+      // Behind a balancer another node may have it; the header of each response names the one that responded.
       if (!session || fid !== 0)
         return refuse("unauthorized", `node ${nodeId} has no such operator session, or it has ended`);
       if (!isSignedBySession(session.publicKey, message, signature))

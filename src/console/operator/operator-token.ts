@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { randomBase58 } from "../../lib/base58.ts";
 import { UserError } from "../../lib/failure.ts";
-import { writePrivateFile } from "../../lib/private-file.ts";
-import { randomBase58 } from "../../lib/random-base58.ts";
+import { writePrivateFile } from "../../lib/files.ts";
 import { programName } from "../../version.ts";
 
 /** In the data directory. It is in no backup and no snapshot. */
@@ -12,7 +12,7 @@ const VALID = /^[1-9A-HJ-NP-Za-km-z]{44}$/;
 const READABLE_BY_OTHERS = 0o077;
 
 /**
- * Returns the secret in the file of the data directory. Makes a new one where there is none, where it is no secret, or where others
+ * Returns the secret in the file of the data directory. Makes a new one where there is none, where it is not a secret, or where others
  * could read it.
  */
 export function ensureOperatorToken(dataDir: string): string {

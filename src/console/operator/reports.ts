@@ -1,7 +1,9 @@
+import type { PauseReport } from "../pulse/pulse.ts";
+
 /** A thread of the node. */
 export interface ThreadReport {
   readonly name: string;
-  /** `silent`: it does not answer, because its event loop is busy. */
+  /** `silent`: it does not respond, because its event loop is busy. */
   readonly state: "ok" | "silent";
   readonly loop_p99_ms: number | null;
   readonly loop_max_ms: number | null;
@@ -35,14 +37,6 @@ export interface ThreadsReport {
   };
   readonly limits: readonly LimitReport[];
   readonly switches: readonly PauseReport[];
-}
-
-/** What is paused, why, by whom and since when (unix seconds). */
-export interface PauseReport {
-  readonly name: string;
-  readonly reason: string;
-  readonly paused_by: string;
-  readonly paused_at: number;
 }
 
 /** A backup, or a failed attempt to make one. */

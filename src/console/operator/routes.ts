@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { createSessionHeadersReader } from "../../auth/sessions/session-headers.ts";
+import { createSessionHeadersReader } from "../../auth/signed-headers.ts";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
 import type { ServiceNames } from "../../config/names.ts";
 import { captureBody, jsonBodyDecoder, rawBody } from "../../http/body.ts";
@@ -10,13 +10,12 @@ import { decodeQuery, integer, optional } from "../../http/params.ts";
 import { parseQueryString } from "../../http/query-string.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
-import { privateRoutes } from "../private-routes.ts";
-import { createCachedSeries } from "../pulse/cached-series.ts";
-import { seriesQuery, stepOf } from "../pulse/series-query.ts";
-import { unwrapOperator } from "./operator-refusal.ts";
-import type { OperatorRpc } from "./operator-rpc.ts";
-import { pauseReport } from "./pause-report.ts";
-import type { PauseReport } from "./reports.ts";
+import type { OperatorRpc } from "../console-rpc.ts";
+import type { PauseReport } from "../pulse/pulse.ts";
+import { createCachedSeries, seriesQuery, stepOf } from "../pulse/series-page.ts";
+import { privateRoutes } from "../routes.ts";
+import { unwrapOperator } from "./operator-sessions.ts";
+import { pauseReport } from "./present.ts";
 
 /** What the signature of an operator's request names. */
 type OperatorOp = "console.read" | "console.backup" | "console.pause" | "console.resume" | "console.end";

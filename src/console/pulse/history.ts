@@ -1,5 +1,71 @@
-import { FigureRing, type FigureRows } from "./figure-ring.ts";
-import { type Figures, isPeak, SERIES_NAMES } from "./series.ts";
+import type { Series } from "../../runtime/figures.ts";
+
+/** The values of one sample by the name of the series; a series without a value is left out. */
+export type Figures = Readonly<Record<string, number>>;
+
+/** The rows of a ring that are newer than some time, the oldest first. */
+export interface FigureRows {
+  /** Unix seconds, strictly rising. */
+  readonly t: Float64Array;
+  /** One column for each series, NaN where it had no value. */
+  readonly columns: readonly Float32Array[];
+}
+
+/** Rows of figures at a fixed distance, of which it holds the newest. Its memory is taken once. */
+export class FigureRing {
+  readonly #rows: number;
+  readonly #stepSecs: number;
+  readonly #t: Float64Array;
+  readonly #columns: readonly Float32Array[];
+  /** How many rows were ever added since the ring was last empty. */
+  #added = 0;
+
+  constructor(options: { readonly series: number; readonly rows: number; readonly stepSecs: number }) {
+    this.#rows = options.rows;
+    this.#stepSecs = options.stepSecs;
+    this.#t = new Float64Array(options.rows);
+    this.#columns = Array.from({ length: options.series }, () => new Float32Array(options.rows));
+  }
+
+  get bytes(): number {
+    return this.#t.byteLength + this.#columns.reduce((sum, column) => sum + column.byteLength, 0);
+  }
+
+  /**
+   * Adds a row. After the clock was set back the ring is emptied, because rows of a later time would follow newer ones.
+   *
+   * @param values one for each series; NaN for none.
+   */
+  add(tSecs: number, values: readonly number[]): void {
+    const last = this.#added === 0 ? Number.NEGATIVE_INFINITY : (this.#t[this.#at(this.#added - 1)] ?? 0);
+    if (tSecs < last - this.#stepSecs) this.#added = 0;
+    else if (tSecs <= last) return;
+    const at = this.#at(this.#added);
+    this.#t[at] = tSecs;
+    for (const [series, column] of this.#columns.entries()) column[at] = values[series] ?? Number.NaN;
+    this.#added += 1;
+  }
+
+  /** The rows after a time. */
+  since(tSecs: number): FigureRows {
+    const kept = Math.min(this.#added, this.#rows);
+    const oldest = this.#added - kept;
+    let first = kept;
+    while (first > 0 && (this.#t[this.#at(oldest + first - 1)] ?? 0) > tSecs) first -= 1;
+    const copy = <T extends Float64Array | Float32Array>(from: T, to: T): T => {
+      for (let row = 0; row < to.length; row++) to[row] = from[this.#at(oldest + first + row)] ?? Number.NaN;
+      return to;
+    };
+    return {
+      t: copy(this.#t, new Float64Array(kept - first)),
+      columns: this.#columns.map((column) => copy(column, new Float32Array(kept - first))),
+    };
+  }
+
+  #at(row: number): number {
+    return row % this.#rows;
+  }
+}
 
 /** The distance of samples, seconds. */
 export const SAMPLE_SECS = 5;
@@ -13,13 +79,13 @@ export type HistoryStep = typeof SAMPLE_SECS | typeof MINUTE_SECS;
 /** The figures of the last day, in memory: a restart empties it. */
 export interface History {
   add(tSecs: number, figures: Figures): void;
-  /** The rows after a time; the columns are those of `SERIES_NAMES`. */
+  /** The rows after a time, with the columns in the order of the series. */
   since(tSecs: number, step: HistoryStep): FigureRows;
   readonly bytes: number;
 }
 
-export function createHistory(): History {
-  const series = SERIES_NAMES.length;
+export function createHistory(all: readonly Pick<Series, "name" | "minute">[]): History {
+  const series = all.length;
   const fine = new FigureRing({ series, rows: FINE_ROWS, stepSecs: SAMPLE_SECS });
   const coarse = new FigureRing({ series, rows: COARSE_ROWS, stepSecs: MINUTE_SECS });
   let minute = Number.NaN;
@@ -27,11 +93,11 @@ export function createHistory(): History {
 
   return {
     add(tSecs, figures) {
-      const values = SERIES_NAMES.map((name) => figures[name] ?? Number.NaN);
+      const values = all.map(({ name }) => figures[name] ?? Number.NaN);
       fine.add(tSecs, values);
       const now = Math.floor(tSecs / MINUTE_SECS);
       if (now !== minute) {
-        if (samples.length > 0) coarse.add(minute * MINUTE_SECS, ofMinute(samples));
+        if (samples.length > 0) coarse.add(minute * MINUTE_SECS, ofMinute(all, samples));
         minute = now;
         samples = [];
       }
@@ -42,11 +108,11 @@ export function createHistory(): History {
   };
 }
 
-function ofMinute(samples: readonly (readonly number[])[]): number[] {
-  return SERIES_NAMES.map((name, at) => {
+function ofMinute(all: readonly Pick<Series, "minute">[], samples: readonly (readonly number[])[]): number[] {
+  return all.map(({ minute }, at) => {
     const values = samples.flatMap((row) => (Number.isNaN(row[at]) ? [] : [row[at] ?? 0]));
     if (values.length === 0) return Number.NaN;
-    if (isPeak(name)) return Math.max(...values);
+    if (minute === "max") return Math.max(...values);
     return values.reduce((sum, value) => sum + value, 0) / values.length;
   });
 }

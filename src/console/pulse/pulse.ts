@@ -1,11 +1,18 @@
-import type { PauseReport } from "../operator/reports.ts";
 import type { HistoryStep } from "./history.ts";
 import type { SeriesPage } from "./series-page.ts";
+
+/** What is paused, why, by which operator and since when (unix seconds). */
+export interface PauseReport {
+  readonly name: string;
+  readonly reason: string;
+  readonly paused_by: string;
+  readonly paused_at: number;
+}
 
 /** The public figures of the node. */
 export interface Pulse {
   readonly version: string;
-  /** The id of the node that answers. */
+  /** The id of the node that responds. */
   readonly node: string;
   readonly network: string;
   readonly demo: boolean;
@@ -38,7 +45,7 @@ export interface Following {
   /** The step of building the index, and how much of it is done; null while it is not built. */
   readonly build: { readonly stage: string; readonly done_percent: number } | null;
   readonly eta_secs: number | null;
-  /** How far the shard that is furthest behind is behind. */
+  /** The lag of the shard that lags most. */
   readonly lag_secs: number | null;
 }
 

@@ -1,13 +1,12 @@
 import type { OwnOrigin } from "../../http/own-origin.ts";
 import { decodeQuery } from "../../http/params.ts";
 import { parseQueryString } from "../../http/query-string.ts";
-import { oncePer } from "../../lib/once-per.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
+import { oncePer } from "../../lib/promises.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { privateRoutes } from "../private-routes.ts";
-import { createCachedSeries } from "./cached-series.ts";
+import { privateRoutes } from "../routes.ts";
 import type { PulseRpc } from "./pulse.ts";
-import { seriesQuery, stepOf } from "./series-query.ts";
+import { createCachedSeries, seriesQuery, stepOf } from "./series-page.ts";
 
 const hidden = { detail: { hide: true } } as const;
 const ONE_SECOND_MS = 1000;

@@ -1,15 +1,15 @@
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
-import { createHistory, type History, SAMPLE_SECS } from "./history.ts";
-import { bucketsBetween, figuresBetween, quantileMs, type Reading } from "./reading.ts";
-import type { Figures } from "./series.ts";
+import type { Series } from "../../runtime/figures.ts";
+import { createHistory, type Figures, type History, SAMPLE_SECS } from "./history.ts";
 
 /** The samples whose responses the percentiles of the pulse are of: a minute. */
 const WINDOW_READINGS = 60 / SAMPLE_SECS + 1;
 
-/** Response times of the last minute; null while there were no responses. */
-export interface ResponseTimes {
-  readonly p50Ms: number | null;
-  readonly p99Ms: number | null;
+/** What the parts of the node report at one moment, by the name of the series. Counts grow since the start of the process. */
+export interface Reading {
+  /** Reading of a monotonic clock, ms. */
+  readonly atMs: number;
+  readonly values: ReadonlyMap<string, unknown>;
 }
 
 /** Takes the figures of the node at fixed distances. */
@@ -17,41 +17,46 @@ export interface Sampler {
   readonly history: Pick<History, "since">;
   /** The figures of the last sample. */
   latest(): Figures;
-  responseTimes(): ResponseTimes;
+  /** Those between the first and the last reading of the last minute; none before the second one. */
+  overMinute(): Figures;
   /** Takes a sample. */
   sample(): Promise<void>;
 }
 
-/** Creates a sampler. The caller schedules its samples. */
+/** Creates a sampler of series. The caller schedules its samples. */
 export function createSampler({
+  series,
   read,
   clock,
 }: {
+  readonly series: readonly Series[];
   readonly read: () => Promise<Reading>;
   readonly clock: Clock;
 }): Sampler {
-  const history = createHistory();
+  const history = createHistory(series);
   const readings: Reading[] = [];
   let latest: Figures = {};
+
+  function between(before: Reading | undefined, after: Reading): Figures {
+    const seconds = before ? (after.atMs - before.atMs) / 1000 : 0;
+    const figures: Record<string, number> = {};
+    for (const { name, between: of } of series) {
+      const value = of(before?.values.get(name), after.values.get(name), seconds);
+      if (value !== undefined) figures[name] = value;
+    }
+    return figures;
+  }
 
   return {
     history,
     latest: () => latest,
-    responseTimes() {
-      const [first] = readings;
+    overMinute() {
       const last = readings.at(-1);
-      if (!first || !last) return { p50Ms: null, p99Ms: null };
-      const buckets = bucketsBetween(first.http, last.http);
-      const { boundsSecs } = last.http;
-      return {
-        p50Ms: quantileMs(boundsSecs, buckets, 0.5) ?? null,
-        p99Ms: quantileMs(boundsSecs, buckets, 0.99) ?? null,
-      };
+      return last ? between(readings[0], last) : {};
     },
     async sample() {
       const reading = await read();
-      const before = readings.at(-1);
-      latest = before ? figuresBetween(before, reading) : reading.now;
+      latest = between(readings.at(-1), reading);
       readings.push(reading);
       if (readings.length > WINDOW_READINGS) readings.shift();
       history.add(nowSecs(clock), latest);

@@ -1,5 +1,41 @@
-import type { FigureRows } from "./figure-ring.ts";
-import { SERIES_NAMES, type SeriesName } from "./series.ts";
+import { choice, integer, optional } from "../../http/params.ts";
+import { oncePer } from "../../lib/promises.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import type { Series } from "../../runtime/figures.ts";
+import { type FigureRows, type HistoryStep, SAMPLE_SECS } from "./history.ts";
+
+const MAX_UNIX_SECS = 99_999_999_999;
+
+/** The parameters of a request for the history: the rows after `since` (unix seconds), at 5 or 60 seconds. */
+export const seriesQuery = {
+  params: {
+    since: optional(integer({ min: 0, max: MAX_UNIX_SECS }), 0),
+    step: optional(choice(["5", "60"]), "5"),
+  },
+};
+
+/** The distance of rows that a request names. */
+export function stepOf({ step }: { readonly step: "5" | "60" }): HistoryStep {
+  return step === "5" ? 5 : 60;
+}
+
+type ReadSeries = (step: HistoryStep, since: number) => Promise<SeriesPage>;
+
+/** Rows of a shorter time are few, so they are read each time. */
+const SHORT_SECS = 900;
+
+/**
+ * Reads the history for any number of pages: the whole of it is made at most once in the time of a sample, because that costs the
+ * main thread milliseconds.
+ */
+export function createCachedSeries(read: ReadSeries, clock: Clock): ReadSeries {
+  const whole = (step: HistoryStep) => oncePer(SAMPLE_SECS * 1000, () => read(step, 0));
+  const wholes = { 5: whole(5), 60: whole(60) } as const;
+  return async (step, since) => {
+    if (nowSecs(clock) - since < SHORT_SECS) return read(step, since);
+    return pageSince(await wholes[step](), since);
+  };
+}
 
 /** Rows of the history in columns. */
 export interface SeriesPage {
@@ -9,21 +45,27 @@ export interface SeriesPage {
   readonly t: readonly number[];
   /** Null where a series had no value. */
   readonly series: Readonly<Record<string, readonly (number | null)[]>>;
+  /** How the status page shows the series, with the first rows that it asks for. */
+  readonly shown?: readonly ShownFigure[];
 }
 
-/** The columns of some series. */
-export function seriesPage(
+/** A figure as the status page shows it. */
+export type ShownFigure = Pick<Series, "name" | "plot" | "queue">;
+
+/** The columns of some series, of rows that have those of all. */
+export function seriesPage<S extends Pick<Series, "name">>(
   rows: FigureRows,
-  names: readonly SeriesName[],
-  { node, stepSecs }: { readonly node: string; readonly stepSecs: number },
-): SeriesPage {
-  const columnOf = (name: SeriesName) => Array.from(rows.columns[SERIES_NAMES.indexOf(name)] ?? [], rounded);
-  return {
+  all: readonly S[],
+  {
     node,
-    step_secs: stepSecs,
-    t: Array.from(rows.t),
-    series: Object.fromEntries(names.map((name) => [name, columnOf(name)])),
-  };
+    stepSecs,
+    isShown = () => true,
+  }: { readonly node: string; readonly stepSecs: number; readonly isShown?: (series: S) => boolean },
+): SeriesPage {
+  const columns = all.flatMap((series, at) =>
+    isShown(series) ? [[series.name, Array.from(rows.columns[at] ?? [], rounded)] as const] : [],
+  );
+  return { node, step_secs: stepSecs, t: Array.from(rows.t), series: Object.fromEntries(columns) };
 }
 
 /** The part of a page that is newer than a time. */

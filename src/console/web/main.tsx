@@ -1,5 +1,5 @@
 import { render } from "preact";
-import { restoreImageChoice } from "./data/images.ts";
+import { restoreImageChoice } from "./content/images.tsx";
 import { announceDemoWallet } from "./demo/wallet.ts";
 import { App } from "./shell/app.tsx";
 import { startScrollMemory } from "./shell/scroll.ts";

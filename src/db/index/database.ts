@@ -1,17 +1,137 @@
 import { join } from "node:path";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import { SqliteConnection } from "../sqlite/connection.ts";
-import { embeddedMigrations } from "../sqlite/migrations.macro.ts" with { type: "macro" };
 import { openAsIs, openInMemory, openReader, openWriter } from "../sqlite/open.ts";
-import { appliedMigrations, compareVersion, type SchemaVersion } from "../sqlite/schema-version.ts";
+import {
+  appliedMigrations,
+  beginsEarlier,
+  compareVersion,
+  type SchemaVersion,
+} from "../sqlite/schema-version.ts";
 import { InvalidationRecorder } from "./cache-invalidations.ts";
+import { CountChanges, PendingRepoints, SearchChanges } from "./commit-changes.ts";
 import type { CommitSequence } from "./commit-sequence.ts";
-import { CountChanges } from "./counts.ts";
-import { PendingRepoints } from "./project/pending-repoints.ts";
-import { RecentCasts } from "./project/recent-casts.ts";
-import { UnnamedIds } from "./project/unnamed.ts";
-import { SearchChanges } from "./search-changes.ts";
-import { SignerIds } from "./signer-ids.ts";
+import { statement } from "./statement.ts";
+
+const signerByKey = statement<{ id: number }, [key: Uint8Array]>(
+  "envelopes.signer-by-key",
+  "SELECT id FROM message_signers WHERE key = ?",
+);
+const insertSigner = statement<unknown, [key: Uint8Array]>(
+  "envelopes.insert-signer",
+  "INSERT INTO message_signers (key) VALUES (?)",
+);
+const MAX_CACHED_SIGNERS = 20_000;
+
+/** The ids of recently used signers, as one connection has written or read them. */
+class SignerIds {
+  readonly #ids = new Map<string, number>();
+
+  /** Returns the id of a signer. A new one is inserted. */
+  of(db: SqliteConnection, key: Uint8Array): number {
+    const name = Buffer.prototype.latin1Slice.call(key);
+    const cached = this.#ids.get(name);
+    if (cached !== undefined) return cached;
+    const id = db.get(signerByKey, key)?.id ?? db.insert(insertSigner, key);
+    if (this.#ids.size >= MAX_CACHED_SIGNERS) this.#ids.clear();
+    this.#ids.set(name, id);
+    return id;
+  }
+
+  /** Forgets the ids of a transaction that was rolled back. */
+  clear(): void {
+    this.#ids.clear();
+  }
+}
+
+const dropMissingCast = statement<unknown, [id: number]>(
+  "unnamed.drop-missing-cast",
+  `DELETE FROM missing_casts WHERE id = ?1
+     AND NOT EXISTS (SELECT 1 FROM reactions WHERE target_id = ?1)
+     AND NOT EXISTS (SELECT 1 FROM casts WHERE parent_id = ?1)
+     AND NOT EXISTS (SELECT 1 FROM casts WHERE root_id = ?1)
+     AND NOT EXISTS (SELECT 1 FROM cast_quotes WHERE quoted_id = ?1)
+     AND NOT EXISTS (SELECT 1 FROM cast_repoints WHERE old_id = ?1)
+     AND NOT EXISTS (SELECT 1 FROM cast_repoints WHERE new_id = ?1)`,
+);
+const dropUrl = statement<unknown, [id: number]>(
+  "unnamed.drop-url",
+  `DELETE FROM urls WHERE id = ?1
+     AND NOT EXISTS (SELECT 1 FROM reactions WHERE target_id = ?1)
+     AND NOT EXISTS (SELECT 1 FROM casts WHERE parent_url_id = ?1)`,
+);
+
+/**
+ * Ids of casts and URLs that one transaction removed a row of. The transaction ends by deleting the rows of `missing_casts`
+ * and `urls` that nothing names any more. A thread's root URL is the parent URL of a live cast, so only that is checked.
+ */
+class UnnamedIds {
+  readonly #casts = new Set<number>();
+  readonly #urls = new Set<number>();
+
+  /** A row that named this cast was deleted or changed. */
+  cast(id: number): void {
+    this.#casts.add(id);
+  }
+
+  /** A row that named this URL was deleted. */
+  url(id: number): void {
+    this.#urls.add(id);
+  }
+
+  /** Discards the ids of a transaction that was rolled back. */
+  clear(): void {
+    this.#casts.clear();
+    this.#urls.clear();
+  }
+
+  flush(db: SqliteConnection): void {
+    for (const id of this.#casts) db.run(dropMissingCast, id);
+    for (const id of this.#urls) db.run(dropUrl, id);
+    this.clear();
+  }
+}
+
+const CASTS_PER_GENERATION = 20_000;
+
+/** The ids of live casts that the writer used last, by hash. Most rows name a cast of the last hours. */
+class RecentCasts {
+  #young = new Map<string, { id: number; fid: number }>();
+  #old = new Map<string, { id: number; fid: number }>();
+
+  /** Returns the id of a live cast of this author, if it is known. */
+  idOf(fid: number, hash: Uint8Array): number | undefined {
+    const key = keyOf(hash);
+    const cast = this.#young.get(key) ?? this.#old.get(key);
+    return cast?.fid === fid ? cast.id : undefined;
+  }
+
+  add(id: number, fid: number, hash: Uint8Array): void {
+    if (this.#young.size >= CASTS_PER_GENERATION) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(keyOf(hash), { id, fid });
+  }
+
+  /** The cast is no longer live. */
+  drop(hash: Uint8Array): void {
+    const key = keyOf(hash);
+    this.#young.delete(key);
+    this.#old.delete(key);
+  }
+
+  clear(): void {
+    this.#young.clear();
+    this.#old.clear();
+  }
+}
+
+function keyOf(hash: Uint8Array): string {
+  return Buffer.prototype.latin1Slice.call(hash);
+}
+
+import { embeddedMigrations } from "../sqlite/migrations.macro.ts" with { type: "macro" };
 
 const migrations = embeddedMigrations("index");
 
@@ -95,7 +215,7 @@ export function openIndexWriter(path: string): IndexDatabase {
       mayCreate: true,
     },
   );
-  return new IndexDatabase(sqlite);
+  return new IndexDatabase(sqlite).watchFiles();
 }
 
 /** Opens the index for reading. The writer must have created it. */
@@ -111,6 +231,11 @@ export function openIndexAsIs(path: string): IndexDatabase {
 /** How the schema of an index relates to that of this program. */
 export function indexVersion(db: IndexDatabase): SchemaVersion {
   return compareVersion(db, appliedMigrations(db.sqlite), migrations);
+}
+
+/** Whether the applied migrations are those of an index in an older format. */
+export function isOlderFormat(applied: readonly number[]): boolean {
+  return beginsEarlier(applied, migrations);
 }
 
 /** Opens an empty index in memory with the current schema. */

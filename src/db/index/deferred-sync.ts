@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
+import { fdatasync, fdatasyncSync } from "node:fs";
 import { StorageError } from "../sqlite/storage-error.ts";
 import type { DurableEnds } from "./commit-sequence.ts";
 import type { IndexDatabase } from "./database.ts";
@@ -35,14 +35,13 @@ export interface DeferredSyncDeps {
  *
  * The ends of the logs of events in `db.commits` move when the sync has ended.
  *
- * @throws Error if the log cannot be opened or synced.
+ * @throws Error if the log cannot be synced.
  */
 export function createDeferredSync({ db, onFault, sync = fdatasync }: DeferredSyncDeps): DeferredSync {
   // After a failed sync the kernel may hold pages of the log in memory that it will never write. Moved to the database, they
   // are written once more.
   db.checkpoint("PASSIVE");
-  // SQLite keeps the file as long as a connection is open.
-  const log = openSync(`${db.file}-wal`, "r+");
+  const log = db.logDescriptor;
   fdatasyncSync(log);
   /** Whether SQLite leaves the sync of a commit to this. */
   let isDeferring = false;
@@ -128,7 +127,6 @@ export function createDeferredSync({ db, onFault, sync = fdatasync }: DeferredSy
     [Symbol.dispose]() {
       isClosed = true;
       db.onTransactionEnd = undefined;
-      closeSync(log);
     },
   };
 }

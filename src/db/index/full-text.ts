@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "./database.ts";
 import { clearMeta, readMeta, writeMeta } from "./meta.ts";
-import { searchText } from "./project/search-text.ts";
+import { searchText } from "./search-text.ts";
 import { statement } from "./statement.ts";
 
 /** Set while the full-text index lacks casts: to `OFF`, or to the last cast that a rebuild has indexed. */

@@ -3,8 +3,8 @@ import { toUnixSecs } from "../../protocol/time.ts";
 import { HubEventType } from "../../protocol/wire/generated/hub.ts";
 import type { IndexDatabase } from "./database.ts";
 import { getPosition, putPosition } from "./positions.ts";
-import { shardCount } from "./shards.ts";
 import { statement } from "./statement.ts";
+import { shardCount } from "./totals.ts";
 
 /** A hub event as the log stores it. */
 export interface HubLogEvent {

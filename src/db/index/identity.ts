@@ -2,7 +2,7 @@ import { UserError } from "../../lib/failure.ts";
 import { networkOf } from "../../protocol/network.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "./database.ts";
-import { readMeta, writeMeta } from "./meta.ts";
+import { clearMeta, readMeta, writeMeta } from "./meta.ts";
 import { readTotals } from "./totals.ts";
 
 /**
@@ -91,4 +91,52 @@ export function isEmpty(db: IndexDatabase): boolean {
 /** Marks the index as holding the demo network. */
 export function markDemo(db: IndexDatabase): void {
   writeMeta(db, "demo", "true");
+}
+
+const KEY = "followed fids";
+const ALL = "all";
+
+/** Fids whose whole state is in an index, as of its positions: a list, or those of the whole network. */
+export type FollowedFids = ReadonlySet<number> | typeof ALL;
+
+/** Returns the fids whose whole state is in the index; undefined for an index that does not record them. */
+export function readFollowedFids(db: IndexDatabase): FollowedFids | undefined {
+  const text = readMeta(db, KEY);
+  if (text === undefined || text === ALL) return text;
+  return new Set(text === "" ? [] : text.split(",").map(Number));
+}
+
+export function writeFollowedFids(db: IndexDatabase, followed: FollowedFids | undefined): void {
+  if (followed === undefined) clearMeta(db, KEY);
+  else writeMeta(db, KEY, followed === ALL ? ALL : [...followed].sort((a, b) => a - b).join(","));
+}
+
+const LOG_ID = "log id";
+
+const RESERVED = "log reserved height";
+
+const RESERVING = "log reserving height";
+
+/** Properties of one index file. A copy with them would give its own events the numbers of other events. */
+export const LOG_PROPERTIES = [LOG_ID, RESERVED, RESERVING] as const;
+
+/** The id of the logs of this index; undefined until a node has served it. */
+export function logIdOf(db: IndexDatabase): string | undefined {
+  return readMeta(db, LOG_ID);
+}
+
+/** Whether the state's reserved height is one that this index has seen, or that was on its way when the node stopped. */
+export function hasSeenReservedHeight(db: IndexDatabase, height: number): boolean {
+  return [readMeta(db, RESERVED), readMeta(db, RESERVING)].includes(String(height));
+}
+
+/** Records the height that is about to be reserved in the state, for the logs of this id. */
+export function startReservingHeight(db: IndexDatabase, logId: string, height: number): void {
+  writeMeta(db, LOG_ID, logId);
+  writeMeta(db, RESERVING, String(height));
+}
+
+/** Records the height that the state has reserved. */
+export function markHeightReserved(db: IndexDatabase, height: number): void {
+  writeMeta(db, RESERVED, String(height));
 }

@@ -1,7 +1,7 @@
 import { defaultWorkers } from "../../config/http-workers.ts";
 import figures from "../../protocol/network-figures.json" with { type: "json" };
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
-import { splitEncoded } from "./messages/split-encoded.ts";
+import { splitEncoded } from "./messages/split.ts";
 
 /** How many rows of each kind a network has, or a sample of it. */
 export interface NetworkSample {

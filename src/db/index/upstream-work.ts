@@ -50,6 +50,40 @@ const selectMentionedAfter = statement<{ fid: number }, [fid: number, limit: num
   "SELECT fid FROM upstream_mentioned WHERE fid > ? ORDER BY fid LIMIT ?",
 );
 
+/** The newest received block of a shard of the followed network. See `chain_heads`. */
+export interface ChainHead {
+  readonly shard: number;
+  readonly height: number;
+  readonly hash: Uint8Array;
+  readonly timestamp: number;
+  readonly root: Uint8Array;
+  readonly certified: number;
+}
+
+const selectHead = statement<ChainHead, [shard: number]>(
+  "upstream-work.chain-head",
+  "SELECT shard, height, hash, timestamp, root, certified FROM chain_heads WHERE shard = ?",
+);
+const putHead = statement<
+  unknown,
+  [shard: number, height: number, hash: Uint8Array, timestamp: number, root: Uint8Array, certified: number]
+>(
+  "upstream-work.put-chain-head",
+  `INSERT OR REPLACE INTO chain_heads (shard, height, hash, timestamp, root, certified) VALUES (?, ?, ?, ?, ?, ?)`,
+);
+const clearHeads = statement<unknown>(
+  "upstream-work.clear-chain-heads",
+  "DELETE FROM chain_heads WHERE shard >= 0",
+);
+
+export function chainHeadOf(db: IndexDatabase, shard: number): ChainHead | undefined {
+  return db.get(selectHead, shard);
+}
+
+export function putChainHead(db: IndexDatabase, head: ChainHead): void {
+  db.run(putHead, head.shard, head.height, head.hash, head.timestamp, head.root, head.certified);
+}
+
 /** Adds a block to the journal. Does nothing when the block is there already. */
 export function appendToJournal(db: IndexDatabase, shard: number, { block, bytes }: JournaledBlock): void {
   db.run(appendBlock, shard, block, bytes);
@@ -105,4 +139,5 @@ export function mentionedFidsAfter(db: IndexDatabase, fid: number, limit: number
 export function clearUpstreamWork(db: IndexDatabase): void {
   db.run(clearBlocks);
   db.run(clearTodo);
+  db.run(clearHeads);
 }

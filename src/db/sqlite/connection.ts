@@ -1,7 +1,15 @@
 import type { Changes, Database, SQLQueryBindings, Statement as SqliteStatement } from "bun:sqlite";
 import { isTransient } from "../../lib/failure.ts";
 import type { Statement } from "./statement-registry.ts";
-import { asStorageError, type DatabaseFile, type DatabaseName, StorageError } from "./storage-error.ts";
+import {
+  asStorageError,
+  type DatabaseFile,
+  type DatabaseName,
+  StorageError,
+  storageError,
+  type UnnoticedFault,
+} from "./storage-error.ts";
+import { WriteAheadLog } from "./write-ahead-log.ts";
 
 interface Command {
   readonly name: string;
@@ -24,6 +32,11 @@ const TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage
 /** A table with fewer rows is checked within milliseconds. */
 const SMALL_TABLE_ROWS = 2_000;
 const TOTAL_CHANGES = command("SELECT total_changes() AS changes");
+
+const DAMAGED_ELSEWHERE: UnnoticedFault = {
+  fault: "corrupt",
+  message: "another thread has found damage",
+};
 
 /** A database up to this size is checked whole in a tenth to half a second. */
 export const QUICKLY_CHECKED_BYTES = 128 * 1024 * 1024;
@@ -48,6 +61,9 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
    * statement fail; the statement does not run then.
    */
   beforeStatement: ((name: string) => void) | undefined;
+  /** Set in a node: whether another thread has found damage, after which the writer commits nothing more. */
+  isDamagedElsewhere: (() => boolean) | undefined;
+  #log: WriteAheadLog | undefined;
 
   constructor(sqlite: Database) {
     this.#sqlite = sqlite;
@@ -102,11 +118,42 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     return Number(this.#run(s, params).lastInsertRowid);
   }
 
+  /**
+   * Watches the files of the database from now on, for its writer: a transaction fails once they are not the ones that it wrote, because a
+   * restart would not find it. Called once.
+   */
+  watchFiles(): this {
+    this.#log = new WriteAheadLog(this.#sqlite);
+    return this;
+  }
+
+  /** The descriptor of the log, which stays valid until the connection closes. For a connection that watches its files. */
+  get logDescriptor(): number {
+    if (!this.#log) throw new Error(`${this.file}: the log is not watched`);
+    return this.#log.descriptor;
+  }
+
+  /**
+   * Looks at the files. Returns why nothing more may be committed: damage was found, or the files are not the ones that this connection
+   * wrote. Commits in a log that was deleted are moved into the database first.
+   */
+  findDamage(): StorageError | undefined {
+    if (this.#writeFault?.isDamage) return this.#writeFault;
+    const fault = this.isDamagedElsewhere?.() ? DAMAGED_ELSEWHERE : this.#log?.check();
+    if (!fault) return undefined;
+    const error = storageError(this, fault);
+    this.#writeFault = error;
+    if (fault.fault === "deleted") this.#withoutWaiting(() => this.checkpoint("PASSIVE"));
+    return error;
+  }
+
   /** Runs `work` in one write transaction. Rolls back when it throws. */
   transaction<T>(work: () => T): T {
     try {
+      this.#requireSound();
       const changesBefore = this.#writeFault && this.#totalChanges();
       const result = this.#within(BEGIN_IMMEDIATE, work);
+      this.#requireSound();
       this.#noteCommit(changesBefore);
       return result;
     } catch (cause) {
@@ -120,12 +167,14 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
    */
   async transactionOf<T>(work: () => Promise<T>): Promise<T> {
     try {
+      this.#requireSound();
       const changesBefore = this.#writeFault && this.#totalChanges();
       if (this.#needsRollback) this.#rollBack();
       this.#control(BEGIN_IMMEDIATE);
       try {
         const result = await work();
         this.#control(COMMIT);
+        this.#requireSound();
         this.#noteCommit(changesBefore);
         return result;
       } catch (cause) {
@@ -181,8 +230,12 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
   /**
    * Writes the write-ahead log back into the database file and truncates it. `PASSIVE` waits for no reader and truncates nothing. If the disk refuses that, the log stays as it
    * is and nothing is lost: a later checkpoint writes it back.
+   *
+   * @throws StorageError if the log has lost commits. Nothing is written back then.
    */
   checkpoint(mode: "TRUNCATE" | "PASSIVE" = "TRUNCATE"): void {
+    const damage = this.findDamage();
+    if (damage?.fault === "log_lost") throw damage;
     try {
       this.#sqlite.exec(`PRAGMA wal_checkpoint(${mode})`);
     } catch (cause) {
@@ -241,7 +294,15 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
   [Symbol.dispose](): void {
     for (const prepared of this.#statements.values()) prepared.finalize();
     this.#statements.clear();
+    // A second time, the descriptor may belong to another file.
+    this.#log?.[Symbol.dispose]();
+    this.#log = undefined;
     this.#sqlite.close();
+  }
+
+  #requireSound(): void {
+    const damage = this.findDamage();
+    if (damage) throw damage;
   }
 
   /** @param of a number of lines, or a table. */
@@ -302,8 +363,11 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
   #run(s: Statement<unknown, never>, params: readonly SQLQueryBindings[]): Changes {
     this.onStatement?.(s.name);
     try {
+      const commits = !this.#sqlite.inTransaction;
+      if (commits) this.#requireSound();
       const result = this.#prepared(s).run(...params);
-      if (result.changes > 0 && !this.#sqlite.inTransaction) this.#clearWriteFault();
+      if (commits) this.#requireSound();
+      if (commits && result.changes > 0) this.#clearWriteFault();
       return result;
     } catch (cause) {
       throw this.#failedWrite(cause);

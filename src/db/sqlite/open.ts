@@ -1,18 +1,18 @@
 import { Database } from "bun:sqlite";
-import { accessSync, constants, lstatSync, readlinkSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readlinkSync, statSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import { reasonOf, UserError } from "../../lib/failure.ts";
-import { createPrivateFile, restrictToOwner } from "../../lib/private-file.ts";
+import { createPrivateFile, restrictToOwner } from "../../lib/files.ts";
 import {
   appliedMigrations,
   type Migrations,
   migrate,
-  refuseFormer,
   refuseNewer,
   refuseOlder,
+  refuseOlderFormat,
 } from "./schema-version.ts";
 import { asStorageError, type DatabaseFile, recoveryOf } from "./storage-error.ts";
-import { isReadableWal } from "./wal-header.ts";
+import { isReadableWal } from "./wal-frames.ts";
 
 /** As many as Linux follows. */
 const MAX_LINKS = 40;
@@ -50,7 +50,7 @@ export function openWriter(named: DatabaseFile, options: WriterOptions): Databas
       // First, so that later statements wait for another connection's lock instead of failing.
       sqlite.exec("PRAGMA busy_timeout = 10000");
       const applied = appliedMigrations(sqlite);
-      refuseFormer(where, applied);
+      refuseOlderFormat(where, applied, migrations);
       refuseNewer(where, applied, migrations);
       if (applied.length === 0 && !mayCreate) throw new UserError(missing(where, "is empty"));
       // Readers do not wait for the writer, nor the writer for readers.
@@ -80,7 +80,7 @@ export function openReader(
   checkFile(where, false);
   return opened(
     where,
-    () => new Database(where.file, { readonly: true, strict: true }),
+    () => openReadonly(where.file),
     (sqlite) => {
       sqlite.exec("PRAGMA busy_timeout = 10000");
       // SQLite itself rejects writes of a reader.
@@ -89,11 +89,24 @@ export function openReader(
       sqlite.exec(`PRAGMA cache_size = -${cacheKib}`);
       sqlite.exec("PRAGMA temp_store = MEMORY");
       const applied = appliedMigrations(sqlite);
-      refuseFormer(where, applied);
+      refuseOlderFormat(where, applied, migrations);
       refuseNewer(where, applied, migrations);
       refuseOlder(where, applied, migrations);
     },
   );
+}
+
+/**
+ * Opens a file for reading. Until its write-ahead log is on, a database has a rollback journal. A process that is killed then leaves one, which
+ * only a connection that may write can roll back.
+ */
+function openReadonly(file: string): Database {
+  if (existsSync(`${file}-journal`)) {
+    using writer = new Database(file, { readwrite: true, strict: true });
+    writer.exec("PRAGMA busy_timeout = 10000");
+    writer.exec("PRAGMA schema_version");
+  }
+  return new Database(file, { readonly: true, strict: true });
 }
 
 /** Opens an empty database in memory with the current schema. */
@@ -154,7 +167,7 @@ export function openAsIs(named: DatabaseFile, { readonly }: { readonly readonly:
   checkFile(where, false);
   return opened(
     where,
-    () => new Database(where.file, readonly ? { readonly, strict: true } : { readwrite: true, strict: true }),
+    () => (readonly ? openReadonly(where.file) : new Database(where.file, { readwrite: true, strict: true })),
     (sqlite) => sqlite.exec("PRAGMA busy_timeout = 10000"),
   );
 }

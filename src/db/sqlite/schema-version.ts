@@ -43,11 +43,8 @@ export function appliedMigrations(sqlite: Database): number[] {
     .map(({ at }) => at);
 }
 
-/** The first migration of the index in the format before cast ids and columns. A file that has it must be built again. */
-export const FORMER_INDEX_MIGRATION = 1_795_262_699_609;
-
-/** How the schema of a database relates to that of this program. */
-export type SchemaVersion = "empty" | "former" | "older" | "current" | "newer";
+/** How the schema of a database relates to that of this program. An index of an older format must be built again. */
+export type SchemaVersion = "empty" | "older format" | "older" | "current" | "newer";
 
 /** Compares the applied migrations of a database with those of this program. */
 export function compareVersion(
@@ -56,19 +53,28 @@ export function compareVersion(
   known: Migrations,
 ): SchemaVersion {
   if (applied.length === 0) return "empty";
-  if (database === "index" && applied.includes(FORMER_INDEX_MIGRATION)) return "former";
+  if (database === "index" && beginsEarlier(applied, known)) return "older format";
   const ours = known.map(({ folderMillis }) => folderMillis);
   if (!applied.every((at) => ours.includes(at))) return "newer";
   return ours.every((at) => applied.includes(at)) ? "current" : "older";
 }
 
+/** Whether the first migration of a database is older than that of this program, which then cannot read its rows. */
+export function beginsEarlier([first]: readonly number[], [ours]: Migrations): boolean {
+  return first !== undefined && ours !== undefined && first < ours.folderMillis;
+}
+
 /**
- * Rejects an index in the former format, whose rows this version cannot read.
+ * Rejects an index of an older format.
  *
- * @throws UserError with the command that converts it.
+ * @throws UserError with the command that migrates it.
  */
-export function refuseFormer({ database, file }: DatabaseFile, applied: readonly number[]): void {
-  if (database !== "index" || !applied.includes(FORMER_INDEX_MIGRATION)) return;
+export function refuseOlderFormat(
+  { database, file }: DatabaseFile,
+  applied: readonly number[],
+  known: Migrations,
+): void {
+  if (database !== "index" || !beginsEarlier(applied, known)) return;
   throw new UserError(
     `${file}: the index has the format of an earlier version. Stop the node and run \`svc migrate\`, which builds a new file from it.`,
   );

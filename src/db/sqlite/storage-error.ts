@@ -16,11 +16,17 @@ export type StorageFault =
   | "full"
   | "io"
   | "memory"
-  | "corrupt"
   | "not_a_database"
+  | UnnoticedFault["fault"]
   | "read_only"
   | "cannot_open"
   | "other";
+
+/** A fault that SQLite does not notice: its files were deleted or replaced, its log has lost commits, another thread found damage. */
+export interface UnnoticedFault {
+  readonly fault: "deleted" | "replaced" | "log_lost" | "corrupt";
+  readonly message: string;
+}
 
 /** By SQLite's primary result code. */
 const FAULTS: ReadonlyMap<number, StorageFault> = new Map([
@@ -49,45 +55,61 @@ const CAUSED_BY_INPUT: ReadonlySet<number> = new Set([18, 19, 20, 25]);
 export class StorageError extends Error {
   override name = "StorageError";
   readonly fault: StorageFault;
-  /** SQLite's name of the error, such as `SQLITE_IOERR_WRITE`. */
+  /** SQLite's name of the error, such as `SQLITE_IOERR_WRITE`; empty for a fault that SQLite does not notice. */
   readonly code: string;
   readonly database: DatabaseName;
   readonly file: string;
   /** SQLite's message, without the file. */
   readonly reason: string;
 
-  constructor(where: DatabaseFile, cause: SQLiteError) {
-    const fault = FAULTS.get(cause.errno & 0xff) ?? "other";
-    super(`${where.file}: ${cause.message} (${cause.code})${adviceOn(fault, where)}`, { cause });
+  constructor(where: DatabaseFile, cause: SQLiteError | UnnoticedFault) {
+    const isUnnoticed = "fault" in cause;
+    const fault = isUnnoticed ? cause.fault : (FAULTS.get(cause.errno & 0xff) ?? "other");
+    const code = isUnnoticed ? "" : (cause.code ?? "");
+    const advice = adviceOn(fault, where);
+    super(`${where.file}: ${cause.message}${code && ` (${code})`}${advice && `. ${advice}`}`, { cause });
     this.fault = fault;
-    this.code = cause.code ?? "";
+    this.code = code;
     this.database = where.database;
     this.file = where.file;
     this.reason = cause.message;
   }
 
-  /** Whether the file is damaged. */
+  /** Whether nothing may be written to the database any more before a restart. */
   get isDamage(): boolean {
-    return this.fault === "corrupt" || this.fault === "not_a_database";
+    return DAMAGE.has(this.fault);
   }
 }
 
-/** A sentence with advice for the operator, to append to a message; empty when there is none. */
+const DAMAGE: ReadonlySet<StorageFault> = new Set([
+  "corrupt",
+  "not_a_database",
+  "deleted",
+  "replaced",
+  "log_lost",
+]);
+
+/** Advice for the operator, a sentence without its full stop; empty when there is none. */
 function adviceOn(fault: StorageFault, where: DatabaseFile): string {
   const { file } = where;
   switch (fault) {
     case "busy":
-      return ". Another process holds the lock of the file: stop it, and try again";
+      return "Another process holds the lock of the file: stop it, and try again";
     case "full":
-      return `. Free space on the disk of ${dirname(file)}, and try again`;
+      return `Free space on the disk of ${dirname(file)}, and try again`;
     case "io":
-      return `. Check the disk of ${dirname(file)}, and try again`;
+      return `Check the disk of ${dirname(file)}, and try again`;
     case "read_only":
     case "cannot_open":
-      return `. The user of the process must be able to read and write ${file} and ${dirname(file)}`;
+      return `The user of the process must be able to read and write ${file} and ${dirname(file)}`;
     case "corrupt":
     case "not_a_database":
-      return `. ${recoveryOf(where)}`;
+      return recoveryOf(where);
+    case "deleted":
+    case "replaced":
+      return "Start the node again, and leave the files of a running node where they are";
+    case "log_lost":
+      return `Start the node again: it continues with what ${file} and its log still hold, and says so${where.database === "state" ? "" : ". A node that follows another gets the rest from there"}`;
     default:
       return "";
   }
@@ -101,10 +123,12 @@ export function recoveryOf({ database, file }: DatabaseFile): string {
     : `The state (apps, webhooks, secrets, notification tokens, deliveries, nonces) cannot be rebuilt: move ${companions} away and restore ${file} from a backup`;
 }
 
-/** Damage that SQLite has found in a database. */
+/** Damage that a statement or a writer has found in a database. */
 export interface Damage extends DatabaseFile {
-  /** SQLite's message. */
+  /** As in `StorageError`. */
   readonly reason: string;
+  /** What the operator can do. */
+  readonly remedy: string;
 }
 
 let reportDamage = (_: Damage): void => {};
@@ -121,8 +145,15 @@ export function onDamage(report: (damage: Damage) => void): void {
 export function asStorageError(where: DatabaseFile, cause: unknown): unknown {
   const fault = sqliteErrorOf(cause);
   if (!fault || CAUSED_BY_INPUT.has(fault.errno & 0xff)) return cause;
+  return storageError(where, fault);
+}
+
+/** Returns the error of a fault. Damage is reported. */
+export function storageError(where: DatabaseFile, fault: SQLiteError | UnnoticedFault): StorageError {
   const error = new StorageError(where, fault);
-  if (error.isDamage) reportDamage({ database: where.database, file: where.file, reason: error.reason });
+  const { database, file } = where;
+  if (error.isDamage)
+    reportDamage({ database, file, reason: error.reason, remedy: adviceOn(error.fault, where) });
   return error;
 }
 

@@ -5,7 +5,6 @@ import { SqliteConnection } from "../sqlite/connection.ts";
 import { embeddedMigrations } from "../sqlite/migrations.macro.ts" with { type: "macro" };
 import { openAsIs, openInMemory, openReader, openWriter } from "../sqlite/open.ts";
 import { appliedMigrations, compareVersion, type SchemaVersion } from "../sqlite/schema-version.ts";
-import { addMissingDigests } from "./secrets.ts";
 import { stateMoveOf } from "./state-move.ts";
 
 /** Readers of a write-ahead log rarely wait, for example while the log is recovered after a crash. */
@@ -52,9 +51,8 @@ export function openState(
     // Rows are few and small compared to the index and commits are small, so the default checkpoint size fits.
     { migrations, cacheKib: 8192, checkpointPages: 1000, mayCreate },
   );
-  const db = new StateDatabase(sqlite);
+  const db = new StateDatabase(sqlite).watchFiles();
   if (!mayBeMoved) refuseMoved(db);
-  addMissingDigests(db);
   return db;
 }
 

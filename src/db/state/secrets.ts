@@ -1,10 +1,33 @@
-import type { StateDatabase } from "./database.ts";
-import { type Rotation, type Secret, STORED_PER_LIVE } from "./secret.ts";
-import { secretDigest } from "./secret-digest.ts";
-import { sql } from "./sql.ts";
-import type { StateDb, Tx } from "./state-db.ts";
-import { statement } from "./statement.ts";
-import type { Sweep } from "./sweep.ts";
+import { type Rotation, type Secret, STORED_PER_LIVE, secretDigest } from "./secret.ts";
+import { sql, sqlEach } from "./sql.ts";
+import type { Queries, StateDb, Sweep, Tx } from "./state-db.ts";
+import { bytes, index, nullable, sequence, table, text, unique, whole } from "./table.ts";
+
+/**
+ * Secrets of apps and webhooks, and digests of API keys. `holder` is an app_id, a webhook_id or an api_key_id; ids are random, so no two
+ * are the same.
+ */
+export const secrets = table(
+  "secrets",
+  {
+    seq: sequence(),
+    holder: text(),
+    uid: unique(text()),
+    value: text(),
+    /** SHA-256 of the value's text. */
+    digest: bytes(),
+    created_at: whole(),
+    /** Null for a current secret. */
+    expires_at: nullable(whole()),
+  },
+  {
+    indexes: [
+      index("secrets_by_holder", ["holder"]),
+      index("secrets_by_digest", ["digest"]),
+      index("secrets_by_expiry", ["expires_at"], { where: "expires_at IS NOT NULL" }),
+    ],
+  },
+);
 
 const insertSecret = sql<
   unknown,
@@ -20,10 +43,6 @@ const insertSecret = sql<
   "secrets.insert",
   `INSERT INTO secrets (holder, uid, value, digest, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (uid) DO NOTHING`,
-);
-const findSecret = sql<{ one: number }, [uid: string, holder: string]>(
-  "secrets.find",
-  "SELECT 1 AS one FROM secrets WHERE uid = $1 AND holder = $2",
 );
 const countSecrets = sql<{ stored: number; live: number }, [holder: string, nowSecs: number]>(
   "secrets.count",
@@ -47,21 +66,14 @@ const sweepExpired = sql<unknown, [nowSecs: number, max: number]>(
   `DELETE FROM secrets WHERE seq IN
    (SELECT s.seq FROM secrets s WHERE s.expires_at <= $1 ORDER BY s.expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 );
-const withoutDigest = statement<{ seq: number; value: string }>(
-  "secrets.without-digest",
-  "SELECT seq, value FROM secrets WHERE digest IS NULL",
-);
-const setDigest = statement<unknown, [digest: Uint8Array, seq: number]>(
-  "secrets.set-digest",
-  "UPDATE secrets SET digest = ? WHERE seq = ?",
-);
-const liveSecrets = statement<
+const liveSecrets = sqlEach<
   { holder: string; uid: string; value: string; created_at: number; expires_at: number | null },
-  [holders: string, nowSecs: number]
+  [holder: string],
+  [nowSecs: number]
 >(
   "secrets.live",
-  `SELECT holder, uid, value, created_at, expires_at FROM secrets
-   WHERE holder IN (SELECT value FROM json_each(?)) AND (expires_at IS NULL OR expires_at > ?) ORDER BY seq`,
+  `SELECT s.holder, s.uid, s.value, s.created_at, s.expires_at FROM secrets s, rows($1) t
+   WHERE s.holder = t.value ->> 0 AND (s.expires_at IS NULL OR s.expires_at > $2) ORDER BY s.seq`,
 );
 
 /** Adds a secret within the caller's transaction; one that is there already is the success of an earlier run. */
@@ -80,7 +92,6 @@ export async function rotate(
   times: { readonly nowSecs: number; readonly sweepableSecs: number },
   { secret, graceEndsAt, maxSecrets }: Rotation,
 ): Promise<boolean> {
-  if (await tx.get(findSecret, secret.uid, holder)) return true;
   const { live = 0 } = (await tx.get(countSecrets, holder, times.nowSecs)) ?? {};
   if (live >= maxSecrets) return false;
   await tx.run(deleteExpired, holder, times.sweepableSecs);
@@ -101,13 +112,14 @@ export function secretSweep(db: StateDb): Sweep {
 }
 
 /** The unexpired secrets of each holder, oldest first. */
-export function readSecrets(
-  db: StateDatabase,
+export async function readSecrets(
+  queries: Pick<Queries, "each">,
   holders: readonly string[],
   nowSecs: number,
-): Map<string, Secret[]> {
+): Promise<Map<string, Secret[]>> {
   const byHolder = new Map<string, Secret[]>(holders.map((holder) => [holder, []]));
-  for (const row of db.all(liveSecrets, JSON.stringify(holders), nowSecs)) {
+  const keys = holders.map((holder) => [holder] as const);
+  for (const row of await queries.each(liveSecrets, keys, nowSecs)) {
     byHolder.get(row.holder)?.push({
       uid: row.uid,
       value: row.value,
@@ -116,12 +128,4 @@ export function readSecrets(
     });
   }
   return byHolder;
-}
-
-/** Adds the digest to secrets of an older version. */
-export function addMissingDigests(db: StateDatabase): void {
-  if (db.all(withoutDigest).length === 0) return;
-  db.transaction(() => {
-    for (const { seq, value } of db.all(withoutDigest)) db.run(setDigest, secretDigest(value), seq);
-  });
 }

@@ -1,6 +1,8 @@
 import type { SQLQueryBindings } from "bun:sqlite";
-import type { Statement } from "../sqlite/statement-registry.ts";
-import { statement } from "./statement.ts";
+import { createStatementRegistry, type Statement } from "../sqlite/statement-registry.ts";
+
+/** The statements of the state database. */
+export const { statement, declaredStatements } = createStatementRegistry();
 
 /** A parameter. PostgreSQL takes its type from the statement, so cast a parameter whose place does not say it. */
 export type SqlValue = SqlScalar | readonly SqlScalar[];
@@ -16,20 +18,44 @@ export interface Sql<Row, Params extends readonly SqlValue[]> {
   readonly types?: (params: Params) => Row;
 }
 
+/** A statement that runs for each of several rows. PostgreSQL gets all of them at once. */
+export interface SqlEach<Row, Columns extends readonly SqlScalar[], Params extends readonly SqlScalar[]> {
+  readonly name: string;
+  /** For PostgreSQL. Its first parameter is the JSON of the rows. */
+  readonly sql: string;
+  /** For one row, whose columns follow the other parameters. */
+  readonly sqlite: Statement<Row, SQLQueryBindings[]>;
+  /** For several rows, whose JSON is the first parameter. Without it, they are run one by one. */
+  readonly sqliteRows: Statement<Row, SQLQueryBindings[]> | undefined;
+  /** Carries the types. Never present at run time. */
+  readonly eachTypes?: (columns: Columns, params: Params) => Row;
+}
+
 const ELEMENTS = /elements\((\$\d+)\) (\w+)/g;
+const ROWS = /rows\(\$1\) t/g;
+const COLUMN = /\(t\.value ->> (\d+)\)|t\.value ->> (\d+)/g;
+const ANY_OF_ROWS = /= ANY \(ARRAY\(([\s\S]*?)\)::\w+\[\]\)/g;
+const ANY = /= ANY \((\$\d+)::\w+\[\]\)/g;
 const LATEST = /latest\((\$\d+)\)/g;
 
 const POSTGRES_SPELLINGS: readonly (readonly [RegExp, string])[] = [
   [LATEST, "greatest($1::bigint, extract(epoch FROM now())::bigint)"],
   [ELEMENTS, "jsonb_array_elements_text($1::text::jsonb) AS $2(value)"],
+  [ROWS, "jsonb_array_elements($$1::text::jsonb) AS t(value)"],
 ];
 
 const SQLITE_SPELLINGS: readonly (readonly [RegExp, string])[] = [
   [LATEST, "max($1, coalesce((SELECT now_secs FROM state_clock WHERE id = 1), 0))"],
   [ELEMENTS, "json_each($1) AS $2"],
+  [ROWS, "json_each($$1) AS t"],
+  [ANY_OF_ROWS, "IN ($1)"],
+  [ANY, "IN (SELECT value FROM json_each($1))"],
   [/::\w+(\[\])?/g, ""],
+  [/\bdecode\(([^,]+), 'hex'\)/g, "unhex($1)"],
   // One writer holds the lock of the whole database.
-  [/\s+FOR (?:NO KEY )?(?:UPDATE|SHARE)(?: OF \w+)?(?: SKIP LOCKED)?/g, ""],
+  [/\s+FOR (?:(?:NO )?KEY )?(?:UPDATE|SHARE)(?: OF \w+)?(?: SKIP LOCKED)?/g, ""],
+  // An order in which rows are locked.
+  [/ ORDER BY [^\n]*? COLLATE "C"/g, ""],
   [/\bgreatest\(/g, "max("],
   [/\bleast\(/g, "min("],
   [/\$(\d+)/g, "?$1"],
@@ -41,19 +67,67 @@ const declared = new Map<string, { readonly sql: string }>();
  * Declares a statement of the state in the SQL of PostgreSQL, with parameters `$1`, `$2` … SQLite runs a text derived from it: see
  * `SQLITE_SPELLINGS`. Where more differs, `sqlite` is its own text with `?1`, `?2` … A test explains the plan of both.
  *
- * Two terms have a spelling for each database. `latest($n)` is the later of a node's time in unix seconds and the time of the state,
+ * Some terms have a spelling for each database. `latest($n)` is the later of a node's time in unix seconds and the time of the state,
  * so that no row that expired comes back when a machine's clock goes back. `elements($n) name` has a row for each element of a JSON
- * array of texts, in the column `value`.
+ * array of texts, in the column `value`. A condition on a list is `= ANY ($n::type[])`, whose parameter is an array, or
+ * `= ANY (ARRAY(SELECT …)::type[])`, which may depend on the row.
  */
 export function sql<Row, Params extends readonly SqlValue[] = []>(
   name: string,
   text: string,
-  sqlite: string = spelled(text, SQLITE_SPELLINGS),
+  sqlite: string = sqliteSpelling(text),
 ): Sql<Row, Params> {
   const statementOfSqlite = statement<Row, SQLQueryBindings[]>(name, sqlite);
   const declaration = { name, sql: spelled(text, POSTGRES_SPELLINGS) };
   declared.set(name, declaration);
   return { ...declaration, sqlite: statementOfSqlite };
+}
+
+/**
+ * Declares a statement that runs for each row of a list. In PostgreSQL it reads them `FROM rows($1) t` or `FROM …, rows($1) t`, with the
+ * columns `t.value ->> 0` and so on, which are texts; `$2` and on are parameters that the rows share. SQLite runs it so as well, but for
+ * one row with bound columns, which costs half.
+ *
+ * @param sqlite texts of its own. `row` has the shared parameters first, then the columns; without `rows`, it runs row by row.
+ */
+export function sqlEach<Row, Columns extends readonly SqlScalar[], Params extends readonly SqlScalar[] = []>(
+  name: string,
+  text: string,
+  sqlite: { readonly row: string; readonly rows?: string } = { row: rowSpelling(text), rows: text },
+): SqlEach<Row, Columns, Params> {
+  const rows = sqlite.rows === undefined ? undefined : sqliteSpelling(sqlite.rows);
+  return {
+    ...sql<Row, never>(name, text, sqlite.row),
+    sqliteRows: rows === undefined ? undefined : statement(`${name} of rows`, rows),
+  };
+}
+
+/** SQLite's spelling of a statement that runs for each row, to derive a text of its own from. */
+export function rowSpelling(text: string): string {
+  const shared = Math.max(...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n))) - 1;
+  const ofRow = text
+    .replace(/(?:,|\s+FROM) rows\(\$1\) t/, "")
+    .replace(COLUMN, (_, inBrackets, bare) => `?${shared + 1 + Number(inBrackets ?? bare)}`)
+    .replace(/\$(\d+)/g, (_, n) => `?${Number(n) - 1}`);
+  return sqliteSpelling(ofRow);
+}
+
+/**
+ * Returns rows as a JSON array of arrays. PostgreSQL refuses NUL and half a surrogate pair in text: stored text has U+FFFD in their place.
+ */
+export function jsonRows(rows: readonly (readonly SqlScalar[])[]): string {
+  return JSON.stringify(
+    rows.map((row) =>
+      row.map((value) =>
+        typeof value === "string" ? value.replaceAll("\0", "\uFFFD").toWellFormed() : value,
+      ),
+    ),
+  );
+}
+
+/** SQLite's spelling of a statement of PostgreSQL, to derive a text of its own from. */
+export function sqliteSpelling(text: string): string {
+  return spelled(text, SQLITE_SPELLINGS);
 }
 
 /** The statements of all modules loaded so far, in the SQL of PostgreSQL. */

@@ -1,4 +1,7 @@
 import type { Clock } from "../../runtime/clock.ts";
+import type { StateDatabase } from "./database.ts";
+import { statement } from "./sql.ts";
+import { key, small, table, whole } from "./table.ts";
 
 /**
  * The clock by which the state expires data. The machine's clock may jump forward and back. Data that a jump expired would be
@@ -64,4 +67,65 @@ export function createSteadyClock(options: SteadyClockOptions): StateClock {
     nowMs: () => Math.floor(read()),
     sweepableSecs: () => Math.floor((Math.min(read(), clock.nowMs()) - SWEEP_MARGIN_MS) / 1000),
   };
+}
+
+/** The state's clock: one row, `id` 1. Times are unix seconds. */
+export const stateClock = table(
+  "state_clock",
+  {
+    id: key(small()),
+    /** The saved time of the state's clock. */
+    now_secs: whole(),
+    /** The largest `expires_at` of a nonce that was deleted. */
+    nonce_floor: whole(),
+  },
+  {
+    isCopied: false,
+  },
+);
+
+const read = statement<{ now_secs: number; nonce_floor: number }>(
+  "state-clock.read",
+  "SELECT now_secs, nonce_floor FROM state_clock WHERE id = 1",
+);
+const saveNow = statement<unknown, [nowSecs: number]>(
+  "state-clock.save",
+  `INSERT INTO state_clock (id, now_secs, nonce_floor) VALUES (1, ?1, 0)
+   ON CONFLICT (id) DO UPDATE SET now_secs = max(now_secs, ?1)`,
+);
+const raiseFloor = statement<unknown, [nonceFloor: number]>(
+  "state-clock.raise-floor",
+  `INSERT INTO state_clock (id, now_secs, nonce_floor) VALUES (1, 0, ?1)
+   ON CONFLICT (id) DO UPDATE SET nonce_floor = max(nonce_floor, ?1)`,
+);
+
+const deleteSessions = statement("sessions.delete-all", "DELETE FROM sessions");
+
+/** The saved time of the state's clock in unix seconds; undefined before the first save. */
+export function savedClockSecs(db: StateDatabase): number | undefined {
+  const saved = db.get(read)?.now_secs ?? 0;
+  return saved === 0 ? undefined : saved;
+}
+
+export function saveClock(db: StateDatabase, nowSecs: number): void {
+  db.run(saveNow, nowSecs);
+}
+
+/** Nonces that were valid until this time, in unix seconds, may have been deleted. */
+export function nonceFloor(db: StateDatabase): number {
+  return db.get(read)?.nonce_floor ?? 0;
+}
+
+/** Records, within the caller's transaction, that nonces valid until `expiresAt` were deleted. */
+export function raiseNonceFloor(db: StateDatabase, expiresAt: number): void {
+  db.run(raiseFloor, expiresAt);
+}
+
+/**
+ * Makes a state that went back in time safe to use, within the caller's transaction: requests valid until `expiresAt` may have been carried
+ * out by decisions that are lost, and owners may have ended sessions.
+ */
+export function refuseEarlierRequests(db: StateDatabase, expiresAt: number): void {
+  raiseNonceFloor(db, expiresAt);
+  db.run(deleteSessions);
 }

@@ -1,12 +1,54 @@
-import type { Sql, SqlValue } from "./sql.ts";
+import type { Sql, SqlEach, SqlScalar, SqlValue } from "./sql.ts";
 import type { StateClock } from "./state-clock.ts";
-import type { StateNode } from "./state-node.ts";
-import type { Sweep } from "./sweep.ts";
+
+/**
+ * A process of the service, as the state knows it. Made at the start of the process and given to every thread, because what
+ * the process has taken (claims of deliveries, campaigns) is stored under its boot.
+ */
+export interface StateNode {
+  /** Names the node over restarts. */
+  readonly nodeId: string;
+  /** UUID of this start of the node. */
+  readonly bootId: string;
+  /** From 0 to 63; no other live node has it. Counters have a row for each slot. */
+  readonly slot: number;
+}
+
+/** Returns a new boot of the only node of a state. */
+export function startSingleNode(nodeId = "single"): StateNode {
+  return { nodeId, bootId: crypto.randomUUID(), slot: 0 };
+}
+
+/** The result of one step of a sweep. */
+export interface Swept {
+  readonly deleted: number;
+  /** Whether there may be more rows to delete now. */
+  readonly more: boolean;
+}
+
+/** Deletes one kind of expired or orphaned row. */
+export interface Sweep {
+  /** Its name in metrics and in the status. */
+  readonly name: string;
+  /** Deletes at most `maxRows` rows in one short transaction, by the state's clock. */
+  step(maxRows: number): Promise<Swept>;
+}
+
+/** The result of a step that was to delete at most `maxRows` rows. */
+export function sweptOf(result: number | Swept, maxRows: number): Swept {
+  return typeof result === "number" ? { deleted: result, more: result === maxRows } : result;
+}
 
 /** What a statement runs on. */
 export interface Queries {
   all<Row, P extends readonly SqlValue[]>(statement: Sql<Row, P>, ...params: P): Promise<Row[]>;
   get<Row, P extends readonly SqlValue[]>(statement: Sql<Row, P>, ...params: P): Promise<Row | undefined>;
+  /** Runs a statement for each of the rows. Returns what it returns for all of them, in any order. */
+  each<Row, C extends readonly SqlScalar[], P extends readonly SqlScalar[]>(
+    statement: SqlEach<Row, C, P>,
+    rows: readonly Readonly<C>[],
+    ...params: P
+  ): Promise<Row[]>;
   /** Returns the number of affected rows. */
   run<P extends readonly SqlValue[]>(statement: Sql<unknown, P>, ...params: P): Promise<number>;
 }
@@ -49,16 +91,24 @@ export interface Tx extends Queries, DecisionContext {
    */
   lock(lockClass: LockClass, name?: string): Promise<void>;
   lockShared(lockClass: LockClass, name?: string): Promise<void>;
+  /**
+   * Locks rows until the end of the transaction by a `SELECT … FOR UPDATE`, or a weaker lock.
+   *
+   * @returns the locked rows. Undefined with SQLite: its writer needs no locks, and the statement does not run.
+   */
+  lockRows<Row, P extends readonly SqlValue[]>(
+    statement: Sql<Row, P>,
+    ...params: P
+  ): Promise<readonly Row[] | undefined>;
 }
 
-/** One run of a decision. PostgreSQL repeats a decision when the response to its commit is lost, so it may have happened already. */
-export interface Decision<T> extends Tx {
+/**
+ * One run of a decision. PostgreSQL repeats it when a response is lost. The body does not run again after a run that was
+ * committed, but for the decisions of `DecisionOptions`: those do the same again or nothing.
+ */
+export interface Decision extends Tx {
   /** A UUID of this call, the same in each of its runs. */
   readonly callId: string;
-  /** Whether an earlier run of this call may have been committed. */
-  readonly isRepeated: boolean;
-  /** What that run returned. */
-  readonly earlier: T | undefined;
 }
 
 export interface DecisionOptions {
@@ -72,6 +122,8 @@ export interface DecisionOptions {
    * the statement is repeated, not the body.
    */
   readonly isOneStatement?: boolean;
+  /** Whether the body recognises an earlier run by its `callId`. That saves the statement that records the call. */
+  readonly isIdempotent?: boolean;
 }
 
 /**
@@ -79,6 +131,8 @@ export interface DecisionOptions {
  * transaction, which fails with `StateUnavailable` if the database does not respond in time.
  */
 export interface StateDb extends Queries {
+  /** Whether the decisions of a thread are made in the order of their calls. */
+  readonly isOrdered: boolean;
   /**
    * Declares a decision, and returns the function that makes it. With state.db the body runs in the writer's thread, where each store
    * is created as well, so arguments and result are values that can be cloned, and the body uses nothing else of the caller.
@@ -89,13 +143,13 @@ export interface StateDb extends Queries {
    */
   decision<Args extends readonly unknown[], T>(
     name: string,
-    body: (tx: Decision<T>, ...args: Args) => Promise<T>,
+    body: (tx: Decision, ...args: Args) => Promise<T>,
     options?: DecisionOptions,
   ): (...args: Args) => Promise<T>;
   /**
    * Declares the deletion of expired rows.
    *
-   * @param body deletes at most `maxRows` rows and returns their number.
+   * @param body deletes at most `maxRows` rows and returns their number. There may be more if it has deleted as many, unless it says so.
    */
-  sweep(name: string, body: (tx: Tx, maxRows: number) => Promise<number>): Sweep;
+  sweep(name: string, body: (tx: Tx, maxRows: number) => Promise<number | Swept>): Sweep;
 }

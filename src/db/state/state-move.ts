@@ -1,5 +1,22 @@
 import type { SqliteConnection } from "../sqlite/connection.ts";
-import { statement } from "./statement.ts";
+import { statement } from "./sql.ts";
+import { key, table, text, whole } from "./table.ts";
+
+/** Where the state was moved to: a row, `id` 1, once it is not to be used any more. */
+export const stateMove = table(
+  "state_move",
+  {
+    id: key(whole()),
+    /** For people: `PostgreSQL at host:port/database`. */
+    destination: text(),
+    /** Unix seconds. */
+    moved_at: whole(),
+  },
+  {
+    isCopied: false,
+    only: "sqlite",
+  },
+);
 
 /** Where and when a state was moved. */
 export interface StateMove {

@@ -1,3 +1,7 @@
+import type { Clock } from "../../runtime/clock.ts";
+import { createLogThrottle, type LogThrottle } from "../../runtime/log-throttle.ts";
+import type { Logger } from "../../runtime/logger.ts";
+
 /**
  * The state cannot be read or written, or it did not respond in time. A write may or may not have been committed, unless it
  * is known that it was not sent: the caller must not treat this as "not done".
@@ -17,4 +21,43 @@ export class StateUnavailable extends Error {
     this.mayHaveHappened = options.mayHaveHappened ?? true;
     this.isStorageFault = options.isStorageFault ?? false;
   }
+}
+
+const INTERVAL_MS = 60_000;
+/** Of equal errors one is logged in this time: work is retried each second, or more often. */
+const EQUAL_INTERVAL_MS = 10_000;
+/** Different errors that are remembered. */
+const MAX_REMEMBERED = 64;
+
+/** Logs errors of work that is retried. */
+type FaultLog = (cause: unknown, fields: Readonly<Record<string, unknown>>, message: string) => void;
+
+/**
+ * Logs every error, of equal ones one every 10 seconds; and an unavailable state as one warning a minute, because every write
+ * fails then.
+ */
+export function createFaultLog({ log, clock }: { readonly log: Logger; readonly clock: Clock }): FaultLog {
+  const throttled = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
+  const equal = new Map<string, LogThrottle>();
+  const throttleOf = (text: string): LogThrottle => {
+    const known = equal.get(text);
+    if (known) return known;
+    if (equal.size >= MAX_REMEMBERED) equal.clear();
+    const made = createLogThrottle({ clock, intervalMs: EQUAL_INTERVAL_MS });
+    equal.set(text, made);
+    return made;
+  };
+  return (cause, fields, message) => {
+    if (!(cause instanceof StateUnavailable)) {
+      const text = `${message} ${JSON.stringify(fields)} ${cause instanceof Error ? cause.message : cause}`;
+      throttleOf(text)((others) => log.error({ err: cause, ...fields, ...others }, message));
+      return;
+    }
+    throttled((others) =>
+      log.warn(
+        { reason: cause.message, ...fields, ...others },
+        "The state cannot be written: pending writes are retried",
+      ),
+    );
+  };
 }

@@ -1,12 +1,12 @@
 import { ok } from "../../lib/result.ts";
-import { type EventReads, startHeaders } from "../../read/hub/event-reads.ts";
+import { blockOfEvent } from "../../protocol/hub-event-id.ts";
+import { type EventRanges, type EventReads, startHeaders } from "../../read/hub/event-reads.ts";
+import type { HubEventRow } from "../../read/hub/hub-event.ts";
 import { refuse } from "../../read/hub/refusal.ts";
 import { toServiceError } from "../grpc-errors.ts";
 import type { RawStreamMethod, ResponseBatch } from "../raw-service.ts";
-import { type EventFilter, matchesFilter } from "./event-filter.ts";
 import { EventTail } from "./event-tail.ts";
-import { ShardPositions } from "./shard-positions.ts";
-import { partOf, readSubscribeRequest } from "./subscribe-request.ts";
+import { type EventFilter, matchesFilter, partOf, readSubscribeRequest } from "./subscribe-request.ts";
 
 /** How long a client may leave events waiting without taking a byte. */
 const STALL_TIMEOUT_MS = 300_000;
@@ -36,7 +36,6 @@ export interface SubscriberStats {
   readonly subscribers: number;
   /** Events that the slowest subscriber has before it. */
   readonly maxLagEvents: number;
-  readonly sentEvents: number;
   /** By reason. */
   readonly ended: Readonly<Record<EndReason, number>>;
 }
@@ -84,7 +83,6 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
   const tail = new EventTail({ reads, awaitEvents: deps.awaitEvents, gatherMs });
   const ended: Record<EndReason, number> = { client: 0, pruned: 0, slow: 0, stopped: 0 };
   let isClosed = false;
-  let sentEvents = 0;
   let seqAtHeartbeat = 0;
   let heartbeats: Timer | undefined;
 
@@ -130,7 +128,6 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
         }
         if (batch.length === 0 || either.aborted) continue;
         yield batch;
-        sentEvents += batch.length;
       }
       if (isInHole) {
         subscriber.endReason = "pruned";
@@ -190,7 +187,6 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
     stats: () => ({
       subscribers: subscribers.size,
       maxLagEvents: Math.max(0, ...[...subscribers].map(({ seq }) => reads.lastEventSeq() - seq)),
-      sentEvents,
       ended: { ...ended },
     }),
     drain(ms) {
@@ -204,4 +200,44 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
       for (const { stopping } of subscribers) stopping.abort();
     },
   };
+}
+
+/** What becomes of an event on its way to a subscriber: "hole" means that events before it are gone. */
+type EventStep = "take" | "skip" | "hole";
+
+/** How far a subscriber has read the log of each of its shards. */
+class ShardPositions {
+  readonly #shards: readonly number[];
+  /** The least id that comes next. Missing for a shard whose log has never had a block. */
+  readonly #nextIds = new Map<number, number>();
+
+  /** @param fromId The first id that the subscriber wants; undefined for the events from now on. */
+  constructor(shards: readonly number[], ranges: EventRanges, fromId: number | undefined) {
+    this.#shards = shards;
+    for (const [shard, { oldestId, headId }] of ranges)
+      this.#nextIds.set(shard, Math.max(oldestId, Math.min(fromId ?? headId + 1, headId + 1)));
+  }
+
+  /**
+   * Decides about the next event of the log. Retention deletes whole blocks of one shard, so numbers that are missing concern this
+   * subscriber only if its own shards begin later now.
+   *
+   * @param isAfterGap Whether numbers before the event's are missing.
+   * @param ranges The ranges of the subscriber's shards now. Called only after a gap.
+   */
+  step({ shard, id }: HubEventRow, isAfterGap: boolean, ranges: () => EventRanges): EventStep {
+    if (isAfterGap && this.#isOvertaken(ranges())) return "hole";
+    if (!this.#shards.includes(shard)) return "skip";
+    const nextId = this.#nextIds.get(shard);
+    if (nextId !== undefined) {
+      if (id < nextId) return "skip";
+      if (blockOfEvent(id) > blockOfEvent(nextId - 1) + 1) return "hole";
+    }
+    this.#nextIds.set(shard, id + 1);
+    return "take";
+  }
+
+  #isOvertaken(ranges: EventRanges): boolean {
+    return [...this.#nextIds].some(([shard, nextId]) => (ranges.get(shard)?.oldestId ?? 0) > nextId);
+  }
 }

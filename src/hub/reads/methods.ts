@@ -6,12 +6,12 @@ import {
   SignersByFidResponse,
   UsernameProofsResponse,
 } from "../../protocol/wire/generated/state.ts";
-import type { ChainEvent } from "../../read/hub/chain-events.ts";
+import type { ChainEvent } from "../../read/hub/chain-reads.ts";
 import type { HubReads } from "../../read/hub/hub-reads.ts";
 import { encodeKey } from "../../read/hub/key-reads.ts";
+import type { Target } from "../../read/hub/lists/single-messages.ts";
 import type { Page, RowFormat } from "../../read/hub/page.ts";
 import type { Refusal } from "../../read/hub/refusal.ts";
-import type { Target } from "../../read/hub/single-messages.ts";
 import type { StoredMessage } from "../../read/hub/stored-message.ts";
 import { encodeFields, encodeList, listedBytes } from "../../read/hub/wire-bytes.ts";
 import type { RawCall, RawMethod } from "../raw-service.ts";

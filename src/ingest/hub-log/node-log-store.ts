@@ -1,5 +1,15 @@
 import { sql } from "../../db/state/sql.ts";
 import type { StateDb } from "../../db/state/state-db.ts";
+import { key, table, text, whole } from "../../db/state/table.ts";
+
+/** The logs of the index of each node, so that an index that was deleted or replaced by a copy is noticed. */
+export const nodeLogs = table("node_logs", {
+  node_id: key(text()),
+  /** Changes with each other index. */
+  log_id: text(),
+  /** All heights of hub event blocks below this one may be in use. */
+  reserved_height: whole(),
+});
 
 /** The logs of a node's index: of hub events, and of the events of webhooks and streams. */
 export interface NodeLog {

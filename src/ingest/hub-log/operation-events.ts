@@ -1,9 +1,9 @@
 import type { HubLogEvent } from "../../db/index/hub-log.ts";
-import { encodeHubBody, type HubEventBody } from "../../protocol/hub-event-body.ts";
 import { encodeMessage, type SignedMessage } from "../../protocol/signed-message.ts";
 import { HubEventType } from "../../protocol/wire/generated/hub.ts";
 import { UserNameProof } from "../../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../protocol/wire/generated/on-chain.ts";
+import { FollowedEvent } from "../../protocol/wire/generated/upstream.ts";
 
 /**
  * Why a message is no longer live: another message took its place, a compact state does not list it, what it depended on is gone,
@@ -161,4 +161,12 @@ function newEvent(type: HubEventType, fid: number, body: HubEventBody): NewHubEv
 
 function proofIn({ data }: SignedMessage): UserNameProof | undefined {
   return data.body?.$case === "usernameProofBody" ? data.body.value : undefined;
+}
+
+/** The oneof of a hub event, with its messages, proofs and on-chain events as bytes. */
+export type HubEventBody = NonNullable<FollowedEvent["body"]>;
+
+/** Encodes the oneof of a `HubEvent` without the other fields: the wire omits those that have their default value. */
+export function encodeHubBody(body: HubEventBody): Uint8Array {
+  return FollowedEvent.encode({ type: HubEventType.HUB_EVENT_TYPE_NONE, id: 0, body }).finish();
 }

@@ -1,10 +1,111 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { appendHubBlock } from "../../db/index/hub-log.ts";
+import { appendHubBlock, beginHubLog, endHubLog, lastHubBlock } from "../../db/index/hub-log.ts";
+import {
+  hasSeenReservedHeight,
+  logIdOf,
+  markHeightReserved,
+  startReservingHeight,
+} from "../../db/index/identity.ts";
 import { firstEventId, MAX_EVENTS_OF_BLOCK } from "../../protocol/hub-event-id.ts";
-import { toFarcasterSecs } from "../../protocol/time.ts";
-import { OWN_SHARD } from "./block-heights.ts";
-import type { OpenLogs } from "./open-logs.ts";
+import { FARCASTER_EPOCH_UNIX_SECS, toFarcasterSecs } from "../../protocol/time.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { NodeLogStore } from "./node-log-store.ts";
 import type { NewHubEvent } from "./operation-events.ts";
+
+/** The only data shard of a node that numbers its blocks itself. */
+const OWN_SHARD = 1;
+
+const HEIGHTS_PER_RESERVATION = 4096;
+const MS_PER_HEIGHT = 10;
+
+interface BlockHeightsDeps {
+  readonly db: IndexDatabase;
+  readonly nodeId: string;
+  readonly store: NodeLogStore;
+  readonly clock: Clock;
+  /** Whether the node numbers its blocks itself. Blocks of a followed node have the same numbers in every index. */
+  readonly isNumbering: boolean;
+  /** Heights that are reserved at a time. The next ones are reserved when half of them are used. */
+  readonly heightsPerReservation?: number;
+  /** Called for a reservation that failed; it is tried again. */
+  readonly onFault: (cause: unknown) => void;
+}
+
+/** The heights of the blocks that a node numbers itself. A height is used once, whatever happens to the index or to the clock. */
+interface BlockHeights {
+  /** The number of reserved heights that are not used yet. */
+  readonly available: number;
+  /** Returns the next height. The caller has checked that one is available. */
+  take(): number;
+  /** Withdraws the heights that a rolled back transaction took. */
+  giveBack(): void;
+  /** Makes the taken heights final. */
+  keep(): void;
+  /** Reserves more heights in the state when half of them are used. Never throws. */
+  reserveMore(): Promise<void>;
+}
+
+/**
+ * Opens the logs of an index. If the index is not the one that this node served last (it is new, or a copy), its logs get a new
+ * id, and the log of hub events that this node numbers itself begins again above every height that was ever reserved.
+ *
+ * @throws StateUnavailable when the state cannot be read or written.
+ */
+export async function openBlockHeights(deps: BlockHeightsDeps): Promise<BlockHeights> {
+  const { db, nodeId, store, clock, isNumbering, heightsPerReservation = HEIGHTS_PER_RESERVATION } = deps;
+  const stored = await store.find(nodeId);
+  const isSame =
+    stored !== undefined && stored.logId === logIdOf(db) && hasSeenReservedHeight(db, stored.reservedHeight);
+  const last = lastHubBlock(db, OWN_SHARD);
+  const logId = isSame ? stored.logId : crypto.randomUUID().replaceAll("-", "");
+  const first = Math.floor((clock.nowMs() - FARCASTER_EPOCH_UNIX_SECS * 1000) / MS_PER_HEIGHT);
+  const reservedBefore = stored?.reservedHeight ?? 0;
+  let next = isSame && last !== undefined ? last + 1 : Math.max(first, reservedBefore, (last ?? 0) + 1);
+  let reserved = next;
+  let taken = 0;
+  let reserving: Promise<void> | undefined;
+
+  /** A crash at any point leaves the state's height in the index, under one of its two names. */
+  async function reserve(height: number): Promise<void> {
+    db.transaction(() => startReservingHeight(db, logId, height));
+    await store.put(nodeId, { logId, reservedHeight: height });
+    db.transaction(() => markHeightReserved(db, height));
+    reserved = height;
+  }
+
+  // The next block is contiguous, so a node that follows this one sees no gap.
+  if (isNumbering && (!isSame || last === undefined)) db.transaction(() => beginHubLog(db, OWN_SHARD, next));
+  // Each start reserves, so that a copy of the index from before it is noticed.
+  await reserve(Math.max(next, reservedBefore) + heightsPerReservation);
+
+  return {
+    get available() {
+      return reserved - next - taken;
+    },
+    take() {
+      const height = next + taken;
+      if (height >= reserved) throw new Error("no block height is reserved");
+      taken += 1;
+      return height;
+    },
+    giveBack() {
+      taken = 0;
+    },
+    keep() {
+      next += taken;
+      taken = 0;
+    },
+    async reserveMore() {
+      if (reserving || reserved - next > heightsPerReservation / 2) return reserving;
+      reserving = reserve(next + heightsPerReservation)
+        .catch(deps.onFault)
+        .finally(() => {
+          reserving = undefined;
+        });
+      return reserving;
+    },
+  };
+}
 
 const NO_HASH = new Uint8Array();
 
@@ -68,5 +169,54 @@ export function createOwnHubLog({
       void logs.heights?.reserveMore();
     },
     rolledBack: () => logs.heights?.giveBack(),
+  };
+}
+
+/** How long the state has to respond again before the logs are opened again. */
+const RETRY_INTERVAL_MS = 1000;
+
+/** The logs of an index whose node is starting, or serves. */
+export interface OpenLogs {
+  /** Undefined until the state has responded. */
+  readonly heights: BlockHeights | undefined;
+  /** Stops trying. */
+  stop(): void;
+}
+
+interface OpenLogsDeps extends BlockHeightsDeps {
+  /** Whether hub events are logged. */
+  readonly isLogging: boolean;
+}
+
+/**
+ * Opens the logs of an index. While the state does not respond, opening is repeated and this resolves after the first try, because
+ * reads need no log.
+ */
+export async function openLogs(deps: OpenLogsDeps): Promise<OpenLogs> {
+  const { db, isLogging, isNumbering, onFault } = deps;
+  let heights: BlockHeights | undefined;
+  let retry: Timer | undefined;
+  let isStopped = false;
+
+  async function open(): Promise<void> {
+    try {
+      heights = await openBlockHeights(deps);
+    } catch (cause) {
+      onFault(cause);
+      if (!isStopped) retry = setTimeout(open, RETRY_INTERVAL_MS);
+    }
+  }
+
+  // What is merged now will be missing in the log.
+  if (isNumbering && !isLogging) db.transaction(() => endHubLog(db));
+  await open();
+  return {
+    get heights() {
+      return heights;
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(retry);
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { packBytes, unpackBytes } from "../../lib/byte-list.ts";
+import { packBytes, unpackBytes } from "../../lib/bytes.ts";
 import type { Rejection } from "../../protocol/rejection.ts";
 import type { ValidationContext } from "../../protocol/validate/envelope.ts";
 import type { SpoolCandidates } from "../spool-candidates.ts";

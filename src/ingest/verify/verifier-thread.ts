@@ -1,4 +1,4 @@
-import { type ByteList, unpackBytes } from "../../lib/byte-list.ts";
+import { type ByteList, unpackBytes } from "../../lib/bytes.ts";
 import type { ValidationContext } from "../../protocol/validate/envelope.ts";
 import type { RecordKind } from "../record.ts";
 import {

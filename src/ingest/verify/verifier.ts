@@ -1,11 +1,10 @@
-import type { PackedMessages } from "../../db/index/bulk/bulk-build.ts";
+import type { PackedMessages } from "../../db/index/bulk/bulk-state.ts";
 import { MessagePacker } from "../../db/index/bulk/packed-messages.ts";
 import { splitMessage } from "../../db/index/messages/split.ts";
-import { type ByteList, packBytes, unpackBytes } from "../../lib/byte-list.ts";
-import { mentionedFids } from "../../protocol/mentioned-fids.ts";
+import { type ByteList, packBytes, unpackBytes } from "../../lib/bytes.ts";
 import { type Store, slotOf } from "../../protocol/merge-rules.ts";
 import type { Rejection } from "../../protocol/rejection.ts";
-import { decodeMessage, type SignedMessage } from "../../protocol/signed-message.ts";
+import { decodeMessage, mentionedFids, type SignedMessage } from "../../protocol/signed-message.ts";
 import type { ValidationContext } from "../../protocol/validate/envelope.ts";
 import { validateMessage } from "../../protocol/validate/message.ts";
 import { decodeRecord, type EncodedRecord, validateRecord } from "../record.ts";

@@ -1,21 +1,23 @@
+import { renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Config } from "../../config/schema.ts";
-import { isBulkBuilding } from "../../db/index/bulk/bulk-phase.ts";
+import { isBulkBuilding } from "../../db/index/bulk/bulk-state.ts";
 import { type IndexDatabase, indexPath, openIndexWriter } from "../../db/index/database.ts";
 import { deleteFullText } from "../../db/index/full-text.ts";
 import { claimNetwork, isFollowing } from "../../db/index/identity.ts";
 import { continueRepoints } from "../../db/index/project/repoints.ts";
 import { shareOfFids } from "../../db/index/store-counts.ts";
+import { dropEmptyLog } from "../../db/index/upgrade/replace-file.ts";
 import { databaseFile } from "../../db/sqlite/open.ts";
 import { unfinishedImport } from "../../import/resume.ts";
 import { createIngestEngine } from "../../ingest/engine.ts";
 import { UserError } from "../../lib/failure.ts";
+import { giveToOwnerOf, syncPath } from "../../lib/files.ts";
 import { networkOf } from "../../protocol/network.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { type NarrowReport, narrowIndex } from "../../upstream/narrow-index.ts";
 import { copyDatabase } from "../snapshot/database-task.ts";
-import { freeBytesOf, megabytes, requireFreeSpace } from "../snapshot/free-space.ts";
-import { compactFileOf, dropCompactFile, replaceByCompactFile } from "./compact-file.ts";
+import { freeBytesOf, megabytes, requireFreeSpace } from "../snapshot/snapshot-directory.ts";
 
 export interface CompactDeps {
   /** Absolute, and locked by this process. */
@@ -141,4 +143,31 @@ function dropUnusedSigners({ sqlite }: IndexDatabase): void {
 function usedBytes(db: IndexDatabase): number {
   const { all, free } = db.pages();
   return (db.sizeBytes() / Math.max(all, 1)) * (all - free);
+}
+
+/** The file into which an index is rewritten. It lies beside the file that a symbolic link names. */
+function compactFileOf(path: string): string {
+  return `${databaseFile(path)}.compact`;
+}
+
+/** Deletes what an interrupted compaction left behind. */
+export function dropCompactFile(path: string): void {
+  for (const suffix of ["", "-wal", "-shm", "-journal"])
+    rmSync(compactFileOf(path) + suffix, { force: true });
+}
+
+/**
+ * Puts the rewritten file in the place of the index, whose owner gets it. `path` is no symbolic link. Both must be closed. They hold
+ * the same rows, so a crash at any moment leaves one of them, and nothing is lost.
+ *
+ * @throws UserError when another program has changed the index meanwhile.
+ */
+function replaceByCompactFile(path: string): void {
+  const file = compactFileOf(path);
+  // A log that stayed would be applied to the new file.
+  for (const one of [path, file]) dropEmptyLog(one);
+  giveToOwnerOf(path, file);
+  syncPath(file);
+  renameSync(file, path);
+  syncPath(dirname(path));
 }

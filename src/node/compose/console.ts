@@ -2,14 +2,13 @@ import type { AnyElysia } from "elysia";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
-import { type ApproveDeps, approveRoutes } from "../../console/approve/routes.ts";
+import { type ApproveDeps, approveRoutes } from "../../console/approve-routes.ts";
 import { createWebAssets } from "../../console/assets.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import { type DemoRoutesDeps, demoRoutes } from "../../console/demo/routes.ts";
 import { operatorRoutes } from "../../console/operator/routes.ts";
-import { pageSettingsOf } from "../../console/page-settings.ts";
 import { pulseRoutes } from "../../console/pulse/routes.ts";
-import { consoleRoutes } from "../../console/routes.ts";
+import { consoleRoutes, pageSettingsOf } from "../../console/routes.ts";
 import type { WebBuild } from "../../console/web-build.ts";
 import { createOwnOrigin } from "../../http/own-origin.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
@@ -24,9 +23,9 @@ export interface ConsoleDeps {
   /** Whether the node can seal keys of users. */
   readonly hasMasterKey: boolean;
   /** Undefined without a demo network. */
-  readonly demo: Pick<DemoRoutesDeps, "desk" | "callNode" | "stopping"> | undefined;
-  /** The main thread. */
-  readonly node: RpcClient<ConsoleRpc>;
+  readonly demo: Pick<DemoRoutesDeps, "services" | "callNode" | "stopping"> | undefined;
+  /** The main thread; undefined while the console is off. */
+  readonly node: RpcClient<ConsoleRpc> | undefined;
   readonly nodeId: string;
   readonly switches: SwitchStore;
   readonly clock: Clock;
@@ -43,7 +42,7 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
   const own = createOwnOrigin({ publicUrl: config.service.public_url, listenHost: config.http.host });
   // Users approve apps on a node without a console, too.
   const pages = [approveRoutes({ ...approve, assets, own }), consoleRoutes({ assets, enabled, images })];
-  if (!enabled) return pages;
+  if (!enabled || !node) return pages;
   const names = serviceNames(config.service.name);
   const isOpen = demo !== undefined;
   return [

@@ -1,10 +1,10 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { type Gate, OPEN_GATE } from "../../lib/gate.ts";
-import { valueWithin } from "../../lib/within.ts";
+import { valueWithin } from "../../lib/promises.ts";
 import type { OutboundClient } from "../../net/client.ts";
 import { createConfiguredClient } from "../../net/configured-client.ts";
+import { type SetTimer, setTimer } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
-import { type SetTimer, setTimer } from "../../runtime/set-timer.ts";
 import { createCallReceiver } from "../../webhooks/deliver/call-receiver.ts";
 import { DeliveryCounters } from "../../webhooks/deliver/delivery-stats.ts";
 import { startDeliveryEngine } from "../../webhooks/deliver/engine.ts";
@@ -12,12 +12,11 @@ import { callLimitOf, MAX_QUEUED } from "../../webhooks/deliver/queue-limits.ts"
 import { maxRetryDelayMs } from "../../webhooks/deliver/schedule.ts";
 import type { MatchClient } from "../../webhooks/match/rpc.ts";
 import { createPreviews } from "../../webhooks/preview/previews.ts";
-import type { OutboxClient } from "../../webhooks/publish/outbox-client.ts";
-import { startPublisher } from "../../webhooks/publish/publisher.ts";
+import { type OutboxClient, startPublisher } from "../../webhooks/publish/publisher.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import type { DeliveryPublications } from "../../webhooks/store/delivery-publications.ts";
 import { CALLS_PER_WEBHOOK } from "../../webhooks/store/delivery-queue.ts";
-import type { StateStores } from "../state/state-stores.ts";
+import type { StateStores } from "../state/stores.ts";
 import { senderOf } from "./sender.ts";
 
 const FAILURES = { failures: 100, runSecs: 86_400 };

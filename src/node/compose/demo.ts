@@ -1,11 +1,10 @@
 import { serviceNames } from "../../config/names.ts";
-import type { DemoDesk } from "../../console/demo/desk.ts";
+import type { DemoServices } from "../../console/demo/services.ts";
 import type { HubRpc } from "../../hub/rpc.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import { networkOf } from "../../protocol/network.ts";
-import { nowSecs } from "../../runtime/clock.ts";
+import { nowSecs, setTimer } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
-import { setTimer } from "../../runtime/set-timer.ts";
 import { openStateStores } from "../state/open-state.ts";
 import type { StateLink } from "../state/thread-state.ts";
 
@@ -23,14 +22,14 @@ export async function openNodeDemo(deps: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly link: StateLink;
   readonly hub: Pick<RpcClient<HubRpc>, "submitMessage"> | undefined;
-}): Promise<DemoDesk> {
+}): Promise<DemoServices> {
   const { common, link, hub } = deps;
   const { config, clock } = common;
   const log = common.log.child({ subsystem: "demo" });
-  const { openDemoDesk } = await import("../../console/demo/desk.ts");
+  const { startDemoServices } = await import("../../console/demo/services.ts");
   const state = await openStateStores({ config, part: "main", link, log });
   const { port } = config.http;
-  const desk = openDemoDesk({
+  const services = startDemoServices({
     wantedPort: port === 0 || port + PORT_OFFSET > MAX_PORT ? 0 : port + PORT_OFFSET,
     signatureHeader: `${serviceNames(config.service.name).headerPrefix}Signature`,
     async secretsOf(ownerFid, targetUrl) {
@@ -49,9 +48,9 @@ export async function openNodeDemo(deps: {
     onFault: (err) => log.warn({ err }, "A message of the demo was refused"),
   });
   return {
-    ...desk,
+    ...services,
     async stop() {
-      await desk.stop();
+      await services.stop();
       await state[Symbol.asyncDispose]();
     },
   };

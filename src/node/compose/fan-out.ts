@@ -1,17 +1,16 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import type { OutboundClient } from "../../net/client.ts";
 import { createConfiguredClient } from "../../net/configured-client.ts";
+import { followersFromIndex } from "../../push/audience.ts";
 import { type CircuitBreakerSettings, DEFAULT_CIRCUIT_BREAKER } from "../../push/circuit-breaker.ts";
 import { type FanOutEngine, startFanOut } from "../../push/fan-out.ts";
-import { followersFromIndex } from "../../push/followers.ts";
 import { createPostBatch } from "../../push/post-batch.ts";
-import type { SendPermission } from "../../push/send-permission.ts";
 import { SendCounters } from "../../push/send-stats.ts";
-import { createSlots } from "../../push/slots.ts";
-import { runLimitsOf } from "../../push/store/campaign-store.ts";
+import { createSlots, type SendPermission } from "../../push/slots.ts";
+import { runLimitsOf } from "../../push/store/campaigns/campaign-store.ts";
 import type { Common } from "../../runtime/common.ts";
 import { version } from "../../version.ts";
-import type { StateStores } from "../state/state-stores.ts";
+import type { StateStores } from "../state/stores.ts";
 
 const MAX_ATTEMPTS = 3;
 const BACKOFF_MS = 500;

@@ -1,42 +1,38 @@
 import type { Admission } from "../../admission/admission.ts";
-import { apiPlugins } from "../../api/shared/plugins.ts";
-import { type HubHttpDeps, hubPlugins } from "../../api/v1/routes.ts";
-import { neverStale } from "../../auth/staleness.ts";
+import { apiPlugins } from "../../api/plugins.ts";
+import { neverStale } from "../../auth/custody.ts";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
-import type { Config } from "../../config/schema.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
-import type { DemoDeskRpc } from "../../console/demo/desk.ts";
+import type { DemoRpc } from "../../console/demo/services.ts";
 import type { WebBuild } from "../../console/web-build.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { isDemo } from "../../db/index/identity.ts";
-import type { StateNode } from "../../db/state/state-node.ts";
+import type { StateNode } from "../../db/state/state-db.ts";
 import { ResponseCache } from "../../http/response-cache.ts";
-import { createHttpServer, type HttpServer, type HttpServerOptions } from "../../http/server.ts";
-import type { UnsentBytes } from "../../http/unsent-bytes.ts";
-import type { HubRpc } from "../../hub/rpc.ts";
+import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
-import type { OwnTarget } from "../../net/own-target.ts";
+import type { LoopbackTarget } from "../../net/guard.ts";
 import type { FanOut } from "../../push/fan-out.ts";
 import { HydrationCache } from "../../read/hydrate/cache.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
-import type { Descriptors } from "../../runtime/descriptors.ts";
+import type { Descriptors } from "../../runtime/process.ts";
 import type { Streams } from "../../stream/streams.ts";
-import { createBuildCheck } from "../../upstream/build-check.ts";
+import { createBuildCheck } from "../../upstream/positions.ts";
 import { version } from "../../version.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
-import { createKeyLimit } from "../../writes/limits/write-limits.ts";
+import { createKeyLimit } from "../../writes/store/write-limits.ts";
 import type { NodeOps } from "../node-ops.ts";
-import type { StateStores } from "../state/state-stores.ts";
-import type { WritesThread } from "./connect-writes.ts";
+import { isBuilt } from "../optional-parts.ts";
+import type { StateStores } from "../state/stores.ts";
 import { createConsole } from "./console.ts";
-import { createNodeHubReads } from "./hub-reads.ts";
+import { createHubInterface } from "./hub-reads.ts";
 import { startKeyGate } from "./key-gate.ts";
 import { createManagement } from "./management.ts";
 import { createPush } from "./push.ts";
-import { createNodeSigners, linkBaseOf } from "./signers.ts";
+import { createNodeSigners, linkBaseOf, type WritesThread } from "./signers.ts";
 
 /** Composes the HTTP interface from the index, the state and clients of the parts on other threads. */
 export function createNodeHttp(deps: {
@@ -49,12 +45,12 @@ export function createNodeHttp(deps: {
   readonly delivery: DeliveryNode;
   readonly ops: NodeOps;
   /** The hub's thread. */
-  readonly hub: HubRpc;
+  readonly hub: MessagePort;
   /** The thread of writes, which also has the private keys of users. */
   readonly writesThread: WritesThread;
   /** Undefined without a demo network. */
   readonly demo:
-    | { readonly desk: RpcClient<DemoDeskRpc>; readonly targets: readonly OwnTarget[] }
+    | { readonly services: RpcClient<DemoRpc>; readonly targets: readonly LoopbackTarget[] }
     | undefined;
   /** What tokens of approval links are derived from; empty without a master key. */
   readonly tokenKeys: readonly Uint8Array[];
@@ -62,8 +58,8 @@ export function createNodeHttp(deps: {
   readonly listeningUrl: () => string | undefined;
   /** The files of the console. */
   readonly loadWebBuild: () => Promise<WebBuild>;
-  /** What the main thread knows for the console. */
-  readonly console: RpcClient<ConsoleRpc>;
+  /** What the main thread knows for the console; undefined while it is off. */
+  readonly console: RpcClient<ConsoleRpc> | undefined;
   readonly stateNode: StateNode;
   /** See `OpenState`. */
   readonly stateClock: Clock;
@@ -71,8 +67,6 @@ export function createNodeHttp(deps: {
   /** Shared by all HTTP workers. */
   readonly signals: Pick<NodeSignals, "keyEpoch" | "forgetKeys" | "isFenced">;
   readonly admission: Admission;
-  /** The budget of unsent response bytes, shared by all HTTP workers. */
-  readonly unsent: UnsentBytes;
   /** The streams of this worker; undefined while they are disabled. */
   readonly streams: Streams | undefined;
   /** The process's file descriptors; undefined where the system does not report their limit. */
@@ -93,14 +87,13 @@ export function createNodeHttp(deps: {
     isPaused,
     signals,
     admission,
-    unsent,
     streams,
     descriptors,
     stopping,
     demo,
   } = deps;
   const { config, clock } = common;
-  const ownTargets = demo?.targets;
+  const loopbackTargets = demo?.targets;
   // Only a node that follows an upstream can lag behind it.
   const staleReason = config.upstream.url === "" ? undefined : ops.staleReason;
   const management = createManagement({
@@ -112,7 +105,7 @@ export function createNodeHttp(deps: {
     isPaused,
     stateClock,
     forgetKeys: () => signals.forgetKeys(),
-    ownTargets,
+    loopbackTargets,
     namesSuffix: isDemo(db) ? DEMO_NAMES : undefined,
   });
   const keyGate = startKeyGate({ common, store: state.apiKeys, management, keyMemory: signals, admission });
@@ -145,25 +138,27 @@ export function createNodeHttp(deps: {
       audit: state.audit,
       publish: { storedWrites: state.writes, seen: state.seen, muteLinks: config.writes.mute_links },
       writes: config.writes.enabled ? deps.writesThread.writes : undefined,
-      push: createPush({ common, index: db, state, management, fanOut, stopping, isPaused, ownTargets }),
-      stream: { streams, unsent },
+      push: createPush({ common, index: db, state, management, fanOut, stopping, isPaused, loopbackTargets }),
+      streams,
     }),
-    ...hubInterface(config, db, { hub: deps.hub, chargeKey: createKeyLimit(state.buckets) }),
-    pages: createConsole({
-      config,
-      loadBuild: deps.loadWebBuild,
-      approve: signers.approve,
-      hasMasterKey: deps.tokenKeys.length > 0,
-      demo: demo && { desk: demo.desk, callNode: (request) => server.handle(request), stopping },
-      node: deps.console,
-      nodeId: stateNode.nodeId,
-      switches: state.switches,
-      clock,
-    }),
+    ...(config.hub.reads &&
+      createHubInterface({ config, db, hub: deps.hub, chargeKey: createKeyLimit(state.buckets) })),
+    pages: isBuilt("console")
+      ? createConsole({
+          config,
+          loadBuild: deps.loadWebBuild,
+          approve: signers.approve,
+          hasMasterKey: deps.tokenKeys.length > 0,
+          demo: demo && { services: demo.services, callNode: (request) => server.handle(request), stopping },
+          node: deps.console,
+          nodeId: stateNode.nodeId,
+          switches: state.switches,
+          clock,
+        })
+      : [],
     ops,
     unavailableReason: config.upstream.url === "" ? undefined : createBuildCheck(db),
     gate: keyGate.gate,
-    unsent,
     admission,
     descriptors,
     cache: new ResponseCache({ dataVersion: () => db.dataVersion(), clock }),
@@ -179,17 +174,3 @@ export function createNodeHttp(deps: {
 
 /** Apps and webhooks of a demo network may have URLs under this name, which is reserved (RFC 2606). */
 const DEMO_NAMES = ".demo.example";
-
-/** The hub under `/v1`, and its further port, unless its reads are off. */
-function hubInterface(
-  config: Config,
-  db: IndexDatabase,
-  submits: Pick<HubHttpDeps, "hub" | "chargeKey">,
-): Pick<HttpServerOptions, "hubPlugins" | "hubAddress"> {
-  const { reads, host, http_port: port } = config.hub;
-  if (!reads) return {};
-  return {
-    hubPlugins: hubPlugins({ ...submits, reads: createNodeHubReads(db, config) }),
-    hubAddress: port === 0 ? undefined : { host, port },
-  };
-}

@@ -1,13 +1,16 @@
+import { hubPlugins } from "../../api/hub-plugins.ts";
+import type { HubDeps } from "../../api/operations/hub/operation.ts";
 import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { ApiError } from "../../http/errors.ts";
+import type { HttpServerOptions } from "../../http/server.ts";
 import type { HubRpc } from "../../hub/rpc.ts";
 import { connectRpc } from "../../lib/port-rpc.ts";
 import { networkOf } from "../../protocol/network.ts";
 import { createHubReads, type HubReads } from "../../read/hub/hub-reads.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { createFillCheck } from "../../upstream/build-check.ts";
+import { createFillCheck } from "../../upstream/positions.ts";
 
 /** Creates the reads of the hub for one thread. */
 export function createNodeHubReads(db: IndexDatabase, config: Config): HubReads {
@@ -21,11 +24,31 @@ export function createNodeHubReads(db: IndexDatabase, config: Config): HubReads 
   });
 }
 
+/** Returns the hub under `/v1`, and its further port. */
+export function createHubInterface({
+  config,
+  db,
+  hub,
+  chargeKey,
+}: Pick<HubDeps, "chargeKey"> & {
+  readonly config: Config;
+  readonly db: IndexDatabase;
+  /** Connects to the hub's thread. */
+  readonly hub: MessagePort;
+}): Pick<HttpServerOptions, "hubPlugins" | "hubAddress"> {
+  const { host, http_port: port } = config.hub;
+  const reads = createNodeHubReads(db, config);
+  return {
+    hubPlugins: hubPlugins({ hub: connectHub(hub), chargeKey, reads }),
+    hubAddress: port === 0 ? undefined : { host, port },
+  };
+}
+
 /** Longer than a forwarded bulk request takes. */
 const HUB_DEADLINE_MS = 120_000;
 
 /** Returns the client of the hub's thread. Its methods throw an ApiError `unavailable` if it does not respond in time. */
-export function connectHub(port: MessagePort): HubRpc {
+function connectHub(port: MessagePort): HubRpc {
   return connectRpc<HubRpc>(port, {
     timeoutMs: HUB_DEADLINE_MS,
     timeoutError: () => new ApiError("unavailable", "the hub does not respond"),

@@ -1,9 +1,8 @@
 import type { Admission } from "../../admission/admission.ts";
-import type { ManagementDeps } from "../../api/shared/management.ts";
+import type { ManagementDeps } from "../../api/deps.ts";
 import type { ApiKeyStore } from "../../api-keys/api-key-store.ts";
 import { createGate } from "../../api-keys/gate.ts";
-import { createKeyLookup } from "../../api-keys/key-lookup.ts";
-import type { KeyMemory } from "../../api-keys/key-memory.ts";
+import { createKeyLookup, type KeyMemory } from "../../api-keys/key-lookup.ts";
 import { startUsageRecorder, type UsageRecorder } from "../../api-keys/usage-recorder.ts";
 import type { Gate } from "../../http/gate.ts";
 import { createRequestLimits } from "../../http/limits/request-limits.ts";

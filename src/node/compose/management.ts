@@ -1,22 +1,22 @@
-import type { ManagementDeps } from "../../api/shared/management.ts";
+import type { ManagementDeps } from "../../api/deps.ts";
 import { createApiKeyService } from "../../api-keys/api-key-service.ts";
 import { createAppService } from "../../apps/app-service.ts";
-import { custodyFromIndex } from "../../auth/custody.ts";
-import { neverStale, type StaleReason } from "../../auth/staleness.ts";
+import { custodyFromIndex, neverStale, type StaleReason } from "../../auth/custody.ts";
+import { createSigning } from "../../auth/signed-routes.ts";
+import type { AuthDeps } from "../../auth/verify.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { createOwnOrigin } from "../../http/own-origin.ts";
 import { createConfiguredGuard } from "../../net/configured-client.ts";
-import { acceptingNamesUnder, type UrlGuard } from "../../net/guard.ts";
-import type { OwnTarget } from "../../net/own-target.ts";
+import { acceptingNamesUnder, type LoopbackTarget, type UrlGuard } from "../../net/guard.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import { createSessionService } from "../../sessions/session-service.ts";
 import { createDeliveryService } from "../../webhooks/delivery-service.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { createWebhookService } from "../../webhooks/webhook-service.ts";
-import type { StateStores } from "../state/state-stores.ts";
+import type { StateStores } from "../state/stores.ts";
 import { senderOf } from "./sender.ts";
 
 /** Composes the signed management API from the index, the state and the settings. */
@@ -36,7 +36,7 @@ export function createManagement(options: {
   /** Default: the guard of the settings in `net`. */
   readonly guard?: UrlGuard;
   /** See `UrlGuardOptions`. Default: none. */
-  readonly ownTargets?: readonly OwnTarget[] | undefined;
+  readonly loopbackTargets?: readonly LoopbackTarget[] | undefined;
   /** Apps and webhooks may have URLs under names with this suffix, which need not resolve. Default: none. */
   readonly namesSuffix?: string | undefined;
   /** Default: never stale. */
@@ -49,7 +49,7 @@ export function createManagement(options: {
   const { stateClock = clock } = options;
   const { api_keys: apiKeys, apps, auth, http, net, service, webhooks } = config;
   const custodyOf = custodyFromIndex(index);
-  const calls = options.guard ?? createConfiguredGuard(net, { ownTargets: options.ownTargets });
+  const calls = options.guard ?? createConfiguredGuard(net, { loopbackTargets: options.loopbackTargets });
   const { namesSuffix } = options;
   const guard = namesSuffix === undefined ? calls : acceptingNamesUnder(namesSuffix, calls);
   const appService = createAppService({
@@ -66,19 +66,21 @@ export function createManagement(options: {
     settings: { cap: webhooks.max_webhooks_per_owner, graceSecs: webhooks.secret_grace_period_secs },
     wake,
   });
+  const authDeps: AuthDeps = {
+    names: serviceNames(service.name),
+    clock,
+    stateClock,
+    log: log.child({ subsystem: "management" }),
+    windowSecs: auth.signed_at_window_secs,
+    nonces: state.nonces,
+    sessions: auth.sessions ? state.sessions : undefined,
+    custodyOf,
+    staleReason: options.staleReason ?? neverStale,
+    isPaused: () => options.isPaused?.("signed") ?? false,
+  };
   return {
-    auth: {
-      names: serviceNames(service.name),
-      clock,
-      stateClock,
-      log: log.child({ subsystem: "management" }),
-      windowSecs: auth.signed_at_window_secs,
-      nonces: state.nonces,
-      sessions: auth.sessions ? state.sessions : undefined,
-      custodyOf,
-      staleReason: options.staleReason ?? neverStale,
-      isPaused: () => options.isPaused?.("signed") ?? false,
-    },
+    auth: authDeps,
+    signing: createSigning(authDeps),
     apps: appService,
     apiKeys: createApiKeyService({
       store: state.apiKeys,

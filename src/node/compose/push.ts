@@ -1,24 +1,20 @@
-import type { ManagementDeps } from "../../api/shared/management.ts";
-import type { PushDeps } from "../../api/shared/push.ts";
-import { createSendKeyLookup } from "../../apps/app-of-send-key.ts";
-import { activeKeysFromIndex } from "../../auth/app-keys.ts";
-import { createEnvelopeVerifier } from "../../auth/jfs.ts";
+import type { ApiDeps, ManagementDeps } from "../../api/deps.ts";
+import { createSendKeyLookup } from "../../apps/app-store.ts";
+import { activeKeysFromIndex, createEnvelopeVerifier } from "../../auth/jfs.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { createConfiguredGuard } from "../../net/configured-client.ts";
-import type { UrlGuard } from "../../net/guard.ts";
-import type { OwnTarget } from "../../net/own-target.ts";
+import type { LoopbackTarget, UrlGuard } from "../../net/guard.ts";
+import { followersFromIndex } from "../../push/audience.ts";
 import { createAudienceService } from "../../push/audience-service.ts";
 import { createCampaignService } from "../../push/campaign-service.ts";
 import type { FanOut } from "../../push/fan-out.ts";
-import { followersFromIndex } from "../../push/followers.ts";
 import { createSendService } from "../../push/send-service.ts";
 import { createSenderView } from "../../push/sender-view.ts";
-import { createTokenEvents } from "../../push/tokens/token-events.ts";
+import { createTokenEvents, createTokenService } from "../../push/tokens/token-events.ts";
 import { registerTokenMetrics } from "../../push/tokens/token-metrics.ts";
-import { createTokenService } from "../../push/tokens/token-service.ts";
 import type { Common } from "../../runtime/common.ts";
-import type { StateStores } from "../state/state-stores.ts";
+import type { StateStores } from "../state/stores.ts";
 
 /** Composes mini-app push from the index, the state and the settings. */
 export function createPush(options: {
@@ -33,14 +29,14 @@ export function createPush(options: {
   /** Default: the guard of the settings in `net`. */
   readonly guard?: UrlGuard;
   /** See `UrlGuardOptions`. Default: none. */
-  readonly ownTargets?: readonly OwnTarget[] | undefined;
+  readonly loopbackTargets?: readonly LoopbackTarget[] | undefined;
   /** Default: nothing is paused. */
   readonly isPaused?: (name: Pausable) => boolean;
-}): PushDeps {
+}): ApiDeps["push"] {
   const { index, state, management, fanOut, isPaused = () => false } = options;
   const { config, clock, log, metrics } = options.common;
   const { net } = config;
-  const guard = options.guard ?? createConfiguredGuard(net, { ownTargets: options.ownTargets });
+  const guard = options.guard ?? createConfiguredGuard(net, { loopbackTargets: options.loopbackTargets });
   const { tokens, apps, campaigns } = state;
   const count = registerTokenMetrics(metrics, tokens);
   const sends = createSendService({
@@ -52,13 +48,20 @@ export function createPush(options: {
     stopping: options.stopping ?? new AbortController().signal,
   });
   return {
-    auth: management.auth,
     tokens: createTokenService({ apps: management.apps, tokens }),
     tokenWebhook: {
       verify: createEnvelopeVerifier({ activeKeyOf: activeKeysFromIndex(index), clock }),
       staleReason: management.auth.staleReason,
       isPaused: () => isPaused("tokens"),
-      events: createTokenEvents({ apps, tokens, guard, clock, log, count }),
+      events: createTokenEvents({
+        apps,
+        tokens,
+        guard,
+        clock,
+        stateClock: management.auth.stateClock,
+        log,
+        count,
+      }),
       count,
     },
     sends,

@@ -1,22 +1,21 @@
-import { custodyFromIndex } from "../../auth/custody.ts";
-import type { StaleReason } from "../../auth/staleness.ts";
+import { custodyFromIndex, type StaleReason } from "../../auth/custody.ts";
 import { isLoopbackHost } from "../../config/formats.ts";
 import type { Config } from "../../config/schema.ts";
-import type { ApproveDeps } from "../../console/approve/routes.ts";
+import type { ApproveDeps } from "../../console/approve-routes.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { isDemo } from "../../db/index/identity.ts";
-import type { RpcClient } from "../../lib/port-rpc.ts";
+import { connectRpc, type RpcClient } from "../../lib/port-rpc.ts";
 import { fromHex } from "../../protocol/validate/eth.ts";
-import { userNames } from "../../read/queries/users/user-names.ts";
+import { userNames } from "../../read/queries/users/users.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { createApprovalTokens } from "../../signers/approval-token.ts";
-import { keyFactsFromIndex } from "../../signers/key-facts.ts";
-import { keyRegistryFromIndex } from "../../signers/key-registry.ts";
+import { keyFactsFromIndex, keyRegistryFromIndex } from "../../signers/key-facts.ts";
 import { noMasterKey } from "../../signers/refusal.ts";
 import type { SignersRpc } from "../../signers/rpc.ts";
 import { createSignerService, type SignerService } from "../../signers/signer-service.ts";
 import { createSignerStates } from "../../signers/signer-states.ts";
-import type { StateStores } from "../state/state-stores.ts";
+import type { Writes, WritesRpc } from "../../writes/rpc.ts";
+import type { StateStores } from "../state/stores.ts";
 import { appliedBlocksOf } from "./signing.ts";
 
 export interface NodeSignersDeps {
@@ -112,5 +111,29 @@ function demoPeople(): NonNullable<ApproveDeps["demo"]> {
         requestSignature: keyRequest ? await sign(keyRequest) : undefined,
       };
     },
+  };
+}
+
+/** Longer than every wait of a write together. */
+const TIMEOUT_MS = 60_000;
+
+/** The thread of writes, which also has the private keys of users. */
+export interface WritesThread {
+  readonly writes: Writes;
+  readonly signers: RpcClient<SignersRpc>;
+}
+
+/** Connects to the thread of writes. */
+export function connectWrites(port: MessagePort): WritesThread {
+  const client = connectRpc<WritesRpc & SignersRpc>(port, {
+    timeoutMs: TIMEOUT_MS,
+    timeoutError: () => new Error("the thread of writes did not respond in time"),
+  });
+  return {
+    writes: {
+      submit: (call) => client.submit(call),
+      find: (ownerFid, hash) => client.find(ownerFid, hash),
+    },
+    signers: client,
   };
 }

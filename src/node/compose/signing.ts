@@ -11,23 +11,21 @@ import { encodeMessage, type SignedMessage } from "../../protocol/signed-message
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { createApprovals } from "../../signers/approvals.ts";
-import { keyFactsFromIndex } from "../../signers/key-facts.ts";
-import { keyRegistryFromIndex } from "../../signers/key-registry.ts";
+import { keyFactsFromIndex, keyRegistryFromIndex } from "../../signers/key-facts.ts";
 import { LOCKED_RETRY_SECS } from "../../signers/refusal.ts";
-import { rekey } from "../../signers/rekey.ts";
 import { type SignersRpc, signersRpc } from "../../signers/rpc.ts";
 import { createSignerKeys, type SignerActor } from "../../signers/signer-keys.ts";
 import { createSignerStates } from "../../signers/signer-states.ts";
 import { readSignerStats, type SignerStatsRpc } from "../../signers/signer-stats.ts";
 import { createSigning, type SigningRefusal } from "../../signers/signing.ts";
-import { createVault, type Vault } from "../../signers/vault.ts";
+import { createVault, rekey, type Vault } from "../../signers/vault.ts";
 import { UpstreamPositions } from "../../upstream/positions.ts";
 import type { WriteRefusal } from "../../writes/outcome.ts";
 import { refusal } from "../../writes/refusals.ts";
 import type { Writes } from "../../writes/rpc.ts";
 import type { WriteSigners } from "../../writes/service.ts";
 import { masterKeysOf } from "../signers/master-keys.ts";
-import type { StateStores } from "../state/state-stores.ts";
+import type { StateStores } from "../state/stores.ts";
 import type { OpenState } from "../state/thread-state.ts";
 
 /** Managed signers on the thread that has the vault. */

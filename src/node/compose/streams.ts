@@ -17,17 +17,16 @@ export function connectStreamSlots(port: MessagePort): StreamSlotsClient {
   });
 }
 
-/** Composes the streams of an HTTP worker; undefined while they are disabled. */
+/** Composes the streams of an HTTP worker. */
 export function createNodeStreams(deps: {
   readonly common: Pick<Common, "config" | "log" | "clock">;
   readonly db: IndexDatabase;
   readonly matching: { readonly live: MatchClient; readonly replays: MatchClient };
   readonly awaitEvents: (afterSeq: number) => Promise<void>;
   readonly slots: StreamSlotsClient;
-}): Streams | undefined {
+}): Streams {
   const { common, ...parts } = deps;
   const { config, clock } = common;
-  if (!config.stream.enabled) return undefined;
   const log = common.log.child({ subsystem: "stream" });
   return createStreams({
     ...parts,

@@ -5,20 +5,20 @@ import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import type { HubRpc } from "../../hub/rpc.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
-import { valueWithin } from "../../lib/within.ts";
+import { valueWithin } from "../../lib/promises.ts";
 import { networkOf } from "../../protocol/network.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import { createBringIn } from "../../writes/bring-in.ts";
-import type { BucketStore } from "../../writes/limits/bucket-store.ts";
-import { createWriteLimits } from "../../writes/limits/write-limits.ts";
+import { createIndexWatch } from "../../writes/index-watch.ts";
 import type { WriteNetwork } from "../../writes/network.ts";
 import type { WritesRpc } from "../../writes/rpc.ts";
 import { createWriteService, type WriteSigners } from "../../writes/service.ts";
-import { createSightings } from "../../writes/sightings.ts";
+import type { BucketStore } from "../../writes/store/bucket-store.ts";
+import { createWriteAudit } from "../../writes/store/write-audit.ts";
+import { createWriteLimits } from "../../writes/store/write-limits.ts";
 import type { WriteStore } from "../../writes/store/write-store.ts";
+import { createWriteSubmitter } from "../../writes/submit-writes.ts";
 import { createTiming } from "../../writes/timing.ts";
-import { createWriteAudit } from "../../writes/write-audit.ts";
 import { startWriteQueue } from "../../writes/write-queue.ts";
 import { WriteCounters } from "../../writes/write-stats.ts";
 
@@ -56,11 +56,11 @@ export function startNodeWrites(deps: {
     isReady: (timeoutMs) => hub.isUpstreamReady(timeoutMs),
   };
   const counters = new WriteCounters();
-  const sightings = createSightings({ db, network, commits });
+  const index = createIndexWatch({ db, network, commits });
   const queue = startWriteQueue({
     store,
     network: way,
-    sightings,
+    index,
     mayRun: () => !signals.isPaused("writes") && !signals.isFenced(),
     counters,
     log,
@@ -68,10 +68,10 @@ export function startNodeWrites(deps: {
   });
   const service = createWriteService({
     store,
-    bringIn: createBringIn({
+    submitter: createWriteSubmitter({
       store,
       network: way,
-      sightings,
+      index,
       confirmTimeoutMs: config.writes.confirm_timeout_ms,
       maxQueued: config.writes.max_queued,
       onUnseen: queue.watch,

@@ -1,29 +1,39 @@
+import type { Budget } from "../../admission/budget.ts";
 import type { Config } from "../../config/schema.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import { createOperatorSessions } from "../../console/operator/operator-sessions.ts";
-import { pauseReport } from "../../console/operator/pause-report.ts";
+import { pauseReport, settingsInForce } from "../../console/operator/present.ts";
 import type { ThreadsReport } from "../../console/operator/reports.ts";
-import { settingsInForce } from "../../console/operator/settings-in-force.ts";
 import { type HistoryStep, SAMPLE_SECS } from "../../console/pulse/history.ts";
 import type { Following, Pulse } from "../../console/pulse/pulse.ts";
-import { createSampler, scheduleSamples } from "../../console/pulse/sampler.ts";
-import { PUBLIC_NAMES, SERIES_NAMES, type SeriesName } from "../../console/pulse/series.ts";
+import { createSampler, type Reading, scheduleSamples } from "../../console/pulse/sampler.ts";
 import { rounded, seriesPage } from "../../console/pulse/series-page.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { isDemo } from "../../db/index/identity.ts";
 import { readTotals } from "../../db/index/totals.ts";
-import { oncePer } from "../../lib/once-per.ts";
+import { httpFigures, summedFigures } from "../../http/http-figures.ts";
+import type { HttpFigures } from "../../http/http-metrics.ts";
+import type { IndexSize } from "../../ingest/size-bound.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
+import { oncePer } from "../../lib/promises.ts";
 import { nowSecs } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
+import type { Series } from "../../runtime/figures.ts";
 import { createLogThrottle } from "../../runtime/log-throttle.ts";
+import type { Descriptors } from "../../runtime/process.ts";
 import type { RecentLines } from "../../runtime/recent-lines.ts";
+import { openStreams, type StreamSlotStats } from "../../stream/slots.ts";
+import { knownLagSecs } from "../../upstream/figures.ts";
 import { version } from "../../version.ts";
 import type { MaintenanceRpc } from "../maintenance/maintenance.ts";
 import type { NodeOps } from "../node-ops.ts";
-import type { MainState } from "../state/main-thread-state.ts";
+import { type FigureSource, figuresHere, type PartStats, requestStats } from "../part-stats.ts";
+import type { MainState } from "../state/thread-state.ts";
+import type { StorageWatch } from "../storage-watch.ts";
 import type { UpstreamWatch } from "../upstream-watch.ts";
-import { countOf, createFigureReader, type FigureSources, fileSizes, knownLagSecs } from "./read-figures.ts";
+import { THREAD_NAMES } from "../workers/node-workers.ts";
+import { fileSizes, processFigures, readProcessStats } from "./process-figures.ts";
+import type { Threads } from "./threads.ts";
 
 /** What the main thread knows for the pages of the console. */
 export interface ConsoleNode {
@@ -32,11 +42,21 @@ export interface ConsoleNode {
   schedule(): () => void;
 }
 
-export interface ConsoleNodeDeps extends Omit<FigureSources, "config" | "upstream"> {
+export interface ConsoleNodeDeps {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly nodeId: string;
   readonly db: IndexDatabase;
   readonly ops: Pick<NodeOps, "notReadyReason">;
+  /** The figures of the parts. */
+  readonly sources: readonly FigureSource[];
+  /** Those of each HTTP worker. */
+  readonly http: readonly PartStats<HttpFigures>[];
+  readonly indexSize: () => IndexSize | undefined;
+  readonly threads: Threads;
+  readonly storageWatch: Pick<StorageWatch, "diskSpace" | "damageReason" | "writeFaultReason">;
+  readonly streams: () => StreamSlotStats;
+  readonly unsent: Pick<Budget, "terms" | "use">;
+  readonly descriptors: Descriptors | undefined;
   readonly upstream: UpstreamWatch | undefined;
   readonly pauses: MainState["pauses"];
   readonly maintenance: Pick<RpcClient<MaintenanceRpc>, "backups" | "backUp">;
@@ -55,14 +75,26 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
   const { common, nodeId, db, ops, upstream, maintenance, lines } = deps;
   const { config, clock, log } = common;
   const startedAtMs = clock.nowMs();
-  const sampler = createSampler({ read: createFigureReader({ ...deps, config }), clock });
+  const sources = [
+    figuresHere(httpFigures, async () => {
+      await Promise.all(deps.http.map((worker) => worker.request()));
+      return summedFigures(deps.http.flatMap(({ latest }) => latest ?? []));
+    }),
+    ...deps.sources,
+    figuresHere(processFigures(THREAD_NAMES), () => readProcessStats({ ...deps, config })),
+  ];
+  const series: readonly Series[] = sources.flatMap(({ figures }) => seriesIn(figures));
+  const shown = series.flatMap(({ name, isPrivate, plot, queue }) =>
+    isPrivate ? [] : [{ name, ...(plot && { plot }), ...(queue && { queue }) }],
+  );
+  const sampler = createSampler({ series, read: createReader(config, sources), clock });
   const throttle = createLogThrottle({ clock, intervalMs: FAULT_INTERVAL_MS });
   const sessions = createOperatorSessions({ token: deps.operatorToken, nodeId, clock });
   const uptimeSecs = () => Math.max(0, Math.floor((clock.nowMs() - startedAtMs) / 1000));
 
   const pulse = oncePer(ONE_SECOND_MS, async (): Promise<Pulse> => {
     const reason = await ops.notReadyReason({ forState: false });
-    const { p50Ms, p99Ms } = sampler.responseTimes();
+    const { p50_ms, p99_ms } = sampler.overMinute();
     const { merged_per_second, requests_per_second } = sampler.latest();
     return {
       version,
@@ -77,29 +109,33 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
       following: upstream ? followingOf(upstream) : null,
       merged_per_second: rounded(merged_per_second),
       requests_per_second: rounded(requests_per_second),
-      p50_ms: rounded(p50Ms ?? undefined),
-      p99_ms: rounded(p99Ms ?? undefined),
+      p50_ms: rounded(p50_ms),
+      p99_ms: rounded(p99_ms),
       history: { step_secs: SAMPLE_SECS, merged: mergedHistory() },
     };
   });
 
   function mergedHistory(): (number | null)[] {
     const since = nowSecs(clock) - HISTORY_POINTS * SAMPLE_SECS;
-    const page = pageOf(["merged_per_second"], SAMPLE_SECS, since);
+    const page = pageOf(SAMPLE_SECS, since, ({ name }) => name === "merged_per_second");
     const merged = page.series.merged_per_second ?? [];
     const missing = new Array<null>(Math.max(0, HISTORY_POINTS - merged.length)).fill(null);
     return [...missing, ...merged.slice(-HISTORY_POINTS)];
   }
 
-  function pageOf(names: readonly SeriesName[], step: HistoryStep, since: number) {
-    return seriesPage(sampler.history.since(since, step), names, { node: nodeId, stepSecs: step });
+  function pageOf(step: HistoryStep, since: number, isShown?: (series: Series) => boolean) {
+    const rows = sampler.history.since(since, step);
+    return seriesPage(rows, series, { node: nodeId, stepSecs: step, ...(isShown && { isShown }) });
   }
 
   return {
     rpc: {
       pulse,
-      publicSeries: (step, since) => pageOf(PUBLIC_NAMES, step, since),
-      series: (step, since) => pageOf(SERIES_NAMES, step, since),
+      publicSeries: (step, since) => ({
+        ...pageOf(step, since, ({ isPrivate }) => !isPrivate),
+        ...(since === 0 && { shown }),
+      }),
+      series: (step, since) => pageOf(step, since),
       issueCode: sessions.issueCode,
       open: sessions.open,
       admit: sessions.admit,
@@ -122,15 +158,42 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
   };
 }
 
+/** Sources whose stats ask the state. A PostgreSQL is asked for them once a minute. */
+const POSTGRES_EVERY = 12;
+
+const seriesIn = (figures: FigureSource["figures"]): readonly Series[] =>
+  figures.flatMap(({ series }) => series ?? []);
+
+/** Returns the function that reads what the parts report for one sample. A part that does not respond in time is left out. */
+function createReader(
+  { state }: Pick<Config, "state">,
+  sources: readonly FigureSource[],
+): () => Promise<Reading> {
+  const read = sources.filter(({ figures }) => seriesIn(figures).length > 0);
+  const asksStateEvery = state.url === "" ? 1 : POSTGRES_EVERY;
+  let readings = 0;
+  return async () => {
+    const asksState = readings++ % asksStateEvery === 0;
+    const values = new Map<string, unknown>();
+    const addAll = async (source: FigureSource) => {
+      const now = source.asksState && !asksState ? source.part?.latest : await requestStats(source);
+      if (now === undefined) return;
+      for (const series of seriesIn(source.figures)) values.set(series.name, series.read(now as never));
+    };
+    await Promise.all(read.map(addAll));
+    return { atMs: performance.now(), values };
+  };
+}
+
 function resourcesOf(
   config: Config,
-  { stats, storageWatch, streams, unsent, descriptors, pauses }: ConsoleNodeDeps,
+  { indexSize, storageWatch, streams, unsent, descriptors, pauses }: ConsoleNodeDeps,
   cpuPercent: number | undefined,
 ): Pick<ThreadsReport, "process" | "disk" | "limits" | "switches"> {
   const space = storageWatch.diskSpace();
   const sizes = fileSizes(config);
   const streamStats = streams();
-  const index = stats.ingest.latest?.size;
+  const index = indexSize();
   return {
     process: { resident_bytes: process.memoryUsage.rss(), cpu_percent: rounded(cpuPercent) },
     disk: {
@@ -145,12 +208,12 @@ function resourcesOf(
     limits: [
       ...(descriptors ? [{ name: "open files", used: descriptors.open(), max: descriptors.cap }] : []),
       ...(config.stream.enabled
-        ? [{ name: "streams", used: countOf(streamStats), max: streamStats.maxConnections }]
+        ? [{ name: "streams", used: openStreams(streamStats), max: streamStats.maxConnections }]
         : []),
       ...(index && index.maxBytes !== null
         ? [{ name: "index bytes", used: index.bytes, max: index.maxBytes }]
         : []),
-      { name: "unsent response bytes", used: unsent.usedBytes, max: unsent.maxBytes },
+      { name: "unsent response bytes", used: unsent.use().held, max: unsent.terms.total },
     ],
     switches: pauses.latest().map(pauseReport),
   };

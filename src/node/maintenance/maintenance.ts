@@ -1,10 +1,11 @@
 import type { WorkLease } from "../../cluster/postgres/work-lease.ts";
-import type { OperatorRefusal } from "../../console/operator/operator-refusal.ts";
+import type { OperatorRefusal } from "../../console/operator/operator-sessions.ts";
 import type { BackupsReport } from "../../console/operator/reports.ts";
-import type { Sweep } from "../../db/state/sweep.ts";
+import type { Sweep } from "../../db/state/state-db.ts";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
 import type { Result } from "../../lib/result.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import { counter, figureOf, gauge } from "../../runtime/figures.ts";
 import type { BackupStats } from "../snapshot/backup-schedule.ts";
 
 /** Maintenance stats since the process started. */
@@ -126,5 +127,72 @@ export function createMaintenance(deps: {
       lastRunMs = Math.round(performance.now() - startedMs);
     },
     stats: () => ({ runs, faults, lastRunAt, lastRunMs, deletedRows: { ...deletedRows }, behind }),
+  };
+}
+
+const figure = figureOf<ReturnType<MaintenanceRpc["stats"]>>();
+
+/** The figures of maintenance and of scheduled backups. */
+export const maintenanceFigures = [
+  figure({ read: ({ runs }) => runs, status: "maintenance.runs" }),
+  figure({
+    read: ({ faults }) => faults,
+    metric: counter("maintenance_faults_total", "Sweeps that failed."),
+    status: "maintenance.faults",
+  }),
+  figure({ read: ({ lastRunAt }) => lastRunAt, status: "maintenance.last_run_at" }),
+  figure({ read: ({ lastRunMs }) => lastRunMs, status: "maintenance.last_run_ms" }),
+  figure({ read: ({ deletedRows }) => deletedRows, status: "maintenance.deleted_rows" }),
+  figure({ read: ({ behind }) => behind, status: "maintenance.behind" }),
+  figure({
+    read: ({ backup }) => backup,
+    status: [
+      "backup",
+      (backup) =>
+        backup && {
+          last_at: backup.lastAt,
+          last_bytes: backup.lastBytes,
+          last_duration_ms: backup.lastDurationMs,
+          failure: backup.failure,
+          failures: backup.failures,
+          next_at: backup.nextAt,
+        },
+    ],
+  }),
+  figure({
+    read: ({ backup }) => backup?.failures ?? 0,
+    metric: counter("backup_failures_total", "Scheduled backups that failed."),
+  }),
+  figure({
+    read: ({ backup }) => backup && (backup.lastAt ?? 0),
+    metric: gauge(
+      "backup_last_timestamp_seconds",
+      "When the newest backup of the scheduled kind was started; 0 when there is none, no value without a schedule.",
+    ),
+  }),
+];
+
+const INTERVAL_MS = 60_000;
+
+/**
+ * Runs maintenance now and at fixed intervals of real time, independent of changes to the system clock. Skips an interval
+ * while a run is in progress.
+ *
+ * @returns stops the schedule; resolves when the run in progress has finished its current step.
+ */
+export function scheduleMaintenance(maintenance: Maintenance, intervalMs = INTERVAL_MS): () => Promise<void> {
+  const ended = new AbortController();
+  let underWay: Promise<void> | undefined;
+  const runOnce = () => {
+    underWay ??= maintenance.run(ended.signal).finally(() => {
+      underWay = undefined;
+    });
+  };
+  const timer = setInterval(runOnce, intervalMs);
+  runOnce();
+  return async () => {
+    clearInterval(timer);
+    ended.abort();
+    await underWay;
   };
 }

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config/schema.ts";
 import { UserError } from "../../lib/failure.ts";
-import { writePrivateFile } from "../../lib/private-file.ts";
-import { createMasterKeyText, type MasterKey, readMasterKey } from "../../signers/master-key.ts";
-import type { KeyUse } from "../../signers/signer-store.ts";
+import { writePrivateFile } from "../../lib/files.ts";
+import type { KeyUse } from "../../signers/store/signer-store.ts";
+import { createMasterKeyText, type MasterKey, readMasterKey } from "../../signers/vault.ts";
 
 type SignerSettings = Pick<Config, "signers">;
 

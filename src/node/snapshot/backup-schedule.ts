@@ -2,11 +2,10 @@ import { resolve } from "node:path";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { RetryableError, reasonOf } from "../../lib/failure.ts";
-import type { Clock } from "../../runtime/clock.ts";
+import { type Clock, type SetTimer, setTimer } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import { type SetTimer, setTimer } from "../../runtime/set-timer.ts";
-import { type Backup, type BackupKind, backupsIn } from "./backup.ts";
-import { incompleteReason } from "./describe-index.ts";
+import { type Backup, type BackupKind, backupsIn, UNDELETABLE } from "./backup.ts";
+import { incompleteReason } from "./manifest.ts";
 
 /** Scheduled backups, for `/status` and metrics. */
 export interface BackupStats {
@@ -76,13 +75,14 @@ export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
         if (madeForMs >= dueMs) return;
       }
       const kind = kindNow();
-      const { path, manifest, deleted } = await make(kind, stopping.signal);
+      const { path, manifest, deleted, undeletable } = await make(kind, stopping.signal);
       const bytes = (manifest.index?.compressed_bytes ?? 0) + (manifest.state?.compressed_bytes ?? 0);
       last = { bytes, durationMs: Math.round(performance.now() - startedMs) };
       madeForMs = dueMs;
       failure = null;
       if (kind === scheduled) lastMs = nowMs;
       log.info({ path, ...last, deleted }, "Made a backup");
+      if (undeletable.length > 0) log.warn({ paths: undeletable }, UNDELETABLE);
     } catch (cause) {
       if (stopping.signal.aborted) return;
       failures += 1;

@@ -1,10 +1,10 @@
-import { existsSync, readdirSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Config } from "../../config/schema.ts";
+import { giveToOwnerOf } from "../../lib/files.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { createSnapshot } from "./create-snapshot.ts";
-import { MANIFEST_FILE, type Manifest, type SnapshotPart } from "./manifest.ts";
-import type { SnapshotProgress } from "./progress.ts";
+import { MANIFEST_FILE, type Manifest, type SnapshotPart, type SnapshotProgress } from "./manifest.ts";
 import { deletePartial, deleteSnapshot, isPartial } from "./snapshot-directory.ts";
 import { verifySnapshot } from "./verify-snapshot.ts";
 
@@ -38,6 +38,8 @@ export interface Backup {
   readonly manifest: Manifest;
   /** Older backups that were deleted. */
   readonly deleted: readonly string[];
+  /** Backups, whole or half, that another user has made in the directory, so that this process can never delete them. */
+  readonly undeletable: readonly string[];
 }
 
 const PARTS: Readonly<Record<BackupKind, readonly SnapshotPart[]>> = {
@@ -45,6 +47,9 @@ const PARTS: Readonly<Record<BackupKind, readonly SnapshotPart[]>> = {
   state: ["state"],
   index: ["index"],
 };
+/** The warning about `undeletable` backups. */
+export const UNDELETABLE =
+  "Backups of another user are never deleted: give them to the user of the node with chown -R, or move them elsewhere";
 const NAME = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z(?:-(state|index))?(-manual)?$/;
 
 /**
@@ -66,7 +71,18 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
     ...progress,
   });
   const manifest = await verifySnapshot({ dir: path, config, signal, ...progress });
-  return { path, manifest, deleted: rotate(root, { path, kind, isManual }, config.backup.keep) };
+  leaveToOwner(root, path);
+  return { path, manifest, ...rotate(root, { path, kind, isManual }, config.backup.keep) };
+}
+
+/** A backup that root makes in the directory of a service must not stay there for ever: the service rotates it. */
+function leaveToOwner(root: string, path: string): void {
+  try {
+    for (const name of readdirSync(path)) giveToOwnerOf(root, join(path, name));
+    giveToOwnerOf(root, path);
+  } catch {
+    // A root without the capability, in a container that has no other user.
+  }
 }
 
 /** The complete backups of a directory, newest first. Other files and directories in it are ignored. */
@@ -82,24 +98,44 @@ export function backupsIn(root: string): StoredBackup[] {
     .sort((a, b) => b.atMs - a.atMs);
 }
 
-/** Deletes old backups of a kind, and what killed processes left. Returns the paths of deleted backups. */
+/** Deletes old backups of a kind, and what killed processes left. Those of another user stay, and do not count. */
 function rotate(
   root: string,
   made: Pick<StoredBackup, "path" | "kind" | "isManual">,
   keep: number,
-): string[] {
+): Pick<Backup, "deleted" | "undeletable"> {
+  const isPartialBackup = (name: string) =>
+    isPartial(name) && parseName(name.slice(0, name.lastIndexOf("."))) !== undefined;
+  const undeletable = readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && (parseName(entry.name) || isPartialBackup(entry.name)))
+    .map(({ name }) => join(root, name))
+    .filter((path) => !canDelete(path))
+    .sort();
   const old = backupsIn(resolve(root))
     // After the clock was set back, the new one has the name of an old one.
     .filter(
       ({ kind, isManual, path }) => kind === made.kind && isManual === made.isManual && path !== made.path,
     )
+    .filter(({ path }) => !undeletable.includes(path))
     .slice(keep - 1)
     .map(({ path }) => path);
   for (const path of old) deleteSnapshot(path);
   for (const name of readdirSync(root)) {
-    if (isPartial(name) && parseName(name.slice(0, name.lastIndexOf(".")))) deletePartial(join(root, name));
+    const path = join(root, name);
+    if (isPartialBackup(name) && !undeletable.includes(path)) deletePartial(path);
   }
-  return old;
+  return { deleted: old, undeletable };
+}
+
+/** Whether this process may delete the files of a directory. */
+function canDelete(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    // One that another process has just deleted is no hindrance.
+    return !existsSync(path);
+  }
 }
 
 /** Such as `20261122T031500Z-state`. */

@@ -1,11 +1,14 @@
 import { statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { Config } from "../../config/schema.ts";
-import type { BackupEntry } from "../../console/operator/reports.ts";
+import { type OperatorRefusal, refuse } from "../../console/operator/operator-sessions.ts";
+import type { BackupEntry, BackupsReport } from "../../console/operator/reports.ts";
 import { reasonOf } from "../../lib/failure.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { type Backup, type BackupKind, backupsIn, makeBackup } from "./backup.ts";
+import type { Logger } from "../../runtime/logger.ts";
+import { type Backup, type BackupKind, backupsIn, makeBackup, UNDELETABLE } from "./backup.ts";
+import type { BackupSchedule } from "./backup-schedule.ts";
 import { compressedFile, type SnapshotPart } from "./manifest.ts";
 
 /** The backups that a node makes: each after the one before. */
@@ -114,4 +117,59 @@ function sizeOf(path: string, kind: BackupKind): number {
     (sum, part) => sum + (statSync(compressedFile(path, part), { throwIfNoEntry: false })?.size ?? 0),
     0,
   );
+}
+
+/** The backups that the operator sees and starts. */
+interface OperatorBackups {
+  report(): BackupsReport;
+  /** Starts a backup of the state. It ends on its own. */
+  start(): Result<null, OperatorRefusal>;
+  /** Stops the one under way, and deletes what it has written. */
+  stop(): Promise<void>;
+}
+
+export function createOperatorBackups(deps: {
+  readonly config: Pick<Config, "state" | "backup">;
+  readonly backups: Backups;
+  readonly schedule: Pick<BackupSchedule, "stats"> | undefined;
+  readonly log: Logger;
+}): OperatorBackups {
+  const { config, backups, schedule, log } = deps;
+  const unavailable = unavailableReason(config);
+  const stopping = new AbortController();
+  let started: Promise<unknown> = Promise.resolve();
+
+  return {
+    report: () => ({
+      backups: config.backup.dir === "" ? [] : backups.list(),
+      under_way: backups.isUnderWay(),
+      unavailable,
+      keep: config.backup.keep,
+      next_at: schedule?.stats().nextAt ?? null,
+    }),
+    start() {
+      if (unavailable !== null) return refuse("conflict", unavailable);
+      if (backups.isUnderWay()) return refuse("conflict", "a backup is under way");
+      started = backups.make("state", stopping.signal, true).then(
+        ({ path, deleted, undeletable }) => {
+          log.info({ path, deleted }, "Made a backup");
+          if (undeletable.length > 0) log.warn({ paths: undeletable }, UNDELETABLE);
+        },
+        (err) => {
+          if (!stopping.signal.aborted) log.error({ err }, "A backup failed");
+        },
+      );
+      return ok(null);
+    },
+    async stop() {
+      stopping.abort(new Error("the node is shutting down"));
+      await started;
+    },
+  };
+}
+
+function unavailableReason({ state, backup }: Pick<Config, "state" | "backup">): string | null {
+  if (state.url !== "") return "the state is in PostgreSQL: back it up with the tools of PostgreSQL";
+  if (backup.dir === "") return "set backup.dir to a directory, best on another disk, and restart the node";
+  return null;
 }

@@ -8,25 +8,25 @@ import { openAsIs } from "../../db/sqlite/open.ts";
 import { appliedMigrations } from "../../db/sqlite/schema-version.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
 import { UserError } from "../../lib/failure.ts";
-import { syncPath } from "../../lib/sync-path.ts";
+import { syncPath } from "../../lib/files.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { version } from "../../version.ts";
 import { copyDatabase } from "./database-task.ts";
-import { describeIndex, incompleteReason } from "./describe-index.ts";
 import { detachIndex } from "./detach-index.ts";
-import { requireFreeSpace } from "./free-space.ts";
 import {
   compressedFile,
+  describeIndex,
   type FileManifest,
   type IndexManifest,
+  incompleteReason,
   MANIFEST_FILE,
   type Manifest,
   SNAPSHOT_FORMAT,
   type SnapshotPart,
+  type SnapshotProgress,
 } from "./manifest.ts";
 import { compressFile } from "./pack-file.ts";
-import type { SnapshotProgress } from "./progress.ts";
-import { createSnapshotDirectory, type SnapshotDirectory } from "./snapshot-directory.ts";
+import { createSnapshotDirectory, requireFreeSpace, type SnapshotDirectory } from "./snapshot-directory.ts";
 
 export interface CreateSnapshotOptions {
   /** The data directory. Its node may run. */

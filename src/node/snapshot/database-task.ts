@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import type { DatabaseFile, DatabaseName } from "../../db/sqlite/storage-error.ts";
 import { EXIT_USER, RetryableError, UserError } from "../../lib/failure.ts";
-import { ownProgram } from "../../runtime/own-program.ts";
-import { megabytes } from "./free-space.ts";
+import { ownProgram } from "../../runtime/process.ts";
+import { megabytes } from "./snapshot-directory.ts";
 
 /** The hidden command that runs a task. */
 export const DATABASE_TASK = "database-task";

@@ -1,8 +1,8 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { LOG_PROPERTIES } from "../../db/index/log-identity.ts";
+import { LOG_PROPERTIES } from "../../db/index/identity.ts";
 import { clearMeta } from "../../db/index/meta.ts";
 import { markAllPublished } from "../../db/index/outbox.ts";
-import type { COPIED_TABLES, OTHER_TABLES } from "../../db/index/upgrade/copied-tables.ts";
+import type { COPIED_TABLES, OTHER_TABLES } from "../../db/index/upgrade/tables.ts";
 
 type Treatment =
   /** The copy has all rows. */
@@ -34,6 +34,7 @@ export const COPY_TREATMENT: Readonly<
   upstream_journal: "whole",
   upstream_mentioned: "whole",
   upstream_todo: "whole",
+  chain_heads: "whole",
   cast_repoints: "whole",
   // The position of publication.
   positions: "adjusted",

@@ -2,7 +2,15 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { isBulkBuilding } from "../../db/index/bulk/bulk-state.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { isDemo, isFollowing } from "../../db/index/identity.ts";
+import { readMeta } from "../../db/index/meta.ts";
+import { readTotals } from "../../db/index/totals.ts";
+import { areDeferred } from "../../ingest/deferred-records.ts";
 import { isTransient, reasonOf, UserError } from "../../lib/failure.ts";
+import { percentOf, progressLine } from "../../runtime/progress-line.ts";
+import { BLOCK_SHARD, Stage, UpstreamPositions } from "../../upstream/positions.ts";
 
 /** The version of the layout of a snapshot. A program refuses later ones. */
 export const SNAPSHOT_FORMAT = 1;
@@ -126,4 +134,61 @@ function readBounded(dir: string): string {
       cause,
     });
   }
+}
+
+/** How far a database of a snapshot has come in one step. */
+export interface SnapshotProgress {
+  readonly part: SnapshotPart;
+  readonly step: "copy" | "compress" | "extract" | "check";
+  /** 0 to 1. */
+  readonly share: number;
+}
+
+/** A bar, the step and its share, as much of it as fits into `columns` columns. */
+export function formatSnapshotProgress({ part, step, share }: SnapshotProgress, columns: number): string {
+  const percent = percentOf(share);
+  return progressLine(share, [`${part}: ${step} ${percent}`, percent], columns);
+}
+
+/** What the manifest says about the content of an index. */
+export function describeIndex(db: IndexDatabase): Omit<IndexManifest, keyof FileManifest> {
+  const network = readMeta(db, "network");
+  if (network !== "mainnet" && network !== "testnet" && network !== "devnet")
+    throw new Error("the index belongs to no network");
+  return {
+    network,
+    demo: isDemo(db),
+    upstream: isFollowing(db) ? describeFollowing(new UpstreamPositions(db)) : null,
+    rows: readTotals(db),
+  };
+}
+
+/** Why an index is incomplete; undefined for a complete one. */
+export function incompleteReason(db: IndexDatabase): string | undefined {
+  if (isFollowing(db)) {
+    if (new UpstreamPositions(db).stage === Stage.Applying) return undefined;
+    return "it is being filled from the upstream, or compared with it";
+  }
+  return isBulkBuilding(db) || areDeferred(db) ? "an import has not finished" : undefined;
+}
+
+function describeFollowing(positions: UpstreamPositions): FollowingManifest {
+  const shards = positions.shards ?? 0;
+  const applied: Record<string, number> = {};
+  for (let shard = BLOCK_SHARD; shard <= shards; shard++) {
+    const block = positions.applied(shard);
+    if (block !== undefined) applied[shard] = block;
+  }
+  return {
+    fids: positions.scope ?? 0,
+    stage: stageName(positions.stage),
+    shards,
+    applied_blocks: applied,
+    seqnum: positions.seqnum ?? null,
+  };
+}
+
+function stageName(stage: Stage | undefined): FollowingManifest["stage"] {
+  if (stage === Stage.Applying) return "applying";
+  return stage === Stage.Filling ? "filling" : "listing";
 }

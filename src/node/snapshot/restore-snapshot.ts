@@ -3,17 +3,16 @@ import { join } from "node:path";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexWriter } from "../../db/index/database.ts";
 import { openState, statePath } from "../../db/state/database.ts";
-import { raiseNonceFloor } from "../../db/state/saved-clock.ts";
+import { refuseEarlierRequests } from "../../db/state/state-clock.ts";
 import { UserError } from "../../lib/failure.ts";
-import { syncPath } from "../../lib/sync-path.ts";
+import { syncPath } from "../../lib/files.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import { isRestoring, RESTORED_MARK, RESTORING_FOLDER } from "../../runtime/data-dir.ts";
 import { type RestoredKeys, restoredKeysOf } from "../state-check/restored-keys.ts";
 import { checkDatabase } from "./database-task.ts";
 import { detachIndex } from "./detach-index.ts";
-import { requireFreeSpace } from "./free-space.ts";
-import { type Manifest, SNAPSHOT_PARTS, type SnapshotPart } from "./manifest.ts";
-import type { SnapshotProgress } from "./progress.ts";
+import { type Manifest, SNAPSHOT_PARTS, type SnapshotPart, type SnapshotProgress } from "./manifest.ts";
+import { requireFreeSpace } from "./snapshot-directory.ts";
 import { extractPart, partsOf, readUsable } from "./verify-snapshot.ts";
 
 export interface RestoreSnapshotOptions {
@@ -163,10 +162,7 @@ function prepareState(
   { config, clock }: Pick<RestoreSnapshotOptions, "config" | "clock">,
 ): RestoredKeys {
   using state = openState(file, { mayCreate: false });
-  // A request that was signed before now may have been carried out after the copy was made.
-  raiseNonceFloor(state, nowSecs(clock) + config.auth.signed_at_window_secs);
-  // Their owners may have ended some of them since.
-  state.sqlite.run("DELETE FROM sessions");
+  state.transaction(() => refuseEarlierRequests(state, nowSecs(clock) + config.auth.signed_at_window_secs));
   const keys = restoredKeysOf(state);
   state.checkpoint();
   return keys;

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync, statfsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { RetryableError, UserError } from "../../lib/failure.ts";
-import { syncPath } from "../../lib/sync-path.ts";
+import { syncPath } from "../../lib/files.ts";
 import { LOCK_FILES, lockDirectory } from "../../runtime/data-dir.ts";
+import { grouped } from "../../runtime/progress-line.ts";
 import { compressedFile, MANIFEST_FILE, SNAPSHOT_PARTS, type SnapshotPart } from "./manifest.ts";
 
 /** A snapshot that is being made, in a directory that no other process uses. */
@@ -106,4 +107,22 @@ function deleteDirectory(path: string, release: () => void): void {
   } catch {
     // It has foreign files.
   }
+}
+
+/** The bytes that this process may still write to the file system of `dir`. */
+export function freeBytesOf(dir: string): number {
+  const { bavail, bsize } = statfsSync(dir);
+  return bavail * bsize;
+}
+
+/** @throws UserError when the file system of `dir` has less than `bytes` of free space. */
+export function requireFreeSpace(dir: string, bytes: number, what: string, free = freeBytesOf(dir)): void {
+  if (free >= bytes) return;
+  throw new UserError(
+    `${what} needs ${megabytes(bytes)} of free space in ${dir}, which has ${megabytes(free)}. Nothing was changed.`,
+  );
+}
+
+export function megabytes(bytes: number): string {
+  return `${grouped(bytes / 1e6)} MB`;
 }

@@ -14,9 +14,9 @@ import {
   readManifest,
   SNAPSHOT_PARTS,
   type SnapshotPart,
+  type SnapshotProgress,
 } from "./manifest.ts";
 import { extractFile } from "./pack-file.ts";
-import type { SnapshotProgress } from "./progress.ts";
 
 type UsedSettings = Pick<Config, "protocol" | "upstream">;
 

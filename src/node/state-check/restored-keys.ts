@@ -1,7 +1,7 @@
 import type { PgSettings } from "../../db/postgres/pools.ts";
 import { onWholeState } from "../../db/postgres/whole-state.ts";
 import { openStateReader, type StateDatabase, statePath } from "../../db/state/database.ts";
-import { printable } from "../../lib/printable.ts";
+import { printable } from "../../lib/text.ts";
 
 /** The API keys and managed signers of a restored state. Those that were deleted after the copy was made can be used again. */
 export interface RestoredKeys {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { indexPath, openIndexWriter } from "../../db/index/database.ts";
 import { openState, openStateReader, statePath } from "../../db/state/database.ts";
-import { raiseNonceFloor } from "../../db/state/saved-clock.ts";
+import { raiseNonceFloor } from "../../db/state/state-clock.ts";
 import { detachIndex } from "../snapshot/detach-index.ts";
 import { type StateFinding, TOKEN_STATE, verifyState } from "../state/verify.ts";
 

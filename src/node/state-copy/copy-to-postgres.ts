@@ -1,8 +1,9 @@
 import { openState, type StateDatabase } from "../../db/state/database.ts";
-import { savedClockSecs } from "../../db/state/saved-clock.ts";
+import { savedClockSecs } from "../../db/state/state-clock.ts";
 import { markMoved, stateMoveOf } from "../../db/state/state-move.ts";
 import { UserError } from "../../lib/failure.ts";
 import { nowSecs } from "../../runtime/clock.ts";
+import { COPIED_TABLES, DigestWriter, type TableDigest } from "./copied-tables.ts";
 import type { PgStateCopy } from "./postgres-tables.ts";
 import { type NulCount, sqliteLines, sqliteSequence } from "./sqlite-tables.ts";
 import {
@@ -17,8 +18,6 @@ import {
   type StateCopyOptions,
   type StateCopyReport,
 } from "./state-copy.ts";
-import { DigestWriter, type TableDigest } from "./table-digest.ts";
-import { COPIED_STATE } from "./tables.ts";
 
 /**
  * Copies the state from state.db into an empty PostgreSQL: every table in one transaction, which is committed when all of it was
@@ -49,7 +48,7 @@ function refuseFormer(destination: string | undefined): void {
 }
 
 async function isEmpty(target: PgStateCopy): Promise<boolean> {
-  for (const table of COPIED_STATE) if (!(await target.isEmpty(table))) return false;
+  for (const table of COPIED_TABLES) if (!(await target.isEmpty(table))) return false;
   return true;
 }
 
@@ -60,7 +59,7 @@ async function fill(
 ): Promise<StateCopyReport> {
   const nuls: NulCount = { nuls: 0 };
   const tables: TableDigest[] = [];
-  for (const table of COPIED_STATE) {
+  for (const table of COPIED_TABLES) {
     options.signal.throwIfAborted();
     const digest = new DigestWriter();
     await target.insert(table, hashed(sqliteLines(source.sqlite, table, nuls), digest));
@@ -81,7 +80,7 @@ async function recognise(
 ): Promise<StateCopyReport> {
   const nuls: NulCount = { nuls: 0 };
   const tables: TableDigest[] = [];
-  for (const table of COPIED_STATE) {
+  for (const table of COPIED_TABLES) {
     signal.throwIfAborted();
     const read = await digestOf(table.name, sqliteLines(source.sqlite, table, nuls));
     if (!isEqual(read, await digestOf(table.name, target.lines(table))))

@@ -2,10 +2,11 @@ import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { PAUSABLE } from "../../cluster/switch-store.ts";
 import { openState, type StateDatabase } from "../../db/state/database.ts";
-import { raiseNonceFloor, saveClock } from "../../db/state/saved-clock.ts";
+import { raiseNonceFloor, saveClock } from "../../db/state/state-clock.ts";
 import { stateMoveOf } from "../../db/state/state-move.ts";
 import { UserError } from "../../lib/failure.ts";
-import { syncPath } from "../../lib/sync-path.ts";
+import { syncPath } from "../../lib/files.ts";
+import { COPIED_TABLES, DigestWriter, type TableDigest } from "./copied-tables.ts";
 import type { PgStateCopy } from "./postgres-tables.ts";
 import { insertLines, setSqliteSequence, sqliteLines } from "./sqlite-tables.ts";
 import {
@@ -20,8 +21,6 @@ import {
   type StateCopyOptions,
   type StateCopyReport,
 } from "./state-copy.ts";
-import { DigestWriter, type TableDigest } from "./table-digest.ts";
-import { COPIED_STATE } from "./tables.ts";
 
 /** A state.db that was moved to PostgreSQL before, beside the new one. */
 const FORMER = ".moved";
@@ -96,7 +95,7 @@ async function fill(
   db.sqlite.exec("PRAGMA synchronous = OFF");
   const tables: TableDigest[] = [];
   db.sqlite.exec("BEGIN IMMEDIATE");
-  for (const table of COPIED_STATE) {
+  for (const table of COPIED_TABLES) {
     options.signal.throwIfAborted();
     const digest = new DigestWriter();
     await insertLines(db.sqlite, table, hashedAsync(source.lines(table), digest));
@@ -121,7 +120,7 @@ async function recognise(
 ): Promise<StateCopyReport> {
   using db: StateDatabase = openState(file, { mayCreate: false });
   const tables: TableDigest[] = [];
-  for (const table of COPIED_STATE) {
+  for (const table of COPIED_TABLES) {
     signal.throwIfAborted();
     const read = await digestOf(table.name, source.lines(table));
     if (!isEqual(read, await digestOf(table.name, sqliteLines(db.sqlite, table))))

@@ -2,7 +2,7 @@ import type { PgRunner } from "../../db/postgres/driver.ts";
 import type { PgSettings } from "../../db/postgres/pools.ts";
 import { pgStatement } from "../../db/postgres/statement.ts";
 import { liveNodes, onWholeState, raiseStateClock } from "../../db/postgres/whole-state.ts";
-import type { CopiedTable } from "./tables.ts";
+import type { CopiedTable } from "./copied-tables.ts";
 
 const pausedNames = pgStatement<{ name: string }>("state-copy.paused", "SELECT name FROM switches");
 const readClock = pgStatement<{ now_secs: number }>(
@@ -49,13 +49,9 @@ function stateOf(runner: PgRunner): PgStateCopy {
   return {
     lines: (table) => runner.copyOut(`COPY (${selectOf(table)}) TO STDOUT`),
     async insert(table, chunks) {
-      if (!table.summed && !table.added) {
-        await runner.copyIn(`COPY ${table.name} (${columnsOf(table)}) FROM STDIN`, chunks);
-        return;
-      }
       // The further columns get their values by default, for as long as the transaction lasts.
-      const added = table.summed ? { slot: "0" } : table.added;
-      const columns = Object.entries(added ?? {}).filter(([, value]) => value !== null);
+      const added = { ...table.added, ...(table.summed === undefined ? {} : { slot: "0" }) };
+      const columns = Object.entries(added).filter(([, value]) => value !== null);
       for (const [column, value] of columns)
         await runner.runText(`ALTER TABLE ${table.name} ALTER ${column} SET DEFAULT '${value}'`);
       await runner.copyIn(`COPY ${table.name} (${columnsOf(table)}) FROM STDIN`, chunks);
@@ -87,20 +83,19 @@ function stateOf(runner: PgRunner): PgStateCopy {
 }
 
 function columnsOf({ columns }: CopiedTable): string {
-  return columns.map(({ name }) => name).join(", ");
+  return columns.map(([name]) => name).join(", ");
 }
 
 function selectOf({ name, columns, key, summed, cleared = [] }: CopiedTable): string {
-  const selected = columns.map((column) => {
-    if (column.name === summed) return `sum(${column.name})::bigint AS ${column.name}`;
-    return cleared.includes(column.name) ? `NULL AS ${column.name}` : column.name;
+  const selected = columns.map(([column]) => {
+    if (column === summed) return `sum(${column})::bigint AS ${column}`;
+    return cleared.includes(column) ? `NULL AS ${column}` : column;
   });
   const grouped = summed ? `GROUP BY ${key.join(", ")}` : "";
   return `SELECT ${selected.join(", ")} FROM ${name} ${grouped} ORDER BY ${key.join(", ")}`;
 }
 
-function sequenceOf({ name, sequence }: CopiedTable): string {
+function sequenceOf({ name, sequence, isPartitioned }: CopiedTable): string {
   // An identity column is refused on a partitioned table.
-  const isPartitioned = name === "delivery_attempts" || name === "audit_entries";
   return isPartitioned ? `${name}_seq` : `${name}_${sequence}_seq`;
 }

@@ -1,6 +1,6 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
-import { parseLine, sqliteLine } from "./copy-text.ts";
-import type { CopiedTable } from "./tables.ts";
+import type { ColumnForm } from "../../db/state/table.ts";
+import type { CopiedTable } from "./copied-tables.ts";
 
 /** Bytes of a chunk, about. */
 const CHUNK_CHARS = 256 * 1024;
@@ -52,7 +52,7 @@ export async function insertLines(
   table: CopiedTable,
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  const names = table.columns.map(({ name }) => name);
+  const names = table.columns.map(([name]) => name);
   const statement = sqlite.prepare<unknown, SQLQueryBindings[]>(
     `INSERT INTO ${table.name} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`,
   );
@@ -81,4 +81,85 @@ export function sqliteSequence(sqlite: Database, table: CopiedTable): number {
 export function setSqliteSequence(sqlite: Database, table: CopiedTable, seq: number): void {
   sqlite.run("DELETE FROM sqlite_sequence WHERE name = ?", [table.name]);
   sqlite.run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [table.name, seq]);
+}
+
+/**
+ * The text format of PostgreSQL's COPY: one line for each row, tabs between the columns, `\N` for null. It is also the canonical
+ * form in which rows of both databases are compared.
+ */
+
+/** A value of a row in SQLite. */
+type SqliteValue = string | number | Uint8Array | null;
+
+/** What COPY escapes, by its escape. */
+const ESCAPES: readonly (readonly [character: number, escape: string])[] = [
+  [0x5c, "\\\\"],
+  [0x08, "\\b"],
+  [0x09, "\\t"],
+  [0x0a, "\\n"],
+  [0x0b, "\\v"],
+  [0x0c, "\\f"],
+  [0x0d, "\\r"],
+];
+const UNESCAPED: ReadonlyMap<string, string> = new Map(
+  ESCAPES.map(([character, escaped]) => [escaped.charAt(1), String.fromCharCode(character)]),
+);
+
+/** SQL of SQLite that gives the line of a row, so that values are formatted without a detour through the program. */
+function sqliteLine({ columns, cleared = [] }: CopiedTable): string {
+  return columns
+    .map(([name, { form }]) =>
+      cleared.includes(name) ? "'\\N'" : `ifnull(${sqliteField(name, form)}, '\\N')`,
+    )
+    .join(" || char(9) || ");
+}
+
+function sqliteField(name: string, form: ColumnForm): string {
+  switch (form) {
+    case "number":
+      return `CAST(${name} AS TEXT)`;
+    case "flag":
+      return `CASE ${name} WHEN 1 THEN 't' WHEN 0 THEN 'f' END`;
+    case "bytes":
+      // hex() of null is an empty text.
+      return `CASE WHEN ${name} IS NOT NULL THEN '\\\\x' || lower(hex(${name})) END`;
+    case "numbers":
+      return `replace(replace(${name}, '[', '{'), ']', '}')`;
+    case "text":
+      return ESCAPES.reduce(
+        (sql, [character, escaped]) => `replace(${sql}, char(${character}), '${escaped}')`,
+        name,
+      );
+  }
+}
+
+/** Parses a line into the values of the columns in SQLite. */
+function parseLine(line: string, { columns }: CopiedTable): SqliteValue[] {
+  const fields = line.split("\t");
+  if (fields.length !== columns.length) throw new Error("a row has another number of columns");
+  return columns.map(([, { form }], at) => parseField(fields[at] ?? "", form));
+}
+
+function parseField(field: string, form: ColumnForm): SqliteValue {
+  if (field === "\\N") return null;
+  switch (form) {
+    case "number":
+      return safeNumber(field);
+    case "flag":
+      return field === "t" ? 1 : 0;
+    case "bytes":
+      return Uint8Array.fromHex(field.slice("\\\\x".length));
+    case "numbers":
+      return `[${field.slice(1, -1)}]`;
+    case "text":
+      return field.includes("\\")
+        ? field.replace(/\\(.)/g, (escaped, character: string) => UNESCAPED.get(character) ?? escaped)
+        : field;
+  }
+}
+
+function safeNumber(field: string): number {
+  const value = Number(field);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`the state has a number beyond 2^53 - 1: ${field}`);
+  return value;
 }

@@ -1,8 +1,8 @@
 import type { PgSettings } from "../../db/postgres/pools.ts";
 import { UserError } from "../../lib/failure.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import { DigestWriter, type TableDigest } from "./copied-tables.ts";
 import { onPostgresState, type PgStateCopy } from "./postgres-tables.ts";
-import { DigestWriter, type TableDigest } from "./table-digest.ts";
 
 export interface StateCopyOptions {
   /** The path of state.db, whose data directory the caller has locked. */

@@ -6,15 +6,15 @@ import { schemaVersion } from "../../db/postgres/migrate.ts";
 import { PgStats } from "../../db/postgres/pool-stats.ts";
 import type { PgPools, PgSettings } from "../../db/postgres/pools.ts";
 import { postgresTaskDb } from "../../db/postgres/state-db.ts";
-import { createSigners } from "../../signers/signer-table.ts";
+import { createSigners } from "../../signers/store/signer-table.ts";
 import { version } from "../../version.ts";
 import { refuseMissingKeys } from "../signers/master-keys.ts";
-import type { MainState, MainStateDeps } from "./main-thread-state.ts";
 import { openPools } from "./open-postgres.ts";
+import type { MainState, MainStateDeps } from "./thread-state.ts";
 
 /** Joins the nodes of a state in PostgreSQL. Rejects when the node may not join, like `joinCluster`. */
 export async function joinPostgres(settings: PgSettings, deps: MainStateDeps): Promise<MainState> {
-  const { common, nodeId, signals, report, onLost } = deps;
+  const { common, nodeId, isSetUp, signals, report, onLost } = deps;
   const { config, clock } = common;
   const log = common.log.child({ subsystem: "cluster" });
   const pauses = createPauses({ signals, log });
@@ -27,7 +27,7 @@ export async function joinPostgres(settings: PgSettings, deps: MainStateDeps): P
       nodeId,
       version,
       schemaVersion,
-      isSolo: config.upstream.url === "",
+      isSolo: isSetUp && config.upstream.url === "",
       settings: comparedSettings(config, followedFids(config.upstream)),
       clock,
       signals,

@@ -2,15 +2,14 @@ import type { NodeSignals } from "../../cluster/node-signals.ts";
 import { createPauses, watchSwitches } from "../../cluster/pauses.ts";
 import { createSwitches } from "../../cluster/switch-store.ts";
 import { openStateReader, type StateDatabase, statePath } from "../../db/state/database.ts";
-import { savedClockSecs } from "../../db/state/saved-clock.ts";
 import { taskStateDb } from "../../db/state/sqlite-state-db.ts";
-import { createSteadyClock } from "../../db/state/state-clock.ts";
-import { startSingleNode } from "../../db/state/state-node.ts";
+import { createSteadyClock, savedClockSecs } from "../../db/state/state-clock.ts";
+import { startSingleNode } from "../../db/state/state-db.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { createSigners } from "../../signers/signer-table.ts";
+import { createSigners } from "../../signers/store/signer-table.ts";
 import { refuseMissingKeys } from "../signers/master-keys.ts";
-import type { MainState, MainStateDeps } from "./main-thread-state.ts";
 import { postgresSettings } from "./postgres-settings.ts";
+import type { MainState, MainStateDeps } from "./thread-state.ts";
 
 /** How often the other threads get the time of state.db. */
 const CLOCK_INTERVAL_MS = 250;

@@ -1,16 +1,19 @@
 import { NodeSignals } from "../../cluster/node-signals.ts";
-import { createResealLease } from "../../cluster/postgres/reseal-lease.ts";
 import { verifyState } from "../../cluster/postgres/verify-state.ts";
-import { createWorkLease } from "../../cluster/postgres/work-lease.ts";
+import { createResealLease, createWorkLease } from "../../cluster/postgres/work-lease.ts";
 import { createSharedClock } from "../../cluster/shared-clock.ts";
+import { stateConnections } from "../../config/http-workers.ts";
 import type { Config } from "../../config/schema.ts";
-import { stateConnections } from "../../config/state-connections.ts";
 import type { VerifyConnection } from "../../db/postgres/driver.ts";
 import { PgStats } from "../../db/postgres/pool-stats.ts";
 import { openPgPools, type PgPools, type PgSettings } from "../../db/postgres/pools.ts";
-import { runLimitsOf } from "../../push/store/campaign-store.ts";
+import { decidedCallSweep, postgresStateDb } from "../../db/postgres/state-db.ts";
+import type { StateClock } from "../../db/state/state-clock.ts";
+import type { StateNode, Sweep } from "../../db/state/state-db.ts";
+import { type RunLimits, runLimitsOf } from "../../push/store/campaigns/campaign-store.ts";
 import { maxQueuedOf } from "../../webhooks/deliver/queue-limits.ts";
-import { createPostgresStores, createPostgresSweeps } from "./postgres-stores.ts";
+import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
+import { createStores, createSweeps, type StateStores } from "./stores.ts";
 import type { OpenState, OpenStateDeps, StatePart } from "./thread-state.ts";
 
 /** Opens the state in PostgreSQL for one thread. */
@@ -74,4 +77,37 @@ function connectionsOf(config: Config, part: StatePart) {
     default:
       return { main: share };
   }
+}
+
+/** Who uses the stores over PostgreSQL. */
+interface PostgresStoresOptions {
+  readonly clock: StateClock;
+  /** The process, under whose boot and slot the stores write. */
+  readonly node: StateNode;
+  readonly limits: QueueLimits;
+  /** Default: those of a node that sends. */
+  readonly runLimits?: RunLimits;
+}
+
+function stateDbOf({ main, queue }: PgPools, { clock, node }: Pick<PostgresStoresOptions, "clock" | "node">) {
+  return postgresStateDb({ synced: main, unsynced: queue }, { clock, node });
+}
+
+/** The stores over PostgreSQL. */
+export function createPostgresStores(pools: PgPools, options: PostgresStoresOptions): StateStores {
+  const { clock, node, limits, runLimits } = options;
+  return createStores(stateDbOf(pools, options), {
+    bootId: node.bootId,
+    limits,
+    runLimits,
+    ledgerDb: postgresStateDb({ synced: pools.main, unsynced: pools.ledger }, { clock, node }),
+  });
+}
+
+/** The sweeps of the state in PostgreSQL. One node at a time runs them. */
+export function createPostgresSweeps(
+  pools: PgPools,
+  options: Pick<PostgresStoresOptions, "clock" | "node">,
+): Sweep[] {
+  return [...createSweeps(stateDbOf(pools, options)), decidedCallSweep(pools.main, options.clock)];
 }

@@ -3,11 +3,11 @@ import { createExpiryClock } from "../../cluster/shared-clock.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
 import { connectRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
+import { maxQueuedOf } from "../../webhooks/deliver/queue-limits.ts";
 import { postgresSettings } from "./postgres-settings.ts";
 import { createStateStores, createStateSweeps } from "./sqlite-stores.ts";
 import type { OpenState, OpenStateDeps } from "./thread-state.ts";
-import { createStateWriterClient } from "./writer-client.ts";
-import type { StateWriterRpc } from "./writer-rpc.ts";
+import { createStateWriterClient, type StateWriterRpc } from "./writer-client.ts";
 
 /** Opens the state for one thread: state.db with its writer on another thread, or PostgreSQL. */
 export async function openStateStores(deps: OpenStateDeps): Promise<OpenState> {
@@ -23,7 +23,7 @@ function openInSqlite({ config, link }: OpenStateDeps): OpenState {
   const reader = openStateReader(statePath(config.data.dir));
   const callWriter = createStateWriterClient(connectRpc<StateWriterRpc>(link.writer));
   return {
-    stores: createStateStores(reader, callWriter),
+    stores: createStateStores(reader, callWriter, { limits: { maxQueued: maxQueuedOf(config.webhooks) } }),
     clock: systemClock,
     stateClock: createExpiryClock(new NodeSignals(link.signals)),
     sweeps: createStateSweeps(reader, callWriter),

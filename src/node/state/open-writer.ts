@@ -1,14 +1,11 @@
 import type { StateDatabase } from "../../db/state/database.ts";
-import { savedClockSecs } from "../../db/state/saved-clock.ts";
 import { type WriterDecision, writerStateDb } from "../../db/state/sqlite-state-db.ts";
-import { createSteadyClock } from "../../db/state/state-clock.ts";
-import { type StateNode, startSingleNode } from "../../db/state/state-node.ts";
+import { createSteadyClock, savedClockSecs } from "../../db/state/state-clock.ts";
+import { type StateNode, startSingleNode } from "../../db/state/state-db.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
-import { stateWrites } from "./sqlite-stores.ts";
 import { StateWriter } from "./state-writer.ts";
-import { createSharedStores, createSharedSweeps } from "./stores.ts";
-import { sweepSteps } from "./sweeps.ts";
+import { createStores, createSweeps } from "./stores.ts";
 
 export interface WriterOptions {
   readonly limits: QueueLimits;
@@ -30,13 +27,7 @@ export function openWriterOf(db: StateDatabase, options: WriterOptions): StateWr
   const node = options.node ?? startSingleNode();
   const decisions = new Map<string, WriterDecision>();
   const stateDb = writerStateDb(db, { clock, node }, decisions);
-  createSharedStores(stateDb, node.bootId);
-  createSharedSweeps(stateDb);
-  return new StateWriter({
-    db,
-    writes: stateWrites(db, { limits: options.limits, clock, node }),
-    sweeps: sweepSteps(db, clock),
-    decisions,
-    clock,
-  });
+  createStores(stateDb, { bootId: node.bootId, limits: options.limits });
+  createSweeps(stateDb);
+  return new StateWriter({ db, decisions, clock });
 }

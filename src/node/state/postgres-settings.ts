@@ -3,6 +3,7 @@ import type { Config } from "../../config/schema.ts";
 import { readSmallFile } from "../../config/small-file.ts";
 import type { PgSettings } from "../../db/postgres/pools.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
+import { isBuilt } from "../optional-parts.ts";
 
 /**
  * How the state in PostgreSQL is reached; undefined when the state is in state.db.
@@ -11,6 +12,7 @@ import { reasonOf, UserError } from "../../lib/failure.ts";
  */
 export function postgresSettings({ state }: Pick<Config, "state">): PgSettings | undefined {
   if (state.url === "") return undefined;
+  if (!isBuilt("postgres")) throw new UserError("state.url: this program was built without PostgreSQL");
   const connect = readPostgresUrl(state.url);
   if (!connect.ok) throw new UserError(`state.url: ${connect.error}`);
   const password = state.password || connect.value.password;

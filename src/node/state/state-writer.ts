@@ -1,14 +1,9 @@
 import { StorageError, type StorageFault } from "../../db/sqlite/storage-error.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
-import { saveClock } from "../../db/state/saved-clock.ts";
-import type { WriterDecision } from "../../db/state/sqlite-state-db.ts";
-import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
-import type { StateCall } from "../../db/state/store-writes.ts";
-import type { SweepStep } from "../../db/state/sweep.ts";
+import type { StateCall, WriterDecision } from "../../db/state/sqlite-state-db.ts";
+import { type StateClock, saveClock, stateSecs } from "../../db/state/state-clock.ts";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
 import { reasonOf } from "../../lib/failure.ts";
-import type { AllWrites } from "./sqlite-stores.ts";
-import type { SweepName } from "./sweeps.ts";
 
 /** Bounds a transaction, so that it stays short. */
 const MAX_GROUP_CALLS = 256;
@@ -18,30 +13,9 @@ const SAVE_IDLE_SECS = 60;
 /** The delay before the next attempt while another connection holds the lock of the database. */
 const LOCK_RETRY_MS = 10;
 
-/**
- * Writes that a power failure may undo, so their commits are not synced to the disk. Undone work is repeated: a delivery
- * is sent again under its id, a batch under its notification id, a sweep deletes the rows again.
- */
-const UNSYNCED: ReadonlySet<string> = new Set<WriteName>([
-  "tokens.deleteMatching",
-  "ledger.claim",
-  "ledger.record",
-  "ledger.setNotAttempted",
-  "queue.endLeasesOfTheDead",
-  "queue.claim",
-  "queue.settle",
-  "queue.unclaim",
-  "queue.release",
-]);
-
-/** A write as `<store>.<method>`. */
-type WriteName = {
-  [Store in keyof AllWrites]: `${Store}.${string & keyof AllWrites[Store]}`;
-}[keyof AllWrites];
-
 interface Waiting {
-  /** A promise where the write is a decision, which awaits its statements only. */
-  readonly run: () => unknown;
+  /** Awaits its statements only. */
+  readonly run: () => Promise<unknown>;
   readonly syncs: boolean;
   readonly deadlineMs: number;
   readonly resolve: (result: unknown) => void;
@@ -68,8 +42,6 @@ const UNDONE: ReadonlySet<StorageFault> = new Set(["full", "read_only", "cannot_
 
 export interface StateWriterOptions {
   readonly db: StateDatabase;
-  readonly writes: AllWrites;
-  readonly sweeps: Readonly<Record<SweepName, SweepStep>>;
   /** By name, `<store>.<method>`. */
   readonly decisions: ReadonlyMap<string, WriterDecision>;
   /** Its time is saved with writes, and at longer intervals without them. */
@@ -86,8 +58,6 @@ export interface StateWriterOptions {
  */
 export class StateWriter {
   readonly #options: StateWriterOptions;
-  /** The write functions by store and method. */
-  readonly #methods: object;
   #waiting: Waiting[] = [];
   #isScheduled = false;
   #savedSecs = 0;
@@ -100,7 +70,6 @@ export class StateWriter {
 
   constructor(options: StateWriterOptions) {
     this.#options = options;
-    this.#methods = { ...options.writes, sweeps: options.sweeps };
   }
 
   /**
@@ -112,8 +81,9 @@ export class StateWriter {
   call(call: StateCall, deadlineMs = Number.POSITIVE_INFINITY): Promise<unknown> {
     const name = `${call.store}.${call.method}`;
     const decision = this.#options.decisions.get(name);
-    const run = decision ? () => decision.run(call.args) : this.#writeOf(call);
-    const syncs = decision?.isSynced ?? (!UNSYNCED.has(name) && call.store !== "sweeps");
+    if (!decision) throw new Error(`the state has no write ${name}`);
+    const run = () => decision.run(call.args);
+    const syncs = decision.isSynced;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ run, syncs, deadlineMs, resolve, reject });
       this.#schedule();
@@ -148,13 +118,6 @@ export class StateWriter {
     if (this.#waiting.length === 0) return Promise.resolve();
     this.#idle ??= Promise.withResolvers();
     return this.#idle.promise;
-  }
-
-  #writeOf({ store, method, args }: StateCall): () => unknown {
-    const methods = ownValue(this.#methods, store);
-    const write = typeof methods === "object" && methods !== null ? ownValue(methods, method) : undefined;
-    if (typeof write !== "function") throw new Error(`the state has no write ${store}.${method}`);
-    return () => write(...args);
   }
 
   #schedule(delayMs?: number): void {
@@ -200,10 +163,7 @@ export class StateWriter {
       results = await db.transactionOf(async () => {
         this.#saveClock(group.length === 0 ? SAVE_IDLE_SECS : SAVE_SECS);
         const results: unknown[] = [];
-        for (const { run } of group) {
-          const result = run();
-          results.push(result instanceof Promise ? await result : result);
-        }
+        for (const { run } of group) results.push(await run());
         return results;
       });
     } catch (cause) {
@@ -225,7 +185,7 @@ export class StateWriter {
     const { db } = this.#options;
     for (const { run, resolve, reject } of group) {
       try {
-        resolve(await db.transactionOf(async () => run()));
+        resolve(await db.transactionOf(run));
         this.#noteSuccess(1);
       } catch (cause) {
         reject(isOfDatabase(cause) ? unavailable(cause) : cause);
@@ -248,10 +208,6 @@ export class StateWriter {
     this.#committedCalls += calls;
     this.#lastSuccessAtMs = this.#options.nowMs?.() ?? Date.now();
   }
-}
-
-function ownValue(object: object, key: string): unknown {
-  return Object.hasOwn(object, key) ? (object as Readonly<Record<string, unknown>>)[key] : undefined;
 }
 
 /** Whether the database failed, for example on a full disk, and not the call. */

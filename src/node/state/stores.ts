@@ -1,34 +1,65 @@
-import type { ApiKeyStore } from "../../api-keys/api-key-store.ts";
-import { createApiKeys } from "../../api-keys/api-key-table.ts";
-import { usageSweep } from "../../api-keys/usage.ts";
+import { type ApiKeyStore, createApiKeys, usageSweep } from "../../api-keys/api-key-store.ts";
 import { type AppStore, createApps } from "../../apps/app-store.ts";
 import { type AuditStore, auditSweep, createAudit } from "../../audit/audit-store.ts";
 import { createNonces, type NonceStore, nonceSweep } from "../../auth/nonce-store.ts";
 import { createSwitches, type SwitchStore } from "../../cluster/switch-store.ts";
 import { secretSweep } from "../../db/state/secrets.ts";
-import type { StateDb } from "../../db/state/state-db.ts";
-import type { Sweep } from "../../db/state/sweep.ts";
+import type { StateDb, Sweep } from "../../db/state/state-db.ts";
 import { createNodeLogs, type NodeLogStore } from "../../ingest/hub-log/node-log-store.ts";
+import {
+  type CampaignStore,
+  type RunLimits,
+  runLimitsOf,
+} from "../../push/store/campaigns/campaign-store.ts";
+import {
+  campaignProgressSweep,
+  campaignSweep,
+  dedupeSweep,
+} from "../../push/store/campaigns/campaign-sweeps.ts";
+import { createCampaigns } from "../../push/store/campaigns/campaign-table.ts";
+import { createLedger, LedgerWrites } from "../../push/store/campaigns/ledger-table.ts";
+import type { NotificationLedger } from "../../push/store/campaigns/notification-ledger.ts";
+import { audienceClientSweep, audienceDaySweep } from "../../push/store/tokens/audience-counts.ts";
+import { orphanedTokenSweep } from "../../push/store/tokens/orphaned-tokens.ts";
+import { tokenChangeSweep } from "../../push/store/tokens/token-changes.ts";
+import type { TokenStore } from "../../push/store/tokens/token-store.ts";
+import { createTokens } from "../../push/store/tokens/token-table.ts";
 import { createSessions, type SessionStore, sessionSweep } from "../../sessions/session-store.ts";
 import {
   createOneTimeNonces,
   type OneTimeNonceStore,
   oneTimeNonceSweep,
-} from "../../signers/one-time-nonces.ts";
-import type { SignerStore } from "../../signers/signer-store.ts";
-import { createSigners } from "../../signers/signer-table.ts";
-import { webhookChangeSweep } from "../../webhooks/store/webhook-changes.ts";
-import type { WebhookStore } from "../../webhooks/store/webhook-store.ts";
-import { createWebhooks } from "../../webhooks/store/webhook-table.ts";
-import { type BucketStore, bucketSweep, createBuckets } from "../../writes/limits/bucket-store.ts";
-import { createSeen, type SeenStore, seenSweep } from "../../writes/seen/seen-store.ts";
+} from "../../signers/store/one-time-nonces.ts";
+import type { SignerStore } from "../../signers/store/signer-store.ts";
+import { createSigners } from "../../signers/store/signer-table.ts";
+import { attemptStatsSweep } from "../../webhooks/store/attempt-stats.ts";
+import type { DeliveryLog } from "../../webhooks/store/delivery-log.ts";
+import type { DeliveryPublications, QueueLimits } from "../../webhooks/store/delivery-publications.ts";
+import type { DeliveryQueue } from "../../webhooks/store/delivery-queue.ts";
+import { deliverySweeps } from "../../webhooks/store/delivery-sweeps.ts";
+import { createDeliveryLog } from "../../webhooks/store/log/logged-deliveries.ts";
+import { createDeliveryQueue } from "../../webhooks/store/queue/shared-queue.ts";
+import { createPublications } from "../../webhooks/store/queue-events.ts";
+import { createDeactivation, webhookChangeSweep } from "../../webhooks/store/webhook-changes.ts";
+import { createWebhooks, type WebhookStore } from "../../webhooks/store/webhook-store.ts";
+import { type BucketStore, bucketSweep, createBuckets } from "../../writes/store/bucket-store.ts";
+import { createWrites, queuedWriteSweep } from "../../writes/store/queued-writes.ts";
+import { createSeen, type SeenStore, seenSweep } from "../../writes/store/seen-store.ts";
+import { writeCallSweep } from "../../writes/store/write-calls.ts";
+import { writeClockSweep } from "../../writes/store/write-clocks.ts";
+import type { WriteStore } from "../../writes/store/write-store.ts";
 
-/** The stores that have one body for both databases. */
-export interface SharedStores {
+/**
+ * All stores of the state. Reads never wait for a writer. Writes fail with `StateUnavailable` when the database does not respond in time.
+ */
+export interface StateStores {
   readonly nonces: NonceStore;
   readonly apps: AppStore;
   readonly apiKeys: ApiKeyStore;
   readonly webhooks: WebhookStore;
+  readonly tokens: TokenStore;
+  readonly campaigns: CampaignStore;
+  readonly ledger: NotificationLedger;
   readonly audit: AuditStore;
   readonly sessions: SessionStore;
   readonly nodeLogs: NodeLogStore;
@@ -37,15 +68,35 @@ export interface SharedStores {
   readonly switches: SwitchStore;
   readonly seen: SeenStore;
   readonly buckets: BucketStore;
+  readonly publications: DeliveryPublications;
+  readonly queue: DeliveryQueue;
+  readonly deliveryLog: DeliveryLog;
+  readonly writes: WriteStore;
 }
 
-/** @param bootId of this process. */
-export function createSharedStores(db: StateDb, bootId: string): SharedStores {
+/** Who uses the stores. */
+export interface StoresOptions {
+  /** Of this process. */
+  readonly bootId: string;
+  readonly limits: QueueLimits;
+  /** What this process may run; default: that of a node that sends. */
+  readonly runLimits?: RunLimits | undefined;
+  /** The state over connections of the ledger; default: the same. */
+  readonly ledgerDb?: StateDb;
+}
+
+export function createStores(db: StateDb, options: StoresOptions): StateStores {
+  const { bootId, limits, runLimits = runLimitsOf({ send_concurrency: 1 }), ledgerDb = db } = options;
+  const writes = new LedgerWrites();
+  const deactivate = createDeactivation(db);
   return {
     nonces: createNonces(db),
     apps: createApps(db),
     apiKeys: createApiKeys(db, bootId),
     webhooks: createWebhooks(db),
+    tokens: createTokens(db),
+    campaigns: createCampaigns(db, { bootId, runLimits, writes }),
+    ledger: createLedger(ledgerDb, writes),
     audit: createAudit(db),
     sessions: createSessions(db),
     nodeLogs: createNodeLogs(db),
@@ -54,19 +105,35 @@ export function createSharedStores(db: StateDb, bootId: string): SharedStores {
     switches: createSwitches(db),
     seen: createSeen(db),
     buckets: createBuckets(db),
+    publications: createPublications(db, { bootId, limits, deactivate }),
+    queue: createDeliveryQueue(db, deactivate),
+    deliveryLog: createDeliveryLog(db, limits),
+    writes: createWrites(db),
   };
 }
 
-export function createSharedSweeps(db: StateDb): Sweep[] {
+export function createSweeps(db: StateDb): Sweep[] {
   return [
     nonceSweep(db),
     secretSweep(db),
     usageSweep(db),
     webhookChangeSweep(db),
+    tokenChangeSweep(db),
+    orphanedTokenSweep(db),
+    audienceDaySweep(db),
+    audienceClientSweep(db),
+    dedupeSweep(db),
+    campaignProgressSweep(db),
+    campaignSweep(db),
     auditSweep(db),
     sessionSweep(db),
     oneTimeNonceSweep(db),
     seenSweep(db),
     bucketSweep(db),
+    ...deliverySweeps(db),
+    attemptStatsSweep(db),
+    writeCallSweep(db),
+    queuedWriteSweep(db),
+    writeClockSweep(db),
   ];
 }

@@ -1,10 +1,15 @@
+import type { PostgresState } from "../../cluster/cluster-figures.ts";
+import type { NodeSignals } from "../../cluster/node-signals.ts";
+import type { Pauses } from "../../cluster/pauses.ts";
+import type { MembershipDeps } from "../../cluster/postgres/membership.ts";
 import type { WorkLease } from "../../cluster/postgres/work-lease.ts";
 import type { Config } from "../../config/schema.ts";
-import type { StateNode } from "../../db/state/state-node.ts";
-import type { Sweep } from "../../db/state/sweep.ts";
+import type { PgStats } from "../../db/postgres/pool-stats.ts";
+import type { StateNode, Sweep } from "../../db/state/state-db.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import type { Common } from "../../runtime/common.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import type { StateStores } from "./state-stores.ts";
+import type { StateStores } from "./stores.ts";
 
 /** What a thread needs to open the state. It can be sent to the thread. */
 export interface StateLink {
@@ -40,4 +45,24 @@ export interface OpenStateDeps {
   readonly part: StatePart;
   readonly link: StateLink;
   readonly log: Logger;
+}
+
+/** The state as the main thread sees it. */
+export interface MainState {
+  readonly node: StateNode;
+  readonly pauses: Pick<Pauses, "latest">;
+  /** What all threads count of their calls to PostgreSQL; undefined with state.db. */
+  readonly pgStats: PgStats | undefined;
+  /** Undefined with state.db. */
+  readonly postgres: PostgresState | undefined;
+  /** Gives up what the node holds, and closes the state. */
+  stop(): Promise<void>;
+}
+
+export interface MainStateDeps extends Pick<MembershipDeps, "report" | "onLost"> {
+  readonly common: Pick<Common, "config" | "log" | "clock">;
+  readonly nodeId: string;
+  /** See `notSetUpReason`. */
+  readonly isSetUp: boolean;
+  readonly signals: NodeSignals;
 }

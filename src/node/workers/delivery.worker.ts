@@ -5,7 +5,7 @@ import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { createConfiguredClient } from "../../net/configured-client.ts";
-import type { OwnTarget } from "../../net/own-target.ts";
+import type { LoopbackTarget } from "../../net/guard.ts";
 import { createLogger } from "../../runtime/logger.ts";
 import type { MatchRpc } from "../../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
@@ -25,7 +25,7 @@ export interface DeliveryWorkerInit {
   /** Connect to the thread that matches events against subscriptions. */
   readonly matching: { readonly live: MessagePort; readonly previews: MessagePort };
   /** See `UrlGuardOptions`. */
-  readonly ownTargets: readonly OwnTarget[];
+  readonly loopbackTargets: readonly LoopbackTarget[];
 }
 
 /** The time that receivers have left to respond after the process starts to shut down. */
@@ -33,7 +33,7 @@ const STOP_GRACE_MS = 1_500;
 
 /** Publishes the events of the index as webhook deliveries and sends them. */
 runWorker<DeliveryWorkerInit>(
-  async ({ config, commits, ingest, state: link, matching, ownTargets }, { keepLine }) => {
+  async ({ config, commits, ingest, state: link, matching, loopbackTargets }, { keepLine }) => {
     const log = createLogger(config, { keep: keepLine });
     const index = openIndexReader(indexPath(config.data.dir));
     index.commits = new CommitSequence(commits);
@@ -48,7 +48,7 @@ runWorker<DeliveryWorkerInit>(
         live: connectRpc<MatchRpc>(matching.live),
         previews: connectRpc<MatchRpc>(matching.previews),
       },
-      client: createConfiguredClient(config.net, { ownTargets }),
+      client: createConfiguredClient(config.net, { loopbackTargets }),
     });
     return {
       connect: (port) => serveRpc<DeliveryNode>(port, delivery),

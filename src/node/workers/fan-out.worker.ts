@@ -3,7 +3,7 @@ import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { serveRpc } from "../../lib/port-rpc.ts";
 import { createConfiguredClient } from "../../net/configured-client.ts";
-import type { OwnTarget } from "../../net/own-target.ts";
+import type { LoopbackTarget } from "../../net/guard.ts";
 import type { FanOut } from "../../push/fan-out.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
@@ -17,14 +17,14 @@ export interface FanOutWorkerInit {
   readonly config: Config;
   readonly state: StateLink;
   /** See `UrlGuardOptions`. */
-  readonly ownTargets: readonly OwnTarget[];
+  readonly loopbackTargets: readonly LoopbackTarget[];
 }
 
 /** The time that clients have left to respond after the process starts to shut down. */
 const STOP_GRACE_MS = 1_500;
 
 /** Runs notification campaigns, off the threads that serve reads. */
-runWorker<FanOutWorkerInit>(async ({ config, state: link, ownTargets }, { keepLine }) => {
+runWorker<FanOutWorkerInit>(async ({ config, state: link, loopbackTargets }, { keepLine }) => {
   const log = createLogger(config, { keep: keepLine });
   const index = openIndexReader(indexPath(config.data.dir));
   const state = await openStateStores({ config, part: "fanOut", link, log });
@@ -35,7 +35,7 @@ runWorker<FanOutWorkerInit>(async ({ config, state: link, ownTargets }, { keepLi
     leaseNumber: () => signals.leaseNumber,
     index,
     state: state.stores,
-    client: createConfiguredClient(config.net, { ownTargets }),
+    client: createConfiguredClient(config.net, { loopbackTargets }),
   });
   return {
     connect: (port) => serveRpc<FanOut>(port, fanOut),

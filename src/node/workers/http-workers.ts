@@ -1,19 +1,15 @@
-import { Gauge } from "prom-client";
 import type { Admission } from "../../admission/admission.ts";
-import { registerAdmissionMetrics } from "../../admission/admission-metrics.ts";
 import { httpWorkersOf } from "../../config/http-workers.ts";
 import type { Config } from "../../config/schema.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
-import type { DemoDesk, DemoDeskRpc } from "../../console/demo/desk.ts";
+import type { DemoRpc, DemoServices } from "../../console/demo/services.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { HttpFigures } from "../../http/http-metrics.ts";
-import type { UnsentBytes } from "../../http/unsent-bytes.ts";
 import { connectRpc, type RpcClient, serveRpc } from "../../lib/port-rpc.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
 import type { RecentLines } from "../../runtime/recent-lines.ts";
 import type { StreamSlots } from "../../stream/slots.ts";
 import type { Threads } from "../console/threads.ts";
-import type { DamageReports } from "../damage-reports.ts";
 import {
   createMetricsPage,
   type HttpWorkerRpc,
@@ -22,7 +18,8 @@ import {
   type WorkerMetrics,
 } from "../node-ops.ts";
 import { PartStats } from "../part-stats.ts";
-import { workerUrls } from "../worker-urls.ts";
+import type { DamageReports } from "../storage-watch.ts";
+import { workerUrl } from "../worker-urls.ts";
 import type { HttpWorkerInit } from "./http.worker.ts";
 import type { NodeWorkers } from "./node-workers.ts";
 import { startWorker, WorkerChannels, type WorkerHandle } from "./worker-handle.ts";
@@ -54,20 +51,19 @@ export function startHttpWorkers(
     readonly matching: WorkerChannels;
     readonly streamSlots: StreamSlots;
     /** Undefined without a demo network. */
-    readonly demo: Pick<DemoDesk, "rpc" | "targets"> | undefined;
+    readonly demo: Pick<DemoServices, "rpc" | "targets"> | undefined;
     readonly writes: WorkerChannels;
     /** What tokens of approval links are derived from; empty without a master key. */
     readonly tokenKeys: readonly Uint8Array[];
     readonly connectState: NodeWorkers["connectState"];
-    /** What the main thread knows for the console. */
-    readonly console: ConsoleRpc;
+    /** What the main thread knows for the console; undefined while it is off. */
+    readonly console: ConsoleRpc | undefined;
     /** Gets the figures of each worker. */
     readonly figures: PartStats<HttpFigures>[];
     /** Gets each worker. */
     readonly threads: Pick<Threads, "add">;
     readonly lines: RecentLines;
     readonly damage: Pick<DamageReports, "note">;
-    readonly unsent: UnsentBytes;
     /** The port on which another thread listens for now; undefined without one. */
     readonly startingPort: number | undefined;
     readonly admission: Admission;
@@ -75,79 +71,52 @@ export function startHttpWorkers(
   },
 ): HttpWorkers {
   const { ops, metrics, partMetrics, commits, fanOut, delivery, hub, writes, connectState, onCrash } = deps;
-  const { ingest, matching, streamSlots, demo, threads, lines, unsent, admission } = deps;
+  const { ingest, matching, streamSlots, demo, threads, lines, admission } = deps;
   const count = httpWorkersOf(config.http);
   const sharesPort = count > 1 || deps.startingPort !== undefined;
   const stats: PartStats<WorkerMetrics>[] = [];
   const clients: RpcClient<HttpWorkerRpc>[] = [];
   const nodeOps: NodeOps = { ...ops, metrics: createMetricsPage(metrics, partMetrics, stats) };
 
-  new Gauge({
-    name: `${metrics.prefix}http_unsent_bytes`,
-    help: `Response bytes that clients have not read yet; new large responses are refused above ${unsent.maxBytes}`,
-    registers: [metrics.registry],
-    collect() {
-      this.set(unsent.usedBytes);
-    },
-  });
-
-  registerAdmissionMetrics(metrics, admission);
-
   /** That of the first worker, once it has started. */
   let firstChannels: WorkerChannels | undefined;
   const start = (port: number): WorkerHandle => {
     const { port1: opsPort, port2: node } = new MessageChannel();
     serveRpc<NodeOps>(opsPort, nodeOps);
-    const { port1: consolePort, port2: consoleLink } = new MessageChannel();
-    serveRpc<ConsoleRpc>(consolePort, deps.console);
-    const fanOutPort = fanOut.connect();
-    const deliveryPort = delivery.connect();
-    const hubPort = hub.connect();
-    const ingestPort = ingest.connect();
-    const matchingPorts = { live: matching.connect(), replays: matching.connect() };
+    const consoleLink = deps.console && new MessageChannel();
+    if (deps.console && consoleLink) serveRpc<ConsoleRpc>(consoleLink.port1, deps.console);
     const { port1: countPort, port2: slotsPort } = new MessageChannel();
     serveRpc<StreamSlots>(countPort, {
       take: (request) => streamSlots.take(request),
       change: (slot, cost) => streamSlots.change(slot, cost),
       release: (slot) => streamSlots.release(slot),
     });
-    const writesPort = writes.connect();
-    const firstWorker = firstChannels?.connect();
-    const desk = demo && new MessageChannel();
-    if (demo && desk) serveRpc<DemoDeskRpc>(desk.port1, demo.rpc);
-    const { link: state, transfer: statePorts } = connectState();
+    const services = demo && new MessageChannel();
+    if (demo && services) serveRpc<DemoRpc>(services.port1, demo.rpc);
     const init: HttpWorkerInit = {
       config: { ...config, http: { ...config.http, port } },
       node,
-      console: consoleLink,
-      fanOut: fanOutPort,
-      delivery: deliveryPort,
-      hub: hubPort,
-      ingest: ingestPort,
-      matching: matchingPorts,
+      console: consoleLink?.port2,
+      fanOut: fanOut.connect(),
+      delivery: delivery.connect(),
+      hub: hub.connect(),
+      ingest: ingest.connect(),
+      matching: { live: matching.connect(), replays: matching.connect() },
       streamSlots: slotsPort,
-      demo: demo && desk && { desk: desk.port2, targets: demo.targets },
-      writes: writesPort,
+      demo: demo && services && { services: services.port2, targets: demo.targets },
+      writes: writes.connect(),
       tokenKeys: deps.tokenKeys,
       commits: commits.shared,
       admission: admission.shared,
-      unsent: unsent.shared,
-      state,
-      firstWorker,
+      state: connectState(),
+      firstWorker: firstChannels?.connect(),
       sharesPort,
     };
     const name = `http_${stats.length + 1}`;
     const worker = startWorker({
       name: "http",
-      url: workerUrls.http,
+      url: workerUrl("http"),
       init,
-      transfer: [
-        ...[node, consoleLink, fanOutPort, deliveryPort, hubPort, writesPort, ingestPort, slotsPort],
-        ...Object.values(matchingPorts),
-        ...(desk ? [desk.port2] : []),
-        ...statePorts,
-        ...(firstWorker ? [firstWorker] : []),
-      ],
       keepLine: (line) => lines.add(name, line),
       onDamage: deps.damage.note,
       onCrash,

@@ -4,25 +4,22 @@ import { NodeSignals } from "../../cluster/node-signals.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
 import { connectConsole } from "../../console/console-rpc.ts";
-import type { DemoDeskRpc } from "../../console/demo/desk.ts";
+import type { DemoRpc } from "../../console/demo/services.ts";
 import { loadBuild } from "../../console/load-build.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
-import { UnsentBytes } from "../../http/unsent-bytes.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
-import { loadOnce } from "../../lib/load-once.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
-import type { OwnTarget } from "../../net/own-target.ts";
+import { loadOnce } from "../../lib/promises.ts";
+import type { LoopbackTarget } from "../../net/guard.ts";
 import type { FanOut } from "../../push/fan-out.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { processDescriptors } from "../../runtime/descriptors.ts";
 import { createLogger } from "../../runtime/logger.ts";
-import { registerStreamMetrics } from "../../stream/stream-metrics.ts";
+import { processDescriptors } from "../../runtime/process.ts";
 import type { MatchRpc } from "../../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
-import { connectWrites } from "../compose/connect-writes.ts";
 import { createNodeHttp } from "../compose/http.ts";
-import { connectHub } from "../compose/hub-reads.ts";
+import { connectWrites } from "../compose/signers.ts";
 import { connectStreamSlots, createNodeStreams } from "../compose/streams.ts";
 import { connectNodeOps, type HttpWorkerRpc } from "../node-ops.ts";
 import { openStateStores } from "../state/open-state.ts";
@@ -34,7 +31,7 @@ export interface HttpWorkerInit {
   readonly config: Config;
   /** Connect to the main thread, for the operator's endpoints and for the console. */
   readonly node: MessagePort;
-  readonly console: MessagePort;
+  readonly console: MessagePort | undefined;
   readonly fanOut: MessagePort;
   readonly delivery: MessagePort;
   /** Connects to the hub's thread. */
@@ -46,16 +43,13 @@ export interface HttpWorkerInit {
   /** Connects to the count of streams on the main thread. */
   readonly streamSlots: MessagePort;
   /** Connects to the thread that has the receivers of a demo network; undefined on any other node. */
-  readonly demo: { readonly desk: MessagePort; readonly targets: readonly OwnTarget[] } | undefined;
+  readonly demo: { readonly services: MessagePort; readonly targets: readonly LoopbackTarget[] } | undefined;
   /** Connects to the thread of writes. */
   readonly writes: MessagePort;
   /** What tokens of approval links are derived from; empty without a master key. */
   readonly tokenKeys: readonly Uint8Array[];
   /** The commits of the writer of the index. */
   readonly commits: SharedArrayBuffer;
-  /** The count of unsent response bytes of all HTTP workers. */
-  readonly unsent: SharedArrayBuffer;
-  /** That of the API keys, of all HTTP workers. */
   /** What clients hold and spend at all HTTP workers and the hub. */
   readonly admission: SharedAdmission;
   readonly state: StateLink;
@@ -75,19 +69,19 @@ runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
   db.commits = new CommitSequence(commits);
   const state = await openStateStores({ config, part: "http", link, log });
   const stopping = new AbortController();
-  const unsent = new UnsentBytes(init.unsent);
   const writer = connectRpc<IngestRpc>(init.ingest);
-  const streams = createNodeStreams({
-    common: { config, log, clock: systemClock },
-    db,
-    matching: {
-      live: connectRpc<MatchRpc>(init.matching.live),
-      replays: connectRpc<MatchRpc>(init.matching.replays),
-    },
-    awaitEvents: (afterSeq) => writer.awaitEvents(afterSeq),
-    slots: connectStreamSlots(init.streamSlots),
-  });
-  if (streams) registerStreamMetrics(metrics, () => streams.stats());
+  const streams = config.stream.enabled
+    ? createNodeStreams({
+        common: { config, log, clock: systemClock },
+        db,
+        matching: {
+          live: connectRpc<MatchRpc>(init.matching.live),
+          replays: connectRpc<MatchRpc>(init.matching.replays),
+        },
+        awaitEvents: (afterSeq) => writer.awaitEvents(afterSeq),
+        slots: connectStreamSlots(init.streamSlots),
+      })
+    : undefined;
   let listeningUrl: string | undefined;
   const firstWorker = init.firstWorker && connectRpc<HttpWorkerRpc>(init.firstWorker);
   const loadWebBuild = firstWorker ? () => firstWorker.webBuild() : loadOnce(loadBuild);
@@ -98,18 +92,17 @@ runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
     state: state.stores,
     fanOut: connectRpc<FanOut>(fanOut),
     delivery: connectRpc<DeliveryNode>(delivery),
-    hub: connectHub(hub),
+    hub,
     writesThread: connectWrites(writes),
-    demo: init.demo && { desk: connectRpc<DemoDeskRpc>(init.demo.desk), targets: init.demo.targets },
+    demo: init.demo && { services: connectRpc<DemoRpc>(init.demo.services), targets: init.demo.targets },
     tokenKeys: init.tokenKeys,
     listeningUrl: () => listeningUrl,
     ops: connectNodeOps(node),
     loadWebBuild,
-    console: connectConsole(init.console),
+    console: init.console && connectConsole(init.console),
     stateNode: link.node,
     stateClock: state.stateClock,
     isPaused: (name) => signals.isPaused(name),
-    unsent,
     streams,
     signals,
     admission: createAdmission(init.admission),

@@ -5,7 +5,7 @@ import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
-import { createChainChecker } from "../../hub/chain/chain-checker.ts";
+import { createChainChecker } from "../../hub/chain-checker.ts";
 import { createSubscribers } from "../../hub/events/subscribers.ts";
 import type { HubUpstream } from "../../hub/own-methods.ts";
 import { createBlockRelay } from "../../hub/reads/block-relay.ts";
@@ -15,16 +15,19 @@ import type { HubDeps } from "../../hub/service.ts";
 import { SubmissionCheck } from "../../hub/submission-check.ts";
 import { WriteThrough } from "../../hub/write-through.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
+import { INDEX_FULL } from "../../ingest/size-bound.ts";
 import { Submitter } from "../../ingest/submitter.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { networkOf } from "../../protocol/network.ts";
+import { rejection } from "../../protocol/rejection.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { processDescriptors } from "../../runtime/descriptors.ts";
 import { createLogger, type Logger } from "../../runtime/logger.ts";
-import { createBuildCheck } from "../../upstream/build-check.ts";
+import { processDescriptors } from "../../runtime/process.ts";
 import { connectUpstream } from "../../upstream/connection.ts";
-import type { UpstreamRpc } from "../../upstream/rpc.ts";
+import { createBuildCheck } from "../../upstream/positions.ts";
+import type { UpstreamRpc } from "../../upstream/progress.ts";
 import { version } from "../../version.ts";
+import { notSetUpReason } from "../checks.ts";
 import { createNodeHubReads } from "../compose/hub-reads.ts";
 import { connectionCaps } from "../connection-caps.ts";
 import { runWorker } from "./worker-entry.ts";
@@ -46,12 +49,14 @@ runWorker<HubWorkerInit>(async ({ config, commits, admission, ingest, upstream }
   const sequence = new CommitSequence(commits);
   db.commits = sequence;
   const network = networkOf(config.protocol.network);
+  const unchosen = notSetUpReason(config, db);
+  const notSetUp = unchosen === undefined ? undefined : rejection("unavailable", unchosen);
   const check = new SubmissionCheck({
     db,
     network,
     clock: systemClock,
     upstreamDecides: upstream !== undefined,
-    isFull: () => sequence.isFull,
+    refusal: () => (sequence.isFull ? INDEX_FULL : notSetUp),
   });
   const following = upstream && forwardTo(upstream, check, config, log);
   const relaysBlocks =

@@ -1,29 +1,28 @@
+import { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexWriter } from "../../db/index/database.ts";
 import { createDeferredSync } from "../../db/index/deferred-sync.ts";
-import { createFaultLog } from "../../db/state/unavailable-log.ts";
+import { createFaultLog } from "../../db/state/unavailable.ts";
 import { createIngestEngine } from "../../ingest/engine.ts";
-import { EventSignal } from "../../ingest/event-signal.ts";
-import { createIngestFaultLog } from "../../ingest/fault-log.ts";
-import { openLogs } from "../../ingest/hub-log/open-logs.ts";
-import { createOwnHubLog } from "../../ingest/hub-log/own-hub-log.ts";
+import { createOwnHubLog, openLogs } from "../../ingest/hub-log/own-hub-log.ts";
 import { createLogRetention, LOG_COMMIT_INTERVAL_MS } from "../../ingest/log-retention.ts";
-import { IngestQueue } from "../../ingest/queue.ts";
-import { serveIngest } from "../../ingest/rpc.ts";
-import { createSizeBound } from "../../ingest/size-bound.ts";
-import { logSizeLevel } from "../../ingest/size-log.ts";
+import { createIngestFaultLog, IngestQueue } from "../../ingest/queue.ts";
+import { EventSignal, serveIngest } from "../../ingest/rpc.ts";
+import { createSizeBound, logSizeLevel } from "../../ingest/size-bound.ts";
 import { networkOf } from "../../protocol/network.ts";
+import { rejection } from "../../protocol/rejection.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
+import { notSetUpReason } from "../checks.ts";
 import { openStateStores } from "../state/open-state.ts";
 import type { StateLink } from "../state/thread-state.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** How often an idle writer retries a database that could not be written. */
 const RETRY_INTERVAL_MS = 5_000;
-/** How often an idle writer moves rows to the ids of casts that arrived late. */
-const REPOINT_INTERVAL_MS = 1_000;
+/** How often an idle writer moves rows to the ids of casts that arrived late, and looks at its files. */
+const IDLE_INTERVAL_MS = 1_000;
 
 /** The initial message of the ingest worker. */
 export interface IngestWorkerInit {
@@ -37,6 +36,8 @@ export interface IngestWorkerInit {
 runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine }) => {
   const log = createLogger(config, { subsystem: "ingest", keep: keepLine });
   const db = openIndexWriter(indexPath(config.data.dir));
+  const signals = new NodeSignals(link.signals);
+  db.isDamagedElsewhere = () => signals.isDamaged("index");
   const sequence = new CommitSequence(commits);
   db.commits = sequence;
   db.search.isOn = config.index.full_text;
@@ -52,15 +53,20 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine 
   const state = await openStateStores({ config, part: "ingest", link, log });
   const logStateFault = createFaultLog({ log, clock: systemClock });
   const isNumbering = config.upstream.url === "";
-  const logs = await openLogs({
-    db,
-    nodeId: link.node.nodeId,
-    store: state.stores.nodeLogs,
-    clock: systemClock,
-    isNumbering,
-    isLogging: config.hub.reads,
-    onFault: (cause) => logStateFault(cause, {}, "Heights of blocks could not be reserved"),
-  });
+  const unchosen = notSetUpReason(config, db);
+  // A node that is not set up numbers nothing: it may become a follower.
+  const logs =
+    unchosen === undefined
+      ? await openLogs({
+          db,
+          nodeId: link.node.nodeId,
+          store: state.stores.nodeLogs,
+          clock: systemClock,
+          isNumbering,
+          isLogging: config.hub.reads,
+          onFault: (cause) => logStateFault(cause, {}, "Heights of blocks could not be reserved"),
+        })
+      : undefined;
   const retention = createLogRetention({
     db,
     clock: systemClock,
@@ -90,7 +96,8 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine 
     clock: systemClock,
     onFault: logFault,
     onEvents: () => void deferred.synced().then(() => newEvents.raise()),
-    hubLog: isNumbering && config.hub.reads ? createOwnHubLog({ db, logs }) : undefined,
+    refusal: unchosen === undefined ? undefined : rejection("unavailable", unchosen),
+    hubLog: logs && isNumbering && config.hub.reads ? createOwnHubLog({ db, logs }) : undefined,
     onHubEvents: () => void deferred.synced().then(() => newHubEvents.raise()),
   });
   const queue = new IngestQueue(engine, deferred);
@@ -103,18 +110,20 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine 
   };
   const retrying = setInterval(() => db.retryWrite(), RETRY_INTERVAL_MS);
   const sweeping = setInterval(sweepLogs, LOG_COMMIT_INTERVAL_MS);
-  const repointing = setInterval(() => engine.repointMore(), REPOINT_INTERVAL_MS);
+  const idling = setInterval(() => {
+    if (!db.findDamage()) engine.repointMore();
+  }, IDLE_INTERVAL_MS);
   return {
     connect: (port) => serveIngest(port, { db, engine, queue, bound, newEvents, newHubEvents, retention }),
     async stop() {
       clearInterval(retrying);
       clearInterval(sweeping);
-      clearInterval(repointing);
-      logs.stop();
+      clearInterval(idling);
+      logs?.stop();
       await queue.drain();
       await state[Symbol.asyncDispose]();
       deferred[Symbol.dispose]();
-      db.checkpoint();
+      if (db.findDamage()?.fault !== "log_lost") db.checkpoint();
       db[Symbol.dispose]();
     },
   };

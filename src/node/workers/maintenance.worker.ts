@@ -1,5 +1,5 @@
 import type { Config } from "../../config/schema.ts";
-import { createFaultLog } from "../../db/state/unavailable-log.ts";
+import { createFaultLog } from "../../db/state/unavailable.ts";
 import { serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
@@ -8,11 +8,10 @@ import {
   type MaintenanceRpc,
   POSTGRES_LIMITS,
   SQLITE_LIMITS,
+  scheduleMaintenance,
 } from "../maintenance/maintenance.ts";
-import { scheduleMaintenance } from "../maintenance/schedule.ts";
 import { startBackupSchedule } from "../snapshot/backup-schedule.ts";
-import { createBackups } from "../snapshot/backups.ts";
-import { createOperatorBackups } from "../snapshot/operator-backups.ts";
+import { createBackups, createOperatorBackups } from "../snapshot/backups.ts";
 import { openStateStores } from "../state/open-state.ts";
 import type { StateLink } from "../state/thread-state.ts";
 import { runWorker } from "./worker-entry.ts";

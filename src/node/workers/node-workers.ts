@@ -3,49 +3,147 @@ import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { PgStats } from "../../db/postgres/pool-stats.ts";
-import type { StateNode } from "../../db/state/state-node.ts";
+import type { StateNode } from "../../db/state/state-db.ts";
 import { EXIT_RETRYABLE } from "../../lib/failure.ts";
-import type { OwnTarget } from "../../net/own-target.ts";
+import type { LoopbackTarget } from "../../net/guard.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { RecentLines } from "../../runtime/recent-lines.ts";
 import type { Threads } from "../console/threads.ts";
-import type { DamageReports } from "../damage-reports.ts";
 import { withoutMasterKeys } from "../signers/master-keys.ts";
 import type { StateLink } from "../state/thread-state.ts";
-import { workerUrls } from "../worker-urls.ts";
+import type { DamageReports } from "../storage-watch.ts";
+import { workerUrl } from "../worker-urls.ts";
 import type { DeliveryWorkerInit } from "./delivery.worker.ts";
 import type { FanOutWorkerInit } from "./fan-out.worker.ts";
 import type { HubWorkerInit } from "./hub.worker.ts";
 import type { IngestWorkerInit } from "./ingest.worker.ts";
 import type { MaintenanceWorkerInit } from "./maintenance.worker.ts";
+import type { MatchingWorkerInit } from "./matching.worker.ts";
 import type { RankingWorkerInit } from "./ranking.worker.ts";
 import type { StateWorkerInit } from "./state.worker.ts";
 import type { UpstreamWorkerInit } from "./upstream.worker.ts";
 import { startWorker, WorkerChannels, type WorkerHandle } from "./worker-handle.ts";
 import type { WritesWorkerInit } from "./writes.worker.ts";
 
-/** The parts with a worker of their own, except HTTP, in the reverse of the order in which they stop. */
-const NAMES = [
-  "state",
-  "ingest",
-  "matching",
-  "upstream",
-  "ranking",
-  "hub",
-  "writes",
-  "maintenance",
-  "delivery",
-  // Before the others: another node takes over its campaigns.
-  "fanOut",
-] as const;
+export type WorkerName =
+  | "state"
+  | "ingest"
+  | "matching"
+  | "upstream"
+  | "ranking"
+  | "hub"
+  | "writes"
+  | "maintenance"
+  | "delivery"
+  | "fanOut";
 
-export type WorkerName = (typeof NAMES)[number];
+/** What the initial message of a worker is made of. */
+interface InitSources extends Pick<NodeWorkers, "channels" | "connectState"> {
+  readonly config: Config;
+  readonly admission: Admission;
+  readonly commits: SharedArrayBuffer;
+  readonly stateNode: StateNode;
+  /** Those of `NodeSignals`. */
+  readonly signals: SharedArrayBuffer;
+  readonly loopbackTargets: readonly LoopbackTarget[];
+}
+
+/** A thread of which a node has one. */
+interface NodeThread {
+  /** Its file is `<entry>.worker.ts`. */
+  readonly entry: string;
+  /** Whether it gets the master keys of signers: only the thread that signs does. */
+  readonly hasMasterKeys?: boolean;
+  init(sources: InitSources): unknown;
+}
+
+/** Every thread but those of HTTP, in the reverse of the order in which they stop. */
+const THREADS: Readonly<Record<WorkerName, NodeThread>> = {
+  state: {
+    entry: "state",
+    init: ({ config, stateNode, signals }): StateWorkerInit => ({ config, stateNode, signals }),
+  },
+  ingest: {
+    entry: "ingest",
+    init: ({ config, commits, connectState }): IngestWorkerInit => ({
+      config,
+      commits,
+      state: connectState(),
+    }),
+  },
+  matching: { entry: "matching", init: ({ config }): MatchingWorkerInit => config },
+  upstream: {
+    entry: "upstream",
+    init: ({ config, channels }): UpstreamWorkerInit => ({
+      config,
+      ingest: channels.ingest.connect(),
+      verifierUrl: workerUrl("verifier"),
+    }),
+  },
+  ranking: {
+    entry: "ranking",
+    init: ({ config, channels }): RankingWorkerInit => ({ config, ingest: channels.ingest.connect() }),
+  },
+  hub: {
+    entry: "hub",
+    init: ({ config, channels, commits, admission }): HubWorkerInit => ({
+      config,
+      commits,
+      admission: admission.shared,
+      ingest: channels.ingest.connect(),
+      upstream: config.upstream.url === "" ? undefined : channels.upstream.connect(),
+    }),
+  },
+  writes: {
+    entry: "writes",
+    hasMasterKeys: true,
+    init: ({ config, channels, commits, connectState }): WritesWorkerInit => ({
+      config,
+      hub: channels.hub.connect(),
+      state: connectState(),
+      commits,
+    }),
+  },
+  maintenance: {
+    entry: "maintenance",
+    init: ({ config, connectState }): MaintenanceWorkerInit => ({ config, state: connectState() }),
+  },
+  delivery: {
+    entry: "delivery",
+    init: ({ config, channels, commits, connectState, loopbackTargets }): DeliveryWorkerInit => ({
+      config,
+      commits,
+      ingest: channels.ingest.connect(),
+      state: connectState(),
+      matching: { live: channels.matching.connect(), previews: channels.matching.connect() },
+      loopbackTargets,
+    }),
+  },
+  // It stops first, so that another node takes over its campaigns.
+  fanOut: {
+    entry: "fan-out",
+    init: ({ config, connectState, loopbackTargets }): FanOutWorkerInit => ({
+      config,
+      state: connectState(),
+      loopbackTargets,
+    }),
+  },
+};
+
+const NAMES = Object.keys(THREADS) as WorkerName[];
+
+/** The names of these threads in reports. */
+export const THREAD_NAMES: readonly string[] = NAMES.map((name) => threadName(THREADS[name]));
+
+function threadName({ entry }: NodeThread): string {
+  return entry.replaceAll("-", "_");
+}
 
 /** The workers of the node. Their channels exist before they start, and the shutdown stops them. */
 export interface NodeWorkers {
   readonly channels: Readonly<Record<WorkerName, WorkerChannels>>;
-  /** Creates what a thread needs to open the state; its ports are to be transferred. */
-  connectState(): { readonly link: StateLink; readonly transfer: MessagePort[] };
+  /** Creates what a thread needs to open the state. */
+  connectState(): StateLink;
   /** The commits of the ingest worker, for readers of the index. */
   readonly commits: CommitSequence;
   /** Starts a worker. Resolves with its facts when it is ready. */
@@ -58,7 +156,7 @@ export interface NodeWorkers {
 interface NodeWorkersState {
   readonly admission: Admission;
   /** Read when a worker starts. */
-  readonly ownTargets: readonly OwnTarget[];
+  readonly loopbackTargets: readonly LoopbackTarget[];
   readonly stateNode: StateNode;
   readonly signals: NodeSignals;
   /** Undefined with state.db. */
@@ -72,7 +170,7 @@ interface NodeWorkersState {
 /** Registers all workers for the shutdown, and starts none. `config.data.dir` is absolute. */
 export function createNodeWorkers(
   { config, log, shutdown }: Common,
-  { admission, stateNode, signals, pgStats, ownTargets, threads, lines, damage }: NodeWorkersState,
+  { admission, stateNode, signals, pgStats, loopbackTargets, threads, lines, damage }: NodeWorkersState,
 ): NodeWorkers {
   const channels = Object.fromEntries(NAMES.map((name) => [name, new WorkerChannels()])) as Record<
     WorkerName,
@@ -85,35 +183,34 @@ export function createNodeWorkers(
     void shutdown.start(`${worker} worker crashed`, EXIT_RETRYABLE);
   };
   const commits = new CommitSequence();
-  const connectState = () => {
+  const connectState = (): StateLink => ({
+    node: stateNode,
+    signals: signals.shared,
+    pgStats: pgStats?.shared,
     // In PostgreSQL, every thread writes itself.
-    const writer = config.state.url === "" ? channels.state.connect() : undefined;
-    return {
-      link: { node: stateNode, signals: signals.shared, pgStats: pgStats?.shared, writer },
-      transfer: writer ? [writer] : [],
-    };
-  };
+    writer: config.state.url === "" ? channels.state.connect() : undefined,
+  });
   return {
     channels,
     commits,
     connectState,
     crashed,
     start(name) {
-      const { init, transfer } = initOf(name, {
-        config,
-        admission,
-        channels,
-        commits,
-        connectState,
-        stateNode,
-        ownTargets,
-      });
-      const thread = name === "fanOut" ? "fan_out" : name;
+      const { entry, hasMasterKeys = false, init } = THREADS[name];
+      const thread = threadName(THREADS[name]);
       const worker = startWorker({
         name,
-        url: workerUrls[name],
-        init,
-        transfer,
+        url: workerUrl(entry),
+        init: init({
+          config: hasMasterKeys ? config : withoutMasterKeys(config),
+          admission,
+          channels,
+          commits: commits.shared,
+          connectState,
+          stateNode,
+          signals: signals.shared,
+          loopbackTargets,
+        }),
         keepLine: (line) => lines.add(thread, line),
         onDamage: damage.note,
         onCrash: crashed(name),
@@ -124,84 +221,4 @@ export function createNodeWorkers(
       return worker.ready;
     },
   };
-}
-
-/** Returns the initial message of a worker, and the ports in it to transfer. */
-function initOf(
-  name: WorkerName,
-  deps: Pick<NodeWorkers, "channels" | "commits" | "connectState"> & {
-    readonly config: Config;
-    readonly admission: Admission;
-    readonly stateNode: StateNode;
-    readonly ownTargets: readonly OwnTarget[];
-  },
-) {
-  const { channels, commits, connectState, stateNode, ownTargets } = deps;
-  // Only the thread that signs has the master keys.
-  const config = name === "writes" ? deps.config : withoutMasterKeys(deps.config);
-  switch (name) {
-    case "ingest": {
-      const { link: state, transfer } = connectState();
-      const init: IngestWorkerInit = { config, commits: commits.shared, state };
-      return { init, transfer };
-    }
-    case "state": {
-      const init: StateWorkerInit = { config, stateNode };
-      return { init, transfer: [] };
-    }
-    case "matching":
-      return { init: config, transfer: [] };
-    case "maintenance": {
-      const { link: state, transfer } = connectState();
-      const init: MaintenanceWorkerInit = { config, state };
-      return { init, transfer };
-    }
-    case "fanOut": {
-      const { link: state, transfer } = connectState();
-      const init: FanOutWorkerInit = { config, state, ownTargets };
-      return { init, transfer };
-    }
-    case "delivery": {
-      const { link: state, transfer } = connectState();
-      const ingest = channels.ingest.connect();
-      const matching = { live: channels.matching.connect(), previews: channels.matching.connect() };
-      const init: DeliveryWorkerInit = {
-        config,
-        commits: commits.shared,
-        ingest,
-        state,
-        matching,
-        ownTargets,
-      };
-      return { init, transfer: [ingest, ...Object.values(matching), ...transfer] };
-    }
-    case "hub": {
-      const ingest = channels.ingest.connect();
-      const upstream = config.upstream.url === "" ? undefined : channels.upstream.connect();
-      const init: HubWorkerInit = {
-        config,
-        commits: commits.shared,
-        admission: deps.admission.shared,
-        ingest,
-        upstream,
-      };
-      return { init, transfer: upstream ? [ingest, upstream] : [ingest] };
-    }
-    case "writes": {
-      const { link: state, transfer } = connectState();
-      const hub = channels.hub.connect();
-      const init: WritesWorkerInit = { config, hub, state, commits: commits.shared };
-      return { init, transfer: [hub, ...transfer] };
-    }
-    case "ranking": {
-      const ingest = channels.ingest.connect();
-      const init: RankingWorkerInit = { config, ingest };
-      return { init, transfer: [ingest] };
-    }
-    case "upstream": {
-      const ingest = channels.ingest.connect();
-      const init: UpstreamWorkerInit = { config, ingest, verifierUrl: workerUrls.verifier };
-      return { init, transfer: [ingest] };
-    }
-  }
 }

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
-import { startRankingRefresh } from "../../ingest/ranking/refresh.ts";
+import { startRankingRefresh } from "../../ingest/ranking.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
 import { connectRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";

@@ -1,10 +1,11 @@
+import { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
 import { openStateWriter, statePath } from "../../db/state/database.ts";
-import type { StateNode } from "../../db/state/state-node.ts";
+import type { StateNode } from "../../db/state/state-db.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { maxQueuedOf } from "../../webhooks/deliver/queue-limits.ts";
 import { openWriterOf } from "../state/open-writer.ts";
-import { serveStateWriter } from "../state/writer-rpc.ts";
+import { serveStateWriter } from "../state/writer-client.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** How often an idle writer tests whether the database can be written. */
@@ -14,11 +15,15 @@ const PROBE_INTERVAL_MS = 1_000;
 export interface StateWorkerInit {
   readonly config: Config;
   readonly stateNode: StateNode;
+  /** Those of `NodeSignals`. */
+  readonly signals: SharedArrayBuffer;
 }
 
 /** The one writer of the state database. It runs the writes of all threads. */
-runWorker<StateWorkerInit>(async ({ config, stateNode }) => {
+runWorker<StateWorkerInit>(async ({ config, stateNode, signals: shared }) => {
   const db = openStateWriter(statePath(config.data.dir));
+  const signals = new NodeSignals(shared);
+  db.isDamagedElsewhere = () => signals.isDamaged("state");
   const limits = { maxQueued: maxQueuedOf(config.webhooks) };
   const writer = openWriterOf(db, { limits, clock: systemClock, node: stateNode });
   const probing = setInterval(() => writer.probe(), PROBE_INTERVAL_MS);
@@ -27,7 +32,7 @@ runWorker<StateWorkerInit>(async ({ config, stateNode }) => {
     async stop() {
       clearInterval(probing);
       await writer.drain();
-      db.checkpoint();
+      if (db.findDamage()?.fault !== "log_lost") db.checkpoint();
       db[Symbol.dispose]();
     },
   };

@@ -5,13 +5,13 @@ import type { IngestRpc } from "../../ingest/rpc.ts";
 import { IndexFullError } from "../../ingest/size-bound.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { networkOf } from "../../protocol/network.ts";
-import { nameServerOf } from "../../protocol/validate/fname-signature.ts";
+import { nameServerOf } from "../../protocol/validate/username-proof.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
-import { createUpstreamFaultLog } from "../../upstream/fault-log.ts";
-import { startFollower } from "../../upstream/follower.ts";
-import type { UpstreamRpc } from "../../upstream/rpc.ts";
-import { startVerifierThreads } from "./verifier-threads.ts";
+import { createUpstreamFaultLog, startFollower } from "../../upstream/follower.ts";
+import type { UpstreamRpc } from "../../upstream/progress.ts";
+import { createValidatorSource } from "../../upstream/validator-source.ts";
+import { startVerifierThreads } from "../worker-urls.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the upstream worker. */
@@ -49,6 +49,10 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
     hasRoom: client.hasRoom,
     network,
     nameServer: nameServerOf(network),
+    verification:
+      config.trust.level === "node"
+        ? undefined
+        : { validators: createValidatorSource(config), onUnknownSet: config.trust.on_unknown_set },
     clock: systemClock,
     fids: followedFids(config.upstream),
     logsHubEvents: config.hub.reads,

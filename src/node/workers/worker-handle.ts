@@ -22,7 +22,7 @@ export interface WorkerHandle {
 /**
  * Starts a worker.
  *
- * @param init the initial message of its body; `transfer` lists the ports in it.
+ * @param init the initial message of its body. Ports in it are transferred.
  * @param keepLine gets the worker's log lines of level warn and above.
  * @param onDamage called for each damaged database that a statement of the worker finds.
  * @param onCrash called when the worker fails after it was ready, unless it was stopped.
@@ -31,12 +31,11 @@ export function startWorker<Init>(options: {
   name: string;
   url: string;
   init: Init;
-  transfer?: MessagePort[];
   keepLine: KeepLine;
   onDamage: (damage: Damage) => void;
   onCrash: (message: string) => void;
 }): WorkerHandle {
-  const { name, url, init, transfer = [], keepLine, onDamage, onCrash } = options;
+  const { name, url, init, keepLine, onDamage, onCrash } = options;
   const worker = new Worker(url, { name });
   const send = (message: ToWorker<Init>, ports: MessagePort[] = []) => worker.postMessage(message, ports);
   const started = Promise.withResolvers<Readonly<Record<string, unknown>>>();
@@ -68,7 +67,7 @@ export function startWorker<Init>(options: {
     isReady = true;
     started.resolve(message.facts);
   };
-  send({ type: "start", init }, transfer);
+  send({ type: "start", init }, portsIn(init));
   return {
     ready: started.promise,
     connect: (port) => send({ type: "connect", port }, [port]),
@@ -87,6 +86,14 @@ export function startWorker<Init>(options: {
       }
     },
   };
+}
+
+/** The ports in a message, which is a tree of plain objects and values. */
+function portsIn(value: unknown): MessagePort[] {
+  if (value instanceof MessagePort) return [value];
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+    return [];
+  return Object.values(value).flatMap(portsIn);
 }
 
 /** Channels to a worker that may start later than its clients. Their requests wait until it is attached. */

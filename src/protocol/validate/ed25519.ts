@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from "node:crypto";
+import { createPublicKey, type KeyObject, verify } from "node:crypto";
 
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
@@ -23,17 +23,33 @@ const SMALL_ORDER_Y = [
  * are the points with y from 2 to 18, whose private keys are unknown.
  */
 export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
-  if (publicKey.length !== 32 || signature.length !== 64) return false;
-  if (hasSmallOrder(publicKey) || hasSmallOrder(signature)) return false;
+  return ed25519Verifier(publicKey)?.(message, signature) ?? false;
+}
+
+/** Verifies signatures of one key. */
+export type Ed25519Verifier = (message: Uint8Array, signature: Uint8Array) => boolean;
+
+/** Returns a verifier for a key that signs often, so that the key is parsed once; undefined if it is not a key. See `verifyEd25519`. */
+export function ed25519Verifier(publicKey: Uint8Array): Ed25519Verifier | undefined {
+  if (publicKey.length !== 32 || hasSmallOrder(publicKey)) return undefined;
+  const key = parseKey(publicKey);
+  return key && ((message, signature) => verifyWith(key, message, signature));
+}
+
+function parseKey(publicKey: Uint8Array): KeyObject | undefined {
   try {
-    const key = createPublicKey({
-      key: Buffer.concat([SPKI_PREFIX, publicKey]),
-      format: "der",
-      type: "spki",
-    });
-    return verify(null, message, key, signature);
+    return createPublicKey({ key: Buffer.concat([SPKI_PREFIX, publicKey]), format: "der", type: "spki" });
   } catch {
     // The library may throw for a key that is not a point of the curve.
+    return undefined;
+  }
+}
+
+function verifyWith(key: KeyObject, message: Uint8Array, signature: Uint8Array): boolean {
+  if (signature.length !== 64 || hasSmallOrder(signature)) return false;
+  try {
+    return verify(null, message, key, signature);
+  } catch {
     return false;
   }
 }

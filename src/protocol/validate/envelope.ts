@@ -1,7 +1,6 @@
-import { MAX_DATA_BYTES_OF_ANY_TYPE } from "../message-data.ts";
 import { messageHash } from "../message-hash.ts";
 import { invalid, type Rejection } from "../rejection.ts";
-import type { SignedMessage } from "../signed-message.ts";
+import { MAX_DATA_BYTES_OF_ANY_TYPE, type SignedMessage } from "../signed-message.ts";
 import { toFarcasterSecs } from "../time.ts";
 import { FarcasterNetwork, HashScheme, MessageType, SignatureScheme } from "../wire/generated/message.ts";
 import { verifyEd25519 } from "./ed25519.ts";

@@ -1,14 +1,21 @@
 import { invalid, type Rejection } from "../rejection.ts";
 import type { SignedMessage } from "../signed-message.ts";
-import { MessageType, VerificationProtocol } from "../wire/generated/message.ts";
+import { toFarcasterSecs } from "../time.ts";
+import {
+  type FrameActionBody,
+  type LendStorageBody,
+  type LinkBody,
+  type LinkCompactStateBody,
+  MessageType,
+  type ReactionBody,
+  ReactionType,
+  StorageUnitType,
+  VerificationProtocol,
+} from "../wire/generated/message.ts";
 import { validateCastAdd, validateCastRemove } from "./cast.ts";
 import { type ValidationContext, validateEnvelope } from "./envelope.ts";
-import { checkFid } from "./fields.ts";
-import { validateFrameAction } from "./frame-action.ts";
+import { checkCastId, checkFid, checkUrl, utf8Length } from "./fields.ts";
 import { validateKeyAdd, validateKeyRemove, verifyKeyRequest } from "./gasless-key.ts";
-import { validateLink, validateLinkCompactState } from "./link.ts";
-import { validateReaction } from "./reaction.ts";
-import { validateLendStorage } from "./storage-lend.ts";
 import { validateUserData } from "./user-data.ts";
 import { validateUsernameProof } from "./username-proof.ts";
 import {
@@ -105,4 +112,86 @@ function validateBody(message: SignedMessage, ctx: ValidationContext): Rejection
 
 function wrongBody(): Rejection {
   return invalid("body does not belong to the message type");
+}
+
+const MAX_LINK_TYPE_BYTES = 8;
+
+/** Validates the addition or removal of a link. The type is free text. `display_timestamp` is not checked. */
+function validateLink(body: LinkBody): Rejection | undefined {
+  return checkLinkType(body.type) ?? checkFid(body.target?.value ?? 0, "target_fid");
+}
+
+/** Validates a compact link state. Its list may repeat fids: the node treats it as a set. */
+function validateLinkCompactState(body: LinkCompactStateBody): Rejection | undefined {
+  const rejection = checkLinkType(body.type);
+  if (rejection) return rejection;
+  if (body.targetFids.length === 0) return invalid("target_fids is empty");
+  return body.targetFids.includes(0) ? invalid("target_fids holds 0") : undefined;
+}
+
+function checkLinkType(type: string): Rejection | undefined {
+  const length = utf8Length(type);
+  return length >= 1 && length <= MAX_LINK_TYPE_BYTES
+    ? undefined
+    : invalid(`link type must be 1 to ${MAX_LINK_TYPE_BYTES} bytes`);
+}
+
+/**
+ * Validates the addition or removal of a reaction. The reference node accepts type NONE. This node refuses it,
+ * because no response could present it.
+ */
+function validateReaction({ type, target }: ReactionBody): Rejection | undefined {
+  if (type !== ReactionType.REACTION_TYPE_LIKE && type !== ReactionType.REACTION_TYPE_RECAST) {
+    return invalid("reaction type is unknown");
+  }
+  switch (target?.$case) {
+    case "targetCastId":
+      return checkCastId(target.value, "target");
+    case "targetUrl":
+      return checkUrl(target.value, "target_url");
+    default:
+      return invalid("reaction has no target");
+  }
+}
+
+const MAX_LENT_UNITS = 5000;
+const MAX_AGE_SECS = 600;
+
+/**
+ * Validates a storage lend. `timestamp` is the message's, in Farcaster seconds. A lend that a client submits must be
+ * recent: the revocation of an earlier lend (0 units) leaves no row, so nothing else would keep the old lend from
+ * being replayed.
+ */
+function validateLendStorage(
+  body: LendStorageBody,
+  timestamp: number,
+  ctx: Pick<ValidationContext, "nowUnixSecs" | "isHistory">,
+): Rejection | undefined {
+  if (!ctx.isHistory && timestamp < toFarcasterSecs(ctx.nowUnixSecs) - MAX_AGE_SECS) {
+    return invalid(`timestamp of a lend is more than ${MAX_AGE_SECS} seconds in the past`);
+  }
+  if (StorageUnitType[body.unitType] === undefined) return invalid("storage unit type is unknown");
+  if (body.numUnits > MAX_LENT_UNITS) return invalid(`more than ${MAX_LENT_UNITS} units`);
+  return checkFid(body.toFid, "to_fid");
+}
+
+const MAX_BUTTON = 5;
+const MAX_URL_BYTES = 1024;
+
+/** The optional fields and their limits in bytes. */
+const OPTIONAL = [
+  ["inputText", "input_text", 256],
+  ["state", "state", 4096],
+  ["transactionId", "transaction_id", 256],
+  ["address", "address", 64],
+] as const;
+
+/** Validates the action of a user in a frame. It is signed for the frame's server and never stored. */
+function validateFrameAction(body: FrameActionBody): Rejection | undefined {
+  if (body.buttonIndex > MAX_BUTTON) return invalid(`button_index is above ${MAX_BUTTON}`);
+  if (body.url.length < 1 || body.url.length > MAX_URL_BYTES)
+    return invalid(`url must be 1 to ${MAX_URL_BYTES} bytes`);
+  for (const [field, name, maxBytes] of OPTIONAL)
+    if (body[field].length > maxBytes) return invalid(`${name} is longer than ${maxBytes} bytes`);
+  return body.castId && checkCastId(body.castId, "cast_id");
 }

@@ -1,12 +1,77 @@
+import type { AppService } from "../../apps/app-service.ts";
 import type { App, AppStore } from "../../apps/app-store.ts";
+import { parseStrictJsonBytes } from "../../lib/json.ts";
 import { type Err, ok, type Result } from "../../lib/result.ts";
+import { type JsonObject, ownValue, readObject, readText } from "../../management/fields.ts";
 import { badField, type Refusal, refused } from "../../management/refusal.ts";
 import type { UrlGuard } from "../../net/guard.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import type { ChangeLimit, ChangesExhausted, TokenEvent, TokenStore } from "../store/token-store.ts";
-import { type GivenEvent, readTokenEvent } from "./token-event.ts";
+import type {
+  ChangeLimit,
+  ChangesExhausted,
+  TokenDetails,
+  TokenEvent,
+  TokenEventName,
+  TokenEventWith,
+  TokenPosition,
+  TokenRecord,
+  TokenStore,
+} from "../store/tokens/token-store.ts";
 import type { CountTokenEvent } from "./token-metrics.ts";
+
+/** Details as they were sent, with an unchecked URL. */
+type GivenDetails = Omit<TokenDetails, "host">;
+
+/** An event as it was sent, with an unchecked URL. */
+type GivenEvent = TokenEventWith<GivenDetails>;
+
+const MAX_URL_CHARS = 1024;
+const MAX_TOKEN_CHARS = 256;
+
+/** Events by all names that clients use. */
+const EVENT_NAMES: ReadonlyMap<unknown, TokenEventName> = new Map([
+  ["miniapp_added", "miniapp_added"],
+  ["miniapp_removed", "miniapp_removed"],
+  ["notifications_enabled", "notifications_enabled"],
+  ["notifications_disabled", "notifications_disabled"],
+  // Former names, from when mini apps were called frames.
+  ["frame_added", "miniapp_added"],
+  ["frame_removed", "miniapp_removed"],
+]);
+
+export const readDetailsUrl = readText({ min: 1, max: MAX_URL_CHARS });
+export const readDetailsToken = readText({ min: 1, max: MAX_TOKEN_CHARS });
+
+/** Reads the payload of an envelope. Unknown keys are ignored. */
+function readTokenEvent(payload: Uint8Array): Result<GivenEvent, Refusal> {
+  const body = readObject(parseStrictJsonBytes(payload), "payload");
+  if (!body.ok) return body;
+  const event = ownValue(body.value, "event");
+  if (event === undefined) return badField("missing field event");
+  const name = EVENT_NAMES.get(event);
+  if (name === undefined) return badField("event is unknown");
+  if (name === "miniapp_removed" || name === "notifications_disabled") return ok({ name });
+  const read = readDetails(body.value);
+  if (!read.ok) return read;
+  const details = read.value;
+  if (name === "miniapp_added") return ok({ name, details });
+  return details === undefined ? badField("missing field notificationDetails") : ok({ name, details });
+}
+
+function readDetails(body: JsonObject): Result<GivenDetails | undefined, Refusal> {
+  const spelling = Object.hasOwn(body, "notificationDetails")
+    ? "notificationDetails"
+    : "notification_details";
+  const input = ownValue(body, spelling);
+  if (input === undefined) return ok(undefined);
+  const details = readObject(input, "notificationDetails");
+  if (!details.ok) return details;
+  const url = readDetailsUrl(ownValue(details.value, "url"), "notificationDetails.url");
+  if (!url.ok) return url;
+  const token = readDetailsToken(ownValue(details.value, "token"), "notificationDetails.token");
+  return token.ok ? ok({ url: url.value, token: token.value }) : token;
+}
 
 /**
  * An envelope can be replayed to any app at any time, because nothing in it identifies a repeat. This limit bounds the
@@ -19,6 +84,8 @@ export interface TokenEventsDeps {
   readonly tokens: TokenStore;
   readonly guard: UrlGuard;
   readonly clock: Clock;
+  /** The clock by which the state counts events. */
+  readonly stateClock: Clock;
   readonly log: Logger;
   readonly count: CountTokenEvent;
 }
@@ -39,7 +106,7 @@ export interface TokenEvents {
 }
 
 export function createTokenEvents(deps: TokenEventsDeps): TokenEvents {
-  const { apps, tokens, guard, clock, count } = deps;
+  const { apps, tokens, guard, clock, stateClock, count } = deps;
   const log = deps.log.child({ subsystem: "tokens" });
   const now = () => nowSecs(clock);
 
@@ -50,12 +117,12 @@ export function createTokenEvents(deps: TokenEventsDeps): TokenEvents {
   ): Promise<Result<undefined, Refusal>> {
     const { fid, clientFid } = sender;
     // Checked before the host of the URL is resolved, which is the most expensive step.
-    const early = await tokens.exhausted({ appId, fid, nowSecs: now() }, TOKEN_CHANGE_LIMIT);
+    const early = await tokens.exhausted({ appId, fid, nowSecs: nowSecs(stateClock) }, TOKEN_CHANGE_LIMIT);
     if (early) return tooManyChanges(early);
     const input = readTokenEvent(sender.payload);
     const event = input.ok ? await checkUrl(input.value, fid) : input;
     if (!event.ok) {
-      const exhausted = await tokens.countRefused({ appId, fid, nowSecs: now() }, TOKEN_CHANGE_LIMIT);
+      const exhausted = await tokens.countRefused({ appId, fid }, TOKEN_CHANGE_LIMIT);
       return exhausted ? tooManyChanges(exhausted) : event;
     }
     const outcome = await tokens.apply(
@@ -100,4 +167,25 @@ function tooManyChanges({ retryAfterSecs }: ChangesExhausted): Err<Refusal> {
   const { maxChanges } = TOKEN_CHANGE_LIMIT;
   const message = `an fid may change its tokens of an app ${maxChanges} times an hour`;
   return refused("tooManyRequests", message, retryAfterSecs);
+}
+
+/** Notification tokens of an app, for its owner. */
+export interface TokenService {
+  /** Returns at most `max` rows after `after`, by fid and client. `fid` is the acting fid. */
+  list(
+    fid: number,
+    page: { readonly appId: string; readonly after: TokenPosition | undefined; readonly max: number },
+  ): Promise<Result<TokenRecord[], Refusal>>;
+}
+
+export function createTokenService(deps: {
+  readonly apps: AppService;
+  readonly tokens: TokenStore;
+}): TokenService {
+  return {
+    async list(fid, page) {
+      const app = await deps.apps.get(fid, page.appId);
+      return app.ok ? ok(await deps.tokens.list(page)) : app;
+    },
+  };
 }

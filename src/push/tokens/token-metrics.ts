@@ -1,8 +1,8 @@
 import { Counter, Gauge } from "prom-client";
-import { valueWithin } from "../../lib/within.ts";
+import { valueWithin } from "../../lib/promises.ts";
 import type { RefusalKind } from "../../management/refusal.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
-import type { TokenEventName, TokenStore } from "../store/token-store.ts";
+import type { TokenEventName, TokenStore } from "../store/tokens/token-store.ts";
 
 /** Counts an event that the token webhook of an existing app received. */
 export type CountTokenEvent = (

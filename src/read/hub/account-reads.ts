@@ -1,5 +1,5 @@
-import { createShardOf, shardCount } from "../../db/index/shards.ts";
 import { statement } from "../../db/index/statement.ts";
+import { createShardOf, shardCount } from "../../db/index/totals.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { Store } from "../../protocol/merge-rules.ts";
 import { purchasedUnits, storageLimits, usableUnits } from "../../protocol/storage.ts";
@@ -7,12 +7,11 @@ import { StorageUnitType, type UserNameProof, UserNameType } from "../../protoco
 import { TierType } from "../../protocol/wire/generated/on-chain.ts";
 import { type StorageLimitsResponse, StoreType } from "../../protocol/wire/generated/reads.ts";
 import { nowSecs } from "../../runtime/clock.ts";
-import { storageOf } from "../queries/users/storage.ts";
-import type { UsernameProofState } from "../queries/users/username-proof.ts";
+import { storageOf } from "../queries/users/registry.ts";
+import type { UsernameProofState } from "../queries/users/users.ts";
 import { type ReadContext, readList, readOne } from "./context.ts";
-import { readKeyedList } from "./keyed-list.ts";
-import type { FidQuery } from "./message-lists.ts";
-import { EVENT_PAGES, type Page, type PageQuery, type RowFormat, tokenCodec } from "./page.ts";
+import type { FidQuery } from "./lists/message-lists.ts";
+import { EVENT_PAGES, type Page, type PageQuery, type RowFormat, readKeyedList, tokenCodec } from "./page.ts";
 import { BEING_FILLED, invalidParam, notFound, type Refusal } from "./refusal.ts";
 import type { ListReader } from "./turns.ts";
 

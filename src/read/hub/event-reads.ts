@@ -1,13 +1,12 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { durableHubSeq, type HubLogRange, hubLogRange, lastHubEventSeq } from "../../db/index/hub-log.ts";
-import { shardCount } from "../../db/index/shards.ts";
 import { statement } from "../../db/index/statement.ts";
+import { shardCount } from "../../db/index/totals.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { blockOfEvent } from "../../protocol/hub-event-id.ts";
 import { type ReadContext, readList } from "./context.ts";
 import type { HubEventRow } from "./hub-event.ts";
-import { readKeyedList } from "./keyed-list.ts";
-import { EVENT_PAGES, type Page, type PageQuery, type RowFormat, tokenCodec } from "./page.ts";
+import { EVENT_PAGES, type Page, type PageQuery, type RowFormat, readKeyedList, tokenCodec } from "./page.ts";
 import { BEING_FILLED, invalidParam, notFound, type Refusal, refuse } from "./refusal.ts";
 import type { ListReader } from "./turns.ts";
 

@@ -2,14 +2,13 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { type AccountReads, createAccountReads } from "./account-reads.ts";
-import { CastMessages } from "./cast-messages.ts";
 import { type ChainReads, createChainReads } from "./chain-reads.ts";
-import type { ReadContext } from "./context.ts";
+import { createReadScope, type ReadContext } from "./context.ts";
 import { createEventReads, type EventReads } from "./event-reads.ts";
 import { createKeyReads, type KeyReads } from "./key-reads.ts";
-import { createMessageLists, type MessageLists } from "./message-lists.ts";
-import { createMessageReads, type MessageReads } from "./message-reads.ts";
-import { createReadScope } from "./scope.ts";
+import { CastMessages } from "./lists/cast-sources.ts";
+import { createMessageLists, type MessageLists } from "./lists/message-lists.ts";
+import { createMessageReads, type MessageReads } from "./lists/single-messages.ts";
 import { createListRunner } from "./turns.ts";
 
 export interface HubReadDeps {

@@ -1,4 +1,4 @@
-import { varintBytes } from "../../db/index/messages/wire-writer.ts";
+import { varintBytes } from "../../db/index/messages/wire.ts";
 
 const LENGTH_DELIMITED = 2;
 const MAX_FIELD = 15;

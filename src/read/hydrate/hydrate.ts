@@ -1,10 +1,12 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
+import { LinkType } from "../../db/index/messages/columns.ts";
+import { statement } from "../../db/index/statement.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
+import { ReactionType } from "../../protocol/wire/generated/message.ts";
 import { type HydrationCache, readThrough } from "./cache.ts";
 import type { CastState, Hash, StoredCast } from "./casts.ts";
 import { type ChannelState, loadChannels } from "./channels.ts";
 import { loadUsers, type UserState } from "./users.ts";
-import { loadViewerContexts, type ViewerContexts } from "./viewer.ts";
 
 /** The input of presenters: the requested objects and the objects that they refer to. */
 export interface Hydration {
@@ -126,4 +128,95 @@ export function hashOf(castId: number, { castsById }: Hydration): Hash {
 /** Returns the hashes of the live casts among those that were requested by id, in the order of `rows`. */
 export function hashesOf(rows: readonly { readonly id: number }[], { castsById }: Hydration): Hash[] {
   return rows.flatMap(({ id }) => castsById.get(id)?.hash ?? []);
+}
+
+/** The viewer's relations to the objects of a response. */
+interface ViewerContexts {
+  readonly users: ReadonlyMap<number, UserContext>;
+  readonly casts: ReadonlyMap<Hash, CastContext>;
+  /** The channels in which the viewer has live casts. */
+  readonly channels: ReadonlySet<string>;
+}
+
+interface UserContext {
+  readonly following: boolean;
+  readonly followedBy: boolean;
+  readonly blocking: boolean;
+  readonly blockedBy: boolean;
+}
+
+interface CastContext {
+  readonly liked: boolean;
+  readonly recasted: boolean;
+}
+
+interface UserRow {
+  fid: number;
+  following: number;
+  followedBy: number;
+  blocking: number;
+  blockedBy: number;
+}
+
+const link = (fid: string, type: keyof typeof LinkType, targetFid: string) =>
+  `EXISTS (SELECT 1 FROM links l
+     WHERE l.fid = ${fid} AND l.type = ${LinkType[type]} AND l.target_fid = ${targetFid})`;
+const userRows = statement<UserRow, [viewerFid: number, fidsJson: string]>(
+  "hydrate.viewer.users",
+  `SELECT j.value AS fid, ${link("?1", "Follow", "j.value")} AS following,
+     ${link("j.value", "Follow", "?1")} AS followedBy, ${link("?1", "Block", "j.value")} AS blocking,
+     ${link("j.value", "Block", "?1")} AS blockedBy
+   FROM json_each(?2) j`,
+);
+
+const reaction = (type: ReactionType) =>
+  `EXISTS (SELECT 1 FROM reactions r WHERE r.fid = ?1 AND r.target_fid = j.value ->> 0
+     AND r.target_id = j.value ->> 1 AND r.type = ${type})`;
+const castRows = statement<
+  { at: number; liked: number; recasted: number },
+  [viewerFid: number, castsJson: string]
+>(
+  "hydrate.viewer.casts",
+  `SELECT j.key AS at, ${reaction(ReactionType.REACTION_TYPE_LIKE)} AS liked,
+     ${reaction(ReactionType.REACTION_TYPE_RECAST)} AS recasted
+   FROM json_each(?2) j`,
+);
+
+const channelRows = statement<{ id: string }, [viewerFid: number, idsJson: string]>(
+  "hydrate.viewer.channels",
+  `SELECT m.channel_id AS id FROM json_each(?2) j
+   CROSS JOIN channel_members m ON m.channel_id = j.value AND m.fid = ?1`,
+);
+
+/** Loads a viewer's relations to users, casts and channels, in one statement for each kind. */
+function loadViewerContexts(
+  db: IndexDatabase,
+  viewerFid: number,
+  shown: {
+    readonly fids: Iterable<number>;
+    readonly casts: Iterable<StoredCast>;
+    readonly channelIds: Iterable<string>;
+  },
+): ViewerContexts {
+  const users = new Map<number, UserContext>();
+  for (const row of db.all(userRows, viewerFid, JSON.stringify([...shown.fids]))) {
+    users.set(row.fid, {
+      following: row.following === 1,
+      followedBy: row.followedBy === 1,
+      blocking: row.blocking === 1,
+      blockedBy: row.blockedBy === 1,
+    });
+  }
+  const casts = new Map<Hash, CastContext>();
+  const shownCasts = [...shown.casts];
+  if (shownCasts.length > 0) {
+    const json = JSON.stringify(shownCasts.map(({ fid, id }) => [fid, id]));
+    for (const { at, liked, recasted } of db.all(castRows, viewerFid, json)) {
+      const cast = shownCasts[at];
+      if (cast) casts.set(cast.hash, { liked: liked === 1, recasted: recasted === 1 });
+    }
+  }
+  const channelIds = [...shown.channelIds];
+  const active = channelIds.length > 0 ? db.all(channelRows, viewerFid, JSON.stringify(channelIds)) : [];
+  return { users, casts, channels: new Set(active.map(({ id }) => id)) };
 }

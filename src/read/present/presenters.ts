@@ -1,8 +1,9 @@
+import { memoizeJson } from "../../lib/json-text.ts";
 import type { Page } from "../cursor.ts";
 import type { Hash } from "../hydrate/casts.ts";
 import type { Hydration } from "../hydrate/hydrate.ts";
 import type { DatedUser } from "../queries/users/links.ts";
-import type { StorageState } from "../queries/users/storage.ts";
+import type { StorageState } from "../queries/users/registry.ts";
 
 type Present<Skeleton> = (skeleton: Skeleton, hydration: Hydration) => object;
 /** Returns undefined when the object does not exist. */
@@ -11,14 +12,6 @@ type PresentOne<Id> = (id: Id, hydration: Hydration) => object | undefined;
 /** A page of the channels in which a user has casts. */
 export interface MembershipPage extends Page<{ readonly id: string }> {
   readonly fid: number;
-}
-
-/** A list that is always empty because the protocol has no data for it. */
-export interface EmptyList {
-  readonly key: string;
-  /** The key of the same list in clients of the hosted API. */
-  readonly clientKey?: string;
-  readonly paged: boolean;
 }
 
 /**
@@ -43,8 +36,123 @@ export interface Presenters {
   readonly storageUsage: Present<StorageState>;
   readonly conversationSummary: () => object;
   readonly embedMetadata: () => object;
-  readonly emptyList: (list: EmptyList) => Readonly<Record<string, unknown>>;
 }
 
 /** The text in place of a conversation summary. */
 export const NO_SUMMARY = "Conversation summaries are not available.";
+
+/**
+ * Memoizes a presenter: caches the last object that it built from a state, and returns it while all other parts are
+ * identical. A state object is replaced when its contents change, so an identical state has identical contents. Responses
+ * share the returned object and its JSON, so it must not be modified.
+ *
+ * Nothing that depends on a viewer may be a part: each viewer would replace the object of all others.
+ *
+ * @param present a pure function that builds an object from the state and its parts.
+ */
+export function memoizePresenter<
+  State extends object,
+  Parts extends readonly unknown[],
+  Shown extends object,
+>(present: (state: State, ...parts: Parts) => Shown): (state: State, ...parts: Parts) => Shown {
+  const last = new WeakMap<State, { readonly parts: Parts; readonly shown: Shown }>();
+  return (state, ...parts) => {
+    const cached = last.get(state);
+    if (cached && areSame(cached.parts, parts)) return cached.shown;
+    const shown = memoizeJson(present(state, ...parts));
+    last.set(state, { parts, shown });
+    return shown;
+  };
+}
+
+/**
+ * Returns `present` with its last result for each state, valid for hydrations of the same version: most reads follow no
+ * commit, and then the parts of what is shown need not even be compared. The result must depend on the state, the index and
+ * the time alone: not on a viewer, and not on what else the read has loaded.
+ */
+export function oncePerVersion<State extends object, Versioned extends { readonly version: number }, Shown>(
+  present: (state: State, hydration: Versioned) => Shown,
+): (state: State, hydration: Versioned) => Shown {
+  const last = new WeakMap<State, { readonly version: number; readonly shown: Shown }>();
+  return (state, hydration) => {
+    const cached = last.get(state);
+    if (cached?.version === hydration.version) return cached.shown;
+    const shown = present(state, hydration);
+    last.set(state, { version: hydration.version, shown });
+    return shown;
+  };
+}
+
+/** Compares parts by identity, and lists of parts by the identity of their members. */
+function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {
+  if (some.length !== others.length) return false;
+  for (let at = 0; at < some.length; at++) {
+    const [a, b] = [some[at], others[at]];
+    if (a !== b && !(Array.isArray(a) && Array.isArray(b) && areSame(a, b))) return false;
+  }
+  return true;
+}
+
+/** The object presenters of a dialect. Each returns undefined for an object that does not exist. */
+interface ObjectPresenters<User, Cast, Channel> {
+  readonly user: (fid: number, hydration: Hydration) => User | undefined;
+  readonly cast: (hash: Hash, hydration: Hydration) => Cast | undefined;
+  readonly channel: (id: string, hydration: Hydration) => Channel | undefined;
+}
+
+/**
+ * Creates the responses that all dialects share but for their objects: the objects under their plain names. Lists follow
+ * the order of the ids and omit objects that do not exist.
+ */
+export function plainResponses<User extends object, Cast extends object, Channel extends object>(
+  present: ObjectPresenters<User, Cast, Channel>,
+) {
+  const users = (fids: readonly number[], hydration: Hydration): User[] =>
+    fids.flatMap((fid) => present.user(fid, hydration) ?? []);
+  const casts = (hashes: readonly Hash[], hydration: Hydration): Cast[] =>
+    hashes.flatMap((hash) => present.cast(hash, hydration) ?? []);
+  const channels = (rows: readonly { readonly id: string }[], hydration: Hydration): Channel[] =>
+    rows.flatMap(({ id }) => present.channel(id, hydration) ?? []);
+
+  return {
+    user(fid: number, hydration: Hydration) {
+      const user = present.user(fid, hydration);
+      return user && { user };
+    },
+    users: (fids: readonly number[], hydration: Hydration) => ({ users: users(fids, hydration) }),
+    userPage({ rows, cursor }: Page<{ readonly fid: number }>, hydration: Hydration) {
+      const fids = rows.map(({ fid }) => fid);
+      return { users: users(fids, hydration), next: { cursor } };
+    },
+    cast(hash: Hash, hydration: Hydration) {
+      const cast = present.cast(hash, hydration);
+      return cast && { cast };
+    },
+    casts: (hashes: readonly Hash[], hydration: Hydration) => ({ casts: casts(hashes, hydration) }),
+    castPage({ rows, cursor }: Page<{ readonly hash: Hash }>, hydration: Hydration) {
+      const hashes = rows.map(({ hash }) => hash);
+      return { casts: casts(hashes, hydration), next: { cursor } };
+    },
+    channel(id: string, hydration: Hydration) {
+      const channel = present.channel(id, hydration);
+      return channel && { channel };
+    },
+    channelPage: ({ rows, cursor }: Page<{ readonly id: string }>, hydration: Hydration) => ({
+      channels: channels(rows, hydration),
+      next: { cursor },
+    }),
+    membershipPage(
+      { fid, rows, cursor }: Page<{ readonly id: string }> & { readonly fid: number },
+      hydration: Hydration,
+    ) {
+      const user = present.user(fid, hydration);
+      const shown = channels(rows, hydration);
+      const membership = { object: "member" as const, role: "member" as const };
+      return {
+        members: user ? shown.map((channel) => ({ ...membership, user, channel })) : [],
+        channels: shown,
+        next: { cursor },
+      };
+    },
+  };
+}

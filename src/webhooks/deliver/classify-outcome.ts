@@ -1,5 +1,5 @@
+import { retryAfterMs } from "../../lib/backoff.ts";
 import type { OutboundErrorKind, OutboundResult } from "../../net/client.ts";
-import { retryAfterMs } from "../../net/retry-after.ts";
 import type { Settlement, Verdict } from "../store/delivery-queue.ts";
 import { MAX_RETRY_AFTER_MS, type RetryPolicy, retryDelayMs } from "./schedule.ts";
 

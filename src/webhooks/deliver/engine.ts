@@ -1,9 +1,7 @@
-import { StateUnavailable } from "../../db/state/unavailable.ts";
-import { createFaultLog } from "../../db/state/unavailable-log.ts";
+import { createFaultLog, StateUnavailable } from "../../db/state/unavailable.ts";
 import type { Gate } from "../../lib/gate.ts";
-import type { Clock } from "../../runtime/clock.ts";
+import type { Clock, SetTimer } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import type { SetTimer } from "../../runtime/set-timer.ts";
 import type { CallLimit, ClaimedDelivery, DeliveryQueue, FailureRule } from "../store/delivery-queue.ts";
 import type { CallReceiver } from "./call-receiver.ts";
 import { createClaims } from "./claims.ts";

@@ -1,10 +1,9 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { eventsAfter, publishedSeq, type StoredOutboxEvent } from "../../db/index/outbox.ts";
-import { createFaultLog } from "../../db/state/unavailable-log.ts";
+import { createFaultLog } from "../../db/state/unavailable.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
-import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import { type Clock, nowSecs, type SetTimer, setTimer } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import { type SetTimer, setTimer } from "../../runtime/set-timer.ts";
 import type { SubscriptionRefusal } from "../match/match-service.ts";
 import type { MatchClient } from "../match/rpc.ts";
 import { Subscriptions } from "../match/subscriptions.ts";
@@ -12,7 +11,14 @@ import type { DeliveryPublications } from "../store/delivery-publications.ts";
 import { type NodeEvent, readEvent } from "./event.ts";
 import { isLeftToOthers } from "./left-to-others.ts";
 import { type MatchedBatch, matchEvents } from "./match-events.ts";
-import type { OutboxClient } from "./outbox-client.ts";
+
+/** Requests of the publisher to the worker that owns the outbox. */
+export interface OutboxClient {
+  /** Resolves when there is an event after `afterSeq`. */
+  awaitEvents(afterSeq: number): Promise<void>;
+  /** Records that all events up to a number are published; resolves when that is durable. */
+  markPublished(upToSeq: number): Promise<void>;
+}
 
 /** Number of events that are read at a time. */
 const BATCH_EVENTS = 256;

@@ -1,4 +1,11 @@
+import { sql, sqlEach } from "../../db/state/sql.ts";
+import type { Queries, StateDb, Sweep, Tx } from "../../db/state/state-db.ts";
+import type { Settlement } from "./delivery-queue.ts";
+
 /** Counts of attempts by time and by duration. Durations are counted in classes, so that percentiles need no list of attempts. */
+
+/** How long a finished delivery can be listed and replayed. */
+export const DELIVERY_RETENTION_SECS = 7 * 86_400;
 
 /** Length of the steps of time that attempts are counted in. */
 export const STATS_STEP_SECS = 300;
@@ -76,4 +83,75 @@ export function bucketsOf(
     });
   }
   return buckets;
+}
+
+/** A settlement whose lease was held. */
+export interface Settled {
+  readonly webhook: number;
+  readonly settlement: Settlement;
+  /** When its attempt ended, unix seconds. */
+  readonly nowSecs: number;
+}
+
+const add = sqlEach<
+  unknown,
+  [
+    webhook: number,
+    startsAt: number,
+    durationClass: number,
+    attempts: number,
+    delivered: number,
+    failed: number,
+  ]
+>(
+  "attempt-stats.add",
+  `INSERT INTO attempt_stats AS a (webhook, starts_at, duration_class, attempts, delivered, failed)
+   SELECT (t.value ->> 0)::bigint, (t.value ->> 1)::bigint, (t.value ->> 2)::integer, (t.value ->> 3)::bigint,
+     (t.value ->> 4)::bigint, (t.value ->> 5)::bigint FROM rows($1) t WHERE true ORDER BY 1, 2, 3
+   ON CONFLICT (webhook, starts_at, duration_class) DO UPDATE SET attempts = a.attempts + excluded.attempts,
+     delivered = a.delivered + excluded.delivered, failed = a.failed + excluded.failed`,
+);
+const read = sql<AttemptStats, [webhookId: string, fromSecs: number, stepSecs: number]>(
+  "attempt-stats.read",
+  `SELECT a.starts_at - a.starts_at % $3 AS at, a.duration_class, sum(a.attempts)::bigint AS attempts,
+     sum(a.delivered)::bigint AS delivered, sum(a.failed)::bigint AS failed
+   FROM attempt_stats a WHERE a.webhook = (SELECT w.seq FROM webhooks w WHERE w.webhook_id = $1) AND a.starts_at >= $2
+   GROUP BY 1, a.duration_class`,
+);
+const deleteOld = sql<unknown, [startsUntil: number, max: number]>(
+  "attempt-stats.delete-old",
+  `DELETE FROM attempt_stats WHERE (webhook, starts_at, duration_class) IN (
+     SELECT a.webhook, a.starts_at, a.duration_class FROM attempt_stats a WHERE a.starts_at <= $1
+     ORDER BY a.starts_at LIMIT $2)`,
+);
+
+/** Counts the attempts of settlements within their transaction, which has the locks of their queues. */
+export function countAttempts(tx: Tx, settled: readonly Settled[]): Promise<unknown> {
+  const counts = new Map<string, [number, number, number, number, number, number]>();
+  for (const { webhook, settlement, nowSecs } of settled) {
+    const startsAt = statsStepOf(nowSecs);
+    const durationClass = durationClassOf(settlement.attempt.durationMs);
+    const key = `${webhook} ${startsAt} ${durationClass}`;
+    const counted = counts.get(key) ?? [webhook, startsAt, durationClass, 0, 0, 0];
+    counts.set(key, counted);
+    const { kind } = settlement.verdict;
+    counted[3] += 1;
+    if (kind === "delivered") counted[4] += 1;
+    else if (kind !== "retry") counted[5] += 1;
+  }
+  return tx.each(add, [...counts.values()]);
+}
+
+export function readAttemptStats(
+  queries: Queries,
+  { webhookId, fromSecs, stepSecs }: StatsRequest,
+): Promise<AttemptStats[]> {
+  return queries.all(read, webhookId, fromSecs, stepSecs);
+}
+
+/** Deletes the counts of steps that ended before the retention of deliveries, also those of deleted webhooks. */
+export function attemptStatsSweep(db: StateDb): Sweep {
+  return db.sweep("attempt_stats", (tx, maxRows) =>
+    tx.run(deleteOld, tx.clock.sweepableSecs() - DELIVERY_RETENTION_SECS - STATS_STEP_SECS, maxRows),
+  );
 }

@@ -9,9 +9,6 @@ export const deliveryStates = ["queued", "delivered", "failed", "dropped"] as co
 /** `dropped`: it waited too long for a call. */
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** How long a finished delivery can be listed and replayed. */
-export const DELIVERY_RETENTION_SECS = 7 * 86_400;
-
 /** A delivery as the owner sees it. */
 export interface LoggedDelivery {
   readonly seq: number;

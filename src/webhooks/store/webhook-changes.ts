@@ -1,8 +1,7 @@
-import type { StateDatabase } from "../../db/state/database.ts";
 import { sql } from "../../db/state/sql.ts";
-import type { Queries, StateDb } from "../../db/state/state-db.ts";
-import type { Sweep } from "../../db/state/sweep.ts";
-import type { SubscriptionChanges } from "./delivery-publications.ts";
+import type { Queries, StateDb, Sweep } from "../../db/state/state-db.ts";
+import type { Deactivation, SubscriptionChanges } from "./delivery-publications.ts";
+import type { FailureRule } from "./delivery-queue.ts";
 
 /** A row of the change feed with its webhook; null columns for a deleted webhook. */
 interface ChangeRow {
@@ -67,16 +66,6 @@ export async function hasWebhookChanged(
   return (await queries.get(anySince, sinceVersion)) !== undefined;
 }
 
-/** As `recordWebhookChange`, for the stores of state.db that are synchronous. */
-export function noteWebhookChange(db: StateDatabase, webhookId: string): void {
-  db.run(noteChange.sqlite, webhookId, null);
-}
-
-/** As `readWebhookChanges`, for the stores of state.db that are synchronous. */
-export function webhookChangesOf(db: StateDatabase, sinceVersion: number): SubscriptionChanges {
-  return toChanges(db.all(changesSince.sqlite, sinceVersion), sinceVersion);
-}
-
 /** Deletes the tombstones of deleted webhooks. */
 export function webhookChangeSweep(db: StateDb): Sweep {
   return db.sweep("webhook_changes", (tx, maxRows) =>
@@ -103,4 +92,40 @@ function toChanges(rows: readonly ChangeRow[], sinceVersion: number): Subscripti
     ),
     deleted: rows.filter(({ subscription }) => subscription === null).map(({ webhook_id }) => webhook_id),
   };
+}
+
+/** Why the node deactivated a webhook whose receiver wants no more deliveries. For the owner. */
+export const GONE = "the receiver answered 410 Gone";
+
+const deactivate = sql<{ seq: number }, [nowSecs: number, webhookId: string, version: number]>(
+  "webhooks.deactivate",
+  `UPDATE webhooks SET active = false, updated_at = $1 WHERE webhook_id = $2 AND active AND NOT EXISTS
+     (SELECT 1 FROM webhook_changes c WHERE c.webhook_id = $2 AND c.version > $3) RETURNING seq`,
+);
+const recordReason = sql<unknown, [nowSecs: number, reason: string, webhook: number]>(
+  "webhook-health.deactivate",
+  "UPDATE webhook_health SET deactivated_at = $1, deactivation_reason = $2 WHERE webhook = $3",
+);
+
+/** Why the node deactivated a webhook with a run of `failures` failed deliveries. For the owner. */
+export function failureRunReason(failures: number, { runSecs }: FailureRule): string {
+  const hours = Math.round(runSecs / 3600);
+  return `${failures} deliveries in a row failed, over ${hours === 1 ? "1 hour" : `${hours} hours`} or more`;
+}
+
+/** Deactivates a webhook that is active and has not changed since a version. Returns false when nothing changed. */
+type DeactivateUnchanged = (deactivation: Deactivation) => Promise<boolean>;
+
+export function createDeactivation(db: StateDb): DeactivateUnchanged {
+  return db.decision(
+    "publications.deactivate",
+    async (tx, { webhookId, reason, version, nowSecs }: Deactivation): Promise<boolean> => {
+      await tx.lock("change");
+      const webhook = await tx.get(deactivate, nowSecs, webhookId, version);
+      if (!webhook) return false;
+      await tx.run(recordReason, nowSecs, reason, webhook.seq);
+      await recordWebhookChange(tx, webhookId);
+      return true;
+    },
+  );
 }

@@ -2,9 +2,8 @@ import { ok, type Result } from "../../lib/result.ts";
 import { type JsonObject, ownValue, readList, readObject } from "../../management/fields.ts";
 import { badField, type Refusal, refused } from "../../management/refusal.ts";
 import { type CastAddBody, CastType, type Embed } from "../../protocol/wire/generated/message.ts";
-import { type CastLookups, resolveCastOrUrl } from "./cast-reference.ts";
+import { type CastLookups, readCastHash, readFid, readUrl, resolveCastOrUrl } from "./fields.ts";
 import { cutMentions, type MentionLookups } from "./mentions.ts";
-import { readCastHash, readFid, readUrl } from "./read-body.ts";
 
 const MAX_EMBEDS = 4;
 

@@ -1,14 +1,13 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
+import { hasVerification, isPro, isRegistered } from "../../db/index/project/on-chain.ts";
 import { findOtherMessage } from "../../db/index/project/other-messages.ts";
-import { hasVerification, isPro, isRegistered } from "../../db/index/user-facts.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
 import { Kind, Store } from "../../protocol/merge-rules.ts";
-import { bytesOf, castByHash } from "../../read/hydrate/cast-ids.ts";
-import { hex } from "../../read/hydrate/casts.ts";
+import { bytesOf, castByHash, hex } from "../../read/hydrate/casts.ts";
 import { loadChannels } from "../../read/hydrate/channels.ts";
-import { castOfUrl, parseCastUrl } from "../../read/queries/casts/cast-of-url.ts";
-import { resolveChannelIds } from "../../read/queries/channels/channels.ts";
-import { usernameProof } from "../../read/queries/users/username-proof.ts";
+import { castOfUrl, parseCastUrl } from "../../read/queries/casts/cast-lists.ts";
+import { resolveChannelIds } from "../../read/queries/channels.ts";
+import { usernameProof } from "../../read/queries/users/users.ts";
 import type { ComposeCastLookups } from "./cast.ts";
 import type { ProfileLookups } from "./profile.ts";
 

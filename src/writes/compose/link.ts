@@ -1,7 +1,7 @@
 import { ok, type Result } from "../../lib/result.ts";
 import { badField, type Refusal, refused } from "../../management/refusal.ts";
 import type { LinkBody } from "../../protocol/wire/generated/message.ts";
-import { readFid } from "./read-body.ts";
+import { readFid } from "./fields.ts";
 
 const MAX_TARGETS = 100;
 

@@ -2,7 +2,7 @@ import { ok, type Result } from "../../lib/result.ts";
 import { type JsonObject, ownValue } from "../../management/fields.ts";
 import { badField, type Refusal } from "../../management/refusal.ts";
 import { type ReactionBody, ReactionType } from "../../protocol/wire/generated/message.ts";
-import { type CastLookups, resolveCastOrUrl } from "./cast-reference.ts";
+import { type CastLookups, resolveCastOrUrl } from "./fields.ts";
 
 const TYPES: ReadonlyMap<unknown, ReactionType> = new Map([
   ["like", ReactionType.REACTION_TYPE_LIKE],

@@ -7,7 +7,7 @@ import {
   VerificationProtocol,
   type VerificationRemoveBody,
 } from "../../protocol/wire/generated/message.ts";
-import { readHex } from "./read-body.ts";
+import { readHex } from "./fields.ts";
 
 const ADDRESS_BYTES = 20;
 const BLOCK_HASH_BYTES = 32;

@@ -116,7 +116,7 @@ export interface SlotTime {
   readonly heldAt: number;
 }
 
-/** Writes on their way to the network. Every method is one transaction, and durable when it resolves. */
+/** Pending writes. Every method is one transaction, and durable when it resolves. */
 export interface WriteStore {
   /** Returns the write with this key; one that is older than a day may be gone. */
   findCall(key: CallKey): Promise<StoredCall | undefined>;
@@ -164,9 +164,5 @@ export interface WriteStore {
 
 /** How long a process may take to submit a message before another one does. */
 export const LEASE_MS = 30_000;
-/** How long a key of a write is remembered at least. */
-export const CALL_RETENTION_SECS = 86_400;
 /** How long a message is remembered after it has ended. */
 export const WRITE_RETENTION_SECS = 7 * 86_400;
-/** How long a slot remembers its newest message: longer than a message is under way to a block. */
-export const CLOCK_RETENTION_SECS = 600;

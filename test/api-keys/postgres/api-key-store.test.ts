@@ -1,5 +1,4 @@
-import { createApiKeys } from "../../../src/api-keys/api-key-table.ts";
-import { usageSweep } from "../../../src/api-keys/usage.ts";
+import { createApiKeys, usageSweep } from "../../../src/api-keys/api-key-store.ts";
 import { createAudit } from "../../../src/audit/audit-store.ts";
 import { ownedStoreContract } from "../../management/owned-store-contract.ts";
 import { reuseDatabases } from "../../support/postgres/database.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { extractDates } from "../../../src/read/queries/search/filtered-search.ts";
+import { extractDates } from "../../../src/read/queries/search/cast-search.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
 import { createGraph, type Graph, type Hash, type Posted, unixSecsAt } from "../../support/graph.ts";
 import { readAllPages } from "../../support/read-all-pages.ts";

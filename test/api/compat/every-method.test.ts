@@ -18,7 +18,7 @@ import { verificationClaim } from "../../support/verification-claim.ts";
 import { type DemoFacts, readDemoFacts } from "./demo-facts.ts";
 
 /**
- * Every method of the SDK's client against a node with the demo network, by base URL and key alone. A method works or is
+ * Every method of the SDK's client against a node with the demo network, with only a new base URL and key. A method works or is
  * refused with a status and a message; none fails with 500, and none hangs.
  */
 
@@ -231,7 +231,7 @@ async function expectedOutcomes(names: readonly string[]): Promise<Record<string
   );
 }
 
-test("every method works or says why not, and 89 work by base URL and key alone", async () => {
+test("every method works or says why not, and 89 work with only a new base URL and key", async () => {
   const common = commonValues();
   const works: string[] = [];
   const refused: Record<string, Exclude<Outcome, "works">> = {};

@@ -61,7 +61,7 @@ describe("reads", () => {
     ]).toEqual([401, "no-store", "invalid_key"]);
   });
 
-  test("go on while the index is behind", async () => {
+  test("keep working while the index is behind", async () => {
     const key = await keyWith(["read"]);
     stale = "the index is behind";
     expectPromised("fetchBulkUsers", await read(key));

@@ -1,6 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { priceOf } from "../../../src/api/shared/prices.ts";
-import { isObject } from "../../../src/http/openapi-document.ts";
+import { createTermsOf } from "../../../src/http/route-terms.ts";
 import type { TestApiOptions } from "../../support/api.ts";
 import { type SignedApi, startSignedApi } from "../../support/signed-api.ts";
 import { sdkClient, sdkError } from "./sdk.ts";
@@ -224,14 +223,23 @@ test("a regular expression of a stream costs 20 units, in a query and in a body"
   expect(await left("", post({ author_fids: [3] }))).toStartWith('"anonymous";r=59;');
 });
 
-test("every listed price is of a route", async () => {
-  const api = open;
-  const templates = Object.keys(api.api.document.paths).filter((path) => path.startsWith("/v2/svc/"));
-  expect(
-    templates.filter((path) => isObject(api.api.document.paths[path]) && priceOf(path)).length,
-  ).toBeGreaterThan(30);
-  const asked = (rows: number) => ({ rows: () => rows, items: () => 0, query: () => ({}) });
-  expect(priceOf("/v1/castsByFid")?.(asked(100))).toBe(20);
-  expect(priceOf("/v1/castById")?.(asked(0))).toBe(1);
-  expect(priceOf("/v1/submitMessage")?.(asked(0))).toBe(20);
+test("every write costs 20 units, also one under the path of a list; a submit of a hub does, too", () => {
+  const { plugins, hubPlugins } = open.api;
+  const priceOf = (routes: Parameters<typeof createTermsOf>[0]) => {
+    const termsOf = createTermsOf(routes);
+    return ({ method, path }: (typeof routes)[number]) => [
+      `${method} ${path}`,
+      termsOf(method, path).price("http://h/"),
+    ];
+  };
+  const compat = plugins.compatPlugins().flatMap(({ routes }) => routes);
+  const writes = compat.filter(
+    ({ method, hooks }) => method !== "GET" && hooks.access?.kind === "key" && hooks.access.scope === "write",
+  );
+  expect(writes.length).toBeGreaterThan(15);
+  const hub = hubPlugins.flatMap(({ routes }) => routes);
+  const submits = hub.filter(({ path }) => path.startsWith("/submit"));
+  expect([...writes.map(priceOf(compat)), ...submits.map(priceOf(hub))]).toEqual(
+    [...writes, ...submits].map(({ method, path }) => [`${method} ${path}`, 20]),
+  );
 });

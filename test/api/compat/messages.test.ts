@@ -125,7 +125,7 @@ describe("POST /message", () => {
     expect(liveHashes(node.db)).not.toContain(hashOf(cast("no")));
   });
 
-  test("a body that is no message is 400, and says why", async () => {
+  test("a body that is not a message is 400, and says why", async () => {
     const genuine = jsonOf(cast("x"));
     const bad: (Uint8Array | object)[] = [
       {},
@@ -146,7 +146,7 @@ describe("POST /message", () => {
     expect((await publish(new Uint8Array(300_000))).status).toBe(413);
   });
 
-  test("copies with one key are one write with equal answers; another body is 409", async () => {
+  test("copies with one key are one write with equal responses; another body is 409", async () => {
     const message = jsonOf(cast("once"));
     const replies = await Promise.all(
       Array.from({ length: 50 }, () => publish(message, { "idempotency-key": "a" })),
@@ -164,7 +164,7 @@ describe("POST /message", () => {
     expect((await publish({ ...message, idem: 7 })).status).toBe(400);
   });
 
-  test("GET says what became of it, to its owner alone", async () => {
+  test("GET returns the state of the write, only to its owner", async () => {
     const message = cast("status");
     await publish(message, { "idempotency-key": "status" });
     const { status, body, headers } = await statusOf(`0x${hashOf(message)}`);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { storeRankings } from "../../../src/db/index/rankings.ts";
-import { fillWithDemo } from "../../../src/demo/fill.ts";
-import { refreshRankings } from "../../../src/ingest/ranking/refresh.ts";
+import { fillWithDemo } from "../../../src/demo/network.ts";
+import { refreshRankings } from "../../../src/ingest/ranking.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
 import { pathsWithAliases } from "../../support/openapi.ts";

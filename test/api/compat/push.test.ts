@@ -192,7 +192,7 @@ test("is 401 without a key, with an unknown or expired key, and with a webhook's
       body: { name: "Hook", url: "https://hook.example", subscription: { user_created: {} } },
     })
   ).body.webhook.secrets[0].value;
-  const unknown = { status: 401, body: { message: "x-api-key is no send secret of an app" } };
+  const unknown = { status: 401, body: { message: "x-api-key is not a send secret of an app" } };
   for (const apiKey of ["6".repeat(64), webhookSecret, SECRET.slice(1), "ü"].map(encodeURIComponent)) {
     const stranger = sdkClient(url, { apiKey });
     const send = stranger.publishFrameNotifications({ targetFids: [], notification: { ...sent, title: "" } });

@@ -68,7 +68,7 @@ async function approvedSigner() {
 }
 
 describe("the SDK's signers", () => {
-  test("are created and looked up by their owner alone", async () => {
+  test("are created and looked up only by their owner", async () => {
     const signer = await client.createSigner();
     expect(signer).toMatchObject({
       object: "signer",

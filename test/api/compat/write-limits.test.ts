@@ -81,7 +81,7 @@ test("the usage of a key counts its messages, and two units for each further mes
   const { id, secret } = await keyOf(120);
   const follow = (count: number) =>
     call(secret, "POST", "/user/follow", { signer_uuid, target_fids: TARGETS.slice(0, count) });
-  // 10,000 less 26 units, and what came back while the request ran: 1,000 a second.
+  // 10,000 less 26 units, and what was returned while the request ran: 1,000 a second.
   const [, left] = /^"key";r=(\d+);/.exec((await follow(4)).headers.get("ratelimit") ?? "") ?? [];
   expect(Number(left)).toBeWithin(9974, 9999);
   expect((await follow(4)).body.success).toBe(true);

@@ -1,6 +1,6 @@
 import { storeRankings } from "../../../src/db/index/rankings.ts";
 import { createKeyring } from "../../../src/demo/keys.ts";
-import { refreshRankings } from "../../../src/ingest/ranking/refresh.ts";
+import { refreshRankings } from "../../../src/ingest/ranking.ts";
 import { ok } from "../../../src/lib/result.ts";
 import type { OutboundClient } from "../../../src/net/client.ts";
 import { ANCHOR_SECS, demoRecords } from "../../demo/records.ts";
@@ -11,7 +11,7 @@ export const OWNER_FID = 3;
 
 export const keyring = createKeyring();
 
-/** The HTTP interface over the demo network, at the end of its week. The clock stands still. */
+/** The HTTP interface over the demo network, at the end of its week. The clock does not move. */
 export async function startDemoApi(): Promise<TestApi> {
   const api = await startTestApi({
     compatPrefixes: ["farcaster"],

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { DocumentationExamples } from "../../../src/api/shared/documentation.ts";
+import type { DocumentationExamples } from "../../../src/api/plugins.ts";
 import type { OperationExample } from "../../../src/http/openapi-examples.ts";
 import type { TestApi } from "../../support/api.ts";
 import { hubSubmitExamples } from "./hub-requests.ts";
@@ -69,8 +69,7 @@ export async function readExamples(): Promise<DocumentationExamples> {
   return JSON.parse(await Bun.file(examplesPath).text()) as DocumentationExamples;
 }
 
-export const examplesPath = new URL("../../../src/api/shared/openapi-examples.json", import.meta.url)
-  .pathname;
+export const examplesPath = new URL("../../../src/api/openapi-examples.json", import.meta.url).pathname;
 
 /** The command that updates the file, for the message of a failing test. */
 export const REFRESH = "bun run openapi:examples";

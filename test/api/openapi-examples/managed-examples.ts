@@ -1,6 +1,6 @@
 import { createSiweMessage } from "viem/siwe";
 import { getAddress, hashMessage } from "viem/utils";
-import { sealEnvelope } from "../../../src/demo/envelope.ts";
+import { sealEnvelope } from "../../../src/demo/push-client.ts";
 import { clientFidsOf } from "../../../src/demo/roster.ts";
 import type { Json, JsonObject } from "../../../src/http/openapi-document.ts";
 import type { OperationExample } from "../../../src/http/openapi-examples.ts";

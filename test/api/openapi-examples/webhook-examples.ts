@@ -1,4 +1,4 @@
-import type { WebhookExample } from "../../../src/api/native/webhooks/openapi-webhooks.ts";
+import type { WebhookExample } from "../../../src/api/operations/webhooks/openapi-webhooks.ts";
 import { clientFidsOf } from "../../../src/demo/roster.ts";
 import type { Json } from "../../../src/http/openapi-document.ts";
 import { ok } from "../../../src/lib/result.ts";
@@ -14,7 +14,7 @@ import { nowSecs } from "../../../src/runtime/clock.ts";
 import { createCallReceiver } from "../../../src/webhooks/deliver/call-receiver.ts";
 import { readEvent } from "../../../src/webhooks/publish/event.ts";
 import { buildBodies } from "../../../src/webhooks/publish/payload.ts";
-import { messageIdOf } from "../../../src/webhooks/store/message-id.ts";
+import { messageIdOf } from "../../../src/webhooks/store/queue-events.ts";
 import type { TestApi } from "../../support/api.ts";
 import { registerEvent } from "../../support/events.ts";
 import { signMessage } from "../../support/messages.ts";

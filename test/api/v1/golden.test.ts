@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Message as OfficialMessage, MessageType as OfficialType } from "@farcaster/hub-nodejs";
-import { eventJson, infoJson, limitsJson, signerJson } from "../../../src/api/v1/chain-json.ts";
-import { messageJson, proofJson } from "../../../src/api/v1/message-json.ts";
+import { eventJson, infoJson, limitsJson, signerJson } from "../../../src/api/operations/hub/chain-json.ts";
+import { messageJson, proofJson } from "../../../src/api/operations/hub/message-json.ts";
 import { GetInfoResponse } from "../../../src/protocol/wire/generated/hub.ts";
 import {
   CastType,

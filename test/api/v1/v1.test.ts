@@ -180,7 +180,7 @@ describe("errors", () => {
     expect(body).toMatchObject({ errCode, code, metadata: { errcode: [errCode] }, error: body.message });
   });
 
-  test("until the index is filled every read is 503 with Retry-After, and info answers", async () => {
+  test("until the index is filled every read is 503 with Retry-After, and info responds", async () => {
     let filled = false;
     await using filling = await startTestApi({ hubReads: { isFilled: () => filled } });
     const paths = Object.entries(filling.document.paths).flatMap(([path, item]) =>

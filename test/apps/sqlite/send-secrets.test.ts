@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { App } from "../../../src/apps/app-store.ts";
 import { openState, type StateDatabase, statePath } from "../../../src/db/state/database.ts";
-import { secretDigest } from "../../../src/db/state/secret-digest.ts";
+import { secretDigest } from "../../../src/db/state/secret.ts";
 import { UNTRIED } from "../../../src/webhooks/store/webhook-store.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
 import { tempDir } from "../../support/program.ts";
@@ -59,13 +59,4 @@ test("the secret of a webhook does not authenticate an app", async () => {
     10,
   );
   expect(await localStores(db).apps.findBySecret(secretDigest(secret.value), 2)).toBeUndefined();
-});
-
-test("secrets that an older version stored are found after the next open", async () => {
-  await localStores(db).apps.create(withSecret("old", 5), 10);
-  db.sqlite.run("UPDATE secrets SET digest = NULL");
-  expect(await find(5)).toBeUndefined();
-  db[Symbol.dispose]();
-  db = openState(statePath(place.path));
-  expect(await find(5)).toBe("old");
 });

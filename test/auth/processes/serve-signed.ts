@@ -1,6 +1,8 @@
 import pino from "pino";
-import { appRoutes } from "../../../src/api/native/apps/routes.ts";
-import { webhookRoutes } from "../../../src/api/native/webhooks/routes.ts";
+import type { ApiDeps } from "../../../src/api/deps.ts";
+import { pluginOf } from "../../../src/api/op.ts";
+import { appOperations } from "../../../src/api/operations/apps/apps.ts";
+import { webhookOperations } from "../../../src/api/operations/webhooks/webhooks.ts";
 import { indexPath, openIndexReader } from "../../../src/db/index/database.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import { createManagement } from "../../../src/node/compose/management.ts";
@@ -16,5 +18,9 @@ const management = createManagement({
   index: openIndexReader(indexPath(dir)),
   state: localStores(openState(statePath(dir))),
 });
-const http = runHttp({ plugins: [appRoutes(management), webhookRoutes(management)], clock: systemClock });
+const operations = [...appOperations, ...webhookOperations];
+const http = runHttp({
+  plugins: [pluginOf("native", operations, management as ApiDeps)],
+  clock: systemClock,
+});
 process.stdout.write(`${http.url}\n`);

@@ -28,7 +28,7 @@ export function firstLoadOf(requests: readonly LoadedPath[]): FirstLoad {
 
 /**
  * Loads a page as a visitor who then leaves: with connections of its own, which the steps share as a browser does. Resolves to whether
- * each answer was 200.
+ * each response was 200.
  */
 export async function loadOnce(
   { hostname, port }: Pick<URL, "hostname" | "port">,
@@ -51,7 +51,7 @@ export async function loadOnce(
   try {
     let ok = true;
     for (const [step, requests] of steps.entries()) {
-      // Its answer ends with the connection.
+      // Its response ends with the connection.
       if (stream && step === steps.length - 1) void send(stream);
       const answered = await Promise.all(requests.map(send));
       ok &&= answered.every((one) => one);

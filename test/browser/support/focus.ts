@@ -14,11 +14,11 @@ export function focusOf(page: Page): Promise<Focus> {
     const element = document.activeElement;
     if (!element || element === document.body) return { hidden: undefined, isNowhere: true };
     const { outlineStyle, outlineWidth } = getComputedStyle(element.closest("form.find") ?? element);
-    // A heading takes the focus by script alone, and shows none.
+    // A heading takes the focus by script only, and shows none.
     const isOutlined = /^H[12]$/.test(element.tagName) || (outlineStyle !== "none" && outlineWidth !== "0px");
     const { top, bottom, left, right } = element.getBoundingClientRect();
     const x = (Math.max(left, 0) + Math.min(right, innerWidth)) / 2;
-    // Of what is higher than the window some part is enough.
+    // For what is higher than the window, some part is enough.
     const isSeen = [0, 0.25, 0.5, 0.75, 1].some((part) => {
       const y = Math.min(Math.max(top, 0), innerHeight) * (1 - part) + Math.min(bottom, innerHeight) * part;
       const above = document.elementFromPoint(x, y - (part - 0.5));

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { findChromium } from "./chromium.ts";
 
 const POLL_MS = 250;
-/** The sandbox does not start as root or in most containers; the tests open pages of this project alone. */
+/** The sandbox does not start as root or in most containers; the tests open only pages of this project. */
 const CHROMIUM_FLAGS = [
   "--headless",
   "--no-sandbox",
@@ -28,7 +28,7 @@ const CHROMIUM_FLAGS = [
   "--password-store=basic",
   "--remote-debugging-port=0",
 ];
-/** Of the demo node: what tests of many people at once need. */
+/** For the demo node: what tests of many people at once need. */
 const NODE_SETTINGS = [
   "http.workers=4",
   "stream.max_connections_per_ip=1000",

@@ -1,4 +1,4 @@
-import { type Campaign, isUnderWay } from "../../../src/console/web/manage/campaigns/campaign.ts";
+import { type Campaign, isUnderWay } from "../../../src/console/web/manage/apps/campaign.ts";
 import { pages } from "../../../src/console/web/routes.ts";
 import { fetchAsPerson, postAsPerson } from "../../support/demo-calls.ts";
 import { until } from "../../support/manual-time.ts";
@@ -31,7 +31,7 @@ export async function ownerPages(origin: string, fid: number): Promise<ExamplePa
   await demo("/add-app", { app_id: app.app_id, people: 5 });
   const send = { app_id: app.app_id, notification: NOTIFICATION };
   const { campaign_id: campaign } = await postAsPerson(node, fid, "/frame/app/campaign", send);
-  // The page of one that goes on asks each second.
+  // The page of a running one asks each second.
   await until(async () => {
     const path = `/frame/app/campaign?campaign_id=${campaign}`;
     const response = await fetchAsPerson(node, fid, { method: "GET", path });

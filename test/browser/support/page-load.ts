@@ -35,7 +35,7 @@ export interface FirstLoads {
   readonly perSec: number;
 }
 
-/** How many requests or first loads were sent, and how many of them had each answer in full. */
+/** How many requests or first loads were sent, and how many of them had each response in full. */
 export interface PageLoadReport {
   readonly sent: number;
   readonly ok: number;
@@ -70,7 +70,7 @@ async function sessionOf(url: string, fid: number): Promise<TestSession> {
   return { sessionId: (session as { session_id: string }).session_id, fid, privateKey };
 }
 
-/** Sends what is due, each time with its own timer, and counts. `send` resolves to whether the answer was as it should be. */
+/** Sends what is due, each time with its own timer, and counts. `send` resolves to whether the response was as it should be. */
 interface Counted {
   readonly report: () => PageLoadReport;
   readonly send: (sending: Promise<boolean>) => void;

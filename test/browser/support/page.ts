@@ -30,7 +30,7 @@ export interface ConsolePage extends AsyncDisposable {
 }
 
 const HEIGHT_PX = 900;
-/** Answers of the API are for the page to show; Chromium also writes them to the console. */
+/** Responses of the API are for the page to show; Chromium also writes them to the console. */
 const API_PATH = /^\/(v2|approve|ready|status|console\/(api|op|demo))(\/|$)/;
 
 /** Opens an empty page in the Chromium of this process. */
@@ -136,7 +136,7 @@ async function enforceTrustedTypes(session: CDPSession, origin: string): Promise
         body: base64Encoded ? body : Buffer.from(body).toString("base64"),
       });
     } catch {
-      // The page is gone.
+      // The page no longer exists.
     }
   });
   await session.send("Fetch.enable", {

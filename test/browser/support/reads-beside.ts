@@ -28,7 +28,7 @@ function pinTo(processor: number, pid: number): void {
   if (exitCode !== 0) throw new Error(`taskset: ${stderr}`);
 }
 
-/** The most reads a second that a node answers. */
+/** The most reads per second that a node serves. */
 async function peakOf(address: Pick<URL, "hostname" | "port">): Promise<number> {
   const endsAt = performance.now() + PEAK_MS;
   let reads = 0;
@@ -50,7 +50,7 @@ async function peakOf(address: Pick<URL, "hostname" | "port">): Promise<number> 
 }
 
 /**
- * Reads users at half of the most that the node answers, in turns with and without the requests of pages, so that what else the
+ * Reads users at half of the most that the node serves, in turns with and without the requests of pages, so that what else the
  * machine does is in both. The node has a processor of its own, as if its clients were on other machines.
  */
 export async function slowdownBeside(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { readCustodyKey } from "../../../src/cli/client/custody-key.ts";
+import { readCustodyKey } from "../../../src/cli/client/key-files.ts";
 import { UserError } from "../../../src/lib/failure.ts";
 import { writeKeyFile } from "../management-node.ts";
 import { emptyDir } from "../run.ts";

@@ -78,7 +78,7 @@ test("the paths of the SDK's hub client are routes of the node", () => {
   expect(Object.values(HUB_METHODS).filter((request) => !served.has(request))).toEqual([]);
 });
 
-test("what takes a former method's place is a method, and no former one is", () => {
+test("the replacement of a removed method is a method, and no removed one is", () => {
   for (const [name, { instead }] of Object.entries(FORMER_METHODS)) {
     expect([name, Object.hasOwn(SDK_METHODS, name)]).toEqual([name, false]);
     if (instead !== undefined)

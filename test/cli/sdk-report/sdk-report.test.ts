@@ -31,7 +31,7 @@ const requestsIn = (text: string, path = "a.ts") => reportOf({ [path]: text }).c
 describe("a repository of eleven files", () => {
   const report = reportOf(BREAD_APP);
 
-  test("each call is listed once, with what becomes of it and where it is", () => {
+  test("each call is listed once, with its support and where it is", () => {
     expect(linesOf(report).toSorted()).toEqual(
       [
         "needs DELETE /v2/farcaster/webhook app/api/hook/route.ts:7",

@@ -10,7 +10,7 @@ export interface Confirmed {
   stop(): Promise<void>;
 }
 
-/** Looks again and again while the server answers. */
+/** Looks again and again while the server responds. */
 export async function watchConfirmed({ database }: TestCluster, everyMs: number): Promise<Confirmed> {
   // A synced commit makes those before it durable, too.
   await database.query("CREATE TABLE IF NOT EXISTS public.looks (at bigint)");

@@ -1,12 +1,12 @@
 import type { Random } from "../../../src/demo/random.ts";
-import { valueWithin } from "../../../src/lib/within.ts";
+import { valueWithin } from "../../../src/lib/promises.ts";
 import { type TestCluster, until } from "../../support/cluster.ts";
 import { type PostgresProxy, startProxy } from "../../support/postgres/proxy.ts";
 import type { RunningNode } from "../../support/program.ts";
 
 /** Of two faults in a row: each of a request's decisions has 7 seconds by default. The rest is for a busy machine. */
 const SLOWEST_MS = 17_000;
-/** Answers of nodes that are not stopped come long before. */
+/** Responses of nodes that are not stopped come long before. */
 const GIVE_UP_MS = 45_000;
 const RESTART_MS = 90_000;
 
@@ -42,7 +42,7 @@ export interface Fleet extends AsyncDisposable {
   readonly problems: string[];
   /** The longest request to a node that was neither killed nor stopped meanwhile. */
   readonly slowestMs: number;
-  /** When a stopped node went on, unix ms: what it had on its way may come again. */
+  /** When a stopped node continued, unix ms: what it had on its way may come again. */
   readonly wokenAtMs: readonly number[];
   /** Sends a request to a node that is up, if necessary when one is. `mayWait`: for more than the state. */
   ask(

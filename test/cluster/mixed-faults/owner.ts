@@ -9,7 +9,7 @@ const RESENDS = 2;
 /** The descriptions that an app may have; null: it may not be there. */
 type Possible = Set<string | null>;
 
-/** An owner who creates, changes and deletes apps with signed operations. An operation without an answer is sent again as it is. */
+/** An owner who creates, changes and deletes apps with signed operations. An operation without a response is sent again as it is. */
 export function createOwner({ fleet, random }: ClientContext, fid: number): Client {
   const apps = new Map<string, Possible>();
   let current: { readonly name: string; readonly appId: string } | undefined;
@@ -17,7 +17,7 @@ export function createOwner({ fleet, random }: ClientContext, fid: number): Clie
   let done = 0;
   let unknown = 0;
 
-  /** Sends a signed request until it has an answer. One that says that its nonce is spent may have been done before. */
+  /** Sends a signed request until it has a response. One that says that its nonce is spent may have been done before. */
   async function operate(method: Method, path: string, body?: object): Promise<Answer> {
     const send = await signedRequest(fid, method, path, body);
     let answer = await fleet.ask(send);
@@ -31,7 +31,7 @@ export function createOwner({ fleet, random }: ClientContext, fid: number): Clie
     return { ...answer, outcome: "unknown" };
   }
 
-  /** After an operation without an answer, nothing more is done to that app: it may happen later. */
+  /** After an operation without a response, nothing more is done to that app: it may happen later. */
   function settle(name: string, { outcome }: Answer, value: string | null): void {
     const possible: Possible = apps.get(name) ?? new Set([null]);
     if (outcome === "done") apps.set(name, new Set([value]));

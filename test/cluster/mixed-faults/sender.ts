@@ -1,4 +1,4 @@
-import { BLOCK_FIDS, FidBlock } from "../../../src/push/store/fid-block.ts";
+import { BLOCK_FIDS, FidBlock } from "../../../src/push/store/campaigns/ledger-block.ts";
 import type { PushClient } from "../../support/push-client.ts";
 import { notification } from "../../support/send.ts";
 import type { Client, ClientContext } from "./client.ts";

@@ -9,7 +9,7 @@ export function createUsers(
   appId: string,
   fids: readonly number[],
 ): Client {
-  /** The tokens that a user may have: the last one that was confirmed, and those without an answer. */
+  /** The tokens that a user may have: the last one that was confirmed, and those without a response. */
   const possible = new Map<number, Set<string | undefined>>();
   const confirmed = new Map<number, string>();
   let sent = 0;
@@ -39,7 +39,7 @@ export function createUsers(
       if (outcome === "refused") return;
       if (outcome === "done") {
         done += 1;
-        // What was sent before and has no answer may still come.
+        // What was sent before and has no response may still come.
         tokens.delete(confirmed.get(fid));
         confirmed.set(fid, token);
       } else unknown += 1;

@@ -28,7 +28,7 @@ const notification = (tokens: readonly string[], notificationId = "n1") => ({
   tokens,
 });
 
-describe("the phones of the demo", () => {
+describe("the demo phones", () => {
   test("every person reports through one of two clients", () => {
     const phones = phonesNow();
     const reports = phones.envelopes("App1", 200);

@@ -91,7 +91,7 @@ describe("a receiver of the demo", () => {
     expect([event?.signature, event?.isCut, event?.body.length]).toEqual(["missing", true, MAX_SHOWN_CHARS]);
   });
 
-  test("answers as it is set, and a slow answer waits until the sender has gone", async () => {
+  test("responds as it is set, and a slow response waits until the sender has disconnected", async () => {
     const { receivers } = receiversWith();
     const { id } = receivers.create(3);
     const statusOf = async () => (await receivers.receive(id, delivery("{}", [OWN]))).status;
@@ -108,7 +108,7 @@ describe("a receiver of the demo", () => {
     await slow;
   });
 
-  test("slow answers, receivers and what they hold are bounded", async () => {
+  test("slow responses, receivers and what they hold are bounded", async () => {
     const { receivers } = receiversWith();
     const first = receivers.create(3);
     receivers.setAnswer(first.id, "slow");

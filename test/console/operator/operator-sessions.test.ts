@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { SessionMessage } from "../../../src/auth/sessions/session-signature.ts";
+import type { SessionMessage } from "../../../src/auth/session.ts";
 import { createOperatorSessions } from "../../../src/console/operator/operator-sessions.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { createPageKey } from "../../support/operator-page.ts";
@@ -70,7 +70,7 @@ describe("a code", () => {
     expect(kindOf(sessions.open(late, key.publicKey, CLIENT))).toBe("unauthorized");
   });
 
-  test("is given for the token of this node alone, and for none where there is no token", () => {
+  test("is given only for the token of this node, and for none where there is no token", () => {
     expect(kindOf(operator().sessions.issueCode(`${TOKEN}x`, CLIENT))).toBe("unauthorized");
     expect(kindOf(operator({ hasToken: false }).sessions.issueCode("", CLIENT))).toBe("unavailable");
   });

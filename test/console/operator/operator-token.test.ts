@@ -5,7 +5,7 @@ import { ensureOperatorToken, readOperatorToken } from "../../../src/console/ope
 import { UserError } from "../../../src/lib/failure.ts";
 import { tempDir } from "../../support/program.ts";
 
-test("the operator's token is made once, for its owner alone", () => {
+test("the operator's token is made once, readable only by its owner", () => {
   using dir = tempDir();
   const token = ensureOperatorToken(dir.path);
   expect(token).toMatch(/^\w{44}$/);
@@ -29,7 +29,7 @@ test("a token that others could read, or that is none, is replaced", () => {
   }
 });
 
-test("without a token the error says where it comes from", () => {
+test("without a token the error says where it is read from", () => {
   using dir = tempDir();
   expect(() => readOperatorToken(dir.path)).toThrow(UserError);
   for (const content of ["", "short\n"]) {

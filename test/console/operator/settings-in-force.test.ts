@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { settings } from "../../../src/config/schema.ts";
-import { settingsInForce } from "../../../src/console/operator/settings-in-force.ts";
+import { settingsInForce } from "../../../src/console/operator/present.ts";
 import { configWith } from "../../runtime/config.ts";
 
 const SECRETS = [

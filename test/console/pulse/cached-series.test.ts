@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createCachedSeries } from "../../../src/console/pulse/cached-series.ts";
+import { createCachedSeries } from "../../../src/console/pulse/series-page.ts";
 import { ManualClock } from "../../support/clock.ts";
 
 const NOW = 1_790_000_000;

@@ -1,20 +1,24 @@
 import { describe, expect, test } from "bun:test";
-import { FigureRing } from "../../../src/console/pulse/figure-ring.ts";
-import { createHistory } from "../../../src/console/pulse/history.ts";
-import { SERIES_NAMES } from "../../../src/console/pulse/series.ts";
+import { createHistory, FigureRing } from "../../../src/console/pulse/history.ts";
 import { pageSince, seriesPage } from "../../../src/console/pulse/series-page.ts";
 
 const MAX_BYTES = 1024 * 1024;
 const NOW = 1_790_000_000 - (1_790_000_000 % 60);
 
+const SERIES = [
+  { name: "merged_per_second", minute: "mean" },
+  { name: "p99_ms", minute: "max" },
+  { name: "streams", minute: "max" },
+] as const;
+
 describe("the history of figures", () => {
-  test("has at most 48 series in at most 1 MB", () => {
-    expect(SERIES_NAMES.length).toBeLessThanOrEqual(48);
-    expect(createHistory().bytes).toBeLessThanOrEqual(MAX_BYTES);
+  test("has 48 series in at most 1 MB", () => {
+    const series = Array.from({ length: 48 }, (_, at) => ({ name: `series ${at}`, minute: "max" as const }));
+    expect(createHistory(series).bytes).toBeLessThanOrEqual(MAX_BYTES);
   });
 
   test("of more than a day has the samples of an hour and the minutes of a day, in the same memory", () => {
-    const history = createHistory();
+    const history = createHistory(SERIES);
     const { bytes } = history;
     const samples = 25 * 720;
     for (let at = 0; at < samples; at++)
@@ -24,28 +28,32 @@ describe("the history of figures", () => {
 
     const fine = history.since(0, 5);
     expect([fine.t.length, fine.t[0], fine.t.at(-1)]).toEqual([720, last - 719 * 5, last]);
-    const merged = SERIES_NAMES.indexOf("merged_per_second");
+    const [merged, peak] = [0, 1];
     expect(fine.columns[merged]?.at(-1)).toBe(samples - 1);
 
     const coarse = history.since(0, 60);
-    // The minute that goes on is not there yet.
+    // The current minute is not there yet.
     expect([coarse.t.length, coarse.t.at(-1)]).toEqual([1440, last - 55 - 60]);
     const lastMinute = samples - 24;
     expect(coarse.columns[merged]?.at(-1)).toBeCloseTo(lastMinute + 5.5, 1);
-    expect(coarse.columns[SERIES_NAMES.indexOf("p99_ms")]?.at(-1)).toBe(11);
+    expect(coarse.columns[peak]?.at(-1)).toBe(11);
   });
 
   test("gives only the rows after a time", () => {
-    const history = createHistory();
-    for (let at = 0; at < 10; at++) history.add(NOW + at * 5, { campaigns: at });
+    const history = createHistory(SERIES);
+    for (let at = 0; at < 10; at++) history.add(NOW + at * 5, { p99_ms: at });
     expect([...history.since(NOW + 35, 5).t]).toEqual([NOW + 40, NOW + 45]);
     expect([...history.since(NOW + 45, 5).t]).toEqual([]);
-    const page = seriesPage(history.since(0, 5), ["campaigns", "streams"], { node: "a", stepSecs: 5 });
+    const page = seriesPage(history.since(0, 5), SERIES, {
+      node: "a",
+      stepSecs: 5,
+      isShown: ({ name }) => name !== "merged_per_second",
+    });
     expect(pageSince(page, NOW + 39)).toEqual({
       node: "a",
       step_secs: 5,
       t: [NOW + 40, NOW + 45],
-      series: { campaigns: [8, 9], streams: [null, null] },
+      series: { p99_ms: [8, 9], streams: [null, null] },
     });
     expect(pageSince(page, NOW + 45).t).toEqual([]);
   });

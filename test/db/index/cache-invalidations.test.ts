@@ -18,7 +18,7 @@ const PARTS = [
   ["channelIds", "channel_activity", "id"],
 ] as const;
 
-// A reader's cache is invalidated by these lists alone: an object that is missing from them would be shown out of date.
+// A reader's cache is invalidated only by these lists: an object that is missing from them would be shown out of date.
 test("each commit lists every object of which it changed a row", () => {
   using node = startTestNode();
   const { sqlite } = node.db;

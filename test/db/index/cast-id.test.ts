@@ -3,7 +3,7 @@ import { openBulkBuild } from "../../../src/db/index/bulk/open-bulk-build.ts";
 import { packMessages } from "../../../src/db/index/bulk/packed-messages.ts";
 import { firstCastId, nextCastId, timestampOfCastId } from "../../../src/db/index/cast-id.ts";
 import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/database.ts";
-import { splitEncoded } from "../../../src/db/index/messages/split-encoded.ts";
+import { splitEncoded } from "../../../src/db/index/messages/split.ts";
 import { hasFreeCastId } from "../../../src/db/index/project/casts.ts";
 import { messageHash } from "../../../src/protocol/message-hash.ts";
 import { encodeMessage, type SignedMessage } from "../../../src/protocol/signed-message.ts";

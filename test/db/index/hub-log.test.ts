@@ -12,7 +12,7 @@ import { HubEventType } from "../../../src/protocol/wire/generated/hub.ts";
 
 const SHARD = 1;
 
-/** Appends a block whose time is its height, with so many events. */
+/** Appends a block whose time is its height, with that many events. */
 function append(db: IndexDatabase, height: number, events = 1): boolean {
   const ids = Array.from({ length: events }, (_, at) => firstEventId(height) + at + 1);
   return db.transaction(() =>
@@ -74,7 +74,7 @@ describe("endHubLog", () => {
 });
 
 describe("sweepHubLog", () => {
-  test("deletes whole blocks that are older, at most so many events at a time but at least one block", () => {
+  test("deletes whole blocks that are older, at most a batch of events at a time but at least one block", () => {
     using db = openIndexInMemory();
     append(db, 1, 50);
     for (const height of [2, 3, 4, 5]) append(db, height, 4);

@@ -87,7 +87,7 @@ function finishRepoints(db: IndexDatabase): void {
   while (db.repoints.areAny(db)) db.transaction(() => continueRepoints(db));
 }
 
-/** The number of rows that name a cast by its former id. */
+/** The number of rows that name a cast by its old id. */
 function rowsToMove(db: IndexDatabase): number {
   const rows = db.sqlite
     .query<{ n: number }, []>(

@@ -19,7 +19,7 @@ test("a cast is findable from its commit on, and no longer from the commit of it
   expect(found(db, "bread")).toBe(0);
 });
 
-test("a cast that comes and goes in one commit is never findable, one that goes and comes is", () => {
+test("a cast that is added and removed in one commit is never found, one that is removed and added is", () => {
   using db = openIndexInMemory();
   db.transaction(() => insertCast(db, castOf(1, "bread")));
   db.transaction(() => {
@@ -32,7 +32,7 @@ test("a cast that comes and goes in one commit is never findable, one that goes 
 });
 
 // Row ids are made of the time and the start of the hash, so that another cast may get the id of one that went.
-test("an id that changes hands in one commit is found by the later text alone", () => {
+test("an id that changes hands in one commit is found only by the later text", () => {
   using db = openIndexInMemory();
   const [bread, cake] = [castOf(1, "bread"), { ...castOf(1, "cake"), hash: Buffer.from(hashFrom("bread")) }];
   cake.hash[19] = (cake.hash[19] ?? 0) ^ 1;
@@ -44,7 +44,7 @@ test("an id that changes hands in one commit is found by the later text alone", 
   expect([found(db, "bread"), found(db, "cake")]).toEqual([0, 1]);
 });
 
-test("nothing of a commit that failed comes with the next", () => {
+test("nothing of a commit that failed is in the next", () => {
   using db = openIndexInMemory();
   db.transaction(() => insertCast(db, castOf(1, "bread")));
   const failing = () =>
@@ -59,7 +59,7 @@ test("nothing of a commit that failed comes with the next", () => {
 });
 
 // The full-text index ends a segment at each id that is not above the one before, and many segments are slow to write.
-test("a commit makes one segment, in whatever order its casts come", () => {
+test("a commit makes one segment, in whatever order its casts arrive", () => {
   using db = openIndexInMemory();
   const before = segments(db);
   db.transaction(() => {

@@ -123,7 +123,7 @@ describe.skipIf(!HAS_POSTGRES)("a call that the server", () => {
 });
 
 describe.skipIf(!HAS_POSTGRES)("a pool over a network that", () => {
-  test("loses an answer behind the commit repeats the decision once, by its own id", async () => {
+  test("loses a response after the commit repeats the decision once, by its own id", async () => {
     await using database = await createDatabase();
     await using proxy = startProxy(database.settings.connect.port);
     const { main, stats } = database.pools({ port: proxy.port });

@@ -20,7 +20,7 @@ test.skipIf(!HAS_POSTGRES)(
     await change();
     expect(await migratePostgres(database.settings)).toEqual({ applied: 0 });
     expect(await others()).toHaveLength(applied);
-    await database.query("DELETE FROM schema_functions WHERE name LIKE 'claim%'");
+    await database.query("DELETE FROM schema_functions WHERE name LIKE 'maintain_audit%'");
     expect(await migratePostgres(database.settings)).toEqual({ applied: 1 });
   },
 );

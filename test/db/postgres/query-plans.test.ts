@@ -26,7 +26,7 @@ const BOUNDED = [
 ];
 
 /** Partial indexes over work under way, of which there is little: unfinished campaigns. */
-const BOUNDED_INDEXES = ["campaigns_not_ended", "campaigns_under_way"];
+const BOUNDED_INDEXES = ["campaigns_unfinished", "campaigns_under_way"];
 
 interface PlanNode {
   readonly "Node Type": string;

@@ -15,7 +15,8 @@ import {
 import { toExit } from "../../../src/cli/to-exit.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../../../src/db/index/database.ts";
 import { createDeferredSync } from "../../../src/db/index/deferred-sync.ts";
-import { companionsOf } from "../../../src/db/sqlite/open.ts";
+import { companionsOf, openAsIs, openReader, openWriter } from "../../../src/db/sqlite/open.ts";
+import type { Migrations } from "../../../src/db/sqlite/schema-version.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import { openDataDir } from "../../../src/runtime/data-dir.ts";
 import { tempDir } from "../../support/program.ts";
@@ -205,20 +206,65 @@ test.each(["there", "missing"])(
   },
 );
 
-test("an older index is migrated before it is read", () => {
+test.each([
+  ["a reader", (file: string) => openIndexReader(file)],
+  ["a writer", (file: string) => openIndexWriter(file)],
+  ["a task", (file: string) => openAsIs({ database: "index", file }, { readonly: true })],
+] as const)(
+  "the journal of a process that was killed before the write-ahead log was on is rolled back by %s",
+  (_who, open) => {
+    using dir = tempDir();
+    makeDatabases(dir.path);
+    const file = indexPath(dir.path);
+    mkdirSync(`${dir.path}/killed`);
+    const killed = indexPath(`${dir.path}/killed`);
+    {
+      using sqlite = new Database(file);
+      sqlite.exec("PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN");
+      // More than the cache holds, so that the database file has pages of the transaction.
+      sqlite.exec("CREATE TABLE half (x)");
+      for (let n = 0; n < 200; n += 1) sqlite.exec("INSERT INTO half VALUES (randomblob(4000))");
+      for (const suffix of ["", "-journal"]) copyFileSync(file + suffix, killed + suffix);
+      sqlite.exec("ROLLBACK");
+    }
+    expect(statSync(killed).size).toBeGreaterThan(statSync(file).size);
+    open(killed)[Symbol.dispose]();
+    using sqlite = new Database(killed, { readonly: true });
+    expect(sqlite.query("SELECT name FROM sqlite_schema WHERE name = 'half'").all()).toEqual([]);
+    expect(sqlite.query("PRAGMA quick_check").values()).toEqual([["ok"]]);
+  },
+);
+
+test("a database without the latest migration is refused by readers, until its writer has migrated it", () => {
   using dir = tempDir();
-  openIndexWriter(indexPath(dir.path))[Symbol.dispose]();
-  {
-    using db = new Database(indexPath(dir.path));
-    db.run(
-      "DELETE FROM __drizzle_migrations WHERE created_at = (SELECT max(created_at) FROM __drizzle_migrations)",
-    );
-  }
-  const { exitCode, message } = endingOfOpening(openIndexReader, indexPath(dir.path));
+  const file = indexPath(dir.path);
+  const migration = (at: number, sql: string) => ({ folderMillis: at, hash: `${at}`, bps: true, sql: [sql] });
+  const init = migration(1, "CREATE TABLE a (x)");
+  const migrations = [init, migration(2, "ALTER TABLE a ADD COLUMN y"), migration(3, "CREATE TABLE b (x)")];
+  const settings = { cacheKib: 1024, checkpointPages: 1000, mayCreate: true };
+  const write = (known: Migrations) =>
+    openWriter({ database: "index", file }, { ...settings, migrations: known }).close();
+  const read = () => openReader({ database: "index", file }, { ...settings, migrations });
+  write([init]);
+  const { exitCode, message } = toExit(failureOf(read));
   expect(exitCode).toBe(1);
   expect(message).toContain("older version");
   expect(message).toContain("Run the migrate command");
+  write(migrations);
+  const sqlite = read();
+  expect(sqlite.query("SELECT name FROM pragma_table_info('a')").values()).toEqual([["x"], ["y"]]);
+  expect(sqlite.query("SELECT * FROM b").values()).toEqual([]);
+  sqlite.close();
 });
+
+function failureOf(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (cause) {
+    return cause;
+  }
+  return undefined;
+}
 
 function overwrite(path: string, from: number, bytes: number): void {
   const content = readFileSync(path);

@@ -52,22 +52,25 @@ describe("a write that fails", () => {
   });
 
   test.each(["corrupt", "not_a_database"] as const)(
-    "because of damage (%s) stays the reported fault, whatever succeeds or fails later",
-    (fault) => {
+    "because of damage (%s) is the last one that runs a statement: every later one fails with that fault",
+    async (fault) => {
       using db = openIndexInMemory();
+      put(db, 1);
       failStatement(db, 2, fault);
-      expect(() => put(db, 1)).toThrow(StorageError);
-      put(db, 2);
-      db.retryWrite();
-      failStatement(db, 3, "full");
-      expect(() => put(db, 3)).toThrow(StorageError);
-      put(db, 4);
-      expect(getPosition(db, "work")).toBe(4);
+      expect(() => put(db, 2)).toThrow(StorageError);
+      const ran = statementsOf(db, () => {
+        for (const write of [() => put(db, 3), () => putPosition(db, "work", 4)])
+          expect(write).toThrow(StorageError);
+        db.retryWrite();
+      });
+      expect(ran).toEqual([]);
+      await expect(db.transactionOf(async () => putPosition(db, "work", 5))).rejects.toThrow(StorageError);
+      expect(getPosition(db, "work")).toBe(1);
       expect(db.writeFault).toMatchObject({ fault, isDamage: true });
     },
   );
 
-  test("is no fault of the database when its arguments are invalid", () => {
+  test("is not a fault of the database when its arguments are invalid", () => {
     using db = openIndexInMemory();
     expect(() => db.transaction(() => putPosition(db, "work", null as unknown as number))).toThrow(
       "NOT NULL constraint failed",

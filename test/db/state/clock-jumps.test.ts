@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openState, type StateDatabase, statePath } from "../../../src/db/state/database.ts";
-import { createLocalStores } from "../../../src/node/state/local-stores.ts";
-import type { CampaignWork } from "../../../src/push/store/campaign-store.ts";
+import { createLocalStores } from "../../../src/node/state/sqlite-stores.ts";
+import type { CampaignWork } from "../../../src/push/store/campaigns/campaign-store.ts";
 import type { Verdict } from "../../../src/webhooks/store/delivery-queue.ts";
 import { UNTRIED } from "../../../src/webhooks/store/webhook-store.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
@@ -113,7 +113,7 @@ describe("a nonce", () => {
     expect(await spend(clock.nowSecs(), 8)).toBe(true);
   });
 
-  test("stays spent when the clock was behind, is right again, and falls behind once more", async () => {
+  test("stays spent when the clock was slow, is right again, and is slow once more", async () => {
     clock.jump(-JUMP);
     const signedAt = clock.nowSecs();
     expect(await spend(signedAt)).toBe(true);

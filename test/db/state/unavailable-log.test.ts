@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import pino from "pino";
-import { StateUnavailable } from "../../../src/db/state/unavailable.ts";
-import { createFaultLog } from "../../../src/db/state/unavailable-log.ts";
+import { createFaultLog, StateUnavailable } from "../../../src/db/state/unavailable.ts";
 import { ManualClock } from "../../support/clock.ts";
 
 test("of equal errors one is logged every 10 seconds, of others each; an unavailable state once a minute", () => {

@@ -3,7 +3,7 @@
  * authority is that of GRPC_DEFAULT_SSL_ROOTS_FILE_PATH, which is read at the start of a process.
  *
  * Usage: hub-over-tls.ts <silent ms> <address> … Prints a JSON object for each address, in their order. Between the first and the last cast of
- * all, the subscriptions are silent for so long.
+ * all, the subscriptions are silent for that long.
  */
 import {
   CastType,

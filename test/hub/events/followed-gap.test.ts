@@ -15,7 +15,7 @@ const cast = (fid: number, text: string) =>
 
 const FIDS = [1, 2, 3, 4];
 
-test("a subscriber whose position is before a gap that a pass closed starts behind it with x-events-missing, and gets nothing of the hole", async () => {
+test("a subscriber whose position is before a gap that a pass closed starts after it with x-events-missing, and gets nothing of the hole", async () => {
   await using scene = new Scene();
   scene.join(...FIDS);
   await scene.follow();

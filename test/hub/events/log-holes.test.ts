@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { indexPath, openIndexReader, openIndexWriter } from "../../../src/db/index/database.ts";
 import { appendHubBlock, hasHubEventsAfter, sweepHubLog } from "../../../src/db/index/hub-log.ts";
 import { claimNetwork } from "../../../src/db/index/identity.ts";
-import { setShardCount } from "../../../src/db/index/shards.ts";
+import { setShardCount } from "../../../src/db/index/totals.ts";
 import { createSubscribers } from "../../../src/hub/events/subscribers.ts";
-import { EventSignal } from "../../../src/ingest/event-signal.ts";
+import { EventSignal } from "../../../src/ingest/rpc.ts";
 import { firstEventId } from "../../../src/protocol/hub-event-id.ts";
 import { HubEvent, HubEventType, SubscribeRequest } from "../../../src/protocol/wire/generated/hub.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
@@ -119,7 +119,7 @@ describe("a subscriber", () => {
     );
   });
 
-  test("from now on gets what comes after everything was deleted", async () => {
+  test("from now on gets new events after everything was deleted", async () => {
     const log = openLog();
     log.append(1, 10);
     log.sweep(1, 11);

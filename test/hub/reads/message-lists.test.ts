@@ -66,7 +66,7 @@ function nestedUrlMessages(): SignedMessage[] {
   });
 }
 
-/** Says whom the last user follows. */
+/** Says which users the last user follows. */
 function compactState(): SignedMessage {
   const value = { type: "follow", targetFids: [1, 2] };
   const body = { $case: "linkCompactStateBody" as const, value };

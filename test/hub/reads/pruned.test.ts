@@ -8,7 +8,7 @@ import { cast, hashBytes, uncast } from "../../support/records.ts";
 /** Casts that one storage unit of 2025 holds. */
 const CASTS_PER_UNIT = 100;
 
-test("a cast that storage pruned is gone from every read; a removed one shows its remove in GetAllCastMessagesByFid", async () => {
+test("a cast that storage pruned is in no read; a removed one shows its remove in GetAllCastMessagesByFid", async () => {
   using node = startTestNode();
   node.ingestAll(accountRecords(1));
   const casts = Array.from({ length: CASTS_PER_UNIT }, (_, n) => cast(1, `cast ${n}`, DEFAULT_TIMESTAMP + n));

@@ -420,7 +420,7 @@ describe("positions and numbers that are not what they seem:", () => {
   });
 });
 
-test("rows that stay appear once while others come and go during a walk", async () => {
+test("rows that stay appear once while others are added and removed during a walk", async () => {
   const fid = 1;
   const staying = Array.from({ length: 40 }, (_, n) => cast(fid, `stays ${n}`, DEFAULT_TIMESTAMP + (n % 5)));
   const leaving = Array.from({ length: 20 }, (_, n) => cast(fid, `leaves ${n}`, DEFAULT_TIMESTAMP + (n % 5)));

@@ -4,13 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type IndexDatabase, indexPath, openIndexWriter } from "../../../src/db/index/database.ts";
 import { hubLogRange } from "../../../src/db/index/hub-log.ts";
-import { claimNetwork } from "../../../src/db/index/identity.ts";
-import { logIdOf } from "../../../src/db/index/log-identity.ts";
+import { claimNetwork, logIdOf } from "../../../src/db/index/identity.ts";
 import { StateUnavailable } from "../../../src/db/state/unavailable.ts";
 import { createIngestEngine } from "../../../src/ingest/engine.ts";
 import type { NodeLogStore } from "../../../src/ingest/hub-log/node-log-store.ts";
-import { type OpenLogs, openLogs } from "../../../src/ingest/hub-log/open-logs.ts";
-import { createOwnHubLog } from "../../../src/ingest/hub-log/own-hub-log.ts";
+import { createOwnHubLog, type OpenLogs, openLogs } from "../../../src/ingest/hub-log/own-hub-log.ts";
 import { decodeRecord, type EncodedRecord } from "../../../src/ingest/record.ts";
 import { blockOfEvent } from "../../../src/protocol/hub-event-id.ts";
 import { HubEventType } from "../../../src/protocol/wire/generated/hub.ts";
@@ -163,7 +161,7 @@ describe("events of a commit", () => {
     expect(blockOfEvent(first?.id ?? 0)).toBe(firstHeightAt(node.clock));
   });
 
-  test("a refused message is no event, and a commit without events no block", async () => {
+  test("a refused message is not an event, and a commit without events no block", async () => {
     using node = startNode();
     using served = await node.serve();
     served.merge(...accountRecords(1), cast("gm"));
@@ -221,7 +219,7 @@ describe("block heights", () => {
     expect(blockOfEvent(headId)).toBe(blockOfEvent(oldestId) + 1);
   });
 
-  test("begin above all former ones when the index was deleted, also with a clock that went back a day", async () => {
+  test("begin above all earlier ones when the index was deleted, also with a clock that went back a day", async () => {
     using node = startNode();
     let former = 0;
     let logId: string | undefined;
@@ -242,7 +240,7 @@ describe("block heights", () => {
     expect(logIdOf(served.db)).not.toBe(logId);
   });
 
-  test("begin above all former ones when an older copy of the index came back", async () => {
+  test("begin above all earlier ones when an older copy of the index was restored", async () => {
     using node = startNode();
     {
       using served = await node.serve();

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { packMessages } from "../../../src/db/index/bulk/packed-messages.ts";
-import { splitEncoded } from "../../../src/db/index/messages/split-encoded.ts";
+import { splitEncoded } from "../../../src/db/index/messages/split.ts";
 import type { EncodedRecord } from "../../../src/ingest/record.ts";
 import { candidateAt } from "../../../src/ingest/spool-candidates.ts";
 import type { MessagePage, VerifiedPage } from "../../../src/ingest/verify/verifier.ts";
 import { startVerifierPool, type VerifierPool } from "../../../src/ingest/verify/verifier-pool.ts";
-import { packBytes, unpackBytes } from "../../../src/lib/byte-list.ts";
+import { packBytes, unpackBytes } from "../../../src/lib/bytes.ts";
 import { Store } from "../../../src/protocol/merge-rules.ts";
 import { Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
 import { DEFAULT_NOW_SECS, signMessage } from "../../support/messages.ts";
@@ -23,7 +23,9 @@ afterEach(async () => {
   crashes = [];
 });
 
-function startPool(options: { url?: string; maxBytesInFlight?: number } = {}): VerifierPool {
+function startPool(
+  options: { url?: string; maxBytesInFlight?: number; openThread?: () => Worker } = {},
+): VerifierPool {
   const { url = VERIFIER, ...rest } = options;
   pool = startVerifierPool({
     threads: 2,
@@ -127,6 +129,39 @@ describe("verifyPage", () => {
   });
 });
 
+test("stops once its threads have replied to what they were sent", async () => {
+  const verifier = startPool();
+  const verified = verifier.verifyPage(pageOf([cast(1, "a")])).catch((cause: Error) => cause.message);
+  // It is sent before this stops the pool.
+  for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+  await verifier.stop();
+  expect(await verified).toBe("the verifier threads were stopped");
+});
+
+test("each thread has its next request before it replies to the first", async () => {
+  let sent = 0;
+  const verifier = startPool({
+    openThread() {
+      const worker = new Worker(VERIFIER);
+      const post = worker.postMessage.bind(worker);
+      return Object.assign(worker, {
+        postMessage(message: unknown, transfer: ArrayBuffer[]) {
+          sent += 1;
+          post(message, transfer);
+        },
+      });
+    },
+  });
+  // A part of its own each, and each larger than a request has to be.
+  const pages = Array.from({ length: 8 }, () => pageOf([new Uint8Array(70_000)]));
+  const verified = pages.map((page) => verifier.verifyPage(page));
+  // Before a reply can arrive: no event is handled meanwhile.
+  for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+  expect(sent).toBe(4);
+  await Promise.all(verified);
+  expect(sent).toBe(8);
+});
+
 test("validateRecords returns the refusals by place, and the valid messages packed if requested", async () => {
   const records = accountRecords(1);
   const broken: EncodedRecord = { kind: "onChainEvent", bytes: Uint8Array.of(1) };
@@ -159,7 +194,7 @@ test("validateRecords finds each refusal of many parts at its place", async () =
 describe("a pool whose threads do not reply", () => {
   const silent = new URL("processes/silent.worker.ts", import.meta.url).href;
 
-  test("accepts work up to its limit of bytes, and one page above it alone", async () => {
+  test("accepts work up to its limit of bytes, and a single page above it", async () => {
     let sent = 0;
     pool = startVerifierPool({
       threads: 1,

@@ -1,6 +1,6 @@
 import { privateKeyToAccount } from "viem/accounts";
 import { createManagementClient } from "../../../src/cli/client/client.ts";
-import { probe } from "../../../src/cli/probe.ts";
+import { probe } from "../../../src/cli/client/healthcheck.ts";
 import { serviceNames } from "../../../src/config/names.ts";
 import { createOutboundClient } from "../../../src/net/client.ts";
 import { createUrlGuard } from "../../../src/net/guard.ts";

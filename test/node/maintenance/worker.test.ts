@@ -33,7 +33,6 @@ test("a node sweeps when it starts and reports it in /status and /metrics", asyn
     behind: [],
   });
   const metrics = await (await fetch(`${node.url}/metrics`)).text();
-  expect(metrics).toContain('svc_maintenance_deleted_rows_total{kind="nonces"} 1');
   expect(metrics).toContain('svc_notification_tokens{state="enabled"} 0');
   expect(await node.stop()).toBe(0);
   expect(node.logs()).not.toContain('"level":"error"');

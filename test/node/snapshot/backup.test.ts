@@ -1,6 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename } from "node:path";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
 import pino from "pino";
 import { writeMeta } from "../../../src/db/index/meta.ts";
 import { putPosition } from "../../../src/db/index/positions.ts";
@@ -8,6 +19,7 @@ import { type BackupKind, backupsIn, makeBackup } from "../../../src/node/snapsh
 import { startBackupSchedule } from "../../../src/node/snapshot/backup-schedule.ts";
 import { configWith } from "../../runtime/config.ts";
 import { ManualClock } from "../../support/clock.ts";
+import { compiledProgram } from "../../support/compiled-program.ts";
 import { ManualTimers } from "../../support/timers.ts";
 import { openSnapshotNode, type SnapshotNode, UNENDING } from "./snapshot-node.ts";
 
@@ -114,6 +126,61 @@ describe("a backup", () => {
   });
 });
 
+const isRoot = process.getuid?.() === 0;
+const SERVICE = 65_534;
+
+describe("in a directory of a service, root's backup", () => {
+  test.skipIf(!isRoot)("belongs to the service, which deletes it in its turn", async () => {
+    using fixture = await openSnapshotNode();
+    const root = fixture.path("root");
+    mkdirSync(root);
+    chownSync(root, SERVICE, SERVICE);
+    const { path } = await backupOf(fixture, new ManualClock(NOW_SECS))("state");
+    const owners = [path, ...readdirSync(path).map((name) => join(path, name))].map(
+      (one) => statSync(one).uid,
+    );
+    expect(new Set(owners)).toEqual(new Set([SERVICE]));
+  });
+
+  test.skipIf(isRoot && !Bun.which("setpriv"))(
+    "that the service cannot delete is named once, whole or half, and the others are deleted as before",
+    async () => {
+      using fixture = await openSnapshotNode();
+      const root = fixture.path("root");
+      const make = backupOf(fixture, new ManualClock(NOW_SECS - 60));
+      const own = await make("state");
+      const foreign = ["20200101T000000Z-state", "20200102T000000Z-state.partial"].map((name) =>
+        join(root, name),
+      );
+      for (const path of foreign) {
+        cpSync(own.path, path, { recursive: true });
+        chmodSync(path, isRoot ? 0o700 : 0o000);
+      }
+      if (isRoot) for (const path of [root, own.path]) chownSync(path, SERVICE, SERVICE);
+      chmodSync(fixture.path(""), 0o755);
+      chmodSync(fixture.dataDir, 0o777);
+      for (const name of readdirSync(fixture.dataDir)) chmodSync(join(fixture.dataDir, name), 0o666);
+      const user = isRoot ? ["setpriv", `--reuid=${SERVICE}`, `--regid=${SERVICE}`, "--clear-groups"] : [];
+      const settings = ["--data-dir", fixture.dataDir, "--set", "backup.keep=1"];
+      // The program may be in a directory that is closed to other users.
+      const program = fixture.path("svc");
+      cpSync(compiledProgram[0] ?? "", program);
+      const child = Bun.spawn([...user, program, ...settings, "backup", "--state-only", root], {
+        cwd: root,
+        stdout: "ignore",
+        stderr: "pipe",
+      });
+      const errors = (await new Response(child.stderr).text()).split("\n");
+      expect([await child.exited, errors.filter((line) => line.includes("Backups of another user"))]).toEqual(
+        [0, [expect.stringContaining(foreign[0] ?? "")]],
+      );
+      expect(errors.join("\n")).toContain(foreign[1] ?? "");
+      expect(fixture.names("root")).toHaveLength(3);
+      expect(existsSync(own.path)).toBe(false);
+    },
+  );
+});
+
 describe("scheduled backups", () => {
   /** A schedule at 03:15 whose backups are recorded. */
   function startSchedule(fixture: SnapshotNode, clock: ManualClock, ...settings: string[]) {
@@ -195,7 +262,7 @@ describe("scheduled backups", () => {
     await second.schedule.stop();
   });
 
-  test("are made although one has a time to come, from a clock that was wrong", async () => {
+  test("are made although one is dated in the future, from a clock that was wrong", async () => {
     using fixture = await openSnapshotNode();
     const clock = new ManualClock(NOW_SECS + 365 * DAY_SECS);
     await backupOf(fixture, clock)("state");
@@ -239,7 +306,7 @@ describe("scheduled backups", () => {
     await schedule.stop();
   });
 
-  test("end with the node, and leave nothing behind", async () => {
+  test("end with the node, and leave no files", async () => {
     using fixture = await openSnapshotNode();
     const { schedule } = startSchedule(fixture, new ManualClock(NOW_SECS));
     await schedule.stop();

@@ -8,7 +8,7 @@ import { writeMeta } from "../../../src/db/index/meta.ts";
 import { eventsAfter, markAllPublished, publishedSeq } from "../../../src/db/index/outbox.ts";
 import { putPosition } from "../../../src/db/index/positions.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
-import { nonceFloor } from "../../../src/db/state/saved-clock.ts";
+import { nonceFloor } from "../../../src/db/state/state-clock.ts";
 import { COPY_TREATMENT } from "../../../src/node/snapshot/detach-index.ts";
 import { decodeMessage } from "../../../src/protocol/signed-message.ts";
 import { openDataDir } from "../../../src/runtime/data-dir.ts";
@@ -237,7 +237,7 @@ describe("a snapshot is not restored", () => {
     expect([names("b"), readFileSync(path(`b/${file}`), "utf8")]).toEqual([[file], "data"]);
   });
 
-  test("beside PostgreSQL, unless it is the index alone", async () => {
+  test("beside PostgreSQL, unless it is only the index", async () => {
     using fixture = await openSnapshotNode();
     const { create, restore, names } = fixture;
     await create("a");
@@ -367,6 +367,19 @@ test("a restore that was killed between two moves is completed by the next, and 
   expect(names("b")).toEqual(expect.arrayContaining(["index.db", "state.db"]));
   expect(existsSync(path("b/restoring"))).toBe(false);
   expect([indexPath, statePath].map((pathOf) => tablesOf(pathOf(path("b"))))).toEqual(expected);
+  openDataDir(path("b")).release();
+});
+
+test("a restore that was killed before its databases were whole is repeated, and no node starts in the directory with empty ones", async () => {
+  using fixture = await openSnapshotNode();
+  const { create, restore, path, names } = fixture;
+  await create("a");
+  mkdirSync(path("b/restoring"), { recursive: true });
+  writeFileSync(path("b/restoring/index.db"), "half");
+  expect(() => openDataDir(path("b"))).toThrow(`or delete ${path("b/restoring")} to leave the directory`);
+  expect(names("b")).not.toContain("index.db");
+  await restore("a", "b");
+  expect(names("b")).toEqual(expect.arrayContaining(["index.db", "state.db"]));
   openDataDir(path("b")).release();
 });
 

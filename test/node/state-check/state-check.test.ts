@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { indexPath, openIndexWriter } from "../../../src/db/index/database.ts";
-import { LOG_PROPERTIES } from "../../../src/db/index/log-identity.ts";
+import { LOG_PROPERTIES } from "../../../src/db/index/identity.ts";
 import { readMeta, writeMeta } from "../../../src/db/index/meta.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
-import { nonceFloor } from "../../../src/db/state/saved-clock.ts";
+import { nonceFloor } from "../../../src/db/state/state-clock.ts";
 import { checkPostgresState, settlePostgresState } from "../../../src/node/state-check/postgres-check.ts";
 import {
   type RestoredKeys,

@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
-import { COPIED_STATE, type CopiedColumn, type CopiedTable } from "../../../src/node/state-copy/tables.ts";
+import type { ColumnForm } from "../../../src/db/state/table.ts";
+import { COPIED_TABLES, type CopiedTable } from "../../../src/node/state-copy/copied-tables.ts";
 
 const ROWS = 7;
 
@@ -18,7 +19,8 @@ const TEXTS = [
 
 /** A value of a column for a row; keys differ from row to row. */
 function rowValue(
-  { name, form }: CopiedColumn,
+  name: string,
+  form: ColumnForm,
   table: CopiedTable,
   row: number,
 ): string | number | Uint8Array | null {
@@ -53,15 +55,15 @@ function rowValue(
 
 /** Fills every table of a state with rows. */
 export function fillState(sqlite: Database): void {
-  for (const table of COPIED_STATE) {
-    const names = table.columns.map(({ name }) => name);
+  for (const table of COPIED_TABLES) {
+    const names = table.columns.map(([name]) => name);
     const insert = sqlite.prepare(
       `INSERT OR REPLACE INTO ${table.name} (${names}) VALUES (${names.map(() => "?")})`,
     );
     for (let row = 0; row < ROWS; row++)
-      insert.run(...table.columns.map((column) => rowValue(column, table, row)));
+      insert.run(...table.columns.map(([name, { form }]) => rowValue(name, form, table, row)));
     insert.finalize();
-    // Numbers of rows that are gone must not come back.
+    // Numbers of deleted rows must not be used again.
     if (table.sequence) {
       sqlite.run("UPDATE sqlite_sequence SET seq = 1000 WHERE name = ?", [table.name]);
     }
@@ -72,8 +74,8 @@ export function fillState(sqlite: Database): void {
 export function rowsOf(file: string): Map<string, unknown[][]> {
   using sqlite = new Database(file, { readonly: true });
   return new Map(
-    COPIED_STATE.map(({ name, columns, key, cleared = [] }) => {
-      const shown = columns.map((column) => (cleared.includes(column.name) ? "NULL" : column.name));
+    COPIED_TABLES.map(({ name, columns, key, cleared = [] }) => {
+      const shown = columns.map(([column]) => (cleared.includes(column) ? "NULL" : column));
       return [name, sqlite.query(`SELECT ${shown} FROM ${name} ORDER BY ${key}`).values()];
     }),
   );

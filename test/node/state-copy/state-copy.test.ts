@@ -4,10 +4,11 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { PAUSABLE } from "../../../src/cluster/switch-store.ts";
 import { migratePostgres } from "../../../src/db/postgres/migrate.ts";
 import { openState, openStateInMemory, openStateReader, statePath } from "../../../src/db/state/database.ts";
-import { nonceFloor } from "../../../src/db/state/saved-clock.ts";
+import { nonceFloor } from "../../../src/db/state/state-clock.ts";
+import { STATE_TABLES } from "../../../src/node/state/tables.ts";
+import { COPIED_TABLES, type CopiedTable } from "../../../src/node/state-copy/copied-tables.ts";
 import { copyToPostgres } from "../../../src/node/state-copy/copy-to-postgres.ts";
 import { copyToSqlite } from "../../../src/node/state-copy/copy-to-sqlite.ts";
-import { COPIED_STATE, type CopiedTable, OWN_STATE_TABLES } from "../../../src/node/state-copy/tables.ts";
 import { createDatabase } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
 import { tempDir } from "../../support/program.ts";
@@ -44,15 +45,20 @@ async function openFixture() {
   };
 }
 
-describe("the list of copied columns", () => {
+describe("the tables that are copied", () => {
+  const tablesOf = (database: "sqlite" | "postgres") =>
+    STATE_TABLES.filter(({ only }) => only === undefined || only === database)
+      .map(({ name }) => name)
+      .sort();
+
   const listed = (table: CopiedTable, added: boolean) =>
     [
-      ...table.columns.map(({ name }) => name),
-      ...(added ? Object.keys(table.added ?? {}) : []),
+      ...table.columns.map(([name]) => name),
+      ...(added ? Object.keys(table.added) : []),
       ...(added && table.summed ? ["slot"] : []),
     ].sort();
 
-  test("has every table and column of state.db", () => {
+  test("are those of state.db, with every column", () => {
     using db = openStateInMemory();
     const tables = db.sqlite
       .query<{ name: string }, []>(
@@ -60,10 +66,8 @@ describe("the list of copied columns", () => {
       )
       .all()
       .map(({ name }) => name);
-    expect([...COPIED_STATE.map(({ name }) => name), ...OWN_STATE_TABLES.sqlite].sort()).toEqual(
-      tables.sort(),
-    );
-    for (const table of COPIED_STATE) {
+    expect(tablesOf("sqlite")).toEqual(tables.sort());
+    for (const table of COPIED_TABLES) {
       const columns = db.sqlite
         .query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)")
         .all(table.name);
@@ -74,7 +78,7 @@ describe("the list of copied columns", () => {
     }
   });
 
-  test.skipIf(!HAS_POSTGRES)("has every table and column of PostgreSQL", async () => {
+  test.skipIf(!HAS_POSTGRES)("are those of PostgreSQL, with every column", async () => {
     await using postgres = await createDatabase();
     const rows = await postgres.query(
       `SELECT c.table_name AS "table", c.column_name AS "column" FROM information_schema.columns c
@@ -82,10 +86,8 @@ describe("the list of copied columns", () => {
        WHERE c.table_schema = 'svc' AND c.table_name <> '__drizzle_migrations'`,
     );
     const byTable = Map.groupBy(rows, ({ table }) => String(table));
-    expect([...COPIED_STATE.map(({ name }) => name), ...OWN_STATE_TABLES.postgres].sort()).toEqual(
-      [...byTable.keys()].sort(),
-    );
-    for (const table of COPIED_STATE) {
+    expect([...tablesOf("postgres"), "schema_functions"].sort()).toEqual([...byTable.keys()].sort());
+    for (const table of COPIED_TABLES) {
       const columns = (byTable.get(table.name) ?? []).map(({ column }) => String(column)).sort();
       expect([table.name, listed(table, true)]).toEqual([table.name, columns]);
     }
@@ -99,9 +101,9 @@ describe.skipIf(!HAS_POSTGRES)("svc state copy", () => {
     const before = rowsOf(file);
     const there = await copyToPostgres(options);
     expect(there.tables.map(({ table, rows }) => [table, rows])).toEqual(
-      COPIED_STATE.map(({ name }) => [name, before.get(name)?.length ?? -1]),
+      COPIED_TABLES.map(({ name }) => [name, before.get(name)?.length ?? -1]),
     );
-    for (const { name } of COPIED_STATE)
+    for (const { name } of COPIED_TABLES)
       expect(await postgres.rows(name)).toBe(before.get(name)?.length ?? -1);
     const [next] = await postgres
       .query(
@@ -170,7 +172,7 @@ describe.skipIf(!HAS_POSTGRES)("svc state copy", () => {
     const { file, postgres, options } = fixture;
     const dry = { ...options, dryRun: true };
     const report = await copyToPostgres(dry);
-    for (const { name } of COPIED_STATE) expect(await postgres.rows(name)).toBe(0);
+    for (const { name } of COPIED_TABLES) expect(await postgres.rows(name)).toBe(0);
     expect(await copyToPostgres(options)).toEqual(report);
     expect((await copyToSqlite(dry)).tables).toEqual(report.tables);
     expect(existsSync(`${file}.partial`)).toBe(false);
@@ -238,7 +240,7 @@ describe.skipIf(!HAS_POSTGRES)("svc state copy", () => {
     await expect(copyToPostgres(options)).rejects.toThrow(
       "webhooks: the copy differs from the source: 7 rows",
     );
-    for (const { name } of COPIED_STATE) expect(await postgres.rows(name)).toBe(0);
+    for (const { name } of COPIED_TABLES) expect(await postgres.rows(name)).toBe(0);
     openState(file)[Symbol.dispose]();
   }, 60_000);
 });

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openState, openStateWriter, type StateDatabase, statePath } from "../../../src/db/state/database.ts";
-import type { StateCall } from "../../../src/db/state/store-writes.ts";
+import type { StateCall } from "../../../src/db/state/sqlite-state-db.ts";
 import { StateUnavailable } from "../../../src/db/state/unavailable.ts";
 import { connectRpc } from "../../../src/lib/port-rpc.ts";
 import { openWriterOf } from "../../../src/node/state/open-writer.ts";
 import type { StateWriter } from "../../../src/node/state/state-writer.ts";
-import { createStateWriterClient } from "../../../src/node/state/writer-client.ts";
 import {
+  createStateWriterClient,
   type StateRpcClient,
   type StateWriterRpc,
   serveStateWriter,
-} from "../../../src/node/state/writer-rpc.ts";
+} from "../../../src/node/state/writer-client.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { until } from "../../support/manual-time.ts";
 import { tempDir } from "../../support/program.ts";
@@ -79,7 +79,7 @@ describe("the writer", () => {
   test("waits for a lock without blocking its thread, and then runs every call", async () => {
     lock();
     const calls = [1, 2].map((n) => writer.call(spend(n)));
-    // Turns of the event loop go on while the lock is held.
+    // Turns of the event loop continue while the lock is held.
     await until(() => writer.stats().stalledMs > 30);
     expect(writer.stats()).toMatchObject({ waiting: 2, commits: 0 });
     unlock();

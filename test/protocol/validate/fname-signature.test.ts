@@ -5,7 +5,7 @@ import {
   fnameDigest,
   nameServerOf,
   verifyFnameSignature,
-} from "../../../src/protocol/validate/fname-signature.ts";
+} from "../../../src/protocol/validate/username-proof.ts";
 import {
   FarcasterNetwork,
   type UserNameProof,

@@ -1,14 +1,17 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import type { Sweep } from "../../../src/db/state/sweep.ts";
+import type { Sweep } from "../../../src/db/state/state-db.ts";
 import {
   CAMPAIGN_RETENTION_SECS,
   type CampaignRun,
   type CampaignStore,
   type CampaignWork,
   RunLost,
-} from "../../../src/push/store/campaign-store.ts";
-import { BLOCK_FIDS } from "../../../src/push/store/fid-block.ts";
-import type { NotificationLedger, TokenResult } from "../../../src/push/store/notification-ledger.ts";
+} from "../../../src/push/store/campaigns/campaign-store.ts";
+import { BLOCK_FIDS } from "../../../src/push/store/campaigns/ledger-block.ts";
+import type {
+  NotificationLedger,
+  TokenResult,
+} from "../../../src/push/store/campaigns/notification-ledger.ts";
 import { roomBeside, takeCampaign } from "../../support/campaigns.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { SWEEP_MARGIN_SECS } from "../../support/state-stores.ts";
@@ -281,6 +284,7 @@ export function campaignStoresContract(
       const first = await campaigns.take({ running: [], ...limits }, 100);
       expect(ids(first)).toEqual(["a1", "a2", "b1", "c1"]);
       expect(await campaigns.take({ running: first, ...limits }, 100)).toEqual([]);
+      expect(await campaigns.take({ running: first, maxRunning: 3, maxRunningOfApp: 4 }, 100)).toEqual([]);
       const running = first.filter(({ campaignId }) => !["a1", "c1"].includes(campaignId));
       for (const work of first) {
         if (!running.includes(work)) await campaigns.end(work, "completed", 100);

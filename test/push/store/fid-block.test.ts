@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { BLOCK_FIDS, blockOf, FidBlock } from "../../../src/push/store/fid-block.ts";
+import { BLOCK_FIDS, blockOf, FidBlock } from "../../../src/push/store/campaigns/ledger-block.ts";
 
 test("a block contains the fids that were added and not deleted, also after it was stored and read", () => {
   const changes = fc.array(fc.record({ at: fc.nat(BLOCK_FIDS - 1), isAdded: fc.boolean() }), {

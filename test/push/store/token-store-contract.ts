@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { growthOf } from "../../../src/push/store/audience-growth.ts";
+import { growthOf } from "../../../src/push/audience-service.ts";
 import type {
   ChangeLimit,
   ClientTokens,
@@ -10,7 +10,7 @@ import type {
   TokenPosition,
   TokenRecord,
   TokenStore,
-} from "../../../src/push/store/token-store.ts";
+} from "../../../src/push/store/tokens/token-store.ts";
 import { ManualClock } from "../../support/clock.ts";
 
 export interface TokenFixture extends AsyncDisposable {
@@ -238,7 +238,7 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => P
         await report(store, 1, 9152, "notifications_disabled");
         await report(store, 1, 9152, "notifications_disabled");
         await report(store, 2, 9152, "miniapp_added");
-        // The same token again, or another one, is no change of the number.
+        // The same token again, or another one, does not change the number.
         await report(store, 3, 9152, "notifications_enabled", 4);
         at(13);
         await store.deleteMatching([{ appId: "x", fid: 3, clientFid: 9152, token: details(4).token }]);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createUrlGuard } from "../../../src/net/guard.ts";
-import type { TokenImport } from "../../../src/push/store/token-import.ts";
-import type { TokenEvent, TokenStore } from "../../../src/push/store/token-store.ts";
-import { exportTokens } from "../../../src/push/tokens/transfer/export-tokens.ts";
+import type { TokenImport } from "../../../src/push/store/tokens/token-import.ts";
+import type { TokenEvent, TokenStore } from "../../../src/push/store/tokens/token-store.ts";
 import { importTokens } from "../../../src/push/tokens/transfer/import-tokens.ts";
+import { exportTokens } from "../../../src/push/tokens/transfer/token-file.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { APP_ID } from "../../support/send.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { TokenRecord } from "../../../src/push/store/token-store.ts";
-import { listToken, readListedToken } from "../../../src/push/tokens/transfer/listed-token.ts";
+import type { TokenRecord } from "../../../src/push/store/tokens/token-store.ts";
+import { listToken, readListedToken } from "../../../src/push/tokens/transfer/token-file.ts";
 import { namedByMessage } from "../../support/case-name.ts";
 import { expectErr, expectOk } from "../../support/result.ts";
 

@@ -44,12 +44,14 @@ async function start(guard: UrlGuard = publicGuard) {
   const registry = new Registry();
   const apps = localStores(state).apps;
   const tokens = localStores(state).tokens;
+  const clock = new ManualClock(1000);
   await apps.create(app, 25);
   const events = createTokenEvents({
     apps,
     tokens,
     guard,
-    clock: new ManualClock(1000),
+    clock,
+    stateClock: clock,
     log: pino({ level: "trace" }, { write: (line: string) => lines.push(line) }),
     count: registerTokenMetrics({ registry, prefix: "svc_" }, tokens),
   });

@@ -56,6 +56,11 @@ test.each([
   await expect(read(text)).rejects.toThrow(message);
 });
 
+test("reads a token before which 128 KB have none", async () => {
+  const start = '{"notification_tokens":['.padEnd(2 * 64 * 1024);
+  expect(await read(`${start}${JSON.stringify(tokens[0])}]}`)).toEqual(tokens.slice(0, 1));
+});
+
 test("throws for a missing file and names it", async () => {
   await expect(Array.fromAsync(tokensOfFile(`${path}.none`))).rejects.toThrow(`${path}.none cannot be read`);
 });

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 
-// Stands where a rival stands that is about to be refused: it holds the lock file shared for an instant, then lets go.
+// Acts as a rival that is about to be refused: it holds the lock file shared for an instant, then lets go.
 const [path = ""] = process.argv.slice(2);
 const database = new Database(path, { create: true, readwrite: true });
 database.run("BEGIN");

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { saveClock } from "../../../src/db/state/saved-clock.ts";
+import { saveClock } from "../../../src/db/state/state-clock.ts";
 import { openStateFile } from "../../support/state-file.ts";
 import { localStores } from "../../support/state-stores.ts";
 import { sessionStoreContract } from "../session-store-contract.ts";

@@ -1,10 +1,10 @@
 import { auditSweep, createAudit } from "../../../src/audit/audit-store.ts";
-import { createOneTimeNonces, oneTimeNonceSweep } from "../../../src/signers/one-time-nonces.ts";
-import { createSigners } from "../../../src/signers/signer-table.ts";
+import { createOneTimeNonces, oneTimeNonceSweep } from "../../../src/signers/store/one-time-nonces.ts";
+import { createSigners } from "../../../src/signers/store/signer-table.ts";
 import { reuseDatabases } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
 import { stateDbOf } from "../../support/postgres/state-db.ts";
-import { signerStoreContract } from "../signer-store-contract.ts";
+import { SMALL_AUDIT, signerStoreContract } from "../signer-store-contract.ts";
 
 if (HAS_POSTGRES) {
   const openDatabase = reuseDatabases();
@@ -16,6 +16,7 @@ if (HAS_POSTGRES) {
       signers: createSigners(db),
       nonces: createOneTimeNonces(db),
       audit: createAudit(db),
+      smallAudit: createAudit(db, SMALL_AUDIT),
       rows: (table) => database.rows(table),
       sweep: async (name) => (await sweeps.find((sweep) => sweep.name === name)?.step(1_000))?.deleted ?? -1,
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

@@ -5,7 +5,7 @@ import { readPostgresUrl } from "../../../src/config/postgres-url.ts";
 import type { VerifyConnection } from "../../../src/db/postgres/driver.ts";
 import { migratePostgres } from "../../../src/db/postgres/migrate.ts";
 import { openPgPools, type PgPools, type PgSettings } from "../../../src/db/postgres/pools.ts";
-import type { StateNode } from "../../../src/db/state/state-node.ts";
+import type { StateNode } from "../../../src/db/state/state-db.ts";
 import { type PostgresAddress, sharedPostgres } from "./server.ts";
 
 /** An empty state in PostgreSQL, in a database of its own. */

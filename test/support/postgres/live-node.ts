@@ -1,4 +1,4 @@
-import type { StateNode } from "../../../src/db/state/state-node.ts";
+import type { StateNode } from "../../../src/db/state/state-db.ts";
 import type { PostgresDatabase } from "./database.ts";
 
 /** Registers a node whose lease does not end by itself, as `nodes` has it. */

@@ -1,5 +1,5 @@
 import { createSteadyClock } from "../../../src/db/state/state-clock.ts";
-import { createPostgresStores } from "../../../src/node/state/postgres-stores.ts";
+import { createPostgresStores } from "../../../src/node/state/open-postgres.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { type RunningNode, startNode, tempDir } from "../program.ts";
 import { makeChain } from "../upstream/chain.ts";
@@ -45,6 +45,8 @@ export async function startSharedServices(
     async startNode(nodeId, settings = []) {
       const all = [
         `upstream.url=${server.url}`,
+        // The scripted network has no validators.
+        "trust.level=node",
         `state.url=${database.url}`,
         `node.id=${nodeId}`,
         ...settings,

@@ -8,8 +8,8 @@ export interface PostgresProxy extends AsyncDisposable {
   /** Connections since the start. */
   readonly accepted: number;
   /**
-   * Lets a statement reach the server and be committed, and loses its answer: at the next completed command with this tag
-   * (`INSERT 0 1`, `COMMIT`), the connection is cut behind the commit. Resolves when that has happened.
+   * Lets a statement reach the server and be committed, and loses its response: at the next completed command with this tag
+   * (`INSERT 0 1`, `COMMIT`), the connection is cut after the commit. Resolves when that has happened.
    */
   loseAnswer(tag: RegExp): Promise<void>;
   /** Closes all connections and refuses new ones. */

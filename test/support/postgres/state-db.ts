@@ -1,8 +1,7 @@
 import type { PgPools } from "../../../src/db/postgres/pools.ts";
 import { postgresStateDb } from "../../../src/db/postgres/state-db.ts";
 import { createSteadyClock } from "../../../src/db/state/state-clock.ts";
-import type { StateDb } from "../../../src/db/state/state-db.ts";
-import { startSingleNode } from "../../../src/db/state/state-node.ts";
+import { type StateDb, startSingleNode } from "../../../src/db/state/state-db.ts";
 import { type Clock, systemClock } from "../../../src/runtime/clock.ts";
 
 /** The state of a test's database as the stores use it. */

@@ -70,7 +70,7 @@ function confirmation(db: IndexDatabase, shard: number, id: number): string {
   return row ? [row.at, row.events, row.counts, row.hash.toHex()].join() : "without a block";
 }
 
-/** The oneof of an event alone, as the node delivers it; the messages of the chain have no `data`. */
+/** Only the oneof of an event, as the node delivers it; the messages of the chain have no `data`. */
 function bodyHex(event: HubEvent): string {
   const { body } = delivered(event);
   return HubEvent.encode(HubEvent.fromPartial({ body })).finish().toHex();

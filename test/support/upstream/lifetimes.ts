@@ -74,7 +74,7 @@ export class Lifetimes {
   }
 }
 
-/** Lends are replayed on every shard. Those of shard 0 come first. */
+/** Lends are replayed on every shard. Those of shard 0 are first. */
 function isOf(shard: number, message: Message): boolean {
   const { fid, type } = dataOf(message);
   return shard === (type === MessageType.MESSAGE_TYPE_LEND_STORAGE ? 0 : shardOf(fid));

@@ -5,9 +5,9 @@ import type { CallFault, DeliveryFault } from "./faults.ts";
 export type Step =
   /** The network produces blocks, of some shards or of all. */
   | { readonly do: "produce"; readonly ticks: number; readonly shards?: readonly number[] }
-  /** Waits for so many commits, or until the index is complete. */
+  /** Waits for a number of commits, or until the index is complete. */
   | { readonly do: "commits"; readonly count: number }
-  /** Waits for so many calls to the upstream, including polls of shard 0. */
+  /** Waits for a number of calls to the upstream, including polls of shard 0. */
   | { readonly do: "calls"; readonly count: number }
   | { readonly do: "catchUp" }
   /** The follower is killed and restarted; the network produces blocks meanwhile. */
@@ -18,7 +18,7 @@ export type Step =
   | { readonly do: "restartUpstream"; readonly ticksMeanwhile: number }
   /** All streams and calls break, several times. */
   | { readonly do: "storm"; readonly times: number }
-  /** Events older than so many ticks are deleted, and optionally the blocks. */
+  /** Events older than a number of ticks are deleted, and optionally the blocks. */
   | { readonly do: "prune"; readonly keptTicks: number; readonly blocksToo: boolean };
 
 /** A fault of the follower's writer: it fails before the commit, or after it. */

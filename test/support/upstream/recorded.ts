@@ -6,15 +6,15 @@ import {
   type ServerUnaryCall,
   type ServerWritableStream,
   type sendUnaryData,
+  status,
 } from "@grpc/grpc-js";
-import { FrameDecoder } from "../../../src/import/framing.ts";
+import { FrameDecoder } from "../../../src/import/record-file.ts";
 import { blockOfEvent } from "../../../src/protocol/hub-event-id.ts";
 import {
   Block,
   BlocksRequest,
   ShardChunk,
   ShardChunksRequest,
-  ShardChunksResponse,
 } from "../../../src/protocol/wire/generated/block.ts";
 import {
   EventsRequest,
@@ -25,6 +25,7 @@ import {
 } from "../../../src/protocol/wire/generated/hub.ts";
 import { FidsRequest } from "../../../src/protocol/wire/generated/state.ts";
 import { OWN_LOOPBACK } from "../addresses.ts";
+import { vectorList } from "../vectors.ts";
 
 const RECORDED = join(import.meta.dir, "../../api/v1/reference");
 const DATA_SHARDS = [1, 2];
@@ -38,29 +39,27 @@ async function frames(name: string): Promise<Uint8Array[]> {
   return new FrameDecoder(0).push(await recorded(name)).map(({ payload }) => payload);
 }
 
+interface RecordedBlock {
+  readonly number: number;
+  readonly bytes: Uint8Array;
+}
+
 /** The chain of a recorded network. Blocks and events are the bytes that the reference node sent. */
-interface Recording {
-  readonly blocks: readonly { readonly number: number; readonly bytes: Uint8Array }[];
-  readonly chunks: ReadonlyMap<number, readonly ShardChunk[]>;
+export interface Recording {
+  readonly blocks: readonly RecordedBlock[];
+  /** By shard, as `events`. */
+  readonly chunks: ReadonlyMap<number, readonly RecordedBlock[]>;
   readonly events: ReadonlyMap<number, readonly { readonly id: number; readonly bytes: Uint8Array }[]>;
 }
 
-async function readRecording(lastBlock: number): Promise<Recording> {
-  const blocks = (await frames("blocks-of-shard-0.bin")).map((bytes) => ({
-    number: Block.decode(bytes).header?.height?.blockNumber ?? 0,
-    bytes,
-  }));
-  const chunks = new Map<number, ShardChunk[]>();
+/** Reads the recorded chain of the responses of `/v1`. */
+async function readReference(lastBlock: number): Promise<Recording> {
+  const blocks = (await frames("blocks-of-shard-0.bin")).map(blockOf);
+  const chunks = new Map<number, RecordedBlock[]>();
   const events = new Map<number, { id: number; bytes: Uint8Array }[]>();
   for (const shard of DATA_SHARDS) {
-    chunks.set(
-      shard,
-      (await frames(`chunks-of-shard-${shard}.bin`)).map((bytes) => ShardChunk.decode(bytes)),
-    );
-    const all = (await frames(`hub-events-of-shard-${shard}.bin`)).map((bytes) => ({
-      id: HubEvent.decode(bytes).id,
-      bytes,
-    }));
+    chunks.set(shard, (await frames(`chunks-of-shard-${shard}.bin`)).map(chunkOf));
+    const all = (await frames(`hub-events-of-shard-${shard}.bin`)).map(eventOf);
     events.set(
       shard,
       all.filter(({ id }) => blockOfEvent(id) <= lastBlock),
@@ -68,6 +67,27 @@ async function readRecording(lastBlock: number): Promise<Recording> {
   }
   return { blocks, chunks, events };
 }
+
+/** Reads a recorded chain of `test/trust/vectors`. */
+export function recordedChain(folder: string): Recording {
+  const lists = (name: string) =>
+    DATA_SHARDS.map((shard) => [shard, vectorList(`${folder}${name}-${shard}.bin`)] as const);
+  return {
+    blocks: vectorList(`${folder}chain-shard-0.bin`).map(blockOf),
+    chunks: new Map(lists("chain-shard").map(([shard, list]) => [shard, list.map(chunkOf)])),
+    events: new Map(lists("hub-events-shard").map(([shard, list]) => [shard, list.map(eventOf)])),
+  };
+}
+
+const blockOf = (bytes: Uint8Array) => ({
+  number: Block.decode(bytes).header?.height?.blockNumber ?? 0,
+  bytes,
+});
+const chunkOf = (bytes: Uint8Array) => ({
+  number: ShardChunk.decode(bytes).header?.height?.blockNumber ?? 0,
+  bytes,
+});
+const eventOf = (bytes: Uint8Array) => ({ id: HubEvent.decode(bytes).id, bytes });
 
 /** A recorded network over gRPC. It is at genesis, without fids and blocks, until its fids have been listed. */
 export interface RecordedUpstream extends Disposable {
@@ -78,13 +98,27 @@ export interface RecordedUpstream extends Disposable {
 
 /** @param lastBlock the last block that the data shards have. */
 export async function startRecordedUpstream(lastBlock: number): Promise<RecordedUpstream> {
-  const { blocks, chunks, events } = await readRecording(lastBlock);
+  const recording = await readReference(lastBlock);
   const heads = new Map([
-    [0, blocks.at(-1)?.number ?? 0],
+    [0, recording.blocks.at(-1)?.number ?? 0],
     ...DATA_SHARDS.map((shard) => [shard, lastBlock] as const),
   ]);
+  return serveRecording(() => recording, heads);
+}
+
+/**
+ * @param recording returns the chain of now.
+ * @param heads the newest block of each shard. A test may change it.
+ * @param options.hasBlockShard false for a node that numbers its blocks itself: it has one shard, and serves no blocks of shard 0.
+ */
+export async function serveRecording(
+  recording: () => Recording,
+  heads: ReadonlyMap<number, number>,
+  { hasBlockShard = true } = {},
+): Promise<RecordedUpstream> {
+  const isUpTo = (shard: number) => (number: number) => number <= (heads.get(shard) ?? 0);
   let listed = 0;
-  const isGenesis = () => listed < DATA_SHARDS.length;
+  const isGenesis = () => listed < (hasBlockShard ? DATA_SHARDS.length : 1);
   const server = new Server();
   server.addService(
     {
@@ -97,12 +131,14 @@ export async function startRecordedUpstream(lastBlock: number): Promise<Recorded
     },
     {
       getInfo: unary(() => {
-        const shardInfos = [...heads].map(([shardId, head]) => ({
-          shardId,
-          maxHeight: isGenesis() ? 0 : head,
-        }));
+        const shardInfos = [...heads]
+          .filter(([shard]) => hasBlockShard || shard === 1)
+          .map(([shardId, head]) => ({
+            shardId,
+            maxHeight: isGenesis() ? 0 : head,
+          }));
         return GetInfoResponse.encode(
-          GetInfoResponse.fromPartial({ numShards: DATA_SHARDS.length, shardInfos }),
+          GetInfoResponse.fromPartial({ numShards: hasBlockShard ? DATA_SHARDS.length : 1, shardInfos }),
         ).finish();
       }),
       getFids: unary(() => {
@@ -110,8 +146,9 @@ export async function startRecordedUpstream(lastBlock: number): Promise<Recorded
         return new Uint8Array();
       }),
       getEvents: unary(({ shardIndex, startId, stopId, pageSize = 1000 }: EventsRequest) => {
-        const found = (events.get(shardIndex ?? 0) ?? []).filter(
-          ({ id }) => id >= startId && isBelow(id, stopId),
+        const shard = shardIndex ?? 0;
+        const found = (recording().events.get(shard) ?? []).filter(
+          ({ id }) => id >= startId && isBelow(id, stopId) && isUpTo(shard)(blockOfEvent(id)),
         );
         const writer = new BinaryWriter();
         for (const { bytes } of isGenesis() ? [] : found.slice(0, pageSize))
@@ -119,16 +156,18 @@ export async function startRecordedUpstream(lastBlock: number): Promise<Recorded
         return writer.finish();
       }),
       getShardChunks: unary(({ shardId, startBlockNumber, stopBlockNumber }: ShardChunksRequest) => {
-        const shardChunks = (chunks.get(shardId) ?? []).filter(({ header }) => {
-          const number = header?.height?.blockNumber ?? 0;
-          return number >= startBlockNumber && isBelow(number, stopBlockNumber);
-        });
-        return ShardChunksResponse.encode({ shardChunks }).finish();
+        const writer = new BinaryWriter();
+        for (const { number, bytes } of recording().chunks.get(shardId) ?? [])
+          if (number >= startBlockNumber && isBelow(number, stopBlockNumber) && isUpTo(shardId)(number))
+            writer.tag(1, WireType.LengthDelimited).bytes(bytes);
+        return writer.finish();
       }),
       getBlocks(call: ServerWritableStream<BlocksRequest, Uint8Array>) {
+        if (!hasBlockShard) return void call.emit("error", { code: status.UNIMPLEMENTED, details: "" });
         const { startBlockNumber, stopBlockNumber } = call.request;
-        for (const { number, bytes } of isGenesis() ? [] : blocks)
-          if (number >= startBlockNumber && isBelow(number, stopBlockNumber)) call.write(bytes);
+        for (const { number, bytes } of isGenesis() ? [] : recording().blocks)
+          if (number >= startBlockNumber && isBelow(number, stopBlockNumber) && isUpTo(0)(number))
+            call.write(bytes);
         call.end();
       },
       subscribe() {

@@ -1,8 +1,12 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
-import { hmacSha512, signedHeaders, standardSignature } from "../../../src/webhooks/deliver/sign.ts";
-import { verifyDelivery } from "../../../src/webhooks/deliver/verify.ts";
+import {
+  hmacSha512,
+  signedHeaders,
+  standardSignature,
+  verifyDelivery,
+} from "../../../src/webhooks/deliver/sign.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
 
 test("HMAC-SHA512 matches RFC 4231, test cases 1 and 2", () => {

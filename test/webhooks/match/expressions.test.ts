@@ -232,7 +232,7 @@ test("does not charge time above the maximum of program and text", () => {
   expect(subscriber.window.in(subscriber.account.window)).toBeLessThan(0.04);
 });
 
-test("charges the caller of isMatching alone, and all subscribers of a search in equal parts", () => {
+test("charges only the caller of isMatching, and all subscribers of a search in equal parts", () => {
   const { clock, pool, add, subscriberOf } = makePool();
   const [one, other] = [subscriberOf("one"), subscriberOf("other")];
   const { expression } = add("gm", one);

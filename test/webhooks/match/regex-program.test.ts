@@ -86,7 +86,7 @@ test.each([
 });
 
 test.each([undefined, null, 1, [["a"]], "\ud800", "a\0b", "a".repeat(1001)])(
-  "%p is no text for one",
+  "%p is not a text for one",
   (regex) => {
     expectErr(read(regex));
   },

@@ -51,7 +51,7 @@ test("of a thousand previews at once a few wait for their turn, one for each fid
   expect((await preview(1_000)).ok).toBe(true);
 });
 
-test("a preview whose turn comes too late is refused, and one that fails gives its turn to the next", async () => {
+test("a preview whose turn is too late is refused, and one that fails gives its turn to the next", async () => {
   const calls: PromiseWithResolvers<void>[] = [];
   const working = startMatching();
   const matching: MatchClient = {

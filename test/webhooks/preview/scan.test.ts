@@ -157,7 +157,7 @@ describe("a preview", () => {
     expect(looks.slice(0, 3)).toEqual([0, 1, 2]);
   });
 
-  test("stops over its budget, and leaves nothing behind at the matcher", async () => {
+  test("stops over its budget, and leaves nothing at the matcher", async () => {
     let nowMs = 0;
     // Each look at the clock costs a second.
     const matching = startMatching({ minuteMs: 0.05, eventMs: 0.05 }, () => (nowMs += 1_000));

@@ -6,8 +6,8 @@ import type { MessageRef, RelayedOp } from "../../../src/ingest/relay.ts";
 import { slotOf } from "../../../src/protocol/merge-rules.ts";
 import { decodeMessage } from "../../../src/protocol/signed-message.ts";
 import { UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
-import type { OutboxClient } from "../../../src/webhooks/publish/outbox-client.ts";
 import {
+  type OutboxClient,
   type Publisher,
   type PublisherDeps,
   startPublisher,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { messageIdOf } from "../../../src/webhooks/store/message-id.ts";
+import { messageIdOf } from "../../../src/webhooks/store/queue-events.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
 import {
   describeDeliveries,

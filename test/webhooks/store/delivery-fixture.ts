@@ -1,5 +1,5 @@
 import { afterEach, describe } from "bun:test";
-import type { Sweep } from "../../../src/db/state/sweep.ts";
+import type { Sweep } from "../../../src/db/state/state-db.ts";
 import type { DeliveryLog, LoggedDelivery } from "../../../src/webhooks/store/delivery-log.ts";
 import type { DeliveryPublications, QueuedEvent } from "../../../src/webhooks/store/delivery-publications.ts";
 import type {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { messageIdOf } from "../../../src/webhooks/store/message-id.ts";
+import { messageIdOf } from "../../../src/webhooks/store/queue-events.ts";
 import { describeDeliveries, MAX_QUEUED, NOW, type OpenDeliveries } from "./delivery-fixture.ts";
 
 export function publicationsContract(name: string, open: OpenDeliveries): void {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { CallLimit } from "../../../src/webhooks/store/delivery-queue.ts";
-import { messageIdOf } from "../../../src/webhooks/store/message-id.ts";
+import { messageIdOf } from "../../../src/webhooks/store/queue-events.ts";
 import {
   describeDeliveries,
   MAX_QUEUED,

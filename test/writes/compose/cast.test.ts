@@ -56,7 +56,7 @@ describe("text", () => {
     expect(refusalOf({ text: "a\ud800" })).toContain("badRequest: text");
   });
 
-  test("a cast of nothing is refused, one of a mention or an embed alone is not", () => {
+  test("a cast of nothing is refused, one of only a mention or an embed is not", () => {
     expect(refusalOf({})).toContain("needs text or embeds");
     expect(refusalOf({ text: "", embeds: [] })).toContain("needs text or embeds");
     expect(bodyOf({ text: "@alice" })).toMatchObject({ text: "", mentions: [1], mentionsPositions: [0] });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { insertMentionNames } from "../../../src/read/present/mentions.ts";
+import { insertMentionNames } from "../../../src/read/present/cast-parts.ts";
 import { cutMentions, type MentionLookups } from "../../../src/writes/compose/mentions.ts";
 
 const fids = new Map([
@@ -71,7 +71,7 @@ describe("mentions are cut out of a text", () => {
     expect(cutMentions(text, lookups)).toEqual({ text, mentions: [], mentionsPositions: [] });
   });
 
-  test("a name behind a URL is a mention again", () => {
+  test("a name after a URL is a mention again", () => {
     expect(mentionsOf("https://x/@bob @alice")).toEqual([1]);
   });
 

@@ -106,7 +106,7 @@ describe("verifications", () => {
     expect(result.ok ? "" : result.error.message).toStartWith(name);
   });
 
-  test("a removal needs the address alone", () => {
+  test("a removal needs only the address", () => {
     expect(composeVerificationRemove({ address: ADDRESS }).ok).toBe(true);
     expect(composeVerificationRemove({}).ok).toBe(false);
   });

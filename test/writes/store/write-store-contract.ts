@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { AuditStore } from "../../../src/audit/audit-store.ts";
-import type { StateNode } from "../../../src/db/state/state-node.ts";
-import type { Sweep } from "../../../src/db/state/sweep.ts";
+import type { StateNode, Sweep } from "../../../src/db/state/state-db.ts";
 import type { MessageOutcome } from "../../../src/writes/outcome.ts";
+import { CALL_RETENTION_SECS } from "../../../src/writes/store/write-calls.ts";
+import { CLOCK_RETENTION_SECS } from "../../../src/writes/store/write-clocks.ts";
 import {
   type BeginResult,
-  CALL_RETENTION_SECS,
-  CLOCK_RETENTION_SECS,
   LEASE_MS,
   type Lease,
   type NewWrite,
@@ -272,7 +271,7 @@ export function writeStoreContract(name: string, openFixture: () => Promise<Fixt
       const [last] = await store.claim(10);
       expect(last).toMatchObject({ accepted: true, attempts: 2 });
       if (last) await store.settle(write.request, settled([last], { kind: "merged" }));
-      // The answer of the call stays what it was.
+      // The response of the call stays what it was.
       expect(await store.findCall(keyOf("a"))).toMatchObject({
         isDone: true,
         outcomes: [{ state: "queued" }],

@@ -1,23 +1,70 @@
+import type { components, paths } from "../../../../client/src/api.generated.ts";
 import { apiPrefix } from "../page-config.ts";
+
+/** The objects of the native API, as its document describes them. Times are unix seconds. */
+export type Schemas = components["schemas"];
+export type User = Schemas["User"];
+export type Cast = Schemas["Cast"];
+export type Channel = Schemas["Channel"];
+
+interface Verbs {
+  readonly GET: "get";
+  readonly POST: "post";
+  readonly PUT: "put";
+  readonly DELETE: "delete";
+}
+type Method = keyof Verbs;
+type PathWith<M extends Method> = {
+  [P in keyof paths]: paths[P] extends { [V in Verbs[M]]: { responses: unknown } }
+    ? P extends `/v2/svc${infer Path}`
+      ? Path
+      : never
+    : never;
+}[keyof paths];
+
+/** An operation of the native API by method and path, as in `PUT /api_key`. */
+export type Route = { [M in Method]: `${M} ${PathWith<M>}` }[Method];
+
+type Operation<R> = R extends `${infer M extends Method} ${infer Path}`
+  ? `/v2/svc${Path}` extends infer P extends keyof paths
+    ? paths[P] extends { [V in Verbs[M]]: infer O }
+      ? O
+      : never
+    : never
+  : never;
+type Json<C> = C extends { content: { "application/json": infer Body } } ? Body : never;
+
+/** The body of an operation's response. */
+export type ResponseOf<R> =
+  Operation<R> extends { responses: infer All } ? Json<All[keyof All & (200 | 201 | 202)]> : never;
+/** The body of an operation's request. */
+export type BodyOf<R> = Operation<R> extends { requestBody?: infer Body } ? Json<Body> : never;
+/** The parameters of an operation's query. */
+export type QueryOf<R> =
+  Operation<R> extends { parameters: { query?: infer Query } }
+    ? { readonly [Name in keyof NonNullable<Query>]?: CallParams[string] }
+    : never;
 
 export type CallParams = Readonly<
   Record<string, string | number | boolean | readonly (string | number)[] | undefined>
 >;
 
-/** A request that a view makes, as the page shows it to be copied. */
-export interface Call {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+/** A request that a view makes, as the page shows it to be copied. `T` is the body of the response. */
+export interface Call<T = unknown> {
+  readonly method: Method;
   /** Path with query, of this origin: `/v2/svc/feed/trending?limit=3`. */
   readonly path: string;
   readonly body?: unknown;
-  /** Of a signed operation: its name, as in the header of the request. */
-  readonly op?: string;
-  /** Of a signed operation: the arguments of the `svc` command that does the same. */
-  readonly cli?: string;
+  /** Set for a signed operation: its name, as in the header of the request. */
+  readonly op?: string | undefined;
+  /** Set for a signed operation: the arguments of the `svc` command that does the same. */
+  readonly cli?: string | undefined;
   /** What that command reads from its standard input, as JSON. */
   readonly cliInput?: unknown;
   /** The response never ends: events as they happen. */
   readonly isStream?: boolean;
+  /** For the compiler; never set. */
+  readonly response?: T;
 }
 
 /** The query of a request, without undefined values; lists are separated by commas. */
@@ -30,12 +77,15 @@ export function queryString(params: CallParams): string {
 }
 
 /** A GET of the native API: `get("/user", { fid: 3 })`. */
-export function get(path: string, params: CallParams = {}): Call {
+export function get<P extends PathWith<"GET">>(
+  path: P,
+  params: QueryOf<`GET ${P}`> & CallParams = {} as QueryOf<`GET ${P}`> & CallParams,
+): Call<ResponseOf<`GET ${P}`>> {
   return { method: "GET", path: `${apiPrefix}${path}${queryString(params)}` };
 }
 
 /** The same call for another page of a list. */
-export function atCursor(call: Call, cursor: string): Call {
+export function atCursor<T>(call: Call<T>, cursor: string): Call<T> {
   const [path = "", query = ""] = call.path.split("?");
   const params = new URLSearchParams(query);
   params.set("cursor", cursor);

@@ -20,11 +20,21 @@ export interface Pages<T> {
   refresh(): void;
 }
 
+/** A page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
   /** The cursor of the next page. */
   readonly next: string | null | undefined;
 }
+
+/** Takes a page of a list apart, whose items are in the member `name` of the response. */
+export const listOf =
+  <Name extends string>(name: Name) =>
+  <T>(
+    body: { readonly [N in Name]: readonly T[] } & {
+      readonly next?: { readonly cursor: string | null } | undefined;
+    },
+  ): Page<T> => ({ items: body[name], next: body.next?.cursor });
 
 /** Lists that no component shows stay in memory up to this number: the way back finds them as long as they were. */
 const MAX_KEPT = 20;
@@ -41,7 +51,7 @@ export function refreshLists(): void {
 }
 
 class PagedList<T> implements Pages<T> {
-  readonly #call: Call;
+  readonly #call: Call<never>;
   readonly #read: (body: never) => Page<T>;
   readonly #send: typeof request;
   readonly #items = signal<readonly T[] | undefined>(undefined);
@@ -52,7 +62,7 @@ class PagedList<T> implements Pages<T> {
   #abort: AbortController | undefined;
   loadedAtMs = 0;
 
-  constructor(call: Call, read: (body: never) => Page<T>, send: typeof request) {
+  constructor(call: Call<never>, read: (body: never) => Page<T>, send: typeof request) {
     this.#call = call;
     this.#read = read;
     this.#send = send;
@@ -105,12 +115,12 @@ class PagedList<T> implements Pages<T> {
     this.#loading.value = false;
   }
 
-  async #load(call: Call, before: readonly T[]): Promise<void> {
+  async #load(call: Call<never>, before: readonly T[]): Promise<void> {
     const abort = new AbortController();
     this.#abort = abort;
     this.#loading.value = true;
     try {
-      const { items, next } = this.#read(await this.#send<never>(call, { signal: abort.signal }));
+      const { items, next } = this.#read(await this.#send(call, { signal: abort.signal }));
       if (this.#abort !== abort) return;
       if (before.length === 0) {
         this.loadedAtMs = Date.now();
@@ -135,9 +145,9 @@ class PagedList<T> implements Pages<T> {
 
 const lists = new Map<string, PagedList<unknown>>();
 
-function listOf<T>(
+function sharedList<T>(
   key: string,
-  call: Call,
+  call: Call<never>,
   read: (body: never) => Page<T>,
   send: typeof request,
 ): PagedList<T> {
@@ -170,15 +180,15 @@ export interface PagesOptions {
 }
 
 /** The list of `call`, whose pages `read` takes apart. A list that was loaded before is shown as it was. */
-export function usePages<T>(
-  call: Call | undefined,
-  // biome-ignore lint/suspicious/noExplicitAny: a response of the API; its type is the caller's to state
-  read: (body: any) => Page<T>,
+export function usePages<Body, T>(
+  call: Call<Body> | undefined,
+  read: (body: Body) => Page<T>,
   { send = request, scope = "", everyMs }: PagesOptions = {},
 ): Pages<T> {
   const credential = apiKey.value;
   const key = call && `${scope} ${call.op ?? ""} ${call.path}`;
-  const list = useMemo(() => call && key && listOf<T>(key, call, read, send), [key]) || undefined;
+  const list =
+    useMemo(() => call && key && sharedList<T>(key, call as Call<never>, read, send), [key]) || undefined;
   useEffect(() => {
     if (!list) return;
     shown.add(list as PagedList<unknown>);
@@ -190,4 +200,71 @@ export function usePages<T>(
   }, [list, credential]);
   useEffect(() => (everyMs === undefined ? undefined : list?.poll(everyMs)), [list, everyMs]);
   return list ?? (NOTHING as Pages<T>);
+}
+
+const EVERY_MS = 60_000;
+
+/** What has come to a list since it was loaded. The rows stay where they are until the visitor asks for it. */
+export interface Newer {
+  readonly count: number;
+  /** Whether the node has not said for two intervals what is new. */
+  readonly isStale: boolean;
+  /** Loads the list again. */
+  show(): void;
+}
+
+/** Returns how many of the items that the first page would have now are not in the list. */
+function countNewer<T>(
+  shown: readonly T[],
+  first: readonly T[],
+  keyOf: (item: T) => string | number,
+): number {
+  const known = new Set(shown.map(keyOf));
+  return first.filter((item) => !known.has(keyOf(item))).length;
+}
+
+/** Asks for the first page of a list each minute while the tab is shown, and counts what is new in it. */
+export function useNewer<Body, T>(
+  call: Call<Body> | undefined,
+  read: (body: Body) => Page<T>,
+  pages: Pick<Pages<T>, "items" | "loading" | "loadedAtMs" | "refresh">,
+  keyOf: (item: T) => string | number,
+): Newer {
+  const count = useMemo(() => signal(0), [pages]);
+  const isLate = useMemo(() => signal(false), [pages]);
+  useEffect(() => {
+    if (!call) return;
+    const abort = new AbortController();
+    const check = async () => {
+      if (!pages.items || pages.loading) return;
+      const { items } = read(await request(call, { signal: abort.signal }));
+      if (!abort.signal.aborted) count.value = countNewer(pages.items ?? [], items, keyOf);
+    };
+    const polling = startPolling(check, {
+      everyMs: EVERY_MS,
+      maxMs: EVERY_MS,
+      isVisible,
+      // A list of an earlier visit is shown as it was.
+      waitsFirst: !pages.items || Date.now() - pages.loadedAtMs <= EVERY_MS,
+      onLate(late) {
+        isLate.value = late;
+      },
+    });
+    return () => {
+      polling.stop();
+      abort.abort();
+    };
+  }, [pages, call?.path]);
+  return {
+    get count() {
+      return count.value;
+    },
+    get isStale() {
+      return isLate.value;
+    },
+    show() {
+      count.value = 0;
+      pages.refresh();
+    },
+  };
 }

@@ -19,7 +19,7 @@ export interface PollingOptions {
   /** The longest wait after failures. */
   readonly maxMs: number;
   readonly isVisible: ReadonlySignal<boolean>;
-  /** Whether another caller has just asked: then the first call comes one wait later. */
+  /** Whether another caller has just asked: then the first call is one wait later. */
   readonly waitsFirst?: boolean;
   /** Gets the time of the next call, in ms of `time`. */
   readonly onWait?: (nextAtMs: number) => void;

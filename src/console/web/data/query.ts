@@ -1,6 +1,7 @@
 import { batch, type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import type { Call } from "./call.ts";
+import type { Pulse } from "../../pulse/pulse.ts";
+import { type Call, get, type User } from "./call.ts";
 import { startPolling } from "./polling.ts";
 import { apiKey, RequestFailure, request } from "./request.ts";
 import { isVisible } from "./visibility.ts";
@@ -19,7 +20,7 @@ export interface Query<T> {
 }
 
 export interface QueryOptions {
-  /** Asks again so many ms after each answer while the tab is shown, later after failures. */
+  /** Asks again this many ms after each response while the tab is shown, later after failures. */
   readonly everyMs?: number | undefined;
   /** Whose response it is, where the same call has different ones. */
   readonly scope?: string | undefined;
@@ -33,7 +34,7 @@ const MAX_KEPT = 60;
 const MAX_FAILED_MS = 10_000;
 
 class Entry<T> implements Query<T> {
-  readonly #call: Call;
+  readonly #call: Call<T>;
   readonly #send: typeof request;
   readonly #data: Signal<T | undefined> = signal(undefined);
   readonly #error = signal<RequestFailure | undefined>(undefined);
@@ -44,7 +45,7 @@ class Entry<T> implements Query<T> {
   #users = 0;
   loadedAtMs = 0;
 
-  constructor(call: Call, send: typeof request) {
+  constructor(call: Call<T>, send: typeof request) {
     this.#call = call;
     this.#send = send;
   }
@@ -82,7 +83,7 @@ class Entry<T> implements Query<T> {
     this.#abort = abort;
     this.#loading.value = true;
     try {
-      const data = await this.#send<T>(this.#call, { signal: abort.signal });
+      const data = await this.#send(this.#call, { signal: abort.signal });
       this.#settle(abort, data, undefined);
     } catch (cause) {
       if (abort.signal.aborted) return;
@@ -140,7 +141,7 @@ function toFailure(cause: unknown): RequestFailure {
 const shown = new Set<{ refresh(): void }>();
 const entries = new Map<string, Entry<unknown>>();
 
-function entryOf<T>(key: string, call: Call, send: typeof request): Entry<T> {
+function entryOf<T>(key: string, call: Call<T>, send: typeof request): Entry<T> {
   const known = entries.get(key);
   const entry = known ?? new Entry<unknown>(call, send);
   // The order of the map is that of use: the first one is the oldest.
@@ -183,7 +184,7 @@ const NOTHING: Query<never> = {
  * The response to `call`, shared by all components that make the same one: asked for when the first appears, aborted when the last
  * leaves. Without a call there is nothing to ask.
  */
-export function useQuery<T>(call: Call | undefined, options: QueryOptions = {}): Query<T> {
+export function useQuery<T>(call: Call<T> | undefined, options: QueryOptions = {}): Query<T> {
   const { everyMs, send = request, scope = "" } = options;
   const key =
     call && `${scope} ${call.op ?? ""} ${call.method} ${call.path} ${JSON.stringify(call.body) ?? ""}`;
@@ -204,3 +205,22 @@ export function useQuery<T>(call: Call | undefined, options: QueryOptions = {}):
   }, [entry, everyMs, credential]);
   return entry ?? (NOTHING as Query<T>);
 }
+
+/** What one request asks for at most. */
+const MAX_PEOPLE = 100;
+
+/** The users of some fids, by fid; those that the node does not have are left out. */
+export function usePeople(fids: readonly number[]): ReadonlyMap<number, User> {
+  const wanted = [...new Set(fids)].sort((a, b) => a - b).slice(0, MAX_PEOPLE);
+  const call = wanted.length === 0 ? undefined : get("/user/bulk", { fids: wanted });
+  const users = useQuery(call).data?.users;
+  return useMemo(() => new Map(users?.map((user) => [user.fid, user])), [users]);
+}
+
+export type { Pulse };
+
+const EVERY_MS = 5000;
+
+/** The state of the node, asked for every 5 seconds while the tab is shown. */
+export const usePulse = (): Query<Pulse> =>
+  useQuery({ method: "GET", path: "/console/api/pulse" }, { everyMs: EVERY_MS });

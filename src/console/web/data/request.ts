@@ -1,13 +1,14 @@
 import { signal } from "@preact/signals";
+import * as msg from "../text/en/common.ts";
 import type { Call } from "./call.ts";
 
-/** An API key that the visitor has pasted; in memory alone. A node with `http.anonymous = false` asks for one. */
+/** An API key that the visitor has pasted; in memory only. A node with `http.anonymous = false` asks for one. */
 export const apiKey = signal<string | undefined>(undefined);
 
 /** Set when the node refuses a read without a key (`http.anonymous = false`). */
 export const isApiKeyWanted = signal(false);
 
-/** A request that did not succeed. Status 0: the node did not answer. */
+/** A request that did not succeed. Status 0: the node did not respond. */
 export class RequestFailure extends Error {
   override readonly name = "RequestFailure";
   readonly status: number;
@@ -37,7 +38,7 @@ export async function readFailure(response: Response): Promise<RequestFailure> {
   const retryAfterSecs = Number(response.headers.get("retry-after") ?? Number.NaN);
   return new RequestFailure({
     status: response.status,
-    message: typeof body.message === "string" ? body.message : `the node answered ${response.status}`,
+    message: typeof body.message === "string" ? body.message : msg.theNodeRespondedWith(response.status),
     code: response.headers.get("x-error-code") ?? undefined,
     requestId: response.headers.get("x-request-id") ?? undefined,
     retryAfterMs: Number.isFinite(retryAfterSecs) ? retryAfterSecs * 1000 : undefined,
@@ -85,15 +86,15 @@ export async function callNode<T>(
     throw new RequestFailure({
       status: 0,
       message: !isLate
-        ? "the node cannot be reached"
+        ? msg.theNodeCannotBeReached
         : (init.method ?? "GET") === "GET"
-          ? `the node did not respond within ${limitMs / 1000} s`
-          : `the node did not respond within ${limitMs / 1000} s. It may still have done it: look before you try again`,
+          ? msg.theNodeDidNotRespondWithin(limitMs / 1000)
+          : msg.theNodeDidNotTryAgain(limitMs / 1000),
     });
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", leave);
-    // Of a response that was not read to its end.
+    // Ends a response that was not read to its end.
     abort.abort();
   }
 }
@@ -109,7 +110,7 @@ export interface RequestOptions {
 const wantsApiKey = ({ op, path }: Call) => op === undefined && !path.startsWith("/console/");
 
 /** Makes the request and returns its decoded body. Throws `RequestFailure`, or the reason of an abort. */
-export function request<T>(call: Call, options: RequestOptions = {}): Promise<T> {
+export function request<T>(call: Call<T>, options: RequestOptions = {}): Promise<T> {
   const body = options.rawBody ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
   const headers: Record<string, string> = { accept: "application/json", ...options.headers };
   if (body !== undefined) headers["content-type"] = "application/json";
@@ -127,7 +128,7 @@ export function request<T>(call: Call, options: RequestOptions = {}): Promise<T>
     try {
       return JSON.parse(text) as T;
     } catch {
-      throw new RequestFailure({ status: response.status, message: "the response is not complete" });
+      throw new RequestFailure({ status: response.status, message: msg.theResponseIsNotComplete });
     }
   });
 }

@@ -1,5 +1,4 @@
 import type { Call } from "./call.ts";
-import { sdkMethods } from "./sdk-methods.ts";
 
 /** What a snippet names of the node. */
 export interface Site {
@@ -9,9 +8,11 @@ export interface Site {
   readonly service: string;
   /** Name of the EIP-712 domain of signed operations. */
   readonly domain: string;
-  /** Of the headers of signed operations, as in `X-Svc-`. */
+  /** The prefix of the headers of signed operations, as in `X-Svc-`. */
   readonly headerPrefix: string;
-  /** Whether the API is read with an API key alone (`http.anonymous = false`). Snippets take it from `$SECRET`. */
+  /** Who signs; left open as `$FID` where that is not known. */
+  readonly fid?: number | undefined;
+  /** Whether the API is read with an API key only (`http.anonymous = false`). Snippets take it from `$SECRET`. */
   readonly needsApiKey: boolean;
 }
 
@@ -39,7 +40,7 @@ export function snippetsOf(call: Call, site: Site): readonly { language: Snippet
 export const shellQuote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The start of a command that reads JSON from its standard input; empty without any. */
-export const pipedJson = (value: unknown) =>
+const pipedJson = (value: unknown) =>
   value === undefined ? "" : `printf %s ${shellQuote(JSON.stringify(value))} | `;
 
 /** What is not below `/v2/` belongs to the page and takes no key. */
@@ -72,16 +73,18 @@ function typeScript(call: Call, site: Site): string {
   return `${fetched}const body = await response.json();`;
 }
 
-/** Whose fid and key sign is left open: `$FID`, and the file with the custody key. */
-const SIGNER = "--fid $FID --key-file custody.key";
+/** The key is in a file of the reader's. */
+const signerOf = ({ fid }: Site) => `--fid ${fid ?? "$FID"} --key-file custody.key`;
 
-function svcCommand(cli: string, input: unknown, { service, origin }: Site): string {
-  return `${pipedJson(input)}${service} ${cli} \\\n  --url ${shellQuote(origin)} ${SIGNER}`;
+function svcCommand(cli: string, input: unknown, site: Site): string {
+  const { service, origin } = site;
+  return `${pipedJson(input)}${service} ${cli} \\\n  --url ${shellQuote(origin)} ${signerOf(site)}`;
 }
 
 /** `svc sign` makes the headers, which are good for one request. */
-function signedCurl(call: Call, op: string, { service, origin }: Site): string {
-  const sign = `${service} sign --op ${op} ${SIGNER}`;
+function signedCurl(call: Call, op: string, site: Site): string {
+  const { service, origin } = site;
+  const sign = `${service} sign --op ${op} ${signerOf(site)}`;
   const usual = call.body === undefined ? "GET" : "POST";
   const method = call.method === usual ? "" : `-X ${call.method} `;
   const send = `| curl -H @- ${method}${shellQuote(`${origin}${call.path}`)}`;
@@ -151,3 +154,74 @@ function sdkSnippet(call: Call, site: Site): string | undefined {
 const client = new NeynarAPIClient(new Configuration(${config}));
 const body = await client.${method.name}(${JSON.stringify(params)});`;
 }
+
+/** Names and values of a query. */
+type Query = Readonly<Record<string, string>>;
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** A method of the hosted API's SDK that asks for what a native route has. */
+interface SdkMethod {
+  /** Path below `/v2/<service>`. */
+  readonly route: string;
+  readonly name: string;
+  /** The arguments of the method for a query of the route; undefined where the method cannot ask the same. */
+  readonly params: (query: Query) => Arguments | undefined;
+}
+
+const NUMBERS = new Set(["fid", "limit", "reply_depth"]);
+const LISTS = new Set(["types", "channel_ids", "addresses"]);
+const NUMBER_LISTS = new Set(["fids"]);
+
+const camel = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function argument(name: string, value: string): unknown {
+  if (NUMBERS.has(name)) return Number(value);
+  if (NUMBER_LISTS.has(name)) return value.split(",").map(Number);
+  return LISTS.has(name) ? value.split(",") : value;
+}
+
+/** The SDK names the parameters of the query in camelCase. */
+const same = (query: Query): Arguments =>
+  Object.fromEntries(Object.entries(query).map(([name, value]) => [camel(name), argument(name, value)]));
+
+/** As `same`, with arguments that make the hosted API respond as the native one does by default. */
+const withDefaults =
+  (defaults: Arguments) =>
+  (query: Query): Arguments => ({ ...defaults, ...same(query) });
+
+const METHODS: readonly (readonly [route: string, name: string, params?: SdkMethod["params"]])[] = [
+  ["/user", "fetchBulkUsers", ({ fid }) => ({ fids: [Number(fid)] })],
+  ["/user/bulk", "fetchBulkUsers"],
+  ["/user/by-username", "lookupUserByUsername"],
+  ["/user/custody-address", "lookupUserByCustodyAddress"],
+  ["/user/bulk-by-address", "fetchBulkUsersByEthOrSolAddress"],
+  ["/user/search", "searchUser"],
+  ["/user/followers", "fetchUserFollowers"],
+  ["/user/following", "fetchUserFollowing"],
+  ["/user/best_friends", "fetchUserReciprocalFollowers"],
+  ["/channel/user-active", "fetchUsersActiveChannels"],
+  ["/user/storage-usage", "lookupUserStorageUsage"],
+  ["/user/storage-allocations", "lookupUserStorageAllocations"],
+  ["/feed/trending", "fetchTrendingFeed"],
+  ["/feed/user/casts", "fetchCastsForUser"],
+  ["/feed/user/replies_and_recasts", "fetchRepliesAndRecastsForUser", withDefaults({ filter: "replies" })],
+  ["/feed/user/popular", "fetchPopularCastsByUser"],
+  ["/feed/channels", "fetchFeedByChannelIds", withDefaults({ withReplies: true })],
+  ["/cast", "lookupCastByHashOrUrl", withDefaults({ type: "hash" })],
+  ["/cast/conversation", "lookupCastConversation"],
+  ["/cast/quotes", "fetchCastQuotes", withDefaults({ type: "hash" })],
+  ["/cast/search", "searchCasts"],
+  ["/reaction/cast", "fetchCastReactions"],
+  ["/reaction/user", "fetchUserReactions"],
+  ["/channel", "lookupChannel"],
+  ["/channel/all", "fetchAllChannels"],
+  ["/channel/search", "searchChannels"],
+  ["/channel/members", "fetchChannelMembers"],
+  ["/channel/trending", "fetchTrendingChannels"],
+];
+
+const sdkMethods: readonly SdkMethod[] = METHODS.map(([route, name, params = same]) => ({
+  route,
+  name,
+  params,
+}));

@@ -7,7 +7,7 @@ document.addEventListener("visibilitychange", () => {
 });
 
 /** Calls `run` each `everyMs` while the tab is shown, and at once when it is shown again after a longer time. Returns the stop. */
-export function whileVisible(everyMs: number, run: () => void): () => void {
+function whileVisible(everyMs: number, run: () => void): () => void {
   let lastAt = performance.now();
   const call = () => {
     lastAt = performance.now();
@@ -20,3 +20,11 @@ export function whileVisible(everyMs: number, run: () => void): () => void {
     return () => clearInterval(timer);
   });
 }
+
+const TICK_MS = 5000;
+
+/** The time that ages on the page refer to, in ms; moves while the tab is shown. */
+export const nowMs = signal(Date.now());
+whileVisible(TICK_MS, () => {
+  nowMs.value = Date.now();
+});

@@ -1,8 +1,42 @@
 import { useState } from "preact/hooks";
-import { plural } from "../data/format.ts";
-import { RequestFailure, request } from "../data/request.ts";
+import { request } from "../data/request.ts";
+import { nowMs } from "../data/visibility.ts";
+import { Icon } from "../icons.tsx";
 import { pageConfig } from "../page-config.ts";
-import { FailureBox } from "../parts/failure-box.tsx";
+import { ActionButton, Outcome, useAction } from "../parts/action.tsx";
+import * as msg from "../text/en/common.ts";
+
+const SECONDS = 15;
+const PER_SECOND = 3;
+
+/**
+ * Has the people of the demo network cast, like and follow for a while; the network is idle otherwise. Absent on a node without a demo
+ * network.
+ */
+export function GenerateActivity() {
+  const [endsAt, setEndsAt] = useState(0);
+  const action = useAction();
+  if (!pageConfig.demo) return null;
+  const left = Math.ceil(endsAt - nowMs.value / 1000);
+  const start = () =>
+    action.run(async () => {
+      const body = { seconds: SECONDS, per_second: PER_SECOND };
+      const call = { method: "POST", path: "/console/demo/pulse", body } as const;
+      if (left <= 0) setEndsAt((await request<{ ends_at: number }>(call)).ends_at);
+      return undefined;
+    });
+  return (
+    <span class="row wrap">
+      <button type="button" class="btn" aria-disabled={left > 0} onClick={start}>
+        <Icon name="play" size={14} />
+        {msg.generateActivity}
+      </button>
+      <output class="s dim">
+        {action.failure?.message ?? (left > 0 ? msg.peopleCastLikeAndFollowFor(left) : "")}
+      </output>
+    </span>
+  );
+}
 
 interface Added {
   readonly added: number;
@@ -15,44 +49,33 @@ interface Added {
  */
 export function AddDemoPeople({ appId, onAdded }: { appId: string; onAdded?: () => void }) {
   const [result, setResult] = useState<Added>();
-  const [failure, setFailure] = useState<RequestFailure>();
-  const [isBusy, setBusy] = useState(false);
+  const action = useAction();
   if (!pageConfig.demo) return null;
-  async function add(people: number) {
-    if (isBusy) return;
-    setBusy(true);
-    setFailure(undefined);
-    try {
+  const add = (people: number) =>
+    action.run(async () => {
       const body = { app_id: appId, people };
       setResult(await request<Added>({ method: "POST", path: "/console/demo/add-app", body }));
       onAdded?.();
-    } catch (cause) {
-      if (!(cause instanceof RequestFailure)) throw cause;
-      setFailure(cause);
-    } finally {
-      setBusy(false);
-    }
-  }
+      return undefined;
+    });
   return (
     <div class="stack">
-      <p class="s dim">
-        This is a demo network: its people can add your app. Their clients report it as real ones do.
-      </p>
+      <p class="s dim">{msg.thisIsADemoNetworkIts}</p>
       <div class="row wrap">
         {[25, 200].map((people) => (
-          <button type="button" class="btn" key={people} aria-disabled={isBusy} onClick={() => add(people)}>
-            Have {people} people add it
-          </button>
+          <ActionButton action={action} key={people} onClick={() => add(people)}>
+            {msg.addDemoPeople(people)}
+          </ActionButton>
         ))}
         {result && (
           <output class="s">
             {result.refusal === null
-              ? `${plural(result.added, "person", "people")} added the app.`
-              : `${plural(result.added, "person", "people")} added the app, then the node said: ${result.refusal}`}
+              ? msg.addedTheApp(msg.countPeople(result.added))
+              : msg.addedTheAppThenTheNode(msg.countPeople(result.added), result.refusal)}
           </output>
         )}
       </div>
-      {failure && <FailureBox failure={failure} />}
+      <Outcome action={action} />
     </div>
   );
 }

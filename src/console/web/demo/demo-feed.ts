@@ -1,6 +1,9 @@
 import { effect } from "@preact/signals";
-import { followServerEvents } from "../data/server-events.ts";
+import type { Call } from "../data/call.ts";
+import { followServerEvents } from "../data/event-stream.ts";
+import { type Query, useQuery } from "../data/query.ts";
 import { isVisible } from "../data/visibility.ts";
+import * as msg from "../text/en/common.ts";
 
 /** What a feed of the demo begins with. */
 interface Hello {
@@ -40,3 +43,38 @@ export function followDemoFeed<Event, Opening = object>(
     return () => stop.abort();
   });
 }
+
+/** A person of the demo network, as the page names people. */
+interface DemoUser {
+  readonly fid: number;
+  readonly username: string;
+  readonly display_name: string;
+}
+
+interface People {
+  readonly people: readonly {
+    readonly fid: number;
+    readonly username: string | null;
+    readonly display_name: string;
+  }[];
+}
+
+const PEOPLE: Call<People> = { method: "GET", path: "/console/demo/people" };
+
+/** The people of the demo network, loaded on first use. */
+export function useDemoPeople(isWanted: boolean): {
+  readonly people: readonly DemoUser[];
+  readonly query: Query<People>;
+} {
+  const query = useQuery(isWanted ? PEOPLE : undefined);
+  const people = (query.data?.people ?? []).map(({ fid, username, display_name }) => ({
+    fid,
+    username: username ?? `!${fid}`,
+    display_name,
+  }));
+  return { people, query };
+}
+
+/** A person, by their fid only while their name is not known. */
+export const demoUserOf = (people: readonly DemoUser[], fid: number): DemoUser =>
+  people.find((person) => person.fid === fid) ?? { fid, username: String(fid), display_name: msg.fidOf(fid) };

@@ -2,12 +2,13 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { pageConfig } from "../page-config.ts";
 import { loadChunk } from "../shell/stale-chunk.ts";
+import * as msg from "../text/en/common.ts";
 import { displayNameOf } from "../text/name.ts";
-import { UserName } from "../text/user-name.tsx";
-import { demoUserOf, useDemoPeople } from "./people.ts";
+import { UserName } from "../text/user-text.tsx";
+import { demoUserOf, useDemoPeople } from "./demo-feed.ts";
 import { borrowedFid, demoPrompt, returnWallet } from "./wallet.ts";
 
-/** What a demo network adds to every page: whose wallet is borrowed, and what the wallet asks. */
+/** What a demo network adds to every page: who is signed in, and what the wallet asks. */
 export function DemoLayer() {
   const [Prompt, setPrompt] = useState<ComponentType>();
   const fid = borrowedFid.value;
@@ -21,18 +22,21 @@ export function DemoLayer() {
   return (
     <>
       {fid !== undefined && (
-        <aside class="notice" aria-label="Borrowed wallet">
+        <aside class="notice" aria-label={msg.demoPerson}>
           <span class="grow">
-            You have borrowed the wallet of{" "}
-            <a href={`/console/people/${fid}`}>
-              <b>
-                <UserName name={displayNameOf(demoUserOf(people, fid))} />
-              </b>
-            </a>
-            . Anybody who opens this page can borrow it, too.
+            <span class="line">
+              {msg.signedInAsDemo(
+                <a href={`/console/people/${fid}`}>
+                  <b>
+                    <UserName name={displayNameOf(demoUserOf(people, fid))} />
+                  </b>
+                </a>,
+              )}
+            </span>{" "}
+            <span class="sentence">{msg.anyoneWhoOpensThisPageCan}</span>
           </span>
           <button type="button" class="btn" onClick={returnWallet}>
-            Give it back
+            {msg.signOut(<span class="skip">{msg.ofTheDemoWallet}</span>)}
           </button>
         </aside>
       )}

@@ -1,12 +1,13 @@
 import { useState } from "preact/hooks";
+import { Face } from "../content/face.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Face } from "../parts/face.tsx";
-import { FailureBox } from "../parts/failure-box.tsx";
-import { Field } from "../parts/field.tsx";
-import { Skeleton } from "../parts/skeleton.tsx";
+import { Checkbox, Field } from "../parts/form.tsx";
+import { FailureBox, Skeleton } from "../parts/region.tsx";
+import { Facts } from "../parts/table.tsx";
+import * as msg from "../text/en/demo.ts";
 import { displayNameOf, handleOf } from "../text/name.ts";
-import { UserName } from "../text/user-name.tsx";
-import { useDemoPeople } from "./people.ts";
+import { UserName } from "../text/user-text.tsx";
+import { useDemoPeople } from "./demo-feed.ts";
 import { type DemoPrompt, demoPrompt, signUnasked } from "./wallet.ts";
 
 const SHOWN = 12;
@@ -24,21 +25,18 @@ function Pick({ prompt }: { prompt: Extract<DemoPrompt, { kind: "pick" }> }) {
       ),
     );
   return (
-    <Dialog title="Whose wallet do you borrow?" onClose={() => prompt.settle(undefined)}>
-      <p class="s">
-        These are people of the demo network. Their keys are public, so anybody can act as any of them, and
-        nothing that you do here matters outside of this node.
-      </p>
+    <Dialog title={msg.chooseADemoPerson} onClose={() => prompt.settle(undefined)}>
+      <p class="s">{msg.theseArePeopleOfTheDemo}</p>
       <Field
-        label="Find a person"
+        label={msg.findAPerson}
         name="demo-person"
         value={wanted}
         onInput={setWanted}
-        hint="Name, handle or fid"
+        hint={msg.nameHandleOrFid}
       />
       {query.error && <FailureBox failure={query.error} retry={() => query.refresh()} />}
       {query.data === undefined && !query.error && <Skeleton />}
-      <ul class="stack tight" aria-label="People">
+      <ul class="stack tight" aria-label={msg.people}>
         {people.slice(0, SHOWN).map((user) => (
           <li key={user.fid}>
             <button type="button" class="btn quiet wallet" onClick={() => prompt.settle(user.fid)}>
@@ -49,13 +47,13 @@ function Pick({ prompt }: { prompt: Extract<DemoPrompt, { kind: "pick" }> }) {
                   <UserName name={handleOf(user)} />
                 </span>
               </span>
-              <span class="dim s">fid {user.fid}</span>
+              <span class="dim s">{msg.fid(user.fid)}</span>
             </button>
           </li>
         ))}
       </ul>
-      {query.data && people.length === 0 && <p class="dim">Nobody of the demo has this name.</p>}
-      {people.length > SHOWN && <p class="s dim">and {people.length - SHOWN} more</p>}
+      {query.data && people.length === 0 && <p class="dim">{msg.noDemoPeopleFound}</p>}
+      {people.length > SHOWN && <p class="s dim">{msg.andMore(people.length - SHOWN)}</p>}
     </Dialog>
   );
 }
@@ -67,30 +65,23 @@ function Sign({ prompt }: { prompt: Extract<DemoPrompt, { kind: "sign" }> }) {
     prompt.settle(true);
   };
   return (
-    <Dialog title={`The wallet of fid ${prompt.fid} asks`} onClose={() => prompt.settle(undefined)}>
-      <p>Do you sign this? A wallet of your own would show the same.</p>
-      <dl class="pairs">
-        {Object.entries(prompt.message).map(([name, value]) => [
-          <dt key={`${name} name`}>{name}</dt>,
-          <dd class="mono" key={name}>
-            {String(value)}
-          </dd>,
-        ])}
-      </dl>
-      <label class="row s">
-        <input
-          type="checkbox"
-          checked={isTrusted}
-          onChange={(event) => setTrusted(event.currentTarget.checked)}
-        />
-        Do not ask again in this visit
-      </label>
+    <Dialog title={msg.signatureRequest} onClose={() => prompt.settle(undefined)}>
+      <p>{msg.signThisRequestYourOwnWallet}</p>
+      <Facts
+        class="pairs mono"
+        facts={Object.fromEntries(
+          Object.entries(prompt.message).map(([name, value]) => [name, String(value)]),
+        )}
+      />
+      <Checkbox class="row s" checked={isTrusted} onChange={setTrusted}>
+        {msg.doNotAskAgainInThis}
+      </Checkbox>
       <footer>
         <button type="button" class="btn" onClick={() => prompt.settle(undefined)}>
-          Decline
+          {msg.decline}
         </button>
         <button type="button" class="btn go" onClick={agree}>
-          Sign
+          {msg.sign}
         </button>
       </footer>
     </Dialog>

@@ -1,5 +1,14 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+
+/** Signs typed data as a wallet does: r, s and v (27 or 28). `privateKey` is 32 bytes in hex. */
+export function signTypedDataWith(privateKey: string, typedData: TypedData): string {
+  const key = hexToBytes(privateKey.replace(/^0x/, ""));
+  const signature = secp256k1.sign(hashTypedData(typedData), key, { prehash: false, format: "recovered" });
+  const [recovery = 0] = signature;
+  return `0x${bytesToHex(signature.subarray(1))}${(27 + recovery).toString(16)}`;
+}
 
 interface TypeField {
   readonly name: string;
@@ -7,7 +16,7 @@ interface TypeField {
 }
 
 /** Typed data as wallets receive it (EIP-712), without arrays, which nothing here signs. */
-export interface TypedData {
+interface TypedData {
   readonly domain: Readonly<Record<string, unknown>>;
   readonly types: Readonly<Record<string, readonly TypeField[]>>;
   readonly primaryType: string;
@@ -49,7 +58,7 @@ function hashStruct(name: string, value: unknown, types: TypedData["types"], dep
   return keccak_256(concatBytes(typeHash, ...words));
 }
 
-/** `Name(type name,…)`, with the types that it uses behind it in the order of their names. */
+/** `Name(type name,…)`, with the types that it uses after it in the order of their names. */
 function encodeType(name: string, types: TypedData["types"]): string {
   const used = new Set<string>();
   const visit = (type: string) => {
@@ -77,7 +86,7 @@ function encodeValue(type: string, value: unknown, types: TypedData["types"], de
   const number = BigInt(value as string | number | bigint);
   const size = BigInt(bits);
   const [least, most] = kind === "uint" ? [0n, 1n << size] : [-(1n << (size - 1n)), 1n << (size - 1n)];
-  if (number < least || number >= most) throw new RangeError(`${number} is no ${type}`);
+  if (number < least || number >= most) throw new RangeError(`${number} is not ${type}`);
   return wordOf(BigInt.asUintN(256, number));
 }
 

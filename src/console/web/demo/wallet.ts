@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { request } from "../data/request.ts";
 import { pageConfig } from "../page-config.ts";
+import * as msg from "../text/en/common.ts";
 
 /** The keys of a demo person, which are public by nature. */
 export interface DemoKeys {
@@ -36,7 +37,7 @@ const UNKNOWN_CHAIN = 4902;
 /** OP Mainnet, the chain of the registries. */
 const CHAIN_ID = "0xa";
 
-/** For this tab alone, so that a reload keeps the borrowed wallet. */
+/** For this tab only, so that a reload keeps the borrowed wallet. */
 const KEPT_FID = "demo-fid";
 const KEPT_TRUST = "demo-signs-unasked";
 
@@ -116,7 +117,7 @@ async function signTypedData(address: unknown, json: unknown): Promise<string> {
   const typedData = typeof json === "string" ? JSON.parse(json) : json;
   if (sessionStorage.getItem(KEPT_TRUST) === null)
     await ask<true>((settle) => ({ kind: "sign", fid: held.fid, message: typedData.message, settle }));
-  const { signTypedDataWith } = await import("./sign-typed-data.ts");
+  const { signTypedDataWith } = await import("./typed-data.ts");
   return signTypedDataWith(held.custody.privateKey, typedData);
 }
 
@@ -159,7 +160,7 @@ const ICON =
 const detail = Object.freeze({
   info: Object.freeze({
     uuid: crypto.randomUUID?.() ?? "00000000-0000-4000-8000-000000000000",
-    name: "A demo person's wallet",
+    name: msg.aDemoPersonsWallet,
     icon: ICON,
     rdns: DEMO_WALLET_RDNS,
   }),

@@ -1,20 +1,58 @@
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { CastRow } from "../content/cast-row.tsx";
+import { ChannelRow, PeopleRows } from "../content/face.tsx";
+import { LoadImages } from "../content/images.tsx";
+import { NothingCast } from "../content/node-state.tsx";
 import { get } from "../data/call.ts";
-import type { Channel } from "../data/objects.ts";
-import { usePages } from "../data/pages.ts";
+import { listOf, usePages } from "../data/pages.ts";
 import { useQuery } from "../data/query.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
-import { CastRow } from "../parts/cast-row.tsx";
-import { ListRegion } from "../parts/list-region.tsx";
-import { LoadImages } from "../parts/load-images.tsx";
-import { pagesAsQuery } from "../parts/load-more.tsx";
-import { NothingCast } from "../parts/node-state.tsx";
+import { ListRegion, pagesAsQuery, Rows } from "../parts/list-region.tsx";
 import { PageHead } from "../parts/page-head.tsx";
-import { PersonRow } from "../parts/person.tsx";
-import { Region } from "../parts/region.tsx";
-import { Skeleton } from "../parts/skeleton.tsx";
-import { ChannelRow } from "./channel-row.tsx";
-import { GoTo } from "./go-to.tsx";
-import { authorsByFollowers, castKey, castsOf } from "./lists.ts";
+import { Region, Skeleton } from "../parts/region.tsx";
+import * as msg from "../text/en/landing.ts";
+import { readEntry, searchPage } from "../text/page-paths.ts";
+import { authorsByFollowers, castKey, channelKey } from "./lists.ts";
+
+/** A field that opens what is put into it: a person, a cast, a channel, an address. */
+function GoTo() {
+  const { route } = useLocation();
+  const [text, setText] = useState("");
+  function submit(event: Event) {
+    event.preventDefault();
+    const entry = readEntry(text);
+    if (entry.kind === "empty") return;
+    route(entry.kind === "page" ? entry.page : searchPage(text.trim()));
+  }
+  return (
+    <section class="card" aria-labelledby="go-to">
+      <form class="pad stack s" onSubmit={submit}>
+        <label for="go-to-text" id="go-to">
+          <b>{msg.goTo}</b>
+        </label>
+        <div class="row">
+          <input
+            id="go-to-text"
+            class="grow"
+            autoComplete="off"
+            spellcheck={false}
+            value={text}
+            placeholder={msg.nameFidHashChannel}
+            aria-describedby="go-to-hint"
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+          <button type="submit" class="btn">
+            {msg.open}
+          </button>
+        </div>
+        <span class="xs dim" id="go-to-hint">
+          {msg.alsoAnAddressOrALink}
+        </span>
+      </form>
+    </section>
+  );
+}
 
 const CHANNELS = 6;
 const PEOPLE = 6;
@@ -22,19 +60,19 @@ const PEOPLE = 6;
 /** Explore: what trends, where, and who is read there. */
 export function Page() {
   const trending = get("/feed/trending", { limit: 10 });
-  const casts = usePages(trending, castsOf);
+  const casts = usePages(trending, listOf("casts"));
   const channelCall = get("/channel/trending", { limit: CHANNELS });
-  const channels = useQuery<{ channels: readonly Channel[] }>(channelCall);
+  const channels = useQuery(channelCall);
   return (
     <>
-      <PageHead title="Explore">
+      <PageHead title={msg.explore}>
         <LoadImages />
       </PageHead>
       <div class="split">
         <ListRegion
-          title="Trending now"
+          title={msg.trendingNow}
           call={trending}
-          read={castsOf}
+          read={listOf("casts")}
           pages={casts}
           keyOf={castKey}
           row={(cast) => <CastRow cast={cast} />}
@@ -45,44 +83,30 @@ export function Page() {
           <GoTo />
           <CallPanel call={trending} />
           <Region
-            title="Channels"
+            title={msg.channels}
             call={channelCall}
             query={channels}
             skeleton={<Skeleton rows={CHANNELS} height={1.55} />}
-            aside={<a href="/console/channels">All</a>}
+            aside={<a href="/console/channels">{msg.all}</a>}
             isEmpty={(body) => body.channels.length === 0}
-            empty={
-              <p>
-                No channel is busy today. <a href="/console/channels">All channels</a>
-              </p>
-            }
+            empty={<p>{msg.noChannelIsBusyToday(<a href="/console/channels">{msg.allChannels}</a>)}</p>}
           >
             {(body) => (
-              <ul class="rows">
-                {body.channels.map((channel) => (
-                  <li key={channel.id}>
-                    <ChannelRow channel={channel} />
-                  </li>
-                ))}
-              </ul>
+              <Rows
+                items={body.channels}
+                keyOf={channelKey}
+                row={(channel) => <ChannelRow channel={channel} />}
+              />
             )}
           </Region>
           <Region
-            title="Most followed here"
+            title={msg.mostFollowedHere}
             call={trending}
             query={pagesAsQuery(casts)}
             isEmpty={(items) => items.length === 0}
-            empty={<p>Nobody has cast in 24 hours.</p>}
+            empty={<p>{msg.noCastsIn24Hours}</p>}
           >
-            {(items) => (
-              <ul class="rows">
-                {authorsByFollowers(items, PEOPLE).map((user) => (
-                  <li key={user.fid}>
-                    <PersonRow user={user} />
-                  </li>
-                ))}
-              </ul>
-            )}
+            {(items) => <PeopleRows users={authorsByFollowers(items, PEOPLE)} />}
           </Region>
         </div>
       </div>

@@ -1,41 +1,7 @@
-import type { Cast, Channel, User } from "../data/objects.ts";
-import type { Page } from "../data/pages.ts";
+import type { Cast, Channel, User } from "../data/call.ts";
 
 /** The number of rows of a page of a list. */
 export const PAGE_SIZE = 25;
-
-interface Next {
-  readonly next?: { readonly cursor: string | null };
-}
-
-const nextOf = ({ next }: Next) => next?.cursor ?? null;
-
-export const castsOf = (body: Next & { casts: readonly Cast[] }): Page<Cast> => ({
-  items: body.casts,
-  next: nextOf(body),
-});
-
-export const usersOf = (body: Next & { users: readonly User[] }): Page<User> => ({
-  items: body.users,
-  next: nextOf(body),
-});
-
-export const channelsOf = (body: Next & { channels: readonly Channel[] }): Page<Channel> => ({
-  items: body.channels,
-  next: nextOf(body),
-});
-
-export interface Reaction {
-  readonly reaction_type: "like" | "recast";
-  readonly user: User;
-  readonly cast: Cast;
-  readonly timestamp: number;
-}
-
-export const reactionsOf = (body: Next & { reactions: readonly Reaction[] }): Page<Reaction> => ({
-  items: body.reactions,
-  next: nextOf(body),
-});
 
 export const castKey = (cast: Cast) => cast.hash;
 export const userKey = (user: User) => user.fid;
@@ -47,4 +13,60 @@ export function authorsByFollowers(casts: readonly Cast[], limit: number): User[
   return [...authors.values()]
     .sort((a, b) => b.follower_count - a.follower_count || a.fid - b.fid)
     .slice(0, limit);
+}
+
+/** A cast and the replies below it, as `/cast/conversation` has them. */
+export interface Conversation {
+  readonly cast: Cast;
+  readonly replies: readonly Conversation[];
+}
+
+/** A reply in the order of the page, and how deep it is below the cast: 1 for a direct reply. */
+export interface ThreadRow {
+  readonly cast: Cast;
+  readonly depth: number;
+  /** Replies of this cast that the response leaves out. */
+  readonly hidden: number;
+}
+
+/** Returns the replies of a conversation from top to bottom: each one, then those below it. */
+export function threadRows(conversation: Conversation): ThreadRow[] {
+  const rows: ThreadRow[] = [];
+  const visit = ({ cast, replies }: Conversation, depth: number) => {
+    if (depth > 0) rows.push({ cast, depth, hidden: hiddenReplies({ cast, replies }) });
+    for (const reply of replies) visit(reply, depth + 1);
+  };
+  visit(conversation, 0);
+  return rows;
+}
+
+/** Returns how many replies a cast has beyond those that a conversation shows. */
+export const hiddenReplies = ({ cast, replies }: Conversation) =>
+  Math.max(0, cast.replies.count - replies.length);
+
+/** Returns the begin of a name that similar names share with it, to search by. */
+export const nearPrefix = (name: string) => name.slice(0, Math.max(1, Math.ceil(name.length * 0.6)));
+
+/** The least number of inserted, deleted and replaced characters that make one text of another. */
+export function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
+
+/** Returns the users whose names are nearest to a name, at most `count`; those that are equally near in their order. */
+export function nearestNames<T extends { readonly username: string }>(
+  name: string,
+  users: readonly T[],
+  count: number,
+): T[] {
+  const distances = new Map(users.map((user) => [user, editDistance(name, user.username.slice(0, 32))]));
+  return users.toSorted((a, b) => (distances.get(a) ?? 0) - (distances.get(b) ?? 0)).slice(0, count);
 }

@@ -1,56 +1,166 @@
 import type { ComponentChildren } from "preact";
-import { type Call, get } from "../data/call.ts";
-import type { Page } from "../data/pages.ts";
-import { CastRow } from "../parts/cast-row.tsx";
-import { PersonRow } from "../parts/person.tsx";
-import { ChannelRow } from "./channel-row.tsx";
-import {
-  castKey,
-  castsOf,
-  channelKey,
-  channelsOf,
-  PAGE_SIZE,
-  reactionsOf,
-  userKey,
-  usersOf,
-} from "./lists.ts";
-import { NotificationRow, notificationKey, notificationsOf } from "./notification-row.tsx";
-import { eventKey, IdRegistryRow, idRegistryEventsOf, SignerRow, signerEventsOf } from "./registry-rows.tsx";
+import { CastRow } from "../content/cast-row.tsx";
+import { ChannelRow, PersonRow } from "../content/face.tsx";
+import { type Call, get, type Schemas } from "../data/call.ts";
+import { listOf, type Page } from "../data/pages.ts";
+import { CopyButton } from "../parts/copy.tsx";
+import { Pill, Time } from "../parts/pill.tsx";
+import * as msg from "../text/en/explore.ts";
+import { shortHex } from "../text/format.ts";
+import { PersonName } from "../text/user-text.tsx";
+import { castKey, channelKey, PAGE_SIZE, userKey } from "./lists.ts";
+
+type Reaction = Schemas["Reaction"];
+type SignerEvent = Schemas["SignerEvent"];
+type IdRegistryEvent = Schemas["IdRegistryEvent"];
+
+const eventKey = (event: SignerEvent | IdRegistryEvent) =>
+  `${event.block_number} ${event.event_type} ${"signer_key" in event ? event.signer_key : (event.to ?? event.recovery_address)}`;
+
+const SIGNER_EVENTS: Readonly<Record<string, readonly ["ok" | "bad" | "warn", string]>> = {
+  add: ["ok", msg.added],
+  remove: ["bad", msg.removed],
+  admin_reset: ["warn", msg.resetByTheAdministrator],
+};
+
+/** An event of a key: added or removed, when, in which block. */
+function SignerRow({ event }: { event: SignerEvent }) {
+  const [kind, word] = SIGNER_EVENTS[event.event_type] ?? ["warn", event.event_type];
+  return (
+    <div class="row person wrap" data-row tabIndex={-1}>
+      <Pill kind={kind}>{word}</Pill>
+      <span class="mono grow" title={event.signer_key}>
+        {shortHex(event.signer_key)}
+      </span>
+      <span class="dim s">{msg.block(event.block_number)}</span>
+      <Time at={event.block_timestamp} />
+      <CopyButton text={event.signer_key} />
+    </div>
+  );
+}
+
+function sentenceOf({ event_type, from, to, recovery_address }: IdRegistryEvent): string {
+  const recovery = recovery_address === null ? "" : msg.recoveryBy(shortHex(recovery_address));
+  if (event_type === "Register") return msg.registeredTo(shortHex(to ?? ""), recovery);
+  if (event_type === "Transfer") return msg.movedFromTo(shortHex(from ?? ""), shortHex(to ?? ""));
+  return msg.recoveryAddressIsNow(shortHex(recovery_address ?? ""));
+}
+
+/** An event of the registry of fids, as a sentence. */
+function IdRegistryRow({ event }: { event: IdRegistryEvent }) {
+  return (
+    <div class="row person wrap" data-row tabIndex={-1}>
+      <span class="grow" title={[event.from, event.to, event.recovery_address].filter(Boolean).join(" ")}>
+        {sentenceOf(event)}
+      </span>
+      <span class="dim s">{msg.block(event.block_number)}</span>
+      <Time at={event.block_timestamp} />
+    </div>
+  );
+}
+
+type Notification = Schemas["Notification"];
+type Act = Notification["follows"][number];
+
+const notificationKey = ({ type, most_recent_timestamp, cast, follows }: Notification) =>
+  `${type} ${most_recent_timestamp} ${cast?.hash ?? follows[0]?.user.fid ?? ""}`;
+
+const SHOWN_NAMES = 2;
+
+function Who({ acts, count }: { acts: readonly Act[]; count: number }) {
+  const people = [...new Map(acts.map(({ user }) => [user.fid, user])).values()].slice(0, SHOWN_NAMES);
+  const others = count - people.length;
+  return (
+    <>
+      {people.map((user, at) => (
+        <span key={user.fid}>
+          {at > 0 && (others > 0 ? ", " : " and ")}
+          <PersonName user={user} />
+        </span>
+      ))}
+      {others > 0 && msg.andMore(others)}
+    </>
+  );
+}
+
+function Sentence({ entry }: { entry: Notification }) {
+  const { type, reactions, follows, count, cast } = entry;
+  if (type === "follow") return <>{msg.followed(<Who acts={follows} count={count} />)}</>;
+  if (type === "reaction") {
+    const verbs = new Set(reactions.map(({ reaction_type }) => reaction_type));
+    const verb = verbs.size > 1 ? msg.likedOrRecast : verbs.has("recast") ? msg.recast : msg.liked;
+    return <>{msg.thisCast(<Who acts={reactions} count={count} />, verb)}</>;
+  }
+  if (!cast) return null;
+  return (
+    <>
+      <PersonName user={cast.author} /> {type === "cast-reply" ? msg.replied : msg.mentionedThisPerson}
+    </>
+  );
+}
+
+/** An entry of the in-app notifications: a sentence, and the cast that it is about. */
+function NotificationRow({ entry }: { entry: Notification }) {
+  return (
+    <div class="notification">
+      <p class="row s wrap sentence">
+        <span class="grow">
+          <Sentence entry={entry} />
+        </span>
+        <Time at={entry.most_recent_timestamp} />
+      </p>
+      {entry.cast && <CastRow cast={entry.cast} />}
+    </div>
+  );
+}
 
 /** A list of a person: its call, how its responses are read, and how a row looks. */
-export interface PersonTab<T extends object = object> {
+interface Tab<Body, T extends object> {
   readonly id: string;
   readonly label: string;
-  readonly call: (fid: number) => Call;
-  // biome-ignore lint/suspicious/noExplicitAny: a response of the API, which each tab reads as its own
-  readonly read: (body: any) => Page<T>;
+  readonly call: (fid: number) => Call<Body>;
+  readonly read: (body: Body) => Page<T>;
   readonly keyOf: (item: T) => string | number;
   readonly row: (item: T) => ComponentChildren;
   readonly empty: string;
   readonly isLive?: boolean;
 }
 
-const limit = PAGE_SIZE;
-const tab = <T extends object>(one: PersonTab<T>) => one as unknown as PersonTab;
+/** Its types are checked where it is declared. */
+// biome-ignore lint/suspicious/noExplicitAny: tabs of different responses are in one list
+export type PersonTab = Tab<any, any>;
 
-const castTab = (id: string, label: string, path: string, empty: string) =>
+const limit = PAGE_SIZE;
+const tab = <Body, T extends object>(one: Tab<Body, T>): PersonTab => one;
+
+const castTab = (
+  id: string,
+  label: string,
+  path: "/feed/user/casts" | "/feed/user/replies_and_recasts",
+  empty: string,
+) =>
   tab({
     id,
     label,
     call: (fid) => get(path, { fid, limit }),
-    read: castsOf,
+    read: listOf("casts"),
     keyOf: castKey,
     row: (cast) => <CastRow cast={cast} />,
     empty,
     isLive: true,
   });
 
-const peopleTab = (id: string, label: string, path: string, empty: string) =>
+const peopleTab = (
+  id: string,
+  label: string,
+  path: "/user/followers" | "/user/following" | "/user/best_friends",
+  empty: string,
+) =>
   tab({
     id,
     label,
     call: (fid) => get(path, { fid, limit }),
-    read: usersOf,
+    read: listOf("users"),
     keyOf: userKey,
     row: (user) => <PersonRow user={user} withBio />,
     empty,
@@ -58,65 +168,64 @@ const peopleTab = (id: string, label: string, path: string, empty: string) =>
 
 /** The tabs of a person's page, the first one is open at first. */
 export const personTabs: readonly PersonTab[] = [
-  castTab("casts", "Casts", "/feed/user/casts", "No casts yet."),
-  castTab("replies", "Replies", "/feed/user/replies_and_recasts", "No replies yet."),
+  castTab("casts", msg.casts, "/feed/user/casts", msg.noCastsYet),
+  castTab("replies", msg.replies, "/feed/user/replies_and_recasts", msg.noRepliesYet),
   tab({
     id: "popular",
-    label: "Popular",
+    label: msg.popular,
     call: (fid) => get("/feed/user/popular", { fid }),
-    read: castsOf,
+    read: listOf("casts"),
     keyOf: castKey,
     row: (cast) => <CastRow cast={cast} />,
-    empty: "No casts yet.",
+    empty: msg.noCastsYet,
   }),
   tab({
     id: "likes",
-    label: "Likes",
+    label: msg.likes,
     call: (fid) => get("/reaction/user", { fid, type: "likes", limit }),
-    read: reactionsOf,
-    keyOf: ({ cast }) => cast.hash,
-    row: ({ cast }) => <CastRow cast={cast} />,
-    empty: "No likes yet, or the liked casts are gone.",
+    read: listOf("reactions"),
+    keyOf: ({ cast }: Reaction) => cast.hash,
+    row: ({ cast }: Reaction) => <CastRow cast={cast} />,
+    empty: msg.noLikesYetOrTheLiked,
   }),
-  peopleTab("followers", "Followers", "/user/followers", "Nobody follows yet."),
-  peopleTab("following", "Following", "/user/following", "Follows nobody yet."),
-  peopleTab("mutuals", "Mutuals", "/user/best_friends", "Nobody whom this person follows follows back."),
+  peopleTab("followers", msg.followers, "/user/followers", msg.noFollowersYet),
+  peopleTab("following", msg.following, "/user/following", msg.notFollowingAnyoneYet),
+  peopleTab("mutuals", msg.mutuals, "/user/best_friends", msg.noMutualFollowsYet),
   tab({
     id: "channels",
-    label: "Channels",
-    call: (fid) => get("/user/channels", { fid, limit }),
-    read: channelsOf,
+    label: msg.channels,
+    call: (fid) => get("/channel/user-active", { fid, limit }),
+    read: listOf("channels"),
     keyOf: channelKey,
     row: (channel) => <ChannelRow channel={channel} />,
-    empty: "No casts in a channel yet.",
+    empty: msg.noCastsInAChannelYet,
   }),
   tab({
     id: "notifications",
-    label: "Notifications",
+    label: msg.notifications,
     call: (fid) => get("/notifications", { fid, limit }),
-    read: notificationsOf,
+    read: listOf("notifications"),
     keyOf: notificationKey,
     row: (entry) => <NotificationRow entry={entry} />,
-    empty: "No mentions, replies, reactions or new followers.",
+    empty: msg.noMentionsRepliesReactionsOrNew,
     isLive: true,
   }),
   tab({
     id: "keys",
-    label: "Keys",
+    label: msg.keys,
     call: (fid) => get("/signer", { fid, limit: 100 }),
-    read: signerEventsOf,
+    read: listOf("events"),
     keyOf: eventKey,
-    row: (event) => <SignerRow event={event} />,
-    empty:
-      "No key was ever added on chain, so this person's casts are signed by keys added otherwise, or there are none.",
+    row: (event: SignerEvent) => <SignerRow event={event} />,
+    empty: msg.noKeyWasEverAddedOn,
   }),
   tab({
     id: "registry",
-    label: "Registry",
+    label: msg.registry,
     call: (fid) => get("/onchain/id_registry_event", { fid, limit: 100 }),
-    read: idRegistryEventsOf,
+    read: listOf("events"),
     keyOf: eventKey,
-    row: (event) => <IdRegistryRow event={event} />,
-    empty: "No event of the registry.",
+    row: (event: IdRegistryEvent) => <IdRegistryRow event={event} />,
+    empty: msg.noRegistryEvents,
   }),
 ];

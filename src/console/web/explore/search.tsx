@@ -1,29 +1,79 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { type Call, get } from "../data/call.ts";
-import type { Cast, Channel, User } from "../data/objects.ts";
-import { type Page as PageOf, usePages } from "../data/pages.ts";
-import { RequestFailure } from "../data/request.ts";
+import { CastRow } from "../content/cast-row.tsx";
+import { ChannelRow, PeopleRows, PersonRow } from "../content/face.tsx";
+import { type Call, type Cast, type Channel, get, type User } from "../data/call.ts";
+import { listOf, type Page as PageOf, usePages } from "../data/pages.ts";
+import { RequestFailure, request } from "../data/request.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
-import { CastRow } from "../parts/cast-row.tsx";
-import { FailureBox } from "../parts/failure-box.tsx";
 import { ListRegion } from "../parts/list-region.tsx";
 import { PageHead } from "../parts/page-head.tsx";
-import { PersonRow } from "../parts/person.tsx";
-import { searchPage } from "../text/client-urls.ts";
-import { readEntry, type SearchEntry } from "../text/search-entry.ts";
-import { ChannelRow } from "./channel-row.tsx";
-import { castKey, castsOf, channelKey, channelsOf, PAGE_SIZE, userKey, usersOf } from "./lists.ts";
-import { type Resolved, resolveEntry } from "./resolve-entry.ts";
+import { Card, FailureBox } from "../parts/region.tsx";
+import * as msg from "../text/en/explore.ts";
+import { castPage, pageOfPerson, readEntry, type SearchEntry, searchPage } from "../text/page-paths.ts";
+import { castKey, channelKey, PAGE_SIZE, userKey } from "./lists.ts";
+
+/** What an entry of the search box opens: a page, several people of one address, or nothing. */
+interface Resolved {
+  readonly page?: string;
+  readonly people?: readonly User[];
+}
+
+/** Returns undefined for a response that says that there is nothing. */
+async function ask<T>(call: Call<T>, signal: AbortSignal): Promise<T | undefined> {
+  try {
+    return await request(call, { signal });
+  } catch (cause) {
+    if (cause instanceof RequestFailure && (cause.status === 404 || cause.status === 400)) return undefined;
+    throw cause;
+  }
+}
+
+/**
+ * Looks up what an entry names: a cast by hash or URL, or the people of an address. Throws `RequestFailure`.
+ */
+async function resolveEntry(entry: SearchEntry, signal: AbortSignal): Promise<Resolved> {
+  switch (entry.kind) {
+    case "page":
+      return { page: entry.page };
+    case "url": {
+      const found = await ask(get("/cast", { identifier: entry.url, type: "url" }), signal);
+      return found ? { page: castPage(found.cast.hash) } : {};
+    }
+    case "hex20": {
+      const found = await ask(get("/cast", { identifier: entry.hex }), signal);
+      return found ? { page: castPage(found.cast.hash) } : peopleOf(entry.hex, signal);
+    }
+    case "address":
+      return peopleOf(entry.address, signal);
+    default:
+      return {};
+  }
+}
+
+async function peopleOf(address: string, signal: AbortSignal): Promise<Resolved> {
+  const verified = await ask(get("/user/bulk-by-address", { addresses: address }), signal);
+  const people = verified?.users ?? [];
+  if (people.length > 1) return { people };
+  const [only] = people;
+  if (only) return { page: pageOfPerson(only) };
+  const custody = await ask(get("/user/custody-address", { custody_address: address }), signal);
+  return custody ? { page: pageOfPerson(custody.user) } : {};
+}
 
 const KINDS = ["people", "casts", "channels"] as const;
 type Kind = (typeof KINDS)[number];
 /** Rows of each kind where all are shown. */
 const OVERVIEW_SIZE = 5;
-const TITLES: Readonly<Record<Kind, string>> = { people: "People", casts: "Casts", channels: "Channels" };
+const TITLES: Readonly<Record<Kind, string>> = {
+  people: msg.people,
+  casts: msg.casts,
+  channels: msg.channels,
+};
 
-const searchCall = (kind: Kind, q: string, limit: number): Call =>
-  get({ people: "/user/search", casts: "/cast/search", channels: "/channel/search" }[kind], { q, limit });
+const SEARCHES = { people: "/user/search", casts: "/cast/search", channels: "/channel/search" } as const;
+
+const searchCall = (kind: Kind, q: string, limit: number) => get(SEARCHES[kind], { q, limit });
 
 /** People, casts and channels that match what is in the search box. What names one thing opens it. */
 export function Page() {
@@ -34,12 +84,15 @@ export function Page() {
   const arrivedWith = useRef(q);
   return (
     <>
-      <PageHead crumbs={[{ label: "Explore", href: "/console" }, { label: "Search" }]} title="Search" />
+      <PageHead
+        crumbs={[{ label: msg.explore, href: "/console" }, { label: msg.search }]}
+        title={msg.search}
+      />
       {q === "" ? (
         <Hints />
       ) : (
         <>
-          <nav class="row wrap tight kinds" aria-label="Search in">
+          <nav class="row wrap tight kinds" aria-label={msg.searchIn}>
             <KindLink q={q} kind={undefined} selected={kind} />
             {KINDS.map((one) => (
               <KindLink q={q} kind={one} selected={kind} key={one} />
@@ -99,24 +152,18 @@ function Direct({ entry, isArrival }: { entry: SearchEntry; isArrival: boolean }
     return (
       <p>
         <a class="btn go" href={resolved.page}>
-          Open {decodeURIComponent(resolved.page.replace(/^\/console\//, ""))}
+          {msg.open(decodeURIComponent(resolved.page.replace(/^\/console\//, "")))}
         </a>
       </p>
     );
   if (!resolved) return null;
-  if (!resolved.people) return <p class="measure">Nothing here has this hash, address or link.</p>;
+  if (!resolved.people) return <p class="measure">{msg.nothingFoundForThisHashAddress}</p>;
   return (
     <section class="card">
       <header>
-        <h2 class="grow">People of this address</h2>
+        <h2 class="grow">{msg.peopleWithThisAddress}</h2>
       </header>
-      <ul class="rows">
-        {resolved.people.map((user) => (
-          <li key={user.fid}>
-            <PersonRow user={user} withBio />
-          </li>
-        ))}
-      </ul>
+      <PeopleRows users={resolved.people} withBio />
     </section>
   );
 }
@@ -129,30 +176,30 @@ function Results({ kind, q, isOverview }: { kind: Kind; q: string; isOverview: b
       return (
         <ResultList
           {...shared}
-          read={usersOf}
+          read={listOf("users")}
           keyOf={userKey}
           row={(user: User) => <PersonRow user={user} withBio />}
-          empty="Nobody's name begins with this."
+          empty={msg.noPeopleFound}
         />
       );
     case "casts":
       return (
         <ResultList
           {...shared}
-          read={castsOf}
+          read={listOf("casts")}
           keyOf={castKey}
           row={(cast: Cast) => <CastRow cast={cast} />}
-          empty="No cast has all of these words."
+          empty={msg.noCastsFound}
         />
       );
     case "channels":
       return (
         <ResultList
           {...shared}
-          read={channelsOf}
+          read={listOf("channels")}
           keyOf={channelKey}
           row={(channel: Channel) => <ChannelRow channel={channel} />}
-          empty="No channel has this in its name."
+          empty={msg.noChannelsFound}
         />
       );
   }
@@ -183,7 +230,7 @@ function ResultList<T extends object>(props: {
       isExcerpt={isOverview}
       keyOf={keyOf}
       row={row}
-      aside={isOverview && pages.hasMore ? <a href={searchPage(q, kind)}>All {kind}</a> : undefined}
+      aside={isOverview && pages.hasMore ? <a href={searchPage(q, kind)}>{msg.allOf(kind)}</a> : undefined}
       empty={<p>{empty}</p>}
     />
   );
@@ -191,31 +238,18 @@ function ResultList<T extends object>(props: {
 
 function Rules() {
   return (
-    <section class="card">
-      <header>
-        <h2 class="grow">What search finds</h2>
-      </header>
-      <div class="pad stack s">
-        <p>
-          <b>Casts</b> that have every word, in any order; the last word may be the beginning of one. "Two
-          words" in quotes are a phrase. Other forms of a word and misspelled words are not found.
-        </p>
-        <p>
-          <b>People</b> by the beginning of a name or of a word in the displayed name. <b>Channels</b> by
-          their name.
-        </p>
-        <p>A fid, @name, /channel, hash, address or a client's link opens its page.</p>
-      </div>
-    </section>
+    <Card title={msg.whatSearchFinds}>
+      <p class="s">{msg.thatHaveEveryWordInAny(<b>{msg.casts}</b>)}</p>
+      <p class="s">{msg.byTheBeginningOfAName(<b>{msg.people}</b>, <b>{msg.channels}</b>)}</p>
+      <p class="s">{msg.aFidNameChannelHashAddress}</p>
+    </Card>
   );
 }
 
 function Hints() {
   return (
     <div class="split">
-      <p class="measure">
-        Type above: words of a cast, a name, a channel; or paste a hash, an address or a link.
-      </p>
+      <p class="measure">{msg.typeAboveWordsOfACast}</p>
       <Rules />
     </div>
   );

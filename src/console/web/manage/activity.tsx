@@ -1,60 +1,63 @@
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { type Call, get } from "../data/call.ts";
-import { formatMoment, shortHex } from "../data/format.ts";
+import type { Schemas } from "../data/call.ts";
+import { listOf } from "../data/pages.ts";
 import { runOperation } from "../owner/operation.ts";
 import { dropSession, noSessionReason, owner } from "../owner/owner.ts";
-import { OwnerRegion } from "../owner/owner-region.tsx";
-import { sessionRequest } from "../owner/session-request.ts";
-import { type OwnerPages, useOwnerPages, useOwnerQuery } from "../owner/use-owner-query.ts";
-import { apiPrefix } from "../page-config.ts";
-import { LoadMore, pagesAsQuery } from "../parts/load-more.tsx";
-import { Pill } from "../parts/pill.tsx";
-import { Time } from "../parts/time.tsx";
+import { OwnerRegion, useOwnerPages, useOwnerQuery } from "../owner/owner-data.tsx";
+import { sessionRequest, signed } from "../owner/session-request.ts";
+import { Outcome, useAction } from "../parts/action.tsx";
+import { Pill, Time } from "../parts/pill.tsx";
+import * as msg from "../text/en/manage.ts";
+import { formatMoment, shortHex } from "../text/format.ts";
 import { plainName } from "../text/name.ts";
-import { UserName } from "../text/user-name.tsx";
-import { Outcome, useAction } from "./action.tsx";
-import { auditWords } from "./audit-words.ts";
+import { UserName } from "../text/user-text.tsx";
 import { ManagePage } from "./manage-page.tsx";
 
-interface Session {
-  readonly session_id: string;
-  readonly access: "read" | "operate";
-  readonly label: string;
-  readonly origin: string;
-  readonly created_at: number;
-  readonly expires_at: number;
-  readonly last_used_at: number | null;
+/** What an entry of the audit log says happened, as the beginning of a sentence. */
+const WORDS: Readonly<Record<string, string>> = {
+  "app.create": msg.aMiniAppWasRegistered,
+  "app.update": msg.aMiniAppWasChanged,
+  "app.delete": msg.aMiniAppWasDeleted,
+  "app.rotate_secret": msg.aMiniAppGotANew,
+  "webhook.create": msg.aWebhookWasCreated,
+  "webhook.update": msg.aWebhookWasChanged,
+  "webhook.delete": msg.aWebhookWasDeleted,
+  "webhook.rotate_secret": msg.aWebhookGotANewSecret,
+  "api_key.create": msg.anApiKeyWasCreated,
+  "api_key.update": msg.anApiKeyWasChanged,
+  "api_key.delete": msg.anApiKeyWasDeleted,
+  "api_key.rotate_secret": msg.anApiKeyGotANew,
+  "session.create": msg.aSessionWasStarted,
+  "session.delete": msg.aSessionWasEnded,
+  "signer.create": msg.aSignerWasCreated,
+  "signer.request": msg.aUserWasAskedToApprove,
+  "signer.approve": msg.aUserApprovedASigner,
+  "signer.import": msg.aSignerWasImported,
+  "signer.export": msg.thePrivateKeyOfASigner,
+  "signer.delete": msg.aSignerWasErased,
+};
+
+/** Says what happened; an action that this page does not know is named. */
+function auditWords(action: string): string {
+  if (Object.hasOwn(WORDS, action)) return WORDS[action] ?? action;
+  const [kind, what = ""] = action.split(".", 2);
+  return kind === "write" ? msg.aMessageWasSigned(what.replaceAll("_", " ")) : action;
 }
 
-interface AuditEntry {
-  readonly at: number;
-  readonly action: string;
-  readonly outcome: string;
-  readonly fid: number | null;
-  readonly api_key_id: string | null;
-  readonly signer_uuid: string | null;
-  readonly hash: string | null;
-  readonly record_id: string | null;
-  readonly request_id: string;
-  readonly address: string;
-}
+type Session = Schemas["Session"];
+type AuditEntry = Schemas["AuditEntry"];
 
-const signed = (call: Call, op: string, cli: string) => ({ ...call, op, cli });
-const SESSIONS = signed(get("/session/list"), "session.read", "session list");
+const SESSIONS = signed("GET /session/list");
 const AUDIT = {
-  everything: signed(get("/audit", { limit: 25 }), "audit.read", "audit --limit 25"),
-  records: signed(get("/audit", { of: "records", limit: 25 }), "audit.read", "audit --records --limit 25"),
+  everything: signed("GET /audit", { query: { limit: 25 } }),
+  records: signed("GET /audit", { query: { of: "records", limit: 25 } }),
 } as const;
 type AuditSelection = keyof typeof AUDIT;
 
 /** Ends a session: this browser's by its own key, another one by the wallet. */
 async function endSession({ session_id: id, label }: Session): Promise<void> {
-  const call = {
-    method: "DELETE",
-    path: `${apiPrefix}/session?session_id=${id}`,
-    op: "session.delete",
-  } as const;
+  const call = signed("DELETE /session", { query: { session_id: id } });
   if (id === owner.peek()?.session?.id) {
     await sessionRequest(call);
     await dropSession();
@@ -62,31 +65,20 @@ async function endSession({ session_id: id, label }: Session): Promise<void> {
   }
   await runOperation({
     ...call,
-    title: "End a session",
-    words: `The session “${plainName(label)}” ends at once, on every node. Whoever uses it has to sign again.`,
-    cli: `session end ${id}`,
+    title: msg.endASession,
+    words: msg.theSessionEndsAtOnceOn(plainName(label)),
   });
 }
 
 const endAll = () =>
   runOperation({
-    method: "DELETE",
-    path: `${apiPrefix}/session?all=true`,
-    op: "session.delete",
-    title: "End all sessions",
-    words: "Every session of your fid ends at once, also the one of this browser.",
-    cli: "session end --all",
+    ...signed("DELETE /session", { query: { all: true } }),
+    title: msg.endAllSessions,
+    words: msg.everySessionOfYourFidEnds,
   }).then(dropSession);
 
-function SessionRow({
-  session,
-  isThisBrowser,
-  onEnd,
-}: {
-  session: Session;
-  isThisBrowser: boolean;
-  onEnd: () => void;
-}) {
+function SessionRow(props: { session: Session; isThisBrowser: boolean; onEnd: () => void }) {
+  const { session, isThisBrowser, onEnd } = props;
   const { label, access, origin, created_at, expires_at, last_used_at } = session;
   return (
     <li class="row wrap">
@@ -95,24 +87,28 @@ function SessionRow({
           <b>
             <UserName name={label} />
           </b>
-          {isThisBrowser && <Pill kind="acc">this browser</Pill>}
+          {isThisBrowser && <Pill kind="acc">{msg.thisBrowser}</Pill>}
         </p>
         <p class="s dim user">
-          May {access === "operate" ? "read, test, replay and switch webhooks" : "read"}, on{" "}
-          <bdi>{origin}</bdi>. Started <Time ago at={created_at} />
-          {last_used_at === null ? ", not used yet" : ", last used "}
-          {last_used_at !== null && <Time ago at={last_used_at} />}, ends {formatMoment(expires_at * 1000)}.
+          {msg.canOnStartedEnds(
+            access === "operate" ? msg.readTestReplayEnableAndDisable : "read",
+            <bdi>{origin}</bdi>,
+            <Time ago at={created_at} />,
+            last_used_at === null ? msg.notUsedYet : msg.lastUsed,
+            last_used_at !== null && <Time ago at={last_used_at} />,
+            formatMoment(expires_at * 1000),
+          )}
         </p>
       </div>
       <button type="button" class="btn" onClick={onEnd}>
-        End<span class="skip"> the session {plainName(label)}</span>
+        {msg.end(<span class="skip">{msg.theSession(plainName(label))}</span>)}
       </button>
     </li>
   );
 }
 
 function Sessions() {
-  const sessions = useOwnerQuery<{ sessions: readonly Session[] }>(SESSIONS);
+  const sessions = useOwnerQuery(SESSIONS);
   const action = useAction();
   const current = owner.value?.session?.id;
   const end = (work: () => Promise<unknown>) =>
@@ -123,17 +119,15 @@ function Sessions() {
     });
   return (
     <OwnerRegion
-      title="Sessions"
-      call={SESSIONS}
+      title={msg.sessions}
       query={sessions}
-      prompted={sessions}
       aside={
         <button type="button" class="btn bad" onClick={() => void end(endAll)}>
-          End all
+          {msg.endAll}
         </button>
       }
       isEmpty={(data) => data.sessions.length === 0}
-      empty={<p>No session of your fid is open. Every request is signed by your wallet.</p>}
+      empty={<p>{msg.noSessionsYourWalletSignsEvery}</p>}
     >
       {(data) => (
         <>
@@ -154,18 +148,13 @@ function Sessions() {
   );
 }
 
-const entriesOf = (body: { entries: readonly AuditEntry[]; next: { cursor: string | null } }) => ({
-  items: body.entries,
-  next: body.next.cursor,
-});
-
 function subjectOf({ action, api_key_id, signer_uuid, hash, fid, record_id }: AuditEntry): string {
   const parts = [
     record_id && `${action.startsWith("app.") ? record_id : record_id.slice(0, 8)}`,
-    api_key_id && `key ${api_key_id}`,
-    signer_uuid && `signer ${signer_uuid.slice(0, 8)}`,
-    fid !== null && `for fid ${fid}`,
-    hash && `message ${shortHex(hash)}`,
+    api_key_id && msg.key(api_key_id),
+    signer_uuid && msg.signer(signer_uuid.slice(0, 8)),
+    fid !== null && msg.forFid(fid),
+    hash && msg.message(shortHex(hash)),
   ];
   return parts.filter(Boolean).join(", ");
 }
@@ -180,12 +169,10 @@ function AuditRow({ entry }: { entry: AuditEntry }) {
           {auditWords(action)}
           {subject !== "" && <span class="s dim"> · {subject}</span>}
         </span>
-        {outcome !== "ok" && <Pill kind="bad">refused: {outcome.replaceAll("_", " ")}</Pill>}
+        {outcome !== "ok" && <Pill kind="bad">{msg.refused(outcome.replaceAll("_", " "))}</Pill>}
         <Time at={at} />
       </p>
-      <p class="xs mono dim user">
-        from {address}, request {request_id}
-      </p>
+      <p class="xs mono dim user">{msg.fromRequest(address, request_id)}</p>
     </li>
   );
 }
@@ -194,7 +181,7 @@ function Audit() {
   const { query, route, path } = useLocation();
   const of: AuditSelection = query.of === "records" ? "records" : "everything";
   const call = AUDIT[of];
-  const pages: OwnerPages<AuditEntry> = useOwnerPages(call, entriesOf);
+  const pages = useOwnerPages(call, listOf("entries"));
   const session = owner.value?.session?.id;
   // A list of an earlier visit does not know what was done since.
   useEffect(() => {
@@ -202,13 +189,11 @@ function Audit() {
   }, [session]);
   return (
     <OwnerRegion
-      title="What was done"
-      call={call}
-      query={pagesAsQuery(pages)}
-      prompted={pages}
+      title={msg.auditLog}
+      query={pages}
       aside={
         <label class="row tight s choices">
-          <span class="dim">Show</span>
+          <span class="dim">{msg.show}</span>
           <select
             name="of"
             value={of}
@@ -216,19 +201,17 @@ function Audit() {
               route(event.currentTarget.value === "records" ? `${path}?of=records` : path, true)
             }
           >
-            <option value="everything">everything</option>
-            <option value="records">mini apps and webhooks</option>
+            <option value="everything">{msg.everything}</option>
+            <option value="records">{msg.miniAppsAndWebhooks}</option>
           </select>
         </label>
       }
       isEmpty={(entries) => entries.length === 0}
       empty={
         <p>
-          Nothing yet. Here stand{" "}
-          {of === "records"
-            ? "the changes of your mini apps and webhooks"
-            : "the changes of your mini apps, webhooks, API keys, signers and sessions and every message that a signer of yours has signed"}
-          , for 400 days.
+          {msg.noEntriesYetHereYouWill(
+            of === "records" ? msg.theChangesOfYourMiniApps : msg.theChangesOfYourHasSigned,
+          )}
         </p>
       }
     >
@@ -239,10 +222,11 @@ function Audit() {
               <AuditRow entry={entry} key={`${entry.request_id} ${entry.action} ${at}`} />
             ))}
           </ul>
-          <LoadMore pages={pages} />
           <p class="pad s dim">
-            The log is of changes and signed messages, for 400 days. What was sent and delivered is with each{" "}
-            <a href="/console/manage/apps">mini app</a> and <a href="/console/manage/webhooks">webhook</a>.
+            {msg.theLogHasChangesAndSigned(
+              <a href="/console/manage/apps">{msg.miniApp}</a>,
+              <a href="/console/manage/webhooks">{msg.webhook}</a>,
+            )}
           </p>
         </>
       )}
@@ -253,7 +237,7 @@ function Audit() {
 /** Sessions and audit log of the owner. */
 export function Page() {
   return (
-    <ManagePage title="Activity">
+    <ManagePage title={msg.activity}>
       {() => (
         <>
           {noSessionReason() === undefined && <Sessions />}

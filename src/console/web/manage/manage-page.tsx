@@ -1,18 +1,19 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { PausedNotice } from "../content/node-state.tsx";
 import type { Owner } from "../owner/owner.ts";
 import { OwnerOnly } from "../owner/owner-only.tsx";
 import { type Crumb, PageHead } from "../parts/page-head.tsx";
-import { PausedNotice } from "../parts/paused-notice.tsx";
+import * as msg from "../text/en/manage.ts";
 
 const ENTRIES = [
-  { href: "/console/manage", label: "Overview" },
-  { href: "/console/manage/apps", label: "Mini apps", also: "/console/manage/campaigns" },
-  { href: "/console/manage/webhooks", label: "Webhooks" },
-  { href: "/console/manage/keys", label: "API keys" },
-  { href: "/console/manage/signers", label: "Signers" },
-  { href: "/console/manage/activity", label: "Activity" },
+  { href: "/console/manage", label: msg.overview },
+  { href: "/console/manage/apps", label: msg.miniApps, also: "/console/manage/campaigns" },
+  { href: "/console/manage/webhooks", label: msg.webhooks },
+  { href: "/console/manage/keys", label: msg.apiKeys },
+  { href: "/console/manage/signers", label: msg.signers },
+  { href: "/console/manage/activity", label: msg.activity },
 ] as const satisfies readonly { href: string; label: string; also?: string }[];
 
 /** What stays in sight of the entry before the current one. */
@@ -24,12 +25,7 @@ function isWithin(path: string, entry: { readonly href: string; readonly also?: 
 }
 
 /** The frame of every page of the owner: its heading, the pages beside it, and the way to connect for other visitors. */
-export function ManagePage({
-  title,
-  crumbs = [],
-  actions,
-  children,
-}: {
+export function ManagePage(props: {
   title: string;
   /** Between "Manage" and the title. */
   crumbs?: readonly Crumb[];
@@ -37,9 +33,10 @@ export function ManagePage({
   actions?: ComponentChildren;
   children: (owner: Owner) => ComponentChildren;
 }) {
+  const { title, crumbs = [], actions, children } = props;
   const { path } = useLocation();
   const isOverview = path.replace(/\/$/, "") === "/console/manage";
-  const way = [{ label: "Manage", href: "/console/manage" }, ...crumbs, { label: title }];
+  const way = [{ label: msg.manage, href: "/console/manage" }, ...crumbs, { label: title }];
   const nav = useRef<HTMLElement>(null);
   // On a phone the row of entries is wider than the window.
   useEffect(() => {
@@ -53,7 +50,7 @@ export function ManagePage({
       </PageHead>
       <PausedNotice />
       <div class="side">
-        <nav aria-label="Manage" ref={nav}>
+        <nav aria-label={msg.manage} ref={nav}>
           {ENTRIES.map((entry) => (
             <a
               href={entry.href}

@@ -1,67 +1,51 @@
-import { useState } from "preact/hooks";
+import { Face } from "../content/face.tsx";
 import { get } from "../data/call.ts";
-import { formatExact, formatMoment } from "../data/format.ts";
-import type { User } from "../data/objects.ts";
 import { useQuery } from "../data/query.ts";
 import { Icon, type IconName } from "../icons.tsx";
+import { leave } from "../owner/connection.ts";
 import { type Owner, owner } from "../owner/owner.ts";
-import { leave } from "../owner/session.ts";
-import { Face } from "../parts/face.tsx";
+import { ActionButton, useAction } from "../parts/action.tsx";
 import { Pill } from "../parts/pill.tsx";
+import * as msg from "../text/en/manage.ts";
+import { formatExact, formatMoment } from "../text/format.ts";
 import { displayNameOf, handleOf } from "../text/name.ts";
-import { UserName } from "../text/user-name.tsx";
+import { UserName } from "../text/user-text.tsx";
 import { ManagePage } from "./manage-page.tsx";
 
 const DOORS: readonly { href: string; icon: IconName; title: string; text: string }[] = [
   {
     href: "/console/manage/apps",
     icon: "bell",
-    title: "Mini apps",
-    text: "Their audience, and pushes to it.",
+    title: msg.miniApps,
+    text: msg.theirAudienceAndPushesToIt,
   },
   {
     href: "/console/manage/webhooks",
     icon: "webhook",
-    title: "Webhooks",
-    text: "Events at your server as they happen, tried before you save.",
+    title: msg.webhooks,
+    text: msg.eventsAtYourServerAsThey,
   },
   {
     href: "/console/manage/keys",
     icon: "code",
-    title: "API keys",
-    text: "For programs that write, or that read more.",
+    title: msg.apiKeys,
+    text: msg.forProgramsThatWriteOrThat,
   },
   {
     href: "/console/manage/signers",
     icon: "wallet",
-    title: "Signers",
-    text: "Keys by which your apps act for users.",
+    title: msg.signers,
+    text: msg.keysThatLetYourAppsAct,
   },
 ];
 
-function Leave() {
-  const [isBusy, setBusy] = useState(false);
-  return (
-    <button
-      type="button"
-      class="btn"
-      disabled={isBusy}
-      onClick={() => {
-        setBusy(true);
-        void leave().finally(() => setBusy(false));
-      }}
-    >
-      Leave
-    </button>
-  );
-}
-
 function Who({ current }: { current: Owner }) {
-  const { data } = useQuery<{ user: User }>(get("/user", { fid: current.fid }));
+  const { data } = useQuery(get("/user", { fid: current.fid }));
   const { session, fid } = current;
+  const action = useAction();
   const user = data?.user ?? { fid, username: String(fid), display_name: null };
   return (
-    <section class="card pad stack" aria-label="Who you are">
+    <section class="card pad stack" aria-label={msg.signedInAs}>
       <div class="row wrap">
         <Face user={user} size={3} />
         <div class="grow roomy">
@@ -69,31 +53,30 @@ function Who({ current }: { current: Owner }) {
             <b>
               <UserName name={displayNameOf(user)} />
             </b>{" "}
-            <span class="dim">
-              {handleOf(user)} · fid {fid}
-            </span>
+            <span class="dim">{msg.userAndFid(handleOf(user), fid)}</span>
           </p>
           <p class="xs mono dim user">{current.address}</p>
         </div>
-        {current.isDemo && <Pill kind="warn">demo person</Pill>}
-        <Leave />
+        {current.isDemo && <Pill kind="warn">{msg.demoPerson}</Pill>}
+        <ActionButton action={action} onClick={() => action.run(() => leave().then(() => undefined))}>
+          {msg.signOut}
+        </ActionButton>
       </div>
       {session && (
         <p class="s dim">
-          This browser {session.access === "operate" ? "reads, tests and replays" : "reads"} for fid {fid}{" "}
-          until{" "}
-          <time
-            dateTime={new Date(session.expiresAt * 1000).toISOString()}
-            title={formatExact(session.expiresAt * 1000)}
-          >
-            {formatMoment(session.expiresAt * 1000)}
-          </time>
-          . “Leave” ends that here and on the node.
+          {msg.thisBrowserForFidUntilSign(
+            session.access === "operate" ? msg.readsTestsAndReplays : "reads",
+            fid,
+            <time
+              dateTime={new Date(session.expiresAt * 1000).toISOString()}
+              title={formatExact(session.expiresAt * 1000)}
+            >
+              {formatMoment(session.expiresAt * 1000)}
+            </time>,
+          )}
         </p>
       )}
-      {!current.wallet && session && (
-        <p class="s dim">{current.walletName} is not open in this browser now. Reading works without it.</p>
-      )}
+      {!current.wallet && session && <p class="s dim">{msg.isNotOpenInThisBrowser(current.walletName)}</p>}
     </section>
   );
 }
@@ -101,7 +84,7 @@ function Who({ current }: { current: Owner }) {
 /** Connecting, choosing the fid, the session, and where to go from here. */
 export function Page() {
   return (
-    <ManagePage title={owner.value ? "Manage" : "Manage what is yours"}>
+    <ManagePage title={owner.value ? msg.manage : msg.manageWhatIsYours}>
       {(current) => (
         <>
           <Who current={current} />

@@ -1,26 +1,58 @@
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { ThreadsReport } from "../../operator/reports.ts";
-import { formatBytes, formatSecs } from "../data/format.ts";
 import { useQuery } from "../data/query.ts";
-import type { SeriesColumns } from "../data/series.ts";
-import { pageConfig } from "../page-config.ts";
+import { nodeOrigin, pageConfig } from "../page-config.ts";
+import { Command } from "../parts/copy.tsx";
 import { PageHead } from "../parts/page-head.tsx";
-import { Plot } from "../parts/plot.tsx";
-import { Skeleton } from "../parts/skeleton.tsx";
-import { Collecting, isCollecting } from "../status/collecting.tsx";
-import { formatMs, formatPercent } from "../status/figures.ts";
-import { StaleNotice } from "../status/now-card.tsx";
-import { RangeNav } from "../status/range-nav.tsx";
-import { type Range, rangeOf } from "../status/ranges.ts";
-import { useHistory } from "../status/use-history.ts";
-import { BackupsCard } from "./backups-card.tsx";
-import { Locked } from "./locked.tsx";
-import { LogCard } from "./log-card.tsx";
-import { PausesCard } from "./pauses-card.tsx";
-import { access, enter, lock, operatorRead, operatorRequest } from "./session.ts";
-import { SettingsCard } from "./settings-card.tsx";
-import { DiskCard, ThreadsCard } from "./threads-card.tsx";
+import { Skeleton } from "../parts/region.tsx";
+import type { PlotOf } from "../plot/plot.tsx";
+import { HistoryCard, type Range, RangeNav, rangeOf, StaleNotice, useHistory } from "../status/history.tsx";
+import type { SeriesColumns } from "../status/series.ts";
+import * as msg from "../text/en/status.ts";
+import { formatBytes, formatMs, formatPercent, formatSecs } from "../text/format.ts";
+import { BackupsCard, PausesCard } from "./changes.tsx";
+import { DiskCard, LogCard, SettingsCard, ThreadsCard } from "./reports.tsx";
+import { access, enter, lock, lockedBecause, operatorRead, operatorRequest } from "./session.ts";
+
+const PORT = location.port === "" ? "80" : location.port;
+const COMMAND = `${pageConfig.service} console`;
+
+/** Says how the page is opened. */
+function Locked({ isUnable }: { isUnable: boolean }) {
+  const failure = lockedBecause.value;
+  return (
+    <section class="card">
+      <div class="pad stack measure">
+        <h2>{msg.thisPageIsLocked}</h2>
+        {failure && (
+          <div class="failure" role="alert">
+            <p>
+              <b>{msg.itDidNotOpen}</b> {failure.message}.
+            </p>
+          </div>
+        )}
+        {isUnable ? (
+          <p>
+            {msg.yourBrowserSignsRequestsOnlyOn(
+              <code>{`ssh -L ${PORT}:localhost:${PORT} ${location.hostname}`}</code>,
+              <code>{`http://localhost:${PORT}/console/operator`}</code>,
+            )}
+          </p>
+        ) : (
+          <>
+            <p>{msg.thisPageShowsTheOperatorThe(<code>--config</code>, <code>--data-dir</code>)}</p>
+            <Command text={COMMAND} />
+            <p>{msg.fromAnotherMachineWithSetOn(<code>console.operator_token</code>)}</p>
+            <Command text={`${COMMAND} ${nodeOrigin}`} />
+            <p class="s dim">{msg.theLinkIsValidForA}</p>
+          </>
+        )}
+        <p class="s">{msg.isPublic(<a href="/console/status">{msg.theStatusOfTheNode}</a>)}</p>
+      </div>
+    </section>
+  );
+}
 
 const PATH = "/console/operator";
 const EVERY_MS = 5_000;
@@ -28,72 +60,29 @@ const EVERY_MS = 5_000;
 const signedRead: typeof operatorRequest = (call, options) =>
   operatorRequest({ ...call, op: "console.read" }, options);
 
-function Plots({ columns: { t, series } }: { columns: SeriesColumns }) {
-  const values = (name: string) => series[name] ?? [];
-  return (
-    <div class="plots pad">
-      <Plot
-        title="Delay of event loops, 99th percentile"
-        t={t}
-        series={[
-          { name: "http", values: values("loop_http_ms") },
-          { name: "ingest", values: values("loop_ingest_ms") },
-          { name: "main", values: values("loop_main_ms") },
-        ]}
-        format={formatMs}
-      />
-      <Plot
-        title="CPU, of one core"
-        t={t}
-        series={[{ name: "process", values: values("cpu_percent") }]}
-        format={formatPercent}
-      />
-      <Plot
-        title="Memory"
-        t={t}
-        series={[{ name: "resident", values: values("resident_bytes") }]}
-        format={formatBytes}
-      />
-      <Plot
-        title="Write-ahead logs"
-        t={t}
-        series={[
-          { name: "index", values: values("index_wal_bytes") },
-          { name: "state", values: values("state_wal_bytes") },
-        ]}
-        format={formatBytes}
-      />
-    </div>
-  );
-}
+const PLOTS: readonly PlotOf[] = [
+  [msg.eventLoopDelayP99, formatMs, { loop_http_ms: "http", loop_ingest_ms: "ingest", loop_main_ms: "main" }],
+  [msg.cpuOfOneCore, formatPercent, { cpu_percent: msg.process }],
+  [msg.memory, formatBytes, { resident_bytes: msg.resident }],
+  [msg.writeAheadLogs, formatBytes, { index_wal_bytes: msg.index, state_wal_bytes: msg.state }],
+];
 
 function Node({ mayChange, range }: { mayChange: boolean; range: Range }) {
-  const threads = useQuery<ThreadsReport>(operatorRead("/workers"), {
+  const threads = useQuery(operatorRead<ThreadsReport>("/workers"), {
     send: operatorRequest,
     everyMs: EVERY_MS,
   });
   const history = useHistory<SeriesColumns>("/console/op/series", range, signedRead);
   return (
     <div class="stack">
-      <StaleNotice history={history} hasFigures={history.data !== undefined} />
+      <StaleNotice history={history} />
       <ThreadsCard query={threads} />
       {threads.data && (
         <p class="s dim">
-          Node {threads.data.node}, up {formatSecs(threads.data.uptime_secs)}. This page shows this node only.
+          {msg.nodeUpThisPageShowsThis(threads.data.node, formatSecs(threads.data.uptime_secs))}
         </p>
       )}
-      <section class={`card ${history.isStale ? "old" : ""}`}>
-        <header>
-          <h2 class="grow">Over time</h2>
-        </header>
-        {!history.data ? (
-          <Skeleton rows={2} height={10} />
-        ) : isCollecting(history.data) ? (
-          <Collecting columns={history.data} />
-        ) : (
-          <Plots columns={history.data} />
-        )}
-      </section>
+      <HistoryCard history={history} plots={PLOTS} />
       <div class="split even">
         <DiskCard query={threads} />
         <PausesCard query={threads} mayChange={mayChange} />
@@ -105,7 +94,7 @@ function Node({ mayChange, range }: { mayChange: boolean; range: Range }) {
   );
 }
 
-/** The node for the one who runs it, behind the link that the command prints. */
+/** The operator's page, opened by the link that the command prints. */
 export function Page() {
   const { query } = useLocation();
   const range = rangeOf(query);
@@ -113,7 +102,7 @@ export function Page() {
   useEffect(() => {
     const take = () => void enter();
     take();
-    // A link that is opened in the tab of this page changes the fragment alone.
+    // A link that is opened in the tab of this page changes only the fragment.
     addEventListener("hashchange", take);
     return () => removeEventListener("hashchange", take);
   }, []);
@@ -121,22 +110,19 @@ export function Page() {
   return (
     <>
       <PageHead
-        title="Operator"
-        crumbs={[{ label: "Status", href: "/console/status" }, { label: "Operator" }]}
+        title={msg.operator}
+        crumbs={[{ label: msg.status, href: "/console/status" }, { label: msg.operator }]}
       >
         {isShown && <RangeNav path={PATH} selected={range} />}
         {now === "open" && (
           <button type="button" class="btn" onClick={() => void lock()}>
-            Lock
+            {msg.lock}
           </button>
         )}
       </PageHead>
       {now === "reading" && (
         <div class="notice boxed">
-          <p>
-            This is a demo network, so everybody may look. To change something, open the page with{" "}
-            <code>{pageConfig.service} console</code>.
-          </p>
+          <p>{msg.thisIsADemoNetworkSo(<code>{pageConfig.service} console</code>)}</p>
         </div>
       )}
       {now === "asking" && <Skeleton rows={3} height={8} />}

@@ -1,20 +1,22 @@
 import { signal } from "@preact/signals";
 import type { Call } from "../data/call.ts";
 import { RequestFailure, type RequestOptions, request } from "../data/request.ts";
+import { forgetSession, type OwnerSession, readSession, sessionOf, storeSession } from "../owner/owner.ts";
+import { createSessionKey, signedHeaders } from "../owner/session-request.ts";
 import { pageConfig } from "../page-config.ts";
-import {
-  canSign,
-  createSessionKey,
-  dropSession,
-  loadSession,
-  type StoredSession,
-  saveSession,
-  sessionHeaders,
-} from "./operator-key.ts";
+import * as msg from "../text/en/status.ts";
+
+/** The operator has no fid. */
+const FID = 0;
+
+/** Whether the browser signs here: on https and on the loopback address. */
+const canSign = window.isSecureContext && "subtle" in crypto;
+
+type Session = Pick<OwnerSession, "id" | "privateKey">;
 
 /**
- * What this browser may do: `reading` on a demo network, where everybody may look; `open` with a session.
- * `unable`: the browser signs nothing here, because the page came over plain http from another machine.
+ * What this browser may do: `reading` on a demo network, where everyone can look; `open` with a session.
+ * `unable`: the browser signs nothing here, because the page was loaded over plain http from another machine.
  */
 export type Access = "asking" | "locked" | "unable" | "reading" | "open";
 
@@ -29,7 +31,7 @@ const CODE = /^#code=([1-9A-HJ-NP-Za-km-z]{1,64})$/;
 export const access = signal<Access>("asking");
 /** Why the last code opened nothing, or why the session is over. */
 export const lockedBecause = signal<RequestFailure | undefined>(undefined);
-let session: StoredSession | undefined;
+let session: Session | undefined;
 
 /** Opens the page by the code in its address, else by the session that this browser has. */
 export async function enter(): Promise<void> {
@@ -39,11 +41,12 @@ export async function enter(): Promise<void> {
     return;
   }
   if (code !== undefined) await open(code);
-  session ??= await loadSession();
+  const stored = await readSession(FID);
+  if (stored && stored.expiresAt * 1000 > Date.now()) session ??= sessionOf(stored);
   access.value = session ? "open" : lockedAs("locked");
 }
 
-/** A demo network shows the page to everybody. */
+/** A demo network shows the page to everyone. */
 const lockedAs = (state: "locked" | "unable"): Access => (pageConfig.demo ? "reading" : state);
 
 /** Takes the code out of the address and of the history. */
@@ -55,38 +58,37 @@ function takeCode(): string | undefined {
 
 async function open(code: string): Promise<void> {
   try {
-    const { key, publicKey } = await createSessionKey();
+    const { privateKey, publicKey } = await createSessionKey();
     const opened = await request<Opened>({
       method: "POST",
       path: `${OP_PATH}/session`,
       body: { code, public_key: publicKey },
     });
     const { session_id: sessionId, expires_at: expiresAt } = opened.session;
-    session = { sessionId, expiresAt, key };
+    session = { id: sessionId, privateKey };
     lockedBecause.value = undefined;
-    await saveSession(session);
+    const none = { address: "", walletId: "", walletName: "", isDemo: false } as const;
+    await storeSession({ fid: FID, ...none, sessionId, access: "operate", expiresAt, privateKey });
   } catch (cause) {
     lockedBecause.value =
       cause instanceof RequestFailure
         ? cause
-        : new RequestFailure({ status: 0, message: "this browser cannot make a key (Ed25519)" });
+        : new RequestFailure({ status: 0, message: msg.thisBrowserCannotMakeAKey });
   }
 }
 
 /** Makes a request of the operator: signed, or as it is on a demo network that is only read. */
-export async function operatorRequest<T>(call: Call, options: RequestOptions = {}): Promise<T> {
+export async function operatorRequest<T>(call: Call<T>, options: RequestOptions = {}): Promise<T> {
   if (!session) return request<T>(call, options);
   const used = session;
   const body = call.body === undefined ? "" : JSON.stringify(call.body);
-  const headers = await sessionHeaders(used, call, body);
+  const headers = await signedHeaders(FID, used, { ...call, op: call.op ?? "" }, body);
   try {
     return await request<T>(call, { ...options, headers, ...(body === "" ? {} : { rawBody: body }) });
   } catch (cause) {
     if (cause instanceof RequestFailure && cause.status === UNAUTHORIZED && session === used) {
-      session = undefined;
-      await dropSession();
+      await drop();
       lockedBecause.value = cause;
-      access.value = lockedAs("locked");
     }
     throw cause;
   }
@@ -97,20 +99,25 @@ export async function lock(): Promise<void> {
   await operatorRequest({ method: "DELETE", path: `${OP_PATH}/session`, op: "console.end" }).catch(
     () => undefined,
   );
+  await drop();
+}
+
+async function drop(): Promise<void> {
+  const ended = session;
   session = undefined;
-  await dropSession();
+  if (ended) await forgetSession(FID, ended.id);
   access.value = lockedAs("locked");
 }
 
 /** A read of the operator's part. */
-export const operatorRead = (path: string): Call => ({
+export const operatorRead = <T>(path: string): Call<T> & { readonly op: string } => ({
   method: "GET",
   path: `${OP_PATH}${path}`,
   op: "console.read",
 });
 
 /** A change by the operator. */
-export const operatorChange = (what: "backup" | "pause" | "resume", body: object = {}): Call => ({
+export const operatorChange = <T>(what: "backup" | "pause" | "resume", body: object = {}): Call<T> => ({
   method: "POST",
   path: `${OP_PATH}/${what}`,
   op: `console.${what}`,

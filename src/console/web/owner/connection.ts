@@ -1,10 +1,21 @@
 import { signal } from "@preact/signals";
-import { get } from "../data/call.ts";
-import type { User } from "../data/objects.ts";
+import { get, type User } from "../data/call.ts";
 import { RequestFailure, request } from "../data/request.ts";
-import { OperationDeclined } from "./operation.ts";
-import { noSessionReason, type Owner, owner, sessionOf, setOwner } from "./owner.ts";
-import { readSession } from "./session-keys.ts";
+import * as msg from "../text/en/owner.ts";
+import { OperationDeclined, runOperation } from "./operation.ts";
+import {
+  forgetSession,
+  hasSessionEnded,
+  noSessionReason,
+  type Owner,
+  type OwnerSession,
+  owner,
+  readSession,
+  sessionOf,
+  setOwner,
+  storeSession,
+} from "./owner.ts";
+import { createSessionKey, sessionRequest, signed } from "./session-request.ts";
 import { accountsOf, shortAddress, walletFailure } from "./wallet-signature.ts";
 import { findWallet, type Wallet } from "./wallets.ts";
 
@@ -22,9 +33,7 @@ const MAX_ACCOUNTS = 10;
 
 async function identityOf(address: string): Promise<Identity | undefined> {
   try {
-    const { user } = await request<{ user: User }>(
-      get("/user/custody-address", { custody_address: address }),
-    );
+    const { user } = await request(get("/user/custody-address", { custody_address: address }));
     return { address, user };
   } catch (cause) {
     if (cause instanceof RequestFailure && cause.status === 404) return undefined;
@@ -51,12 +60,10 @@ export async function askForAccounts(wallet: Wallet): Promise<readonly Identity[
     throw new OperationDeclined(message);
   }
   const [first] = accounts;
-  if (first === undefined) throw new OperationDeclined("The wallet shows no account. Nothing was sent.");
+  if (first === undefined) throw new OperationDeclined(msg.theWalletShowsNoAccountNothing);
   const identities = await identitiesOf(accounts);
   if (identities.length > 0) return identities;
-  throw new OperationDeclined(
-    `${shortAddress(first)} is not the custody address of any fid that this node knows. Choose another account in the wallet. Nothing was sent.`,
-  );
+  throw new OperationDeclined(msg.isNotTheCustodyAddressOf(shortAddress(first)));
 }
 
 let stopListening = () => {};
@@ -80,7 +87,7 @@ function listenTo(wallet: Wallet): void {
   const onAccounts = (value: unknown) => {
     const accounts = Array.isArray(value) ? value.map((account) => String(account).toLowerCase()) : [];
     void followAccounts(wallet, accounts).catch(() => {
-      walletNote.value = "The account in your wallet changed, and the node did not say whose it is.";
+      walletNote.value = msg.theAccountInYourWalletChanged;
     });
   };
   wallet.provider.on?.("accountsChanged", onAccounts);
@@ -93,20 +100,20 @@ async function followAccounts(wallet: Wallet, accounts: readonly string[]): Prom
   if (current && first === current.address) return;
   if (first === undefined) {
     setOwner(undefined);
-    walletNote.value = "Your wallet shows this page no account any more.";
+    walletNote.value = msg.yourWalletNoLongerShowsThis;
     return;
   }
   const identity = await identityOf(first);
   if (identity) {
     await becomeOwner(wallet, identity);
-    walletNote.value = `Your wallet changed to another account: this is fid ${identity.user.fid} now.`;
+    walletNote.value = msg.yourWalletChangedToAnotherAccount(identity.user.fid);
     return;
   }
   setOwner(undefined);
-  walletNote.value = `Your wallet changed to ${shortAddress(first)}, which is not the custody address of any fid that this node knows.`;
+  walletNote.value = msg.yourWalletChangedToWhichIs(shortAddress(first));
 }
 
-/** Finds the wallet of an owner who came back. Undefined when this browser does not have it. */
+/** Finds the wallet of an owner who returns. Undefined when this browser does not have it. */
 export async function attachWallet(): Promise<Wallet | undefined> {
   const current = owner.peek();
   if (!current || current.wallet) return current?.wallet;
@@ -123,4 +130,62 @@ export function disconnect(): void {
   stopListening();
   stopListening = () => {};
   setOwner(undefined);
+}
+
+const BROWSERS = [
+  ["Edg/", "Edge"],
+  ["Firefox/", "Firefox"],
+  ["Chrome/", "Chromium"],
+  ["Safari/", "Safari"],
+] as const;
+const SYSTEMS = ["Windows", "Android", "iPhone", "iPad", "Mac OS X", "Linux"] as const;
+
+/** What the owner may know this browser by. */
+function browserLabel(userAgent = navigator.userAgent): string {
+  const browser = BROWSERS.find(([mark]) => userAgent.includes(mark))?.[1] ?? msg.browser;
+  const system = SYSTEMS.find((name) => userAgent.includes(name));
+  return system === undefined ? browser : msg.on(browser, system);
+}
+
+/**
+ * Makes a key that never leaves this browser, and has the custody address let it sign for a while: one prompt of the wallet.
+ *
+ * @throws OperationDeclined, RequestFailure
+ */
+export async function startSession(access: "read" | "operate"): Promise<OwnerSession> {
+  const current = owner.peek();
+  if (!current) throw new Error("a session has an owner");
+  const { privateKey, publicKey } = await createSessionKey();
+  const { fid, address, walletId, walletName, isDemo } = current;
+  const body = { public_key: publicKey, access, label: browserLabel(), origin: location.origin };
+  const { session: created } = await runOperation({
+    ...signed("POST /session", { body }),
+    title: msg.startASession,
+    words: msg.aKeyOfThisBrowserMay(access === "operate" ? msg.readTestReplayAndEnableAnd : "read", fid),
+    isConfirmed: true,
+  });
+  const { session_id: id, expires_at: expiresAt } = created;
+  await storeSession({
+    ...{ fid, address, walletId, walletName, isDemo },
+    ...{ sessionId: id, access: created.access, expiresAt, privateKey },
+  });
+  const session = { id, access: created.access, expiresAt, privateKey };
+  const now = owner.peek();
+  if (now?.fid === fid) {
+    owner.value = { ...now, session };
+    hasSessionEnded.value = false;
+  }
+  return session;
+}
+
+/** Ends the session on the node, deletes its key and forgets the owner. */
+export async function leave(): Promise<void> {
+  const current = owner.peek();
+  if (current?.session) {
+    // A session that the node does not know any more has ended, too.
+    const end = signed("DELETE /session", { query: { session_id: current.session.id } });
+    await sessionRequest(end).catch(() => undefined);
+    await forgetSession(current.fid, current.session.id);
+  }
+  disconnect();
 }

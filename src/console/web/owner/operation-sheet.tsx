@@ -1,16 +1,16 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { request } from "../data/request.ts";
-import { pipedJson, shellQuote } from "../data/snippets.ts";
-import { nodeOrigin, pageConfig } from "../page-config.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
+import { pageConfig } from "../page-config.ts";
+import { CallPanel } from "../parts/call-panel.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Field } from "../parts/field.tsx";
+import { Field } from "../parts/form.tsx";
+import { Facts } from "../parts/table.tsx";
+import * as msg from "../text/en/owner.ts";
 import { attachWallet } from "./connection.ts";
 import { OperationDeclined, type OwnerOperation, type PendingOperation } from "./operation.ts";
 import { type Owner, owner } from "./owner.ts";
-import { createNonce } from "./signed-text.ts";
-import { requestHashOf } from "./typed-data.ts";
-import { signWithWallet } from "./wallet-signature.ts";
+import { createNonce } from "./session-request.ts";
+import { requestHashOf, signWithWallet } from "./wallet-signature.ts";
 
 /** What the sheet shows of the request, as the wallet will show it. */
 interface Prepared {
@@ -33,8 +33,7 @@ async function perform(
 ) {
   await attachWallet();
   const current = owner.peek();
-  if (!current || current.fid !== fid)
-    throw new OperationDeclined("The account in your wallet changed. Nothing was sent.");
+  if (!current || current.fid !== fid) throw new OperationDeclined(msg.theAccountInYourWasSent);
   const { op, method, path } = operation;
   const signedAt = Math.floor(Date.now() / 1000);
   const signature = await signWithWallet(current, { op, fid, signedAt, nonce, requestHash });
@@ -50,49 +49,23 @@ async function perform(
   return request<unknown>({ method, path, op }, { rawBody: body, headers });
 }
 
-function Facts({ operation, prepared, fid }: { operation: OwnerOperation; prepared: Prepared; fid: number }) {
-  const facts = [
-    ["op", operation.op],
-    ["fid", String(fid)],
-    ["nonce", prepared.nonce],
-    ["requestHash", prepared.requestHash],
-  ] as const;
+function SignedFacts(props: { operation: OwnerOperation; prepared: Prepared; fid: number }) {
+  const { operation, prepared, fid } = props;
   return (
     <div class="stack tight">
-      <p class="s dim">Your wallet shows these lines. Compare them before you sign.</p>
-      <dl class="pairs mono">
-        {facts.map(([name, value]) => (
-          <>
-            <dt key={name}>{name}</dt>
-            <dd key={`${name} value`}>{value}</dd>
-          </>
-        ))}
-      </dl>
+      <p class="s dim">{msg.yourWalletShowsTheseLinesCompare}</p>
+      <Facts
+        class="pairs mono"
+        facts={{ op: operation.op, fid, nonce: prepared.nonce, requestHash: prepared.requestHash }}
+      />
     </div>
-  );
-}
-
-/** For owners whose custody address is not in this browser. */
-function Command({ operation, fid }: { operation: OwnerOperation; fid: number }) {
-  if (operation.cli === undefined) return null;
-  const { cli, cliInput } = operation;
-  const command = `${pipedJson(cliInput)}${pageConfig.service} ${cli} --url ${shellQuote(nodeOrigin)} --fid ${fid} --key-file custody.key`;
-  return (
-    <details>
-      <summary>My custody key is elsewhere</summary>
-      <p class="s dim">This command does the same, where the key is:</p>
-      <div class="row">
-        <code class="grow user">{command}</code>
-        <CopyButton text={command} />
-      </div>
-    </details>
   );
 }
 
 const STATES: Readonly<Record<Step, string>> = {
   asking: "",
-  wallet: "Your wallet asks you now.",
-  sending: "Signed. Sending it to the node.",
+  wallet: msg.confirmInYourWallet,
+  sending: msg.signedSendingTheRequest,
 };
 
 function Sheet({ pending, current }: { pending: PendingOperation; current: Owner }) {
@@ -117,7 +90,7 @@ function Sheet({ pending, current }: { pending: PendingOperation; current: Owner
     try {
       const response = await perform(pending, prepared, () => {
         // The wallet was faster than the person who closed the sheet: what was called off is not sent.
-        if (!isOpen.current) throw new OperationDeclined("Called off.");
+        if (!isOpen.current) throw new OperationDeclined(msg.canceled);
         setStep("sending");
       });
       pending.resolve(response);
@@ -137,16 +110,16 @@ function Sheet({ pending, current }: { pending: PendingOperation; current: Owner
 
   const close = () => {
     if (step !== "sending")
-      pending.reject(new OperationDeclined(problem ?? "You closed the confirmation. Nothing was sent."));
+      pending.reject(new OperationDeclined(problem ?? msg.youClosedTheConfirmationNothingWas));
   };
   return (
-    <Dialog title={operation.title ?? "Confirm with your wallet"} onClose={close}>
+    <Dialog title={operation.title ?? msg.confirmWithYourWallet} onClose={close}>
       <p>{operation.words}</p>
       {operation.details}
-      <Facts operation={operation} prepared={prepared} fid={current.fid} />
+      <SignedFacts operation={operation} prepared={prepared} fid={current.fid} />
       {operation.typedName !== undefined && (
         <Field
-          label={`Type ${operation.typedName} to confirm`}
+          label={msg.typeToConfirm(operation.typedName)}
           name="operation-name"
           value={typed}
           onInput={setTyped}
@@ -160,26 +133,28 @@ function Sheet({ pending, current }: { pending: PendingOperation; current: Owner
       <p role="status" class="s dim">
         {STATES[step]}
       </p>
-      <Command operation={operation} fid={current.fid} />
+      <details>
+        <summary>{msg.custodyKeyOnAnotherDevice}</summary>
+        <CallPanel call={operation} title={msg.theSameRequest} fid={current.fid} />
+      </details>
       <footer>
         <button type="button" class="btn" disabled={step === "sending"} onClick={close}>
-          Cancel
+          {msg.cancel}
         </button>
         <button type="button" class="btn go" disabled={step !== "asking" || !isNamed} onClick={sign}>
-          {problem === undefined ? "Sign in the wallet" : "Try again"}
+          {problem === undefined ? msg.signInTheWallet : msg.tryAgain}
         </button>
       </footer>
     </Dialog>
   );
 }
 
-/** The sheet of the pending operation: what will happen, what the wallet will show, and what became of it. */
+/** The sheet of the pending operation: what will happen, what the wallet will show, and how it ended. */
 export function OperationSheet({ pending }: { pending: PendingOperation }) {
   const current = owner.value;
   const isSame = current?.fid === pending.fid;
   useEffect(() => {
-    if (!isSame)
-      pending.reject(new OperationDeclined("The account in your wallet changed. Nothing was sent."));
+    if (!isSame) pending.reject(new OperationDeclined(msg.theAccountInYourWasSent));
   }, [isSame]);
   return isSame ? <Sheet pending={pending} current={current} /> : null;
 }

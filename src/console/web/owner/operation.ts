@@ -1,16 +1,14 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import type { Call } from "../data/call.ts";
+import * as msg from "../text/en/common.ts";
 import { owner } from "./owner.ts";
 
+/** A call of a signed operation. */
+export type SignedCall<T = unknown> = Call<T> & { readonly op: string };
+
 /** Something that only the custody address may do. */
-export interface OwnerOperation {
-  /** The name of the operation, as in the header of the request. */
-  readonly op: string;
-  readonly method: Call["method"];
-  /** Path with query, of this origin: `/v2/svc/webhook`. */
-  readonly path: string;
-  readonly body?: unknown;
+export interface OwnerOperation<T = unknown> extends SignedCall<T> {
   /** What will happen, as sentences: the sheet says them before the wallet asks. */
   readonly words: string;
   /** More than sentences, below them. */
@@ -19,10 +17,6 @@ export interface OwnerOperation {
   readonly title?: string;
   /** A name that must be typed first, for what cannot be undone. */
   readonly typedName?: string;
-  /** The arguments of the `svc` command that does the same, for custody elsewhere. */
-  readonly cli?: string;
-  /** What that command reads from its standard input, as JSON. */
-  readonly cliInput?: unknown;
   /** Whether the page itself has said what will happen: the wallet asks at once. */
   readonly isConfirmed?: boolean;
 }
@@ -35,7 +29,7 @@ export class OperationDeclined extends Error {
 /** An operation whose sheet is open. */
 export interface PendingOperation {
   readonly operation: OwnerOperation;
-  /** Of the owner who began it. */
+  /** The owner who began it. */
   readonly fid: number;
   readonly resolve: (response: unknown) => void;
   readonly reject: (cause: unknown) => void;
@@ -49,12 +43,11 @@ export const pendingOperation = signal<PendingOperation | undefined>(undefined);
  *
  * @throws OperationDeclined when nothing was sent, RequestFailure when the node refused.
  */
-export function runOperation<T>(operation: OwnerOperation): Promise<T> {
+export function runOperation<T>(operation: OwnerOperation<T>): Promise<T> {
   if (pendingOperation.peek())
-    return Promise.reject(new OperationDeclined("Another confirmation is open. Nothing was sent."));
+    return Promise.reject(new OperationDeclined(msg.anotherConfirmationIsOpenNothing));
   const fid = owner.peek()?.fid;
-  if (fid === undefined)
-    return Promise.reject(new OperationDeclined("Connect a wallet first. Nothing was sent."));
+  if (fid === undefined) return Promise.reject(new OperationDeclined(msg.connectAWalletFirstNothingWas));
   return new Promise<T>((resolve, reject) => {
     const end = () => {
       pendingOperation.value = undefined;

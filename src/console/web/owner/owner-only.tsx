@@ -1,76 +1,201 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { RequestFailure } from "../data/request.ts";
-import { FailureBox } from "../parts/failure-box.tsx";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { Face } from "../content/face.tsx";
+import { Icon } from "../icons.tsx";
+import { nodeOrigin, pageConfig } from "../page-config.ts";
+import { ActionButton, Outcome, useAction } from "../parts/action.tsx";
+import { Command } from "../parts/copy.tsx";
+import { Checkbox } from "../parts/form.tsx";
 import { focusHeading } from "../parts/page-head.tsx";
-import { Skeleton } from "../parts/skeleton.tsx";
-import { ConnectPanel } from "./connect-panel.tsx";
-import { attachWallet, walletNote } from "./connection.ts";
+import { Card, Skeleton } from "../parts/region.tsx";
+import * as msg from "../text/en/owner.ts";
+import { displayNameOf, handleOf } from "../text/name.ts";
+import { UserName } from "../text/user-text.tsx";
+import {
+  askForAccounts,
+  attachWallet,
+  becomeOwner,
+  type Identity,
+  startSession,
+  walletNote,
+} from "./connection.ts";
 import { hasSessionEnded, isOwnerKnown, noSessionReason, type Owner, owner, restoreOwner } from "./owner.ts";
-import { startSession } from "./session.ts";
+import { discoverWallets, offeredWallets, type Wallet } from "./wallets.ts";
 
-/** Offers a session to an owner without one. The page below stays as it is. */
-function SessionOffer() {
-  const [canOperate, setCanOperate] = useState(true);
-  const [failure, setFailure] = useState<Error>();
+const FIRST_LOOK_MS = 400;
+
+function WalletRow({ wallet, isBusy, onChoose }: { wallet: Wallet; isBusy: boolean; onChoose: () => void }) {
+  return (
+    <button type="button" class="btn wallet" aria-disabled={isBusy} onClick={onChoose}>
+      {wallet.icon === undefined ? (
+        <Icon name="wallet" size={20} />
+      ) : (
+        <img src={wallet.icon} alt="" width={20} height={20} />
+      )}
+      <span class="grow">{wallet.name}</span>
+    </button>
+  );
+}
+
+function IdentityRow({ identity, onChoose }: { identity: Identity; onChoose: () => void }) {
+  const { user, address } = identity;
+  return (
+    <button type="button" class="btn wallet" onClick={onChoose}>
+      <Face user={user} size={2} />
+      <span class="grow">
+        <UserName name={displayNameOf(user)} /> <span class="dim">{handleOf(user)}</span>
+        <span class="xs mono dim line">{address}</span>
+      </span>
+      <span class="dim">{msg.fid(user.fid)}</span>
+    </button>
+  );
+}
+
+/** Chooses a wallet of this browser, and the fid where its accounts own several. */
+function ConnectPanel() {
   const [isBusy, setBusy] = useState(false);
-  const reason = noSessionReason();
-  if (reason !== undefined)
-    return (
-      <p class="card pad" role="status">
-        {reason} So each request asks your wallet.
-      </p>
-    );
-  async function start() {
+  const [problem, setProblem] = useState<string>();
+  const [choice, setChoice] = useState<{ wallet: Wallet; identities: readonly Identity[] }>();
+  const [hasLooked, setLooked] = useState(false);
+  // Most wallets announce themselves at once: they are there when the panel is first drawn.
+  useLayoutEffect(() => {
+    discoverWallets();
+    // The landing page of a demo network leads here: its wallet asks at once which person to act as.
+    const demo = offeredWallets().find(({ isDemo }) => isDemo);
+    if (demo && new URLSearchParams(location.search).has("demo")) {
+      // Once: after "Sign out" the wallet does not ask again.
+      history.replaceState(history.state, "", location.pathname);
+      void choose(demo);
+    }
+    const timer = setTimeout(() => setLooked(true), FIRST_LOOK_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  const wallets = offeredWallets();
+
+  async function become(wallet: Wallet, identity: Identity) {
+    await becomeOwner(wallet, identity);
+    focusHeading();
+  }
+  async function choose(wallet: Wallet) {
     if (isBusy) return;
     setBusy(true);
-    setFailure(undefined);
+    setProblem(undefined);
+    setChoice(undefined);
     try {
-      await startSession(canOperate ? "operate" : "read");
-      focusHeading();
+      const identities = await askForAccounts(wallet);
+      const [only] = identities;
+      if (only && identities.length === 1) await become(wallet, only);
+      else setChoice({ wallet, identities });
     } catch (cause) {
-      setFailure(cause instanceof Error ? cause : new Error(String(cause)));
+      setProblem(cause instanceof Error ? cause.message : String(cause));
     } finally {
       setBusy(false);
     }
   }
+
   return (
-    <section class="card" aria-labelledby="session-offer">
-      <header>
-        <h2 class="grow" id="session-offer">
-          {hasSessionEnded.value ? "Your session has ended" : "One signature, then quiet"}
-        </h2>
-      </header>
-      <div class="pad stack">
-        <p class="measure">
-          Your wallet signs once for a key of this browser. With it these pages show what is yours without
-          asking your wallet each time, for some hours. It never sees the text of a secret. Whatever creates,
-          sends, deletes or reveals still asks your wallet.
-        </p>
-        <div class="checks">
-          <label>
-            <input
-              type="checkbox"
-              checked={canOperate}
-              onChange={({ currentTarget }) => setCanOperate(currentTarget.checked)}
-            />
-            It may also test webhooks, replay deliveries and switch webhooks on and off
-          </label>
-        </div>
-        <div class="row wrap">
-          <button type="button" class="btn go" aria-disabled={isBusy} onClick={() => void start()}>
-            {hasSessionEnded.value ? "Start a session again" : "Start a session"}
-          </button>
-          <span class="s dim">One prompt of your wallet.</span>
-        </div>
-        {failure instanceof RequestFailure && <FailureBox failure={failure} retry={() => void start()} />}
-        {failure && !(failure instanceof RequestFailure) && (
-          <p class="failure" role="alert">
-            {failure.message}
+    <div class="split">
+      <Card title={msg.connectYourWallet}>
+        <p class="measure">{msg.miniAppsWebhooksKeysAndSigners}</p>
+        {walletNote.value && <p role="status">{walletNote.value}</p>}
+        {wallets.map((wallet) => (
+          <WalletRow
+            key={wallet.id + wallet.name}
+            wallet={wallet}
+            isBusy={isBusy}
+            onChoose={() => void choose(wallet)}
+          />
+        ))}
+        {wallets.length === 0 && hasLooked && <p role="status">{msg.thisBrowserHasNoWalletWithout}</p>}
+        {isBusy && (
+          <p role="status" class="s dim">
+            {msg.confirmInYourWallet}
           </p>
         )}
+        {choice && (
+          <fieldset>
+            <legend>{msg.yourAccountsOwnSeveralFidsWhich}</legend>
+            {choice.identities.map((identity) => (
+              <IdentityRow
+                key={identity.user.fid}
+                identity={identity}
+                onChoose={() => void become(choice.wallet, identity)}
+              />
+            ))}
+          </fieldset>
+        )}
+        {problem !== undefined && (
+          <p class="failure" role="alert">
+            {problem}
+          </p>
+        )}
+      </Card>
+      <OtherWays />
+    </div>
+  );
+}
+
+const { service, demo } = pageConfig;
+
+/** What people do whose custody address is not in a wallet of this browser. */
+function OtherWays() {
+  const command = `${service} app list --url ${nodeOrigin} --fid 3 --key-file custody.key`;
+  return (
+    <Card title={msg.withoutAWalletHere}>
+      <div>
+        <h3>{msg.tryItAsADemoPerson}</h3>
+        {demo ? (
+          <p>{msg.thisNodeIsADemoNetwork}</p>
+        ) : (
+          <p>{msg.aNodeStartedWithLendsYou(<code>{service} serve --demo</code>)}</p>
+        )}
       </div>
-    </section>
+      <div class="stack tight">
+        <h3>{msg.useTheCommandLineWhereYour}</h3>
+        <p>{msg.everythingHereIsACommandAs}</p>
+        <Command text={command} />
+      </div>
+      <details>
+        <summary>{msg.myCustodyAddressIsInsideA}</summary>
+        <p>{msg.mostAppsMakeTheCustodyAddress}</p>
+      </details>
+    </Card>
+  );
+}
+
+/** Offers a session to an owner without one. The page below stays as it is. */
+function SessionOffer() {
+  const [canOperate, setCanOperate] = useState(true);
+  const action = useAction();
+  const reason = noSessionReason();
+  if (reason !== undefined)
+    return (
+      <p class="card pad" role="status">
+        {msg.soEachRequestAsksYourWallet(reason)}
+      </p>
+    );
+  const start = () =>
+    action.run(async () => {
+      await startSession(canOperate ? "operate" : "read");
+      focusHeading();
+      return undefined;
+    });
+  return (
+    <Card title={hasSessionEnded.value ? msg.yourSessionHasEnded : msg.signInOnce}>
+      <p class="measure">{msg.yourWalletSignsOnceForA}</p>
+      <div class="checks">
+        <Checkbox checked={canOperate} onChange={setCanOperate}>
+          {msg.alsoTestWebhooksReplayDeliveries}
+        </Checkbox>
+      </div>
+      <div class="row wrap">
+        <ActionButton action={action} kind="go" onClick={start}>
+          {hasSessionEnded.value ? msg.startASessionAgain : msg.startASession}
+        </ActionButton>
+        <span class="s dim">{msg.oneWalletSignature}</span>
+      </div>
+      <Outcome action={action} />
+    </Card>
   );
 }
 

@@ -1,12 +1,13 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { usePeople } from "../data/people.ts";
+import { Face } from "../content/face.tsx";
+import { usePeople } from "../data/query.ts";
 import { Icon } from "../icons.tsx";
 import { pageConfig } from "../page-config.ts";
-import { Face } from "../parts/face.tsx";
 import { loadChunk } from "../shell/stale-chunk.ts";
+import * as msg from "../text/en/common.ts";
 import { displayNameOf, plainName } from "../text/name.ts";
-import { UserName } from "../text/user-name.tsx";
+import { UserName } from "../text/user-text.tsx";
 import { type PendingOperation, pendingOperation } from "./operation.ts";
 import { type Owner, owner, restoreOwner } from "./owner.ts";
 
@@ -31,8 +32,8 @@ export function WalletButton() {
   const current = owner.value;
   if (!current)
     return (
-      <a class="btn me" href="/console/manage" aria-label="Connect a wallet">
-        <Icon name="wallet" /> <span>Connect</span>
+      <a class="btn me" href="/console/manage" aria-label={msg.connectAWallet}>
+        <Icon name="wallet" /> <span>{msg.connect}</span>
       </a>
     );
   return <ActingAs owner={current} />;
@@ -42,13 +43,13 @@ function ActingAs({ owner: { fid, isDemo } }: { owner: Owner }) {
   const user = usePeople([fid]).get(fid) ?? { fid, username: `!${fid}` };
   const name = displayNameOf(user);
   return (
-    <a class="btn quiet me" href="/console/manage" title={`fid ${fid}`}>
+    <a class="btn quiet me" href="/console/manage" title={msg.fidOf(fid)}>
       <Face user={user} size={1.75} />
-      <span class="skip">You are {plainName(name)}</span>
+      <span class="skip">{msg.youAre(plainName(name))}</span>
       <span class="short" aria-hidden="true">
         <UserName name={name} />
       </span>
-      {isDemo && <span class="pill warn">demo</span>}
+      {isDemo && <span class="pill warn">{msg.demo}</span>}
     </a>
   );
 }

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { forgetResponses } from "../data/query.ts";
 import { pageConfig } from "../page-config.ts";
-import { forgetSession, readSession, type StoredSession } from "./session-keys.ts";
+import * as msg from "../text/en/common.ts";
 import type { Wallet } from "./wallets.ts";
 
 /** A key of this browser that the custody address has let sign for a while. */
@@ -37,9 +37,8 @@ export const hasSessionEnded = signal(false);
 
 /** Why there can be no session here, as a sentence; undefined where there can. */
 export function noSessionReason(): string | undefined {
-  if (!pageConfig.sessions) return "The operator of this node has turned sessions off.";
-  if (!isSecureContext)
-    return "This page came over plain http from another machine, so the browser has no keys to sign with.";
+  if (!pageConfig.sessions) return msg.theOperatorOfThisNodeHas;
+  if (!isSecureContext) return msg.thisPageCameOverPlainHttp;
   return undefined;
 }
 
@@ -113,4 +112,64 @@ async function restore(): Promise<void> {
 function ownerOfTab(fid: number): TabOwner | undefined {
   const known = JSON.parse(sessionStorage.getItem(TAB_KEY) ?? "null") as TabOwner | null;
   return known?.fid === fid ? known : undefined;
+}
+
+/**
+ * The session of an fid as this browser stores it; the operator's is that of fid 0. The key cannot be extracted: not by this page, either.
+ */
+interface StoredSession {
+  readonly fid: number;
+  readonly address: string;
+  readonly walletId: string;
+  readonly walletName: string;
+  readonly isDemo: boolean;
+  readonly sessionId: string;
+  readonly access: "read" | "operate";
+  /** Unix seconds. */
+  readonly expiresAt: number;
+  readonly privateKey: CryptoKey;
+}
+
+const DATABASE = "console";
+const STORE = "sessions";
+
+function settled<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+async function inStore<T>(
+  mode: IDBTransactionMode,
+  work: (store: IDBObjectStore) => IDBRequest<T>,
+): Promise<T> {
+  const opening = indexedDB.open(DATABASE, 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore(STORE, { keyPath: "fid" });
+  const database = await settled(opening);
+  try {
+    return await settled(work(database.transaction(STORE, mode).objectStore(STORE)));
+  } finally {
+    database.close();
+  }
+}
+
+/** The stored session of an fid. Undefined without one, and where the browser stores nothing (some private windows). */
+export async function readSession(fid: number): Promise<StoredSession | undefined> {
+  try {
+    return await inStore<StoredSession | undefined>("readonly", (store) => store.get(fid));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Stores the session of an fid in place of an earlier one. Where the browser stores nothing, it lasts as long as the tab. */
+export async function storeSession(session: StoredSession): Promise<void> {
+  await inStore("readwrite", (store) => store.put(session)).catch(() => undefined);
+}
+
+/** Forgets a session of an fid; one that another tab has started since stays. */
+export async function forgetSession(fid: number, sessionId: string): Promise<void> {
+  if ((await readSession(fid))?.sessionId !== sessionId) return;
+  await inStore("readwrite", (store) => store.delete(fid)).catch(() => undefined);
 }

@@ -1,33 +1,112 @@
-import type { Call } from "../data/call.ts";
+import { operations } from "../../../../client/src/operations.generated.ts";
+import { type BodyOf, type QueryOf, queryString, type ResponseOf, type Route } from "../data/call.ts";
+import { commandOf } from "../data/commands.ts";
 import { RequestFailure, type RequestOptions, request } from "../data/request.ts";
-import { pageConfig } from "../page-config.ts";
-import { runOperation } from "./operation.ts";
+import { apiPrefix, pageConfig } from "../page-config.ts";
+import * as msg from "../text/en/owner.ts";
+import { OperationDeclined, runOperation, type SignedCall } from "./operation.ts";
 import { dropSession, type OwnerSession, owner } from "./owner.ts";
-import { createNonce, sessionText, toHex } from "./signed-text.ts";
 
-/** A call of a signed operation. */
-export type SignedCall = Call & { readonly op: string };
+const encoder = new TextEncoder();
+
+/** Bytes as lower-case hexadecimal digits. */
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** 0x and 32 random bytes. */
+export function createNonce(): string {
+  return `0x${toHex(crypto.getRandomValues(new Uint8Array(32)))}`;
+}
+
+/**
+ * A key that never leaves this browser, and its public half as a node gets it: `0x` and 32 bytes.
+ *
+ * @throws OperationDeclined where the browser has no Ed25519
+ */
+export async function createSessionKey(): Promise<{ privateKey: CryptoKey; publicKey: string }> {
+  const pair = await (
+    crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]) as Promise<CryptoKeyPair>
+  ).catch(() => {
+    throw new OperationDeclined(msg.thisBrowserCannotCreateAKey);
+  });
+  const raw = await crypto.subtle.exportKey("raw", pair.publicKey);
+  return { privateKey: pair.privateKey, publicKey: `0x${toHex(new Uint8Array(raw))}` };
+}
+
+/** What the key of a session signs for one request. */
+interface SignedRequestText {
+  readonly service: string;
+  readonly sessionId: string;
+  readonly method: string;
+  /** Path with query as it is sent. */
+  readonly path: string;
+  readonly op: string;
+  /** Unix seconds. */
+  readonly signedAt: number;
+  readonly nonce: string;
+  readonly body: string;
+}
+
+/** The bytes that the key of a session signs: lines joined by LF, the last one the SHA-256 of the body. */
+async function sessionText(request: SignedRequestText): Promise<Uint8Array<ArrayBuffer>> {
+  const { service, sessionId, method, path, op, signedAt, nonce, body } = request;
+  const hash = await crypto.subtle.digest("SHA-256", encoder.encode(body));
+  const bodyHash = toHex(new Uint8Array(hash));
+  return encoder.encode(
+    [`${service}-session-v1`, sessionId, method, path, op, signedAt, nonce, bodyHash].join("\n"),
+  );
+}
+
+type Sent<T> = T extends readonly (infer Item)[]
+  ? readonly Sent<Item>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: Sent<T[Name]> }
+    : T;
+
+/** What an operation is given. A DELETE takes its id in the body, too, which the wallet signs. */
+interface SignedParameters<R extends Route> {
+  readonly query?: QueryOf<R>;
+  readonly body?: [BodyOf<R>] extends [never] ? QueryOf<R> : Sent<BodyOf<R>>;
+}
+
+/**
+ * The call of a signed operation, as in `signed("PUT /api_key", { body })`. Its name, its command and the type of its response follow from
+ * method and path.
+ */
+export function signed<R extends Route>(
+  route: R,
+  { query, body }: SignedParameters<R> = {},
+): SignedCall<ResponseOf<R>> {
+  const [method = "", path = ""] = route.split(" ");
+  const op = operations[route];
+  if (op === undefined) throw new Error(`${route} is not a signed operation`);
+  return {
+    method: method as SignedCall["method"],
+    path: `${apiPrefix}${path}${queryString(query ?? {})}`,
+    ...(body !== undefined && { body }),
+    op,
+    ...commandOf(route, { ...query, ...(body as object | undefined) }),
+  };
+}
 
 const { service, headerPrefix } = pageConfig;
 /** The code of a refusal of a session that has ended. */
 const SESSION_ENDED = "session_ended";
 
-async function signedHeaders(fid: number, session: OwnerSession, call: SignedCall, body: string) {
+/** The headers of a request that the key of a session signs: one of an fid, or the operator's with 0. */
+export async function signedHeaders(
+  fid: number,
+  { id: sessionId, privateKey }: Pick<OwnerSession, "id" | "privateKey">,
+  call: SignedCall,
+  body: string,
+) {
   const { pathname, search } = new URL(call.path, location.origin);
   const signedAt = Math.floor(Date.now() / 1000);
   const nonce = createNonce();
-  const { id: sessionId, privateKey } = session;
   const path = pathname + search;
-  const text = await sessionText({
-    service,
-    sessionId,
-    method: call.method,
-    path,
-    op: call.op,
-    signedAt,
-    nonce,
-    body,
-  });
+  const { method, op } = call;
+  const text = await sessionText({ service, sessionId, method, path, op, signedAt, nonce, body });
   const signature = new Uint8Array(await crypto.subtle.sign("Ed25519", privateKey, text));
   return {
     [`${headerPrefix}Session`]: sessionId,
@@ -43,7 +122,7 @@ async function signedHeaders(fid: number, session: OwnerSession, call: SignedCal
 async function requestBySession<T>(
   fid: number,
   session: OwnerSession,
-  call: SignedCall,
+  call: SignedCall<T>,
   options: RequestOptions,
 ): Promise<T> {
   const rawBody = call.body === undefined ? undefined : JSON.stringify(call.body);
@@ -66,18 +145,13 @@ async function requestBySession<T>(
  * For what a session may do (`read`, or `operate`: test, replay, switch a webhook on or off).
  */
 export async function sessionRequest<T>(
-  call: SignedCall & { readonly words?: string; readonly access?: "read" | "operate" },
+  call: SignedCall<T> & { readonly words?: string; readonly access?: "read" | "operate" },
   options: RequestOptions = {},
 ): Promise<T> {
-  const {
-    words = "The node shows what belongs to your fid. Nothing changes.",
-    access = "read",
-    ...sent
-  } = call;
+  const { words = msg.theNodeShowsWhatBelongsToYou, access = "read", ...sent } = call;
   const current = owner.peek();
   const session = current?.session;
   if (current && session && (access === "read" || session.access === "operate"))
     return requestBySession<T>(current.fid, session, sent, options);
-  const { method, path, op, body } = sent;
-  return runOperation<T>({ op, method, path, body, words, isConfirmed: true });
+  return runOperation<T>({ ...sent, words, isConfirmed: true });
 }

@@ -1,13 +1,55 @@
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { pageConfig } from "../page-config.ts";
+import * as msg from "../text/en/owner.ts";
 import { OperationDeclined } from "./operation.ts";
 import type { Owner } from "./owner.ts";
-import { CHAIN_ID, type SignedOperation, typedDataOf } from "./typed-data.ts";
+import { toHex } from "./session-request.ts";
 import type { WalletProvider } from "./wallets.ts";
+
+/** OP Mainnet, the chain of the id registry. */
+const CHAIN_ID = 10;
+
+/** What the custody address signs for one request. */
+interface SignedOperation {
+  readonly op: string;
+  readonly fid: number;
+  /** Unix seconds. */
+  readonly signedAt: number;
+  readonly nonce: string;
+  readonly requestHash: string;
+}
+
+/** The keccak256 of the body as it is sent; of nothing without a body. */
+export function requestHashOf(body: string): string {
+  return `0x${toHex(keccak_256(new TextEncoder().encode(body)))}`;
+}
+
+/** The EIP-712 data as wallets take it. */
+function typedDataOf(message: SignedOperation) {
+  const primaryType = `${pageConfig.domain}SignedOp`;
+  const field = (name: string, type: string) => ({ name, type });
+  return {
+    domain: { name: pageConfig.domain, version: "1", chainId: CHAIN_ID },
+    types: {
+      EIP712Domain: [field("name", "string"), field("version", "string"), field("chainId", "uint256")],
+      [primaryType]: [
+        field("op", "string"),
+        field("fid", "uint64"),
+        field("signedAt", "uint256"),
+        field("nonce", "bytes32"),
+        field("requestHash", "bytes32"),
+      ],
+    },
+    primaryType,
+    message,
+  };
+}
 
 /** Codes of EIP-1193, EIP-3085 and JSON-RPC. */
 const DECLINED = 4001;
 const UNKNOWN_CHAIN = 4902;
 const KEY_SIGNATURE = /^0x[0-9a-fA-F]{130}$/;
-const NOTHING = "Nothing was sent.";
+const NOTHING = msg.nothingWasSent;
 
 const codeOf = (cause: unknown): number => {
   if (typeof cause !== "object" || cause === null) return 0;
@@ -16,15 +58,15 @@ const codeOf = (cause: unknown): number => {
   return Number(data?.originalError?.code ?? code) || 0;
 };
 
-const DECLINED_SENTENCE = `You declined in the wallet. ${NOTHING}`;
+const DECLINED_SENTENCE = msg.youDeclinedInTheWallet(NOTHING);
 
 /** Says in a sentence why a wallet did not do what it was asked. */
 export function walletFailure(cause: unknown): OperationDeclined {
   if (cause instanceof OperationDeclined) return cause;
   if (codeOf(cause) === DECLINED) return new OperationDeclined(DECLINED_SENTENCE);
   const words = cause instanceof Error || (typeof cause === "object" && cause && "message" in cause);
-  const message = words ? String((cause as Error).message).slice(0, 200) : "no reason given";
-  return new OperationDeclined(`The wallet did not sign: ${message}. ${NOTHING}`);
+  const message = words ? String((cause as Error).message).slice(0, 200) : msg.noReasonGiven;
+  return new OperationDeclined(msg.theWalletDidNotSign(message, NOTHING));
 }
 
 /** The accounts that the wallet lets this page use, in lower case. With `ask`, the wallet may ask its user. */
@@ -48,11 +90,9 @@ async function useAccount(provider: WalletProvider, { fid, address }: Owner): Pr
   if (accounts.includes(address)) return;
   const [current] = accounts;
   const instead = current
-    ? `The account of your wallet is ${shortAddress(current)}`
-    : "Your wallet shows no account";
-  throw new OperationDeclined(
-    `${instead}, but fid ${fid} belongs to ${shortAddress(address)}. Choose that account in the wallet. ${NOTHING}`,
-  );
+    ? msg.theAccountOfYourWalletIs(shortAddress(current))
+    : msg.yourWalletShowsNoAccount;
+  throw new OperationDeclined(msg.butFidBelongsToChooseThat(instead, fid, shortAddress(address), NOTHING));
 }
 
 async function useChain(provider: WalletProvider): Promise<void> {
@@ -65,8 +105,8 @@ async function useChain(provider: WalletProvider): Promise<void> {
     if (codeOf(cause) === DECLINED) throw new OperationDeclined(DECLINED_SENTENCE);
     throw new OperationDeclined(
       codeOf(cause) === UNKNOWN_CHAIN
-        ? `Your wallet does not know OP Mainnet (chain ${CHAIN_ID}), which signatures of custody name. Add it in the wallet, then try again. ${NOTHING}`
-        : `Your wallet stands on another chain and did not change to OP Mainnet (chain ${CHAIN_ID}). Choose it in the wallet, then try again. ${NOTHING}`,
+        ? msg.yourWalletDoesNotKnowOp(CHAIN_ID, NOTHING)
+        : msg.yourWalletIsOnAnotherNetwork(CHAIN_ID, NOTHING),
     );
   }
 }
@@ -78,8 +118,7 @@ async function useChain(provider: WalletProvider): Promise<void> {
  */
 export async function signWithWallet(owner: Owner, operation: SignedOperation): Promise<string> {
   const provider = owner.wallet?.provider;
-  if (!provider)
-    throw new OperationDeclined(`This browser does not have ${owner.walletName} any more. ${NOTHING}`);
+  if (!provider) throw new OperationDeclined(msg.thisBrowserNoLongerHas(owner.walletName, NOTHING));
   try {
     await useAccount(provider, owner);
     await useChain(provider);
@@ -88,9 +127,7 @@ export async function signWithWallet(owner: Owner, operation: SignedOperation): 
       params: [owner.address, JSON.stringify(typedDataOf(operation))],
     });
     if (typeof signature === "string" && KEY_SIGNATURE.test(signature)) return signature;
-    throw new OperationDeclined(
-      `The wallet gave the signature of a contract account. The node verifies those of keys alone. ${NOTHING}`,
-    );
+    throw new OperationDeclined(msg.theWalletReturnedTheSignatureOf(NOTHING));
   } catch (cause) {
     throw walletFailure(cause);
   }

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { DEMO_WALLET_RDNS } from "../demo/wallet.ts";
+import * as msg from "../text/en/owner.ts";
 
 /** A wallet's interface (EIP-1193), as far as the page uses it. */
 export interface WalletProvider {
@@ -28,7 +29,7 @@ const ICON = /^data:image\/(png|webp|jpeg|svg\+xml)[;,]/;
 const announced = signal<readonly Wallet[]>([]);
 const legacy = signal<Wallet | undefined>(undefined);
 
-/** Every wallet that has announced itself (EIP-6963), then the one that is `window.ethereum` alone. */
+/** Every wallet that has announced itself (EIP-6963), then the one that is only `window.ethereum`. */
 export function offeredWallets(): readonly Wallet[] {
   const last = legacy.value;
   const isKnown = announced.value.some(({ provider }) => provider === last?.provider);
@@ -52,7 +53,7 @@ function add(event: Event): void {
   const icon = String(info?.icon ?? "");
   const wallet = {
     id,
-    name: String(info?.name ?? "Wallet").slice(0, MAX_NAME_CHARS),
+    name: String(info?.name ?? msg.wallet).slice(0, MAX_NAME_CHARS),
     icon: ICON.test(icon) ? icon : undefined,
     isDemo: id === DEMO_WALLET_RDNS,
     provider,
@@ -62,14 +63,14 @@ function add(event: Event): void {
 
 let isListening = false;
 
-/** Asks the wallets of this browser to announce themselves. They answer when they like, most of them at once. */
+/** Asks the wallets of this browser to announce themselves. They respond when they like, most of them at once. */
 export function discoverWallets(): void {
   if (!isListening) addEventListener("eip6963:announceProvider", add);
   isListening = true;
   dispatchEvent(new Event("eip6963:requestProvider"));
   const { ethereum } = window as { ethereum?: unknown };
   if (!isProvider(ethereum) || legacy.value) return;
-  const name = "The wallet of this browser";
+  const name = msg.theWalletOfThisBrowser;
   legacy.value = { id: LEGACY_ID, name, icon: undefined, isDemo: false, provider: ethereum };
 }
 

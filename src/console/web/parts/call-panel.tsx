@@ -1,16 +1,44 @@
+import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import type { Call } from "../data/call.ts";
-import { formatBytes, formatDuration } from "../data/format.ts";
 import { type SnippetLanguage, snippetsOf } from "../data/snippets.ts";
-import { timingOf } from "../data/timing.ts";
 import { Icon } from "../icons.tsx";
 import { nodeOrigin, pageConfig } from "../page-config.ts";
-import { CopyButton } from "./copy-button.tsx";
-import { Tabs, tabPanelProps } from "./tabs.tsx";
+import * as msg from "../text/en/common.ts";
+import { formatBytes, formatDuration } from "../text/format.ts";
+import { CopyButton } from "./copy.tsx";
+import { Tabs, tabPanelProps } from "./page-head.tsx";
+
+/** How long a request took, and the size of its decoded body. */
+interface RequestTiming {
+  readonly durationMs: number;
+  readonly bytes: number;
+}
+
+const MAX_KEPT = 100;
+const timings = signal<ReadonlyMap<string, RequestTiming>>(new Map());
+
+new PerformanceObserver((list) => {
+  const next = new Map(timings.peek());
+  for (const entry of list.getEntries() as PerformanceResourceTiming[]) {
+    if (entry.initiatorType !== "fetch") continue;
+    const path = entry.name.slice(location.origin.length);
+    next.delete(path);
+    next.set(path, { durationMs: entry.responseEnd - entry.requestStart, bytes: entry.decodedBodySize });
+  }
+  for (const path of next.keys()) {
+    if (next.size <= MAX_KEPT) break;
+    next.delete(path);
+  }
+  timings.value = next;
+}).observe({ type: "resource", buffered: true });
+
+/** What the browser measured of the last request of a path with its query. */
+const timingOf = (path: string): RequestTiming | undefined => timings.value.get(path);
 
 const TOKENS = /('(?:[^']|'\\'')*'|"(?:[^"\\]|\\.)*")|\b(curl|svc|await|const|import|from|new|process)\b/g;
 
-/** The snippet with its strings and words marked; text nodes alone. */
+/** The snippet with its strings and words marked; text nodes only. */
 function Highlighted({ text }: { text: string }) {
   const parts = [];
   let end = 0;
@@ -38,8 +66,14 @@ const site = { origin: nodeOrigin, service, domain, headerPrefix, needsApiKey: !
 let counter = 0;
 
 /** The call that made a view, to be copied: for the shell, for TypeScript, for the hosted API's SDK. */
-export function CallPanel({ call, title = "The call behind this view" }: { call: Call; title?: string }) {
-  const snippets = snippetsOf(call, site);
+export function CallPanel(props: {
+  call: Call;
+  title?: string;
+  /** Who signs the call. */
+  fid?: number;
+}) {
+  const { call, title = msg.theCallBehindThisView, fid } = props;
+  const snippets = snippetsOf(call, { ...site, fid });
   const [name] = useState(() => `call${counter++}`);
   const [language, setLanguage] = useState<SnippetLanguage>();
   const selected = snippets.find((snippet) => snippet.language === language) ?? snippets[0];
@@ -54,7 +88,7 @@ export function CallPanel({ call, title = "The call behind this view" }: { call:
       <div class="row languages">
         <div class="grow">
           <Tabs
-            label="Language"
+            label={msg.language}
             name={name}
             tabClass=""
             tabs={snippets.map((snippet) => ({ id: snippet.language, label: snippet.language }))}

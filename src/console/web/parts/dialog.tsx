@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../icons.tsx";
+import * as msg from "../text/en/common.ts";
 import { focusHeading } from "./page-head.tsx";
 
 /** What a dialog asks to be typed: it has the focus first. A button never has it, because a held Enter would press it. */
@@ -10,8 +11,8 @@ const RETURN_MS = 100;
 const MAX_RETURNS = 50;
 
 /**
- * Gives the focus back to what had it before a dialog. That may be disabled for as long as its action runs; where it is gone
- * afterwards, the heading of the page has the focus.
+ * Gives the focus back to what had it before a dialog. That may be disabled for as long as its action runs; where it no longer
+ * exists, the heading of the page has the focus.
  */
 function returnFocus(before: HTMLElement, tries = MAX_RETURNS): void {
   if (document.activeElement !== document.body) return;
@@ -23,15 +24,8 @@ function returnFocus(before: HTMLElement, tries = MAX_RETURNS): void {
 }
 
 /** A modal dialog while it is rendered. Escape, the cross and a click beside it call `onClose`. */
-export function Dialog({
-  title,
-  onClose,
-  children,
-}: {
-  title: string;
-  onClose: () => void;
-  children: ComponentChildren;
-}) {
+export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren }) {
+  const { title, onClose, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const before = document.activeElement;
@@ -59,7 +53,7 @@ export function Dialog({
     >
       <header>
         <h2 class="grow">{title}</h2>
-        <button type="button" class="btn quiet" aria-label="Close" onClick={onClose}>
+        <button type="button" class="btn quiet" aria-label={msg.close} onClick={onClose}>
           <Icon name="close" />
         </button>
       </header>

@@ -1,28 +1,64 @@
-import type { ComponentChildren, VNode } from "preact";
+import type { ComponentChildren, RefObject, VNode } from "preact";
 import { useRef } from "preact/hooks";
 import type { Call } from "../data/call.ts";
-import { useNewer } from "../data/newer.ts";
-import type { Page, Pages } from "../data/pages.ts";
-import { LoadMore, pagesAsQuery } from "./load-more.tsx";
-import { NewerPill } from "./newer-pill.tsx";
-import { Region } from "./region.tsx";
-import { Skeleton } from "./skeleton.tsx";
+import { type Newer, type Page, type Pages, useNewer, usePages } from "../data/pages.ts";
+import * as msg from "../text/en/common.ts";
+import { formatCount } from "../text/format.ts";
+import { FailureBox, Region, Skeleton } from "./region.tsx";
 
-export interface ListRegionProps<T extends object> {
-  readonly title: ComponentChildren;
-  readonly call: Call;
-  /** Takes a response apart; the same function as that of `pages`. */
-  // biome-ignore lint/suspicious/noExplicitAny: a response of the API; its type is the caller's to state
-  readonly read: (body: any) => Page<T>;
-  readonly pages: Pages<T>;
-  readonly keyOf: (item: T) => string | number;
-  readonly row: (item: T) => ComponentChildren;
-  readonly empty: ComponentChildren;
-  readonly aside?: ComponentChildren;
-  /** Counts what comes while the page is open, and offers it. */
-  readonly isLive?: boolean;
-  /** Shows the first page alone. */
-  readonly isExcerpt?: boolean;
+/** The end of a list: a button for the next page, and what went wrong with the last one. */
+export function LoadMore({ pages, size = 25 }: { pages: Pages<unknown>; size?: number }) {
+  if (pages.items !== undefined && pages.error)
+    return <FailureBox failure={pages.error} retry={() => pages.loadMore()} />;
+  if (!pages.hasMore) return null;
+  return (
+    <div class="more">
+      <button type="button" class="btn" aria-disabled={pages.loading} onClick={() => pages.loadMore()}>
+        {pages.loading ? msg.loading : msg.loadMore(size)}
+      </button>
+    </div>
+  );
+}
+
+/** A list as a region sees it: its first page is what it waits for. */
+export const pagesAsQuery = <T,>(pages: Pages<T>) => ({
+  data: pages.items,
+  error: pages.items === undefined ? pages.error : undefined,
+  isStale: pages.isStale,
+  loadedAtMs: pages.loadedAtMs,
+  refresh: () => pages.refresh(),
+});
+
+/** Offers what has come to a list while it was shown. Its section is scrolled to, because the rows move. */
+export function NewerPill({ newer, list }: { newer: Newer; list: RefObject<HTMLElement | null> }) {
+  if (newer.count === 0) return null;
+  return (
+    <button
+      type="button"
+      class="btn go newer"
+      onClick={() => {
+        newer.show();
+        list.current?.closest("section")?.scrollIntoView({ block: "start" });
+      }}
+    >
+      {msg.newer(formatCount(newer.count))}
+    </button>
+  );
+}
+
+/** The rows of a card. */
+export function Rows<T>(props: {
+  items: readonly T[];
+  keyOf: (item: T) => string | number;
+  row: (item: T) => ComponentChildren;
+}) {
+  return (
+    <ul class="rows">
+      {props.items.map((item) => (
+        <li key={props.keyOf(item)}>{props.row(item)}</li>
+      ))}
+    </ul>
+  );
 }
 
 /** Most lists are longer than the window. */
@@ -30,8 +66,25 @@ const SKELETON_ROWS = 8;
 const SKELETON_ROW_REM = 6.5;
 
 /** A list of the API in a card: rows, "12 newer" above them, "Load more" below. */
-export function ListRegion<T extends object>(props: ListRegionProps<T>) {
-  const { title, call, read, pages, keyOf, row, empty, aside, isLive = false, isExcerpt = false } = props;
+export function ListRegion<Body, T extends object>(props: {
+  title: ComponentChildren;
+  call: Call<Body>;
+  /** Takes a response apart. */
+  read: (body: Body) => Page<T>;
+  /** The list of the call, where the page has it already. */
+  pages?: Pages<T>;
+  keyOf: (item: T) => string | number;
+  row: (item: T) => ComponentChildren;
+  empty: ComponentChildren;
+  aside?: ComponentChildren;
+  /** Counts what arrives while the page is open, and offers it. */
+  isLive?: boolean;
+  /** Shows only the first page. */
+  isExcerpt?: boolean;
+}) {
+  const { title, call, read, keyOf, row, empty, aside, isLive = false, isExcerpt = false } = props;
+  const own = usePages(props.pages ? undefined : call, read);
+  const pages = props.pages ?? own;
   const newer = useNewer(isLive ? call : undefined, read, pages, keyOf);
   const top = useRef<HTMLDivElement>(null);
   const drawn = useRef(new WeakMap<object, VNode>());

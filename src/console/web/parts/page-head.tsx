@@ -1,6 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import { pageConfig } from "../page-config.ts";
+import * as msg from "../text/en/common.ts";
 
 let isFirstPage = true;
 
@@ -46,7 +48,7 @@ export function ResultHeading({ id, children }: { id?: string; children: Compone
 /** The way to a page. */
 export function Crumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
   return (
-    <nav class="crumbs" aria-label="Breadcrumb">
+    <nav class="crumbs" aria-label={msg.breadcrumb}>
       {crumbs.map(({ label, href }, at) => (
         <span class="row tight" key={at}>
           {at > 0 && <span aria-hidden="true">/</span>}
@@ -58,17 +60,13 @@ export function Crumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
 }
 
 /** The top of a page: the way to it, its heading, and what can be done with all of it. */
-export function PageHead({
-  crumbs,
-  title,
-  heading,
-  children,
-}: {
+export function PageHead(props: {
   crumbs?: readonly Crumb[];
   title: string;
   heading?: ComponentChildren;
   children?: ComponentChildren;
 }) {
+  const { crumbs, title, heading, children } = props;
   return (
     <>
       {crumbs && <Crumbs crumbs={crumbs} />}
@@ -79,3 +77,79 @@ export function PageHead({
     </>
   );
 }
+
+interface Tab<Id extends string> {
+  readonly id: Id;
+  readonly label: string;
+}
+
+/** Tabs after the ARIA pattern: arrows move, Home and End jump. The panel is the caller's, with `tabPanelProps`. */
+export function Tabs<Id extends string>(props: {
+  label: string;
+  /** Unique on the page: makes the ids of tabs and panel. */
+  name: string;
+  tabs: readonly Tab<Id>[];
+  selected: Id;
+  onSelect: (id: Id) => void;
+  tabClass?: string;
+}) {
+  const { label, name, tabs, selected, onSelect, tabClass = "btn quiet" } = props;
+  const list = useRef<HTMLDivElement>(null);
+  // The tabs may be wider than the page.
+  useEffect(() => {
+    const tab = list.current?.querySelector<HTMLElement>("[aria-selected=true]");
+    if (!list.current || !tab) return;
+    const left = tab.offsetLeft - list.current.offsetLeft;
+    const { scrollLeft, clientWidth } = list.current;
+    if (left < scrollLeft || left + tab.offsetWidth > scrollLeft + clientWidth)
+      list.current.scrollLeft = left - 16;
+  }, [selected]);
+  function move(event: KeyboardEvent) {
+    const at = tabs.findIndex(({ id }) => id === selected);
+    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: tabs.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    const tab = tabs.at(to % tabs.length);
+    if (!tab) return;
+    onSelect(tab.id);
+    list.current?.querySelector<HTMLElement>(`#${name}-tab-${tab.id}`)?.focus();
+  }
+  return (
+    <div role="tablist" aria-label={label} class="row tabs tight" ref={list} onKeyDown={move}>
+      {tabs.map(({ id, label: text }) => (
+        <button
+          type="button"
+          role="tab"
+          id={`${name}-tab-${id}`}
+          key={id}
+          class={tabClass}
+          aria-selected={id === selected}
+          aria-controls={`${name}-panel`}
+          tabIndex={id === selected ? 0 : -1}
+          onClick={() => onSelect(id)}
+        >
+          {text}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Tabs whose choice is in the URL as `?tab=`, the first one without it: the selected one, the tabs, and the attributes of their panel. */
+export function useUrlTabs<T extends Tab<string>>(name: string, label: string, tabs: readonly T[]) {
+  const { path, query, route } = useLocation();
+  const first = tabs[0] as T;
+  const selected = tabs.find(({ id }) => id === query.tab) ?? first;
+  const pathOf = (id: T["id"]) => (id === first.id ? path : `${path}?tab=${id}`);
+  const list = (
+    <Tabs label={label} name={name} tabs={tabs} selected={selected.id} onSelect={(id) => route(pathOf(id))} />
+  );
+  return { selected, pathOf, list, panel: tabPanelProps(name, selected.id) };
+}
+
+/** The attributes of the element that shows the selected tab. */
+export const tabPanelProps = (name: string, selected: string) => ({
+  id: `${name}-panel`,
+  role: "tabpanel" as const,
+  "aria-labelledby": `${name}-tab-${selected}`,
+});

@@ -1,12 +1,136 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Call } from "../data/call.ts";
 import type { RequestFailure } from "../data/request.ts";
+import { nowMs } from "../data/visibility.ts";
 import { Icon } from "../icons.tsx";
+import * as msg from "../text/en/common.ts";
+import { formatSecs } from "../text/format.ts";
 import { CallPanel } from "./call-panel.tsx";
-import { FailureBox } from "./failure-box.tsx";
-import { SilencePill } from "./silence.tsx";
-import { Skeleton } from "./skeleton.tsx";
+import { Pill } from "./pill.tsx";
+
+interface Aged {
+  readonly error: RequestFailure | undefined;
+  readonly loadedAtMs: number;
+}
+
+/** How old the data of a query are that is out of date: the node has not responded since, or refuses. */
+function silenceOf({ error, loadedAtMs }: Aged): string {
+  // Its ticks draw this again; the last one may be of a time before the data arrived.
+  const now = Math.max(nowMs.value, Date.now());
+  const age = formatSecs((now - loadedAtMs) / 1000);
+  if (error !== undefined && error.status !== 0) return msg.old(age);
+  return loadedAtMs === 0 ? msg.noResponse : msg.noResponseFor(age);
+}
+
+/** The same beside what is out of date. */
+export function SilencePill({ query }: { query: Aged }) {
+  return (
+    <Pill>
+      <span role="status">{silenceOf(query)}</span>
+    </Pill>
+  );
+}
+
+/** Shows what a query brought where no region does: grey, and with the time since then, once it is out of date. */
+export function WhileFresh({
+  query,
+  children,
+}: {
+  query: Aged & { readonly isStale: boolean };
+  children: ComponentChildren;
+}) {
+  return (
+    <>
+      {query.isStale && (
+        <p>
+          <SilencePill query={query} />
+        </p>
+      )}
+      <div class={`stack ${query.isStale ? "old" : ""}`}>{children}</div>
+    </>
+  );
+}
+
+const DELAY_MS = 150;
+
+/** The place of rows that are on their way: nothing for the first moments, then bars of the final size. */
+export function Skeleton({ rows = 3, height = 4.5 }: { rows?: number; height?: number }) {
+  const [shown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), DELAY_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div class="pad stack bones" aria-busy="true">
+      <span class="skip">{msg.loading}</span>
+      {Array.from({ length: rows }, (_, row) => (
+        <div class={shown ? "bone" : ""} style={{ blockSize: `${height}rem` }} key={row} />
+      ))}
+    </div>
+  );
+}
+
+const TICK_MS = 1000;
+
+/** Seconds until the node wants to be asked again; 0 when now. */
+function useCountdown(failure: RequestFailure): number {
+  const [left, setLeft] = useState(0);
+  useEffect(() => {
+    const endMs = performance.now() + (failure.retryAfterMs ?? 0);
+    const tick = () => setLeft(Math.max(0, Math.ceil((endMs - performance.now()) / TICK_MS)));
+    tick();
+    const timer = setInterval(tick, TICK_MS);
+    return () => clearInterval(timer);
+  }, [failure]);
+  return left;
+}
+
+/** A failure in the region that it concerns: what the node said, which request it was, and the way on. */
+export function FailureBox({ failure, retry }: { failure: RequestFailure; retry?: () => void }) {
+  const left = useCountdown(failure);
+  // Nothing went wrong: the operator has it off.
+  if (failure.status === 501)
+    return (
+      <p class="empty" role="status">
+        <b>{msg.notOnThisNode}</b> {failure.message}
+      </p>
+    );
+  return (
+    <div class="failure" role="alert">
+      <p>
+        <b>{failure.status === 0 ? msg.noResponseBecause : failure.status}</b> {failure.message}
+      </p>
+      {failure.requestId !== undefined && <p class="xs mono dim">{msg.request(failure.requestId)}</p>}
+      {retry && (
+        <p>
+          <button type="button" class="btn" aria-disabled={left > 0} onClick={left > 0 ? undefined : retry}>
+            {left > 0 ? msg.tryAgainInS(left) : msg.tryAgain}
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A card with a heading. */
+export function Card(props: {
+  title: string;
+  /** Beside the heading. */
+  aside?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  const { title, aside, children } = props;
+  return (
+    <section class="card" aria-label={title}>
+      <header>
+        <h2 class="grow">{title}</h2>
+        {aside}
+      </header>
+      <div class="pad stack">{children}</div>
+    </section>
+  );
+}
 
 /** What a region needs to know of its data: a `Query`, or a `Pages` by `pagesAsQuery`. */
 export interface RegionQuery<T> {
@@ -14,7 +138,7 @@ export interface RegionQuery<T> {
   readonly error: RequestFailure | undefined;
   /** Whether the data are out of date. */
   readonly isStale: boolean;
-  /** When they came, in ms of `Date.now()`. */
+  /** When they arrived, in ms of `Date.now()`. */
   readonly loadedAtMs: number;
   refresh(): void;
 }
@@ -25,7 +149,7 @@ export interface RegionProps<T> {
   readonly query: RegionQuery<T>;
   /** Beside the heading: a link, a figure, a button. */
   readonly aside?: ComponentChildren;
-  /** What stands there while nothing has come yet. */
+  /** What is shown while nothing has arrived yet. */
   readonly skeleton?: ComponentChildren;
   /** Whether there is nothing to show, and what is said then. */
   readonly isEmpty?: (data: T) => boolean;
@@ -41,8 +165,8 @@ export function CallButton({ isOpen, onToggle }: { isOpen: boolean; onToggle: ()
       class="btn quiet"
       data-call-button
       aria-expanded={isOpen}
-      aria-label="The call"
-      title="The call"
+      aria-label={msg.theCall}
+      title={msg.theCall}
       onClick={onToggle}
     >
       <Icon name="code" size={15} />

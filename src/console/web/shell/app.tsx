@@ -1,18 +1,195 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
+import { refreshLists } from "../data/pages.ts";
+import { refreshShown } from "../data/query.ts";
+import { apiKey, isApiKeyWanted } from "../data/request.ts";
 import { DemoLayer } from "../demo/demo-layer.tsx";
-import { PendingSheet } from "../owner/owner-parts.tsx";
+import { Icon } from "../icons.tsx";
+import { PendingSheet, WalletButton } from "../owner/owner-parts.tsx";
 import { pageConfig } from "../page-config.ts";
-import { Announcer } from "../parts/announcer.tsx";
-import { ApiKeyNotice } from "../parts/api-key-notice.tsx";
-import { pages } from "../routes.ts";
-import { isPageServed } from "../served-pages.ts";
-import { Bar } from "./bar.tsx";
-import { Footer } from "./footer.tsx";
-import { HelpDialog } from "./help-dialog.tsx";
-import { NotFound } from "./not-found.tsx";
-import { startShortcuts } from "./shortcuts.ts";
+import { isPageServed } from "../page-settings.ts";
+import { Announcer } from "../parts/copy.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { pages, type Section } from "../routes.ts";
+import * as msg from "../text/en/common.ts";
+import { readEntry } from "../text/page-paths.ts";
+import { HelpDialog, isHelpOpen, startShortcuts, type Theme, theme } from "./shortcuts.tsx";
 import { chunkFailure, loadChunk } from "./stale-chunk.ts";
+
+const TYPING_MS = 150;
+
+/** The search of every page. On the search page it searches while one types; elsewhere Enter goes there. */
+function SearchBox() {
+  const { path, query, route } = useLocation();
+  const isSearchPage = path === "/console/search";
+  const [text, setText] = useState(query.q ?? "");
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => {
+    if (!isSearchPage) setText("");
+  }, [isSearchPage]);
+  const go = (value: string, replace: boolean) => {
+    const kept = query.in === undefined ? "" : `&in=${encodeURIComponent(query.in)}`;
+    route(`/console/search?q=${encodeURIComponent(value)}${isSearchPage ? kept : ""}`, replace);
+  };
+  return (
+    <search>
+      <form
+        class="find"
+        onSubmit={(event) => {
+          event.preventDefault();
+          clearTimeout(timer.current);
+          const entry = readEntry(text);
+          if (entry.kind === "page") {
+            setText("");
+            route(entry.page);
+          } else if (entry.kind !== "empty") go(text.trim(), isSearchPage);
+        }}
+      >
+        <Icon name="search" />
+        <input
+          name="q"
+          aria-label={msg.searchPeopleCastsChannelsHashes}
+          placeholder={msg.searchPeopleCastsChannels}
+          autoComplete="off"
+          spellcheck={false}
+          value={text}
+          onInput={({ currentTarget }) => {
+            setText(currentTarget.value);
+            clearTimeout(timer.current);
+            if (isSearchPage)
+              timer.current = setTimeout(() => go(currentTarget.value.trim(), true), TYPING_MS);
+          }}
+        />
+        <kbd>/</kbd>
+      </form>
+    </search>
+  );
+}
+
+const SECTIONS: readonly { readonly section: Section; readonly href: string; readonly label: string }[] = [
+  { section: "explore", href: "/console", label: msg.explore },
+  { section: "stream", href: "/console/stream", label: msg.stream },
+  { section: "manage", href: "/console/manage", label: msg.manage },
+  { section: "status", href: "/console/status", label: msg.status },
+];
+
+/** The section of the page at a path; undefined where this node has no page. */
+function sectionOf(path: string): Section | undefined {
+  const segments = path.split("/");
+  const isAt = (pattern: string) => {
+    const parts = pattern.split("/");
+    return (
+      parts.length === segments.length && parts.every((part, at) => part[0] === ":" || part === segments[at])
+    );
+  };
+  const page = pages.find((one) => isAt(one.path));
+  return page && isPageServed(page.path, pageConfig) ? page.section : undefined;
+}
+
+/** The header row of every page. */
+function Bar() {
+  const { path } = useLocation();
+  const current = sectionOf(path);
+  const shown = SECTIONS.filter(({ href }) => isPageServed(href, pageConfig));
+  return (
+    <header class="bar">
+      <a class="brand" href="/">
+        <Icon name="broadcast" size={22} /> {pageConfig.service}
+      </a>
+      <nav aria-label={msg.main}>
+        {shown.map(({ section, href, label }) => (
+          <a href={href} key={section} aria-current={section === current ? "page" : undefined}>
+            {label}
+          </a>
+        ))}
+        <a href="/docs" target="_self" data-native>
+          {msg.api}
+        </a>
+      </nav>
+      <SearchBox />
+      <WalletButton />
+    </header>
+  );
+}
+
+/** A path that the console does not have. */
+function NotFound() {
+  return (
+    <>
+      <PageHead title={msg.pageNotFound} />
+      <p>{msg.goToOrSearchForA(<a href="/console">{msg.explore}</a>)}</p>
+    </>
+  );
+}
+
+/** What belongs to no page: version, theme, help. */
+function Footer() {
+  return (
+    <footer class="foot">
+      <span>
+        {pageConfig.service} {pageConfig.version}
+      </span>
+      <a href="/docs" target="_self">
+        {msg.api}
+      </a>
+      <a href="/console/status">{msg.status}</a>
+      <button
+        type="button"
+        class="btn quiet"
+        onClick={() => {
+          isHelpOpen.value = true;
+        }}
+      >
+        {msg.keyboard}
+      </button>
+      <label class="row">
+        {msg.theme}
+        <select
+          value={theme.value}
+          onChange={(event) => {
+            theme.value = event.currentTarget.value as Theme;
+          }}
+        >
+          <option value="auto">{msg.system}</option>
+          <option value="light">{msg.light}</option>
+          <option value="dark">{msg.dark}</option>
+        </select>
+      </label>
+    </footer>
+  );
+}
+
+/** Asks for an API key, which stays in memory. */
+function ApiKeyNotice() {
+  const [text, setText] = useState("");
+  if (!isApiKeyWanted.value) return null;
+  return (
+    <form
+      class="notice"
+      onSubmit={(event) => {
+        event.preventDefault();
+        apiKey.value = text.trim();
+        isApiKeyWanted.value = false;
+        refreshShown();
+        refreshLists();
+      }}
+    >
+      <label for="api-key" class="grow">
+        {msg.thisNodeRequiresAnApiKey}
+      </label>
+      <input
+        id="api-key"
+        type="password"
+        autoComplete="off"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <button type="submit" class="btn">
+        {msg.useIt}
+      </button>
+    </form>
+  );
+}
 
 /** The pages that this node serves; of others it says 404. */
 const routes = pages
@@ -34,12 +211,10 @@ function ChunkNotice() {
   return (
     <div class="notice" role="alert">
       <span class="grow">
-        {chunkFailure.value === "updated"
-          ? "The node was updated. This tab is of the version before it."
-          : "The node does not answer. The page opens once it does."}
+        {chunkFailure.value === "updated" ? msg.theNodeWasUpdatedThisTab : msg.theNodeDoesNotRespondThe}
       </span>
       <button type="button" class="btn" onClick={() => location.reload()}>
-        Reload
+        {msg.reload}
       </button>
     </div>
   );
@@ -56,7 +231,7 @@ function Frame() {
   return (
     <>
       <a class="skip" href="#main">
-        Skip to content
+        {msg.skipToContent}
       </a>
       <Bar />
       <ChunkNotice />
@@ -65,7 +240,7 @@ function Frame() {
       <main class="page" id="main">
         {fault ? (
           <p class="failure" role="alert">
-            <b>This page failed.</b> {fault.message}
+            <b>{msg.thisPageFailed}</b> {fault.message}
           </p>
         ) : isWellFormed(path) ? (
           <ErrorBoundary onError={setFault}>

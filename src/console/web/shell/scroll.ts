@@ -39,7 +39,7 @@ function restore(): void {
   observer.observe(document.body);
 }
 
-/** Remembers the scroll position of each entry of the history, for the way back and a reload: the browser's own comes too early. */
+/** Remembers the scroll position of each entry of the history, for the way back and a reload: the browser's own is too early. */
 export function startScrollMemory(): void {
   history.scrollRestoration = "manual";
   let timer: ReturnType<typeof setTimeout> | undefined;

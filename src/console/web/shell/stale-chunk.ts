@@ -3,7 +3,7 @@ import { callNode, RESPONSE_LIMIT_MS } from "../data/request.ts";
 
 const POLL_MS = 2000;
 
-/** Why the chunk of a page could not be loaded: the node was updated, so those of an open tab are gone; or it does not answer. */
+/** Why the chunk of a page could not be loaded: the node was updated, so those of an open tab no longer exist; or it does not respond. */
 export const chunkFailure = signal<"updated" | "down" | undefined>(undefined);
 
 /**
@@ -34,7 +34,7 @@ async function explain(): Promise<void> {
 const answers = () =>
   callNode("/console", { method: "HEAD", cache: "no-store" }, () => true).catch(() => false);
 
-/** Waits for a script as long as for a response. The browser does not call off its request: one that comes later is not used. */
+/** Waits for a script as long as for a response. The browser does not call off its request: one that loads later is not used. */
 export function withinLimit<T>(loading: Promise<T>): Promise<T> {
   const limit = Promise.withResolvers<never>();
   const timer = setTimeout(() => limit.reject(new Error("the script takes too long")), RESPONSE_LIMIT_MS);

@@ -1,88 +1,94 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { Pulse } from "../data/pulse.ts";
-import { latestOf, type SeriesColumns } from "../data/series.ts";
+import type { ShownFigure } from "../../pulse/series-page.ts";
+import { COUNTS, Filling, isEmptyNode, PausedNotices, ReadyPill } from "../content/node-state.tsx";
+import type { Pulse } from "../data/query.ts";
 import { pageConfig } from "../page-config.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
-import { DataTable } from "../parts/data-table.tsx";
 import { PageHead } from "../parts/page-head.tsx";
-import { PausedNotices } from "../parts/paused-notice.tsx";
-import { Plot } from "../parts/plot.tsx";
-import type { PlotSeries } from "../parts/plot-series.ts";
-import { CallButton } from "../parts/region.tsx";
-import { Skeleton } from "../parts/skeleton.tsx";
-import { Sparkline } from "../parts/sparkline.tsx";
-import { Collecting, isCollecting } from "./collecting.tsx";
-import { formatMs, formatRate, QUEUES } from "./figures.ts";
-import { NowCard, StaleNotice } from "./now-card.tsx";
-import { RangeNav } from "./range-nav.tsx";
-import { type Range, rangeOf } from "./ranges.ts";
-import { seriesCall, useHistory } from "./use-history.ts";
+import { Sparkline } from "../parts/pill.tsx";
+import { CallButton, Skeleton } from "../parts/region.tsx";
+import { DataTable, Stat } from "../parts/table.tsx";
+import type { PlotOf } from "../plot/plot.tsx";
+import * as msg from "../text/en/status.ts";
+import { FORMATS, formatCount, formatMs, formatRate, formatSecs } from "../text/format.ts";
+import {
+  type Growing,
+  HistoryCard,
+  type Range,
+  RangeNav,
+  rangeOf,
+  StaleNotice,
+  seriesCall,
+  useHistory,
+} from "./history.tsx";
+import { latestOf, type SeriesColumns } from "./series.ts";
 
 const PATH = "/console/status";
 const SERIES_PATH = "/console/api/series";
 const SPARK_POINTS = 60;
 
-interface Answer extends SeriesColumns {
+interface PublicHistory extends SeriesColumns {
   readonly pulse: Pulse;
+  readonly shown: readonly ShownFigure[];
 }
 
-const curve = (columns: SeriesColumns, name: string, label: string): PlotSeries => ({
-  name: label,
-  values: columns.series[name] ?? [],
-});
+/** The plots, by the titles that the figures name. */
+function plotsOf(shown: readonly ShownFigure[]): PlotOf[] {
+  const curves = shown.flatMap(({ name, plot }) => (plot ? [{ ...plot, name }] : []));
+  return [...Map.groupBy(curves, ({ title }) => title)].map(([title, own]) => [
+    title,
+    FORMATS[own[0]?.unit ?? "count"],
+    Object.fromEntries(own.map(({ name, label }) => [name, label])),
+  ]);
+}
 
-function Plots({ columns }: { columns: SeriesColumns }) {
-  const { t } = columns;
+const orDash = (value: number | null | undefined, format: (value: number) => string) =>
+  value === null || value === undefined ? "–" : format(value);
+
+/** The node at a glance: ready or why not, rates of the last seconds, counts. What is out of date promises nothing. */
+function NowCard({ pulse, history }: { pulse: Pulse; history: Growing<unknown> }) {
+  const { isStale } = history;
+  const { following } = pulse;
   return (
-    <div class="plots pad">
-      <Plot
-        title="Requests a second"
-        t={t}
-        series={[curve(columns, "requests_per_second", "requests")]}
-        format={formatRate}
-      />
-      <Plot
-        title="Time to answer"
-        t={t}
-        series={[curve(columns, "p50_ms", "median"), curve(columns, "p99_ms", "99th percentile")]}
-        format={formatMs}
-      />
-      <Plot
-        title="Messages merged a second"
-        t={t}
-        series={[curve(columns, "merged_per_second", "messages and events")]}
-        format={formatRate}
-      />
-      <Plot
-        title="Refusals and errors a minute"
-        t={t}
-        series={[
-          curve(columns, "refused_per_minute", "refused (4xx)"),
-          curve(columns, "errors_per_minute", "errors (5xx)"),
-        ]}
-        format={formatRate}
-      />
-      <Plot
-        title="Calls to others a second"
-        t={t}
-        series={[
-          curve(columns, "deliveries_per_second", "webhook attempts"),
-          curve(columns, "pushes_per_second", "push tokens"),
-        ]}
-        format={formatRate}
-      />
-      <Plot
-        title="Waiting"
-        t={t}
-        series={[
-          curve(columns, "ingest_queued", "records"),
-          curve(columns, "outbox_events", "events"),
-          curve(columns, "deliveries_waiting", "deliveries"),
-        ]}
-        format={formatRate}
-      />
-    </div>
+    <section class={`card ${isStale ? "old" : ""}`} aria-label={msg.now}>
+      <div class="pad stack">
+        <div class="row wrap">
+          <ReadyPill pulse={pulse} query={history} />
+          <span class="grow">
+            {isStale ? (
+              <span class="dim">{msg.theseAreItsLastFigures}</span>
+            ) : (
+              <>
+                {!pulse.ready ? (
+                  pulse.reason
+                ) : (
+                  <span class="dim">{isEmptyNode(pulse) ? msg.itHasNoPeopleAndNo : msg.upToDate}</span>
+                )}
+                {following?.phase === "live" && following.lag_secs !== null && (
+                  <span class="dim">{msg.behindTheNodeThatItFollows(formatSecs(following.lag_secs))}</span>
+                )}
+              </>
+            )}
+          </span>
+          <span class="dim s">
+            {msg.upVersion(formatSecs(pulse.uptime_secs), pulse.version, pulse.network)}
+          </span>
+        </div>
+        <Filling pulse={pulse} />
+        <div class="stats">
+          <Stat label={msg.requestsPerSecond} value={orDash(pulse.requests_per_second, formatRate)} />
+          <Stat label={msg.medianLatency} value={orDash(pulse.p50_ms, formatMs)} />
+          <Stat label={msg.p99Latency} value={orDash(pulse.p99_ms, formatMs)} />
+          <Stat label={msg.messagesPerSecond} value={orDash(pulse.merged_per_second, formatRate)} />
+        </div>
+        <div class="stats">
+          {COUNTS.map(([key, label]) => (
+            <Stat label={label} value={formatCount(pulse.counts[key] ?? 0)} key={key} />
+          ))}
+        </div>
+      </div>
+    </section>
   );
 }
 
@@ -94,16 +100,18 @@ function sparkValues(values: readonly (number | null)[]): number[] {
   );
 }
 
-function Queues({ columns, range }: { columns: SeriesColumns; range: Range }) {
-  const shown = QUEUES.filter(({ name }) => latestOf(columns, name) !== undefined);
+function Queues({ columns, range }: { columns: PublicHistory; range: Range }) {
+  const queues = columns.shown.flatMap(({ name, queue }) =>
+    queue && latestOf(columns, name) !== undefined ? [{ ...queue, name }] : [],
+  );
   return (
     <DataTable
-      label="Where the node waits"
-      rows={shown}
+      label={msg.queues}
+      rows={queues}
       keyOf={({ name }) => name}
       columns={[
         {
-          title: "What",
+          title: msg.what,
           cell: ({ label, words }) => (
             <>
               {label}
@@ -112,9 +120,9 @@ function Queues({ columns, range }: { columns: SeriesColumns; range: Range }) {
           ),
         },
         {
-          title: "Now",
+          title: msg.now,
           isNumber: true,
-          cell: ({ name, format }) => <b>{format(latestOf(columns, name) ?? 0)}</b>,
+          cell: ({ name, unit }) => <b>{FORMATS[unit](latestOf(columns, name) ?? 0)}</b>,
         },
         {
           title: range.title,
@@ -130,36 +138,36 @@ function Queues({ columns, range }: { columns: SeriesColumns; range: Range }) {
   );
 }
 
+const NodePath = ({ path }: { path: string }) => (
+  <a href={path} target="_self">
+    {path}
+  </a>
+);
+
 /** The state of the node for everybody: ready or why not, rates, response times, errors and queues over time. */
 export function Page() {
   const { query } = useLocation();
   const range = rangeOf(query);
-  const history = useHistory<Answer>(SERIES_PATH, range);
+  const history = useHistory<PublicHistory>(SERIES_PATH, range);
   const [isOpen, setOpen] = useState(false);
-  const { data, error, isStale: isOld } = history;
-  const call = seriesCall(SERIES_PATH, range, 0);
+  const { data, error, isStale } = history;
   return (
     <>
-      <PageHead title="Status">
+      <PageHead title={msg.status}>
         <RangeNav path={PATH} selected={range} />
         <CallButton isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />
       </PageHead>
       <div class="stack">
-        <StaleNotice history={history} hasFigures={data !== undefined} />
+        <StaleNotice history={history} />
         {data && <PausedNotices paused={data.pulse.paused} />}
-        {isOpen && <CallPanel call={call} />}
+        {isOpen && <CallPanel call={seriesCall(SERIES_PATH, range, 0)} />}
         {data ? (
           <>
             <NowCard pulse={data.pulse} history={history} />
-            <section class={`card ${isOld ? "old" : ""}`}>
+            <HistoryCard history={history} plots={plotsOf(data.shown)} />
+            <section class={`card ${isStale ? "old" : ""}`}>
               <header>
-                <h2 class="grow">Over time</h2>
-              </header>
-              {isCollecting(data) ? <Collecting columns={data} /> : <Plots columns={data} />}
-            </section>
-            <section class={`card ${isOld ? "old" : ""}`}>
-              <header>
-                <h2 class="grow">Where the node waits</h2>
+                <h2 class="grow">{msg.queues}</h2>
               </header>
               <Queues columns={data} range={range} />
             </section>
@@ -168,25 +176,13 @@ export function Page() {
           !error && <Skeleton rows={3} height={10} />
         )}
         <p class="s dim">
-          {data && `The figures are those of node ${data.node}, in its memory since it started. `}
-          Programs read the same from{" "}
-          <a href="/status" target="_self">
-            /status
-          </a>
-          ,{" "}
-          <a href="/ready" target="_self">
-            /ready
-          </a>{" "}
-          and{" "}
-          <a href="/metrics" target="_self">
-            /metrics
-          </a>
-          .{" "}
-          {pageConfig.operator && (
-            <>
-              You run this node? <a href="/console/operator">Threads, log, settings and backups</a> are on the
-              operator's page.
-            </>
+          {msg.programsReadTheSameFromAnd(
+            data && msg.theFiguresAreThoseOfNode(data.node),
+            <NodePath path="/status" />,
+            <NodePath path="/ready" />,
+            <NodePath path="/metrics" />,
+            pageConfig.operator &&
+              msg.doYouRunThisNodeAre(<a href="/console/operator">{msg.threadsLogSettingsAndBackups}</a>),
           )}
         </p>
       </div>

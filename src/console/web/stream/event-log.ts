@@ -9,7 +9,7 @@ export type StreamRow =
   | { readonly id: number; readonly event: StreamEvent }
   | { readonly id: number; readonly gapAtMs: number };
 
-/** The last rows of a stream, newest first, and how many events came. Rows are added in groups, so that the page draws seldom. */
+/** The last rows of a stream, newest first, and how many events arrived. Rows are added in groups, so that the page draws seldom. */
 export class EventLog {
   #rows: readonly StreamRow[] = [];
   #waiting: StreamRow[] = [];

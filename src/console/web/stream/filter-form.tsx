@@ -1,9 +1,9 @@
 import { useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { get } from "../data/call.ts";
-import type { User } from "../data/objects.ts";
 import { RequestFailure, request } from "../data/request.ts";
-import { Field, focusField } from "../parts/field.tsx";
+import { Checkbox, Field, focusField, Radios } from "../parts/form.tsx";
+import * as msg from "../text/en/stream.ts";
 import {
   EVENT_KINDS,
   type EventKind,
@@ -15,13 +15,54 @@ import {
   writeFilters,
 } from "./filters.ts";
 
+/** The kinds of events to choose from. Those that are `taken` have another filter. */
+export function KindChecks(props: {
+  kinds: readonly EventKind[];
+  onChange: (kinds: readonly EventKind[]) => void;
+  taken?: readonly string[];
+  problem?: string | undefined;
+}) {
+  const { kinds, onChange, taken = [], problem } = props;
+  return (
+    <>
+      <div class="checks even">
+        {EVENT_KINDS.map((kind) => (
+          <Checkbox
+            key={kind}
+            checked={kinds.includes(kind)}
+            disabled={taken.includes(kind)}
+            isInvalid={problem !== undefined}
+            onChange={(isOn) =>
+              onChange(EVENT_KINDS.filter((one) => (one === kind ? isOn : kinds.includes(one))))
+            }
+          >
+            {kind}
+          </Checkbox>
+        ))}
+      </div>
+      {problem !== undefined && <p class="problem">{problem}</p>}
+    </>
+  );
+}
+
+const MATCHES = [
+  ["all", msg.allMustMatch],
+  ["any", msg.anyMayMatch],
+] as const;
+
+/** What several filters mean together. */
+export const MatchRadios = (props: { name: string; match: Match; onChange: (match: Match) => void }) => (
+  <Radios name={props.name} options={MATCHES} value={props.match} onChange={props.onChange} />
+);
+
+type Match = StreamFilters["match"];
 type Texts = Readonly<Record<string, string>>;
 
 const HINTS: Readonly<Record<FilterField["values"], string>> = {
-  people: "Fids or @names, with spaces between.",
-  hashes: "0x and 40 hex digits.",
-  urls: "One or more, with spaces between.",
-  expression: "A regular expression (RE2), found anywhere; (?i) ignores case.",
+  people: msg.fidsOrNamesWithSpacesBetween,
+  hashes: msg.n0xAnd40HexDigits,
+  urls: msg.oneOrMoreWithSpacesBetween,
+  expression: msg.aRegularExpressionRe2FoundAnywhere,
 };
 
 const GROUPS = [...new Set(FILTER_FIELDS.map(({ group }) => group))];
@@ -64,22 +105,9 @@ export function FilterForm({ filters, reader }: { filters: StreamFilters; reader
   return (
     <form class="stack" ref={form} onSubmit={(event) => void submit(event)}>
       <fieldset>
-        <legend>Kinds of events</legend>
-        <p class="dim">With none ticked, you see every kind that the filters below apply to.</p>
-        <div class="checks even">
-          {EVENT_KINDS.map((kind) => (
-            <label key={kind}>
-              <input
-                type="checkbox"
-                checked={kinds.includes(kind)}
-                onChange={({ currentTarget }) =>
-                  setKinds(currentTarget.checked ? [...kinds, kind] : kinds.filter((one) => one !== kind))
-                }
-              />
-              {kind}
-            </label>
-          ))}
-        </div>
+        <legend>{msg.kindsOfEvents}</legend>
+        <p class="dim">{msg.withNoneTickedYouSeeEvery}</p>
+        <KindChecks kinds={kinds} onChange={setKinds} />
       </fieldset>
       {GROUPS.map((group) => {
         const fields = FILTER_FIELDS.filter((field) => field.group === group);
@@ -104,20 +132,15 @@ export function FilterForm({ filters, reader }: { filters: StreamFilters; reader
         );
       })}
       <fieldset class="row wrap">
-        <legend>When there are several filters</legend>
-        {(["all", "any"] as const).map((value) => (
-          <label class="row tight" key={value}>
-            <input type="radio" name="match" checked={match === value} onChange={() => setMatch(value)} />
-            {value === "all" ? "all must match" : "any may match"}
-          </label>
-        ))}
+        <legend>{msg.whenThereAreSeveralFilters}</legend>
+        <MatchRadios name="match" match={match} onChange={setMatch} />
       </fieldset>
       <div class="row wrap">
         <button type="submit" class="btn go" aria-disabled={isBusy}>
-          Show these
+          {msg.showThese}
         </button>
         <a class="btn quiet" href="/console/stream">
-          Show all
+          {msg.showAll}
         </a>
       </div>
     </form>
@@ -153,11 +176,11 @@ async function fidOf(text: string): Promise<string> {
   if (!text.startsWith("@")) return text;
   const username = text.slice(1).toLowerCase();
   try {
-    const { user } = await request<{ user: User }>(get("/user/by-username", { username }));
+    const { user } = await request(get("/user/by-username", { username }));
     return String(user.fid);
   } catch (cause) {
     if (cause instanceof RequestFailure && cause.status === 404)
-      throw new RequestFailure({ status: 404, message: `${text} is not a name that this node knows` });
+      throw new RequestFailure({ status: 404, message: msg.isNotANameThatThis(text) });
     throw cause;
   }
 }

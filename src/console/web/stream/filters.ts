@@ -1,3 +1,4 @@
+import * as msg from "../text/en/stream.ts";
 /** The kinds of events of a stream. */
 export const EVENT_KINDS = [
   "cast.created",
@@ -23,22 +24,22 @@ export interface FilterField {
 
 /** The filters of a stream, by the names of its parameters. */
 export const FILTER_FIELDS: readonly FilterField[] = [
-  { name: "author_fids", label: "People who act", values: "people", group: "Who" },
-  { name: "exclude_author_fids", label: "But not the casts of", values: "people", group: "Who" },
-  { name: "mentioned_fids", label: "Mentions", values: "people", group: "Who" },
-  { name: "text", label: "Text (RE2)", values: "expression", group: "Says" },
-  { name: "embeds", label: "Embedded URL (RE2)", values: "expression", group: "Says" },
-  { name: "parent_urls", label: "Parent URL", values: "urls", group: "Where" },
-  { name: "root_parent_urls", label: "Parent URL of the thread", values: "urls", group: "Where" },
-  { name: "parent_hashes", label: "Replies to casts", values: "hashes", group: "Where" },
-  { name: "parent_author_fids", label: "Replies to people", values: "people", group: "Where" },
-  { name: "embedded_cast_hashes", label: "Quotes casts", values: "hashes", group: "Quotes" },
-  { name: "embedded_cast_author_fids", label: "Quotes people", values: "people", group: "Quotes" },
-  { name: "target_fids", label: "Follows or reacts to people", values: "people", group: "Target" },
-  { name: "target_cast_hashes", label: "Reacts to casts", values: "hashes", group: "Target" },
+  { name: "author_fids", label: msg.author, values: "people", group: "Who" },
+  { name: "exclude_author_fids", label: msg.butNotTheCastsOf, values: "people", group: "Who" },
+  { name: "mentioned_fids", label: msg.mentions, values: "people", group: "Who" },
+  { name: "text", label: msg.textRe2, values: "expression", group: "Says" },
+  { name: "embeds", label: msg.embeddedUrlRe2, values: "expression", group: "Says" },
+  { name: "parent_urls", label: msg.parentUrl, values: "urls", group: "Where" },
+  { name: "root_parent_urls", label: msg.parentUrlOfTheThread, values: "urls", group: "Where" },
+  { name: "parent_hashes", label: msg.repliesToCasts, values: "hashes", group: "Where" },
+  { name: "parent_author_fids", label: msg.repliesToPeople, values: "people", group: "Where" },
+  { name: "embedded_cast_hashes", label: msg.quotesCasts, values: "hashes", group: "Quotes" },
+  { name: "embedded_cast_author_fids", label: msg.quotesPeople, values: "people", group: "Quotes" },
+  { name: "target_fids", label: msg.followsOrReactsToPeople, values: "people", group: "Target" },
+  { name: "target_cast_hashes", label: msg.reactsToCasts, values: "hashes", group: "Target" },
 ];
 
-/** A filter as its parameters have it: values of a list one by one, an expression alone. */
+/** A filter as its parameters have it: values of a list one by one, an expression as one. */
 export interface StreamFilters {
   readonly kinds: readonly EventKind[];
   readonly match: "all" | "any";
@@ -105,9 +106,9 @@ export function problemOf({ values }: FilterField, value: string): string | unde
     case "people":
       return /^(?:[1-9]\d{0,15}|@[a-z0-9][a-z0-9.-]{0,30})$/i.test(value)
         ? undefined
-        : `${value} is no fid and no @name`;
+        : msg.isNotAnFidOrName(value);
     case "hashes":
-      return /^0x[0-9a-f]{40}$/i.test(value) ? undefined : `${value} is not 0x and 40 hex digits`;
+      return /^0x[0-9a-f]{40}$/i.test(value) ? undefined : msg.isNot0xAnd40Hex(value);
     default:
       return undefined;
   }
@@ -118,7 +119,7 @@ export function describeFilters(filters: StreamFilters): string {
   const fields = FILTER_FIELDS.filter(({ name }) => filters.values[name] !== undefined).map(({ label }) =>
     label.toLowerCase(),
   );
-  const kinds = filters.kinds.length === 0 ? "All events" : filters.kinds.join(", ");
+  const kinds = filters.kinds.length === 0 ? msg.allEvents : filters.kinds.join(", ");
   if (fields.length === 0) return kinds;
-  return `${kinds}, filtered by ${fields.join(filters.match === "any" ? " or " : " and ")}`;
+  return msg.filteredBy(kinds, fields.join(filters.match === "any" ? " or " : " and "));
 }

@@ -1,17 +1,17 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { EventLine } from "../content/event-line.tsx";
 import { type EventStream, openEventStream } from "../data/event-stream.ts";
-import { formatAge, formatCount, formatExact, plural } from "../data/format.ts";
-import { nowMs } from "../data/now.ts";
-import { MakeSomethingHappen } from "../demo/make-happen.tsx";
+import { nowMs } from "../data/visibility.ts";
+import { GenerateActivity } from "../demo/add-people.tsx";
 import { Icon } from "../icons.tsx";
 import { apiPrefix, pageConfig } from "../page-config.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
-import { EventLine } from "../parts/event-line.tsx";
-import { FailureBox } from "../parts/failure-box.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Pill } from "../parts/pill.tsx";
-import { Skeleton } from "../parts/skeleton.tsx";
+import { FailureBox, Skeleton } from "../parts/region.tsx";
+import * as msg from "../text/en/stream.ts";
+import { formatAge, formatCount, formatExact } from "../text/format.ts";
 import { EventLog, MAX_ROWS, type StreamRow } from "./event-log.ts";
 import { FilterForm, type FormReader } from "./filter-form.tsx";
 import { describeFilters, readFilters, writeFilters } from "./filters.ts";
@@ -34,7 +34,7 @@ export function Page() {
   const readForm = useRef<() => Promise<string | undefined>>(undefined);
   return (
     <>
-      <PageHead title="Stream">
+      <PageHead title={msg.stream}>
         {pageConfig.manage && (
           <a
             class="btn"
@@ -49,7 +49,8 @@ export function Page() {
               });
             }}
           >
-            <Icon name="webhook" /> Make this a webhook
+            <Icon name="webhook" />
+            {msg.makeThisAWebhook}
           </a>
         )}
       </PageHead>
@@ -99,7 +100,7 @@ function Stream({ query, readForm }: { query: string; readForm: FormReader }) {
     const announce = () => {
       const fresh = log.total - (announced.current ?? log.total);
       announced.current = log.total;
-      setAnnouncement(fresh === 0 ? "" : plural(fresh, "new event"));
+      setAnnouncement(fresh === 0 ? "" : msg.countNewEvents(fresh));
     };
     const timers = [setInterval(draw, DRAW_MS), setInterval(announce, ANNOUNCE_MS)];
     return () => {
@@ -115,27 +116,25 @@ function Stream({ query, readForm }: { query: string; readForm: FormReader }) {
   return (
     <div class="split stream">
       <details class="card" open={isWide()}>
-        <summary class="pad">
-          Filter <span class="s dim">{describeFilters(filters)}</span>
-        </summary>
+        <summary class="pad">{msg.filter(<span class="s dim">{describeFilters(filters)}</span>)}</summary>
         <div class="pad s fold">
           <FilterForm filters={filters} reader={readForm} />
         </div>
       </details>
-      <section class="card" aria-label="Events">
+      <section class="card" aria-label={msg.events}>
         <header>
           <State stream={stream} isPaused={isPaused} />
           <span class="grow dim s">
-            {shown.perMinute > 0 && `${formatCount(shown.perMinute)} in the last minute`}
+            {shown.perMinute > 0 && msg.inTheLastMinute(formatCount(shown.perMinute))}
           </span>
           <button type="button" class="btn" aria-pressed={isPaused} onClick={toggle}>
-            <Icon name={isPaused ? "play" : "pause"} /> {isPaused ? "Continue" : "Pause"}
+            <Icon name={isPaused ? "play" : "pause"} /> {isPaused ? msg.resume : msg.pause}
           </button>
         </header>
         {pageConfig.demo && (
           <div class="pad stack s">
-            <p class="dim">A demo network rests until you start something.</p>
-            <MakeSomethingHappen />
+            <p class="dim">{msg.aDemoNetworkIsIdleUntil}</p>
+            <GenerateActivity />
           </div>
         )}
         {stream?.failure && <FailureBox failure={stream.failure} retry={() => stream.resume()} />}
@@ -153,14 +152,12 @@ function Stream({ query, readForm }: { query: string; readForm: FormReader }) {
               <EventLine event={row.event} withText key={row.id} />
             ) : (
               <li class="gap s" key={row.id}>
-                Events are missing here: the node no longer has them. {formatExact(row.gapAtMs)}
+                {msg.eventsAreMissingHereTheNode(formatExact(row.gapAtMs))}
               </li>
             ),
           )}
         </ol>
-        {shown.rows.length === MAX_ROWS && (
-          <p class="empty s">Older ones than these {MAX_ROWS} are not kept on the page.</p>
-        )}
+        {shown.rows.length === MAX_ROWS && <p class="empty s">{msg.thePageKeepsTheLast(MAX_ROWS)}</p>}
       </section>
       <CallPanel call={call} />
     </div>
@@ -168,50 +165,40 @@ function Stream({ query, readForm }: { query: string; readForm: FormReader }) {
 }
 
 function State({ stream, isPaused }: { stream: EventStream | undefined; isPaused: boolean }) {
-  if (isPaused) return <Pill kind="warn">Paused</Pill>;
+  if (isPaused) return <Pill kind="warn">{msg.paused}</Pill>;
   switch (stream?.state) {
     case "open":
       return (
         <Pill kind="ok" live>
-          Connected
+          {msg.connected}
         </Pill>
       );
     case "failed":
-      return <Pill kind="bad">Not connected</Pill>;
+      return <Pill kind="bad">{msg.notConnected}</Pill>;
     default:
-      return <Pill>Connecting</Pill>;
+      return <Pill>{msg.connecting}</Pill>;
   }
 }
 
 /** What a page without rows says, and how long it has been quiet. */
-function Silence({
-  rows,
-  stream,
-  isPaused,
-  isFiltered,
-}: {
+function Silence(props: {
   rows: readonly StreamRow[];
   stream: EventStream | undefined;
   isPaused: boolean;
   isFiltered: boolean;
 }) {
-  if (isPaused)
-    return (
-      <p class="empty s">
-        Paused. Continue, and it resumes after the last event that you see: you miss nothing.
-      </p>
-    );
+  const { rows, stream, isPaused, isFiltered } = props;
+  if (isPaused) return <p class="empty s">{msg.pausedContinueAndItResumesAfter}</p>;
   if (stream?.state !== "open") return null;
   const [last] = rows;
   if (!last)
     return (
       <p class="empty">
-        Connected. {isFiltered && `None of the last ${MAX_ROWS} events matches. `}The next event appears here
-        as it happens.
+        {msg.connectedTheNextEventAppearsHere(isFiltered && msg.noneOfTheLastEventsMatches(MAX_ROWS))}
       </p>
     );
   if (!("event" in last)) return null;
   const atMs = last.event.createdAt * 1000;
   if (nowMs.value - atMs < 60_000) return null;
-  return <p class="empty s">Connected, last event {formatAge(atMs, nowMs.value)} ago.</p>;
+  return <p class="empty s">{msg.connectedLastEventAgo(formatAge(atMs, nowMs.value))}</p>;
 }

@@ -18,7 +18,7 @@ export type Run =
 const TOKENS =
   /https?:\/\/[^\s<>"'`\p{Cc}\p{Cf}]+|(?<=^|[\s(])\/[a-z0-9][a-z0-9-]{0,15}(?![\p{L}\p{N}/_-])/giu;
 
-/** A longer one is no link, so that no time is spent on its punctuation. */
+/** A longer one is not a link, so that no time is spent on its punctuation. */
 const MAX_TOKEN_CHARS = 2200;
 
 /** Splits a text into runs. Ranges that overlap, have no content or exceed the text are ignored. */
@@ -100,4 +100,23 @@ function count(text: string, character: string, end: number): number {
   let found = 0;
   for (let at = 0; at < end; at++) if (text[at] === character) found++;
   return found;
+}
+
+/** Lines of a cast that are shown before "Show all". */
+const FOLDED_LINES = 12;
+
+/** The fewest average characters of a line: 320 px of ideographs. */
+const NARROWEST_LINE_CHARS = 14;
+
+/**
+ * Whether a text may take more than 12 lines on some screen, so that its height has to be measured. A short text, like most casts, is
+ * shown as it is.
+ */
+export function mayFold(text: string): boolean {
+  let lines = 0;
+  for (const line of text.split("\n", FOLDED_LINES + 1)) {
+    lines += Math.max(1, Math.ceil(line.length / NARROWEST_LINE_CHARS));
+    if (lines > FOLDED_LINES) return true;
+  }
+  return false;
 }

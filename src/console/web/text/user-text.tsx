@@ -1,6 +1,96 @@
-import { channelPage, personPage } from "./client-urls.ts";
-import { ForeignLink } from "./foreign-link.tsx";
+import type { ComponentChildren } from "preact";
+import type { Link } from "./link.ts";
+import { channelPrefix, displayNameOf, handleOf, nameParts } from "./name.ts";
+import { channelPage, pageOfClientUrl, pageOfPerson, personPage } from "./page-paths.ts";
 import { type Run, textRuns } from "./runs.ts";
+
+/** The address of a link as it is: its host in bold, then the path. */
+export function LinkText({ link }: { link: Link }) {
+  return (
+    <bdi dir="ltr">
+      <b>{link.host}</b>
+      {link.rest}
+    </bdi>
+  );
+}
+
+/** A link that a user wrote. A link to a known client opens here; any other opens a tab without a reference to this page. */
+export function ForeignLink(props: { link: Link; class?: string; children?: ComponentChildren }) {
+  const { link, class: className, children } = props;
+  const shown = children ?? <LinkText link={link} />;
+  const page = pageOfClientUrl(link.href);
+  if (page !== undefined)
+    return (
+      <a href={page} class={className} title={link.href}>
+        {shown}
+      </a>
+    );
+  return (
+    <a
+      href={link.href}
+      class={className}
+      title={link.href}
+      target="_blank"
+      rel="noopener noreferrer nofollow ugc"
+      referrerpolicy="no-referrer"
+    >
+      {shown}
+    </a>
+  );
+}
+
+interface Named {
+  readonly fid: number;
+  readonly username: string;
+  readonly display_name?: string | null;
+}
+
+/** A name that a user chose, isolated from the text around it; characters that would be invisible are drawn as marks. */
+export function UserName({ name }: { name: string }) {
+  return (
+    <bdi class="user">
+      {nameParts(name).map((part, at) =>
+        "text" in part ? (
+          part.text
+        ) : (
+          <span class="mark" role="img" aria-label={part.mark} title={part.mark} key={at} />
+        ),
+      )}
+    </bdi>
+  );
+}
+
+/** The name of a channel, after its slash. */
+export function ChannelName({ name }: { name: string }) {
+  return (
+    <>
+      {channelPrefix(name)}
+      <UserName name={name} />
+    </>
+  );
+}
+
+/**
+ * A person within a line: displayed name as a link to their page, and the handle, which is different for two people of the same
+ * name. With `isRow` Enter on the row opens the page.
+ */
+export function PersonName({ user, isRow = false }: { user: Named; isRow?: boolean }) {
+  const name = displayNameOf(user);
+  const handle = handleOf(user);
+  return (
+    <>
+      <a class="name" href={pageOfPerson(user)} title={`fid ${user.fid}`} data-open={isRow || undefined}>
+        <UserName name={name} />
+      </a>
+      {name !== handle && (
+        <>
+          {" "}
+          <span class="dim s handle">{handle}</span>
+        </>
+      )}
+    </>
+  );
+}
 
 function RunView({ run }: { run: Run }) {
   switch (run.kind) {

@@ -1,5 +1,68 @@
+import { createStatementRegistry } from "../../sqlite/statement-registry.ts";
 import type { IndexDatabase } from "../database.ts";
-import { bulkStatement } from "./bulk-statement.ts";
+
+/**
+ * Fills an empty index in sorted order instead of row by row: messages are first appended to tables without indexes (the
+ * spool), then every table of the index is built from them in the order of its keys.
+ *
+ * The spool and its progress are in the index file. Each step is one transaction that also records how far the build has come, so that
+ * the build continues from there after a crash. Until the build is finished the index has no usable content for reads.
+ *
+ * Commits of the spool and the build are not synced one by one. `sync` makes all of them durable; it also runs by
+ * itself every 256 MB. A power failure takes away the last commits only, with the records of progress in them. So report nothing
+ * outside of the index file (to an operator, another node or another file) before a `sync` that follows its commit.
+ */
+export interface BulkBuild {
+  readonly phase: BulkPhase;
+  /**
+   * Appends messages, and whatever `alongside` writes, in one transaction. `alongside` removes the fids from the todo list, or moves
+   * a position: it records the messages as done. A `batch` that is a function runs in the transaction, too. Messages of one slot are
+   * resolved by the build with the rules of the protocol, wherever in the spool they are.
+   *
+   * @throws StorageError when nothing of it was written. The same call can be repeated.
+   */
+  append(batch: readonly PackedMessages[] | (() => readonly PackedMessages[]), alongside?: () => void): void;
+  /** Makes every commit so far durable. */
+  sync(): void;
+  /**
+   * Runs the next step of the build. The first call ends the spool: nothing can be appended after it. A step is one transaction;
+   * in the largest index a step may take minutes. Returns undefined when the build has finished; everything is then
+   * durable, and the spool is gone.
+   *
+   * @throws StorageError when the step was not done. The same call can be repeated.
+   */
+  step(): BulkProgress | undefined;
+}
+
+/** The state of the index file: appending to the spool, building from it, or an ordinary index. */
+export type BulkPhase = "spooling" | "building" | "finished";
+
+/** Progress of a build, for people and for /status. */
+export interface BulkProgress {
+  /** The stage that runs next, in words, such as `casts`. */
+  readonly stage: string;
+  /** Share of the work that is done, 0 to 1, estimated from the sizes of the stages. */
+  readonly done: number;
+}
+
+/**
+ * Messages of any number of fids in the form in which they travel between threads. Made by `packMessages` (packed-messages.ts)
+ * from split messages, so that decoding, hashing, verification and splitting all happen outside of the writer's thread.
+ */
+export interface PackedMessages {
+  readonly count: number;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * The statements of the bulk build. They scan whole tables by design, so they are not among those that serve the node, which each
+ * must run on an index.
+ *
+ * A look-up of many rows is a merge: the rows are sorted by the key of the other table, then each look-up is next to the one before it.
+ * The sorted rows are a subquery with GROUP BY, which SQLite sorts in runs and neither reorders nor flattens. It drops an ORDER BY
+ * there, or with a LIMIT sorts by inserting into a temporary tree. `+rowid` makes the groups single rows.
+ */
+export const { statement: bulkStatement } = createStatementRegistry();
 
 const getState = bulkStatement<{ value: number }, [key: string]>(
   "bulk.state.get",
@@ -25,4 +88,31 @@ export class BulkState {
   put(key: string, value: number): void {
     this.#db.run(putState, key, value);
   }
+}
+
+const hasSpool = bulkStatement<{ one: number }>(
+  "bulk.exists",
+  "SELECT 1 AS one FROM sqlite_master WHERE type = 'table' AND name = 'bulk_state'",
+);
+const hasMessages = bulkStatement<{ found: number }>(
+  "bulk.has-messages",
+  `SELECT EXISTS (SELECT 1 FROM casts) OR EXISTS (SELECT 1 FROM reactions) OR EXISTS (SELECT 1 FROM links)
+     OR EXISTS (SELECT 1 FROM user_data) OR EXISTS (SELECT 1 FROM messages) OR EXISTS (SELECT 1 FROM missing_casts)
+     AS found`,
+);
+
+/** Whether a bulk build of this index has started and is not finished. */
+export function isBulkBuilding(db: IndexDatabase): boolean {
+  return db.get(hasSpool) !== undefined;
+}
+
+/** The phase of an unfinished bulk build of this index; undefined if there is none. */
+export function bulkPhaseOf(db: IndexDatabase): "spooling" | "building" | undefined {
+  if (!isBulkBuilding(db)) return undefined;
+  return new BulkState(db).get("building") === undefined ? "spooling" : "building";
+}
+
+/** Whether a bulk build can begin: no message is stored. */
+export function canBulkBuild(db: IndexDatabase): boolean {
+  return db.get(hasMessages)?.found === 0;
 }

@@ -1,14 +1,42 @@
-import { closeSync, fsyncSync, openSync } from "node:fs";
+import { fsyncSync } from "node:fs";
 import { dirname } from "node:path";
 import type { IndexDatabase } from "../database.ts";
-import type { BulkBuild, BulkPhase, BulkProgress, PackedMessages } from "./bulk-build.ts";
-import { bulkPhaseOf, canBulkBuild, isBulkBuilding } from "./bulk-phase.ts";
-import { BulkState } from "./bulk-state.ts";
+import {
+  type BulkBuild,
+  type BulkPhase,
+  type BulkProgress,
+  BulkState,
+  bulkPhaseOf,
+  canBulkBuild,
+  isBulkBuilding,
+  type PackedMessages,
+} from "./bulk-state.ts";
 import { Spool } from "./spool.ts";
 import { bulkTables, createSpoolTables, dropTable } from "./spool-tables.ts";
-import { STAGES } from "./stages/all.ts";
-import { dropIndexes } from "./stages/indexes.ts";
-import type { BuildContext } from "./stages/stage.ts";
+import { CAST_ID_STAGES, CAST_STAGES } from "./stages/cast-ids.ts";
+import { dropIndexes, indexesOf } from "./stages/indexes.ts";
+import { DROP_STAGE, GENERIC_STAGES, TYPED_STAGES } from "./stages/messages.ts";
+import { REGISTRY_STAGE, TOTAL_STAGE } from "./stages/registry.ts";
+import { SEARCH_STAGE } from "./stages/search.ts";
+import { QUOTE_STAGE, SOCIAL_STAGES } from "./stages/social.ts";
+import type { BuildContext, BulkStage } from "./stages/stage.ts";
+import { THREAD_STAGES } from "./stages/threads.ts";
+
+/** The stages of the build, in their order. */
+const STAGES: readonly BulkStage[] = [
+  ...GENERIC_STAGES,
+  ...CAST_ID_STAGES,
+  ...THREAD_STAGES,
+  ...CAST_STAGES,
+  ...TYPED_STAGES,
+  QUOTE_STAGE,
+  indexesOf(15, "casts", "missing_casts", "reactions", "links", "user_data", "messages"),
+  DROP_STAGE,
+  ...SOCIAL_STAGES,
+  REGISTRY_STAGE,
+  TOTAL_STAGE,
+  SEARCH_STAGE,
+];
 
 export interface BulkBuildOptions {
   /** Size of the page cache during the build. A sort takes as much again, and a step has at most two at a time. */
@@ -128,14 +156,7 @@ function hasFile({ file }: IndexDatabase): boolean {
 
 /** Syncs the write-ahead log, which holds every commit that is not in the file yet. */
 function syncLog(db: IndexDatabase): void {
-  if (!hasFile(db)) return;
-  const { file } = db;
-  const log = openSync(`${file}-wal`, "r");
-  try {
-    fsyncSync(log);
-  } finally {
-    closeSync(log);
-  }
+  if (hasFile(db)) fsyncSync(db.logDescriptor);
 }
 
 /**

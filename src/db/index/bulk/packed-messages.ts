@@ -2,11 +2,10 @@ import { Kind } from "../../../protocol/merge-rules.ts";
 import { toUnixSecs } from "../../../protocol/time.ts";
 import { MessageData } from "../../../protocol/wire/generated/message.ts";
 import { firstCastId } from "../cast-id.ts";
-import type { CastColumns, SplitMessage } from "../messages/columns.ts";
-import { storedLinkType } from "../messages/link-type.ts";
-import { decodeRest } from "../messages/rest.ts";
-import { searchText } from "../project/search-text.ts";
-import type { PackedMessages } from "./bulk-build.ts";
+import { type CastColumns, type SplitMessage, storedLinkType } from "../messages/columns.ts";
+import { decodeRest } from "../messages/fields.ts";
+import { searchText } from "../search-text.ts";
+import type { PackedMessages } from "./bulk-state.ts";
 import { ByteWriter } from "./byte-records.ts";
 
 /**

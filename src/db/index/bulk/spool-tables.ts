@@ -1,5 +1,9 @@
+import { linkSlot, Store, slotOf } from "../../../protocol/merge-rules.ts";
+import type { ReactionType } from "../../../protocol/wire/generated/message.ts";
+import type { Statement } from "../../sqlite/statement-registry.ts";
 import type { IndexDatabase } from "../database.ts";
-import { bulkStatement } from "./bulk-statement.ts";
+import { linkTypeOf } from "../messages/columns.ts";
+import { bulkStatement } from "./bulk-state.ts";
 
 /**
  * The tables of the spool. None has an index: rows are only appended. `envelopes`, `message_signers`, `urls` and `messages`
@@ -72,4 +76,84 @@ export function dropTable(db: IndexDatabase, name: string): void {
 /** The tables of the build that exist. */
 export function bulkTables(db: IndexDatabase): string[] {
   return db.all(listTables).map(({ name }) => name);
+}
+
+const addFid = bulkStatement<unknown, [fid: number]>(
+  "bulk.fids.add",
+  "INSERT OR IGNORE INTO bulk_fids (fid) VALUES (?)",
+);
+const hasFid = bulkStatement<{ one: number }, [fid: number]>(
+  "bulk.fids.has",
+  "SELECT 1 AS one FROM bulk_fids WHERE fid = ?",
+);
+const selectAfter = bulkStatement<{ fid: number }, [fid: number, limit: number]>(
+  "bulk.fids.after",
+  "SELECT fid FROM bulk_fids WHERE fid > ? ORDER BY fid LIMIT ?",
+);
+
+/** Records that the spool has all messages of an fid. Runs in the transaction that appends the last of them. */
+export function addSpooledFid(db: IndexDatabase, fid: number): void {
+  db.run(addFid, fid);
+}
+
+/** Whether the spool of the bulk build has all messages of an fid. */
+export function isSpooledFid(db: IndexDatabase, fid: number): boolean {
+  return db.get(hasFid, fid) !== undefined;
+}
+
+/** The next fids after `fid` of which the spool of the bulk build has all messages. */
+export function spooledFidsAfter(db: IndexDatabase, fid: number, limit: number): number[] {
+  return db.all(selectAfter, fid, limit).map((row) => row.fid);
+}
+
+interface SpooledSlot {
+  readonly fid: number;
+  readonly store: number;
+  readonly slot: Uint8Array;
+}
+
+const others = bulkStatement<SpooledSlot, []>("bulk.slots.others", "SELECT fid, store, slot FROM messages");
+const reactions = bulkStatement<{
+  fid: number;
+  type: number;
+  targetFid: number;
+  hash: Uint8Array | null;
+  url: string | null;
+}>(
+  "bulk.slots.reactions",
+  `SELECT r.fid, r.type, r.target_fid AS targetFid, r.target_hash AS hash, u.url
+   FROM bulk_reactions r LEFT JOIN urls u ON u.id = r.url_id`,
+);
+const links = bulkStatement<{ fid: number; type: number | string; targetFid: number }>(
+  "bulk.slots.links",
+  "SELECT fid, type, target_fid AS targetFid FROM bulk_links",
+);
+const userData = bulkStatement<{ fid: number; type: number }>(
+  "bulk.slots.user-data",
+  "SELECT fid, type FROM bulk_user_data",
+);
+
+/** Yields the slots of the messages in the spool. */
+export function* spooledSlots(db: IndexDatabase): Generator<SpooledSlot> {
+  if (!bulkTables(db).includes("bulk_links")) return;
+  yield* db.iterate(others);
+  for (const week of weeksOf(db)) {
+    const casts: Statement<SpooledSlot, []> = {
+      name: "bulk.slots.casts",
+      sql: `SELECT fid, ${Store.Casts} AS store, hash AS slot FROM ${weekTable(week)}`,
+    };
+    yield* db.iterate(casts);
+  }
+  for (const { fid, type, targetFid, hash, url } of db.iterate(reactions)) {
+    const target = hash
+      ? ({ $case: "targetCastId", value: { fid: targetFid, hash } } as const)
+      : ({ $case: "targetUrl", value: url ?? "" } as const);
+    const body = { $case: "reactionBody", value: { type: type as ReactionType, target } } as const;
+    const { slot } = slotOf({ data: { body } as never, hash: new Uint8Array() });
+    yield { fid, store: Store.Reactions, slot };
+  }
+  for (const { fid, type } of db.iterate(userData))
+    yield { fid, store: Store.UserData, slot: Uint8Array.of(type) };
+  for (const { fid, type, targetFid } of db.iterate(links))
+    yield { fid, store: Store.Links, slot: linkSlot(linkTypeOf(type), targetFid) };
 }

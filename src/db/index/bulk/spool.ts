@@ -1,7 +1,7 @@
 import type { Statement } from "../../sqlite/statement-registry.ts";
 import { timestampOfCastId } from "../cast-id.ts";
 import type { IndexDatabase } from "../database.ts";
-import { bulkStatement } from "./bulk-statement.ts";
+import { bulkStatement } from "./bulk-state.ts";
 import { ByteReader } from "./byte-records.ts";
 import { NO_TIME, RowKind } from "./packed-messages.ts";
 import { addWeek, weekTable } from "./spool-tables.ts";

@@ -1,10 +1,23 @@
 import { toFarcasterSecs } from "../../../protocol/time.ts";
 import { type FarcasterNetwork, MessageType } from "../../../protocol/wire/generated/message.ts";
-import type { CastColumns, LinkColumns, ReactionColumns, TypedColumns, UserDataColumns } from "./columns.ts";
-import { CastIdTag, CastTag, DataTag, LinkTag, ReactionTag, UserDataTag } from "./fields.ts";
-import { linkTypeOf } from "./link-type.ts";
-import { startOfSecondPart } from "./rest.ts";
-import { numberBytes, varintBytes, WireWriter } from "./wire-writer.ts";
+import {
+  type CastColumns,
+  type LinkColumns,
+  linkTypeOf,
+  type ReactionColumns,
+  type TypedColumns,
+  type UserDataColumns,
+} from "./columns.ts";
+import {
+  CastIdTag,
+  CastTag,
+  DataTag,
+  LinkTag,
+  ReactionTag,
+  startOfSecondPart,
+  UserDataTag,
+} from "./fields.ts";
+import { numberBytes, varintBytes, WireWriter } from "./wire.ts";
 
 /** The largest head of data: type, fid, timestamp, network, and the tag and length of the body. */
 const HEAD_BYTES = 40;

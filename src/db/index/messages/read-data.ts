@@ -1,9 +1,15 @@
 import { toUnixSecs } from "../../../protocol/time.ts";
 import { type CastId, MessageType } from "../../../protocol/wire/generated/message.ts";
-import type { CastColumns, LinkColumns, ReactionColumns, TypedColumns, UserDataColumns } from "./columns.ts";
+import {
+  type CastColumns,
+  type LinkColumns,
+  type ReactionColumns,
+  storedLinkType,
+  type TypedColumns,
+  type UserDataColumns,
+} from "./columns.ts";
 import { CastIdTag, CastTag, DataTag, LinkTag, ReactionTag, UserDataTag } from "./fields.ts";
-import { storedLinkType } from "./link-type.ts";
-import { WireReader } from "./wire-reader.ts";
+import { WireReader } from "./wire.ts";
 
 /** The fields of data before the body. */
 interface Head {

@@ -1,16 +1,19 @@
 import { slotOf } from "../../../protocol/merge-rules.ts";
-import type { SignedMessage } from "../../../protocol/signed-message.ts";
+import { decodeMessage, type SignedMessage } from "../../../protocol/signed-message.ts";
 import { toUnixSecs } from "../../../protocol/time.ts";
 import {
   CastAddBody,
   type FarcasterNetwork,
+  HashScheme,
   type MessageData,
   MessageType,
+  SignatureScheme,
 } from "../../../protocol/wire/generated/message.ts";
-import type { MessageColumns, SplitMessage, TypedColumns } from "./columns.ts";
+import { type MessageColumns, type SplitMessage, storedLinkType, type TypedColumns } from "./columns.ts";
 import { encodesTo } from "./encode-data.ts";
-import { storedLinkType } from "./link-type.ts";
+import { MessageTag } from "./fields.ts";
 import { readColumns } from "./read-data.ts";
+import { WireReader } from "./wire.ts";
 
 /**
  * Splits a valid message into the values of its columns and its envelope. Whether the envelope needs the signed bytes is
@@ -81,4 +84,51 @@ function typedColumnsOf({ type, fid, timestamp, body }: MessageData): TypedColum
     default:
       return undefined;
   }
+}
+
+// Reading is synchronous, so all calls share one reader.
+const reader = new WireReader();
+
+/**
+ * Splits a valid message in wire form, without decoding it where `readColumns` can read it. Blobs of the result are views of
+ * `bytes`. The result is that of `splitMessage`; neither checks the hash.
+ *
+ * @throws Error when the bytes are not a message.
+ */
+export function splitEncoded(bytes: Uint8Array, network: FarcasterNetwork): SplitMessage {
+  const envelope = readEnvelope(bytes);
+  const columns = envelope && readColumns(envelope.dataBytes);
+  if (!envelope || !columns) return splitDecoded(bytes, network);
+  const { hash, signature, signer, dataBytes } = envelope;
+  const data = encodesTo(columns, network, dataBytes) ? null : dataBytes;
+  return { columns, envelope: { signer, signature, data }, hash };
+}
+
+function splitDecoded(bytes: Uint8Array, network: FarcasterNetwork): SplitMessage {
+  const message = decodeMessage(bytes);
+  if (!message.ok) throw new Error(`message is unreadable: ${message.error.reason}`);
+  return splitMessage(message.value, network);
+}
+
+/** Reads the form that `encodeMessage` gives; undefined for any other. */
+function readEnvelope(bytes: Uint8Array) {
+  reader.reset(bytes);
+  const hash = readBytes(MessageTag.Hash);
+  const hashScheme = reader.uint32(MessageTag.HashScheme);
+  const signature = readBytes(MessageTag.Signature);
+  const signatureScheme = reader.uint32(MessageTag.SignatureScheme);
+  const signer = readBytes(MessageTag.Signer);
+  const dataBytes = readBytes(MessageTag.DataBytes);
+  const isUsual =
+    !reader.failed &&
+    reader.left === 0 &&
+    hashScheme === HashScheme.HASH_SCHEME_BLAKE3 &&
+    signatureScheme === SignatureScheme.SIGNATURE_SCHEME_ED25519;
+  return isUsual ? { hash, signature, signer, dataBytes } : undefined;
+}
+
+function readBytes(tag: number): Uint8Array {
+  if (reader.take(tag)) return reader.bytes();
+  reader.failed = true;
+  return new Uint8Array();
 }

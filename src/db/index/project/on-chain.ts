@@ -1,5 +1,7 @@
 import { canonicalKey } from "../../../protocol/auth-address.ts";
+import type { Lend } from "../../../protocol/storage.ts";
 import { decodeSignedKeyRequest } from "../../../protocol/validate/gasless-key.ts";
+import type { LendStorageBody, MessageData } from "../../../protocol/wire/generated/message.ts";
 import {
   IdRegisterEventType,
   OnChainEvent,
@@ -165,4 +167,64 @@ export function putProTier(db: IndexDatabase, fid: number, events: readonly OnCh
     expiresAt = Math.max(expiresAt, event.blockTimestamp) + event.body.value.forDays * DAY_SECS;
   }
   db.run(putPro, fid, subscribedAt, expiresAt);
+}
+
+/** Look-ups of what the protocol asks of a user before a message counts. */
+
+const fidExists = statement<{ one: number }, [fid: number]>(
+  "user-facts.fid-exists",
+  "SELECT 1 AS one FROM fids WHERE fid = ?",
+);
+const proUntil = statement<{ expiresAt: number }, [fid: number]>(
+  "user-facts.pro-until",
+  "SELECT expires_at AS expiresAt FROM pro_tiers WHERE fid = ?",
+);
+const verificationOf = statement<{ one: number }, [fid: number, address: Uint8Array]>(
+  "user-facts.verification-of",
+  "SELECT 1 AS one FROM verifications WHERE fid = ? AND address = ?",
+);
+
+export function isRegistered(db: IndexDatabase, fid: number): boolean {
+  return db.get(fidExists, fid) !== undefined;
+}
+
+/** Whether an fid has the Pro tier at a time, unix seconds. */
+export function isPro(db: IndexDatabase, fid: number, nowSecs: number): boolean {
+  return (db.get(proUntil, fid)?.expiresAt ?? 0) > nowSecs;
+}
+
+export function hasVerification(db: IndexDatabase, fid: number, address: Uint8Array): boolean {
+  return db.get(verificationOf, fid, address) !== undefined;
+}
+
+const insertLend = statement<unknown, [fid: number, toFid: number, unitType: number, units: number]>(
+  "project.lends.insert",
+  "INSERT INTO storage_lends (fid, to_fid, unit_type, units) VALUES (?, ?, ?, ?)",
+);
+const deleteLend = statement<unknown, [fid: number, toFid: number]>(
+  "project.lends.delete",
+  "DELETE FROM storage_lends WHERE fid = ? AND to_fid = ?",
+);
+const lentBy = statement<Lend & { toFid: number }, [fid: number]>(
+  "project.lends.lent-by",
+  "SELECT to_fid AS toFid, unit_type AS unitType, units FROM storage_lends WHERE fid = ?",
+);
+const borrowedBy = statement<Lend, [toFid: number]>(
+  "project.lends.borrowed-by",
+  "SELECT unit_type AS unitType, units FROM storage_lends WHERE to_fid = ?",
+);
+
+export function addLend(db: IndexDatabase, data: MessageData, body: LendStorageBody): void {
+  db.run(insertLend, data.fid, body.toFid, body.unitType, body.numUnits);
+}
+
+export function dropLend(db: IndexDatabase, data: MessageData, body: LendStorageBody): void {
+  db.run(deleteLend, data.fid, body.toFid);
+}
+
+export function lendsOf(
+  db: IndexDatabase,
+  fid: number,
+): { lent: (Lend & { toFid: number })[]; borrowed: Lend[] } {
+  return { lent: db.all(lentBy, fid), borrowed: db.all(borrowedBy, fid) };
 }

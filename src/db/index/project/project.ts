@@ -2,13 +2,12 @@ import type { MessageData } from "../../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "../database.ts";
 import type { SplitMessage } from "../messages/columns.ts";
 import { addCast, dropCast } from "./casts.ts";
-import { dropEnvelope, putEnvelope } from "./envelopes.ts";
-import { addLend, dropLend } from "./lends.ts";
 import { addLink, dropLink } from "./links.ts";
+import { addLend, dropLend } from "./on-chain.ts";
 import { addOtherMessage, dropOtherMessage } from "./other-messages.ts";
 import { addUsernameProof, addVerification, dropUsernameProof, dropVerification } from "./profile.ts";
 import { addReaction, dropReaction } from "./reactions.ts";
-import type { StoredMessage } from "./stored-message.ts";
+import { dropEnvelope, putEnvelope, type StoredMessage } from "./stored-message.ts";
 import { addUserData, dropUserData } from "./user-data.ts";
 
 /** Stores a message that became live, with all rows that follow from it. `data` is its decoded data. */

@@ -1,7 +1,7 @@
+import type { Repoint } from "../commit-changes.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 import { NotificationKind } from "./notifications.ts";
-import type { Repoint } from "./pending-repoints.ts";
 import { type MovedCast, moveThreadNotifications, threadOf } from "./threads.ts";
 
 interface MovedReaction {

@@ -1,6 +1,6 @@
 import { timestampOfCastId } from "../cast-id.ts";
 import type { IndexDatabase } from "../database.ts";
-import { decodeRest } from "../messages/rest.ts";
+import { decodeRest } from "../messages/fields.ts";
 import { statement } from "../statement.ts";
 import { addToThread, dropFromThread } from "./notifications.ts";
 

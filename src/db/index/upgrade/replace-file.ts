@@ -1,31 +1,30 @@
 import { existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../../../lib/failure.ts";
-import { giveToOwnerOf } from "../../../lib/private-file.ts";
-import { syncPath } from "../../../lib/sync-path.ts";
-import { isFormerIndex } from "./former-index.ts";
+import { giveToOwnerOf, syncPath } from "../../../lib/files.ts";
+import { isOlderIndex } from "./older-index.ts";
 
 /** The file that a migration builds. */
 export function newFileOf(path: string): string {
   return `${path}.new`;
 }
 
-/** The former index, until the first clean stop of the node. */
+/** The older index, until the first clean stop of the node. */
 export function oldFileOf(path: string): string {
   return `${path}.old`;
 }
 
 /**
  * Puts the new file in the place of the index, which stays as the old file. Both must be closed. After a crash at any moment the
- * index is either file, or `restoreIndex` makes it the former one.
+ * index is either file, or `restoreIndex` makes it the older one.
  */
 export function replaceIndex(path: string): void {
   for (const file of [path, newFileOf(path)]) dropEmptyLog(file);
   giveToOwnerOf(path, newFileOf(path));
   syncPath(newFileOf(path));
   const old = oldFileOf(path);
-  if (existsSync(old) && !isReadableFormerIndex(old))
-    throw new UserError(`${old} is in the way of the former index: move it away, and run the command again.`);
+  if (existsSync(old) && !isReadableOlderIndex(old))
+    throw new UserError(`${old} is in the way of the older index: move it away, and run the command again.`);
   rmSync(old, { force: true });
   try {
     linkSync(path, old);
@@ -57,17 +56,17 @@ export function restoreIndex(path: string): void {
   renameSync(oldFileOf(path), path);
 }
 
-/** Deletes the former index, if there is one. A file of the same name in another format is not of a migration and stays. */
+/** Deletes the older index, if there is one. A file of the same name in another format is not of a migration and stays. */
 export function dropOldIndex(path: string): void {
   const old = oldFileOf(path);
-  if (!isReadableFormerIndex(old)) return;
+  if (!isReadableOlderIndex(old)) return;
   for (const suffix of ["", "-wal", "-shm"]) rmSync(old + suffix, { force: true });
 }
 
 /** Whether a file is known to be of a migration. A file that cannot be read is not. */
-function isReadableFormerIndex(file: string): boolean {
+function isReadableOlderIndex(file: string): boolean {
   try {
-    return isFormerIndex(file);
+    return isOlderIndex(file);
   } catch {
     return false;
   }

@@ -1,19 +1,32 @@
+import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
-import { isBulkBuilding } from "../bulk/bulk-phase.ts";
+import { isBulkBuilding } from "../bulk/bulk-state.ts";
 import { openBulkBuild } from "../bulk/open-bulk-build.ts";
 import { packMessages } from "../bulk/packed-messages.ts";
 import { type IndexDatabase, openIndexWriter } from "../database.ts";
 import { claimNetwork, networkOfIndex } from "../identity.ts";
-import { scanMessages } from "../messages/scan-messages.ts";
-import { splitEncoded } from "../messages/split-encoded.ts";
-import { type CountDifference, compareStores, compareTables } from "./compare-former.ts";
-import { COMPARED_TABLES, COPIED_TABLES } from "./copied-tables.ts";
-import { copyTables } from "./copy-tables.ts";
-import type { FormerIndex } from "./former-index.ts";
-import { clearMarks, readMarks, type UpgradeMarks, type UpgradeStage, writeMarks } from "./marks.ts";
-import { MessageDigest } from "./message-digest.ts";
+import { scanMessages } from "../messages/live-messages.ts";
+import { splitEncoded } from "../messages/split.ts";
+import { clearMeta, readMeta, writeMeta } from "../meta.ts";
+import type { OlderIndex } from "./older-index.ts";
 import { dropNewFile, newFileOf, replaceIndex } from "./replace-file.ts";
+import { COPIED_TABLES, type CountDifference, compareStores, compareTables, copyTables } from "./tables.ts";
+
+/** The stages of a migration in their order. */
+type UpgradeStage = "copy" | "spool" | "build" | "verify" | "replace";
+
+/** How far a migration has come, as its new file records it. */
+interface UpgradeMarks {
+  /** The fingerprint of the older file. */
+  readonly source: string;
+  readonly stage: UpgradeStage;
+  /** The last row of `messages` that is in the spool. */
+  readonly spooledTo: number;
+  /** Digest of the messages in the spool. */
+  readonly digest: string;
+  readonly spooled: number;
+}
 
 /** How far a migration has come. */
 export interface UpgradeProgress {
@@ -22,12 +35,12 @@ export interface UpgradeProgress {
   readonly part: string;
   /** The completed share of the stage, 0 to 1. */
   readonly share: number;
-  /** Messages in the former file. */
+  /** Messages in the older file. */
   readonly messages: number;
 }
 
 export interface UpgradeDeps {
-  readonly former: FormerIndex;
+  readonly older: OlderIndex;
   /** The network of the settings, for a file that has none. */
   readonly network: string;
   readonly signal: AbortSignal;
@@ -36,32 +49,33 @@ export interface UpgradeDeps {
 
 export interface UpgradeReport {
   readonly messages: number;
-  readonly formerBytes: number;
+  readonly olderBytes: number;
   readonly bytes: number;
   /**
-   * Derived tables whose number of rows has changed. The new rows were computed from the messages, so those of the former
+   * Derived tables whose number of rows has changed. The new rows were computed from the messages, so those of the older
    * file were wrong.
    */
   readonly differences: readonly CountDifference[];
 }
 
+const MARKS_KEY = "migrating from";
 /** Messages of one transaction of the spool. */
 const BATCH = 5000;
 /** Messages between two reports and checks of the signal. */
 const VERIFY_STEP = 2000;
 
 /**
- * Builds a new file from an index in the former format and puts it in its place. The former file stays beside it. Each step
+ * Builds a new file from an index of an older format and puts it in its place. The older file stays beside it. Each step
  * records in the new file how far it came, so a migration that was stopped or killed continues where it was. Until the last
- * step the index is the former file, unchanged.
+ * step the index is the older file, unchanged.
  *
  * @throws the reason of `signal` when it aborts; StorageError when a file cannot be written or read; Error when the new file
  *   does not give back the same messages.
  */
 export async function upgradeIndex(deps: UpgradeDeps): Promise<UpgradeReport> {
-  const { former } = deps;
-  const path = former.file;
-  const formerBytes = former.sizeBytes;
+  const { older } = deps;
+  const path = older.file;
+  const olderBytes = older.sizeBytes;
   let differences: readonly CountDifference[] = [];
   let messages = 0;
   {
@@ -74,24 +88,24 @@ export async function upgradeIndex(deps: UpgradeDeps): Promise<UpgradeReport> {
     messages = readMarks(db)?.spooled ?? 0;
     db.checkpoint();
   }
-  former[Symbol.dispose]();
+  older[Symbol.dispose]();
   replaceIndex(path);
   using db = openIndexWriter(path);
   clearMarks(db);
   db.checkpoint();
-  return { messages, formerBytes, bytes: db.sizeBytes(), differences };
+  return { messages, olderBytes, bytes: db.sizeBytes(), differences };
 }
 
 /** Opens the file of a migration that was interrupted, or starts one. */
-function openNewFile({ former }: UpgradeDeps): IndexDatabase {
-  const path = newFileOf(former.file);
-  const source = former.fingerprint;
+function openNewFile({ older }: UpgradeDeps): IndexDatabase {
+  const path = newFileOf(older.file);
+  const source = older.fingerprint;
   if (existsSync(path)) {
     const db = openIndexWriter(path);
     if (readMarks(db)?.source === source) return db;
-    // The former index was written to since, or the file is from another.
+    // The older index was written to since, or the file is from another.
     db[Symbol.dispose]();
-    dropNewFile(former.file);
+    dropNewFile(older.file);
   }
   const db = openIndexWriter(path);
   writeMarks(db, { source, stage: "copy", spooledTo: 0, spooled: 0, digest: new MessageDigest().toString() });
@@ -100,20 +114,20 @@ function openNewFile({ former }: UpgradeDeps): IndexDatabase {
 
 function copy(deps: UpgradeDeps, db: IndexDatabase): void {
   report(deps, "copy", 0);
-  copyTables(deps.former, db, () => moveMarks(db, { stage: "spool" }));
+  copyTables(deps.older, db, () => moveMarks(db, { stage: "spool" }));
   claimNetwork(db, deps.network);
   deps.signal.throwIfAborted();
 }
 
 async function spool(deps: UpgradeDeps, db: IndexDatabase): Promise<void> {
-  const { former, signal } = deps;
+  const { older, signal } = deps;
   const network = networkOfIndex(db);
   const bulk = openBulkBuild(db);
   const marks = marksOf(db);
   const digest = MessageDigest.parse(marks.digest);
   let { spooledTo, spooled } = marks;
-  const total = Math.max(former.messages, 1);
-  for (let rows = former.messagesAfter(spooledTo, BATCH); rows.length > 0; ) {
+  const total = Math.max(older.messages, 1);
+  for (let rows = older.messagesAfter(spooledTo, BATCH); rows.length > 0; ) {
     signal.throwIfAborted();
     for (const { bytes } of rows) digest.add(bytes);
     spooledTo = rows.at(-1)?.id ?? spooledTo;
@@ -122,7 +136,7 @@ async function spool(deps: UpgradeDeps, db: IndexDatabase): Promise<void> {
     bulk.append([batch], () => moveMarks(db, { spooledTo, spooled, digest: digest.toString() }));
     report(deps, "spool", spooled / total);
     await setImmediate();
-    rows = former.messagesAfter(spooledTo, BATCH);
+    rows = older.messagesAfter(spooledTo, BATCH);
   }
   db.transaction(() => moveMarks(db, { stage: "build" }));
   bulk.sync();
@@ -156,20 +170,33 @@ async function verify(deps: UpgradeDeps, db: IndexDatabase): Promise<readonly Co
   }
   const found = [
     ...(digest.toString() === marks.digest ? [] : [`messages: ${marks.digest} became ${digest}`]),
-    ...[...compareStores(deps.former, db), ...compareTables(deps.former, db, COPIED_TABLES)].map(
+    ...[...compareStores(deps.older, db), ...compareTables(deps.older, db, COPIED_TABLES)].map(
       ({ table, before, after }) => `${table}: ${before} became ${after}`,
     ),
   ];
   if (found.length > 0) {
     // The next migration starts over.
     db.transaction(() => moveMarks(db, { source: "" }));
-    throw new Error(
-      `the new index differs from ${deps.former.file}, which is unchanged. ${found.join("; ")}`,
-    );
+    throw new Error(`the new index differs from ${deps.older.file}, which is unchanged. ${found.join("; ")}`);
   }
-  const differences = compareTables(deps.former, db, COMPARED_TABLES);
+  const differences = compareTables(deps.older, db, deps.older.comparedTables);
   db.transaction(() => moveMarks(db, { stage: "replace" }));
   return differences;
+}
+
+/** The marks of a migration that is building the file. */
+export function readMarks(db: IndexDatabase): UpgradeMarks | undefined {
+  const text = readMeta(db, MARKS_KEY);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+/** Writes the marks. Call it in the transaction of the work that they record. */
+function writeMarks(db: IndexDatabase, marks: UpgradeMarks): void {
+  writeMeta(db, MARKS_KEY, JSON.stringify(marks));
+}
+
+function clearMarks(db: IndexDatabase): void {
+  clearMeta(db, MARKS_KEY);
 }
 
 function marksOf(db: IndexDatabase): UpgradeMarks {
@@ -182,6 +209,38 @@ function moveMarks(db: IndexDatabase, changes: Partial<UpgradeMarks>): void {
   writeMarks(db, { ...marksOf(db), ...changes });
 }
 
-function report({ former, onProgress }: UpgradeDeps, stage: UpgradeStage, share: number, part = ""): void {
-  onProgress({ stage, part, share: Math.min(share, 1), messages: former.messages });
+function report({ older, onProgress }: UpgradeDeps, stage: UpgradeStage, share: number, part = ""): void {
+  onProgress({ stage, part, share: Math.min(share, 1), messages: older.messages });
+}
+
+const LANES = 8;
+
+/**
+ * A digest of a set of messages that does not depend on their order: the sum of their SHA-256 hashes, in eight lanes of 32
+ * bits. Two sets have one digest only if they are equal, unless the messages were chosen to collide.
+ */
+class MessageDigest {
+  readonly #lanes = new Uint32Array(LANES);
+  #count = 0;
+
+  /** Continues a digest from its text. */
+  static parse(text: string): MessageDigest {
+    const digest = new MessageDigest();
+    const [count = "0", lanes = ""] = text.split(":");
+    digest.#count = Number(count);
+    digest.#lanes.set(new Uint32Array(Uint8Array.fromHex(lanes.padStart(LANES * 8, "0")).buffer));
+    return digest;
+  }
+
+  add(message: Uint8Array): void {
+    const sum = hash("sha256", message, "buffer");
+    for (let lane = 0; lane < LANES; lane++)
+      this.#lanes[lane] = (this.#lanes[lane] ?? 0) + sum.readUInt32LE(4 * lane);
+    this.#count++;
+  }
+
+  /** The number of messages and the sum. */
+  toString(): string {
+    return `${this.#count}:${new Uint8Array(this.#lanes.buffer).toHex()}`;
+  }
 }

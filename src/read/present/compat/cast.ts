@@ -1,9 +1,17 @@
 import type { StoredEmbed } from "../../../db/index/project/casts.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
+import { jsonText } from "../../../lib/json-text.ts";
+import { ReactionType } from "../../../protocol/wire/generated/message.ts";
+import type { Page } from "../../cursor.ts";
 import type { CastState, Hash } from "../../hydrate/casts.ts";
-import type { Hydration } from "../../hydrate/hydrate.ts";
+import { type Hydration, hashOf } from "../../hydrate/hydrate.ts";
+import type { ConversationNode } from "../../queries/casts/conversation.ts";
+import type { ConversationPage } from "../../queries/casts/conversation-page.ts";
+import type { Reaction } from "../../queries/casts/reactions.ts";
+import type { CastSlices } from "../../run-query.ts";
 import { createCastParts, type Mentioned, presentMentions, textWithNames } from "../cast-parts.ts";
-import { memoizePresenter } from "../memoize.ts";
+import { TreeText } from "../native/cast.ts";
+import { memoizePresenter } from "../presenters.ts";
 import { type ChannelDehydrated, presentChannelDehydrated } from "./channel.ts";
 import { presentUser, presentUserDehydrated, type User, type UserDehydrated } from "./user.ts";
 
@@ -56,7 +64,7 @@ export type Cast = ReturnType<typeof presentState> & {
 };
 
 /** Presents the live casts among `hashes`, in the order of `hashes`. */
-export function presentCasts(hashes: readonly Hash[], hydration: Hydration): Cast[] {
+function presentCasts(hashes: readonly Hash[], hydration: Hydration): Cast[] {
   return hashes.flatMap((hash) => presentCast(hash, hydration) ?? []);
 }
 
@@ -136,4 +144,101 @@ const presentMemoizedQuote = memoizePresenter(quoteEmbed);
 function quotedCast(embed: StoredEmbed, { casts }: Hydration): CastState | undefined {
   const cast = "hash" in embed ? casts.get(embed.hash) : undefined;
   return cast && "fid" in embed && cast.fid === embed.fid ? cast : undefined;
+}
+
+/** Presents the casts of a list of hashes. */
+export function presentBulkCasts(hashes: readonly Hash[], hydration: Hydration) {
+  return { result: { casts: presentCasts(hashes, hydration) } };
+}
+
+/** Presents a page of found casts. */
+export function presentCastSearch({ rows, cursor }: Page<{ readonly hash: Hash }>, hydration: Hydration) {
+  const hashes = rows.map(({ hash }) => hash);
+  return { result: { casts: presentCasts(hashes, hydration), next: { cursor } } };
+}
+
+const keys = {
+  trending: ({ likes, recasts, replies }: CastState) => likes + 2 * recasts + 3 * replies,
+  likes: ({ likes }: CastState) => likes,
+  recasts: ({ recasts }: CastState) => recasts,
+  replies: ({ replies }: CastState) => replies,
+  recent: ({ timestamp }: CastState) => timestamp,
+} as const;
+
+/** The sort keys of a list of casts, in descending order. */
+type CastSort = keyof typeof keys;
+
+export const CAST_SORTS = Object.keys(keys) as CastSort[];
+
+/** Sorts the hashes of the live casts. The sort is stable. */
+export function sortCasts(hashes: readonly Hash[], sort: CastSort, hydration: Hydration): Hash[] {
+  const keyOf = keys[sort];
+  return hashes
+    .flatMap((hash) => hydration.casts.get(hash) ?? [])
+    .sort((a, b) => keyOf(b) - keyOf(a))
+    .map(({ hash }) => hash);
+}
+
+/** Returns the names of a reaction type: as an object and as a single reaction. */
+function reactionNames(type: ReactionType) {
+  return type === ReactionType.REACTION_TYPE_LIKE
+    ? ({ object: "likes", reaction_type: "like" } as const)
+    : ({ object: "recasts", reaction_type: "recast" } as const);
+}
+
+/** Presents a page of reactions to a cast, which the request names. */
+export function presentCastReactions({ rows, cursor }: Page<Reaction>, hydration: Hydration) {
+  const reactions = rows.flatMap((reaction) => {
+    const user = presentUser(reaction.fid, hydration);
+    if (!user || !hydration.casts.has(hashOf(reaction.castId, hydration))) return [];
+    return [{ ...reactionNames(reaction.type), reaction_timestamp: isoTime(reaction.timestamp), user }];
+  });
+  return { reactions, next: { cursor } };
+}
+
+/** Presents a page of reactions of a user: full casts, dehydrated user. */
+export function presentUserReactions({ rows, cursor }: Page<Reaction>, hydration: Hydration) {
+  const reactions = rows.flatMap((reaction) => {
+    const user = presentUserDehydrated(reaction.fid, hydration);
+    const cast = presentCast(hashOf(reaction.castId, hydration), hydration);
+    if (!user || !cast) return [];
+    return [{ ...reactionNames(reaction.type), reaction_timestamp: isoTime(reaction.timestamp), user, cast }];
+  });
+  return { reactions, next: { cursor } };
+}
+
+/** The approximate size of a piece of text. */
+const PIECE_CHARS = 32 * 1024;
+
+/** A cast and the replies below it. */
+export type CastWithReplies = Cast & { readonly direct_replies: CastWithReplies[] };
+
+const REPLIES = "direct_replies" satisfies keyof CastWithReplies;
+
+/**
+ * Yields the JSON of a conversation in pieces.
+ * @param slices the casts of `nodes` followed by those of `page.parents`, presented by `presentCast`
+ */
+export async function* conversationText(
+  page: ConversationPage,
+  nodes: readonly ConversationNode[],
+  slices: CastSlices<Cast>,
+): AsyncGenerator<string, void, void> {
+  const tree = new TreeText(REPLIES);
+  const parents: string[] = [];
+  let at = 0;
+  let text = '{"conversation":{"cast":';
+  for await (const slice of slices) {
+    for (const shown of slice) {
+      const node = nodes[at++];
+      if (node) text += tree.next(node.depth, shown);
+      else if (shown) parents.push(jsonText(shown));
+      if (text.length < PIECE_CHARS) continue;
+      yield text;
+      text = "";
+    }
+  }
+  text += tree.end();
+  if (page.parents) text += `,"chronological_parent_casts":[${parents.join(",")}]`;
+  yield `${text}},"next":{"cursor":${JSON.stringify(page.cursor)}}}`;
 }

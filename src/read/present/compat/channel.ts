@@ -1,9 +1,11 @@
 import { isoTime } from "../../../lib/iso-time.ts";
 import { extendMemoized } from "../../../lib/json-text.ts";
+import type { Page } from "../../cursor.ts";
 import type { ChannelState } from "../../hydrate/channels.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
-import { memoizePresenter } from "../memoize.ts";
+import type { ChannelCasts } from "../../queries/channels.ts";
 import { channelFields, presentThreadChannel } from "../native/channel.ts";
+import { type MembershipPage, memoizePresenter } from "../presenters.ts";
 import { presentUser, type User } from "./user.ts";
 
 /** Presents the Channel object; undefined for a channel that does not exist. Absent fields are omitted, not null. */
@@ -70,4 +72,55 @@ interface ViewerContext {
 function viewerContextOf(id: string, { viewer }: Hydration): ViewerContext {
   const isMember = viewer?.channels.has(id) ?? false;
   return { viewer_context: { following: isMember, ...(isMember && { role: "member" as const }) } };
+}
+
+const MEMBER = { object: "member", role: "member" } as const;
+
+/** Presents a page of trending channels with their cast counts, which are strings. */
+export function presentChannelActivity(
+  {
+    rows,
+    cursor,
+    casts,
+  }: Page<{ readonly id: string }> & { readonly casts: ReadonlyMap<string, ChannelCasts> },
+  hydration: Hydration,
+) {
+  const channels = rows.flatMap(({ id }) => {
+    const channel = presentChannel(id, hydration);
+    if (!channel) return [];
+    const { day = 0, week = 0, month = 0 } = casts.get(id) ?? {};
+    return [
+      {
+        object: "channel_activity" as const,
+        cast_count_1d: String(day),
+        cast_count_7d: String(week),
+        cast_count_30d: String(month),
+        channel,
+      },
+    ];
+  });
+  return { channels, next: { cursor } };
+}
+
+/** Presents a page of the channels that a user is a member of. */
+export function presentMemberships({ fid, rows, cursor }: MembershipPage, hydration: Hydration) {
+  const user = presentUser(fid, hydration);
+  const members = rows.flatMap(({ id }) => {
+    const channel = presentChannel(id, hydration);
+    return user && channel ? [{ ...MEMBER, user, channel }] : [];
+  });
+  return { members, next: { cursor } };
+}
+
+/** Presents a page of the members of a channel. */
+export function presentChannelMembers(
+  { rows, cursor, channelId }: Page<{ readonly fid: number }> & { readonly channelId: string },
+  hydration: Hydration,
+) {
+  const channel = presentChannel(channelId, hydration);
+  const members = rows.flatMap(({ fid }) => {
+    const user = presentUser(fid, hydration);
+    return user && channel ? [{ ...MEMBER, user, channel }] : [];
+  });
+  return { members, next: { cursor } };
 }

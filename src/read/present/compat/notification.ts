@@ -3,9 +3,9 @@ import { isoTime } from "../../../lib/iso-time.ts";
 import type { Page } from "../../cursor.ts";
 import type { Hash } from "../../hydrate/casts.ts";
 import { type Hydration, hashOf } from "../../hydrate/hydrate.ts";
-import type { ActType, PairAct } from "../../queries/casts/pair-interactions.ts";
+import type { ActType, PairAct } from "../../queries/casts/interactions.ts";
 import type { NotificationEntry } from "../../queries/notifications/notification-groups.ts";
-import type { SeenUntil } from "../../queries/notifications/unseen.ts";
+import type { SeenUntil } from "../../queries/notifications/notifications.ts";
 import { presentCast, presentCastDehydrated } from "./cast.ts";
 import { presentUsers } from "./user.ts";
 

@@ -2,14 +2,13 @@ import { encodeBase58 } from "../../../lib/base58.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
 import { hex } from "../../hydrate/casts.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
-import { plainResponses } from "../plain-responses.ts";
-import { NO_SUMMARY, type Presenters } from "../presenters.ts";
+import type { StorageState } from "../../queries/users/registry.ts";
+import { presentAllocations, presentStorageUsage } from "../native/presenters.ts";
+import { NO_SUMMARY, type Presenters, plainResponses } from "../presenters.ts";
 import { presentCast } from "./cast.ts";
-import { presentChannel } from "./channel.ts";
-import { presentMemberships } from "./channel-lists.ts";
-import { presentFollowerPage, presentMutualFollowPage } from "./follower.ts";
-import { presentStorageAllocations, presentUsage } from "./storage.ts";
-import { presentUser } from "./user.ts";
+import { presentChannel, presentMemberships } from "./channel.ts";
+import { presentFollowerPage, presentMutualFollowPage } from "./relations.ts";
+import { presentUser, presentUserDehydrated } from "./user.ts";
 
 const plain = plainResponses({ user: presentUser, cast: presentCast, channel: presentChannel });
 
@@ -27,10 +26,6 @@ export const compatPresenters = {
     summary: { text: NO_SUMMARY, mentioned_profiles: [], participants: [] },
   }),
   embedMetadata: () => ({ metadata: { _status: "NOT_FETCHED" } }),
-  emptyList: ({ key, clientKey, paged }) => ({
-    [clientKey ?? key]: [],
-    ...(paged && { next: { cursor: null } }),
-  }),
 } satisfies Presenters;
 
 const ETHEREUM = 0;
@@ -46,4 +41,40 @@ function presentVerifications(fid: number, { users }: Hydration) {
     verified_at: isoTime(timestamp),
   }));
   return { verifications };
+}
+
+function presentStorageAllocations(storage: StorageState, hydration: Hydration) {
+  const { total_active_units, allocations } = presentAllocations(storage, hydration.nowSecs);
+  const user = presentUserDehydrated(storage.fid, hydration);
+  return {
+    total_active_units,
+    allocations: allocations.map(({ object, units, expiry, timestamp }) => ({
+      object,
+      ...(user && { user }),
+      units,
+      expiry: isoTime(expiry),
+      timestamp: isoTime(timestamp),
+    })),
+  };
+}
+
+/** Presents each store under the name that clients use. */
+function presentUsage(storage: StorageState, hydration: Hydration) {
+  const { object, units } = presentStorageUsage(storage, hydration.nowSecs);
+  const { total_active_units } = presentAllocations(storage, hydration.nowSecs);
+  const user = presentUserDehydrated(storage.fid, hydration);
+  const store = (name: (typeof units)[number]["store_type"]) => {
+    const { used = 0, capacity = 0 } = units.find(({ store_type }) => store_type === name) ?? {};
+    return { object: "storage" as const, used, capacity };
+  };
+  return {
+    object,
+    ...(user && { user }),
+    total_active_units,
+    casts: store("casts"),
+    links: store("links"),
+    reactions: store("reactions"),
+    verified_addresses: store("verifications"),
+    username_proofs: store("username_proofs"),
+  };
 }

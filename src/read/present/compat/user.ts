@@ -2,8 +2,8 @@ import { isoTime } from "../../../lib/iso-time.ts";
 import { extendMemoized } from "../../../lib/json-text.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
 import type { UserState } from "../../hydrate/users.ts";
-import { memoizePresenter, oncePerVersion } from "../memoize.ts";
 import { hasPro, userFields } from "../native/user.ts";
+import { memoizePresenter, oncePerVersion } from "../presenters.ts";
 
 /** The zero address, in place of an unknown custody address: clients expect a string. */
 const NO_ADDRESS = "0x0000000000000000000000000000000000000000";

@@ -1,9 +1,20 @@
 import type { StoredEmbed } from "../../../db/index/project/casts.ts";
+import { openListText } from "../../../lib/json-text.ts";
+import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import type { CastState, Hash } from "../../hydrate/casts.ts";
-import type { Hydration } from "../../hydrate/hydrate.ts";
-import { createCastParts, type Mentioned, presentMentions, textWithNames } from "../cast-parts.ts";
-import { memoizePresenter } from "../memoize.ts";
-import { insertMentionNames, type TextWithNames } from "../mentions.ts";
+import { type Hydration, hashOf } from "../../hydrate/hydrate.ts";
+import type { ConversationNode } from "../../queries/casts/conversation.ts";
+import type { Reaction as ReactionState } from "../../queries/casts/reactions.ts";
+import type { CastSlices } from "../../run-query.ts";
+import {
+  createCastParts,
+  insertMentionNames,
+  type Mentioned,
+  presentMentions,
+  type TextWithNames,
+  textWithNames,
+} from "../cast-parts.ts";
+import { memoizePresenter } from "../presenters.ts";
 import { presentChannelDehydrated } from "./channel.ts";
 import { presentUser, type User, usernameOf } from "./user.ts";
 
@@ -97,4 +108,95 @@ export function presentText(
     const user = users.get(fid);
     return user ? usernameOf(user) : `!${fid}`;
   });
+}
+
+/** Presents a like or recast with its user and cast; undefined when either does not exist. */
+export function presentReaction(reaction: ReactionState, hydration: Hydration) {
+  const user = presentUser(reaction.fid, hydration);
+  const cast = presentCast(hashOf(reaction.castId, hydration), hydration);
+  if (!user || !cast) return undefined;
+  return {
+    reaction_type:
+      reaction.type === ReactionType.REACTION_TYPE_LIKE ? ("like" as const) : ("recast" as const),
+    user,
+    cast,
+    timestamp: reaction.timestamp,
+  };
+}
+
+export type Reaction = NonNullable<ReturnType<typeof presentReaction>>;
+
+/** The approximate size of a piece of text. */
+const PIECE_CHARS = 32 * 1024;
+
+/** A cast and the replies below it. */
+export interface CastWithReplies {
+  readonly cast: Cast;
+  readonly replies: CastWithReplies[];
+}
+
+const REPLIES = "replies" satisfies keyof CastWithReplies;
+
+type WithoutReplies = Omit<CastWithReplies, typeof REPLIES>;
+
+/** Presents a cast of a conversation without its replies; undefined for a cast that is not live. */
+export function presentCastWithoutReplies(hash: Hash, hydration: Hydration): WithoutReplies | undefined {
+  const cast = presentCast(hash, hydration);
+  return cast && { cast };
+}
+
+/** Yields the JSON of a conversation in pieces. `nodes` and `slices` have its casts in the same order. */
+export async function* conversationText(
+  nodes: readonly ConversationNode[],
+  slices: CastSlices<WithoutReplies>,
+): AsyncGenerator<string, void, void> {
+  const tree = new TreeText(REPLIES);
+  let at = 0;
+  let text = "";
+  for await (const slice of slices) {
+    for (const shown of slice) {
+      text += tree.next(nodes[at++]?.depth ?? 0, shown);
+      if (text.length < PIECE_CHARS) continue;
+      yield text;
+      text = "";
+    }
+  }
+  yield text + tree.end();
+}
+
+const CHILDREN_END = "]}";
+
+/**
+ * Writes the JSON of a tree one node at a time, each node before its children, which become the last key of its object. A
+ * node that is undefined is omitted together with its subtree. The first node is the root and must not be undefined.
+ */
+export class TreeText {
+  readonly #childrenKey: string;
+  /** The number of nodes whose list of children is open: the path to the last node. */
+  #open = 0;
+  #skippedDepth = Number.POSITIVE_INFINITY;
+
+  constructor(childrenKey: string) {
+    this.#childrenKey = childrenKey;
+  }
+
+  /**
+   * Returns the text of the next node.
+   * @param shown the object without its children
+   * @param depth 0 for the root
+   */
+  next(depth: number, shown: object | undefined): string {
+    if (depth > this.#skippedDepth) return "";
+    this.#skippedDepth = shown ? Number.POSITIVE_INFINITY : depth;
+    if (!shown) return "";
+    const closed = this.#open - depth;
+    this.#open = depth + 1;
+    const before = closed > 0 ? `${CHILDREN_END.repeat(closed)},` : "";
+    return before + openListText(shown, this.#childrenKey);
+  }
+
+  /** Returns the text after the last node. */
+  end(): string {
+    return CHILDREN_END.repeat(this.#open);
+  }
 }

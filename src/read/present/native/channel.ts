@@ -1,7 +1,7 @@
 import { channelIdOf } from "../../../protocol/channel-url.ts";
 import { type ChannelState, canonicalUrl } from "../../hydrate/channels.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
-import { memoizePresenter } from "../memoize.ts";
+import { memoizePresenter } from "../presenters.ts";
 import { presentUser, type User } from "./user.ts";
 
 /** Presents the Channel object; undefined for a channel that does not exist. */

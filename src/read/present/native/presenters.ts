@@ -1,9 +1,54 @@
-import { plainResponses } from "../plain-responses.ts";
-import { NO_SUMMARY, type Presenters } from "../presenters.ts";
+import { Store } from "../../../protocol/merge-rules.ts";
+import { LIMITED_STORES, rentExpiresAt, storageLimits, usableUnits } from "../../../protocol/storage.ts";
+import type { StorageState } from "../../queries/users/registry.ts";
+import { NO_SUMMARY, type Presenters, plainResponses } from "../presenters.ts";
 import { presentCast } from "./cast.ts";
 import { presentChannel } from "./channel.ts";
-import { presentAllocations, presentStorageUsage } from "./storage.ts";
 import { presentUser } from "./user.ts";
+
+/** The most rents that are listed, the newest ones. All are counted. */
+const MAX_LISTED_RENTS = 1000;
+
+/**
+ * Presents the rents of an fid in chain order, expired ones included, and the units that it can use now: unexpired
+ * units, minus the lent ones, plus the borrowed ones.
+ */
+export function presentAllocations({ fid, holdings }: StorageState, nowSecs: number) {
+  const usable = Object.values(usableUnits(holdings, nowSecs));
+  return {
+    total_active_units: usable.reduce((sum, units) => sum + units, 0),
+    allocations: holdings.rents.slice(-MAX_LISTED_RENTS).map(({ units, rentedAt }) => ({
+      object: "storage_allocation" as const,
+      fid,
+      units,
+      expiry: rentExpiresAt(rentedAt),
+      timestamp: rentedAt,
+    })),
+  };
+}
+
+/** The stores that the interface names come first, the others after them. */
+const FIRST_STORES: readonly Store[] = [Store.Casts, Store.Reactions, Store.Links, Store.Verifications];
+
+const STORES_IN_ORDER = LIMITED_STORES.toSorted(([a], [b]) => positionOf(a) - positionOf(b));
+
+function positionOf(store: Store): number {
+  const position = FIRST_STORES.indexOf(store);
+  return position === -1 ? FIRST_STORES.length : position;
+}
+
+/** Presents the number of messages of an fid in each store, and the store's capacity. */
+export function presentStorageUsage({ holdings, used }: StorageState, nowSecs: number) {
+  const { limits } = storageLimits(holdings, nowSecs);
+  return {
+    object: "storage_usage" as const,
+    units: STORES_IN_ORDER.map(([store, name]) => ({
+      store_type: name,
+      used: used.get(store) ?? 0,
+      capacity: limits.get(store) ?? 0,
+    })),
+  };
+}
 
 const plain = plainResponses({ user: presentUser, cast: presentCast, channel: presentChannel });
 
@@ -18,5 +63,4 @@ export const nativePresenters = {
   storageUsage: (storage, { nowSecs }) => presentStorageUsage(storage, nowSecs),
   conversationSummary: () => ({ summary: NO_SUMMARY }),
   embedMetadata: () => ({ metadata: null }),
-  emptyList: ({ key, paged }) => (paged ? { [key]: [], next: { cursor: null } } : { [key]: [] }),
 } satisfies Presenters;

@@ -1,9 +1,11 @@
 import { encodeBase58 } from "../../../lib/base58.ts";
-import { UserDataType } from "../../../protocol/wire/generated/message.ts";
+import { UserDataType, UserNameType } from "../../../protocol/wire/generated/message.ts";
 import { hex } from "../../hydrate/casts.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
 import type { UserState, Verification } from "../../hydrate/users.ts";
-import { memoizePresenter } from "../memoize.ts";
+import type { Interactions as InteractionsState } from "../../queries/casts/interactions.ts";
+import type { UsernameProofState } from "../../queries/users/users.ts";
+import { memoizePresenter } from "../presenters.ts";
 
 const ETHEREUM = 0;
 const SOLANA = 1;
@@ -104,4 +106,64 @@ function accounts(user: UserState): { platform: "x" | "github"; username: string
 function locationOf(value: string | undefined): { latitude: number; longitude: number } | null {
   const match = value?.match(/^geo:(-?[\d.]+),(-?[\d.]+)$/);
   return match ? { latitude: Number(match[1]), longitude: Number(match[2]) } : null;
+}
+
+export function presentInteractions(interactions: InteractionsState) {
+  return {
+    fid: interactions.fid,
+    target_fid: interactions.targetFid,
+    mentions: interactions.mentions,
+    reactions: interactions.reactions,
+    mutual_follow: interactions.mutualFollow,
+  };
+}
+
+export type Interactions = ReturnType<typeof presentInteractions>;
+
+/** Presents a username proof with its signed fields. */
+export function presentUsernameProof(proof: UsernameProofState) {
+  return {
+    timestamp: proof.timestamp,
+    name: proof.name,
+    owner: hex(proof.owner),
+    signature: hex(proof.signature),
+    fid: proof.fid,
+    type: typeName(proof.type),
+  };
+}
+
+export type UsernameProof = ReturnType<typeof presentUsernameProof>;
+
+function typeName(type: UserNameType) {
+  switch (type) {
+    case UserNameType.USERNAME_TYPE_ENS_L1:
+      return "USERNAME_TYPE_ENS_L1" as const;
+    case UserNameType.USERNAME_TYPE_BASENAME:
+      return "USERNAME_TYPE_BASENAME" as const;
+    default:
+      return "USERNAME_TYPE_FNAME" as const;
+  }
+}
+
+/** Presents a follow for the batch reads. Its time is the only one of the native interface in ISO 8601. */
+export function presentFollow({ fid, followedAt }: { readonly fid: number; readonly followedAt: number }) {
+  return { fid, followed_at: new Date(followedAt * 1000).toISOString() };
+}
+
+export function presentReactionTarget(reaction: { readonly targetFid: number; readonly timestamp: number }) {
+  return { target_fid: reaction.targetFid, timestamp: reaction.timestamp };
+}
+
+export function presentActiveSigner(signer: {
+  readonly key: Uint8Array;
+  readonly keyType: number;
+  readonly metadataType: number;
+  readonly addedAt: number;
+}) {
+  return {
+    signer: hex(signer.key),
+    created_at: signer.addedAt,
+    key_type: signer.keyType,
+    metadata_type: signer.metadataType,
+  };
 }

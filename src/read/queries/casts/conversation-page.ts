@@ -2,8 +2,7 @@ import { firstCastIdAt, timestampOfCastId } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, type Page } from "../../cursor.ts";
-import { type CastRef, castByHash, hashesOfCasts } from "../../hydrate/cast-ids.ts";
-import type { CastState, Hash } from "../../hydrate/casts.ts";
+import { type CastRef, type CastState, castByHash, type Hash, hashesOfCasts } from "../../hydrate/casts.ts";
 import { ABOVE_ALL_CASTS, orderedPage } from "../ordered-page.ts";
 import {
   attachReplies,

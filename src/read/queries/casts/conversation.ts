@@ -2,8 +2,7 @@ import { timestampOfCastId } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import type { HydrationCache } from "../../hydrate/cache.ts";
-import { type CastRef, castByHash, hashesOfCasts } from "../../hydrate/cast-ids.ts";
-import type { Hash } from "../../hydrate/casts.ts";
+import { type CastRef, castByHash, type Hash, hashesOfCasts } from "../../hydrate/casts.ts";
 import { orderedPage } from "../ordered-page.ts";
 
 const MAX_DIRECT_REPLIES = 50;

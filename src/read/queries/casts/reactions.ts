@@ -1,12 +1,12 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
+import { networkOfIndex } from "../../../db/index/identity.ts";
+import { encodeData } from "../../../db/index/messages/encode-data.ts";
 import { statement } from "../../../db/index/statement.ts";
+import { messageHash } from "../../../protocol/message-hash.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import { type CursorCodec, cursorCodec, cutPage, type Page } from "../../cursor.ts";
-import { castByHash } from "../../hydrate/cast-ids.ts";
-import type { Hash } from "../../hydrate/casts.ts";
-import { isLiveCast } from "../is-live-cast.ts";
-import { orderedPage } from "../ordered-page.ts";
-import { hashesOfReactions, type ReactionKey } from "./reaction-hashes.ts";
+import { castByHash, type Hash, hex } from "../../hydrate/casts.ts";
+import { isLiveCast, orderedPage } from "../ordered-page.ts";
 
 /** A like or recast of a live cast. `timestamp`: unix seconds. */
 export interface Reaction {
@@ -100,7 +100,7 @@ export function reactionsOfUser(
 }
 
 /** Returns a page of the live casts that an fid liked or recasted, newest reaction first, equal times by hash. */
-export function ownReactionPage(
+function ownReactionPage(
   db: IndexDatabase,
   query: {
     fid: number;
@@ -135,4 +135,103 @@ export function ownReactionPage(
   if (!hasMore || last === undefined) return { rows, cursor: null };
   const [hash = "0x"] = hashesOfReactions(db, [last]);
   return { rows, cursor: cursor.encode([last.timestamp, hash]) };
+}
+
+/** Lists of likes and recasts together. */
+
+export const mixedCastReactionsCursor = cursorCodec("reactions/cast mixed", ["int", "int", "int"]);
+export const mixedUserReactionsCursor = cursorCodec("reactions/user mixed", ["int", "hash"]);
+
+/**
+ * Returns the likes and recasts of a live cast, newest first. Ties are broken by the greater fid, then the recast before
+ * the like. If `authorFid` is set, it must be the author of the cast.
+ */
+export function mixedReactionsOnCast(
+  db: IndexDatabase,
+  query: {
+    hash: Hash;
+    authorFid?: number | undefined;
+    kinds: readonly ReactionKind[];
+    limit: number;
+    after: readonly [timestamp: number, fid: number, type: number] | undefined;
+  },
+): Page<Reaction> {
+  const { hash, authorFid, kinds, limit, after } = query;
+  const isAfter = ({ timestamp, fid, type }: Reaction) =>
+    !after || compare([timestamp, fid, type], after) < 0;
+  // The next row may have the cursor's fid and the other type.
+  const from = after && ([after[0], after[1] + 1] as const);
+  const rows = kinds
+    .flatMap((kind) => [
+      ...reactionsOnCast(db, { hash, authorFid, kind, limit: limit + 2, after: from }).rows,
+    ])
+    .filter(isAfter)
+    .sort((a, b) => compare([b.timestamp, b.fid, b.type], [a.timestamp, a.fid, a.type]));
+  return cutPage(rows.slice(0, limit + 1), limit, ({ timestamp, fid, type }) =>
+    mixedCastReactionsCursor.encode([timestamp, fid, type]),
+  );
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((value, index) => value !== b[index]);
+  return at === -1 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
+}
+
+/** Returns the live casts that an fid liked or recasted, newest reaction first. */
+export function mixedReactionsOfUser(
+  db: IndexDatabase,
+  query: {
+    fid: number;
+    kinds: readonly ReactionKind[];
+    limit: number;
+    after: readonly [timestamp: number, hash: Hash] | undefined;
+  },
+): Page<Reaction> {
+  return ownReactionPage(db, { ...query, cursor: mixedUserReactionsCursor });
+}
+
+/** The primary key of a reaction. */
+export interface ReactionKey {
+  readonly fid: number;
+  readonly targetFid: number;
+  readonly targetId: number;
+  readonly type: number;
+}
+
+interface Row {
+  at: number;
+  fid: number;
+  type: number;
+  timestamp: number;
+  targetFid: number;
+  targetHash: Uint8Array | null;
+  targetUrl: string | null;
+  /** The signed bytes, if they differ from those that the columns give. */
+  data: Uint8Array | null;
+}
+
+const rowsOf = statement<Row, [keysJson: string]>(
+  "skeleton.reaction-hashes",
+  `SELECT j.key AS at, r.fid, r.type, r.timestamp, r.target_fid AS targetFid, e.data,
+     (SELECT hash FROM casts WHERE id = r.target_id
+      UNION ALL SELECT hash FROM missing_casts WHERE id = r.target_id LIMIT 1) AS targetHash,
+     CASE WHEN r.target_fid = 0 THEN (SELECT url FROM urls WHERE id = r.target_id) END AS targetUrl
+   FROM json_each(?) j
+   CROSS JOIN reactions r ON r.fid = j.value ->> 0 AND r.target_fid = j.value ->> 1
+     AND r.target_id = j.value ->> 2 AND r.type = j.value ->> 3
+   CROSS JOIN envelopes e ON e.id = r.envelope_id`,
+);
+
+/**
+ * Returns the hashes of reactions, which no table stores, in the order of `keys`. Takes a few microseconds for each, so call it
+ * only where the order or a cursor needs them.
+ */
+export function hashesOfReactions(db: IndexDatabase, keys: readonly ReactionKey[]): Hash[] {
+  const hashes: Hash[] = new Array(keys.length).fill("0x");
+  if (keys.length === 0) return hashes;
+  const network = networkOfIndex(db);
+  const json = JSON.stringify(keys.map((key) => [key.fid, key.targetFid, key.targetId, key.type]));
+  for (const { at, data, ...columns } of db.all(rowsOf, json))
+    hashes[at] = hex(messageHash(data ?? encodeData({ table: "reactions", ...columns }, network)));
+  return hashes;
 }

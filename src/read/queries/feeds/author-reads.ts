@@ -1,11 +1,10 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
-import { LinkType } from "../../../db/index/messages/link-type.ts";
+import { LinkType } from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
-import type { CastRef } from "../../hydrate/cast-ids.ts";
-import type { ReactionKey } from "../casts/reaction-hashes.ts";
-import { isLiveCast } from "../is-live-cast.ts";
-import { mergeNewest, mergeNewestCasts } from "../merge-newest.ts";
+import type { CastRef } from "../../hydrate/casts.ts";
+import type { ReactionKey } from "../casts/reactions.ts";
+import { isLiveCast, mergeNewest, mergeNewestCasts } from "../ordered-page.ts";
 
 /** The type of the reactions in these feeds. */
 export const RECAST = ReactionType.REACTION_TYPE_RECAST;

@@ -1,9 +1,8 @@
 import { firstCastIdAt, timestampOfCastId } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { type CursorCodec, cutPage, type Page } from "../../cursor.ts";
-import { type CastRef, hashesOfCasts } from "../../hydrate/cast-ids.ts";
-import type { Hash } from "../../hydrate/casts.ts";
-import { hashesOfReactions, type ReactionKey } from "../casts/reaction-hashes.ts";
+import { type CastRef, type Hash, hashesOfCasts } from "../../hydrate/casts.ts";
+import { hashesOfReactions, type ReactionKey } from "../casts/reactions.ts";
 import { ABOVE_ALL_CASTS, orderedPage, type TimedKey } from "../ordered-page.ts";
 import { type AuthorReads, type Authors, RECAST, type RecastRow, readsOf } from "./author-reads.ts";
 

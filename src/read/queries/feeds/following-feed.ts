@@ -1,12 +1,11 @@
 import { firstCastIdAt, timestampOfCastId } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
-import { LinkType } from "../../../db/index/messages/link-type.ts";
+import { LinkType } from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
 import type { Page } from "../../cursor.ts";
-import type { CastRef } from "../../hydrate/cast-ids.ts";
-import { mergeNewestCasts } from "../merge-newest.ts";
-import { castPage, LOWEST_HASH, type TimedKey } from "../ordered-page.ts";
-import { timedCursor } from "./time-order.ts";
+import type { CastRef } from "../../hydrate/casts.ts";
+import { castPage, LOWEST_HASH, mergeNewestCasts, type TimedKey, timedCursor } from "../ordered-page.ts";
+import { authorsFeed } from "./authors-feed.ts";
 
 const followingOf = statement<{ following: number }, [fid: number]>(
   "skeleton.following-feed.following",
@@ -98,7 +97,7 @@ export function followingFeed(
 ): Page<CastRef> {
   const { fid, limit, after, rootsOnly = false } = query;
   const { scan, merge } = rootsOnly ? rootCasts : allCasts;
-  const follows = db.get(followingOf, fid)?.following ?? 0;
+  const follows = countFollows(db, fid);
   if (follows === 0) return { rows: [], cursor: null };
   const page = { limit, after, cursor: followingFeedCursor };
   const merged = () => castPage(db, page, (below, maxRows) => db.all(merge, below, fid, maxRows));
@@ -121,4 +120,31 @@ export function followingFeed(
   if (end === undefined || scanned.cursor !== null) return scanned;
   if (follows <= bounds.maxMerged) return merged();
   return { rows: scanned.rows, cursor: followingFeedCursor.encode([timestampOfCastId(end), LOWEST_HASH]) };
+}
+
+function countFollows(db: IndexDatabase, fid: number): number {
+  return db.get(followingOf, fid)?.following ?? 0;
+}
+
+/** An fid with more follows than this gets a feed without recasts. */
+export const MAX_FOLLOWS_WITH_RECASTS = 2000;
+
+/**
+ * Returns the casts without a parent cast of the users that an fid follows, and their recasts, newest first. A recast is
+ * sorted by its own time.
+ */
+export function followedRoots(
+  db: IndexDatabase,
+  query: { fid: number; limit: number; after: TimedKey | undefined; withRecasts: boolean },
+): Page<CastRef> {
+  const { fid, withRecasts } = query;
+  const follows = withRecasts ? countFollows(db, fid) : 0;
+  if (!withRecasts || follows > MAX_FOLLOWS_WITH_RECASTS)
+    return followingFeed(db, { ...query, rootsOnly: true });
+  return authorsFeed(db, {
+    ...query,
+    authors: { followedBy: fid },
+    streams: ["roots", "recasts"],
+    cursor: followingFeedCursor,
+  });
 }

@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
-import type { CastRef } from "../../hydrate/cast-ids.ts";
+import type { CastRef } from "../../hydrate/casts.ts";
 import { newestCasts } from "../ordered-page.ts";
 
 /** The most counts that are read before the query sorts the author's casts instead. */

@@ -1,8 +1,7 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
-import { newestSnapshot, type RankingKind } from "../../../db/index/rankings.ts";
+import { nearestSnapshot, newestSnapshot, type RankingKind, rankIn } from "../../../db/index/rankings.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { cutPage, type Page } from "../../cursor.ts";
-import { encodePosition, findPosition, type RankingKey } from "./ranking-cursor.ts";
+import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
 
 /** A ranked cast or channel. */
 interface Ranked<Id> {
@@ -72,4 +71,49 @@ function rankingPage<Id>(
   return cutPage(read(snapshot, afterRank, limit + 1), limit, ({ rank, ref }) =>
     encodePosition[kind](snapshot, { rank: rank + drift, ref }),
   );
+}
+
+/**
+ * Cursors into a ranking: the snapshot of the page, and the rank and the ref of its last entry. Ranks are those of one node. The
+ * ref finds the position on another one, whose snapshot of the same time may differ, or which may lack it. Where its rank is lower
+ * there, the rank of the cursor still grows, so that a walk over nodes with different rankings ends.
+ */
+export const rankingCursors = {
+  casts: cursorCodec("trending casts", ["int", "int", "hash"]),
+  channels: cursorCodec("trending channels", ["int", "int", "text"]),
+};
+
+/** The key of a ranking cursor. */
+type RankingKey = readonly [snapshot: number, rank: number, ref: string];
+
+/** A walk ends at this rank: twice the length of the longest ranking. */
+const LAST_RANK = 2000;
+
+/** Encodes the cursor behind an entry of a snapshot. */
+const encodePosition: Readonly<
+  Record<
+    RankingKind,
+    (snapshot: number, entry: { readonly rank: number; readonly ref: Uint8Array }) => string
+  >
+> = {
+  casts: (snapshot, { rank, ref }) => rankingCursors.casts.encode([snapshot, rank, `0x${ref.toHex()}`]),
+  channels: (snapshot, { rank, ref }) =>
+    rankingCursors.channels.encode([snapshot, rank, Buffer.from(ref).toString()]),
+};
+
+/**
+ * Returns the position of a cursor in a ranking of this node: in its snapshot, or in the nearest one within an hour; behind
+ * the cursor's entry, or behind its rank where the snapshot lacks the entry. Without such a snapshot, or at the end of the walk, it
+ * is undefined. `drift` is how much higher the cursor's rank is.
+ */
+function findPosition(
+  db: IndexDatabase,
+  kind: RankingKind,
+  [named, rank, text]: RankingKey,
+): { readonly snapshot: number | undefined; readonly afterRank: number; readonly drift: number } {
+  const snapshot = nearestSnapshot(db, kind, named);
+  if (snapshot === undefined || rank >= LAST_RANK) return { snapshot: undefined, afterRank: rank, drift: 0 };
+  const ref = kind === "casts" ? Buffer.from(text.slice(2), "hex") : Buffer.from(text);
+  const afterRank = rankIn(db, kind, { snapshot, ref }) ?? rank;
+  return { snapshot, afterRank, drift: Math.max(0, rank - afterRank) };
 }

@@ -1,11 +1,10 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
-import { LinkType } from "../../../db/index/messages/link-type.ts";
+import { LinkType } from "../../../db/index/messages/columns.ts";
 import type { NotificationKind } from "../../../db/index/project/notifications.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { hashesOfAnyCasts } from "../../hydrate/cast-ids.ts";
-import { isLiveCast } from "../is-live-cast.ts";
-import type { RowPosition } from "./notification-cursor.ts";
-import type { NotificationRow } from "./notification-groups.ts";
+import { hashesOfAnyCasts } from "../../hydrate/casts.ts";
+import { isLiveCast } from "../ordered-page.ts";
+import type { NotificationRow, RowPosition } from "./notification-groups.ts";
 
 /** The position of a row in the table. Rows of one actor, kind and second have the order of ids there, not of hashes. */
 export type Position = [timestamp: number, kind: number, actorFid: number, ref: number];

@@ -1,7 +1,6 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { matchOf, type SearchQuery, wordsOf } from "./search-query.ts";
-import { hasWord, termsOf } from "./text-matcher.ts";
+import { hasWord, matchOf, type SearchQuery, termsOf, wordsOf } from "./search-query.ts";
 
 // For each of its segments, FTS5 stores the first key of every page with the page's number, whose last bit is a flag. A
 // range within one page or two adjacent pages counts as no page. An absent key counts as the pages of the key before it.

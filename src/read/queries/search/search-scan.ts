@@ -1,8 +1,7 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { planSearch, type SearchPlan } from "./search-plan.ts";
-import type { SearchQuery } from "./search-query.ts";
-import { matchingTexts } from "./text-matcher.ts";
+import { matchingTexts, type SearchQuery } from "./search-query.ts";
 
 export type Order = "desc_chron" | "chron";
 

@@ -7,12 +7,10 @@ import {
   OnChainEventType,
   SignerEventType,
 } from "../../../protocol/wire/generated/on-chain.ts";
-import { hashesOfCasts } from "../../hydrate/cast-ids.ts";
-import { type Hash, hex } from "../../hydrate/casts.ts";
-import { hashesOfReactions } from "../casts/reaction-hashes.ts";
-import { isLiveCast } from "../is-live-cast.ts";
-import { orderedPage } from "../ordered-page.ts";
-import { newestFollowsSql } from "./newest-follows.ts";
+import { type Hash, hashesOfCasts, hex } from "../../hydrate/casts.ts";
+import { hashesOfReactions } from "../casts/reactions.ts";
+import { isLiveCast, orderedPage } from "../ordered-page.ts";
+import { newestFollowsSql } from "./links.ts";
 
 /** The lists of the batch reads for one fid. Each list is bounded, so the number of fids bounds a request. */
 

@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
-import { LinkType, storedLinkType } from "../../../db/index/messages/link-type.ts";
+import { LinkType, storedLinkType } from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
 
@@ -91,3 +91,15 @@ export function blockers(
   const rows = db.all(sources, fid, LinkType.Block, ...after, limit + 1);
   return cutPage(rows, limit, (last) => blockersCursor.encode([last.at, last.fid]));
 }
+
+/**
+ * Returns a query for the newest follows of the fid `?1` as (target_fid, at). It merges the links that have a display time and the
+ * others: each of them has an index.
+ */
+export const newestFollowsSql = (limit: number) =>
+  `SELECT target_fid, timestamp AS at FROM links
+      WHERE fid = ?1 AND type = ${LinkType.Follow} AND displayed_at IS NULL
+      UNION ALL
+      SELECT target_fid, displayed_at FROM links
+      WHERE fid = ?1 AND type = ${LinkType.Follow} AND displayed_at IS NOT NULL
+      ORDER BY 2 DESC, 1 DESC LIMIT ${limit}`;

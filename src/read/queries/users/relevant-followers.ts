@@ -1,8 +1,8 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
-import { LinkType } from "../../../db/index/messages/link-type.ts";
+import { LinkType } from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { resolveChannelIds } from "../channels/channels.ts";
-import { newestFollowsSql } from "./newest-follows.ts";
+import { resolveChannelIds } from "../channels.ts";
+import { newestFollowsSql } from "./links.ts";
 
 /** The most follows of a viewer that are read, newest first. */
 export const MAX_FOLLOWS = 10_000;
@@ -39,4 +39,34 @@ export function relevantFollowers(db: IndexDatabase, viewerFid: number, targetFi
 export function relevantChannelFollowers(db: IndexDatabase, viewerFid: number, channel: string): number[] {
   const [id = channel] = resolveChannelIds(db, [channel]);
   return db.all(followersOfChannel, viewerFid, id).map(({ fid }) => fid);
+}
+
+/** The most likes and recasts that are counted in each direction between two users. */
+const MAX_COUNTED = 200;
+
+const count = (fid: string, targetFid: string) =>
+  `(SELECT count(*) FROM
+     (SELECT 1 FROM reactions r WHERE r.fid = ${fid} AND r.target_fid = ${targetFid} LIMIT ${MAX_COUNTED}))`;
+const exchanged = statement<{ fid: number; sent: number; received: number }, [fid: number, fidsJson: string]>(
+  "skeleton.affinity",
+  `SELECT j.value AS fid, ${count("?1", "j.value")} AS sent, ${count("j.value", "?1")} AS received
+   FROM json_each(?2) j`,
+);
+
+/**
+ * Returns the mutual affinity of an fid and each of the others: m / (m + 1), where m is the smaller of the numbers of
+ * likes and recasts in the two directions. It is 0 when one direction has none, and approaches 1 as m grows.
+ */
+export function mutualAffinity(
+  db: IndexDatabase,
+  fid: number,
+  others: readonly number[],
+): ReadonlyMap<number, number> {
+  const rows = db.all(exchanged, fid, JSON.stringify(others));
+  return new Map(
+    rows.map(({ fid: other, sent, received }) => {
+      const mutual = Math.min(sent, received);
+      return [other, mutual / (mutual + 1)];
+    }),
+  );
 }

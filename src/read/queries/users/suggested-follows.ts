@@ -1,8 +1,8 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
-import { LinkType } from "../../../db/index/messages/link-type.ts";
+import { LinkType } from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
-import { newestFollowsSql } from "./newest-follows.ts";
+import { newestFollowsSql } from "./links.ts";
 
 /** The most follows of the fid whose own follows are counted, newest first. */
 export const MAX_SOURCES = 1000;

@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { UserDataType } from "../../../protocol/wire/generated/message.ts";
+import { UserDataType, type UserNameType } from "../../../protocol/wire/generated/message.ts";
 import { type CursorCodec, cursorCodec, cutPage, type Page } from "../../cursor.ts";
 
 /** The most users returned for one list of addresses: one user can verify an address for many fids. */
@@ -126,4 +126,43 @@ export function allFids(
   { limit, after = [0] }: { limit: number; after: readonly [fid: number] | undefined },
 ): Page<{ fid: number }> {
   return cutPage(db.all(fidsFrom, ...after, limit + 1), limit, (last) => hexFidsCursor.encode([last.fid]));
+}
+
+/** The live proof of a name. `timestamp`: unix seconds. */
+export interface UsernameProofState {
+  readonly name: string;
+  readonly type: UserNameType;
+  readonly fid: number;
+  readonly owner: Uint8Array;
+  readonly signature: Uint8Array;
+  readonly timestamp: number;
+}
+
+const proofOf = statement<UsernameProofState, [name: string]>(
+  "skeleton.username-proof",
+  "SELECT name, type, fid, owner, signature, timestamp FROM username_proofs WHERE name = ? AND fid != 0",
+);
+
+/** The live proof of a name, by exact match; undefined where there is none or the name was released. */
+export function usernameProof(db: IndexDatabase, name: string): UsernameProofState | undefined {
+  return db.get(proofOf, name);
+}
+
+const { USER_DATA_TYPE_DISPLAY: DISPLAY, USER_DATA_TYPE_USERNAME: USERNAME } = UserDataType;
+
+const names = statement<{ type: number; value: string }, [fid: number]>(
+  "skeleton.users.names",
+  `SELECT type, value FROM user_data WHERE fid = ? AND type IN (${DISPLAY}, ${USERNAME})`,
+);
+
+/** What a user claims to be called; empty where they claim nothing. */
+export interface UserNames {
+  readonly username: string;
+  readonly displayName: string;
+}
+
+export function userNames(db: IndexDatabase, fid: number): UserNames {
+  const rows = db.all(names, fid);
+  const named = (type: number) => rows.find((row) => row.type === type)?.value ?? "";
+  return { username: named(USERNAME), displayName: named(DISPLAY) };
 }

@@ -8,7 +8,7 @@ import { ManualTime } from "../../../support/manual-time.ts";
 const EVERY_MS = 1000;
 const MAX_MS = 4000;
 
-/** A polling whose calls a test answers. */
+/** A polling whose calls a test settles. */
 function startCounted(options: Partial<PollingOptions> = {}) {
   const time = new ManualTime(0);
   const isVisible = signal(true);
@@ -39,7 +39,7 @@ function startCounted(options: Partial<PollingOptions> = {}) {
   };
 }
 
-test("a call that takes longer than the interval is the only one, and the next one counts from its answer", async () => {
+test("a call that takes longer than the interval is the only one, and the next one counts from its response", async () => {
   const { time, startedAtMs, polling, answer } = startCounted();
   time.advanceMs(30 * EVERY_MS);
   polling.now();
@@ -51,7 +51,7 @@ test("a call that takes longer than the interval is the only one, and the next o
   expect(startedAtMs).toEqual([0, 31_000]);
 });
 
-test("after each failure in a row the next call waits twice as long, up to a limit, and no longer after an answer", async () => {
+test("after each consecutive failure the next call waits twice as long, up to a limit, and no longer after a response", async () => {
   const { time, startedAtMs, answer, fail } = startCounted();
   for (let failures = 0; failures < 5; failures++) {
     await fail();

@@ -52,7 +52,7 @@ describe("a call of the node", () => {
     expect((failure as Error).message).toStartWith("the node did not respond");
   });
 
-  test("that its page calls off rejects with the reason, and is no failure of the node", async () => {
+  test("that its page cancels rejects with the reason, and is not a failure of the node", async () => {
     const abort = new AbortController();
     const call = failureOf(callNode(urlOf("/silent"), { signal: abort.signal }, () => 1));
     abort.abort(new Error("left"));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { joinSeries, latestOf, type SeriesColumns } from "../../../../src/console/web/data/series.ts";
+import { joinSeries, latestOf, type SeriesColumns } from "../../../../src/console/web/status/series.ts";
 
 const columns = (t: number[], a: (number | null)[], change: Partial<SeriesColumns> = {}): SeriesColumns => ({
   node: "n1",
@@ -13,7 +13,7 @@ describe("joinSeries", () => {
   test("adds newer rows once, and drops those older than the range", () => {
     const first = joinSeries(undefined, columns([100, 105, 110], [1, 2, 3]), 10);
     expect(first).toEqual(columns([105, 110], [2, 3]));
-    // An answer that overlaps adds nothing twice.
+    // A response that overlaps adds nothing twice.
     expect(joinSeries(first, columns([110, 115], [3, 4]), 10)).toEqual(columns([110, 115], [3, 4]));
     expect(joinSeries(first, columns([], []), 10)).toEqual(first);
   });

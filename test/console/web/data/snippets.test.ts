@@ -57,7 +57,7 @@ async function runTypeScript(text: string, env: Record<string, string> = {}): Pr
 const user: Call = { method: "GET", path: "/v2/svc/user?fid=3" };
 const bulk: Call = { method: "POST", path: "/v2/svc/webhook/preview", body: { text: `it's "here"\n$HOME` } };
 
-describe("the call behind a view", () => {
+describe("the API call of a view", () => {
   test("runs as curl", async () => {
     expect(JSON.parse(await run(["sh", "-c", `${snippet(user, "curl")} -s`]))).toHaveProperty("user.fid", 3);
   });
@@ -100,7 +100,7 @@ describe("the call behind a view", () => {
     );
   });
 
-  test("of a node that is read with an API key alone takes the key from $SECRET, in each language", async () => {
+  test("of a node that is read only with an API key takes the key from $SECRET, in each language", async () => {
     const seen: (string | null)[] = [];
     using server = Bun.serve({
       port: 0,

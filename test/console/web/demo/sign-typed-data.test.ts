@@ -2,8 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { privateKeyToAccount } from "viem/accounts";
 import { hashTypedData as hashByViem } from "viem/utils";
-import { signTypedDataWith } from "../../../../src/console/web/demo/sign-typed-data.ts";
-import { hashTypedData } from "../../../../src/console/web/demo/typed-data.ts";
+import { hashTypedData, signTypedDataWith } from "../../../../src/console/web/demo/typed-data.ts";
 import { demoKeys } from "../../../../src/demo/keys.ts";
 
 const types = {

@@ -1,9 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Cast, User } from "../../../../src/console/web/data/objects.ts";
-import { authorsByFollowers } from "../../../../src/console/web/explore/lists.ts";
-import { editDistance, nearestNames, nearPrefix } from "../../../../src/console/web/explore/nearest-names.ts";
-import { type Conversation, threadRows } from "../../../../src/console/web/explore/thread.ts";
+import type { Cast, User } from "../../../../src/console/web/data/call.ts";
+import {
+  authorsByFollowers,
+  type Conversation,
+  editDistance,
+  nearestNames,
+  nearPrefix,
+  threadRows,
+} from "../../../../src/console/web/explore/lists.ts";
 
 const cast = (author: Partial<User>) => ({ author }) as Cast;
 

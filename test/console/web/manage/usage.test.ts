@@ -6,7 +6,7 @@ import {
   lastDays,
   USAGE_DAYS,
   type UsageRow,
-} from "../../../../src/console/web/manage/keys/usage.ts";
+} from "../../../../src/console/web/manage/keys/key-fields.ts";
 
 const NOW_MS = Date.UTC(2026, 2, 1, 23, 59);
 const days = lastDays(NOW_MS);

@@ -4,7 +4,7 @@ import { EventLog, MAX_ROWS } from "../../../../src/console/web/stream/event-log
 
 const event = (at: number) => ({ cursor: String(at), kind: "cast.created", createdAt: at, data: null });
 
-test("has the newest rows first, at most 300, each with a number of its own, in whatever groups they come", () => {
+test("has the newest rows first, at most 300, each with a number of its own, in whatever groups they arrive", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 8 }), (groups) => {
       const log = new EventLog();

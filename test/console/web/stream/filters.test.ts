@@ -39,7 +39,7 @@ describe("filters of the stream", () => {
     );
   });
 
-  test("come from any query string without a fault; unknown parameters and kinds are left out", () => {
+  test("are read from any query string without a fault; unknown parameters and kinds are left out", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const read = readFilters(text);
@@ -77,7 +77,7 @@ describe("what is typed into a filter", () => {
   });
 
   test("is checked where the form can", () => {
-    expect(problemOf(field("author_fids"), "tove")).toContain("no fid");
+    expect(problemOf(field("author_fids"), "tove")).toContain("not an fid");
     expect(problemOf(field("author_fids"), "@tove.eth")).toBeUndefined();
     expect(problemOf(field("parent_hashes"), "0x12")).toContain("40 hex digits");
     expect(problemOf(field("text"), "(((")).toBeUndefined();

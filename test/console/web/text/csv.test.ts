@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { csvCell, csvFile } from "../../../../src/console/web/text/csv.ts";
-import { mayFold } from "../../../../src/console/web/text/fold.ts";
+import { csvCell, csvFile } from "../../../../src/console/web/manage/apps/campaign.ts";
+import { mayFold } from "../../../../src/console/web/text/runs.ts";
 
 /** Parses a CSV file as RFC 4180 has it. */
 function parse(file: string): string[][] {

@@ -1,8 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { hostText } from "../../../../src/console/web/text/host-text.ts";
-import { imageUrl, isPicture, readLink } from "../../../../src/console/web/text/link.ts";
-import { decodePunycode } from "../../../../src/console/web/text/punycode.ts";
+import {
+  decodePunycode,
+  hostText,
+  imageUrl,
+  isPicture,
+  readLink,
+} from "../../../../src/console/web/text/link.ts";
 
 const shown = (host: string) => hostText(new URL(`https://${host}/`).host);
 
@@ -114,7 +118,7 @@ describe("readLink", () => {
 });
 
 describe("imageUrl", () => {
-  test("is https alone, and no SVG", () => {
+  test("is only https, and not an SVG", () => {
     expect(imageUrl("https://a.example/x.png")).toBe("https://a.example/x.png");
     for (const url of [
       "http://a.example/x.png",

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { pageOfClientUrl } from "../../../../src/console/web/text/client-urls.ts";
-import { readEntry } from "../../../../src/console/web/text/search-entry.ts";
+import { pageOfClientUrl, readEntry } from "../../../../src/console/web/text/page-paths.ts";
 
 const hash = `0x${"4ecdd0c0350b7ee92a80".repeat(2)}`;
 

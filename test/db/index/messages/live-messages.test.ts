@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { allMessages, messagesOf } from "../../../../src/db/index/messages/live-messages.ts";
-import { scanMessages } from "../../../../src/db/index/messages/scan-messages.ts";
+import { allMessages, messagesOf, scanMessages } from "../../../../src/db/index/messages/live-messages.ts";
 import { Store, slotOf } from "../../../../src/protocol/merge-rules.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../../../../src/protocol/signed-message.ts";
 import { FarcasterNetwork } from "../../../../src/protocol/wire/generated/message.ts";
@@ -32,7 +31,7 @@ describe("allMessages", () => {
     );
     expect(accepted.length).toBeGreaterThan(50);
     const live = new Set(stored.map((message) => hex(message.encode())));
-    // Messages that later ones replaced are gone; all others are here, and nothing else.
+    // Messages that later ones replaced are missing; all others are here, and nothing else.
     const places2 = new Map(
       accepted.map((bytes) => [placeOf(decoded(bytes)), hex(encodeMessage(decoded(bytes)))]),
     );

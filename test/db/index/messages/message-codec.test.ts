@@ -3,11 +3,9 @@ import * as core from "@farcaster/core";
 import fc from "fast-check";
 import type { TypedColumns } from "../../../../src/db/index/messages/columns.ts";
 import { encodeData } from "../../../../src/db/index/messages/encode-data.ts";
-import { messageDataOf } from "../../../../src/db/index/messages/message-data-of.ts";
 import { readColumns } from "../../../../src/db/index/messages/read-data.ts";
-import { rebuildEncoded, rebuildMessage } from "../../../../src/db/index/messages/rebuild.ts";
-import { splitMessage } from "../../../../src/db/index/messages/split.ts";
-import { splitEncoded } from "../../../../src/db/index/messages/split-encoded.ts";
+import { messageDataOf, rebuildEncoded, rebuildMessage } from "../../../../src/db/index/messages/rebuild.ts";
+import { splitEncoded, splitMessage } from "../../../../src/db/index/messages/split.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../../../../src/protocol/signed-message.ts";
 import {
   type CastAddBody,
@@ -117,7 +115,7 @@ function typedColumns(message: SignedMessage): TypedColumns {
 }
 
 describe("splitMessage and rebuildMessage", () => {
-  test("give every canonical message back from its columns alone", () => {
+  test("give every canonical message back from only its columns", () => {
     fc.assert(
       fc.property(data, (value) => {
         const message = seal(MessageData.encode(value).finish());
@@ -142,7 +140,7 @@ describe("splitMessage and rebuildMessage", () => {
     expect(rebuildMessage(columns, envelope, MAINNET)).toEqual(message);
   });
 
-  test("give every message of the public client library back from its columns alone", () => {
+  test("give every message of the public client library back from only its columns", () => {
     fc.assert(
       fc.property(data, (value) => {
         // The library writes empty lists that the protocol's canonical form leaves out.
@@ -208,7 +206,7 @@ describe("splitMessage and rebuildMessage", () => {
     });
   }
 
-  test("give back a message that came with data and without data_bytes", () => {
+  test("give back a message that arrived with data and without data_bytes", () => {
     fc.assert(
       fc.property(data, (value) => {
         const sealed = sealDataBytes(MessageData.encode(value).finish(), signer);

@@ -18,15 +18,14 @@ import {
   openIndexReader,
   openIndexWriter,
 } from "../../../../src/db/index/database.ts";
-import { scanMessages } from "../../../../src/db/index/messages/scan-messages.ts";
+import { scanMessages } from "../../../../src/db/index/messages/live-messages.ts";
 import { putPosition } from "../../../../src/db/index/positions.ts";
-import { shardCount } from "../../../../src/db/index/shards.ts";
-import { readShardTotals, readTotals } from "../../../../src/db/index/totals.ts";
-import { BUILT_TABLES, COPIED_TABLES, OTHER_TABLES } from "../../../../src/db/index/upgrade/copied-tables.ts";
-import { FormerIndex } from "../../../../src/db/index/upgrade/former-index.ts";
-import { readMarks } from "../../../../src/db/index/upgrade/marks.ts";
+import { readShardTotals, readTotals, shardCount } from "../../../../src/db/index/totals.ts";
+import { OLDER_FORMATS, OlderIndex } from "../../../../src/db/index/upgrade/older-index.ts";
 import { dropOldIndex, restoreIndex } from "../../../../src/db/index/upgrade/replace-file.ts";
+import { BUILT_TABLES, COPIED_TABLES, OTHER_TABLES } from "../../../../src/db/index/upgrade/tables.ts";
 import {
+  readMarks,
   type UpgradeProgress,
   type UpgradeReport,
   upgradeIndex,
@@ -36,10 +35,10 @@ import { UserError } from "../../../../src/lib/failure.ts";
 import { FarcasterNetwork } from "../../../../src/protocol/wire/generated/message.ts";
 import { ANCHOR_SECS } from "../../../demo/records.ts";
 import { dumpIndex } from "../../../support/dump.ts";
-import { writeFormerIndex } from "../../../support/former-index.ts";
 import { mixedRecords } from "../../../support/mixed-records.ts";
 import { accountRecords, startTestNode, type TestNode } from "../../../support/node.ts";
 import { oddMessages } from "../../../support/odd-messages.ts";
+import { writeOlderIndex } from "../../../support/older-index.ts";
 
 const MAINNET = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 const SEQ = 4711;
@@ -47,7 +46,7 @@ const SEQ = 4711;
 let node: TestNode;
 let root: string;
 
-/** An index that the live writer filled with messages of every kind and encoding, and the same in the former format. */
+/** An index that the live writer filled with messages of every kind and encoding, and the same in the older format. */
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "upgrade-test-"));
   node = startTestNode({ nowSecs: ANCHOR_SECS });
@@ -56,6 +55,7 @@ beforeAll(() => {
   const { sqlite } = node.db;
   putPosition(node.db, "upstream shards", 1);
   sqlite.run("INSERT INTO upstream_todo VALUES (5)");
+  sqlite.run("INSERT INTO chain_heads VALUES (1, 2, x'08', 3, x'09', 2)");
   sqlite.run("INSERT INTO upstream_mentioned VALUES (6)");
   sqlite.run("INSERT INTO upstream_journal VALUES (1, 2, x'0102')");
   sqlite.run("INSERT INTO key_removals VALUES (x'01', x'02')");
@@ -70,7 +70,7 @@ beforeAll(() => {
       `INSERT INTO event_outbox VALUES (${seq}, x'09', 'cast.created', 7, 1, 2, x'0a', x'0b', 'u', NULL, NULL)`,
     );
   }
-  writeFormerIndex(join(root, "former.db"), node.db);
+  writeOlderIndex(join(root, "older.db"), node.db);
 });
 
 afterAll(() => {
@@ -78,11 +78,11 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** A data directory with a copy of the former index. */
-function formerDir(change: (sqlite: Database) => void = () => {}) {
+/** A data directory with a copy of the older index. */
+function olderDir(change: (sqlite: Database) => void = () => {}) {
   const dir = mkdtempSync(join(tmpdir(), "upgrade-test-"));
   const path = indexPath(dir);
-  cpSync(join(root, "former.db"), path);
+  cpSync(join(root, "older.db"), path);
   const sqlite = new Database(path, { strict: true });
   change(sqlite);
   sqlite.close();
@@ -93,9 +93,9 @@ async function upgrade(
   path: string,
   onProgress: (progress: UpgradeProgress) => void = () => {},
 ): Promise<UpgradeReport> {
-  using former = FormerIndex.open(path);
-  if (!former) throw new Error("not in the former format");
-  return await upgradeIndex({ former, network: "mainnet", signal: new AbortController().signal, onProgress });
+  using older = OlderIndex.open(path);
+  if (!older) throw new Error("not in the older format");
+  return await upgradeIndex({ older, network: "mainnet", signal: new AbortController().signal, onProgress });
 }
 
 /** The error of an upgrade. `expect().rejects` takes up to minutes for a promise that yields often. */
@@ -112,8 +112,8 @@ function dumpOf(path: string): string {
 }
 
 describe("upgradeIndex", () => {
-  test("gives the index that the live writer made of the same messages, and keeps the former file", async () => {
-    using dir = formerDir();
+  test("gives the index that the live writer made of the same messages, and keeps the older file", async () => {
+    using dir = olderDir();
     const report = await upgrade(dir.path);
     expect(dumpOf(dir.path)).toBe(dumpIndex(node.db));
     expect(verifyIndex(dir.path)).toEqual([]);
@@ -125,14 +125,14 @@ describe("upgradeIndex", () => {
     );
     expect(readShardTotals(db)).toEqual(readShardTotals(node.db));
     expect(readMarks(db)).toBeUndefined();
-    using former = FormerIndex.open(`${dir.path}.old`);
-    expect(former?.messages).toBe(report.messages);
+    using older = OlderIndex.open(`${dir.path}.old`);
+    expect(older?.messages).toBe(report.messages);
     for (const suffix of ["", "-wal", "-shm"]) expect(existsSync(`${dir.path}.new${suffix}`)).toBe(false);
     expect(statSync(dir.path).mode & 0o777).toBe(0o600);
   });
 
   test("copies every row that cannot be built from messages", async () => {
-    using dir = formerDir();
+    using dir = olderDir();
     await upgrade(dir.path);
     using db = openIndexReader(dir.path);
     for (const table of COPIED_TABLES) {
@@ -142,14 +142,17 @@ describe("upgradeIndex", () => {
     }
   });
 
-  test("does not compare the rows of user_data, which lacked empty values in the former format", async () => {
-    using dir = formerDir();
+  test("reports a table that is built from messages and had another number of rows", async () => {
+    using dir = olderDir((sqlite) => sqlite.run("DELETE FROM verifications"));
     const { differences } = await upgrade(dir.path);
-    expect(differences.map(({ table }) => table)).not.toContain("user_data");
+    using db = openIndexReader(dir.path);
+    const after = db.sqlite.query<{ n: number }, []>("SELECT count(*) AS n FROM verifications").get()?.n ?? 0;
+    expect(after).toBeGreaterThan(0);
+    expect(differences).toEqual([{ table: "verifications", before: 0, after }]);
   });
 
   test("never uses the number of an event again, also with an empty outbox", async () => {
-    using dir = formerDir((sqlite) => {
+    using dir = olderDir((sqlite) => {
       sqlite.run("DELETE FROM event_outbox");
       sqlite.run(`UPDATE sqlite_sequence SET seq = ${SEQ} WHERE name = 'event_outbox'`);
     });
@@ -161,7 +164,7 @@ describe("upgradeIndex", () => {
   });
 
   test("counts the totals by the shards of the followed network", async () => {
-    using dir = formerDir((sqlite) =>
+    using dir = olderDir((sqlite) =>
       sqlite.run("UPDATE positions SET position = 2 WHERE key = 'upstream shards'"),
     );
     await upgrade(dir.path);
@@ -172,7 +175,7 @@ describe("upgradeIndex", () => {
   });
 
   test("has the same result when it is interrupted at every step", async () => {
-    using dir = formerDir();
+    using dir = olderDir();
     const stop = new Error("stopped");
     const seen = new Set<string>();
     let runs = 0;
@@ -194,8 +197,8 @@ describe("upgradeIndex", () => {
     expect(dumpOf(dir.path)).toBe(dumpIndex(node.db));
   });
 
-  test("starts over when the former file was written to in between", async () => {
-    using dir = formerDir();
+  test("starts over when the older file was written to in between", async () => {
+    using dir = olderDir();
     const stop = new Error("stopped");
     const stopAtBuild = ({ stage }: UpgradeProgress) => {
       if (stage === "build") throw stop;
@@ -209,12 +212,11 @@ describe("upgradeIndex", () => {
     expect(db.sqlite.query("SELECT count(*) AS n FROM upstream_todo").get()).toEqual({ n: 0 });
   });
 
-  test("takes what a file of an earlier version lacks as empty", async () => {
-    using dir = formerDir((sqlite) => {
+  test("takes what a file lacks as empty", async () => {
+    using dir = olderDir((sqlite) => {
       sqlite.run("DROP TABLE key_removals");
       sqlite.run("DROP TABLE upstream_journal");
       sqlite.run("ALTER TABLE gasless_keys DROP COLUMN nonce");
-      sqlite.run("DELETE FROM __drizzle_migrations WHERE created_at > 1795262700004");
     });
     await upgrade(dir.path);
     using db = openIndexReader(dir.path);
@@ -222,8 +224,8 @@ describe("upgradeIndex", () => {
     expect(db.sqlite.query("SELECT count(*) AS n FROM key_removals").get()).toEqual({ n: 0 });
   });
 
-  test("refuses a message whose stored bytes it cannot give back, and leaves the former index in place", async () => {
-    using dir = formerDir((sqlite) => {
+  test("refuses a message whose stored bytes it cannot give back, and leaves the older index in place", async () => {
+    using dir = olderDir((sqlite) => {
       const row = sqlite
         .query<{ id: number; bytes: Uint8Array }, []>(
           "SELECT id, bytes FROM messages WHERE store = 3 LIMIT 1",
@@ -241,11 +243,12 @@ describe("upgradeIndex", () => {
       expect.stringContaining("differs from"),
     );
     expect(readFileSync(dir.path).equals(before)).toBe(true);
-    expect(FormerIndex.open(dir.path)).toBeDefined();
+    using older = OlderIndex.open(dir.path);
+    expect(older).toBeDefined();
   });
 
-  test("refuses to overwrite a file that has the name of the former one, and ends when it is gone", async () => {
-    using dir = formerDir();
+  test("refuses to overwrite a file that has the name of the older one, and ends when it is deleted", async () => {
+    using dir = olderDir();
     writeFileSync(`${dir.path}.old`, "notes of the operator");
     expect(await failureOf(upgrade(dir.path))).toHaveProperty(
       "message",
@@ -258,35 +261,45 @@ describe("upgradeIndex", () => {
   });
 
   test("refuses the index of another network", async () => {
-    using dir = formerDir((sqlite) => sqlite.run("UPDATE meta SET value = 'testnet' WHERE key = 'network'"));
+    using dir = olderDir((sqlite) => sqlite.run("UPDATE meta SET value = 'testnet' WHERE key = 'network'"));
     expect(await failureOf(upgrade(dir.path))).toBeInstanceOf(UserError);
   });
 });
 
-describe("FormerIndex.open", () => {
+describe("OlderIndex.open", () => {
+  test("refuses a file in an older format that the program does not know", () => {
+    using dir = olderDir();
+    const formats = OLDER_FORMATS.splice(0);
+    try {
+      expect(() => OlderIndex.open(dir.path)).toThrow("cannot read the format");
+    } finally {
+      OLDER_FORMATS.push(...formats);
+    }
+  });
+
   test("gives nothing for an index in the current format, an empty file and a missing one", () => {
-    using dir = formerDir();
-    expect(FormerIndex.open(`${dir.path}.missing`)).toBeUndefined();
+    using dir = olderDir();
+    expect(OlderIndex.open(`${dir.path}.missing`)).toBeUndefined();
     truncateSync(dir.path, 0);
-    expect(FormerIndex.open(dir.path)).toBeUndefined();
+    expect(OlderIndex.open(dir.path)).toBeUndefined();
     openIndexWriter(dir.path)[Symbol.dispose]();
-    expect(FormerIndex.open(dir.path)).toBeUndefined();
+    expect(OlderIndex.open(dir.path)).toBeUndefined();
   });
 });
 
-describe("opening an index in the former format", () => {
+describe("opening an index in an older format", () => {
   test.each([
     ["for writing", openIndexWriter],
     ["for reading", openIndexReader],
   ])("%s is refused with the command to run", (_name, open) => {
-    using dir = formerDir();
+    using dir = olderDir();
     expect(() => open(dir.path)).toThrow("svc migrate");
     expect(() => open(dir.path)).toThrow(UserError);
   });
 });
 
 test("a replacement that a crash left without an index is undone", async () => {
-  using dir = formerDir();
+  using dir = olderDir();
   cpSync(dir.path, `${dir.path}.old`);
   cpSync(dir.path, `${dir.path}.new`);
   rmSync(dir.path);
@@ -295,8 +308,8 @@ test("a replacement that a crash left without an index is undone", async () => {
   expect(existsSync(`${dir.path}.old`)).toBe(false);
 });
 
-test("only a former index is deleted under the name of one", () => {
-  using dir = formerDir();
+test("only an older index is deleted under the name of one", () => {
+  using dir = olderDir();
   const old = `${dir.path}.old`;
   openIndexWriter(old)[Symbol.dispose]();
   dropOldIndex(dir.path);

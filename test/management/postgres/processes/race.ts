@@ -5,7 +5,7 @@ import { createApps } from "../../../../src/apps/app-store.ts";
 import { createNonces } from "../../../../src/auth/nonce-store.ts";
 import { readPostgresUrl } from "../../../../src/config/postgres-url.ts";
 import { openPgPools } from "../../../../src/db/postgres/pools.ts";
-import { createWebhooks } from "../../../../src/webhooks/store/webhook-table.ts";
+import { createWebhooks } from "../../../../src/webhooks/store/webhook-store.ts";
 import { appItems } from "../../../apps/app-items.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { serveRounds } from "../../../support/postgres/racers.ts";

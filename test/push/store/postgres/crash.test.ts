@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { createPostgresStores } from "../../../../src/node/state/postgres-stores.ts";
-import { RunLost } from "../../../../src/push/store/campaign-store.ts";
+import { createPostgresStores } from "../../../../src/node/state/open-postgres.ts";
+import { RunLost } from "../../../../src/push/store/campaigns/campaign-store.ts";
 import { takeCampaign } from "../../../support/campaigns.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { createDatabase } from "../../../support/postgres/database.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { createPostgresStores, createPostgresSweeps } from "../../../../src/node/state/postgres-stores.ts";
-import type { TokenStore } from "../../../../src/push/store/token-store.ts";
+import { createPostgresStores, createPostgresSweeps } from "../../../../src/node/state/open-postgres.ts";
+import type { TokenStore } from "../../../../src/push/store/tokens/token-store.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { reuseDatabases } from "../../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../../support/postgres/server.ts";

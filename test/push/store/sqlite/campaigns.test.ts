@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openState, type StateDatabase, statePath } from "../../../../src/db/state/database.ts";
 import { verifyState } from "../../../../src/node/state/verify.ts";
-import type { CampaignWork } from "../../../../src/push/store/campaign-store.ts";
+import type { CampaignWork } from "../../../../src/push/store/campaigns/campaign-store.ts";
 import { takeCampaign } from "../../../support/campaigns.ts";
 import { tempDir } from "../../../support/program.ts";
 import { testApp } from "../../../support/send.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { pgStatement } from "../../../../src/db/postgres/statement.ts";
-import { createPostgresDeliverySweeps } from "../../../../src/webhooks/store/postgres/delivery-sweep.ts";
+import { deliverySweeps } from "../../../../src/webhooks/store/delivery-sweeps.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { createDatabase } from "../../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../../support/postgres/server.ts";
-import { steadyClock } from "../../../support/postgres/steady-clock.ts";
+import { stateDbOf } from "../../../support/postgres/state-db.ts";
 
 const readAttempts = pgStatement(
   "test.read-attempts",
@@ -17,10 +17,7 @@ const START = 1_767_268_800;
 async function start() {
   const database = await createDatabase();
   const clock = new ManualClock(START);
-  const sweeps = createPostgresDeliverySweeps(database.pools(), {
-    node: database.node(),
-    clock: steadyClock(clock),
-  });
+  const sweeps = deliverySweeps(stateDbOf(database.pools(), clock));
   const sweep = sweeps.find(({ name }) => name === "delivery_attempts");
   if (!sweep) throw new Error("no sweep of attempts");
   const partitions = async () =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { pgStatement } from "../../../../src/db/postgres/statement.ts";
-import { createPostgresStores } from "../../../../src/node/state/postgres-stores.ts";
+import { createPostgresStores } from "../../../../src/node/state/open-postgres.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { createDatabase } from "../../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../../support/postgres/server.ts";
@@ -82,7 +82,7 @@ describe.skipIf(!HAS_POSTGRES)("two processes that claim deliveries of one webho
     expect((await one.claim(8)).deliveries).toHaveLength(8);
     expect((await other.claim(9)).deliveries).toHaveLength(0);
     expect((await one.claim(2)).deliveries).toHaveLength(2);
-    // An expired lease is no call.
+    // An expired lease is not a call.
     expect((await other.claim(9, NOW_MS + LEASE_MS)).deliveries).toHaveLength(9);
   });
 

@@ -1,4 +1,4 @@
-import { createWebhooks } from "../../../../src/webhooks/store/webhook-table.ts";
+import { createWebhooks } from "../../../../src/webhooks/store/webhook-store.ts";
 import { ownedStoreContract } from "../../../management/owned-store-contract.ts";
 import { reuseDatabases } from "../../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../../support/postgres/server.ts";

@@ -1,10 +1,7 @@
-import { createAudit } from "../../../../src/audit/audit-store.ts";
-import { createPostgresSweeps } from "../../../../src/node/state/postgres-stores.ts";
-import { createPostgresWrites } from "../../../../src/writes/store/postgres/write-store.ts";
+import { createPostgresStores, createPostgresSweeps } from "../../../../src/node/state/open-postgres.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { reuseDatabases } from "../../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../../support/postgres/server.ts";
-import { stateDbOf } from "../../../support/postgres/state-db.ts";
 import { steadyClock } from "../../../support/postgres/steady-clock.ts";
 import { writeStoreContract } from "../write-store-contract.ts";
 
@@ -17,12 +14,9 @@ if (HAS_POSTGRES) {
     return {
       clock,
       open(node = database.node()) {
-        const options = { clock: stateClock, node };
-        return {
-          store: createPostgresWrites(database.opened.main, options),
-          sweeps: createPostgresSweeps(database.opened, options),
-          audit: createAudit(stateDbOf(database.opened)),
-        };
+        const options = { clock: stateClock, node, limits: { maxQueued: 10 } };
+        const { writes, audit } = createPostgresStores(database.opened, options);
+        return { store: writes, sweeps: createPostgresSweeps(database.opened, options), audit };
       },
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
     };

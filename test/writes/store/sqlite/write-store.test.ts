@@ -1,4 +1,4 @@
-import { createLocalStores } from "../../../../src/node/state/local-stores.ts";
+import { createLocalStores } from "../../../../src/node/state/sqlite-stores.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { openStateFile } from "../../../support/state-file.ts";
 import { writeStoreContract } from "../write-store-contract.ts";

@@ -1,88 +1,162 @@
-import { useLocation, useRoute } from "preact-iso";
-import { DemoPhones } from "../../demo/phones.tsx";
-import { OwnerRegion } from "../../owner/owner-region.tsx";
-import { useOwnerQuery } from "../../owner/use-owner-query.ts";
-import { Tabs, tabPanelProps } from "../../parts/tabs.tsx";
+import { useState } from "preact/hooks";
+import { useRoute } from "preact-iso";
+import { AddDemoPeople } from "../../demo/add-people.tsx";
+import { DemoPhones } from "../../demo/receivers.tsx";
+import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
+import { useAction } from "../../parts/action.tsx";
+import { announce, CopyButton, ReachNote } from "../../parts/copy.tsx";
+import { changesOf, draftOf, problemsOf, valuesOf } from "../../parts/fields.ts";
+import { Fields } from "../../parts/form.tsx";
+import { useUrlTabs } from "../../parts/page-head.tsx";
+import { Card } from "../../parts/region.tsx";
+import * as msg from "../../text/en/apps.ts";
 import { plainName } from "../../text/name.ts";
+import { DeleteCard, SecretsCard, SignedForm } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
-import { APPS_PATH, type App, appCall, appPath } from "./app.ts";
+import {
+  APP_FIELDS,
+  APPS_PATH,
+  type App,
+  appCall,
+  deleteApp,
+  revealAppSecrets,
+  rotateAppSecret,
+  tokenWebhookUrl,
+  updateApp,
+} from "./apps.tsx";
 import { AudienceCard, useAudience } from "./audience-card.tsx";
-import { CampaignsTab } from "./campaigns-tab.tsx";
-import { ManifestCard } from "./manifest-card.tsx";
-import { SecretsTab } from "./secrets-tab.tsx";
+import { CampaignsTab } from "./campaign-results.tsx";
 import { SendForm } from "./send-form.tsx";
-import { SettingsTab } from "./settings-tab.tsx";
 
 const TABS = [
-  { id: "overview", label: "Overview" },
-  { id: "send", label: "Send" },
-  { id: "campaigns", label: "Campaigns" },
-  { id: "secrets", label: "Secrets" },
-  { id: "settings", label: "Settings" },
+  { id: "overview", label: msg.overview },
+  { id: "send", label: msg.send },
+  { id: "campaigns", label: msg.campaigns },
+  { id: "secrets", label: msg.secrets },
+  { id: "settings", label: msg.settings },
 ] as const;
 
 type TabId = (typeof TABS)[number]["id"];
 
-function Overview({ app }: { app: App }) {
-  const { app_id } = app;
+interface TabProps {
+  readonly app: App;
+  readonly onChanged: () => void;
+}
+
+/** What the app's manifest must say, so that clients report who added it. */
+function ManifestCard({ appId, onAdded }: { appId: string; onAdded: () => void }) {
+  const url = tokenWebhookUrl(appId);
+  const line = `"webhookUrl": "${url}"`;
+  return (
+    <Card title={msg.inYourManifest} aside={<CopyButton text={line} />}>
+      <p>{msg.addThisLineToTheObject(<code>miniapp</code>, <code>/.well-known/farcaster.json</code>)}</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, so a keyboard must reach it */}
+      <pre class="box" tabIndex={0}>
+        {line}
+      </pre>
+      <ReachNote url={url} others={msg.clients} />
+      <AddDemoPeople appId={appId} onAdded={onAdded} />
+    </Card>
+  );
+}
+
+function Overview({ app: { app_id, name } }: TabProps) {
   const audience = useAudience(app_id);
   return (
     <div class="split even">
       <AudienceCard appId={app_id} />
       <div class="stack">
         <ManifestCard appId={app_id} onAdded={() => audience.refresh()} />
-        <DemoPhones appId={app_id} appName={app.name} />
+        <DemoPhones appId={app_id} appName={name} />
       </div>
     </div>
   );
 }
 
-function TabContent({ tab, app, onChanged }: { tab: TabId; app: App; onChanged: () => void }) {
+function SecretsTab({ app, onChanged }: TabProps) {
+  return (
+    <SecretsCard
+      secrets={app.send_secrets}
+      secretsOf={(response) => response.app.send_secrets}
+      reveal={revealAppSecrets(app)}
+      rotate={rotateAppSecret(app)}
+      onChanged={onChanged}
+    >
+      <p class="dim s measure">{msg.aServerOfYoursSendsWith(<code>x-api-key</code>)}</p>
+    </SecretsCard>
+  );
+}
+
+function SettingsTab({ app, onChanged }: TabProps) {
+  const before = draftOf(APP_FIELDS, app);
+  const [draft, setDraft] = useState(before);
+  const action = useAction();
+  const problems = problemsOf(APP_FIELDS, draft);
+  const changes = changesOf(valuesOf(APP_FIELDS, before), valuesOf(APP_FIELDS, draft));
+  async function save() {
+    if (!(await action.operate(updateApp(app, changes as Parameters<typeof updateApp>[1])))) return;
+    announce(msg.saved);
+    onChanged();
+  }
+  return (
+    <div class="stack">
+      <SignedForm
+        title={msg.settings}
+        label={msg.signAndSave}
+        action={action}
+        canSign={Object.keys(changes).length > 0 && Object.keys(problems).length === 0}
+        onSign={save}
+      >
+        <Fields form="app" fields={APP_FIELDS} draft={draft} problems={problems} onChange={setDraft} />
+      </SignedForm>
+      <DeleteCard operation={deleteApp(app)} listPath={APPS_PATH}>
+        {msg.itsTokensCampaignsAndSecretsAre}
+      </DeleteCard>
+    </div>
+  );
+}
+
+function TabContent({ tab, ...props }: TabProps & { tab: TabId }) {
+  const { app } = props;
   switch (tab) {
     case "overview":
-      return <Overview app={app} />;
+      return <Overview {...props} />;
     case "send":
       return <SendForm app={app} />;
     case "campaigns":
       return <CampaignsTab appId={app.app_id} />;
     case "secrets":
-      return <SecretsTab app={app} onChanged={onChanged} />;
+      return <SecretsTab {...props} />;
     case "settings":
-      return <SettingsTab app={app} onChanged={onChanged} key={app.updated_at} />;
+      return <SettingsTab key={app.updated_at} {...props} />;
   }
 }
 
-function AppTabs({ app, onChanged }: { app: App; onChanged: () => void }) {
-  const { query, route } = useLocation();
-  const selected = TABS.find(({ id }) => id === query.tab)?.id ?? "overview";
+function AppTabs(props: TabProps) {
+  const { selected, list, panel } = useUrlTabs("app", msg.theApp, TABS);
   return (
     <>
-      <Tabs
-        label="The app"
-        name="app"
-        tabs={TABS}
-        selected={selected}
-        onSelect={(id) => route(appPath(app.app_id, id === "overview" ? undefined : id))}
-      />
-      <div {...tabPanelProps("app", selected)}>
-        <TabContent tab={selected} app={app} onChanged={onChanged} key={selected} />
+      {list}
+      <div {...panel}>
+        <TabContent key={selected.id} {...props} tab={selected.id} />
       </div>
     </>
   );
 }
 
 function AppPage({ appId }: { appId: string }) {
-  const call = appCall(appId);
-  const query = useOwnerQuery<{ app: App }>(call);
+  const query = useOwnerQuery(appCall(appId));
   const app = query.data?.app;
-  const title = app ? plainName(app.name) : "Mini app";
   return (
-    <ManagePage title={title} crumbs={[{ label: "Mini apps", href: APPS_PATH }]}>
+    <ManagePage
+      title={app ? plainName(app.name) : msg.miniApp}
+      crumbs={[{ label: msg.miniApps, href: APPS_PATH }]}
+    >
       {() =>
         app ? (
           <AppTabs app={app} onChanged={() => query.refresh()} />
         ) : (
-          <OwnerRegion title="The app" call={call} query={query} prompted={query}>
+          <OwnerRegion title={msg.miniApp} query={query}>
             {() => null}
           </OwnerRegion>
         )

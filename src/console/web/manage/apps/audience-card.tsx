@@ -1,39 +1,97 @@
-import { formatCount } from "../../data/format.ts";
-import { OwnerRegion } from "../../owner/owner-region.tsx";
-import { useOwnerQuery } from "../../owner/use-owner-query.ts";
-import { DataTable } from "../../parts/data-table.tsx";
-import { type Audience, audienceCall } from "./app.ts";
-import { ClientName, useClients } from "./client-name.tsx";
-import { GrowthPlot } from "./growth-plot.tsx";
+import type { Schemas, User } from "../../data/call.ts";
+import { usePeople } from "../../data/query.ts";
+import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
+import { signed } from "../../owner/session-request.ts";
+import { Sparkline } from "../../parts/pill.tsx";
+import { DataTable, numberColumn, Stat } from "../../parts/table.tsx";
+import * as msg from "../../text/en/apps.ts";
+import { formatCount } from "../../text/format.ts";
+import { displayNameOf } from "../../text/name.ts";
+import { UserName } from "../../text/user-text.tsx";
+
+type Day = Schemas["AudienceDay"];
+type Client = Schemas["AudienceClient"];
 
 const DAYS = 30;
 const EVERY_MS = 10_000;
 
 export const useAudience = (appId: string) =>
-  useOwnerQuery<Audience>(audienceCall(appId, DAYS), { everyMs: EVERY_MS });
+  useOwnerQuery(signed("GET /frame/app/audience", { query: { app_id: appId, days: DAYS } }), {
+    everyMs: EVERY_MS,
+  });
 
-function Clients({ audience }: { audience: Audience }) {
-  const { clients, client_count } = audience;
+/** The accounts of client apps, by fid. A client without an fid has none. */
+export const useClients = (clientFids: readonly number[]) => usePeople(clientFids.filter((fid) => fid > 0));
+
+/** A client app by its name and fid. */
+export function ClientName({ fid, users }: { fid: number; users: ReadonlyMap<number, User> }) {
+  const user = users.get(fid);
+  if (fid === 0) return <>{msg.unnamedClient}</>;
+  return (
+    <>
+      {user ? <UserName name={displayNameOf(user)} /> : msg.client} <span class="dim mono">{fid}</span>
+    </>
+  );
+}
+
+/** The number of enabled tokens at the end of each day, as a curve and, for reading, as a table. */
+function GrowthPlot({ days }: { days: readonly Day[] }) {
+  const first = days[0];
+  const last = days.at(-1);
+  if (!first || !last) return null;
+  if (days.length === 1) return <p class="s dim">{msg.growthAppearsTomorrowTodayIsThe}</p>;
+  const label = msg.enabledTokensFromOnToOn(
+    formatCount(first.enabled),
+    first.day,
+    formatCount(last.enabled),
+    last.day,
+  );
+  return (
+    <div class="growth">
+      <Sparkline values={days.map(({ enabled }) => enabled)} label={label} tall />
+      <div class="row xs dim">
+        <span class="grow">{first.day}</span>
+        <span>{last.day}</span>
+      </div>
+      <details>
+        <summary class="s">{msg.dayByDay}</summary>
+        <DataTable
+          label={msg.growthDayByDay}
+          rows={days.toReversed()}
+          keyOf={({ day }) => day}
+          columns={[
+            { title: msg.dayUtc, cell: ({ day }) => day },
+            numberColumn(msg.enabled, ({ enabled }: Day) => enabled),
+            numberColumn(msg.added, ({ added }: Day) => added),
+            numberColumn(msg.removed, ({ removed }: Day) => removed),
+            numberColumn(msg.turnedOff, ({ disabled }: Day) => disabled),
+            numberColumn(msg.invalid, ({ invalidated }: Day) => invalidated),
+          ]}
+        />
+      </details>
+    </div>
+  );
+}
+
+function Clients({ clients, count }: { clients: readonly Client[]; count: number }) {
   const users = useClients(clients.map(({ client_fid }) => client_fid));
   return (
     <>
       <DataTable
         stacks
-        label="Audience by client"
+        label={msg.audienceByClient}
         rows={clients}
         keyOf={({ client_fid, host }) => `${client_fid} ${host}`}
         columns={[
-          { title: "Client", cell: ({ client_fid }) => <ClientName fid={client_fid} users={users} /> },
-          { title: "Host", cell: ({ host }) => <span class="mono">{host ?? "–"}</span> },
-          { title: "Enabled", cell: ({ enabled }) => formatCount(enabled), isNumber: true },
-          { title: "Turned off", cell: ({ disabled }) => formatCount(disabled), isNumber: true },
-          { title: "No token", cell: ({ without_token }) => formatCount(without_token), isNumber: true },
+          { title: msg.client, cell: ({ client_fid }) => <ClientName fid={client_fid} users={users} /> },
+          { title: msg.host, cell: ({ host }) => <span class="mono">{host ?? "–"}</span> },
+          numberColumn(msg.enabled, ({ enabled }: Client) => enabled),
+          numberColumn(msg.turnedOff, ({ disabled }: Client) => disabled),
+          numberColumn(msg.noToken, ({ without_token }: Client) => without_token),
         ]}
       />
-      {client_count > clients.length && (
-        <p class="pad s dim">
-          These are the {clients.length} largest of {formatCount(client_count)}.
-        </p>
+      {count > clients.length && (
+        <p class="pad s dim">{msg.theLargestOf(clients.length, formatCount(count))}</p>
       )}
     </>
   );
@@ -44,29 +102,25 @@ export function AudienceCard({ appId }: { appId: string }) {
   const query = useAudience(appId);
   return (
     <OwnerRegion
-      title="Audience"
-      call={audienceCall(appId, DAYS)}
+      title={msg.audience}
       query={query}
-      prompted={query}
-      aside={<span class="dim s">last {DAYS} days</span>}
+      aside={<span class="dim s">{msg.lastDays(DAYS)}</span>}
       isEmpty={({ clients }) => clients.length === 0}
-      empty="Nobody has added the app yet. As soon as a client reports somebody, they appear here."
+      empty={msg.noUsersYetTheyAppearHere}
     >
-      {(audience) => (
+      {({ total, days, clients, client_count }) => (
         <>
           <div class="pad stack">
             <div class="stats">
-              <div class="stat">
-                <span class="dim s">A send reaches</span>
-                <span class="num" data-total={audience.total}>
-                  {formatCount(audience.total)}
-                </span>
-                <span class="s dim">{audience.total === 1 ? "token" : "tokens"}</span>
-              </div>
+              <Stat
+                label={msg.aSendReaches}
+                value={<span data-total={total}>{formatCount(total)}</span>}
+                words={total === 1 ? "token" : "tokens"}
+              />
             </div>
-            <GrowthPlot days={audience.days} />
+            <GrowthPlot days={days} />
           </div>
-          <Clients audience={audience} />
+          <Clients clients={clients} count={client_count} />
         </>
       )}
     </OwnerRegion>

@@ -1,131 +1,152 @@
+import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { NotificationPreview } from "../../content/notification.tsx";
+import type { ResponseOf } from "../../data/call.ts";
 import { useDraft } from "../../data/draft.ts";
-import { formatCount, plural } from "../../data/format.ts";
-import { Field } from "../../parts/field.tsx";
-import { Outcome, useAction } from "../action.tsx";
-import { campaignPath } from "../campaigns/campaign-calls.ts";
-import { readFidList } from "../fid-list.ts";
-import type { App } from "./app.ts";
-import { type Estimate, EstimateCard, useEstimate } from "./estimate-card.tsx";
-import { NotificationPreview } from "./notification-preview.tsx";
-import { sendOperation } from "./send-calls.ts";
+import type { SignedCall } from "../../owner/operation.ts";
+import { type OwnerQuery, OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
+import { signed } from "../../owner/session-request.ts";
+import { useAction } from "../../parts/action.tsx";
+import { readFidList } from "../../parts/fields.ts";
+import { Fields, Radios } from "../../parts/form.tsx";
+import * as msg from "../../text/en/apps.ts";
+import { formatCount } from "../../text/format.ts";
+import { SignedForm } from "../action.tsx";
+import type { App } from "./apps.tsx";
+import { ClientName, useClients } from "./audience-card.tsx";
 import {
-  charsOf,
+  AUDIENCE_FIELDS,
+  audienceOf,
   draftName,
   emptyDraft,
-  MAX_BODY_CHARS,
-  MAX_TITLE_CHARS,
-  problemsOf,
+  NOTIFICATION_FIELDS,
+  notificationOf,
   type SendDraft,
   type SendProblems,
-} from "./send-draft.ts";
+  sendProblems,
+} from "./campaign.ts";
+import { campaignPath } from "./campaign-results.tsx";
 
-type Change = (changes: Partial<SendDraft>) => void;
+const ESTIMATE = "POST /frame/app/campaign/estimate";
+type Estimate = ResponseOf<typeof ESTIMATE>;
 
-const counted = (text: string, max: number) => `${charsOf(text)} of ${max} characters`;
+const SETTLE_MS = 400;
 
-function Message({ draft, problems, change }: { draft: SendDraft; problems: SendProblems; change: Change }) {
-  // An empty field is not yet a mistake.
-  const shown = (text: string, problem: string | undefined) => (text === "" ? undefined : problem);
+/** The signed read that counts the audience of the draft; undefined while the draft is invalid. */
+function estimateCall(appId: string, draft: SendDraft, problems: SendProblems) {
+  const audience = audienceOf(draft, problems);
+  if (!audience) return undefined;
+  // The node knows who has the notification already only of one that it would send.
+  const isRepeated = draft.uuid !== undefined && Object.keys(problems).length === 0;
+  const notification = isRepeated ? { notification: notificationOf(draft) } : {};
+  return signed(ESTIMATE, { body: { app_id: appId, ...notification, ...audience } });
+}
+
+const bodyOf = (call: SignedCall | undefined) => JSON.stringify(call?.body ?? null);
+
+interface EstimateQuery {
+  readonly query: OwnerQuery<Estimate>;
+  /** The estimate of the draft as it is now; undefined while it is counted. */
+  readonly current: Estimate | undefined;
+}
+
+/** Counts the audience of a draft, while its filters are valid. Not each keystroke is a request. */
+function useEstimate(appId: string, draft: SendDraft, problems: SendProblems): EstimateQuery {
+  const wanted = estimateCall(appId, draft, problems);
+  const key = bodyOf(wanted);
+  const [call, setCall] = useState(wanted);
+  useEffect(() => {
+    const timer = setTimeout(() => setCall(wanted), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [key]);
+  const query = useOwnerQuery(call);
+  return { query, current: bodyOf(call) === key ? query.data : undefined };
+}
+
+function Clients({ clients }: Pick<Estimate, "clients">) {
+  const users = useClients(clients.map(({ client_fid }) => client_fid));
   return (
-    <fieldset>
-      <legend>What</legend>
-      <Field
-        label="Title"
-        name="send-title"
-        value={draft.title}
-        onInput={(title) => change({ title })}
-        hint={<span data-count="title">{counted(draft.title, MAX_TITLE_CHARS)}</span>}
-        problem={shown(draft.title, problems.title)}
-      />
-      <Field
-        label="Text"
-        name="send-body"
-        rows={3}
-        value={draft.body}
-        onInput={(body) => change({ body })}
-        hint={<span data-count="body">{counted(draft.body, MAX_BODY_CHARS)}</span>}
-        problem={shown(draft.body, problems.body)}
-      />
-      <Field
-        label="Opens"
-        name="send-url"
-        type="url"
-        value={draft.targetUrl}
-        onInput={(targetUrl) => change({ targetUrl })}
-        hint="A page of your app."
-        problem={shown(draft.targetUrl, problems.targetUrl)}
-      />
-    </fieldset>
+    <ul class="stack tight s">
+      {clients.map(({ client_fid, host, tokens }) => (
+        <li class="row" key={`${client_fid} ${host}`}>
+          <span class="grow">
+            <ClientName fid={client_fid} users={users} /> <span class="dim mono">{host}</span>
+          </span>
+          <b>{formatCount(tokens)}</b>
+        </li>
+      ))}
+    </ul>
   );
 }
 
-function Recipients({
-  draft,
-  problems,
-  change,
-}: {
-  draft: SendDraft;
-  problems: SendProblems;
-  change: Change;
-}) {
-  const { fids } = readFidList(draft.targetFids);
+/** The audience of a draft. */
+function EstimateCard({ query }: { query: OwnerQuery<Estimate> }) {
+  return (
+    <OwnerRegion
+      title={msg.recipients}
+      query={query}
+      isEmpty={({ tokens }) => tokens === 0}
+      empty={msg.noRecipientsNoEnabledTokenPasses}
+    >
+      {({ tokens, fids, sent_before, clients }) => (
+        <div class="pad stack" aria-live="polite" data-estimate={tokens}>
+          <p>
+            {msg.withLabel(
+              <b>{msg.countPeople(fids)}</b>,
+              msg.countTokens(tokens),
+              sent_before > 0 && msg.ofThemHaveItAlreadyAnd(formatCount(sent_before)),
+            )}
+          </p>
+          <Clients clients={clients} />
+        </div>
+      )}
+    </OwnerRegion>
+  );
+}
+
+interface FormProps {
+  readonly draft: SendDraft;
+  readonly problems: SendProblems;
+  readonly onChange: (draft: SendDraft) => void;
+}
+
+function Recipients({ draft, problems, onChange }: FormProps) {
+  const { audience, target_fids, exclude_fids, following_fid, uuid } = draft;
+  const [targets, ...filters] = AUDIENCE_FIELDS;
+  const { fids } = readFidList(target_fids);
+  const hint = fids.length === 0 ? targets.hint : msg.countPeople(fids.length);
   return (
     <fieldset>
-      <legend>Who</legend>
-      <div class="checks">
-        {(["everyone", "some"] as const).map((audience) => (
-          <label key={audience}>
-            <input
-              type="radio"
-              name="send-audience"
-              checked={draft.audience === audience}
-              onChange={() => change({ audience })}
-            />
-            {audience === "everyone" ? "Everybody who has the app" : "Some of them"}
-          </label>
-        ))}
-      </div>
-      {draft.audience === "some" && (
-        <Field
-          label="Their fids"
-          name="send-targets"
-          rows={3}
-          value={draft.targetFids}
-          onInput={(targetFids) => change({ targetFids })}
-          hint={
-            fids.length === 0
-              ? "Numbers, separated by spaces or commas."
-              : plural(fids.length, "person", "people")
-          }
-          problem={draft.targetFids === "" ? undefined : problems.targetFids}
+      <legend>{msg.audience}</legend>
+      <Radios
+        name="send-audience"
+        options={[
+          ["everyone", msg.everyoneWhoHasTheApp],
+          ["some", msg.someOfThem],
+        ]}
+        value={audience}
+        onChange={(one) => onChange({ ...draft, audience: one })}
+      />
+      {audience === "some" && (
+        <Fields
+          form="send"
+          fields={[{ ...targets, hint }]}
+          draft={draft}
+          problems={problems}
+          onChange={onChange}
         />
       )}
-      <details open={draft.excludeFids !== "" || draft.followingFid !== ""}>
-        <summary>Narrow it down</summary>
+      <details open={exclude_fids !== "" || following_fid !== ""}>
+        <summary>{msg.narrowItDown}</summary>
         <div class="stack">
-          <Field
-            label="Without these fids"
-            name="send-excluded"
-            value={draft.excludeFids}
-            onInput={(excludeFids) => change({ excludeFids })}
-            problem={problems.excludeFids}
-          />
-          <Field
-            label="Only followers of"
-            name="send-following"
-            value={draft.followingFid}
-            onInput={(followingFid) => change({ followingFid })}
-            hint="An fid."
-            problem={problems.followingFid}
-          />
+          <Fields form="send" fields={filters} draft={draft} problems={problems} onChange={onChange} />
         </div>
       </details>
-      {draft.uuid !== undefined && (
+      {uuid !== undefined && (
         <div class="stack tight s">
-          <span>This notification was sent before: people who have it do not get it twice.</span>
-          <button type="button" class="btn quiet" onClick={() => change({ uuid: undefined })}>
-            Make it a new one
+          <span>{msg.thisNotificationWasSentBefore}</span>
+          <button type="button" class="btn quiet" onClick={() => onChange({ ...draft, uuid: undefined })}>
+            {msg.makeItANewOne}
           </button>
         </div>
       )}
@@ -134,61 +155,52 @@ function Recipients({
 }
 
 function wordsOf(title: string, estimate: Estimate | undefined): string {
-  const reach =
+  const recipients =
     estimate === undefined
-      ? "to everybody that the form names"
-      : `to ${plural(estimate.fids, "person", "people")} (${plural(estimate.tokens - estimate.sent_before, "token")})`;
-  return `“${title}” goes ${reach}. What was sent cannot be called back.`;
+      ? msg.everyoneTheFormSelects
+      : `${msg.countPeople(estimate.fids)} (${msg.countTokens(estimate.tokens - estimate.sent_before)})`;
+  return msg.isSentToANotificationCannot(title, recipients);
 }
 
 /** A notification: its text, its audience, its preview, its estimate, and the one prompt that sends it. */
-export function SendForm({ app }: { app: App }) {
+export function SendForm({ app: { app_id, app_url, name } }: { app: App }) {
   const { route } = useLocation();
-  const { app_id, app_url, name } = app;
-  const draft = useDraft<SendDraft>(draftName(app_id), () => emptyDraft(app_url));
+  const { value: draft, set, discard } = useDraft<SendDraft>(draftName(app_id), () => emptyDraft(app_url));
   const action = useAction();
-  const { value } = draft;
-  const problems = problemsOf(value, app_url);
-  const estimate = useEstimate(app_id, value, problems);
-  const change: Change = (changes) => draft.set({ ...value, ...changes });
-  const isComplete = Object.keys(problems).length === 0;
+  const problems = sendProblems(draft, app_url);
+  const { query, current } = useEstimate(app_id, draft, problems);
 
   async function send() {
-    const operation = sendOperation(app_id, value, wordsOf(value.title, estimate.current));
-    const sent = await action.operate<{ campaign_id: string }>(operation);
+    const sent = await action.operate({
+      ...signed("POST /frame/app/campaign", {
+        body: { app_id, notification: notificationOf(draft), ...audienceOf(draft, {}) },
+      }),
+      title: msg.sendTheNotification,
+      words: wordsOf(draft.title, current),
+    });
     if (!sent) return;
-    draft.discard();
+    discard();
     route(campaignPath(sent.campaign_id));
   }
   return (
     <div class="split">
-      <form
-        class="card"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isComplete) void send();
-        }}
+      <SignedForm
+        title={msg.sendANotification}
+        label={current === undefined ? msg.signAndSend : msg.signAndSendTo(formatCount(current.fids))}
+        note={msg.oneWalletSignatureNoSecretIs}
+        action={action}
+        canSign={Object.keys(problems).length === 0}
+        onSign={send}
       >
-        <header>
-          <h2 class="grow">Send a notification</h2>
-        </header>
-        <div class="pad stack">
-          <Message draft={value} problems={problems} change={change} />
-          <Recipients draft={value} problems={problems} change={change} />
-          <Outcome action={action} />
-          <div class="row wrap">
-            <button type="submit" class="btn go" disabled={!isComplete} aria-disabled={action.isBusy}>
-              {estimate.current === undefined
-                ? "Sign and send"
-                : `Sign and send to ${formatCount(estimate.current.fids)}`}
-            </button>
-            <span class="s dim">One prompt of your wallet. No secret is needed.</span>
-          </div>
-        </div>
-      </form>
+        <fieldset>
+          <legend>{msg.message}</legend>
+          <Fields form="send" fields={NOTIFICATION_FIELDS} draft={draft} problems={problems} onChange={set} />
+        </fieldset>
+        <Recipients draft={draft} problems={problems} onChange={set} />
+      </SignedForm>
       <div class="stack">
-        <NotificationPreview appId={app_id} appName={name} title={value.title} body={value.body} />
-        <EstimateCard estimate={estimate} />
+        <NotificationPreview appId={app_id} appName={name} title={draft.title} body={draft.body} />
+        <EstimateCard query={query} />
       </div>
     </div>
   );

@@ -1,135 +1,245 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
-import { formatCount } from "../../data/format.ts";
-import { nowMs } from "../../data/now.ts";
-import { OwnerRegion } from "../../owner/owner-region.tsx";
-import { useOwnerQuery } from "../../owner/use-owner-query.ts";
-import { Time } from "../../parts/time.tsx";
+import { nowMs } from "../../data/visibility.ts";
+import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
+import { signed } from "../../owner/session-request.ts";
+import { ActionButton, Outcome, useAction } from "../../parts/action.tsx";
+import { announce } from "../../parts/copy.tsx";
+import { Time } from "../../parts/pill.tsx";
+import { Card } from "../../parts/region.tsx";
+import { type Column, DataTable, Facts, numberColumn, timeOrNever } from "../../parts/table.tsx";
+import * as msg from "../../text/en/manage.ts";
+import { formatCount } from "../../text/format.ts";
 import { plainName } from "../../text/name.ts";
-import { Outcome, useAction } from "../action.tsx";
+import { SignedForm } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
 import {
   type ApiKey,
-  activateOperation,
-  deleteOperation,
-  KEYS_PATH,
-  keyCall,
-  type NewSecret,
-  rotateOperation,
-  usageCall,
-} from "./api-key.ts";
-import { KeySettings } from "./key-settings.tsx";
-import { KeyState } from "./keys.tsx";
-import { SecretOnce } from "./secret-once.tsx";
-import type { Usage } from "./usage.ts";
-import { UsageView } from "./usage-view.tsx";
+  byDay,
+  byRoute,
+  type Counts,
+  dayText,
+  draftOfKey,
+  type KeyChanges,
+  keyChanges,
+  keyProblems,
+  lastDays,
+  USAGE_DAYS,
+  type UsageRow,
+} from "./key-fields.ts";
+import { KEYS_PATH, KeyInputs, KeySecret, KeyState } from "./keys.tsx";
 
 const EVERY_MS = 60_000;
 const DAY_SECS = 86_400;
+const WIDTH = 300;
+const HEIGHT = 72;
+const STEP = WIDTH / USAGE_DAYS;
 
-function Facts({ apiKey }: { apiKey: ApiKey }) {
-  const { prefix, scopes, app_id, units_per_minute, writes_per_minute } = apiKey;
-  const ends = apiKey.secrets.filter(({ expires_at }) => expires_at !== null);
+/** Requests of each day as bars. The figures are in the tables below and in the titles. */
+function Bars({ days }: { days: readonly { readonly day: string; readonly counts: Counts }[] }) {
+  const top = Math.max(...days.map(({ counts }) => counts.requests), 1);
+  const total = days.reduce((all, { counts }) => all + counts.requests, 0);
   return (
-    <dl class="pairs pad">
-      <dt>Begins with</dt>
-      <dd>
-        <code>{prefix}…</code>
-      </dd>
-      <dt>It may</dt>
-      <dd>{scopes.join(", ")}</dd>
-      {app_id !== null && (
-        <>
-          <dt>For the app</dt>
-          <dd>
-            <a class="mono" href={`/console/manage/apps/${app_id}`}>
-              {app_id}
-            </a>
-          </dd>
-        </>
-      )}
-      <dt>At most</dt>
-      <dd>
-        {formatCount(units_per_minute)} units and {formatCount(writes_per_minute)} writes a minute
-      </dd>
-      <dt>Created</dt>
-      <dd>
-        <Time ago at={apiKey.created_at} />
-      </dd>
-      <dt>Last used</dt>
-      <dd>{apiKey.last_used_at === null ? "never" : <Time ago at={apiKey.last_used_at} />}</dd>
-      <dt>Ends</dt>
-      <dd>{apiKey.expires_at === null ? "never" : <Time at={apiKey.expires_at} />}</dd>
-      {ends.map(({ uid, expires_at }) => (
-        <>
-          <dt key={uid}>Earlier secret</dt>
-          <dd key={`${uid} end`}>stops {expires_at !== null && <Time at={expires_at} />}</dd>
-        </>
-      ))}
-    </dl>
+    <svg
+      class="bars"
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={msg.inDaysAtMostInA(msg.countRequests(total), USAGE_DAYS, formatCount(top))}
+    >
+      {days.map(({ day, counts }, index) => {
+        const height = counts.requests === 0 ? 1 : Math.max(2, (counts.requests / top) * (HEIGHT - 2));
+        return (
+          <rect key={day} x={index * STEP + 1} y={HEIGHT - height} width={STEP - 2} height={height}>
+            <title>{`${day}: ${formatCount(counts.requests)}`}</title>
+          </rect>
+        );
+      })}
+    </svg>
   );
 }
 
-function Acts({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: () => void }) {
+type Row = { readonly name: string } & Counts;
+
+const columns = (first: string): readonly Column<Row>[] => [
+  { title: first, cell: ({ name }) => <span class="mono">{name}</span> },
+  numberColumn(msg.requests, ({ requests }) => requests),
+  numberColumn(msg.units, ({ units }) => units),
+  numberColumn(msg.writes, ({ writes }) => writes),
+  numberColumn(msg.errors, ({ errors }) => errors),
+  numberColumn(msg.limited, ({ limited }) => limited),
+];
+const ROUTE_COLUMNS = columns(msg.route);
+const DAY_COLUMNS = columns(msg.utcDay);
+
+/** What a key was used for in 30 days: by day, and by route. */
+function UsageView({ rows, nowMs }: { rows: readonly UsageRow[]; nowMs: number }) {
+  const days = byDay(rows, lastDays(nowMs));
+  const routes = byRoute(rows).map(({ route, counts }) => ({ name: route, ...counts }));
+  const used = days
+    .filter(({ counts }) => counts.requests > 0)
+    .map(({ day, counts }) => ({ name: day, ...counts }))
+    .reverse();
+  return (
+    <>
+      <div class="pad">
+        <Bars days={days} />
+        <p class="row xs dim" aria-hidden="true">
+          <span class="grow">{days[0]?.day}</span>
+          <span>{days.at(-1)?.day}</span>
+        </p>
+      </div>
+      <DataTable
+        stacks
+        label={msg.usageByRoute}
+        columns={ROUTE_COLUMNS}
+        rows={routes}
+        keyOf={({ name }) => name}
+      />
+      <details class="pad">
+        <summary>{msg.byDay}</summary>
+        <DataTable
+          stacks
+          label={msg.usageByDay}
+          columns={DAY_COLUMNS}
+          rows={used}
+          keyOf={({ name }) => name}
+        />
+      </details>
+    </>
+  );
+}
+
+function KeyFacts({ apiKey }: { apiKey: ApiKey }) {
+  const { prefix, scopes, app_id, units_per_minute, writes_per_minute, created_at, secrets } = apiKey;
+  const ends = secrets.flatMap(({ expires_at }) => expires_at ?? []);
+  return (
+    <Facts
+      facts={{
+        [msg.prefix]: <code>{prefix}…</code>,
+        [msg.scopes]: scopes.join(", "),
+        [msg.miniAppTitle]: app_id !== null && (
+          <a class="mono" href={`/console/manage/apps/${app_id}`}>
+            {app_id}
+          </a>
+        ),
+        [msg.limits]: msg.unitsAndWritesPerMinute(
+          formatCount(units_per_minute),
+          formatCount(writes_per_minute),
+        ),
+        [msg.createdTitle]: <Time ago at={created_at} />,
+        [msg.lastUsedTitle]: timeOrNever(apiKey.last_used_at),
+        [msg.expiresTitle]: apiKey.expires_at === null ? msg.never : <Time at={apiKey.expires_at} />,
+        [msg.earlierSecret]: ends.length > 0 && <>{msg.expiresAt(<Time at={Math.max(...ends)} />)}</>,
+      }}
+    />
+  );
+}
+
+const update = ({ api_key_id }: ApiKey, changes: KeyChanges) =>
+  signed("PUT /api_key", { body: { api_key_id, ...changes } });
+
+/** What the owner may change of a key: one request changes all of it. */
+function KeySettings({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: () => void }) {
+  const [draft, setDraft] = useState(() => draftOfKey(apiKey));
+  const action = useAction();
+  const changes = keyChanges(apiKey, draft);
+  // A key that has expired keeps its last day until it is changed.
+  const { expires_at, ...others } = keyProblems(draft, nowMs.value);
+  const isFit =
+    Object.keys(others).length === 0 && (expires_at === undefined || changes.expires_at === undefined);
+  async function save() {
+    const scopes = changes.scopes === undefined ? "" : msg.newScopes(changes.scopes.join(", "));
+    const saved = await action.operate({
+      ...update(apiKey, changes as KeyChanges),
+      title: msg.changeTheApiKey,
+      words: msg.changesAtOnceAndKeepsIts(apiKey.name, scopes),
+    });
+    if (!saved) return;
+    announce(msg.saved);
+    onChanged();
+  }
+  return (
+    <SignedForm
+      title={msg.settings}
+      label={msg.signAndSave}
+      action={action}
+      canSign={Object.keys(changes).length > 0 && isFit}
+      onSign={save}
+    >
+      <KeyInputs draft={draft} onChange={setDraft} />
+    </SignedForm>
+  );
+}
+
+function KeyActions({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: () => void }) {
   const { route } = useLocation();
   const [secret, setSecret] = useState<string>();
   const action = useAction();
+  const { api_key_id, name } = apiKey;
   async function rotate(graceSecs: number) {
-    const response = await action.operate<NewSecret>(rotateOperation(apiKey, graceSecs));
+    const end = graceSecs === 0 ? msg.stopsAtOnce : msg.worksForMoreHours(graceSecs / 3600);
+    const response = await action.operate({
+      ...signed("POST /api_key/secret/rotate", { body: { api_key_id, grace_secs: graceSecs } }),
+      title: msg.rotateTheSecret,
+      words: msg.getsANewSecretWhichIs(name, end),
+    });
     if (!response) return;
     setSecret(response.secret);
     onChanged();
   }
   async function activate() {
-    if (await action.operate(activateOperation(apiKey))) onChanged();
+    const activated = await action.operate({
+      ...update(apiKey, { active: true }),
+      title: msg.activateTheApiKey,
+      words: msg.isAcceptedAgainAndKeepsIts(name),
+    });
+    if (activated) onChanged();
   }
   async function remove() {
-    if (await action.operate(deleteOperation(apiKey))) route(KEYS_PATH);
+    const deleted = await action.operate({
+      ...signed("DELETE /api_key", { body: { api_key_id } }),
+      title: msg.deleteTheApiKey,
+      words: msg.everyRequestWithIsRefusedFrom(name),
+      typedName: name,
+    });
+    if (deleted) route(KEYS_PATH);
   }
   return (
     <>
-      {secret !== undefined && <SecretOnce secret={secret} onDone={() => setSecret(undefined)} />}
-      <section class="card" aria-labelledby="key-acts">
-        <header>
-          <h2 class="grow" id="key-acts">
-            Rotate or delete it
-          </h2>
-        </header>
-        <div class="pad stack">
-          <p class="s dim">
-            Rotating makes a new secret: do it when somebody else may know this one, or once in a while. With
-            a day left, you can put the new one where the key is used before the old one stops.
-          </p>
-          <div class="row wrap">
-            <button type="button" class="btn" aria-disabled={action.isBusy} onClick={() => rotate(DAY_SECS)}>
-              Rotate, old one ends in a day
-            </button>
-            <button type="button" class="btn" aria-disabled={action.isBusy} onClick={() => rotate(0)}>
-              Rotate, old one ends now
-            </button>
-            {!apiKey.active && (
-              <button type="button" class="btn" aria-disabled={action.isBusy} onClick={activate}>
-                Activate
-              </button>
-            )}
-            <button type="button" class="btn bad" aria-disabled={action.isBusy} onClick={remove}>
-              Delete
-            </button>
-          </div>
-          <Outcome action={action} />
+      {secret !== undefined && <KeySecret secret={secret} onDone={() => setSecret(undefined)} />}
+      <Card title={msg.rotateOrDelete}>
+        <p class="s dim">{msg.rotatingCreatesANewSecretDo}</p>
+        <div class="row wrap">
+          <ActionButton action={action} onClick={() => rotate(DAY_SECS)}>
+            {msg.rotateOldOneExpiresInA}
+          </ActionButton>
+          <ActionButton action={action} onClick={() => rotate(0)}>
+            {msg.rotateOldOneExpiresNow}
+          </ActionButton>
+          {!apiKey.active && (
+            <ActionButton action={action} onClick={activate}>
+              {msg.activate}
+            </ActionButton>
+          )}
+          <ActionButton action={action} kind="bad" onClick={remove}>
+            {msg.deleteLabel}
+          </ActionButton>
         </div>
-      </section>
+        <Outcome action={action} />
+      </Card>
     </>
   );
 }
 
 function Key({ id, onName }: { id: string; onName: (name: string) => void }) {
-  const call = keyCall(id);
-  const query = useOwnerQuery<{ api_key: ApiKey }>(call, { everyMs: EVERY_MS });
+  const query = useOwnerQuery(signed("GET /api_key", { query: { api_key_id: id } }), { everyMs: EVERY_MS });
   // The day changes while the page is open.
   const now = nowMs.value;
-  const usage = usageCall(id, now);
-  const used = useOwnerQuery<Usage>(usage, { everyMs: EVERY_MS });
+  const range = { from: lastDays(now)[0], to: dayText(now) };
+  const used = useOwnerQuery(signed("GET /api_key/usage", { query: { api_key_id: id, ...range } }), {
+    everyMs: EVERY_MS,
+  });
   const key = query.data?.api_key;
   const name = key && plainName(key.name);
   useEffect(() => {
@@ -137,38 +247,30 @@ function Key({ id, onName }: { id: string; onName: (name: string) => void }) {
   }, [name]);
   return (
     <>
-      <OwnerRegion
-        title="The key"
-        call={call}
-        query={query}
-        prompted={query}
-        aside={key && <KeyState apiKey={key} />}
-      >
-        {({ api_key }) => <Facts apiKey={api_key} />}
+      <OwnerRegion title={msg.apiKey} query={query} aside={key && <KeyState apiKey={key} />}>
+        {({ api_key }) => <KeyFacts apiKey={api_key} />}
       </OwnerRegion>
       <OwnerRegion
-        title="Used for, in 30 days"
-        call={usage}
+        title={msg.usageLast30Days}
         query={used}
-        prompted={used}
         isEmpty={(data) => data.usage.length === 0}
-        empty="Nobody has used it in these 30 days. Uses of the API with a key appear here within ten seconds."
+        empty={msg.notUsedInTheLast30}
       >
         {(data) => <UsageView rows={data.usage} nowMs={now} />}
       </OwnerRegion>
       {key && <KeySettings apiKey={key} onChanged={() => query.refresh()} />}
-      {key && <Acts apiKey={key} onChanged={() => query.refresh()} />}
+      {key && <KeyActions apiKey={key} onChanged={() => query.refresh()} />}
     </>
   );
 }
 
-/** One API key: what it may, what it was used for, rotation and deletion. */
+/** One API key: its scopes, its usage, rotation and deletion. */
 export function Page() {
   const { params } = useRoute();
   const id = params.id ?? "";
-  const [name, setName] = useState("API key");
+  const [name, setName] = useState(msg.apiKey);
   return (
-    <ManagePage title={name} crumbs={[{ label: "API keys", href: KEYS_PATH }]}>
+    <ManagePage title={name} crumbs={[{ label: msg.apiKeys, href: KEYS_PATH }]}>
       {() => <Key id={id} onName={setName} key={id} />}
     </ManagePage>
   );

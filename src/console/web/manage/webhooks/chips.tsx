@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { get } from "../../data/call.ts";
-import type { Channel, User } from "../../data/objects.ts";
+import { Face } from "../../content/face.tsx";
+import { get, type User } from "../../data/call.ts";
 import { useQuery } from "../../data/query.ts";
 import { Icon } from "../../icons.tsx";
-import { Face } from "../../parts/face.tsx";
+import * as msg from "../../text/en/webhooks.ts";
 import { displayNameOf, handleOf, plainName } from "../../text/name.ts";
-import { UserName } from "../../text/user-name.tsx";
+import { UserName } from "../../text/user-text.tsx";
 
 const TYPING_MS = 150;
 const MAX_FOUND = 6;
@@ -50,7 +50,7 @@ const isOneOf = (text: string, ...names: readonly (string | null | undefined)[])
 
 /**
  * Chosen values, each with a button that removes it, and an input that finds more. What is typed becomes a value when the input is left and
- * one alone is found that is exactly it. Anything else is marked, because the form would go without it.
+ * exactly one is found that equals it. Anything else is marked, because the form would go without it.
  */
 function Chips({
   label,
@@ -97,7 +97,7 @@ function Chips({
                 {shown}
                 <button
                   type="button"
-                  aria-label={`Remove ${plain}`}
+                  aria-label={msg.remove(plain)}
                   onClick={() =>
                     onChange(
                       values.filter((one) => one !== value),
@@ -135,13 +135,13 @@ function Chips({
         }}
       />
       {text !== "" && choices.length > 0 && (
-        <ul class="found" aria-label={`Found for ${label}`}>
+        <ul class="found" aria-label={msg.foundFor(label)}>
           {choices.map(({ value, plain, shown }) => (
             <li key={value}>
               <button
                 type="button"
                 class="btn quiet"
-                aria-label={`Add ${plain}`}
+                aria-label={msg.add(plain)}
                 // The input keeps the focus: leaving it could close the list before the click.
                 onMouseDown={(event) => event.preventDefault()}
                 onClick={() => add(value)}
@@ -172,10 +172,8 @@ const Person = ({ user }: { user: User }) => (
 export function PeopleField(props: ChipsProps) {
   const typed = usePaused(props.typed);
   const named = props.values.slice(0, MAX_NAMED).join(",");
-  const known = useQuery<{ users: readonly User[] }>(
-    named === "" ? undefined : get("/user/bulk", { fids: named }),
-  );
-  const search = useQuery<{ users: readonly User[] }>(
+  const known = useQuery(named === "" ? undefined : get("/user/bulk", { fids: named }));
+  const search = useQuery(
     typed === "" || /^\d+$/.test(typed)
       ? undefined
       : get("/user/search", { q: typed.replace(/^@/, ""), limit: SEARCHED }),
@@ -186,7 +184,7 @@ export function PeopleField(props: ChipsProps) {
   return (
     <Chips
       {...props}
-      hint="By name, @handle or fid."
+      hint={msg.byNameHandleOrFid}
       found={
         typed === props.typed.trim()
           ? search.data?.users.map((user) => ({
@@ -199,7 +197,7 @@ export function PeopleField(props: ChipsProps) {
       }
       nameOf={(value) => {
         const user = users.get(value);
-        if (!user) return { plain: `fid ${value}`, shown: `fid ${value}` };
+        if (!user) return { plain: msg.fid(value), shown: msg.fid(value) };
         return { plain: plainName(displayNameOf(user)), shown: <Person user={user} /> };
       }}
       read={(entry) => (/^\d{1,15}$/.test(entry) ? String(Number(entry)) : undefined)}
@@ -210,7 +208,7 @@ export function PeopleField(props: ChipsProps) {
 /** Parent URLs, of which those of channels are found by name. */
 export function ChannelField(props: ChipsProps) {
   const typed = usePaused(props.typed);
-  const search = useQuery<{ channels: readonly Channel[] }>(
+  const search = useQuery(
     typed === "" || typed.includes("://")
       ? undefined
       : get("/channel/search", { q: typed.replace(/^\//, ""), limit: SEARCHED }),
@@ -224,7 +222,7 @@ export function ChannelField(props: ChipsProps) {
         setNames({ ...Object.fromEntries((found ?? []).map(({ url, name }) => [url, name])), ...names });
         props.onChange(values, text);
       }}
-      hint="A channel by name, or any URL."
+      hint={msg.aChannelByNameOrAny}
       found={found?.map(({ id, url, name }) => ({
         value: url,
         isExact: isOneOf(typed.replace(/^\//, ""), id, name),

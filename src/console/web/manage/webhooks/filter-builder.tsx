@@ -1,20 +1,153 @@
 import { useState } from "preact/hooks";
-import { EVENT_KINDS } from "../../stream/filters.ts";
-import { FilterGroup } from "./filter-group.tsx";
+import { Field, Labelled } from "../../parts/form.tsx";
+import { KindChecks, MatchRadios } from "../../stream/filter-form.tsx";
+import { EVENT_KINDS, FILTER_FIELDS, type FilterField, splitValues } from "../../stream/filters.ts";
+import * as msg from "../../text/en/webhooks.ts";
+import { ChannelField, PeopleField } from "./chips.tsx";
 import {
   EMPTY_GROUP,
   type FilterProblem,
   type FilterState,
+  fieldsOf,
   fromSubscription,
+  type FilterGroup as Group,
   toSubscription,
 } from "./filter-state.ts";
+
+const HINTS = {
+  hashes: msg.n0xAnd40HexDigitsWith,
+  expression: msg.foundAnywhereIIgnoresCase,
+} as const;
+
+interface FieldInputProps {
+  readonly field: FilterField;
+  readonly name: string;
+  readonly values: readonly string[];
+  readonly typed: string;
+  readonly onChange: (values: readonly string[], typed: string) => void;
+  readonly problem: string | undefined;
+}
+
+/** Keeps what was typed between the values, such as a space that has yet to get a value after it. */
+function TextInput({ field, name, values, onChange, problem }: FieldInputProps) {
+  const [typed, setTyped] = useState({ text: values.join(" "), values });
+  const isOwn = typed.values.join(" ") === values.join(" ");
+  return (
+    <Field
+      label={field.label}
+      name={name}
+      value={isOwn ? typed.text : values.join(" ")}
+      onInput={(text) => {
+        const next = splitValues(field, text);
+        setTyped({ text, values: next });
+        onChange(next, "");
+      }}
+      hint={HINTS[field.values === "expression" ? "expression" : "hashes"]}
+      problem={problem}
+    />
+  );
+}
+
+function FieldInput(props: FieldInputProps) {
+  const { field, ...chips } = props;
+  if (field.values === "people") return <PeopleField label={field.label} {...chips} />;
+  if (field.values === "urls") return <ChannelField label={field.label} {...chips} />;
+  return <TextInput {...props} />;
+}
+
+const GROUPS = [...new Set(FILTER_FIELDS.map(({ group }) => group))];
+
+/** One filter and the kinds of events that have it. */
+function FilterGroup(props: {
+  group: Group;
+  /** Its number, which makes names unique on the page. */
+  at: number;
+  /** Kinds that have another filter. */
+  taken: readonly string[];
+  /** By field; that of the kinds is under "". */
+  problems: Readonly<Record<string, string>>;
+  onChange: (group: Group) => void;
+  /** Undefined for the only one. */
+  onRemove: (() => void) | undefined;
+}) {
+  const { group, at, taken, problems, onChange, onRemove } = props;
+  const { kinds, match, values, typed = {} } = group;
+  const offered = fieldsOf(kinds).map(({ name }) => name);
+  const set = (name: string, items: readonly string[], text: string) => {
+    const { [name]: _, ...others } = values;
+    const { [name]: __, ...otherTexts } = typed;
+    const texts = text.trim() === "" ? otherTexts : { ...otherTexts, [name]: text };
+    onChange({
+      kinds,
+      match,
+      values: items.length === 0 ? others : { ...values, [name]: items },
+      // A filter without any is the same as one that never had any.
+      ...(Object.keys(texts).length > 0 && { typed: texts }),
+    });
+  };
+  return (
+    <div class="stack filter">
+      <fieldset>
+        <legend>{msg.what}</legend>
+        <KindChecks
+          kinds={kinds}
+          taken={taken}
+          problem={problems[""]}
+          onChange={(next) => onChange({ ...group, kinds: next })}
+        />
+      </fieldset>
+      {GROUPS.map((title) => {
+        // What has a value stays, so that it can be seen and cleared.
+        const fields = FILTER_FIELDS.filter(
+          ({ group: of, name }) =>
+            of === title &&
+            (offered.includes(name) || values[name] !== undefined || typed[name] !== undefined),
+        );
+        if (fields.length === 0) return null;
+        const isUsed = fields.some(({ name }) => values[name] !== undefined || typed[name] !== undefined);
+        return (
+          <details open={isUsed || title === "Who" || title === "Says"} key={title}>
+            <summary>{title}</summary>
+            <div class="fields">
+              {fields.map((field) => (
+                <FieldInput
+                  field={field}
+                  name={`${field.name}-${at}`}
+                  values={values[field.name] ?? []}
+                  typed={typed[field.name] ?? ""}
+                  onChange={(items, text) => set(field.name, items, text)}
+                  problem={problems[field.name]}
+                  key={field.name}
+                />
+              ))}
+            </div>
+          </details>
+        );
+      })}
+      <div class="row wrap">
+        <div class="grow" role="radiogroup" aria-label={msg.ofTheseFilters}>
+          <MatchRadios
+            name={`match-${at}`}
+            match={match ?? "all"}
+            onChange={(value) => onChange({ ...group, match: value === "any" ? "any" : undefined })}
+          />
+        </div>
+        {onRemove && (
+          <button type="button" class="btn" onClick={onRemove}>
+            {msg.removeThisFilter}
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
 
 /** Reads a subscription that was typed as JSON. */
 export function readJson(text: string): ReturnType<typeof fromSubscription> {
   try {
     return fromSubscription(JSON.parse(text));
   } catch {
-    return { problem: "This is not JSON yet." };
+    return { problem: msg.thisIsNotJsonYet };
   }
 }
 
@@ -32,13 +165,9 @@ function JsonView({ state, json, onChange }: Omit<FilterBuilderProps, "problems"
     if ("state" in found) onChange(found.state, undefined);
     else onChange(state, next);
   }
-  const hint =
-    text === undefined
-      ? "The form has a problem. What is here replaces it."
-      : "Changes here change the form.";
+  const hint = text === undefined ? msg.theFormHasAProblemWhat : msg.changesHereChangeTheForm;
   return (
-    <div class="field">
-      <label for="subscription-json">Subscription as JSON</label>
+    <Labelled id="subscription-json" label={msg.subscriptionAsJson} hint={hint} problem={problem}>
       <textarea
         id="subscription-json"
         name="subscription-json"
@@ -50,20 +179,17 @@ function JsonView({ state, json, onChange }: Omit<FilterBuilderProps, "problems"
         aria-describedby="subscription-json-hint"
         onInput={({ currentTarget }) => type(currentTarget.value)}
         onBlur={() => {
-          // What could not be read stays to be mended.
+          // What could not be read stays to be corrected.
           if (problem === undefined) setTyped(undefined);
         }}
       />
-      <div class="hint" id="subscription-json-hint">
-        {problem === undefined ? <span>{hint}</span> : <span class="problem">{problem}</span>}
-      </div>
-    </div>
+    </Labelled>
   );
 }
 
 interface FilterBuilderProps {
   readonly state: FilterState;
-  /** JSON that was typed and is no subscription yet. */
+  /** JSON that was typed and is not a subscription yet. */
   readonly json: string | undefined;
   readonly onChange: (state: FilterState, json: string | undefined) => void;
   readonly problems: readonly FilterProblem[];
@@ -80,9 +206,9 @@ export function FilterBuilder({ state, json, onChange, problems }: FilterBuilder
       problems.filter((one) => one.group === group).map(({ field, message }) => [field ?? "", message]),
     );
   return (
-    <section class="card" aria-label="Filter">
+    <section class="card" aria-label={msg.filter}>
       <header>
-        <h2 class="grow">Which events</h2>
+        <h2 class="grow">{msg.whichEvents}</h2>
         <button
           type="button"
           class="btn"
@@ -93,7 +219,7 @@ export function FilterBuilder({ state, json, onChange, problems }: FilterBuilder
             if (isJson) onChange(state, undefined);
           }}
         >
-          JSON
+          {msg.json}
         </button>
       </header>
       <div class="pad stack">
@@ -112,7 +238,7 @@ export function FilterBuilder({ state, json, onChange, problems }: FilterBuilder
         {free.length > 0 && (
           <p>
             <button type="button" class="btn" onClick={() => change([...state, EMPTY_GROUP])}>
-              Add a filter for other kinds
+              {msg.addAFilterForOtherKinds}
             </button>
           </p>
         )}

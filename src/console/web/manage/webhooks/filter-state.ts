@@ -6,13 +6,14 @@ import {
   problemOf,
   type StreamFilters,
 } from "../../stream/filters.ts";
+import * as msg from "../../text/en/webhooks.ts";
 
 /**
  * The state of the filter builder. A subscription has one filter for each kind of event; the builder has groups of kinds with the same
- * filter, each a form. People who act are one field of the form, which the API calls `author_fids` of casts and `fids` of all others.
+ * filter, each a form. The author is one field of the form, which the API calls `author_fids` of casts and `fids` of all others.
  */
 
-/** Values of one field: of a list one by one, an expression alone. */
+/** Values of one field: of a list one by one, an expression as one. */
 export type FieldValues = Readonly<Record<string, readonly string[]>>;
 
 export interface FilterGroup {
@@ -69,18 +70,17 @@ export function toSubscription(
   const problems: FilterProblem[] = [];
   const byKind = new Map<EventKind, Record<string, unknown>>();
   for (const [group, { kinds, match, values, typed = {} }] of state.entries()) {
-    if (kinds.length === 0)
-      problems.push({ group, field: undefined, message: "Choose at least one kind of event" });
+    if (kinds.length === 0) problems.push({ group, field: undefined, message: msg.chooseAtLeastOneKindOf });
     for (const field of FILTER_FIELDS) problems.push(...problemsOf(field, group, kinds, values));
     for (const [field, text] of Object.entries(typed))
       problems.push({
         group,
         field,
-        message: `“${shortened(text)}” is not in the filter: choose one that was found, or clear it`,
+        message: msg.isNotInTheFilterChoose(shortened(text)),
       });
     for (const kind of kinds) {
       if (byKind.has(kind))
-        problems.push({ group, field: undefined, message: `${kind} has another filter above` });
+        problems.push({ group, field: undefined, message: msg.hasAnotherFilterAbove(kind) });
       const filter: Record<string, unknown> = match === undefined ? {} : { match };
       for (const [name, items] of Object.entries(values))
         if (items.length > 0) filter[apiName(kind, name)] = apiValueOf(name, items);
@@ -101,14 +101,14 @@ function problemsOf(
   const foreign =
     items.length === 0 ? undefined : kinds.find((kind) => !FIELDS_OF[kind].includes(field.name));
   if (foreign !== undefined) {
-    const message = `${foreign} has no such filter: clear it, or give ${foreign} a filter of its own`;
+    const message = msg.hasNoSuchFilterClearIt(foreign, foreign);
     return [{ group, field: field.name, message }];
   }
   const message = items.map((item) => faultOf(field, item)).find((fault) => fault !== undefined);
   return message === undefined ? [] : [{ group, field: field.name, message }];
 }
 
-/** Fid 0 is no user, but valid. */
+/** Fid 0 is not a user, but valid. */
 const faultOf = (field: FilterField, item: string): string | undefined =>
   field.values === "people" && /^\d{1,15}$/.test(item) ? undefined : problemOf(field, item);
 
@@ -122,52 +122,51 @@ function apiValueOf(name: string, items: readonly string[]): unknown {
 export function fromSubscription(
   value: unknown,
 ): { readonly state: FilterState } | { readonly problem: string } {
-  if (!isRecord(value))
-    return { problem: "A subscription is an object: kinds of events, each with its filter." };
+  if (!isRecord(value)) return { problem: msg.aSubscriptionIsAnObjectKinds };
   const groups = new Map<string, { kinds: EventKind[]; match: FilterGroup["match"]; values: FieldValues }>();
   for (const [key, filter] of Object.entries(value)) {
     const kind = isEventKind(key) ? key : key.replace("_", ".");
-    if (!isEventKind(kind)) return { problem: `${shortened(key)} is no kind of event.` };
+    if (!isEventKind(kind)) return { problem: msg.isNotAKindOfEvent(shortened(key)) };
     const read = readFilter(kind, filter);
     if ("problem" in read) return read;
     const same = JSON.stringify([read.match ?? null, Object.entries(read.values).sort()]);
     const group = groups.get(same) ?? { ...read, kinds: [] };
     if ([...groups.values()].some(({ kinds }) => kinds.includes(kind)))
-      return { problem: `${kind} is there twice.` };
+      return { problem: msg.appearsTwice(kind) };
     group.kinds.push(kind);
     groups.set(same, group);
   }
-  if (groups.size === 0) return { problem: "A subscription names at least one kind of event." };
+  if (groups.size === 0) return { problem: msg.aSubscriptionNamesAtLeastOne };
   return { state: [...groups.values()] };
 }
 
 type ReadFilter = { match: FilterGroup["match"]; values: FieldValues } | { problem: string };
 
 function readFilter(kind: EventKind, filter: unknown): ReadFilter {
-  if (!isRecord(filter)) return { problem: `${kind} needs an object, {} for all events of the kind.` };
+  if (!isRecord(filter)) return { problem: msg.needsAnObjectForAllEvents(kind) };
   const values: Record<string, readonly string[]> = {};
   let match: FilterGroup["match"];
   for (const [name, given] of Object.entries(filter)) {
     if (name === "match") {
-      if (given !== "all" && given !== "any") return { problem: `${kind}.match is "all" or "any".` };
+      if (given !== "all" && given !== "any") return { problem: msg.matchIsAllOrAny(kind) };
       match = given;
       continue;
     }
     const field = FIELDS_OF[kind].find((one) => apiName(kind, one) === name);
     const known = FILTER_FIELDS.find((one) => one.name === field);
-    if (!known) return { problem: `${shortened(name)} is no filter of ${kind}.` };
+    if (!known) return { problem: msg.isNotAFilterOf(shortened(name), kind) };
     const items = itemsOf(known, given);
-    if (!items) return { problem: `${kind}.${name} is not valid: ${EXPECTED[known.values]}.` };
+    if (!items) return { problem: msg.isNotValid(kind, name, EXPECTED[known.values]) };
     if (items.length > 0) values[known.name] = items;
   }
   return { match, values };
 }
 
 const EXPECTED: Readonly<Record<FilterField["values"], string>> = {
-  people: "a list of fids",
-  hashes: "a list of cast hashes",
-  urls: "a list of URLs",
-  expression: "an RE2 expression as text",
+  people: msg.aListOfFids,
+  hashes: msg.aListOfCastHashes,
+  urls: msg.aListOfUrls,
+  expression: msg.anRe2ExpressionAsText,
 };
 
 function itemsOf({ values }: FilterField, given: unknown): readonly string[] | undefined {

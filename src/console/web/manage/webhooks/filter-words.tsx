@@ -1,40 +1,41 @@
 import type { ComponentChildren } from "preact";
-import { formatCount } from "../../data/format.ts";
-import { usePeople } from "../../data/people.ts";
+import { usePeople } from "../../data/query.ts";
 import { FILTER_FIELDS } from "../../stream/filters.ts";
+import * as msg from "../../text/en/webhooks.ts";
+import { formatCount } from "../../text/format.ts";
 import { displayNameOf, handleOf } from "../../text/name.ts";
-import { UserName } from "../../text/user-name.tsx";
+import { UserName } from "../../text/user-text.tsx";
 import { type FilterGroup, fromSubscription, type Subscription } from "./filter-state.ts";
-import type { Preview } from "./webhook.ts";
+import type { Preview } from "./webhooks.tsx";
 
 /** Values of a field that are named; a filter may have hundreds. */
 const MAX_NAMED = 10;
 
 const KINDS: Readonly<Record<string, string>> = {
-  "cast.created": "new casts",
-  "cast.deleted": "deleted casts",
-  "reaction.created": "new likes and recasts",
-  "reaction.deleted": "removed likes and recasts",
-  "follow.created": "new follows",
-  "follow.deleted": "ended follows",
-  "user.created": "new users",
-  "user.updated": "changed profiles",
+  "cast.created": msg.newCasts,
+  "cast.deleted": msg.deletedCasts,
+  "reaction.created": msg.newLikesAndRecasts,
+  "reaction.deleted": msg.removedLikesAndRecasts,
+  "follow.created": msg.newFollows,
+  "follow.deleted": msg.endedFollows,
+  "user.created": msg.newUsers,
+  "user.updated": msg.changedProfiles,
 };
 
-/** What stands before the values of each field. */
+/** What precedes the values of each field. */
 const CONDITIONS: Readonly<Record<string, string>> = {
-  author_fids: "by",
-  mentioned_fids: "that mention",
-  text: "whose text matches",
-  embeds: "with an embedded URL that matches",
-  parent_urls: "in",
-  root_parent_urls: "in threads of",
-  parent_hashes: "in reply to",
-  parent_author_fids: "in reply to",
-  embedded_cast_hashes: "that quote",
-  embedded_cast_author_fids: "that quote",
-  target_fids: "that concern",
-  target_cast_hashes: "of",
+  author_fids: msg.by,
+  mentioned_fids: msg.thatMention,
+  text: msg.whoseTextMatches,
+  embeds: msg.withAnEmbeddedUrlThatMatches,
+  parent_urls: msg.inLabel,
+  root_parent_urls: msg.inThreadsOf,
+  parent_hashes: msg.inReplyTo,
+  parent_author_fids: msg.inReplyTo,
+  embedded_cast_hashes: msg.thatQuote,
+  embedded_cast_author_fids: msg.thatQuote,
+  target_fids: msg.thatConcern,
+  target_cast_hashes: msg.of,
 };
 
 const EXCLUDED = "exclude_author_fids";
@@ -48,21 +49,27 @@ const UNITS = [
 
 /** How many events a subscription brings, from what it would have caught: `about 3 an hour`. Times are in unix seconds. */
 export function volumeOf({ matched, from }: Pick<Preview, "matched" | "from">, nowSecs: number): string {
-  if (matched === 0 || from === null) return "few or none";
+  if (matched === 0 || from === null) return msg.fewOrNone;
   const perSecond = matched / Math.max(60, nowSecs - from);
   const unit = UNITS.find(({ secs, least }) => perSecond * secs >= least) ?? UNITS[2];
   const count = perSecond * unit.secs;
-  return `about ${formatCount(count < 10 ? Math.round(count * 10) / 10 : Math.round(count))} ${unit.name === "hour" ? "an" : "a"} ${unit.name}`;
+  return msg.about(
+    formatCount(count < 10 ? Math.round(count * 10) / 10 : Math.round(count)),
+    unit.name === "hour" ? "an" : "a",
+    unit.name,
+  );
 }
 
 function Expected({ preview }: { preview: Preview | undefined }) {
-  if (!preview) return <p>How many to expect is not known: “Try it” counts them among past events.</p>;
-  if (preview.scanned === 0)
-    return <p>How many to expect is not known: the node has no past events to count them among.</p>;
+  if (!preview) return <p>{msg.howManyToExpectIsNot}</p>;
+  if (preview.scanned === 0) return <p>{msg.howManyToExpectThemAmong}</p>;
   return (
     <p data-volume>
-      Expect <b>{volumeOf(preview, Date.now() / 1000)}</b>: {formatCount(preview.matched)} of the last{" "}
-      {formatCount(preview.scanned)} events match.
+      {msg.expectOfTheLastEventsMatch(
+        <b>{volumeOf(preview, Date.now() / 1000)}</b>,
+        formatCount(preview.matched),
+        formatCount(preview.scanned),
+      )}
     </p>
   );
 }
@@ -83,7 +90,7 @@ function Values({ field, values }: { field: string; values: readonly string[] })
           <UserName name={displayNameOf(user)} /> <span class="dim">{handleOf(user)}</span>
         </>
       );
-    if (kind === "people") return `fid ${value}`;
+    if (kind === "people") return msg.fid(value);
     return (
       <code>
         <bdi class="user">{value}</bdi>
@@ -91,7 +98,7 @@ function Values({ field, values }: { field: string; values: readonly string[] })
     );
   });
   const more = values.length - named.length;
-  return <>{joined(more > 0 ? [...shown, `${formatCount(more)} more`] : shown, "or")}</>;
+  return <>{joined(more > 0 ? [...shown, msg.more(formatCount(more))] : shown, "or")}</>;
 }
 
 function Group({ group: { kinds, match, values } }: { group: FilterGroup }) {
@@ -100,11 +107,7 @@ function Group({ group: { kinds, match, values } }: { group: FilterGroup }) {
   const fields = FILTER_FIELDS.filter(({ name }) => others[name] !== undefined);
   const names = kinds.map((kind) => KINDS[kind] ?? kind);
   if (Object.keys(values).length === 0)
-    return (
-      <li data-unfiltered>
-        <b>All {joined(names, "and")} of the network</b>, without a filter.
-      </li>
-    );
+    return <li data-unfiltered>{msg.withoutAFilter(<b>{msg.allOfTheNetwork(joined(names, "and"))}</b>)}</li>;
   const conditions = fields.map(({ name }) => (
     <>
       {CONDITIONS[name]} <Values field={name} values={values[name] ?? []} />
@@ -115,12 +118,7 @@ function Group({ group: { kinds, match, values } }: { group: FilterGroup }) {
     <li>
       <b>{joined([first.charAt(0).toUpperCase() + first.slice(1), ...rest], "and")}</b>{" "}
       {joined(conditions, match === "any" ? "or" : "and")}
-      {excluded && (
-        <>
-          {fields.length > 0 && ", "}but not by <Values field={EXCLUDED} values={excluded} />
-        </>
-      )}
-      .
+      {excluded && msg.butNotBy(fields.length > 0 && ", ", <Values field={EXCLUDED} values={excluded} />)}.
     </li>
   );
 }
@@ -138,7 +136,7 @@ export function FilterWords({
   const groups = "state" in read ? read.state : [];
   return (
     <div class="stack tight">
-      <p>These events:</p>
+      <p>{msg.theseEvents}</p>
       <ul class="stack tight">
         {groups.map((group) => (
           <Group group={group} key={group.kinds.join()} />

@@ -1,58 +1,64 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
-import { plural } from "../../data/format.ts";
+import type { ResponseOf } from "../../data/call.ts";
 import { refreshLists } from "../../data/pages.ts";
-import { DemoReceiverPanel } from "../../demo/receiver.tsx";
-import { type SignedCall, sessionRequest } from "../../owner/session-request.ts";
-import { apiPrefix } from "../../page-config.ts";
-import { FailureBox } from "../../parts/failure-box.tsx";
-import { WhileFresh } from "../../parts/silence.tsx";
-import { Skeleton } from "../../parts/skeleton.tsx";
-import { Tabs, tabPanelProps } from "../../parts/tabs.tsx";
-import { Time } from "../../parts/time.tsx";
+import { DemoReceiverPanel } from "../../demo/receivers.tsx";
+import { OwnerRegion, SignToShow, useOwnerQuery, useWhileDue } from "../../owner/owner-data.tsx";
+import { sessionRequest, signed } from "../../owner/session-request.ts";
+import { type Action, ActionButton, Outcome, useAction } from "../../parts/action.tsx";
+import { useUrlTabs } from "../../parts/page-head.tsx";
+import { Time } from "../../parts/pill.tsx";
+import { FailureBox, Skeleton, WhileFresh } from "../../parts/region.tsx";
+import { Facts, timeOrNever } from "../../parts/table.tsx";
+import { type PlotOf, Plots } from "../../plot/plot.tsx";
+import * as msg from "../../text/en/webhooks.ts";
+import { formatCount, formatDuration } from "../../text/format.ts";
 import { plainName } from "../../text/name.ts";
 import { UserText } from "../../text/user-text.tsx";
-import { type Action, Outcome, useAction } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
 import { Deliveries } from "./deliveries.tsx";
-import { Health } from "./health.tsx";
-import { Settings } from "./settings.tsx";
-import { useWhileDue } from "./use-while-due.ts";
-import { isWaiting, type Webhook, webhookCall } from "./webhook.ts";
-import { HealthPill } from "./webhooks.tsx";
+import { Settings } from "./webhook-form.tsx";
+import {
+  HealthPill,
+  isWaiting,
+  updateWebhook,
+  WEBHOOKS_PATH,
+  type Webhook,
+  webhookCall,
+} from "./webhooks.tsx";
 
 /** How often the page asks while nothing waits: a receiver that is fast leaves nothing waiting. */
 const IDLE_MS = 5_000;
+const STATS_MS = 30_000;
 
 const TABS = [
-  { id: "deliveries", label: "Deliveries" },
-  { id: "health", label: "Health" },
-  { id: "settings", label: "Settings" },
+  { id: "deliveries", label: msg.deliveries },
+  { id: "health", label: msg.health },
+  { id: "settings", label: msg.settings },
 ] as const;
 
-const CRUMBS = [{ label: "Webhooks", href: "/console/manage/webhooks" }];
+const SPANS = [
+  { hours: 1, label: "1 h" },
+  { hours: 24, label: "24 h" },
+  { hours: 168, label: msg.n7Days },
+] as const;
 
-/** One webhook: what it delivered and how that went, and its settings. */
+/** One webhook: its deliveries, its health and its settings. */
 export function Page() {
   const { params } = useRoute();
   const id = params.id ?? "";
-  const [title, setTitle] = useState("Webhook");
+  const [title, setTitle] = useState(msg.webhook);
   return (
-    <ManagePage title={title} crumbs={CRUMBS}>
+    <ManagePage title={title} crumbs={[{ label: msg.webhooks, href: WEBHOOKS_PATH }]}>
       {({ fid }) => <WebhookPage id={id} fid={fid} onTitle={setTitle} key={id} />}
     </ManagePage>
   );
 }
 
 function WebhookPage({ id, fid, onTitle }: { id: string; fid: number; onTitle: (title: string) => void }) {
-  const query = useWhileDue<{ webhook: Webhook }>(
-    webhookCall(id),
-    ({ webhook }) => isWaiting(webhook),
-    IDLE_MS,
-  );
+  const query = useWhileDue(webhookCall(id), ({ webhook }) => isWaiting(webhook), { idleMs: IDLE_MS });
   const webhook = query.data?.webhook;
-  const { path, query: params, route } = useLocation();
-  const selected = TABS.find((tab) => tab.id === params.tab)?.id ?? "deliveries";
+  const { selected, list, panel } = useUrlTabs("webhook", msg.webhook, TABS);
   const action = useAction();
   const title = webhook && plainName(webhook.title);
   useEffect(() => {
@@ -60,12 +66,9 @@ function WebhookPage({ id, fid, onTitle }: { id: string; fid: number; onTitle: (
   }, [title]);
   if (query.costsPrompt)
     return (
-      <p class="card empty row wrap">
-        <span class="grow">Without a session, each look costs one signature of your wallet.</span>
-        <button type="button" class="btn" onClick={query.ask}>
-          Sign and show
-        </button>
-      </p>
+      <section class="card">
+        <SignToShow query={query} />
+      </section>
     );
   if (!webhook)
     return query.error ? <FailureBox failure={query.error} retry={() => query.refresh()} /> : <Skeleton />;
@@ -79,113 +82,145 @@ function WebhookPage({ id, fid, onTitle }: { id: string; fid: number; onTitle: (
       <WhileFresh query={query}>
         <Head webhook={webhook} action={action} onDone={refresh} />
       </WhileFresh>
-      <Tabs
-        label="Webhook"
-        name="webhook"
-        tabs={TABS}
-        selected={selected}
-        onSelect={(tab) => route(tab === "deliveries" ? path : `${path}?tab=${tab}`)}
-      />
-      <div class="stack" {...tabPanelProps("webhook", selected)}>
-        {selected === "deliveries" && (
+      {list}
+      <div class="stack" {...panel}>
+        {selected.id === "deliveries" && (
           <>
             <Deliveries webhook={webhook} onReplayed={refresh} />
             <DemoReceiverPanel url={webhook.target_url} />
           </>
         )}
-        {selected === "health" && <Health webhook={webhook} />}
-        {selected === "settings" && <Settings webhook={webhook} fid={fid} onChanged={refresh} key={id} />}
+        {selected.id === "health" && <Health webhook={webhook} />}
+        {selected.id === "settings" && <Settings webhook={webhook} fid={fid} onChanged={refresh} key={id} />}
       </div>
     </>
   );
 }
 
-/** What the session may do: `active` alone, and tests. */
-const switchCall = (id: string, active: boolean): SignedCall => ({
-  method: "PUT",
-  path: `${apiPrefix}/webhook`,
-  op: "webhook.update",
-  body: { webhook_id: id, active },
-});
-const testCall = (id: string): SignedCall => ({
-  method: "POST",
-  path: `${apiPrefix}/webhook/test`,
-  op: "webhook.update",
-  body: { webhook_id: id },
-});
-
 function Head({ webhook, action, onDone }: { webhook: Webhook; action: Action; onDone: () => void }) {
   const { webhook_id: id, active, deactivated_at, deactivation_reason, target_url } = webhook;
-  const switchTo = (next: boolean) =>
+  const setActive = (next: boolean) =>
     action.run(async () => {
       await sessionRequest({
-        ...switchCall(id, next),
+        ...updateWebhook(id, { active: next }),
         access: "operate",
-        words: next
-          ? "The node sends events to this webhook again."
-          : "The node sends nothing to this webhook until it is on again.",
+        words: next ? msg.theNodeSendsEventsToThis : msg.deliveriesArePausedUntilYouRe,
       });
       onDone();
-      return next ? "The webhook is on." : "The webhook is off. What waits in its queue stays there.";
+      return next ? msg.webhookEnabled : msg.webhookDisabledQueuedDeliveries;
     });
   const test = () =>
     action.run(async () => {
-      const { deliveries } = await sessionRequest<{ deliveries: readonly unknown[] }>({
-        ...testCall(id),
+      const { deliveries } = await sessionRequest({
+        ...signed("POST /webhook/test", { body: { webhook_id: id } }),
         access: "operate",
-        words: "The node sends a made-up event of each subscribed kind to this webhook.",
+        words: msg.theNodeSendsAMadeUp,
       });
       onDone();
-      return `${plural(deliveries.length, "test event")} queued.`;
+      return msg.areQueued(msg.countTestEvents(deliveries.length));
     });
   return (
-    <section class="card" aria-label="State">
+    <section class="card" aria-label={msg.state}>
       {!active && (
         <div class={deactivated_at === null ? "notice" : "failure"} role="status">
           <p class="grow">
             {deactivated_at === null ? (
-              "You switched it off. Nothing is sent, and no events are queued."
+              msg.youDisabledItNothingIsSent
             ) : (
               <>
-                <b>The node deactivated it</b> <Time ago at={deactivated_at} />:{" "}
-                <UserText text={deactivation_reason ?? "no reason is known"} />
+                <b>{msg.theNodeDeactivatedIt}</b> <Time ago at={deactivated_at} />:{" "}
+                <UserText text={deactivation_reason ?? msg.noReasonIsKnown} />
               </>
             )}
           </p>
           <p>
-            <button
-              type="button"
-              class="btn go"
-              aria-disabled={action.isBusy}
-              onClick={() => void switchTo(true)}
-            >
-              Activate
-            </button>
+            <ActionButton action={action} kind="go" onClick={() => setActive(true)}>
+              {msg.enable}
+            </ActionButton>
           </p>
         </div>
       )}
       <div class="pad row wrap">
         <HealthPill webhook={webhook} />
         <span class="grow roomy s">
-          {Object.keys(webhook.subscription).join(", ")} to <bdi class="user mono">{target_url}</bdi>
+          {msg.to(Object.keys(webhook.subscription).join(", "), <bdi class="user mono">{target_url}</bdi>)}
         </span>
         {active && (
           <>
-            <button type="button" class="btn" aria-disabled={action.isBusy} onClick={() => void test()}>
-              Send a test
-            </button>
-            <button
-              type="button"
-              class="btn"
-              aria-disabled={action.isBusy}
-              onClick={() => void switchTo(false)}
-            >
-              Switch off
-            </button>
+            <ActionButton action={action} onClick={test}>
+              {msg.sendATest}
+            </ActionButton>
+            <ActionButton action={action} onClick={() => setActive(false)}>
+              {msg.disable}
+            </ActionButton>
           </>
         )}
       </div>
       <Outcome action={action} />
     </section>
   );
+}
+
+/** How a webhook does: facts of its record, and its deliveries over time. */
+function Health({ webhook }: { webhook: Webhook }) {
+  const { path, query } = useLocation();
+  const { webhook_id, consecutive_failures, queued_deliveries, dropped_deliveries } = webhook;
+  const hours = SPANS.find((span) => String(span.hours) === query.hours)?.hours ?? 24;
+  const stats = useOwnerQuery(signed("GET /webhook/stats", { query: { webhook_id, hours } }), {
+    everyMs: STATS_MS,
+  });
+  return (
+    <>
+      <section class="card" aria-label={msg.facts}>
+        <Facts
+          facts={{
+            [msg.lastSuccess]: timeOrNever(webhook.last_success_at),
+            [msg.lastFailure]: timeOrNever(webhook.last_failure_at),
+            [msg.consecutiveFailures]: msg.theNodeDisablesItAfterA(formatCount(consecutive_failures)),
+            [msg.queuedTitle]: formatCount(queued_deliveries),
+            [msg.dropped]: msg.afterMoreThan15MinutesIn(formatCount(dropped_deliveries)),
+          }}
+        />
+      </section>
+      <OwnerRegion
+        title={msg.history}
+        query={stats}
+        aside={
+          <nav class="row tight spans" aria-label={msg.timeSpan}>
+            {SPANS.map((span) => (
+              <a
+                class="btn quiet"
+                href={`${path}?tab=health&hours=${span.hours}`}
+                aria-current={span.hours === hours ? "page" : undefined}
+                key={span.hours}
+              >
+                {span.label}
+              </a>
+            ))}
+          </nav>
+        }
+      >
+        {({ buckets }) => <History buckets={buckets} key={hours} />}
+      </OwnerRegion>
+    </>
+  );
+}
+
+const PLOTS: readonly PlotOf[] = [
+  [msg.deliveries, formatCount, { delivered: msg.delivered, failed: msg.failed }],
+  [msg.responseTimeOfTheReceiver, formatDuration, { p50_ms: msg.median, p95_ms: "p95" }],
+];
+
+function History({ buckets }: Pick<ResponseOf<"GET /webhook/stats">, "buckets">) {
+  if (buckets.every(({ p50_ms }) => p50_ms === null))
+    return <p class="empty">{msg.noAttemptsInThisPeriodSend}</p>;
+  const column = (name: "delivered" | "failed" | "p50_ms" | "p95_ms") =>
+    buckets.map((bucket) => bucket[name]);
+  const columns = {
+    delivered: column("delivered"),
+    failed: column("failed"),
+    p50_ms: column("p50_ms"),
+    p95_ms: column("p95_ms"),
+  };
+  return <Plots t={buckets.map(({ at }) => at)} columns={columns} plots={PLOTS} />;
 }

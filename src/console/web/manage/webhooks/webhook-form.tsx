@@ -1,132 +1,245 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { UseDemoReceiver } from "../../demo/receiver.tsx";
-import { Field, focusField } from "../../parts/field.tsx";
+import { useDraft } from "../../data/draft.ts";
+import { RequestFailure } from "../../data/request.ts";
+import { UseDemoReceiver } from "../../demo/receivers.tsx";
+import { runOperation } from "../../owner/operation.ts";
+import { signed } from "../../owner/session-request.ts";
+import { useAction } from "../../parts/action.tsx";
+import { changesOf, type Draft, type Problems, valuesOf } from "../../parts/fields.ts";
+import { Fields, focusField } from "../../parts/form.tsx";
+import { Card } from "../../parts/region.tsx";
+import * as msg from "../../text/en/webhooks.ts";
+import { DeleteCard, SecretsCard, SignButton } from "../action.tsx";
 import { FilterBuilder } from "./filter-builder.tsx";
 import {
   type FilterProblem,
   type FilterState,
+  fromSubscription,
   problemNamed,
   type Subscription,
   toSubscription,
 } from "./filter-state.ts";
-import { PreviewBox } from "./preview-box.tsx";
-import type { Trial } from "./trial.ts";
+import { FilterWords } from "./filter-words.tsx";
+import { PreviewBox, type Trial, useTrial } from "./preview.tsx";
+import {
+  RECEIVER_FIELDS,
+  updateWebhook,
+  WEBHOOKS_PATH,
+  type Webhook,
+  type WebhookChanges,
+  webhookCall,
+} from "./webhooks.tsx";
 
 /** What an owner types of a webhook. */
-export interface WebhookDraft {
+export type WebhookDraft = Draft<typeof RECEIVER_FIELDS> & {
+  readonly filter: FilterState;
+  /** JSON that was typed instead of the filter and is not a subscription yet. */
+  readonly json?: string | undefined;
+};
+
+/** The receiver as the API takes it. */
+export const receiverOf = (draft: WebhookDraft) => valuesOf(RECEIVER_FIELDS, draft) as Receiver;
+
+interface Receiver {
   readonly name: string;
   readonly url: string;
-  readonly description: string;
-  readonly filter: FilterState;
-  /** JSON that was typed instead of the filter and is no subscription yet. */
-  readonly json?: string | undefined;
+  readonly description: string | null;
 }
 
 /** What is wrong with a draft: by the page, or in the words of the API. */
 export interface DraftCheck {
   readonly subscription: Subscription | undefined;
   readonly problems: readonly FilterProblem[];
-  readonly name: string | undefined;
-  readonly url: string | undefined;
+  /** The receiver's problems. */
+  readonly fields: Problems<typeof RECEIVER_FIELDS>;
 }
 
 /** @param refusal what the API said of the draft, if it refused. */
 export function checkDraft({ filter, json }: WebhookDraft, refusal: string | undefined): DraftCheck {
   const written = toSubscription(filter);
   const named = refusal === undefined ? undefined : problemNamed(filter, refusal);
-  const of = (field: string) => (refusal?.startsWith(`${field} `) ? refusal : undefined);
+  const refused = RECEIVER_FIELDS.find(({ name }) => refusal?.startsWith(`${name} `))?.name;
   return {
     subscription: "subscription" in written && json === undefined ? written.subscription : undefined,
     problems: "problems" in written ? written.problems : named ? [named] : [],
-    name: of("name"),
-    url: of("url"),
+    fields: refused === undefined ? {} : { [refused]: refusal },
+  };
+}
+
+/** What the API said of a draft when it refused it. */
+export function useRefusal() {
+  const [refusal, setRefusal] = useState<string>();
+  return {
+    refusal,
+    setRefusal,
+    /** Does it, and notes why the API refused. */
+    async noting<T>(work: () => Promise<T>): Promise<T> {
+      try {
+        return await work();
+      } catch (cause) {
+        if (cause instanceof RequestFailure && cause.status === 400) setRefusal(cause.message);
+        throw cause;
+      }
+    },
   };
 }
 
 /**
- * The form of a webhook: its filter, what that would have caught, its receiver, and `children` below. It is not sent while its filter has a
+ * The form of a webhook: its filter, what that would have matched, its receiver, and `children` below. It is not sent while its filter has a
  * problem: the field that has it is marked and gets the focus.
  */
-export function WebhookForm({
-  draft,
-  check,
-  trial,
-  ownerFid,
-  onChange,
-  onSubmit,
-  children,
-}: {
+export function WebhookForm(props: {
   draft: WebhookDraft;
   check: DraftCheck;
-  trial: Trial;
   ownerFid: number;
   onChange: (draft: WebhookDraft) => void;
-  onSubmit: () => void;
+  /** Gets the words of the API; undefined when it has none. */
+  onRefusal: (message: string | undefined) => void;
+  /** Gets what the filter would have matched. */
+  onSubmit: (preview: Trial["latest"]) => unknown;
   children: ComponentChildren;
 }) {
-  const set = (change: Partial<WebhookDraft>) => onChange({ ...draft, ...change });
+  const { draft, check, ownerFid, onChange, onRefusal, onSubmit, children } = props;
+  const { subscription } = check;
+  const trial = useTrial(subscription, onRefusal);
   const [isRefused, setRefused] = useState(false);
+  const change = (next: WebhookDraft) => {
+    onRefusal(undefined);
+    onChange(next);
+  };
   return (
     <form
       class="build"
       onSubmit={(event) => {
         event.preventDefault();
-        setRefused(check.subscription === undefined);
-        if (check.subscription !== undefined) onSubmit();
+        setRefused(subscription === undefined);
+        if (subscription !== undefined) void onSubmit(trial.latest);
         else focusField(event.currentTarget.querySelector<HTMLElement>('[aria-invalid="true"]'));
       }}
     >
       <FilterBuilder
         state={draft.filter}
         json={draft.json}
-        onChange={(filter, json) => set({ filter, json })}
+        onChange={(filter, json) => change({ ...draft, filter, json })}
         problems={check.problems}
       />
-      <PreviewBox subscription={check.subscription} trial={trial} />
+      <PreviewBox subscription={subscription} trial={trial} />
       <div class="stack">
-        <section class="card" aria-label="Receiver">
-          <header>
-            <h2>Receiver</h2>
-          </header>
-          <div class="pad stack">
-            <Field
-              label="URL"
-              name="webhook-url"
-              type="url"
-              value={draft.url}
-              onInput={(url) => set({ url })}
-              placeholder="https://"
-              hint="https, on a public host. It gets a POST for each event and answers 2xx within 10 seconds."
-              problem={check.url}
-              required
-            />
-            <UseDemoReceiver ownerFid={ownerFid} onUrl={(url) => set({ url })} />
-            <Field
-              label="Name"
-              name="webhook-name"
-              value={draft.name}
-              onInput={(name) => set({ name })}
-              hint="For you; at most 128 characters."
-              problem={check.name}
-              required
-            />
-            <Field
-              label="Description"
-              name="webhook-description"
-              value={draft.description}
-              onInput={(description) => set({ description })}
-              hint="Optional."
-            />
-          </div>
-        </section>
-        {isRefused && check.subscription === undefined && (
+        <Card title={msg.receiver}>
+          <Fields
+            form="webhook"
+            fields={RECEIVER_FIELDS}
+            draft={draft}
+            problems={check.fields}
+            onChange={change}
+          />
+          <UseDemoReceiver ownerFid={ownerFid} onUrl={(url) => change({ ...draft, url })} />
+        </Card>
+        {isRefused && subscription === undefined && (
           <p class="problem" role="alert">
-            Nothing was sent: the filter has a problem, which is marked at its field.
+            {msg.nothingWasSentTheFilterHas}
           </p>
         )}
         {children}
       </div>
     </form>
+  );
+}
+
+interface SettingsProps {
+  readonly webhook: Webhook;
+  readonly fid: number;
+  readonly onChanged: () => void;
+}
+
+/** What the owner may change: each a signature of the wallet. */
+export function Settings(props: SettingsProps) {
+  const { webhook, onChanged } = props;
+  const { webhook_id, title } = webhook;
+  return (
+    <>
+      <Edit {...props} />
+      <SecretsCard
+        secrets={webhook.secrets}
+        secretsOf={(response) => response.webhook.secrets}
+        reveal={{
+          ...webhookCall(webhook_id),
+          title: msg.revealTheSecrets,
+          words: msg.thisPageWillShowTheSecrets,
+        }}
+        rotate={{
+          ...signed("POST /webhook/secret/rotate", { query: { webhook_id } }),
+          title: msg.rotateTheSecret,
+          words: msg.theWebhookGetsANewSecret,
+        }}
+        onChanged={onChanged}
+      />
+      <DeleteCard
+        operation={{
+          ...signed("DELETE /webhook", { query: { webhook_id } }),
+          title: msg.deleteTheWebhook,
+          words: msg.theWebhookItsQueueAndIts,
+          typedName: title,
+        }}
+        listPath={WEBHOOKS_PATH}
+      >
+        {msg.deletingItEndsAllDeliveriesAlso}
+      </DeleteCard>
+    </>
+  );
+}
+
+function draftOf({ title, target_url, description, subscription }: Webhook): WebhookDraft {
+  const read = fromSubscription(subscription);
+  const filter = "state" in read ? read.state : [];
+  return { name: title, url: target_url, description: description ?? "", filter };
+}
+
+function Edit({ webhook, fid, onChanged }: SettingsProps) {
+  const id = webhook.webhook_id;
+  const before = draftOf(webhook);
+  const draft = useDraft<WebhookDraft>(`webhook ${id}`, () => before);
+  const { refusal, setRefusal, noting } = useRefusal();
+  const action = useAction();
+  const check = checkDraft(draft.value, refusal);
+  const { subscription } = check;
+  const isFilterChanged = JSON.stringify(draft.value.filter) !== JSON.stringify(before.filter);
+  const changes: WebhookChanges = {
+    ...changesOf(receiverOf(before), receiverOf(draft.value)),
+    ...(isFilterChanged && subscription && { subscription }),
+  };
+  const changed = Object.keys(changes);
+  const isChanged = changed.length > 0 || isFilterChanged;
+  return (
+    <WebhookForm
+      draft={draft.value}
+      check={check}
+      ownerFid={fid}
+      onRefusal={setRefusal}
+      onChange={draft.set}
+      onSubmit={(preview) =>
+        action.run(() =>
+          noting(async () => {
+            const { subscription: next } = changes;
+            await runOperation({
+              ...updateWebhook(id, changes),
+              title: msg.changeTheWebhook,
+              words: msg.itsWillChangeForEventsFrom(
+                changed.map((field) => (field === "subscription" ? "filter" : field)).join(", "),
+              ),
+              ...(next && { details: <FilterWords subscription={next} preview={await preview()} /> }),
+            });
+            draft.discard();
+            onChanged();
+            return "Saved.";
+          }),
+        )
+      }
+    >
+      <SignButton action={action} canSign={isChanged} note={isChanged ? "" : msg.nothingHasChanged}>
+        {msg.signAndSave}
+      </SignButton>
+    </WebhookForm>
   );
 }

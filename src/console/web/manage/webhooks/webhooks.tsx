@@ -1,26 +1,64 @@
-import { plural } from "../../data/format.ts";
-import { OwnerRegion } from "../../owner/owner-region.tsx";
+import { useIsPaused } from "../../content/node-state.tsx";
+import type { BodyOf, ResponseOf, Schemas } from "../../data/call.ts";
+import { OwnerRegion, useWhileDue } from "../../owner/owner-data.tsx";
+import { signed } from "../../owner/session-request.ts";
 import { pageConfig } from "../../page-config.ts";
-import { useIsPaused } from "../../parts/paused-notice.tsx";
-import { Pill } from "../../parts/pill.tsx";
-import { Time } from "../../parts/time.tsx";
-import { UserName } from "../../text/user-name.tsx";
+import type { FieldSpec } from "../../parts/fields.ts";
+import { Pill, Time } from "../../parts/pill.tsx";
+import * as msg from "../../text/en/webhooks.ts";
+import { formatCount } from "../../text/format.ts";
+import { UserName } from "../../text/user-text.tsx";
 import { ManagePage } from "../manage-page.tsx";
-import { useWhileDue } from "./use-while-due.ts";
-import { isWaiting, listCall, type Webhook, webhookPage } from "./webhook.ts";
 
-interface List {
-  readonly webhooks: readonly Webhook[];
-}
+export type Webhook = Schemas["Webhook"];
+export type Delivery = Schemas["WebhookDelivery"];
+export type Attempt = Schemas["WebhookAttempt"];
+export type Preview = ResponseOf<"POST /webhook/preview">;
+export type WebhookChanges = Omit<BodyOf<"PUT /webhook">, "webhook_id">;
+
+/** The receiver as its owner types it; the API decides what is valid. */
+export const RECEIVER_FIELDS = [
+  {
+    name: "url",
+    label: msg.url,
+    isRequired: true,
+    placeholder: "https://",
+    hint: msg.httpsOnAPublicHostIt,
+  },
+  { name: "name", label: msg.name, isRequired: true, hint: msg.forYouAtMost128Characters },
+  { name: "description", label: msg.description, hint: msg.optional },
+] as const satisfies readonly FieldSpec[];
+
+export const WEBHOOKS_PATH = "/console/manage/webhooks";
+export const webhookPage = (id: string) => `${WEBHOOKS_PATH}/${encodeURIComponent(id)}`;
+export const deliveryPage = (id: string, messageId: string) =>
+  `${webhookPage(id)}/${encodeURIComponent(messageId)}`;
+
+export const webhookCall = (id: string) => signed("GET /webhook", { query: { webhook_id: id } });
+
+export const updateWebhook = (id: string, changes: WebhookChanges) =>
+  signed("PUT /webhook", { body: { webhook_id: id, ...changes } });
+
+export const replayDeliveries = (body: BodyOf<"POST /webhook/deliveries/replay">) => ({
+  ...signed("POST /webhook/deliveries/replay", { body }),
+  access: "operate" as const,
+});
+
+/** How an attempt ended, in a word: a status, or the class of the error. */
+export const resultOf = ({ status, error }: Attempt): string =>
+  status === null ? (error ?? msg.noResponse).replaceAll("_", " ") : String(status);
+
+/** Whether something waits for a call of the webhook. */
+export const isWaiting = ({ active, queued_deliveries }: Webhook): boolean => active && queued_deliveries > 0;
 
 /** The webhooks of the owner. */
 export function Page() {
   return (
     <ManagePage
-      title="Webhooks"
+      title={msg.webhooks}
       actions={
-        <a class="btn go" href="/console/manage/webhooks/new">
-          New webhook
+        <a class="btn go" href={`${WEBHOOKS_PATH}/new`}>
+          {msg.newWebhook}
         </a>
       }
     >
@@ -30,24 +68,20 @@ export function Page() {
 }
 
 function WebhookList() {
-  const list = useWhileDue<List>(listCall, ({ webhooks }) => webhooks.some(isWaiting), 15_000);
+  const list = useWhileDue(signed("GET /webhook/list"), ({ webhooks }) => webhooks.some(isWaiting), {
+    idleMs: 15_000,
+  });
   return (
     <OwnerRegion
-      title="Your webhooks"
-      call={listCall}
+      title={msg.yourWebhooks}
       query={list}
-      prompted={list}
       isEmpty={({ webhooks }) => webhooks.length === 0}
       empty={
         <p>
-          None yet. A webhook sends you events as they happen:{" "}
-          <a href="/console/manage/webhooks/new">build a filter</a> and see at once what it would have caught
-          {pageConfig.stream && (
-            <>
-              , or start from what you see in <a href="/console/stream">the stream</a>
-            </>
+          {msg.noWebhooksYetAWebhookSends(
+            <a href={`${WEBHOOKS_PATH}/new`}>{msg.buildAFilter}</a>,
+            pageConfig.stream && msg.orStartFromWhatYouSee(<a href="/console/stream">{msg.theStream}</a>),
           )}
-          .
         </p>
       }
     >
@@ -73,11 +107,11 @@ function Row({ webhook }: { webhook: Webhook }) {
           </a>
         </p>
         <p class="s dim">
-          {Object.keys(subscription).join(", ")} to <bdi class="user">{hostOf(target_url)}</bdi>
+          {msg.to(Object.keys(subscription).join(", "), <bdi class="user">{hostOf(target_url)}</bdi>)}
         </p>
       </div>
       {webhook.queued_deliveries > 0 && (
-        <Pill kind="acc">{plural(webhook.queued_deliveries, "waits", "wait")}</Pill>
+        <Pill kind="acc">{msg.countQueued(formatCount(webhook.queued_deliveries))}</Pill>
       )}
       <HealthPill webhook={webhook} />
       {(last_success_at ?? last_failure_at) !== null && (
@@ -93,10 +127,10 @@ const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
 export function HealthPill({ webhook }: { webhook: Webhook }) {
   const isPaused = useIsPaused("deliveries");
   const { active, deactivated_at, consecutive_failures, last_failure_at, last_success_at } = webhook;
-  if (deactivated_at !== null && !active) return <Pill kind="bad">Deactivated</Pill>;
-  if (!active) return <Pill>Off</Pill>;
-  if (isPaused) return <Pill kind="warn">Paused by the operator</Pill>;
+  if (deactivated_at !== null && !active) return <Pill kind="bad">{msg.deactivated}</Pill>;
+  if (!active) return <Pill>{msg.disabled}</Pill>;
+  if (isPaused) return <Pill kind="warn">{msg.pausedByTheOperator}</Pill>;
   const isFailing = consecutive_failures > 0 || (last_failure_at ?? 0) > (last_success_at ?? 0);
-  if (isFailing) return <Pill kind="warn">Failing</Pill>;
+  if (isFailing) return <Pill kind="warn">{msg.failing}</Pill>;
   return <Pill kind="ok">{last_success_at === null ? "Waiting" : "Delivering"}</Pill>;
 }

@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../database.ts";
-import { bulkStatement } from "../bulk-statement.ts";
+import { bulkStatement } from "../bulk-state.ts";
 import type { BulkStage } from "./stage.ts";
 
 /** The tables that are filled without their secondary indexes, which are then built by sorting. */

@@ -1,5 +1,5 @@
 import { markFullTextBuilt } from "../../full-text.ts";
-import { bulkStatement } from "../bulk-statement.ts";
+import { bulkStatement } from "../bulk-state.ts";
 import { dropTable } from "../spool-tables.ts";
 import { CAST_ID } from "./cast-ids.ts";
 import type { BulkStage } from "./stage.ts";

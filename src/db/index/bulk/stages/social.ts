@@ -1,7 +1,7 @@
 import { channelIdOf } from "../../../../protocol/channel-url.ts";
 import { UserDataType } from "../../../../protocol/wire/generated/message.ts";
 import { wordsOf } from "../../project/user-data.ts";
-import { bulkStatement } from "../bulk-statement.ts";
+import { bulkStatement } from "../bulk-state.ts";
 import { dropTable } from "../spool-tables.ts";
 import { CAST_ID } from "./cast-ids.ts";
 import { indexesOf } from "./indexes.ts";

@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../database.ts";
-import { bulkStatement } from "../bulk-statement.ts";
+import { bulkStatement } from "../bulk-state.ts";
 import { CAST_ID } from "./cast-ids.ts";
 import { type BulkStage, oneStep } from "./stage.ts";
 

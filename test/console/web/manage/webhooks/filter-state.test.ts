@@ -57,7 +57,7 @@ test("kinds with the same filter share a form", () => {
   ]);
 });
 
-test("a form with a text that is no value yet states no subscription, and names its field", () => {
+test("a form with a text that is not a value yet states no subscription, and names its field", () => {
   const typed = { author_fids: "mira", parent_urls: "cof" };
   const written = toSubscription([
     { kinds: ["cast.created"], match: undefined, values: { author_fids: ["3"] }, typed },
@@ -82,7 +82,7 @@ test("what the API would refuse is named at its field", () => {
     ],
   });
   expect(toSubscription([{ ...group, kinds: [], values: { author_fids: ["x"] } }])).toMatchObject({
-    problems: [{ field: undefined }, { field: "author_fids", message: "x is no fid and no @name" }],
+    problems: [{ field: undefined }, { field: "author_fids", message: "x is not an fid or @name" }],
   });
   const twice = { ...group, values: {} };
   expect(toSubscription([twice, twice])).toMatchObject({ problems: [{ group: 1, field: undefined }] });
@@ -111,7 +111,7 @@ test("the words of the API find their field", () => {
     expect(problemNamed(state, other)).toBeUndefined();
 });
 
-test("anything that is no subscription is refused with a sentence, and nothing throws", () => {
+test("anything that is not a subscription is refused with a sentence, and nothing throws", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const read = fromSubscription(value);
@@ -138,7 +138,7 @@ test("anything that is no subscription is refused with a sentence, and nothing t
   ])
     expect(fromSubscription({ "cast.created": filter })).toHaveProperty("problem");
   const both = { "cast.created": {}, cast_created: { text: "a" } };
-  expect(fromSubscription(both)).toEqual({ problem: "cast.created is there twice." });
+  expect(fromSubscription(both)).toEqual({ problem: "cast.created appears twice." });
 });
 
 test("the filters of a stream become a form with the kinds that have them", () => {

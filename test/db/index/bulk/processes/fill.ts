@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { canBulkBuild, isBulkBuilding } from "../../../../../src/db/index/bulk/bulk-phase.ts";
+import { canBulkBuild, isBulkBuilding } from "../../../../../src/db/index/bulk/bulk-state.ts";
 import { openIndexWriter } from "../../../../../src/db/index/database.ts";
 import { claimNetwork } from "../../../../../src/db/index/identity.ts";
 import { bulkFill } from "../../../../support/bulk-fill.ts";

@@ -1,10 +1,11 @@
 import { pino } from "pino";
 import { readPostgresUrl } from "../../../../../src/config/postgres-url.ts";
 import { openPgPools } from "../../../../../src/db/postgres/pools.ts";
+import { postgresStateDb } from "../../../../../src/db/postgres/state-db.ts";
 import { createSteadyClock } from "../../../../../src/db/state/state-clock.ts";
-import { createPostgresStores, createPostgresSweeps } from "../../../../../src/node/state/postgres-stores.ts";
-import type { CampaignWork } from "../../../../../src/push/store/campaign-store.ts";
-import { openPostgresTokenImport } from "../../../../../src/push/store/postgres/token-import.ts";
+import { createPostgresStores, createPostgresSweeps } from "../../../../../src/node/state/open-postgres.ts";
+import type { CampaignWork } from "../../../../../src/push/store/campaigns/campaign-store.ts";
+import { openTokenImport } from "../../../../../src/push/store/tokens/token-import.ts";
 import { systemClock } from "../../../../../src/runtime/clock.ts";
 import { serveRounds } from "../../../../support/postgres/racers.ts";
 
@@ -30,6 +31,7 @@ const pools = openPgPools({
 });
 const node = { nodeId: `node-${slot}`, bootId, slot: Number(slot) };
 const clock = createSteadyClock({ clock: systemClock });
+const stateDb = postgresStateDb({ synced: pools.main, unsynced: pools.main }, { clock, node });
 const stores = createPostgresStores(pools, { node, clock, limits: { maxQueued: 1 } });
 const countSweep = createPostgresSweeps(pools, { node, clock }).find(
   ({ name }) => name === "audience_clients",
@@ -107,7 +109,7 @@ async function run(round: Round): Promise<unknown> {
     }
     case "import": {
       const { appId, at } = round;
-      using into = openPostgresTokenImport(pools, node, { dryRun: false });
+      using into = openTokenImport(stateDb, { dryRun: false });
       const list = Array.from({ length: round.fids }, (_, n) => ({
         appId,
         fid: 1 + n,

@@ -1,6 +1,6 @@
 import { openState, statePath } from "../../../../../src/db/state/database.ts";
-import { startSingleNode } from "../../../../../src/db/state/state-node.ts";
-import type { CampaignWork } from "../../../../../src/push/store/campaign-store.ts";
+import { startSingleNode } from "../../../../../src/db/state/state-db.ts";
+import type { CampaignWork } from "../../../../../src/push/store/campaigns/campaign-store.ts";
 import { localStores } from "../../../../support/state-stores.ts";
 
 // Claims every token for its own campaign, in batches, as fast as possible; prints the claimed fids.

@@ -1,0 +1,47 @@
+import { BUDGETS, SHARES, type ShareName, TURNS, WAITING_REQUESTS } from "../src/admission/budgets.ts";
+
+const MIB = 1024 * 1024;
+const number = (value: number) => value.toLocaleString("en");
+const size = (unit: string, value: number) =>
+  unit.startsWith("bytes") ? `${value / MIB} MiB` : number(value);
+
+const SPENT: Readonly<Record<ShareName, string>> = {
+  unknownKeys: "requests with an unknown API key",
+  signedReads: "signed requests that change nothing",
+  signedChanges: "signed requests that change something",
+  newSessions: "new sessions",
+  discards: "KiB of refused bodies that are read",
+  refusals: "refusals that are sent at once",
+};
+
+/** Returns the table of what one client, and all clients, may use, as docs/operate/capacity.md has it. */
+export function clientSharesTable(): string {
+  const rows = [
+    ["resource", "one client", "all clients"],
+    ...Object.entries(BUDGETS).map(([name, { unit, total, perClient }]) => [
+      `${unit} (\`${name}\`)`,
+      size(unit, perClient),
+      size(unit, total),
+    ]),
+    [
+      "requests that wait for their turn, per thread",
+      number(WAITING_REQUESTS.perClient),
+      number(WAITING_REQUESTS.total),
+    ],
+    ...Object.entries(TURNS).map(([name, { unit, running, waiting, perClient }]) => [
+      `${unit} at a time (\`${name}\`), per thread`,
+      `${number(perClient.running)}, ${number(perClient.waiting)} wait`,
+      `${number(running)}, ${number(waiting)} wait`,
+    ]),
+    ...Object.entries(SHARES).map(([name, { perMinute, burst }]) => [
+      SPENT[name as ShareName],
+      `${number(burst)} at once, then ${number(perMinute)} a minute`,
+      "no bound",
+    ]),
+  ];
+  const widths = [0, 1, 2].map((at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(" | ")} |`;
+  const [head = [], ...body] = rows;
+  return [line(head), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n");
+}

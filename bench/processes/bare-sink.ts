@@ -1,0 +1,43 @@
+/**
+ * The baseline of `bench neighbour`: a server that does nothing for an attack but to receive and refuse it, by the same transports as the node.
+ * It prints the JSON of its addresses.
+ */
+import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
+
+const MAX_READ_BYTES = 64 * 1024;
+const path = "/HubService/GetCastsByFid";
+const bytes = (value: Buffer) => value;
+const refused = JSON.stringify({ message: "refused" });
+
+const http = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch({ headers }) {
+    const closes = Number(headers.get("content-length") ?? 0) > MAX_READ_BYTES;
+    return new Response(refused, { status: 429, headers: closes ? { connection: "close" } : {} });
+  },
+});
+const grpc = new Server();
+grpc.addService(
+  {
+    getCastsByFid: {
+      path,
+      requestStream: false,
+      responseStream: false,
+      requestSerialize: bytes,
+      requestDeserialize: bytes,
+      responseSerialize: bytes,
+      responseDeserialize: bytes,
+    },
+  },
+  {
+    getCastsByFid: (_call: ServerUnaryCall<Buffer, Buffer>, respond: sendUnaryData<Buffer>) =>
+      respond(null, Buffer.alloc(0)),
+  },
+);
+grpc.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (fault, port) => {
+  if (fault) throw fault;
+  process.stdout.write(
+    `${JSON.stringify({ url: http.url.origin, hubAddress: `127.0.0.1:${port}`, pid: process.pid })}\n`,
+  );
+});

@@ -1,1 +1,0 @@
-ALTER TABLE `managed_signers` ADD `request_used_at` integer;

@@ -1,1 +1,0 @@
-ALTER TABLE `queued_writes` ADD `audit` text;

@@ -1,0 +1,120 @@
+import type { TSchema } from "@sinclair/typebox";
+import type { ApiKeyService } from "../api-keys/api-key-service.ts";
+import type { AppService } from "../apps/app-service.ts";
+import type { App, AppOfSendKey } from "../apps/app-store.ts";
+import type { AuditStore } from "../audit/audit-store.ts";
+import type { StaleReason } from "../auth/custody.ts";
+import type { VerifyEnvelope } from "../auth/jfs.ts";
+import type { Signing } from "../auth/signed-routes.ts";
+import type { AuthDeps } from "../auth/verify.ts";
+import type { QueryParams } from "../http/params.ts";
+import type { AudienceService } from "../push/audience-service.ts";
+import type { CampaignService } from "../push/campaign-service.ts";
+import type { SendService } from "../push/send-service.ts";
+import type { SenderView } from "../push/sender-view.ts";
+import type { TokenEvents, TokenService } from "../push/tokens/token-events.ts";
+import type { CountTokenEvent } from "../push/tokens/token-metrics.ts";
+import type { Presenters } from "../read/present/presenters.ts";
+import type { Reads } from "../read/run-query.ts";
+import type { SessionService } from "../sessions/session-service.ts";
+import type { SignerService } from "../signers/signer-service.ts";
+import type { Streams } from "../stream/streams.ts";
+import type { SenderSettings } from "../webhooks/deliver/call-receiver.ts";
+import type { DeliveryService } from "../webhooks/delivery-service.ts";
+import type { WebhookService } from "../webhooks/webhook-service.ts";
+import type { Writes } from "../writes/rpc.ts";
+import type { SeenStore } from "../writes/store/seen-store.ts";
+import type { WriteStore } from "../writes/store/write-store.ts";
+
+/** Names of the responses that both dialects have. */
+export type ResponseName = keyof Presenters;
+
+/** Response shapes and parameter names of the API under one prefix. */
+export interface Dialect {
+  readonly present: Presenters;
+  readonly schemas: Readonly<Record<ResponseName, TSchema>>;
+  /** Maps the parameters of an operation to those of this dialect. */
+  readonly adapt: (query: QueryParams) => QueryParams;
+}
+
+/** The parameter that a dialect may add to those of an operation. */
+export interface Viewer {
+  /** The fid whose relations to the shown objects are included. */
+  readonly viewer_fid: number | undefined;
+}
+
+/** Compile-time check: the names of the responses whose presenter and schema differ; `never` if all agree. */
+export type Undocumented<
+  P extends Record<keyof Documented, (...args: never[]) => object | undefined>,
+  Documented extends object,
+> = {
+  [Name in keyof Documented]: [NonNullable<ReturnType<P[Name]>>] extends [Documented[Name]] ? never : Name;
+}[keyof Documented];
+
+/** What the operations of both dialects use. */
+export interface ApiDeps extends ManagementDeps {
+  readonly dialect: Dialect;
+  readonly reads: Reads;
+  readonly push: PushDeps;
+  readonly signers: SignerService;
+  readonly audit: AuditStore;
+  /** Undefined while `stream.enabled` is false. */
+  readonly streams: Streams | undefined;
+  /** What writes by managed signers need beside those. */
+  readonly publish: {
+    readonly storedWrites: Pick<WriteStore, "findCall">;
+    readonly seen: SeenStore;
+    /** `writes.mute_links`. */
+    readonly muteLinks: boolean;
+  };
+  /** Undefined while writes are off. */
+  readonly writes: Writes | undefined;
+}
+
+/** The services of the records that owners sign for. */
+export interface ManagementDeps {
+  readonly auth: AuthDeps;
+  readonly signing: Signing;
+  readonly apps: AppService;
+  readonly apiKeys: ApiKeyService;
+  readonly sessions: SessionService;
+  readonly webhooks: WebhookService;
+  readonly deliveries: DeliveryService;
+  readonly delivery: DeliverySettings;
+  /** How deliveries introduce themselves. */
+  readonly sender: SenderSettings;
+}
+
+/** Settings of the deliveries of every webhook; shown in its record. */
+export interface DeliverySettings {
+  readonly timeoutSecs: number;
+  readonly rateLimit: number;
+  readonly rateLimitSecs: number;
+}
+
+/** Dependencies of the routes of mini-app push. */
+interface PushDeps extends PushApps {
+  readonly tokens: TokenService;
+  readonly tokenWebhook: TokenWebhookDeps;
+  readonly sends: SendService;
+  readonly campaigns: CampaignService;
+  readonly audience: AudienceService;
+  readonly senderView: SenderView;
+}
+
+/** Dependencies of the token webhook. */
+interface TokenWebhookDeps {
+  readonly verify: VerifyEnvelope;
+  readonly staleReason: StaleReason;
+  /** Whether the operator has paused token events. */
+  readonly isPaused: () => boolean;
+  readonly events: TokenEvents;
+  readonly count: CountTokenEvent;
+}
+
+/** Finds the app that a request to send for may act for. */
+export interface PushApps {
+  readonly appOfKey: AppOfSendKey;
+  /** All apps of an owner. */
+  readonly appsOf: (ownerFid: number) => Promise<readonly App[]>;
+}

@@ -1,0 +1,211 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Cast as PresentedCompatCast } from "../../read/present/compat/cast.ts";
+import type { Channel as PresentedCompatChannel } from "../../read/present/compat/channel.ts";
+import type {
+  User as PresentedCompatUser,
+  UserDehydrated as PresentedUserDehydrated,
+} from "../../read/present/compat/user.ts";
+import {
+  type Assignable,
+  CastId,
+  CastText,
+  Count,
+  closed,
+  EthAddress,
+  Fid,
+  Hash,
+  MentionRanges,
+  nullable,
+  parentFields,
+  UrlEmbed,
+  verifiedFields,
+} from "./fields.ts";
+
+/** Objects of the compat dialect's responses, for the OpenAPI document. */
+
+export const IsoTime = (description: string) =>
+  Type.String({ format: "date-time", description: `${description}, ISO 8601 with milliseconds` });
+
+export const NoItems = Type.Array(Type.Never(), { description: "Always empty" });
+
+export const UserDehydrated = Type.Object(
+  {
+    object: Type.Literal("user_dehydrated"),
+    fid: Fid,
+    username: Type.String(),
+    display_name: nullable(Type.String()),
+    pfp_url: nullable(Type.String()),
+    custody_address: EthAddress,
+  },
+  { ...closed, $id: "FarcasterUserDehydrated" },
+);
+
+const UserContext = Type.Object(
+  {
+    following: Type.Boolean({ description: "The viewer follows the user" }),
+    followed_by: Type.Boolean({ description: "The user follows the viewer" }),
+    blocking: Type.Boolean({ description: "The viewer blocks the user" }),
+    blocked_by: Type.Boolean({ description: "The user blocks the viewer" }),
+  },
+  { ...closed, description: "Present if the request has `viewer_fid`" },
+);
+
+export const userFields = {
+  fid: Fid,
+  username: Type.String({ description: "`!<fid>` while the user has no live name" }),
+  display_name: nullable(Type.String()),
+  custody_address: EthAddress,
+  pfp_url: nullable(Type.String()),
+  registered_at: IsoTime("First registration"),
+  profile: Type.Object(
+    {
+      bio: Type.Object({ text: Type.String() }, closed),
+      location: Type.Optional(Type.Object({ latitude: Type.Number(), longitude: Type.Number() }, closed)),
+      banner: Type.Optional(Type.Object({ url: Type.String() }, closed)),
+      url: Type.Optional(Type.String()),
+    },
+    closed,
+  ),
+  follower_count: Count,
+  following_count: Count,
+  verifications: Type.Array(EthAddress),
+  auth_addresses: Type.Array(
+    Type.Object(
+      {
+        address: EthAddress,
+        app: Type.Union([
+          UserDehydrated,
+          Type.Object({ object: Type.Literal("user_dehydrated"), fid: Type.Integer({ minimum: 0 }) }, closed),
+        ]),
+      },
+      closed,
+    ),
+    { description: "Addresses that may sign in as the user, each with the app that requested it" },
+  ),
+  ...verifiedFields,
+  pro: Type.Optional(
+    Type.Object(
+      {
+        status: Type.Union([Type.Literal("subscribed"), Type.Literal("unsubscribed")]),
+        subscribed_at: IsoTime("Start of the subscription"),
+        expires_at: IsoTime("End of the subscription"),
+      },
+      closed,
+    ),
+  ),
+  power_badge: Type.Boolean({ description: "Always false" }),
+  viewer_context: Type.Optional(UserContext),
+};
+
+export const CompatUser = Type.Object(
+  { object: Type.Literal("user"), ...userFields },
+  { ...closed, $id: "FarcasterUser" },
+);
+
+const ChannelContext = Type.Object(
+  { following: Type.Boolean(), role: Type.Optional(Type.Literal("member")) },
+  {
+    ...closed,
+    description:
+      "Present if the request has `viewer_fid`; a user with casts in a channel counts as a follower",
+  },
+);
+
+const CompatChannelDehydrated = Type.Object(
+  {
+    object: Type.Literal("channel_dehydrated"),
+    id: Type.String(),
+    name: Type.String(),
+    image_url: Type.Optional(Type.String()),
+    parent_url: Type.String(),
+    viewer_context: Type.Optional(ChannelContext),
+  },
+  { ...closed, $id: "FarcasterChannelDehydrated" },
+);
+
+const channelFields = {
+  id: Type.String({ description: "The name in a client's channel URL, otherwise the parent URL itself" }),
+  url: Type.String(),
+  parent_url: Type.String(),
+  name: Type.String(),
+  image_url: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String()),
+  lead: Type.Optional(CompatUser),
+  hosts: Type.Array(CompatUser, { description: "The lead, if there is one" }),
+  moderator_fids: Type.Array(Fid),
+  follower_count: Count,
+  member_count: Count,
+  created_at: IsoTime("As imported, otherwise the first live cast"),
+  pinned_cast_hash: Type.Optional(Hash),
+  viewer_context: Type.Optional(ChannelContext),
+};
+
+export const CompatChannel = Type.Object(
+  { object: Type.Literal("channel"), ...channelFields },
+  { ...closed, $id: "FarcasterChannel" },
+);
+
+export const CastDehydrated = Type.Object(
+  { object: Type.Literal("cast_dehydrated"), hash: Hash, author: UserDehydrated, app: Type.Null() },
+  { ...closed, $id: "FarcasterCastDehydrated" },
+);
+
+const bodyFields = {
+  hash: Hash,
+  ...parentFields,
+  text: CastText,
+  timestamp: IsoTime("When the cast was published"),
+  channel: nullable(CompatChannelDehydrated),
+  app: Type.Null(),
+};
+
+const orUrl = "A quoted cast that this node does not have is replaced by its URL in a client";
+
+const CompatEmbeddedCast = Type.Object(
+  {
+    ...bodyFields,
+    author: UserDehydrated,
+    embeds: Type.Array(
+      Type.Union([UrlEmbed, Type.Object({ cast_id: CastId, cast: CastDehydrated }, closed)]),
+      { description: orUrl },
+    ),
+  },
+  { ...closed, $id: "FarcasterEmbeddedCast" },
+);
+
+export const compatCastFields = {
+  object: Type.Literal("cast"),
+  ...bodyFields,
+  thread_hash: Hash,
+  author: CompatUser,
+  embeds: Type.Array(
+    Type.Union([UrlEmbed, Type.Object({ cast_id: CastId, cast: CompatEmbeddedCast }, closed)]),
+    {
+      description: orUrl,
+    },
+  ),
+  type: Type.Optional(Type.Literal("cast-reply")),
+  reactions: Type.Object(
+    { likes_count: Count, recasts_count: Count, likes: NoItems, recasts: NoItems },
+    closed,
+  ),
+  replies: Type.Object({ count: Count }, closed),
+  mentioned_profiles: Type.Array(CompatUser),
+  mentioned_profiles_ranges: MentionRanges,
+  mentioned_channels: NoItems,
+  mentioned_channels_ranges: NoItems,
+  viewer_context: Type.Optional(
+    Type.Object(
+      { liked: Type.Boolean(), recasted: Type.Boolean() },
+      { ...closed, description: "Present if the request has `viewer_fid`" },
+    ),
+  ),
+};
+
+export const CompatCast = Type.Object(compatCastFields, { ...closed, $id: "FarcasterCast" });
+
+/** Compile-time check that each presenter and its documented object have the same type. */
+export type ObjectTypeCheck = Assignable<PresentedCompatUser, Static<typeof CompatUser>> &
+  Assignable<PresentedUserDehydrated, Static<typeof UserDehydrated>> &
+  Assignable<PresentedCompatChannel, Static<typeof CompatChannel>> &
+  Assignable<PresentedCompatCast, Static<typeof CompatCast>>;

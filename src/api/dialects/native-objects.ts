@@ -1,0 +1,150 @@
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import type { Cast as PresentedCast } from "../../read/present/native/cast.ts";
+import type { Channel as PresentedChannel } from "../../read/present/native/channel.ts";
+import type { User as PresentedUser } from "../../read/present/native/user.ts";
+import {
+  type Assignable,
+  CastId,
+  CastText,
+  Count,
+  closed,
+  EthAddress,
+  Fid,
+  Hash,
+  MentionRanges,
+  nullable,
+  parentFields,
+  UnixSecs,
+  UrlEmbed,
+  verifiedFields,
+} from "./fields.ts";
+
+/** Objects of the native dialect's responses, for the OpenAPI document. */
+
+export const User = Type.Object(
+  {
+    object: Type.Literal("user"),
+    fid: Fid,
+    username: Type.String({ description: "`!<fid>` while the user has no live name" }),
+    display_name: nullable(Type.String()),
+    custody_address: nullable(EthAddress),
+    pfp_url: nullable(Type.String()),
+    registered_at: nullable(UnixSecs("First registration")),
+    profile: Type.Object(
+      {
+        bio: Type.Object({ text: Type.String() }, closed),
+        location: nullable(Type.Object({ latitude: Type.Number(), longitude: Type.Number() }, closed)),
+        banner: nullable(Type.Object({ url: Type.String() }, closed)),
+        url: nullable(Type.String()),
+      },
+      closed,
+    ),
+    follower_count: Count,
+    following_count: Count,
+    verifications: Type.Array(EthAddress),
+    auth_addresses: Type.Array(
+      Type.Object({ address: EthAddress, app: Type.Object({ fid: nullable(Fid) }, closed) }, closed),
+      { description: "Addresses that may sign in as the user, each with the app that requested it" },
+    ),
+    ...verifiedFields,
+    pro: nullable(
+      Type.Object(
+        {
+          status: Type.Union([Type.Literal("subscribed"), Type.Literal("unsubscribed")]),
+          subscribed_at: UnixSecs("Start of the subscription"),
+          expires_at: UnixSecs("End of the subscription"),
+        },
+        closed,
+      ),
+    ),
+    power_badge: Type.Boolean({ description: "Always false" }),
+  },
+  { ...closed, $id: "User" },
+);
+
+const ChannelDehydrated = Type.Object(
+  {
+    object: Type.Literal("channel_dehydrated"),
+    id: Type.String(),
+    name: Type.String(),
+    image_url: nullable(Type.String()),
+    parent_url: Type.String({
+      description: "The channel's canonical URL, whichever client's host the cast used",
+    }),
+  },
+  { ...closed, $id: "ChannelDehydrated" },
+);
+
+const castFields = <Embed extends TSchema>(embed: Embed) => ({
+  object: Type.Literal("cast"),
+  hash: Hash,
+  thread_hash: Hash,
+  ...parentFields,
+  author: User,
+  text: CastText,
+  timestamp: UnixSecs("When the cast was published"),
+  embeds: Type.Array(embed),
+  type: Type.Union([Type.Literal("cast"), Type.Literal("cast-reply")]),
+  reactions: Type.Object(
+    {
+      likes_count: Count,
+      recasts_count: Count,
+      likes: Type.Array(Type.Never(), { description: "Always empty" }),
+      recasts: Type.Array(Type.Never(), { description: "Always empty" }),
+    },
+    closed,
+  ),
+  replies: Type.Object({ count: Count }, closed),
+  mentioned_profiles: Type.Array(User),
+  mentioned_profiles_ranges: MentionRanges,
+  channel: nullable(ChannelDehydrated),
+  app: Type.Null(),
+});
+
+const EmbeddedCast = Type.Object(
+  castFields(Type.Union([UrlEmbed, Type.Object({ cast_id: CastId, cast: Type.Null() }, closed)])),
+  {
+    ...closed,
+    $id: "EmbeddedCast",
+    description: "A quoted cast; casts that it quotes itself are not embedded",
+  },
+);
+
+export const Cast = Type.Object(
+  castFields(Type.Union([UrlEmbed, Type.Object({ cast_id: CastId, cast: nullable(EmbeddedCast) }, closed)])),
+  { ...closed, $id: "Cast" },
+);
+
+export const Channel = Type.Object(
+  {
+    object: Type.Literal("channel"),
+    id: Type.String({ description: "The name in a client's channel URL, otherwise the parent URL itself" }),
+    url: Type.String(),
+    parent_url: Type.String({ description: "The parent URL of casts in the channel" }),
+    name: Type.String({ description: "The id if no data was imported for the channel" }),
+    image_url: nullable(Type.String()),
+    description: nullable(Type.String()),
+    lead: nullable(User),
+    moderator_fids: Type.Array(Fid),
+    follower_count: Count,
+    member_count: Count,
+    created_at: nullable(UnixSecs("As imported, else the first live cast")),
+    pinned_cast_hash: nullable(Hash),
+  },
+  { ...closed, $id: "Channel" },
+);
+
+export const Member = Type.Object(
+  {
+    object: Type.Literal("member"),
+    role: Type.Literal("member"),
+    user: User,
+    channel: Channel,
+  },
+  { ...closed, $id: "ChannelMember" },
+);
+
+/** Compile-time check that a presenter and its documented object have the same type. */
+export type ObjectTypeCheck = Assignable<PresentedUser, Static<typeof User>> &
+  Assignable<PresentedCast, Static<typeof Cast>> &
+  Assignable<PresentedChannel, Static<typeof Channel>>;

@@ -1,0 +1,119 @@
+import type { TSchema } from "@sinclair/typebox";
+import type { SignatureRule } from "../auth/signed-routes.ts";
+import type { QueryParams } from "../http/params.ts";
+import type { OperationCommand } from "./command.ts";
+import type { ApiDeps } from "./deps.ts";
+import type { Operation } from "./op.ts";
+import { apiKeyOperations } from "./operations/account/api-keys.ts";
+import { auditOperations } from "./operations/account/audit.ts";
+import { sessionOperations } from "./operations/account/sessions.ts";
+import { appOperations } from "./operations/apps/apps.ts";
+import { audienceOperations } from "./operations/apps/audience.ts";
+import { campaignOperations } from "./operations/apps/campaigns.ts";
+import { pushByKeyOperations } from "./operations/apps/push-by-key.ts";
+import { sendOperations } from "./operations/apps/send.ts";
+import { tokenWebhookOperations } from "./operations/apps/token-webhook.ts";
+import { tokenOperations } from "./operations/apps/tokens.ts";
+import { batchOperations } from "./operations/batch.ts";
+import { castOperations } from "./operations/casts/casts.ts";
+import { conversationOperations } from "./operations/casts/conversations.ts";
+import { reactionOperations } from "./operations/casts/reactions.ts";
+import { channelOperations } from "./operations/channels/channels.ts";
+import { memberOperations } from "./operations/channels/members.ts";
+import { channelFeedOperations, feedOperations } from "./operations/feeds/feed.ts";
+import { followingFeedOperations } from "./operations/feeds/following.ts";
+import { trendingFeedOperations } from "./operations/feeds/trending.ts";
+import { userFeedOperations } from "./operations/feeds/user-casts.ts";
+import { notificationOperations } from "./operations/notifications/notifications.ts";
+import { seenOperations } from "./operations/notifications/seen.ts";
+import { searchOperations } from "./operations/search.ts";
+import { signerLookupOperations } from "./operations/signers/lookups.ts";
+import { managedSignerOperations } from "./operations/signers/managed-signers.ts";
+import { signerByKeyOperations } from "./operations/signers/signers-by-key.ts";
+import { streamOperations } from "./operations/stream/stream.ts";
+import { emptyListOperations, unservedOperations } from "./operations/unserved.ts";
+import { blockOperations } from "./operations/users/blocks.ts";
+import { followOperations } from "./operations/users/follows.ts";
+import { lookupOperations } from "./operations/users/lookups.ts";
+import { registryOperations } from "./operations/users/registry.ts";
+import { relationOperations } from "./operations/users/relations.ts";
+import { storageOperations } from "./operations/users/storage.ts";
+import { usernameOperations } from "./operations/users/usernames.ts";
+import { userOperations } from "./operations/users/users.ts";
+import { deliveryOperations } from "./operations/webhooks/deliveries.ts";
+import { webhookOperations } from "./operations/webhooks/webhooks.ts";
+import { castWriteOperations } from "./operations/writes/casts.ts";
+import { linkWriteOperations } from "./operations/writes/links.ts";
+import { messageOperations } from "./operations/writes/messages.ts";
+import { profileWriteOperations } from "./operations/writes/profile.ts";
+import { reactionWriteOperations } from "./operations/writes/reactions.ts";
+
+/** The operations that owners sign. */
+const SIGNED = [
+  ...appOperations,
+  ...tokenOperations,
+  ...campaignOperations,
+  ...audienceOperations,
+  ...apiKeyOperations,
+  ...webhookOperations,
+  ...deliveryOperations,
+  ...managedSignerOperations,
+  ...sessionOperations,
+  ...auditOperations,
+] as const;
+
+/** Every operation of both dialects. The OpenAPI document has them in this order. */
+export const OPERATIONS: readonly Operation<ApiDeps>[] = [
+  ...userOperations,
+  ...lookupOperations,
+  ...relationOperations,
+  ...searchOperations,
+  ...followOperations,
+  ...blockOperations,
+  ...castOperations,
+  ...conversationOperations,
+  ...reactionOperations,
+  ...feedOperations,
+  ...followingFeedOperations,
+  ...trendingFeedOperations,
+  ...channelFeedOperations,
+  ...userFeedOperations,
+  ...channelOperations,
+  ...memberOperations,
+  ...notificationOperations,
+  ...usernameOperations,
+  ...registryOperations,
+  ...storageOperations,
+  ...batchOperations,
+  ...streamOperations,
+  ...SIGNED,
+  ...sendOperations,
+  ...pushByKeyOperations,
+  ...tokenWebhookOperations,
+  ...castWriteOperations,
+  ...reactionWriteOperations,
+  ...linkWriteOperations,
+  ...profileWriteOperations,
+  ...seenOperations,
+  ...messageOperations,
+  ...signerByKeyOperations,
+  ...signerLookupOperations,
+  ...emptyListOperations,
+  ...unservedOperations,
+];
+
+export type SignedOperationId = (typeof SIGNED)[number]["id"];
+
+/** A signed operation as clients call it. */
+interface SignedCall extends SignatureRule {
+  /** Relative to `/v2/<service>`. */
+  readonly path: string;
+  readonly command?: OperationCommand | undefined;
+  readonly query?: QueryParams | undefined;
+  readonly body?: TSchema | undefined;
+}
+
+/** How each signed operation is called and signed, by its id. */
+export const signedOperations = Object.fromEntries(
+  SIGNED.map(({ id, path, rule, command, query, body }) => [id, { path, ...rule, command, query, body }]),
+) as Readonly<Record<SignedOperationId, SignedCall>>;

@@ -1,0 +1,192 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { ApiError } from "../../../http/errors.ts";
+import { integer, optional, text } from "../../../http/params.ts";
+import { type AppAudience, MAX_SHOWN_CLIENTS } from "../../../push/audience-service.ts";
+import type { Estimate } from "../../../push/estimate.ts";
+import { EstimateRequest, SendCampaignRequest } from "../../../push/send-request.ts";
+import { AUDIENCE_DAYS } from "../../../push/store/tokens/audience-counts.ts";
+import type { CommandFlag } from "../../command.ts";
+import { Count, closed, nullable } from "../../dialects/fields.ts";
+import { presentRecord, unwrapOrThrow } from "../../respond.ts";
+import { READ_SESSION, topic } from "../../topic.ts";
+import { presentQueued, QueuedCampaign } from "./send.ts";
+
+const { signed, signedRead } = topic({ tag: "Mini apps", surface: "native" });
+
+const DEFAULT_DAYS = 30;
+
+const DAY_MS = 86_400_000;
+
+const ClientFid = Type.Integer({
+  format: "int64",
+  minimum: 0,
+  description: "Fid of the client app; 0 if its key names none",
+});
+
+const Host = Type.String({ description: "Host at which the client accepts notifications" });
+
+const Tokens = (description: string) => Type.Integer({ minimum: 0, description });
+
+const AudienceClient = Type.Object(
+  {
+    client_fid: ClientFid,
+    host: nullable(Type.String({ description: "Host of the notification URL; null without a token" })),
+    enabled: Tokens("Tokens that a send can use"),
+    disabled: Tokens("Tokens of users who turned notifications off"),
+    without_token: Tokens("Users who added the app without notifications"),
+  },
+  { ...closed, $id: "AudienceClient" },
+);
+
+const AudienceDay = Type.Object(
+  {
+    day: Type.String({ format: "date", description: "UTC" }),
+    enabled: Tokens("Enabled tokens at the end of the day"),
+    added: Tokens("Tokens that became enabled, also again"),
+    removed: Tokens("Enabled tokens of users who removed the app"),
+    disabled: Tokens("Enabled tokens of users who turned notifications off"),
+    invalidated: Tokens("Enabled tokens that a client called invalid"),
+  },
+  { ...closed, $id: "AudienceDay" },
+);
+
+const AudienceResponse = Type.Object(
+  {
+    total: Tokens("Enabled tokens"),
+    clients: Type.Array(AudienceClient, {
+      maxItems: MAX_SHOWN_CLIENTS,
+      description: `By client app and host, the ${MAX_SHOWN_CLIENTS} with the most tokens`,
+    }),
+    client_count: Tokens("Total number of clients and hosts"),
+    days: Type.Array(AudienceDay, {
+      description: "Ascending, today last; begins with the first day that was counted",
+    }),
+  },
+  closed,
+);
+
+const EstimateResponse = Type.Object(
+  {
+    tokens: Tokens("Tokens that the filters leave"),
+    fids: Tokens("Users who have them"),
+    clients: Type.Array(Type.Object({ client_fid: ClientFid, host: Host, tokens: Count }, closed), {
+      maxItems: MAX_SHOWN_CLIENTS,
+      description: `By client app and host, the ${MAX_SHOWN_CLIENTS} with the most tokens`,
+    }),
+    sent_before: Tokens("Of the tokens, those that have the notification already; they do not get it again"),
+  },
+  closed,
+);
+
+/** The flags of a notification, which an estimate does not need, and of its audience. */
+function sendFlags(needed: Pick<CommandFlag, "isRequired">): Readonly<Record<string, CommandFlag>> {
+  const within = "notification";
+  return {
+    title: { type: "text", within, help: "1 to 32 characters", ...needed },
+    body: { type: "text", within, help: "1 to 128 characters", ...needed },
+    target_url: { type: "url", within, help: "what it opens, on the host of the app", ...needed },
+    uuid: {
+      type: "text",
+      within,
+      valueName: "<uuid>",
+      help: "its id: a user gets one notification of an id",
+    },
+    target_fids: { type: "fids", help: "only these users (default: all)" },
+    exclude_fids: { type: "fids", help: "without these users" },
+    following_fid: { type: "fid", help: "only followers of this fid" },
+  };
+}
+
+export const audienceOperations = [
+  signedRead({
+    id: "getAppAudience",
+    path: "/frame/app/audience",
+    op: "app.read",
+    command: { usage: "app audience <app_id>", help: "show whom a mini app can reach, and how it grew" },
+    summary: "The audience of a mini app",
+    description:
+      "Notification tokens by client, and how their number changed from day to day. On each day `enabled` is that of the day " +
+      "before with `added`, and without `removed`, `disabled` and `invalidated`.",
+    query: {
+      app_id: text({ description: "The app's id" }),
+      days: optional(
+        integer({ min: 1, max: AUDIENCE_DAYS, description: "Days of growth, today included" }),
+        DEFAULT_DAYS,
+      ),
+    },
+    response: AudienceResponse,
+    errors: ["forbidden", "notFound"],
+    run: async ({ push: { audience } }, { fid, query }) =>
+      presentAudience(unwrapOrThrow(await audience.get(fid, { appId: query.app_id, days: query.days }))),
+  }),
+  signed({
+    id: "sendCampaign",
+    method: "POST",
+    path: "/frame/app/campaign",
+    op: "app.send",
+    command: {
+      usage: "app send <app_id>",
+      help: "send a notification to users of a mini app; prints its campaign",
+      flags: sendFlags({ isRequired: true }),
+    },
+    summary: "Send a notification as the owner of a mini app",
+    description:
+      "Needs no send secret. The campaign is stored and continues, even across a restart of the node; `/frame/app/campaign` " +
+      "returns its progress.",
+    body: SendCampaignRequest,
+    response: QueuedCampaign,
+    status: 202,
+    errors: ["forbidden", "notFound", "tooManyRequests"],
+    run: async ({ push: { audience } }, { fid, body }) => {
+      const { campaignId } = unwrapOrThrow(await audience.send(fid, body));
+      return presentQueued(campaignId);
+    },
+  }),
+  signed({
+    id: "estimateSend",
+    method: "POST",
+    path: "/frame/app/campaign/estimate",
+    op: "app.read",
+    session: READ_SESSION,
+    command: {
+      usage: "app estimate <app_id>",
+      help: "count whom a send would reach; sends nothing",
+      flags: sendFlags({}),
+    },
+    summary: "Whom a send would reach",
+    description:
+      "Takes the body of the send, of which only `app_id` is required, and sends nothing. 503 if it takes longer than two " +
+      "seconds to count.",
+    body: EstimateRequest,
+    response: EstimateResponse,
+    errors: ["forbidden", "notFound"],
+    run: async ({ push: { audience } }, { fid, body }) => {
+      const estimate = unwrapOrThrow(await audience.estimate(fid, body));
+      if (estimate === "busy") {
+        throw new ApiError("unavailable", "the audience could not be counted in time");
+      }
+      return presentEstimate(estimate);
+    },
+  }),
+];
+
+function presentAudience(audience: AppAudience): Static<typeof AudienceResponse> {
+  return {
+    total: audience.total,
+    clients: audience.clients.map((client) => presentRecord(AudienceClient, client, {})),
+    client_count: audience.clientCount,
+    days: audience.days.map(({ day, ...counts }) => ({
+      ...counts,
+      day: new Date(day * DAY_MS).toISOString().slice(0, 10),
+    })),
+  };
+}
+
+function presentEstimate(estimate: Estimate): Static<typeof EstimateResponse> {
+  return {
+    tokens: estimate.tokens,
+    fids: estimate.fids,
+    clients: estimate.clients.map(({ clientFid, host, tokens }) => ({ client_fid: clientFid, host, tokens })),
+    sent_before: estimate.sentBefore,
+  };
+}

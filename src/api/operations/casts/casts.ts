@@ -1,0 +1,174 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { ApiError } from "../../../http/errors.ts";
+import { perIds, perRows } from "../../../http/limits/prices.ts";
+import { choice, fid, hash, hashList, optional, text } from "../../../http/params.ts";
+import { CAST_SORTS, presentBulkCasts, sortCasts } from "../../../read/present/compat/cast.ts";
+import { castQuotes, castQuotesCursor } from "../../../read/queries/casts/cast-lists.ts";
+import { runQuery } from "../../../read/run-query.ts";
+import { CompatCastPage, compatPage, viewerFid } from "../../dialects/compat.ts";
+import { CompatCast } from "../../dialects/compat-objects.ts";
+import { type Assignable, closed, Next } from "../../dialects/fields.ts";
+import { page } from "../../dialects/native.ts";
+import { respondWithCastPage, respondWithCasts } from "../../respond.ts";
+import { topic } from "../../topic.ts";
+import { castFinder } from "./conversations.ts";
+
+const { read } = topic({ tag: "Casts" });
+
+const CastMetricsResponse = Type.Object(
+  { metrics: Type.Array(Type.Never(), { description: "Always empty" }), next: Next },
+  closed,
+);
+
+const INTERVALS = ["1d", "7d", "30d", "90d", "180d"] as const;
+
+const Casts = Type.Object({ casts: Type.Array(CompatCast) }, closed);
+
+const BulkCastsResponse = Type.Object({ result: Casts }, closed);
+
+export const castOperations = [
+  read({
+    id: "getCast",
+    path: "/cast",
+    summary: "One cast, by its hash or by its URL in a client",
+    query: {
+      identifier: text({
+        description: "A cast hash, or a URL such as https://farcaster.xyz/<username>/0x…",
+      }),
+      type: optional(choice(["hash", "url"]), "hash"),
+      fid: optional(fid({ description: "The author that the cast must have" })),
+    },
+    response: "cast",
+    errors: ["notFound"],
+    run: ({ reads }, { query }) => {
+      const find = castFinder(query.identifier, query.type);
+      return runQuery(
+        reads,
+        find,
+        (hash) => ({ hashes: hash === undefined ? [] : [hash], viewerFid: query.viewer_fid }),
+        (hash, hydration) => {
+          const author = hash === undefined ? undefined : hydration.casts.get(hash)?.fid;
+          const body = hash === undefined ? undefined : reads.present.cast(hash, hydration);
+          if (!body || (query.fid !== undefined && author !== query.fid))
+            throw new ApiError("notFound", "no such cast");
+          return body;
+        },
+      );
+    },
+  }),
+  read({
+    id: "getCasts",
+    path: "/cast/bulk",
+    price: perIds(5),
+    summary: "Casts by hash, in the requested order; unknown casts are omitted",
+    query: ({ reads }) => ({ hashes: hashList({ maxItems: reads.maxIds }) }),
+    response: "casts",
+    run: ({ reads }, { query }) => respondWithCasts(reads, query, query.hashes),
+  }),
+  read({
+    id: "getCastsByHash",
+    surface: "native",
+    path: "/casts",
+    price: perIds(5),
+    summary: "The same as /cast/bulk under another parameter name",
+    query: ({ reads }) => ({ casts: hashList({ maxItems: reads.maxIds }) }),
+    response: "casts",
+    run: ({ reads }, { query }) => respondWithCasts(reads, query, query.casts),
+  }),
+  read({
+    id: "getCastsByHash",
+    surface: "compat",
+    path: "/casts",
+    price: perIds(5),
+    summary: "Casts by hash, in the requested order or sorted; unknown casts are omitted",
+    description: "`trending` sorts by the sum of the likes, twice the recasts and three times the replies.",
+    query: ({ reads }) => ({
+      casts: hashList({ maxItems: reads.maxIds }),
+      sort_type: optional(choice(CAST_SORTS)),
+      viewer_fid: viewerFid(),
+    }),
+    response: BulkCastsResponse,
+    run: ({ reads }, { query: { casts: hashes, sort_type: sort, viewer_fid: viewerFid } }) =>
+      runQuery(
+        reads,
+        () => hashes,
+        () => ({ hashes, viewerFid }),
+        (_, hydration) =>
+          presentBulkCasts(sort === undefined ? hashes : sortCasts(hashes, sort, hydration), hydration),
+      ),
+  }),
+  read({
+    id: "getCastQuotes",
+    surface: "native",
+    path: "/cast/quotes",
+    price: perRows(5),
+    summary: "Casts that quote a cast, newest first",
+    query: {
+      identifier: hash({ description: "The quoted cast" }),
+      type: optional(choice(["hash"]), "hash"),
+      ...page(),
+    },
+    response: "castPage",
+    run: ({ reads }, { query }) =>
+      respondWithCastPage(reads, query, castQuotesCursor, (db, page) =>
+        castQuotes(db, { hash: query.identifier, ...page }),
+      ),
+  }),
+  read({
+    id: "getCastQuotes",
+    surface: "compat",
+    path: "/cast/quotes",
+    price: perRows(5),
+    summary: "Casts that quote a cast, newest first",
+    query: {
+      identifier: text({ description: "The quoted cast: its hash, or its URL in a client" }),
+      type: optional(choice(["hash", "url"]), "hash"),
+      ...compatPage(),
+    },
+    response: CompatCastPage,
+    run: ({ reads }, { query }) => {
+      const find = castFinder(query.identifier, query.type);
+      return respondWithCastPage(reads, query, castQuotesCursor, (db, page) => {
+        const hash = find(db);
+        if (hash === undefined) return { rows: [], cursor: null };
+        return castQuotes(db, { hash, ...page });
+      });
+    },
+  }),
+  read({
+    id: "getCastMetrics",
+    path: "/cast/metrics",
+    summary: "Number of casts over time",
+    description: "Always empty.",
+    query: {
+      q: text({ description: "Text that the casts contain", examples: ["gm"] }),
+      interval: optional(choice(INTERVALS)),
+      author_fid: optional(fid()),
+      channel_id: optional(text()),
+    },
+    response: CastMetricsResponse,
+    run: () => ({ metrics: [], next: { cursor: null } }),
+  }),
+  read({
+    id: "getCastConversationSummary",
+    path: "/cast/conversation/summary",
+    price: perRows(15),
+    summary: "Summary of a conversation",
+    description: "Always the same text, which says that summaries are not available.",
+    response: "conversationSummary",
+    run: ({ reads }) => reads.present.conversationSummary(),
+  }),
+  read({
+    id: "crawlCastEmbed",
+    path: "/cast/embed/crawl",
+    summary: "Metadata of an embedded URL",
+    description: "Always null: the node fetches no pages.",
+    response: "embedMetadata",
+    run: ({ reads }) => reads.present.embedMetadata(),
+  }),
+];
+
+export type ObjectTypeCheck = Assignable<
+  ReturnType<typeof presentBulkCasts>,
+  Static<typeof BulkCastsResponse>
+>;

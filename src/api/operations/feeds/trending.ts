@@ -1,0 +1,72 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { perRows } from "../../../http/limits/prices.ts";
+import { optional, text } from "../../../http/params.ts";
+import { parentUrlFilter } from "../../../read/queries/channels.ts";
+import { rankedCasts, rankedCastsUnder, rankingCursors } from "../../../read/queries/feeds/ranking.ts";
+import type { Reads } from "../../../read/run-query.ts";
+import { CompatCastPage, compatPage } from "../../dialects/compat.ts";
+import { page } from "../../dialects/native.ts";
+import { type PageQuery, respondWithCastPage } from "../../respond.ts";
+import { topic } from "../../topic.ts";
+
+const { read } = topic({ tag: "Feeds", price: perRows(5) });
+
+const TRENDING =
+  "Ranked by likes, recasts and replies relative to age, over a rolling window. The ranking is refreshed every minute; all pages " +
+  "of a cursor belong to one ranking.";
+
+export const trendingFeedOperations = [
+  read({
+    id: "getFeedTrending",
+    surface: "native",
+    path: "/feed/trending",
+    summary: "Casts with the most engagement now",
+    description: TRENDING,
+    query: page(),
+    response: "castPage",
+    run: ({ reads }, { query }) => respondWithTrending(reads, query),
+  }),
+  read({
+    id: "getFeedTrending",
+    surface: "compat",
+    path: "/feed/trending",
+    summary: "Casts with the most engagement now, of the whole network or of one channel or URL",
+    description: TRENDING,
+    query: {
+      parent_url: optional(text({ description: "Only casts directly under this URL" })),
+      channel_id: optional(text({ description: "Only casts directly in this channel" })),
+      ...compatPage(),
+    },
+    response: CompatCastPage,
+    run: ({ reads }, { query }) => {
+      const { parent_url: parentUrl, channel_id: channelId } = query;
+      const isFiltered = parentUrl !== undefined || channelId !== undefined;
+      const urlsOf = (db: IndexDatabase) => parentUrlFilter(db, { parentUrl, channelId }) ?? [];
+      return respondWithTrending(reads, query, isFiltered ? urlsOf : undefined);
+    },
+  }),
+  read({
+    id: "getFeedForYou",
+    path: "/feed/for_you",
+    aliases: ["/feed/topic"],
+    summary: "The trending feed under another name",
+    description: TRENDING,
+    query: page(),
+    response: "castPage",
+    run: ({ reads }, { query }) => respondWithTrending(reads, query),
+  }),
+];
+
+/**
+ * Responds with a page of the trending feed.
+ * @param urlsOf parent URLs of the casts; all casts if omitted
+ */
+export function respondWithTrending(
+  reads: Reads,
+  query: PageQuery,
+  urlsOf?: (db: IndexDatabase) => readonly string[],
+): object {
+  return respondWithCastPage(reads, query, rankingCursors.casts, (db, page) =>
+    urlsOf ? rankedCastsUnder(db, { urls: urlsOf(db), ...page }) : rankedCasts(db, page),
+  );
+}

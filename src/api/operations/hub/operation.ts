@@ -1,0 +1,107 @@
+import { clientKeyOf, exchangeOf } from "../../../http/exchange.ts";
+import { hubErrorBody } from "../../../http/hub-error.ts";
+import { JsonStream } from "../../../http/response-body.ts";
+import type { HubReply, HubRpc } from "../../../hub/rpc.ts";
+import type { Result } from "../../../lib/result.ts";
+import type { HubReads } from "../../../read/hub/hub-reads.ts";
+import type { Page, RowFormat } from "../../../read/hub/page.ts";
+import { GRPC_STATUS, type Refusal } from "../../../read/hub/refusal.ts";
+import type { ListReader } from "../../../read/hub/turns.ts";
+import type { ChargeKey } from "../../../writes/store/write-limits.ts";
+import { operationsOf } from "../../op.ts";
+import { HubError } from "./schemas.ts";
+
+/** What the operations under `/v1` use. */
+export interface HubDeps {
+  readonly dialect?: undefined;
+  readonly reads: HubReads;
+  /** The hub's thread. */
+  readonly hub: HubRpc;
+  readonly chargeKey: ChargeKey;
+}
+
+/** The operations of a hub. Their ids start with `hub`. */
+export const { op: hubOp, read: hubRead } = operationsOf<HubDeps>({
+  surface: "hub",
+  tag: "Hub",
+  errors: ["unavailable"],
+  errorResponse: HubError,
+});
+
+/** The cache of a list over all fids, which says in a header that it is partial: cached responses have no headers of their own. */
+export const cacheOfAll = ({ reads }: HubDeps) => (reads.isPartial ? undefined : "shared");
+
+/** Says in a header that a list over all fids is partial. */
+export function markPartial(
+  { isPartial }: Pick<HubReads, "isPartial">,
+  { headers }: { readonly headers: Record<string, unknown> },
+): void {
+  if (isPartial) headers["x-partial"] = "fids";
+}
+
+/** What a handler returns: a JSON value, JSON in pieces, or the response of an error. */
+export type Shown = object | JsonStream | Response;
+
+/** The HTTP status of each gRPC status. As on the reference node, what is not there is 400 and not 404. */
+const HTTP_STATUS: Readonly<Record<number, number>> = {
+  3: 400,
+  5: 400,
+  8: 429,
+  9: 400,
+  11: 400,
+  12: 501,
+  4: 503,
+  14: 503,
+};
+
+/** An index at its bound: the caller is not the one who sends too much. */
+const FULL_CODE = "resource_exhausted";
+const RETRY_AFTER_SECS = 30;
+
+/** Returns who waits for the list of a request. */
+export function listReaderOf(request: Request): ListReader {
+  return { clientKey: clientKeyOf(exchangeOf(request)), signal: request.signal };
+}
+
+/** Returns the response of a gRPC error. */
+export function errorResponse(errCode: string, code: number, details: string): Response {
+  const status = errCode === FULL_CODE ? 503 : (HTTP_STATUS[code] ?? 500);
+  const headers: Record<string, string> = { "cache-control": "no-store" };
+  if (status === 503) headers["retry-after"] = String(RETRY_AFTER_SECS);
+  return Response.json(hubErrorBody(errCode, code, details), { status, headers });
+}
+
+export function refusalResponse({ code, reason }: Refusal): Response {
+  return errorResponse(code, GRPC_STATUS[code], reason);
+}
+
+/** Shows the value of a read, or why it was refused. */
+export function show<T>(result: Result<T, Refusal>, shown: (value: T) => Shown): Shown {
+  return result.ok ? shown(result.value) : refusalResponse(result.error);
+}
+
+/** Shows the response of a method of the hub's thread, or its error. */
+export function showReply(reply: HubReply, shown: (bytes: Uint8Array) => Shown): Shown {
+  return reply.ok ? shown(reply.bytes) : errorResponse(reply.errCode, reply.code, reply.details);
+}
+
+/** Rows as texts of JSON. The size of a page counts their bytes. */
+export function jsonFormat<Row>(json: (row: Row) => unknown): RowFormat<Row, string> {
+  return textFormat((row) => JSON.stringify(json(row)));
+}
+
+/** Rows as the texts of their JSON. */
+export function textFormat<Row>(text: (row: Row) => string): RowFormat<Row, string> {
+  return { show: text, bytesOf: (shown) => Buffer.byteLength(shown) + 1 };
+}
+
+/**
+ * Returns a page as JSON. `nextPageToken` is there on the last page too, empty: clients read on until it is.
+ *
+ * @param fields further fields, as the text of JSON.
+ */
+export function pageStream(name: string, { items, nextToken }: Page<string>, fields = ""): JsonStream {
+  const token = nextToken === undefined ? "" : Buffer.from(nextToken).toString("base64url");
+  const text = `{${fields}${JSON.stringify(name)}:[${items.join(",")}],"nextPageToken":"${token}"}`;
+  return new JsonStream([text].values());
+}

@@ -1,0 +1,241 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { NotificationKind } from "../../../db/index/project/notifications.ts";
+import { perRows } from "../../../http/limits/prices.ts";
+import { fid, textList } from "../../../http/params.ts";
+import { choiceList } from "../../../http/word-params.ts";
+import { parentUrlsOf } from "../../../protocol/channel-url.ts";
+import type { Page } from "../../../read/cursor.ts";
+import { presentNotifications } from "../../../read/present/compat/notification.ts";
+import { presentNotification } from "../../../read/present/native/notification.ts";
+import { resolveChannelIds } from "../../../read/queries/channels.ts";
+import {
+  byKind,
+  decodePagingState,
+  type NotificationEntry,
+  notificationsCursor,
+} from "../../../read/queries/notifications/notification-groups.ts";
+import {
+  channelNotificationsCursor,
+  countUnseen,
+  notificationPage,
+  notificationsInThreads,
+  parentUrlNotificationsCursor,
+} from "../../../read/queries/notifications/notifications.ts";
+import { type Reads, runQuery } from "../../../read/run-query.ts";
+import type { ApiDeps, Viewer } from "../../deps.ts";
+import { compatPage } from "../../dialects/compat.ts";
+import { page } from "../../dialects/native.ts";
+import { decodeCursor } from "../../respond.ts";
+import { topic } from "../../topic.ts";
+import { CompatNotifications, NotificationPageResponse } from "./responses.ts";
+import { seenBy } from "./seen.ts";
+
+const { read, op } = topic({ tag: "Notifications", price: perRows(10) });
+
+const inThreads =
+  "Only mentions and replies in threads whose root cast is under one of the URLs; each is a separate entry.";
+
+const KINDS = {
+  follows: [NotificationKind.Follow],
+  recasts: [NotificationKind.Recast],
+  likes: [NotificationKind.Like],
+  mentions: [NotificationKind.Mention],
+  replies: [NotificationKind.Reply],
+  // A quote causes a notification only if it mentions its author, as a mention.
+  quotes: [],
+} as const;
+
+export const NOTIFICATION_TYPES = Object.keys(KINDS) as (keyof typeof KINDS)[];
+
+export const notificationOperations = [
+  read({
+    id: "getNotifications",
+    surface: "native",
+    path: "/notifications",
+    summary: "Notifications of a user, newest first",
+    description:
+      "Reactions to one cast, and follows, are each grouped into one entry per time window, counted back from the newest. The user's own acts and those of users that the user blocked or muted are excluded.",
+    query: { fid: fid(), ...page() },
+    response: NotificationPageResponse,
+    run: ({ reads }, { query }) => {
+      const key = decodeCursor(notificationsCursor, query.cursor);
+      const after = key && decodePagingState(key);
+      return respondWithPage(reads, (db) =>
+        notificationPage(db, {
+          fid: query.fid,
+          limit: query.limit,
+          windowSecs: reads.notificationWindowSecs,
+          after,
+        }),
+      );
+    },
+  }),
+  read({
+    id: "getChannelNotifications",
+    surface: "native",
+    path: "/notifications/channel",
+    summary: "Notifications of a user in channels, newest first",
+    description: `${inThreads} A channel is identified by its id, or by a parent URL, which then matches only that URL.`,
+    query: ({ reads }) => ({
+      fid: fid(),
+      channel_ids: textList({ maxItems: reads.maxIds }),
+      ...page(),
+    }),
+    response: NotificationPageResponse,
+    run: ({ reads }, { query }) => {
+      const after = decodeCursor(channelNotificationsCursor, query.cursor);
+      const { fid, limit } = query;
+      return respondWithPage(reads, (db) => {
+        const urls = urlsOf(db, query.channel_ids);
+        return notificationsInThreads(db, {
+          fid,
+          urls,
+          limit,
+          after,
+          cursors: channelNotificationsCursor,
+        });
+      });
+    },
+  }),
+  read({
+    id: "getParentUrlNotifications",
+    surface: "native",
+    path: "/notifications/parent_url",
+    summary: "Notifications of a user in threads under parent URLs, newest first",
+    description: inThreads,
+    query: ({ reads }) => ({
+      fid: fid(),
+      parent_urls: textList({ maxItems: reads.maxIds }),
+      ...page(),
+    }),
+    response: NotificationPageResponse,
+    run: ({ reads }, { query }) => {
+      const after = decodeCursor(parentUrlNotificationsCursor, query.cursor);
+      const { fid, limit, parent_urls: urls } = query;
+      const cursors = parentUrlNotificationsCursor;
+      return respondWithPage(reads, (db) => notificationsInThreads(db, { fid, urls, limit, after, cursors }));
+    },
+  }),
+  op({
+    id: "getNotifications",
+    surface: "compat",
+    path: "/notifications",
+    cache: "sharedWithoutKey",
+    summary: "Notifications of a user, newest first",
+    description:
+      "Likes of one cast, its recasts, and follows are each grouped into one entry per time window, counted back from " +
+      "the newest of them. The user's own acts and those of users that the user blocked or muted are excluded. Quotes are " +
+      "included only if they mention the user. With a selection of types, " +
+      "a page may be short, or empty, before the end.",
+    query: { fid: fid(), type: choiceList(NOTIFICATION_TYPES), ...compatPage() },
+    response: CompatNotifications,
+    run: (deps, call) => {
+      const { query } = call;
+      const key = decodeCursor(notificationsCursor, query.cursor);
+      const after = key && decodePagingState(key);
+      const { fid, limit, type: types } = query;
+      const isAll = types.length === NOTIFICATION_TYPES.length;
+      const kinds = isAll ? undefined : types.flatMap((type) => KINDS[type]);
+      return respondWithCompatPage(deps, call, (db) =>
+        notificationPage(db, {
+          fid,
+          limit,
+          windowSecs: deps.reads.notificationWindowSecs,
+          after,
+          grouping: byKind,
+          ...(kinds && { kinds }),
+        }),
+      );
+    },
+  }),
+  op({
+    id: "getChannelNotifications",
+    surface: "compat",
+    path: "/notifications/channel",
+    cache: "sharedWithoutKey",
+    summary: "Mentions and replies in the threads of some channels, newest first",
+    query: ({ reads }) => ({
+      fid: fid(),
+      channel_ids: textList({ maxItems: reads.maxIds }),
+      ...compatPage(),
+    }),
+    response: CompatNotifications,
+    run: (deps, call) => {
+      const { query } = call;
+      const cursors = channelNotificationsCursor;
+      const after = decodeCursor(cursors, query.cursor);
+      const { fid, limit, channel_ids: ids } = query;
+      return respondWithCompatPage(deps, call, (db) =>
+        notificationsInThreads(db, { fid, urls: urlsOf(db, ids), limit, after, cursors }),
+      );
+    },
+  }),
+  op({
+    id: "getParentUrlNotifications",
+    surface: "compat",
+    path: "/notifications/parent_url",
+    cache: "sharedWithoutKey",
+    summary: "Mentions and replies in the threads under some parent URLs, newest first",
+    query: ({ reads }) => ({
+      fid: fid(),
+      parent_urls: textList({ maxItems: reads.maxIds }),
+      ...compatPage(),
+    }),
+    response: CompatNotifications,
+    run: (deps, call) => {
+      const { query } = call;
+      const cursors = parentUrlNotificationsCursor;
+      const after = decodeCursor(cursors, query.cursor);
+      const { fid, limit, parent_urls: urls } = query;
+      return respondWithCompatPage(deps, call, (db) =>
+        notificationsInThreads(db, { fid, urls, limit, after, cursors }),
+      );
+    },
+  }),
+];
+
+/** Returns the parent URLs of channels; an entry that is a URL stands for itself. */
+function urlsOf(db: IndexDatabase, channelIds: readonly string[]): string[] {
+  const isUrl = (text: string) => text.startsWith("http") || text.startsWith("chain://");
+  const ids = resolveChannelIds(
+    db,
+    channelIds.filter((id) => !isUrl(id)),
+  );
+  return [...channelIds.filter(isUrl), ...ids.flatMap(parentUrlsOf)];
+}
+
+function respondWithPage(reads: Reads, find: (db: IndexDatabase) => Page<NotificationEntry>) {
+  return runQuery(
+    reads,
+    find,
+    ({ rows }) => ({
+      fids: rows.flatMap(({ acts }) => acts.map(({ actorFid }) => actorFid)),
+      castIds: rows.flatMap(({ castId }) => castId ?? []),
+    }),
+    ({ rows, cursor: next }, hydration) => ({
+      notifications: rows.flatMap((entry) => presentNotification(entry, hydration) ?? []),
+      next: { cursor: next },
+    }),
+  );
+}
+
+async function respondWithCompatPage(
+  { reads, publish }: Pick<ApiDeps, "reads" | "publish">,
+  {
+    request,
+    query: { fid, viewer_fid: viewerFid },
+  }: { readonly request: Request; readonly query: Partial<Viewer> & { readonly fid: number } },
+  find: (db: IndexDatabase) => Page<NotificationEntry>,
+) {
+  const seen = await seenBy(request, publish.seen, fid);
+  return runQuery(
+    reads,
+    (db) => ({ ...find(db), seen, unseen: countUnseen(db, fid, seen) }),
+    ({ rows }) => ({
+      fids: rows.flatMap(({ acts }) => acts.map(({ actorFid }) => actorFid)),
+      castIds: rows.flatMap(({ castId }) => castId ?? []),
+      viewerFid,
+    }),
+    presentNotifications,
+  );
+}

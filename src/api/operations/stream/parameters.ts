@@ -1,0 +1,205 @@
+import { Type } from "@sinclair/typebox";
+import {
+  badRequest,
+  choice,
+  type DecodedQuery,
+  fidList,
+  hashList,
+  integer,
+  list,
+  optional,
+  type QueryParam,
+  text,
+} from "../../../http/params.ts";
+import { listValues } from "../../../http/query-string.ts";
+import type { EventKind } from "../../../protocol/event-kind.ts";
+import type { StreamStart } from "../../../stream/position.ts";
+import { positionOf } from "../../../stream/position.ts";
+import { MAX_REGEX_CHARS, readRegexProgram } from "../../../webhooks/match/regex-program.ts";
+import type { Subscription } from "../../../webhooks/subscription.ts";
+import { eventKinds } from "../../../webhooks/subscription-schema.ts";
+
+const MAX_URL_CHARS = 1024;
+const kinds = eventKinds.map(({ kind }) => kind);
+
+function expression(description: string): QueryParam<string | undefined> {
+  const param = text({ maxChars: MAX_REGEX_CHARS, description });
+  return optional({
+    ...param,
+    decode(values, name) {
+      const value = param.decode(values, name);
+      const program = readRegexProgram(value);
+      if (!program.ok) throw badRequest(`${name} ${program.error.reason}`);
+      return value;
+    },
+  });
+}
+
+/** A list of URLs, which may contain commas, so that it is read from the query itself. */
+function urls(description: string): QueryParam<undefined> {
+  const schema = Type.Array(Type.String({ maxLength: MAX_URL_CHARS }), {
+    description: `${description}. A comma within a URL is written as %2C, or the parameter is repeated for each URL`,
+  });
+  return { schema, required: false, decode: () => undefined };
+}
+
+function kind(): QueryParam<readonly EventKind[] | undefined> {
+  const parse = (word: string, name: string): EventKind => {
+    const found = kinds.find((one) => one === word.replace("_", "."));
+    if (found === undefined) throw badRequest(`${name} must be a list of ${kinds.join(", ")}`);
+    return found;
+  };
+  const schema = Type.Unsafe<EventKind>({ type: "string", enum: kinds });
+  return optional(
+    list(schema, parse, {
+      maxItems: kinds.length,
+      description: "Kinds of events. Without it, every kind that has all the given filters",
+      examples: [["cast.created"]],
+    }),
+  );
+}
+
+/** The query parameters that narrow a stream. */
+export function filterParams(maxItems: number) {
+  const fids = (description: string) => optional(fidList({ maxItems, description }));
+  const hashes = (description: string) => optional(hashList({ maxItems, description }));
+  return {
+    kinds: kind(),
+    match: optional(
+      choice(["all", "any"], {
+        description: "Whether every filter must match (the default) or any; exclusions always apply",
+      }),
+    ),
+    author_fids: fids("Who casts, follows, reacts or changes"),
+    fids: fids("The same as `author_fids`"),
+    exclude_author_fids: fids("Authors whose casts are left out"),
+    mentioned_fids: fids("Users that a cast mentions"),
+    parent_urls: urls("Parent URLs of casts, such as those of channels"),
+    root_parent_urls: urls("Parent URLs of the roots of the threads of casts"),
+    parent_hashes: hashes("Casts that a cast replies to"),
+    parent_author_fids: fids("Authors of casts that a cast replies to"),
+    text: expression("RE2 expression over the text of a cast, unanchored"),
+    embeds: expression("RE2 expression over the URLs that a cast embeds, unanchored"),
+    embedded_cast_author_fids: fids("Authors of casts that a cast embeds"),
+    embedded_cast_hashes: hashes("Casts that a cast embeds"),
+    target_fids: fids("Who is followed, or whose cast gets a reaction"),
+    target_cast_hashes: hashes("Casts that get a reaction"),
+  };
+}
+
+type Filters = DecodedQuery<ReturnType<typeof filterParams>>;
+
+/** The parameters that are filters as they are. */
+const FILTERS = [
+  "exclude_author_fids",
+  "mentioned_fids",
+  "parent_hashes",
+  "parent_author_fids",
+  "text",
+  "embeds",
+  "embedded_cast_author_fids",
+  "embedded_cast_hashes",
+  "target_fids",
+  "target_cast_hashes",
+] as const satisfies readonly (keyof Filters)[];
+
+/** The field of a kind's filter that a parameter sets; undefined if the kind has none. */
+function fieldOf(param: string, { kind: name, filters }: (typeof eventKinds)[number]): string | undefined {
+  const field = param === "author_fids" && !name.startsWith("cast.") ? "fids" : param;
+  return filters.includes(field) ? field : undefined;
+}
+
+/**
+ * Returns the subscription of a query.
+ * @throws ApiError `badRequest` naming the parameter
+ */
+export function subscriptionOf(query: Filters, url: string, maxItems: number): Subscription {
+  const { kinds: wanted, match } = query;
+  const actors = [...new Set([...(query.author_fids ?? []), ...(query.fids ?? [])])];
+  const given = new Map<string, unknown>();
+  for (const name of FILTERS) if (query[name] !== undefined) given.set(name, query[name]);
+  if (actors.length > 0) given.set("author_fids", actors);
+  for (const name of ["parent_urls", "root_parent_urls"]) {
+    const values = urlsIn(url, name, maxItems);
+    if (values.length > 0) given.set(name, values);
+  }
+  const chosen = eventKinds.filter(({ kind: name }) => wanted === undefined || wanted.includes(name));
+  const filters = chosen.flatMap((one) => {
+    const fields: [string, unknown][] = match === undefined ? [] : [["match", match]];
+    for (const [param, value] of given) {
+      const field = fieldOf(param, one);
+      if (field !== undefined) fields.push([field, value]);
+      else if (wanted === undefined) return [];
+      else throw badRequest(`${param} is no filter of ${one.kind}`);
+    }
+    return [[one.kind, Object.fromEntries(fields)]];
+  });
+  if (filters.length === 0) throw badRequest(`no kind of event has all of ${[...given.keys()].join(", ")}`);
+  return Object.fromEntries(filters) as Subscription;
+}
+
+function urlsIn(url: string, name: string, maxItems: number): string[] {
+  const values = [...new Set(listValues(url, name))];
+  if (values.length > maxItems) throw badRequest(`${name} must hold at most ${maxItems} items`);
+  if (values.some(({ length }) => length > MAX_URL_CHARS))
+    throw badRequest(`${name} must hold URLs of at most ${MAX_URL_CHARS} characters`);
+  return values;
+}
+
+const MAX_LAST_EVENTS = 300;
+const MAX_CURSOR_CHARS = 512;
+/** The query parameters that say where a stream begins. */
+export const startParams = {
+  cursor: optional(
+    text({
+      maxChars: MAX_CURSOR_CHARS,
+      description:
+        "The id of a frame, to go on behind it. The header `Last-Event-ID` does the same, and counts where both are given",
+    }),
+  ),
+  since: optional(
+    integer({
+      min: 0,
+      max: Number.MAX_SAFE_INTEGER,
+      description: "Unix seconds, to begin with the first event that the node applied then or later",
+    }),
+  ),
+  last: optional(
+    integer({
+      min: 1,
+      max: MAX_LAST_EVENTS,
+      description:
+        "Begin with those of the node's last so many events that the stream has, the oldest first. `since` counts more",
+    }),
+  ),
+  gap: optional(
+    choice(["skip", "error"], {
+      description:
+        "What happens where the events behind the cursor are gone: `skip` sends a frame `gap` and goes on with the oldest event, `error` " +
+        "responds with 410. Default: `error` for `cursor`, `skip` for `Last-Event-ID` and `since`",
+    }),
+  ),
+};
+
+/**
+ * Reads where a stream begins. An EventSource repeats its URL when it connects again, so its `Last-Event-ID` is later than a `cursor` in the
+ * URL. It cannot change that header, and gives up for good on any status but 200: so a value that no node issued (cut short on the way,
+ * of another service) is a gap like one of another index.
+ *
+ * @throws ApiError `badRequest` for a parameter `cursor` that no node issued
+ */
+export function startOf(
+  { cursor, since, last: events, gap }: DecodedQuery<typeof startParams>,
+  { headers }: Request,
+): StreamStart {
+  const given = cursor === undefined ? undefined : positionOf(cursor);
+  if (cursor !== undefined && !given) throw badRequest("cursor is not a cursor of a stream");
+  const lastEventId = headers.get("last-event-id") ?? "";
+  const last = positionOf(lastEventId);
+  if (given && !last) return { from: { kind: "cursor", position: given }, skipsGap: gap === "skip" };
+  const skipsGap = gap !== "error";
+  if (lastEventId !== "") return { from: { kind: "cursor", position: last }, skipsGap };
+  if (since !== undefined) return { from: { kind: "since", unixSecs: since }, skipsGap };
+  if (events !== undefined) return { from: { kind: "last", events }, skipsGap };
+  return { from: { kind: "live" }, skipsGap };
+}

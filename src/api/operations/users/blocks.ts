@@ -1,0 +1,126 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { ApiError } from "../../../http/errors.ts";
+import { fid, optional, renamed } from "../../../http/params.ts";
+import { presentBlocks, presentMutes } from "../../../read/present/compat/relations.ts";
+import { blockers, blockersCursor, linkTargets, targetCursors } from "../../../read/queries/users/links.ts";
+import { compatPage } from "../../dialects/compat.ts";
+import { CompatUser, IsoTime } from "../../dialects/compat-objects.ts";
+import { type Assignable, closed, Next } from "../../dialects/fields.ts";
+import { page } from "../../dialects/native.ts";
+import { respondWithUserPage } from "../../respond.ts";
+import { topic } from "../../topic.ts";
+
+const { read } = topic({ tag: "Blocks" });
+
+const BlocksResponse = Type.Object(
+  {
+    blocks: Type.Array(
+      Type.Object(
+        {
+          object: Type.Literal("block"),
+          blocked: Type.Optional(CompatUser),
+          blocker: Type.Optional(CompatUser),
+          blocked_at: IsoTime("When it started"),
+        },
+        closed,
+      ),
+    ),
+    next: Next,
+  },
+  closed,
+);
+
+const MutesResponse = Type.Object(
+  {
+    mutes: Type.Array(
+      Type.Object(
+        { object: Type.Literal("mute"), muted: CompatUser, muted_at: IsoTime("When it started") },
+        closed,
+      ),
+    ),
+    next: Next,
+  },
+  closed,
+);
+
+export const blockOperations = [
+  read({
+    id: "getBlocks",
+    surface: "native",
+    path: "/block/list",
+    summary: "Users that a user blocks, newest block first",
+    query: { fid: fid(), ...page() },
+    response: "userPage",
+    run: ({ reads }, { query }) =>
+      respondWithUserPage(reads, query, targetCursors.block, (db, page) =>
+        linkTargets(db, "block", { fid: query.fid, ...page }),
+      ),
+  }),
+  read({
+    id: "getMutes",
+    surface: "native",
+    path: "/mute/list",
+    summary: "Users that a user mutes, newest mute first",
+    query: { fid: fid(), ...page() },
+    response: "userPage",
+    run: ({ reads }, { query }) =>
+      respondWithUserPage(reads, query, targetCursors.mute, (db, page) =>
+        linkTargets(db, "mute", { fid: query.fid, ...page }),
+      ),
+  }),
+  read({
+    id: "getBlocks",
+    surface: "compat",
+    path: "/block/list",
+    summary: "Users that a user blocks, or that block a user, newest block first",
+    query: {
+      blocker_fid: renamed(optional(fid()), "blocker_fid", "fid"),
+      blocked_fid: optional(
+        fid({ description: "Instead of `blocker_fid`: list the users that block this user" }),
+      ),
+      ...compatPage(),
+    },
+    response: BlocksResponse,
+    run: ({ reads }, { query }) => {
+      const { blocker_fid: blocker, blocked_fid: blocked } = query;
+      if (blocker !== undefined && blocked !== undefined)
+        throw new ApiError("badRequest", "blocker_fid and blocked_fid exclude each other");
+      if (blocked !== undefined) {
+        return respondWithUserPage(
+          reads,
+          query,
+          blockersCursor,
+          (db, page) => blockers(db, { fid: blocked, ...page }),
+          (page, hydration) => presentBlocks({ ...page, side: "blocker" }, hydration),
+        );
+      }
+      if (blocker === undefined) throw new ApiError("badRequest", "missing query parameter blocker_fid");
+      return respondWithUserPage(
+        reads,
+        query,
+        targetCursors.block,
+        (db, page) => linkTargets(db, "block", { fid: blocker, ...page }),
+        (page, hydration) => presentBlocks({ ...page, side: "blocked" }, hydration),
+      );
+    },
+  }),
+  read({
+    id: "getMutes",
+    surface: "compat",
+    path: "/mute/list",
+    summary: "Users that a user mutes, newest mute first",
+    query: { fid: fid(), ...compatPage() },
+    response: MutesResponse,
+    run: ({ reads }, { query }) =>
+      respondWithUserPage(
+        reads,
+        query,
+        targetCursors.mute,
+        (db, page) => linkTargets(db, "mute", { fid: query.fid, ...page }),
+        presentMutes,
+      ),
+  }),
+];
+
+export type ObjectTypeCheck = Assignable<ReturnType<typeof presentBlocks>, Static<typeof BlocksResponse>> &
+  Assignable<ReturnType<typeof presentMutes>, Static<typeof MutesResponse>>;

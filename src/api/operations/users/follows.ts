@@ -1,0 +1,153 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { perRows } from "../../../http/limits/prices.ts";
+import { fid, renamed, text } from "../../../http/params.ts";
+import { MAX_TOP_RELEVANT, presentRelevantFollowers } from "../../../read/present/compat/relations.ts";
+import {
+  followers,
+  followersCursor,
+  linkTargets,
+  mutualFollows,
+  mutualFollowsCursor,
+  targetCursors,
+} from "../../../read/queries/users/links.ts";
+import {
+  MAX_FOLLOWS,
+  MAX_RELEVANT,
+  relevantChannelFollowers,
+  relevantFollowers,
+} from "../../../read/queries/users/relevant-followers.ts";
+import {
+  MAX_LINKS,
+  MAX_SOURCES,
+  suggestedFollows,
+  suggestedFollowsCursor,
+} from "../../../read/queries/users/suggested-follows.ts";
+import { type Reads, runQuery } from "../../../read/run-query.ts";
+import { CompatUser, UserDehydrated } from "../../dialects/compat-objects.ts";
+import { type Assignable, closed } from "../../dialects/fields.ts";
+import { page } from "../../dialects/native.ts";
+import { respondWithUserPage } from "../../respond.ts";
+import { topic } from "../../topic.ts";
+
+const { read } = topic({ tag: "Follows" });
+
+const RelevantFollowersResponse = Type.Object(
+  {
+    top_relevant_followers_hydrated: Type.Array(
+      Type.Object({ object: Type.Literal("follower"), user: CompatUser }, closed),
+    ),
+    all_relevant_followers_dehydrated: Type.Array(
+      Type.Object({ object: Type.Literal("follower_dehydrated"), user: UserDehydrated }, closed),
+    ),
+  },
+  closed,
+);
+
+const relevantText =
+  `Searches the newest ${MAX_FOLLOWS} follows of the viewer. Ordered by number of followers; at most ` +
+  `${MAX_RELEVANT}, of which the first ${MAX_TOP_RELEVANT} are complete objects.`;
+
+export const followOperations = [
+  read({
+    id: "getFollowers",
+    path: "/user/followers",
+    aliases: { native: ["/followers", "/followers/relevant"], compat: ["/followers"] },
+    price: perRows(2),
+    summary: "Followers of a user, newest follow first",
+    query: { fid: fid(), ...page() },
+    response: "followerPage",
+    run: ({ reads }, { query }) =>
+      respondWithUserPage(
+        reads,
+        query,
+        followersCursor,
+        (db, page) => followers(db, { fid: query.fid, ...page }),
+        reads.present.followerPage,
+      ),
+  }),
+  read({
+    id: "getFollowing",
+    path: "/user/following",
+    aliases: ["/following", "/follows"],
+    price: perRows(2),
+    summary: "Users that a user follows, newest follow first",
+    query: { fid: fid(), ...page() },
+    response: "followerPage",
+    run: ({ reads }, { query }) =>
+      respondWithUserPage(
+        reads,
+        query,
+        targetCursors.follow,
+        (db, page) => linkTargets(db, "follow", { fid: query.fid, ...page }),
+        reads.present.followerPage,
+      ),
+  }),
+  read({
+    id: "getReciprocalFollowers",
+    path: "/followers/reciprocal",
+    price: perRows(2),
+    summary: "Mutual follows of a user, newest first",
+    query: { fid: fid(), ...page() },
+    response: "mutualFollowPage",
+    run: ({ reads }, { query }) =>
+      respondWithUserPage(
+        reads,
+        query,
+        mutualFollowsCursor,
+        (db, page) => mutualFollows(db, { fid: query.fid, ...page }),
+        reads.present.mutualFollowPage,
+      ),
+  }),
+  read({
+    id: "getSuggestedFollows",
+    path: "/following/suggested",
+    price: perRows(200),
+    summary: "Follow suggestions for a user: friends of friends",
+    description:
+      "Ordered by the number of the user's follows that follow the candidate, then by number of followers, then by " +
+      "fid. Excludes the user and the users that they follow, block or mute. Counts the newest " +
+      `${MAX_SOURCES} follows, and at most as many as follow ${MAX_LINKS} users together: those who follow the fewest ` +
+      "users first.",
+    query: { fid: fid(), ...page() },
+    response: "userPage",
+    run: ({ reads }, { query }) =>
+      respondWithUserPage(reads, query, suggestedFollowsCursor, (db, page) =>
+        suggestedFollows(db, { fid: query.fid, ...page }),
+      ),
+  }),
+  read({
+    id: "getRelevantFollowers",
+    surface: "compat",
+    path: "/followers/relevant",
+    price: perRows(2),
+    summary: "Followers of a user whom the viewer follows",
+    description: relevantText,
+    query: { target_fid: renamed(fid(), "target_fid", "fid"), viewer_fid: fid() },
+    response: RelevantFollowersResponse,
+    run: ({ reads }, { query: { target_fid: target, viewer_fid: viewer } }) =>
+      respondWithRelevant(reads, viewer, (db) => relevantFollowers(db, viewer, target)),
+  }),
+  read({
+    id: "getRelevantChannelFollowers",
+    surface: "compat",
+    path: "/channel/followers/relevant",
+    tag: "Channels",
+    price: perRows(2),
+    summary: "Users active in a channel whom the viewer follows",
+    description: relevantText,
+    query: { id: renamed(text(), "id", "channel_id"), viewer_fid: fid() },
+    response: RelevantFollowersResponse,
+    run: ({ reads }, { query: { id, viewer_fid: viewer } }) =>
+      respondWithRelevant(reads, viewer, (db) => relevantChannelFollowers(db, viewer, id)),
+  }),
+];
+
+function respondWithRelevant(reads: Reads, viewerFid: number, find: (db: IndexDatabase) => number[]) {
+  return runQuery(reads, find, (fids) => ({ fids, viewerFid }), presentRelevantFollowers);
+}
+
+export type ObjectTypeCheck = Assignable<
+  ReturnType<typeof presentRelevantFollowers>,
+  Static<typeof RelevantFollowersResponse>
+>;

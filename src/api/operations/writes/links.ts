@@ -1,0 +1,185 @@
+import { Type } from "@sinclair/typebox";
+import { isRegistered } from "../../../db/index/project/on-chain.ts";
+import { parseBody, rawBody } from "../../../http/body.ts";
+import { ApiError } from "../../../http/errors.ts";
+import { mapOk, type Result } from "../../../lib/result.ts";
+import { ownValue, readObject } from "../../../management/fields.ts";
+import type { Refusal } from "../../../management/refusal.ts";
+import { MessageType } from "../../../protocol/wire/generated/message.ts";
+import { readFid } from "../../../writes/compose/fields.ts";
+import { type LinkType, linkBody, readTargetFid, readTargetFids } from "../../../writes/compose/link.ts";
+import type { MessageOutcome } from "../../../writes/outcome.ts";
+import type { UnsignedBody } from "../../../writes/rpc.ts";
+import type { ApiDeps } from "../../deps.ts";
+import { closed, Fid } from "../../dialects/fields.ts";
+import type { Call } from "../../op.ts";
+import { unwrapOrThrow } from "../../respond.ts";
+import {
+  actorOf,
+  type ComposeRequest,
+  done,
+  executeWriteBy,
+  keyedWrite,
+  managedWrite,
+  signerBody,
+  type WriteResult,
+} from "./managed-write.ts";
+
+const FollowRequest = signerBody({ target_fids: Type.Array(Fid, { minItems: 1, maxItems: 100 }) });
+
+const FollowResult = Type.Object(
+  {
+    success: Type.Boolean({ description: "Whether all succeeded" }),
+    details: Type.Array(
+      Type.Object(
+        {
+          success: Type.Boolean(),
+          target_fid: Fid,
+          hash: Type.String({ description: "The message's hash; empty where there is none" }),
+        },
+        closed,
+      ),
+      { description: "In the order of the request, each fid once" },
+    ),
+  },
+  { ...closed, $id: "FollowResult" },
+);
+
+const BlockRequest = signerBody({ blocked_fid: Fid });
+
+const MuteRequest = Type.Object({ fid: Fid, muted_fid: Fid });
+
+const MUTES_OFF =
+  "a mute would be public for ever as a message of the protocol; the operator has not allowed it";
+
+const MUTE_TEXT =
+  "501 unless the operator sets `writes.mute_links`: the protocol has no private mutes, so a mute is a public link.";
+
+const ADD = MessageType.MESSAGE_TYPE_LINK_ADD;
+const REMOVE = MessageType.MESSAGE_TYPE_LINK_REMOVE;
+
+const follow = { path: "/user/follow", aliases: ["/follow"], tag: "Follows", body: FollowRequest } as const;
+const block = { path: "/block", tag: "Blocks", body: BlockRequest, errors: ["notFound"] } as const;
+const mute = { path: "/mute", tag: "Blocks", body: MuteRequest, errors: ["notFound"] } as const;
+
+export const linkWriteOperations = [
+  ...managedWrite({
+    ...follow,
+    id: "followUser",
+    method: "POST",
+    summary: "Follow users",
+    description:
+      "Users who are followed already make no message. The own fid and unregistered ones fail by themselves.",
+    response: FollowResult,
+    type: ADD,
+    compose: (request) => composeFollows(ADD, request),
+    present: presentFollows,
+  }),
+  ...managedWrite({
+    ...follow,
+    id: "unfollowUser",
+    method: "DELETE",
+    summary: "Unfollow users",
+    description: "Users who are not followed make no message.",
+    response: FollowResult,
+    type: REMOVE,
+    compose: (request) => composeFollows(REMOVE, request),
+    present: presentFollows,
+  }),
+  ...managedWrite({
+    ...block,
+    id: "publishBlock",
+    method: "POST",
+    summary: "Block a user",
+    description: "A block is public: it is a message of the protocol.",
+    type: ADD,
+    compose: (request) => composeLink(ADD, "block", "blocked_fid", request),
+    present: "the user is blocked",
+  }),
+  ...managedWrite({
+    ...block,
+    id: "deleteBlock",
+    method: "DELETE",
+    summary: "Unblock a user",
+    description: "A user who is not blocked makes no message.",
+    type: REMOVE,
+    compose: (request) => composeLink(REMOVE, "block", "blocked_fid", request),
+    present: "the user is not blocked",
+  }),
+  ...keyedWrite({
+    ...mute,
+    id: "publishMute",
+    method: "POST",
+    summary: "Mute a user",
+    description: `${MUTE_TEXT} Any approved signer of the owner for \`fid\` signs it.`,
+    run: (deps, call) => writeMute(deps, call, ADD, "the user is muted"),
+  }),
+  ...keyedWrite({
+    ...mute,
+    id: "deleteMute",
+    method: "DELETE",
+    summary: "Unmute a user",
+    description: MUTE_TEXT,
+    run: (deps, call) => writeMute(deps, call, REMOVE, "the user is not muted"),
+  }),
+];
+
+function composeFollows(
+  type: MessageType,
+  { db, fields, fid }: ComposeRequest,
+): Result<readonly (UnsignedBody | null)[], Refusal> {
+  return mapOk(readTargetFids(ownValue(fields, "target_fids")), (targets) =>
+    targets.map((target) =>
+      target !== fid && isRegistered(db, target) ? linkMessage(type, "follow", target) : null,
+    ),
+  );
+}
+
+/** The outcomes are in the order of the fids, each once. */
+function presentFollows({ fields, outcomes }: WriteResult) {
+  const targets = readTargetFids(ownValue(fields, "target_fids"));
+  const details = (targets.ok ? targets.value : []).map((target, at) => presentFollow(target, outcomes[at]));
+  return { success: details.every(({ success }) => success), details };
+}
+
+export function presentFollow(target: number, outcome: MessageOutcome | undefined) {
+  const success = outcome !== undefined && outcome.state !== "refused" && outcome.state !== "skipped";
+  return { success, target_fid: target, hash: success && outcome.hash !== "" ? `0x${outcome.hash}` : "" };
+}
+
+/** Composes the link to the user in a field of the body, or its removal. */
+function composeLink(
+  type: MessageType,
+  linkType: LinkType,
+  field: string,
+  { db, fields, fid }: ComposeRequest,
+): Result<readonly UnsignedBody[], Refusal> {
+  const own = { ownFid: fid, isRegistered: (other: number) => isRegistered(db, other) };
+  return mapOk(readTargetFid(ownValue(fields, field), field, own), (target) => [
+    linkMessage(type, linkType, target),
+  ]);
+}
+
+function linkMessage(type: MessageType, linkType: LinkType, target: number): UnsignedBody {
+  return { type, body: { $case: "linkBody", value: linkBody(linkType, target) } };
+}
+
+/** Writes a mute as a link of the protocol, which is public, where the operator allows it. It names a user instead of a signer. */
+async function writeMute(deps: ApiDeps, call: Call, type: MessageType, message: string) {
+  if (!deps.publish.muteLinks) throw new ApiError("notImplemented", MUTES_OFF);
+  const fields = unwrapOrThrow(readObject(parseBody(rawBody(call.request)), "request body"));
+  const fid = unwrapOrThrow(readFid(ownValue(fields, "fid"), "fid"));
+  const writer = await deps.signers.findWriter(actorOf(call.request), fid, type);
+  if (!writer) {
+    throw new ApiError("forbidden", "no approved signer of this owner may write this for fid", {
+      code: "signer_not_approved",
+    });
+  }
+  await executeWriteBy(deps, call, {
+    fields,
+    signerUuid: writer.signer.signerUuid,
+    type,
+    compose: (request) => composeLink(type, "mute", "muted_fid", request),
+  });
+  return done(message);
+}

@@ -1,0 +1,211 @@
+import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { parseBody, rawBody } from "../../../http/body.ts";
+import { ApiError, type ErrorName } from "../../../http/errors.ts";
+import { exchangeOf, keyCallerOf } from "../../../http/exchange.ts";
+import { requireKey } from "../../../http/route-terms.ts";
+import type { Result } from "../../../lib/result.ts";
+import { type JsonObject, ownValue, readObject } from "../../../management/fields.ts";
+import type { Refusal } from "../../../management/refusal.ts";
+import type { MessageType } from "../../../protocol/wire/generated/message.ts";
+import { nowSecs } from "../../../runtime/clock.ts";
+import type { SignerActor } from "../../../signers/signer-keys.ts";
+import type { MessageOutcome } from "../../../writes/outcome.ts";
+import type { UnsignedBody } from "../../../writes/rpc.ts";
+import type { ApiDeps } from "../../deps.ts";
+import { closed, Fid } from "../../dialects/fields.ts";
+import { type Call, documentedOnly, type Operation, unserved } from "../../op.ts";
+import { unwrapOrThrow } from "../../respond.ts";
+import { topic } from "../../topic.ts";
+import { NO_NATIVE_WRITES } from "../unserved.ts";
+import { executeWrite, isStoredWrite } from "./write.ts";
+
+const { op } = topic({ surface: "compat" });
+
+/** What the messages of a write are made from. */
+export interface ComposeRequest {
+  /** The fields of the JSON body. */
+  readonly fields: JsonObject;
+  /** The user that the signer writes for. */
+  readonly fid: number;
+  readonly db: IndexDatabase;
+  readonly nowSecs: number;
+  /** Whether the index may lack what the network has. */
+  readonly isStale: boolean;
+}
+
+/** How the messages of a write are made. */
+interface Composition {
+  /** The type of message that the signer must be permitted. */
+  readonly type: MessageType;
+  /** Null for a part of the write that can make no message. */
+  readonly compose: (request: ComposeRequest) => Result<readonly (UnsignedBody | null)[], Refusal>;
+}
+
+/** What a write has led to. The response depends on nothing else, so that a repetition gets the same. */
+export interface WriteResult {
+  readonly fields: JsonObject;
+  readonly fid: number;
+  /** In the order of the composed messages. */
+  readonly outcomes: readonly MessageOutcome[];
+}
+
+/**
+ * Executes a write by a signer.
+ *
+ * @throws ApiError when nothing of it is in the network
+ */
+export async function executeWriteBy(
+  deps: ApiDeps,
+  call: Call,
+  write: Composition & { readonly fields: JsonObject; readonly signerUuid: string },
+): Promise<WriteResult> {
+  const { fields, signerUuid } = write;
+  const bodyIdem = ownValue(fields, "idem");
+  // The targets of an earlier request with the same key may be gone.
+  const isStored = await isStoredWrite(call, deps.publish.storedWrites, { signerUuid, bodyIdem });
+  const content = isStored ? ("stored" as const) : { bodies: await composeFor(deps, call.request, write) };
+  const outcomes = await executeWrite(call, deps, { signerUuid, bodyIdem, content });
+  return { fields, fid: outcomes[0]?.fid ?? 0, outcomes };
+}
+
+/**
+ * Reads the fields that every write by a managed signer has.
+ *
+ * @throws ApiError `badRequest`
+ */
+export function readSignedWrite(body: unknown): { readonly fields: JsonObject; readonly signerUuid: string } {
+  const fields = unwrapOrThrow(readObject(body, "request body"));
+  const signerUuid = ownValue(fields, "signer_uuid");
+  if (typeof signerUuid !== "string" || signerUuid === "") {
+    throw new ApiError("badRequest", "missing field signer_uuid");
+  }
+  return { fields, signerUuid };
+}
+
+/**
+ * Returns the user whose messages a signer of the caller signs, and the types of message that it may sign.
+ *
+ * @throws ApiError `notFound`, or `forbidden` while it is not approved
+ */
+export async function userOfSigner(
+  request: Request,
+  { signers }: Pick<ApiDeps, "signers">,
+  signerUuid: string,
+): Promise<{ readonly fid: number; readonly permissions: readonly number[] }> {
+  const { signer, state } = unwrapOrThrow(await signers.lookup(actorOf(request), signerUuid));
+  if (state.status !== "approved" || state.fid === null) {
+    throw new ApiError("forbidden", "signer is not approved", { code: "signer_not_approved" });
+  }
+  return { fid: state.fid, permissions: signer.permissions };
+}
+
+async function composeFor(
+  deps: ApiDeps,
+  request: Request,
+  { fields, signerUuid, type, compose }: Parameters<typeof executeWriteBy>[2],
+): Promise<readonly (UnsignedBody | null)[]> {
+  const { db, clock } = deps.reads;
+  const { fid, permissions } = await userOfSigner(request, deps, signerUuid);
+  if (!permissions.includes(type)) {
+    throw new ApiError("forbidden", "the signer is not permitted this write", { code: "out_of_scope" });
+  }
+  const isStale = (await deps.auth.staleReason()) !== undefined;
+  return unwrapOrThrow(db.snapshot(() => compose({ fields, fid, db, nowSecs: nowSecs(clock), isStale })));
+}
+
+/** The owner of the request's API key, as the services of signers take it. */
+export function actorOf(request: Request): SignerActor {
+  const { ownerFid, apiKeyId } = keyCallerOf(request);
+  const { requestId, client } = exchangeOf(request);
+  return { ownerFid, apiKeyId, requestId, address: client().address };
+}
+
+const OperationResponse = Type.Object(
+  { success: Type.Literal(true), message: Type.String() },
+  { ...closed, $id: "OperationResponse" },
+);
+
+/** The response of a write that returns nothing else. */
+export const done = (message: string) => ({ success: true as const, message });
+
+export const CastIdInBody = Type.Object({ hash: Type.String(), fid: Fid }, closed);
+
+/** Documents the body of a write by a managed signer. */
+export function signerBody<P extends TProperties>(properties: P) {
+  return Type.Object({
+    signer_uuid: Type.String({ description: "The managed signer" }),
+    ...properties,
+    idem: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description:
+          "Idempotency key, as the header `Idempotency-Key`: a repetition within a day gets the first response",
+      }),
+    ),
+  });
+}
+
+const WHEN_OFF = "Without `writes.enabled`, or without `signers.encryption_key`.";
+
+interface WriteSpec {
+  readonly id: string;
+  readonly method: "POST" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly aliases?: readonly string[];
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly body: TSchema;
+  /** Default: that of a write that returns nothing else. */
+  readonly response?: TSchema;
+  /** Responses of other statuses than 200 and 202. */
+  readonly responses?: Readonly<Record<number, TSchema>>;
+  readonly errors?: readonly ErrorName[];
+  readonly run: (deps: ApiDeps, call: Call) => Promise<object>;
+}
+
+/** Declares a write with an API key. The native dialect refuses it. */
+export function keyedWrite(spec: WriteSpec): Operation<ApiDeps>[] {
+  const { response = OperationResponse, responses = {}, errors = [], description, body, ...rest } = spec;
+  const { id, method, path, aliases = [], tag, summary } = spec;
+  return [
+    op({
+      ...rest,
+      description: `${description} Needs an API key with the scope \`write\`. 202: on its way into the network; \`GET /message\` says what became of it.`,
+      security: "apiKey",
+      access: requireKey("write"),
+      body: documentedOnly(body),
+      // A bad field is refused after an unknown signer.
+      isRaw: true,
+      response: { 200: response, 202: response, ...responses },
+      errors: ["forbidden", "conflict", "tooManyRequests", "badGateway", "unavailable", ...errors],
+      notImplemented: { when: WHEN_OFF, message: "managed signers need signers.encryption_key" },
+    }),
+    unserved({ id, method, path, aliases, tag, summary, surface: "native", when: NO_NATIVE_WRITES }),
+  ];
+}
+
+/**
+ * Declares a write by the signer that its body names. What is refused is refused in the order of the checks: fields of every write,
+ * signer, permission, then what the messages refer to.
+ *
+ * @param spec.present builds the response, or is the message of one that returns nothing else
+ */
+export function managedWrite({
+  type,
+  compose,
+  present,
+  ...spec
+}: Omit<WriteSpec, "run"> &
+  Composition & { readonly present: string | ((result: WriteResult, call: Call) => object) }) {
+  return keyedWrite({
+    ...spec,
+    async run(deps, call) {
+      const { fields, signerUuid } = readSignedWrite(parseBody(rawBody(call.request)));
+      const result = await executeWriteBy(deps, call, { fields, signerUuid, type, compose });
+      return typeof present === "string" ? done(present) : present(result, call);
+    },
+  });
+}

@@ -1,0 +1,166 @@
+import type { Command } from "commander";
+import type { ImportInterrupted, ImportReport } from "../../import/run-import.ts";
+import type { ImportProgress } from "../../import/summary.ts";
+import { EXIT_USER, RetryableError, UserError } from "../../lib/failure.ts";
+import type { CommandContext } from "../context.ts";
+import { print } from "../output.ts";
+import { toExit } from "../to-exit.ts";
+
+const LOG_INTERVAL_MS = 5000;
+/** A smaller file is verified sooner than threads have started. */
+const MIN_BYTES_FOR_THREADS = 1024 * 1024;
+
+interface ImportOptions {
+  readonly estimate?: boolean;
+  readonly json?: boolean;
+  readonly finish?: boolean;
+}
+
+/** `import`: imports a file of length-delimited records. */
+export function registerImport(program: Command, context: CommandContext): void {
+  program
+    .command("import")
+    .description("import a file of length-delimited records, continuing an earlier import of the same file")
+    .argument("[file]", "messages, on-chain events and username proofs, each after its length")
+    .option("--estimate", "only estimate size and time of the import, from a sample of the file")
+    .option("--json", "print the estimate as a JSON object")
+    .option("--finish", "finish an interrupted import without the rest of its file")
+    .action(async (named: string | undefined, options: ImportOptions) => {
+      const { estimate = false, json = false, finish = false } = options;
+      if (finish === (named !== undefined))
+        program.error("error: a file is required, or --finish without one");
+      const file = named ?? "";
+      if (estimate) return await printEstimate(context, file, json);
+      const { createCommon, openTaskDataDir, runTask } = await import("../common.ts");
+      const { createImportSink } = await import("../../import/import-sink.ts");
+      const { formatProgress } = await import("../../import/summary.ts");
+      const { finishImport } = await import("../../import/run-import.ts");
+      const { ImportInterrupted, runImport } = await import("../../import/run-import.ts");
+      const { formatSummary } = await import("../../import/summary.ts");
+      const { indexPath, openIndexWriter } = await import("../../db/index/database.ts");
+      const { endHubLog } = await import("../../db/index/hub-log.ts");
+      const { claimNetwork, isFollowing, mayLackState } = await import("../../db/index/identity.ts");
+      const { getPosition } = await import("../../db/index/positions.ts");
+      const { createIngestEngine } = await import("../../ingest/engine.ts");
+      const { createSizeBound } = await import("../../ingest/size-bound.ts");
+      const { openState, statePath } = await import("../../db/state/database.ts");
+      const { networkOf } = await import("../../protocol/network.ts");
+      const { createInlineVerifier } = await import("../../ingest/verify/verifier.ts");
+      const { startVerifierThreads } = await import("../../node/worker-urls.ts");
+      const { workerUrl } = await import("../../node/worker-urls.ts");
+      const { nowSecs } = await import("../../runtime/clock.ts");
+      const { applyFullText } = await import("../../node/full-text.ts");
+      const { migrateIndex } = await import("../../node/migrate-index.ts");
+      const { createProgressReporter, progressOnStderr } = await import("../../runtime/progress-line.ts");
+      const common = createCommon(context);
+      const { config, clock, log, shutdown } = common;
+      context.exitCode = await runTask(common, async () => {
+        if (!finish && !(await Bun.file(file).exists())) throw new UserError(`no such file: ${file}`);
+        const dataDir = openTaskDataDir(common);
+        await migrateIndex(common, dataDir.path, { always: false });
+        const db = openIndexWriter(indexPath(dataDir.path));
+        shutdown.add("index", () => db[Symbol.dispose]());
+        claimNetwork(db, config.protocol.network);
+        await applyFullText(common, db, config.index);
+        if (isFollowing(db)) {
+          throw new UserError(
+            "the index in this data directory follows an upstream, so an import would make it differ from that node. Use another data directory.",
+          );
+        }
+        // Before the index gets any data, so that an index with data and no state means that the state was lost.
+        if (config.state.url === "")
+          openState(statePath(dataDir.path), { mayCreate: mayLackState(db) })[Symbol.dispose]();
+        // An import is history and not logged.
+        db.transaction(() => endHubLog(db));
+        const network = networkOf(config.protocol.network);
+        const onFault = (cause: unknown) => log.error({ err: cause }, "A record could not be stored");
+        const bound = createSizeBound({ db, maxBytes: config.index.max_bytes });
+        const engine = createIngestEngine({ db, network, clock, onFault, bound });
+        const rules = () => ({ network, nowUnixSecs: nowSecs(clock), isHistory: true });
+        const fileBytes = finish ? 0 : Bun.file(file).size;
+        const threads =
+          fileBytes < MIN_BYTES_FOR_THREADS
+            ? undefined
+            : startVerifierThreads(config, rules, workerUrl("verifier"), () => {});
+        if (threads) shutdown.add("verifier threads", () => threads.stop());
+        const verifier = threads ?? createInlineVerifier(rules);
+        const progress = createProgressReporter({
+          clock,
+          logIntervalMs: LOG_INTERVAL_MS,
+          log: (step) => log.info(step, "Importing"),
+          output: progressOnStderr(),
+          format: formatProgress,
+        });
+        const end = ({ summary }: Pick<ImportReport, "summary">) => {
+          progress.finish();
+          print(`${formatSummary(summary).join("\n")}\n`);
+        };
+        const work = {
+          sink: createImportSink({ db, engine, verifier, fileBytes }),
+          clock,
+          onProgress: (step: ImportProgress) => progress.update(step),
+          signal: shutdown.signal,
+        };
+        if (finish) {
+          const { outcome, summary } = await finishImport(work);
+          end({ summary });
+          db.checkpoint();
+          shutdown.signal.throwIfAborted();
+          if (outcome === "finished") return;
+          throw new RetryableError("a record could not be stored; the log says why. Run the command again.");
+        }
+        let report: ImportReport;
+        try {
+          report = await runImport({
+            ...work,
+            path: file,
+            positions: { get: (key) => getPosition(db, key) },
+          });
+        } catch (cause) {
+          if (!(cause instanceof ImportInterrupted)) throw cause;
+          end(cause.report);
+          throw interruptedError(file, cause);
+        }
+        end(report);
+        db.checkpoint();
+        shutdown.signal.throwIfAborted();
+        const { outcome, detail } = report;
+        if (outcome === "unstored")
+          throw new RetryableError(`${file}: ${detail}; the log says why. Run the import again.`);
+        if (outcome !== "complete") throw new UserError(`${file}: ${detail}`);
+      });
+    });
+}
+
+async function printEstimate(context: CommandContext, file: string, isJson: boolean): Promise<void> {
+  const { availableParallelism } = await import("node:os");
+  const { estimateSize } = await import("../../db/index/size-estimate.ts");
+  const { estimateFile } = await import("../../import/estimate-file.ts");
+  const { networkOf } = await import("../../protocol/network.ts");
+  const { readConfig } = await import("../common.ts");
+  const { formatEstimate } = await import("./estimate-text.ts");
+  const { config } = readConfig(context);
+  if (!(await Bun.file(file).exists())) throw new UserError(`no such file: ${file}`);
+  const { network, records, share } = await estimateFile(file, networkOf(config.protocol.network));
+  const cores = availableParallelism();
+  const estimate = estimateSize(network, { cores, from: "file" });
+  const basis = share === 1 ? "the whole file" : `${records} records of the file`;
+  print(
+    isJson
+      ? `${JSON.stringify({ ...estimate, records }, null, 2)}\n`
+      : formatEstimate(estimate, basis, cores),
+  );
+}
+
+/** The error of an interrupted import: the reason, the number of stored records, and how to continue. */
+function interruptedError(file: string, { message, cause, report }: ImportInterrupted): Error {
+  const { accepted, known } = report.summary;
+  const stored = accepted.message + accepted.onChainEvent + accepted.usernameProof + known;
+  const text = [
+    `${file}: the import stopped early: ${message}.`,
+    `${stored} records of this run are stored, up to byte ${report.toOffset}; run the same import again to continue there.`,
+  ].join("\n");
+  return toExit(cause).exitCode === EXIT_USER
+    ? new UserError(text, { cause })
+    : new RetryableError(text, { cause });
+}

@@ -1,0 +1,54 @@
+import {
+  type FileManifest,
+  formatSnapshotProgress,
+  type Manifest,
+  type SnapshotProgress,
+} from "../../node/snapshot/manifest.ts";
+import type { Common } from "../../runtime/common.ts";
+import {
+  createProgressReporter,
+  grouped,
+  type ProgressReporter,
+  progressOnStderr,
+} from "../../runtime/progress-line.ts";
+
+const LOG_INTERVAL_MS = 5000;
+
+/** Reports the progress of a snapshot on standard error. */
+export function startSnapshotProgress({ clock, log }: Common): ProgressReporter<SnapshotProgress> {
+  const output = progressOnStderr();
+  const reporter = createProgressReporter<SnapshotProgress>({
+    clock,
+    logIntervalMs: LOG_INTERVAL_MS,
+    log: (step) => log.info(step, "Working on the snapshot"),
+    output,
+    format: formatSnapshotProgress,
+  });
+  // A short one logs nothing.
+  return output.isTerminal ? reporter : { update: reporter.update, finish: () => undefined };
+}
+
+/** A few lines about the content of a snapshot. */
+export function summaryOf({ created_at, version, node, index, state }: Manifest): string {
+  const lines = [`Made ${created_at} by ${version} on ${node}`];
+  if (index) {
+    const { network, demo, upstream, rows } = index;
+    const blocks = Object.entries(upstream?.applied_blocks ?? {}).map(
+      ([shard, block]) => `${shard}:${block}`,
+    );
+    const source = demo ? "the demo network" : network;
+    lines.push(`index  ${source}, ${grouped(rows.messages ?? 0)} messages, ${sizesOf(index)}`);
+    if (blocks.length > 0) lines.push(`       applied blocks by shard: ${blocks.join(" ")}`);
+  }
+  if (state) lines.push(`state  ${sizesOf(state)}`);
+  return `${lines.join("\n")}\n`;
+}
+
+function sizesOf({ bytes, compressed_bytes }: FileManifest): string {
+  return `${sizeOf(bytes)}, compressed ${sizeOf(compressed_bytes)}`;
+}
+
+/** In MB, or in kB where that would show as 0.0. */
+function sizeOf(bytes: number): string {
+  return bytes < 1e5 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}

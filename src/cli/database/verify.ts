@@ -1,0 +1,100 @@
+import { existsSync } from "node:fs";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { ComparisonReport } from "../../upstream/verify-sample.ts";
+import { parseFids } from "../client/options.ts";
+import type { CommandContext } from "../context.ts";
+import { print } from "../output.ts";
+
+const MAX_FIDS = 10_000;
+const DEFAULT_SAMPLE = 100;
+/** The limit for one fid in text; `--json` lists all. */
+const MAX_LISTED = 20;
+const SETTLE_MS = 2000;
+
+interface VerifyOptions {
+  readonly sample?: number;
+  readonly fid: readonly number[];
+  readonly json?: boolean;
+}
+
+/** `verify`: compares fids with the followed node. */
+export function registerVerify(program: Command, context: CommandContext): void {
+  program
+    .command("verify")
+    .description("compare random fids of the index with the followed node; exit 1 when they differ")
+    .option("--sample <n>", `how many, 1 to ${MAX_FIDS} (default: ${DEFAULT_SAMPLE})`, parseSample)
+    .addOption(
+      new Option("--fid <n>", "compare this fid instead, or these; may be repeated")
+        .argParser(collectFid)
+        .default([], "none"),
+    )
+    .option("--json", "print a JSON object")
+    .action(async ({ sample = DEFAULT_SAMPLE, fid: named, json = false }: VerifyOptions) => {
+      const { createCommon, runTask } = await import("../common.ts");
+      const { followedFids } = await import("../../config/fid-file.ts");
+      const { indexPath, openIndexReader } = await import("../../db/index/database.ts");
+      const { EXIT_OK, EXIT_USER, RetryableError, reasonOf, UserError } = await import(
+        "../../lib/failure.ts"
+      );
+      const { UpstreamClient } = await import("../../upstream/client.ts");
+      const { connectUpstream } = await import("../../upstream/connection.ts");
+      const { DEFAULT_TIMINGS, wait } = await import("../../upstream/timings.ts");
+      const { compareFids, knownFids, sampleOf } = await import("../../upstream/verify-sample.ts");
+      const common = createCommon(context);
+      const { config, shutdown } = common;
+      const { url, concurrency } = config.upstream;
+      if (url === "") throw new UserError("upstream.url is empty, so there is no node to compare with");
+      const followed = followedFids(config.upstream);
+      const unfollowed = named.find((fid) => followed && !followed.has(fid));
+      if (unfollowed !== undefined) throw new UserError(`fid ${unfollowed} is not followed`);
+
+      let report: ComparisonReport | undefined;
+      const exitCode = await runTask(common, async () => {
+        // The node may run concurrently: nothing is locked or written.
+        const path = indexPath(config.data.dir);
+        if (!existsSync(path)) throw new UserError(`there is no index yet: ${path}`);
+        const db = openIndexReader(path);
+        shutdown.add("index", () => db[Symbol.dispose]());
+        const connection = connectUpstream(url);
+        shutdown.add("upstream", () => connection.close());
+        const client = new UpstreamClient(connection, DEFAULT_TIMINGS, shutdown.signal);
+        const settle = () => wait(SETTLE_MS, shutdown.signal);
+        try {
+          const known = async () => (followed ? [...followed] : await knownFids({ client, db }));
+          const fids = named.length > 0 ? named : sampleOf(await known(), sample, Math.random);
+          report = await compareFids({ client, db, concurrency, settle }, fids);
+        } catch (cause) {
+          shutdown.signal.throwIfAborted();
+          throw new RetryableError(`the upstream cannot be queried: ${reasonOf(cause)}`, { cause });
+        }
+      });
+      if (report) print(json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report));
+      context.exitCode = exitCode === EXIT_OK && report?.differences.length !== 0 ? EXIT_USER : exitCode;
+    });
+}
+
+function formatReport({ compared, differences, shards }: ComparisonReport): string {
+  const lines = shards.map(
+    ({ shard, appliedBlock, headBlock }) => `shard ${shard}: block ${appliedBlock} of ${headBlock} applied`,
+  );
+  lines.push(`${compared} fids compared, ${differences.length} differ`);
+  for (const { fid, missing, extra } of differences) {
+    lines.push(`fid ${fid}: ${missing.length} missing, ${extra.length} extra`);
+    const all = [...missing.map((what) => `  missing ${what}`), ...extra.map((what) => `  extra ${what}`)];
+    lines.push(...all.slice(0, MAX_LISTED));
+    if (all.length > MAX_LISTED) lines.push(`  and ${all.length - MAX_LISTED} more`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function parseSample(text: string): number {
+  const sample = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(sample <= MAX_FIDS)) throw new InvalidArgumentError(`It is an integer from 1 to ${MAX_FIDS}.`);
+  return sample;
+}
+
+function collectFid(text: string, before: readonly number[]): readonly number[] {
+  const fids = [...before, ...parseFids(text)];
+  if (fids.length > MAX_FIDS) throw new InvalidArgumentError(`At most ${MAX_FIDS} can be named.`);
+  return fids;
+}

@@ -1,0 +1,120 @@
+import { existsSync } from "node:fs";
+import type { Config } from "../../config/schema.ts";
+import { indexPath, indexVersion, openIndexAsIs } from "../../db/index/database.ts";
+import { mayLackState } from "../../db/index/identity.ts";
+import { migratePostgres } from "../../db/postgres/migrate.ts";
+import { QUICKLY_CHECKED_BYTES, type SqliteConnection } from "../../db/sqlite/connection.ts";
+import type { SchemaVersion } from "../../db/sqlite/schema-version.ts";
+import {
+  asStorageError,
+  type DatabaseName,
+  recoveryOf,
+  StorageError,
+} from "../../db/sqlite/storage-error.ts";
+import { openStateAsIs, statePath, stateVersion } from "../../db/state/database.ts";
+import { reasonOf, UserError } from "../../lib/failure.ts";
+import { postgresSettings } from "../../node/state/postgres-settings.ts";
+import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
+import type { Place } from "./place.ts";
+
+/** Whether the databases are whole and of this version. They are opened beside a node that runs, and not changed. */
+export function lookIntoDatabases({ state }: Pick<Config, "state">, { dir }: Place): Finding[] {
+  const findings: Finding[] = [];
+  const index = indexPath(dir);
+  let lacksState = false;
+  if (!existsSync(index)) findings.push(ok("index", "there is none yet; the node creates it"));
+  else
+    findings.push(
+      lookInto("index", index, () => {
+        using db = openIndexAsIs(index);
+        const version = indexVersion(db);
+        lacksState = version === "current" && !mayLackState(db);
+        return assess(db, version);
+      }),
+    );
+  // The state is in PostgreSQL.
+  if (state.url !== "") return findings;
+  const file = statePath(dir);
+  if (existsSync(file))
+    findings.push(
+      lookInto("state", file, () => {
+        using db = openStateAsIs(file);
+        return assess(db, stateVersion(db));
+      }),
+    );
+  else if (lacksState)
+    findings.push(
+      fail(
+        "state",
+        `${file} is missing, and the node does not start over a filled index without it`,
+        "Restore it from a backup, or start once with --new-state if what it held may be lost",
+      ),
+    );
+  return findings;
+}
+
+function lookInto(check: DatabaseName, file: string, look: () => Finding): Finding {
+  try {
+    return look();
+  } catch (cause) {
+    const fault = asStorageError({ database: check, file }, cause);
+    if (fault instanceof StorageError && fault.isDamage)
+      return fail(check, `${file} is damaged: ${fault.reason}`, recoveryOf(fault));
+    return fail(check, `${file} cannot be opened: ${reasonOf(cause)}`, "Correct the reason");
+  }
+}
+
+/** What the pages and the version of a database say. */
+export function assess(db: SqliteConnection, version: SchemaVersion): Finding {
+  const { database: check, file } = db;
+  const [damage] = db.damage({ maxBytes: QUICKLY_CHECKED_BYTES });
+  if (damage !== undefined) return fail(check, `${file} is damaged: ${damage}`, recoveryOf(db));
+  switch (version) {
+    case "newer":
+      return fail(
+        check,
+        `${file} was written by a newer version of this program`,
+        "Run the newer version, or restore what was there before the upgrade",
+      );
+    case "older format":
+      return warn(
+        check,
+        `${file} has the format of an earlier version, and nothing is served before it is migrated`,
+        "Run `svc migrate`, or start with `svc serve --migrate`, when that suits you",
+      );
+    case "older":
+      return ok(check, `${file} is of an earlier version; the next start migrates it`);
+    default: {
+      const checked = db.sizeBytes() > QUICKLY_CHECKED_BYTES ? "its small tables are" : "it is";
+      return ok(check, `${file} is of this version, and ${checked} whole`);
+    }
+  }
+}
+
+const OLDER_SCHEMA = "svc state migrate";
+
+/** Whether the state in PostgreSQL can be reached, and has the schema of this release. Nothing is changed. */
+export const postgresCheck = (config: Config): Check => ({
+  name: "PostgreSQL",
+  run: async () => {
+    if (config.state.url === "") return [];
+    const check = "PostgreSQL";
+    try {
+      const settings = postgresSettings(config);
+      if (settings) await migratePostgres(settings, { may: false });
+      return [ok(check, "responds, and has the schema of this release")];
+    } catch (cause) {
+      const reason = reasonOf(cause);
+      const isOlder = cause instanceof UserError && reason.includes(OLDER_SCHEMA);
+      if (isOlder && config.state.migrate)
+        return [ok(check, "responds; the node creates its schema, or brings it up to date, at the start")];
+      return [
+        fail(
+          check,
+          reason,
+          isOlder ? "Run it, or set state.migrate = true" : "Correct what the reason names",
+        ),
+      ];
+    }
+  },
+});

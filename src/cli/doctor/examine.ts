@@ -1,0 +1,86 @@
+import type { ConfigProblem } from "../../config/layers.ts";
+import type { LoadedConfig } from "../../config/load.ts";
+import { findRisks } from "../../config/risks.ts";
+import type { Resolve } from "../../net/resolve.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { lockHolder } from "../../runtime/data-dir.ts";
+import { costCheck, spaceForIndexCheck } from "./costs.ts";
+import { dataDirectoryCheck, lookAt } from "./data-directory.ts";
+import { lookIntoDatabases, postgresCheck } from "./databases.ts";
+import { type Check, type Finding, fail, ok, runChecks, warn } from "./finding.ts";
+import { followedNodeCheck } from "./followed-node.ts";
+import {
+  filesCheck,
+  memoryCheck,
+  namesCheck,
+  portsCheck,
+  readyCheck,
+  type Synchronised,
+  timeSourceCheck,
+} from "./machine.ts";
+import type { Place } from "./place.ts";
+
+const TIMEOUT_MS = 15_000;
+
+export interface ExamineDeps extends Pick<LoadedConfig, "config" | "file" | "warnings"> {
+  readonly clock: Clock;
+  readonly kernelClock: () => Synchronised;
+  readonly resolve: Resolve;
+  /** Asks the running node whether it is ready; throws with the reason when it is not. */
+  readonly askReady: () => Promise<string>;
+  /** Finds out about the data directory: `askPlace`. */
+  readonly askPlace: (dataDir: string) => Promise<Place | undefined>;
+  /** For each check. */
+  readonly timeoutMs?: number;
+}
+
+/** Checks the settings in force, the machine and the followed node. Nothing outside the data directory is written. */
+export async function examine(deps: ExamineDeps): Promise<Finding[]> {
+  const { config, clock, kernelClock, resolve, askReady, askPlace, timeoutMs = TIMEOUT_MS } = deps;
+  const { dir } = config.data;
+  const looked = await lookAt(dir, askPlace(dir));
+  const holder = looked.ok ? lockHolder(dir) : undefined;
+  // Before the other checks, whose times it would lengthen.
+  const databases = looked.ok ? lookIntoDatabases(config, looked.value) : [];
+  const checks: Check[] = [
+    settingsCheck(deps),
+    dataDirectoryCheck(looked),
+    { name: "databases", run: async () => databases },
+    ...(looked.ok ? [spaceForIndexCheck(config, looked.value)] : []),
+    costCheck(config),
+    memoryCheck(config.http),
+    filesCheck(holder?.pid === undefined ? undefined : `/proc/${holder.pid}/limits`),
+    timeSourceCheck(kernelClock),
+    namesCheck(config, resolve),
+    followedNodeCheck({ config, clock }),
+    postgresCheck(config),
+    holder ? readyCheck(askReady) : portsCheck(config),
+  ];
+  return await runChecks(checks, timeoutMs);
+}
+
+/** The risks that `serve` logs at its start. */
+const settingsCheck = ({
+  config,
+  file,
+  warnings,
+}: Pick<LoadedConfig, "config" | "file" | "warnings">): Check => ({
+  name: "settings",
+  run: async () => {
+    const risks = findRisks(config).map(({ key, message }) => warn("settings", key, message));
+    const odd = warnings.map((text) => warn("settings", text, "See docs/operate/settings.md"));
+    if (risks.length + odd.length > 0) return [...odd, ...risks];
+    return [ok("settings", `valid, from ${file ?? "no file: the defaults"}`)];
+  },
+});
+
+/** The findings for settings that are not valid. Nothing else can be checked with them. */
+export function settingsFindings(problems: readonly ConfigProblem[]): Finding[] {
+  return problems.map(({ key, message, source }) =>
+    fail(
+      "settings",
+      `${key} ${message} (${source})`,
+      "Correct it; `svc config defaults` says what each setting means",
+    ),
+  );
+}

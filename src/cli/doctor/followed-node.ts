@@ -1,0 +1,151 @@
+import type { Config } from "../../config/schema.ts";
+import { networkOf } from "../../protocol/network.ts";
+import { toUnixSecs } from "../../protocol/time.ts";
+import type { GetInfoResponse } from "../../protocol/wire/generated/hub.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { checkPeer, dataOnNetwork } from "../../upstream/check-peer.ts";
+import { UpstreamClient } from "../../upstream/client.ts";
+import { connectUpstream } from "../../upstream/connection.ts";
+import { PeerError, reasonOfCall, SilentPeerError } from "../../upstream/peer.ts";
+import { BLOCK_SHARD } from "../../upstream/positions.ts";
+import { DEFAULT_TIMINGS } from "../../upstream/timings.ts";
+import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
+
+const CALL_TIMEOUT_MS = 8000;
+/** Fids that are read until one has a message that names the network. */
+const MAX_FIDS = 20;
+/** Blocks have whole seconds, and the calls take a part of one. */
+const SKEW_SECS = 5;
+const MAX_VERSION_CHARS = 40;
+
+export interface FollowedNodeDeps {
+  readonly config: Pick<Config, "upstream" | "protocol" | "auth">;
+  readonly clock: Clock;
+}
+
+/** Whether the followed node answers, is one that can be followed, of our network, and up to date; and our clock beside its own. */
+export const followedNodeCheck = ({ config, clock }: FollowedNodeDeps): Check => ({
+  name: "followed node",
+  run: async (signal) => {
+    const { url } = config.upstream;
+    if (url === "")
+      return [
+        ok(
+          "followed node",
+          "none (upstream.url): the node serves the demo network or what is submitted and imported",
+        ),
+      ];
+    const connection = connectUpstream(url);
+    const client = new UpstreamClient(
+      connection,
+      { ...DEFAULT_TIMINGS, callTimeoutMs: CALL_TIMEOUT_MS },
+      signal,
+    );
+    try {
+      return await ask(client, config, clock);
+    } catch (cause) {
+      return [unusable(url, cause)];
+    } finally {
+      connection.close();
+    }
+  },
+});
+
+function unusable(url: string, cause: unknown): Finding {
+  const isSilent = cause instanceof SilentPeerError;
+  if (cause instanceof PeerError && !isSilent)
+    return fail(
+      "followed node",
+      cause.message,
+      "Correct upstream.url: the gRPC address of a snapchain node that follows everybody",
+    );
+  const advice = "See that it runs, and that this machine may connect to its gRPC port (firewall, address)";
+  return fail(
+    "followed node",
+    `${url} does not respond: ${isSilent ? cause.reason : reasonOfCall(cause)}`,
+    advice,
+  );
+}
+
+async function ask(
+  client: UpstreamClient,
+  config: FollowedNodeDeps["config"],
+  clock: Clock,
+): Promise<Finding[]> {
+  const check = "followed node";
+  const started = performance.now();
+  // A proxy on the way has a clock of its own, so blocks count first.
+  let date: number | undefined;
+  const info = await client.info({ onDate: (ms) => (date = ms) });
+  const askedAtSecs = clock.nowMs() / 1000;
+  const ms = Math.round(performance.now() - started);
+  const { hasBlockShard, shards } = await checkPeer(client);
+  const text = `${config.upstream.url} is a node of version ${info.version.slice(0, MAX_VERSION_CHARS) || "unknown"} with ${shards} ${shards === 1 ? "shard" : "shards"}, responded after ${ms} ms`;
+  const findings = [ok(check, text), await network(client, info, config), lag(info, config)];
+  const theirs =
+    (await blockClock(client, info, hasBlockShard)) ?? (date === undefined ? undefined : date / 1000);
+  if (theirs !== undefined) findings.push(skew(askedAtSecs - theirs, config));
+  return findings;
+}
+
+async function network(
+  client: UpstreamClient,
+  { shardInfos }: GetInfoResponse,
+  { protocol }: FollowedNodeDeps["config"],
+): Promise<Finding> {
+  const check = "network";
+  for (const { shardId } of shardInfos) {
+    if (shardId === BLOCK_SHARD) continue;
+    const { items } = await client.fids(shardId, undefined);
+    for (const fid of items.slice(0, MAX_FIDS)) {
+      const [message] = (await client.messages("getAllUserDataMessagesByFid", fid, undefined)).items;
+      if (!message) continue;
+      // A message of another network ends the check.
+      if (dataOnNetwork(message, networkOf(protocol.network)))
+        return ok(check, `its messages are of ${protocol.network}`);
+    }
+  }
+  return warn(
+    check,
+    "it has no messages that name one",
+    "Wait until the followed node has data, then run `svc doctor` again",
+  );
+}
+
+function lag({ shardInfos }: GetInfoResponse, { upstream }: FollowedNodeDeps["config"]): Finding {
+  const check = "lag of the followed node";
+  const secs = Math.max(0, ...shardInfos.map(({ blockDelay }) => blockDelay));
+  if (secs <= upstream.ready_lag_secs) return ok(check, `its newest block is ${secs} s old`);
+  const advice = "Wait until it has caught up, or follow another node: until then this one is not ready";
+  return warn(
+    check,
+    `its newest block is ${secs} s old, more than upstream.ready_lag_secs (${upstream.ready_lag_secs})`,
+    advice,
+  );
+}
+
+/** The clock of the followed node in unix seconds: the time of its newest block, and how old that is as it says. */
+async function blockClock(
+  client: UpstreamClient,
+  { shardInfos }: GetInfoResponse,
+  hasBlockShard: boolean,
+): Promise<number | undefined> {
+  const shard = shardInfos.find(({ shardId }) => shardId === BLOCK_SHARD);
+  if (!hasBlockShard || !shard) return undefined;
+  using blocks = client.blocks(Math.max(1, shard.maxHeight));
+  const { value, done } = await blocks.next();
+  const timestamp = done ? undefined : value.header?.timestamp;
+  return timestamp === undefined ? undefined : toUnixSecs(timestamp) + shard.blockDelay;
+}
+
+function skew(secs: number, { auth }: FollowedNodeDeps["config"]): Finding {
+  const check = "clock";
+  const rounded = Math.round(secs);
+  if (Math.abs(secs) <= SKEW_SECS) return ok(check, "agrees with that of the followed node");
+  const text = `this machine is ${Math.abs(rounded)} s ${secs > 0 ? "ahead of" : "behind"} the followed node`;
+  const advice =
+    "Set the clock, and have it synchronised (systemd-timesyncd, chrony); or ask whether that node's is right";
+  return Math.abs(secs) >= auth.signed_at_window_secs
+    ? fail(check, `${text}: signed requests are refused`, advice)
+    : warn(check, text, advice);
+}

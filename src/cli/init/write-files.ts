@@ -1,0 +1,80 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { loadConfig } from "../../config/load.ts";
+import { readSmallFile } from "../../config/small-file.ts";
+import { reasonOf, UserError } from "../../lib/failure.ts";
+import { giveToOwnerOf } from "../../lib/files.ts";
+
+/** A file that `init` writes. */
+export interface NewFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly text: string;
+  readonly isSecret?: boolean;
+}
+
+const OWNER_ONLY = 0o600;
+const READABLE_BY_ALL = 0o644;
+/** `readSmallFile` refuses larger ones. */
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * Refuses files that exist.
+ *
+ * @throws UserError naming the first one.
+ */
+export function refuseExisting(paths: readonly string[]): void {
+  // A link that leads nowhere exists, too.
+  const found = paths.find((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+  if (found !== undefined)
+    throw new UserError(`${found} exists already; --force replaces it, --output names another file`);
+}
+
+/**
+ * Checks settings that are not written yet, as \`config check\` would, without the environment.
+ *
+ * @param files the settings file, then the files that it names.
+ * @throws ConfigError for settings that are not valid; UserError for a file that would be too large to be read.
+ */
+export function checkFiles(files: readonly NewFile[]): void {
+  const large = files.find(({ text }) => Buffer.byteLength(text) > MAX_BYTES);
+  if (large)
+    throw new UserError(`${large.path} would be larger than 1 MiB; follow fewer fids, or all with --all`);
+  const readFile = (path: string) => files.find((file) => file.path === path)?.text ?? readSmallFile(path);
+  const config = files[0]?.path ?? "";
+  loadConfig({ argvFlags: { config }, env: {}, readFile, cwd: dirname(config) });
+}
+
+/**
+ * Writes files that every user can read, each at once; secrets for their owner, who as root is the owner of the data directory. One that
+ * replaces another keeps its owner and group. A link stays, and what it leads to is replaced.
+ *
+ * @throws UserError when one cannot be written.
+ */
+export function writeFiles(files: readonly NewFile[], dataDir: string): void {
+  for (const { path, text, isSecret = false } of files.toReversed()) {
+    let draft = "";
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+      const target = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? realpathSync(path) : path;
+      draft = `${target}.${process.pid}.new`;
+      writeFileSync(draft, text, { mode: OWNER_ONLY, flag: "wx" });
+      const model = isSecret ? dataDir : target;
+      if (existsSync(model)) giveToOwnerOf(model, draft);
+      if (!isSecret) chmodSync(draft, READABLE_BY_ALL);
+      renameSync(draft, target);
+    } catch (cause) {
+      if (draft !== "") rmSync(draft, { force: true });
+      throw new UserError(`${path} cannot be written: ${reasonOf(cause)}`, { cause });
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { CommandFlag } from "../../api/command.ts";
+import { itemsOf } from "../../lib/text.ts";
+import { collecting, parseFid, parseFids } from "../client/options.ts";
+
+/** The fields of a request by name. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+type Parse = (text: string, before: never) => unknown;
+
+const VALUES: Readonly<
+  Record<Exclude<CommandFlag["type"], "boolean">, { readonly valueName: string; readonly parse?: Parse }>
+> = {
+  text: { valueName: "<text>" },
+  url: { valueName: "<url>" },
+  whole: { valueName: "<n>", parse: parseWhole },
+  texts: { valueName: "<list>", parse: collecting(itemsOf) },
+  fid: { valueName: "<n>", parse: parseFid },
+  fids: { valueName: "<fids>", parse: collecting(parseFids) },
+  time: { valueName: "<time>", parse: parseTime },
+};
+
+/** Adds the flag of a field, and the one that clears it or turns it off. */
+export function addFlag(command: Command, name: string, flag: CommandFlag): void {
+  const { type, isRequired = false, help = "", choices, offHelp, fallback } = flag;
+  const long = `--${flagName(name, flag)}`;
+  if (type === "boolean") {
+    command.option(long, help);
+  } else {
+    const { valueName, parse } = VALUES[type];
+    const option = command
+      .createOption(`${long} ${flag.valueName ?? (choices ? `<${name}>` : valueName)}`, help)
+      .makeOptionMandatory(isRequired);
+    if (fallback !== undefined) option.default(fallback);
+    if (choices !== undefined) option.choices(choices);
+    else if (parse !== undefined) option.argParser(parse as (text: string, before: unknown) => unknown);
+    command.addOption(option);
+  }
+  if (offHelp !== undefined) command.option(`--no-${flagName(name, flag)}`, offHelp);
+}
+
+/** The fields that flags give a value. A cleared field is null. */
+export function fieldsOf(flags: Readonly<Record<string, CommandFlag>>, options: Fields): Fields {
+  const fields: Record<string, unknown> = {};
+  for (const [name, flag] of Object.entries(flags)) {
+    const given = options[optionName(name, flag)];
+    if (given === undefined) continue;
+    const cleared = given === false && flag.type !== "boolean";
+    const value = cleared ? null : (flag.value ?? given);
+    if (flag.within === undefined) fields[name] = value;
+    else fields[flag.within] = { ...(fields[flag.within] as object | undefined), [name]: value };
+  }
+  return fields;
+}
+
+/** The name of a flag: `app_url` as `app-url`. */
+function flagName(name: string, { flag }: CommandFlag): string {
+  return flag ?? name.replaceAll("_", "-");
+}
+
+/** The parser's name of a flag: `--app-url` as `appUrl`. */
+function optionName(name: string, flag: CommandFlag): string {
+  return flagName(name, flag).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function parseWhole(text: string): number {
+  const count = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(count)) throw new InvalidArgumentError("It is a whole number.");
+  return count;
+}
+
+/** Parses unix seconds, or a time in ISO 8601 with its zone. */
+function parseTime(text: string): number {
+  if (/^\d{1,12}$/.test(text)) return Number(text);
+  const isWhole = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);
+  const time = isWhole ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) throw new InvalidArgumentError("It is a time such as 2026-05-01T12:00:00Z.");
+  return Math.floor(time / 1000);
+}

@@ -1,0 +1,205 @@
+import type { Command } from "commander";
+import type { commands } from "../../../client/src/commands.generated.ts";
+import { UserError } from "../../lib/failure.ts";
+import { printable } from "../../lib/text.ts";
+import type { ManagementClient } from "../client/client.ts";
+import type { CallOptions } from "../client/options.ts";
+import { deliveriesTable, deliveryText, previewText, statsTable } from "./delivery-text.ts";
+import type { Fields } from "./flags.ts";
+import { deleteSigners, listSigners } from "./signer.ts";
+import { subscriptionOf, withSubscriptionOptions } from "./subscription.ts";
+import { memberOf, moreLine, recordsTable, recordTable, type SecretDisplay } from "./table.ts";
+
+/** What the command of an operation does besides what the operation declares. */
+interface Additions {
+  /** Adds options that are not fields. */
+  readonly options?: (command: Command) => Command;
+  /** Fields that the flags do not state; checks those that were `given` as arguments. */
+  readonly fields?: (options: CallOptions & Fields, given: Fields) => Promise<Fields> | Fields;
+}
+
+/** Formats the response of the call. */
+interface PrintingHandler extends Additions {
+  readonly print: (response: unknown, options: Fields) => string;
+  /** The member of the response that is a secret, for standard output. */
+  readonly secret?: string;
+}
+
+/** Makes calls of its own. */
+interface CallingHandler extends Additions {
+  readonly run: (client: ManagementClient, fields: Fields, options: CallOptions) => Promise<void>;
+}
+
+/** Prints the one record of the response. */
+const record = (member: string, display: SecretDisplay = "shown"): PrintingHandler => ({
+  print: (response) => recordTable(memberOf(response, member), display),
+});
+
+/** Prints the list of a response as a table of these fields, and how to get its next page. */
+const list = (
+  member: string,
+  fields: readonly string[],
+  display: SecretDisplay = "masked",
+): PrintingHandler => ({
+  print: (response) => recordsTable(memberOf(response, member), fields, display) + moreLine(response),
+});
+
+/** A list with secrets, which `--reveal` shows. */
+const revealable = (member: string, fields: readonly string[]): PrintingHandler => ({
+  options: (command) => command.option("--reveal", "show the text of secrets"),
+  print: (response, { reveal }) =>
+    recordsTable(memberOf(response, member), fields, reveal ? "shown" : "masked"),
+});
+
+const deleted = (id: string): PrintingHandler => ({
+  print: (_, options) => `deleted ${printable(String(options[id]))}\n`,
+});
+
+function keyTable(response: unknown): string {
+  const { secrets, ...key } = memberOf(response, "api_key") as { readonly secrets: readonly unknown[] };
+  return recordTable({ ...key, secrets: secrets.length }, "masked");
+}
+
+const key: PrintingHandler = { print: keyTable };
+const keyWithSecret: PrintingHandler = {
+  print: (response) => `${keyTable(response)}\nThe text of the key is shown this once:\n`,
+  secret: "secret",
+};
+
+/** A subscription, from a file or from flags. */
+const subscription = (isRequired: boolean): Additions => ({
+  options: withSubscriptionOptions,
+  async fields(options) {
+    const subscription = await subscriptionOf(options);
+    if (subscription !== undefined) return { subscription };
+    if (isRequired)
+      throw new UserError("a subscription is required: --subscription <file.json>, or --on <kinds>");
+    return {};
+  },
+});
+
+const COUNTS = ["success_count", "failure_count", "not_attempted_count"];
+const CAMPAIGN_FIELDS = ["campaign_id", "status", "audience_count", ...COUNTS, "created_at", "completed_at"];
+
+/** An empty list means everybody for the service, and a mistake here. */
+function refuseNoTargets({ targetFids }: Fields): Fields {
+  if (Array.isArray(targetFids) && targetFids.length === 0)
+    throw new UserError("--target-fids has no fid; leave it out for all users");
+  return {};
+}
+
+export type CommandId = (typeof commands)[number]["id"];
+
+export const HANDLERS: Readonly<Record<CommandId, PrintingHandler | CallingHandler>> = {
+  createApp: record("app"),
+  getApp: record("app"),
+  listApps: revealable("apps", ["app_id", "name", "app_url", "send_secrets", "created_at"]),
+  updateApp: record("app", "masked"),
+  deleteApp: deleted("app_id"),
+  rotateAppSecret: record("app"),
+  listAppCampaigns: list("campaigns", CAMPAIGN_FIELDS),
+  getAppCampaign: {
+    print(response) {
+      const { client_hosts: hosts, ...campaign } = Object(memberOf(response, "campaign"));
+      return `${recordTable(campaign, "shown")}\n${recordsTable(hosts, ["host", ...COUNTS], "shown")}`;
+    },
+  },
+  getAppAudience: {
+    print: (response) =>
+      [
+        recordTable({ total: memberOf(response, "total") }, "shown"),
+        recordsTable(
+          memberOf(response, "clients"),
+          ["client_fid", "host", "enabled", "disabled", "without_token"],
+          "shown",
+        ),
+        recordsTable(
+          memberOf(response, "days"),
+          ["day", "enabled", "added", "removed", "disabled", "invalidated"],
+          "shown",
+        ),
+      ].join("\n"),
+  },
+  sendCampaign: { fields: refuseNoTargets, print: (response) => recordTable(response, "shown") },
+  estimateSend: {
+    fields: refuseNoTargets,
+    print(response) {
+      const { clients, ...counts } = Object(response);
+      const table = recordsTable(clients, ["client_fid", "host", "tokens"], "shown");
+      return `${recordTable(counts, "shown")}\n${table}`;
+    },
+  },
+
+  createApiKey: keyWithSecret,
+  getApiKey: key,
+  listApiKeys: list("api_keys", [
+    ...["api_key_id", "name", "prefix", "scopes", "active", "expires_at", "last_used_at"],
+  ]),
+  updateApiKey: key,
+  deleteApiKey: deleted("api_key_id"),
+  rotateApiKeySecret: keyWithSecret,
+  getApiKeyUsage: list("usage", ["day", "route", "requests", "units", "writes", "errors", "limited"]),
+
+  createWebhook: {
+    ...subscription(true),
+    async fields(options, given) {
+      return { owner_fid: options.fid, ...(await subscription(true).fields?.(options, given)) };
+    },
+    ...record("webhook"),
+  },
+  getWebhook: record("webhook"),
+  listWebhooks: revealable("webhooks", [
+    ...["webhook_id", "title", "target_url", "active", "subscription", "secrets", "created_at"],
+  ]),
+  updateWebhook: { ...subscription(false), ...record("webhook", "masked") },
+  deleteWebhook: deleted("webhook_id"),
+  rotateWebhookSecret: record("webhook"),
+  listWebhookDeliveries: { print: deliveriesTable },
+  getWebhookDelivery: { print: deliveryText },
+  getWebhookStats: { print: statsTable },
+  previewWebhook: { ...subscription(true), print: previewText },
+  replayWebhookDeliveries: {
+    fields({ messageId, from }) {
+      if ((messageId === undefined) === (from === undefined))
+        throw new UserError("which ones? use --message-id or --from");
+      return {};
+    },
+    print(response) {
+      const isMore = memberOf(response, "more") === true;
+      const count = printable(String(memberOf(response, "replayed")));
+      return `queued ${count} again${isMore ? "; there are more, so call again" : ""}\n`;
+    },
+  },
+  testWebhook: list("deliveries", ["message_id", "type"]),
+
+  getManagedSigner: record("signer", "masked"),
+  listManagedSigners: { run: listSigners },
+  exportManagedSigner: {
+    print(response) {
+      const { private_key: _, ...rest } = Object(response);
+      return recordTable(rest, "masked");
+    },
+    secret: "private_key",
+  },
+  deleteManagedSigner: {
+    options: (command) => command.option("--all", "erase all managed signers of the fid"),
+    run: deleteSigners,
+  },
+
+  listSessions: list("sessions", [
+    ...["session_id", "access", "label", "origin", "created_at", "expires_at", "last_used_at"],
+  ]),
+  deleteSession: {
+    fields({ all }, { session_id }) {
+      if ((all === true) === (session_id !== undefined))
+        throw new UserError("give either a session_id or --all");
+      return {};
+    },
+    print: () => "ended\n",
+  },
+
+  listAuditEntries: list("entries", [
+    ...["at", "action", "outcome", "fid", "api_key_id", "signer_uuid", "hash", "record_id"],
+    ...["address", "request_id"],
+  ]),
+};

@@ -1,0 +1,127 @@
+import { hostname } from "node:os";
+import { Argument, type Command } from "commander";
+import { PAUSABLE, type Pausable, type SwitchStore } from "../../cluster/switch-store.ts";
+import type { PgPool } from "../../db/postgres/pool.ts";
+import type { PgSettings } from "../../db/postgres/pools.ts";
+import type { Common } from "../../runtime/common.ts";
+import type { CommandContext } from "../context.ts";
+import { print } from "../output.ts";
+import { registerStateCheck } from "./check.ts";
+import { registerStateCopy } from "./copy.ts";
+
+const MAX_REASON_CHARS = 200;
+const MAX_NAME_CHARS = 100;
+
+const what = () => new Argument("<what...>", "what to pause").choices([...PAUSABLE, "all"]);
+
+/** `state copy|pause|resume`: stops and continues parts of the service, on all nodes. */
+export function registerState(program: Command, context: CommandContext): void {
+  const state = program.command("state").description("work on the state while nodes run");
+
+  registerStateCheck(state, context);
+  registerStateCopy(state, context);
+  registerStateMigrate(state, context);
+
+  state
+    .command("pause")
+    .description("pause parts of the service on all nodes, within 3 seconds and until they are resumed")
+    .addArgument(what())
+    .requiredOption("--reason <text>", "why, for /status")
+    .action(async (names: string[], { reason }: { reason: string }) => {
+      const { nowSecs } = await import("../../runtime/clock.ts");
+      const { UserError } = await import("../../lib/failure.ts");
+      if (!/^[^\p{Cc}]+$/u.test(reason) || reason.length > MAX_REASON_CHARS)
+        throw new UserError(
+          `--reason must have 1 to ${MAX_REASON_CHARS} characters, without control characters`,
+        );
+      await onSwitches(context, async (switches, { clock }) => {
+        const paused = pausableOf(names);
+        const pausedBy = `${userName()}@${hostname()}`.replace(/[^\w.@-]/g, "?").slice(0, MAX_NAME_CHARS);
+        await switches.pause(paused, { reason, pausedBy, pausedAt: nowSecs(clock) });
+        print(`paused: ${paused.join(", ")}\n`);
+      });
+    });
+
+  state
+    .command("resume")
+    .description("continue what was paused")
+    .addArgument(what())
+    .action(async (names: string[]) => {
+      await onSwitches(context, async (switches) => {
+        const resumed = await switches.resume(pausableOf(names));
+        print(resumed.length === 0 ? "nothing was paused\n" : `resumed: ${resumed.join(", ")}\n`);
+      });
+    });
+}
+
+/** Who runs the command: a number where its environment has no name. */
+function userName(): string {
+  return process.env.SUDO_USER ?? process.env.USER ?? `uid-${process.getuid?.() ?? "unknown"}`;
+}
+
+function pausableOf(names: readonly string[]): readonly Pausable[] {
+  return PAUSABLE.filter((name) => names.includes(name) || names.includes("all"));
+}
+
+/** Runs `work` on the switches of the state, whether a node runs or not. */
+async function onSwitches(
+  context: CommandContext,
+  work: (switches: SwitchStore, common: import("../../runtime/common.ts").Common) => Promise<void>,
+): Promise<void> {
+  const { createCommon, runTask } = await import("../common.ts");
+  const { postgresSettings } = await import("../../node/state/postgres-settings.ts");
+  const { createSwitches } = await import("../../cluster/switch-store.ts");
+  const common = createCommon(context);
+  context.exitCode = await runTask(common, async () => {
+    const settings = postgresSettings(common.config);
+    if (settings) {
+      const { postgresTaskDb } = await import("../../db/postgres/state-db.ts");
+      return onPostgresState(settings, common, (pool) => work(createSwitches(postgresTaskDb(pool)), common));
+    }
+    const { openState, statePath } = await import("../../db/state/database.ts");
+    const { taskStateDb } = await import("../../db/state/sqlite-state-db.ts");
+    using db = openState(statePath(common.config.data.dir), { mayCreate: false });
+    await work(createSwitches(taskStateDb(db)), common);
+  });
+}
+
+/** `state migrate`: brings the schema in PostgreSQL up to date, for nodes with `state.migrate = false`. */
+function registerStateMigrate(state: Command, context: CommandContext): void {
+  state
+    .command("migrate")
+    .description("bring the schema of the state in PostgreSQL up to date, while nodes run")
+    .action(async () => {
+      const { createCommon, runTask } = await import("../common.ts");
+      const { migratePostgres } = await import("../../db/postgres/migrate.ts");
+      const { UserError } = await import("../../lib/failure.ts");
+      const { postgresSettings } = await import("../../node/state/postgres-settings.ts");
+      const common = createCommon(context);
+      context.exitCode = await runTask(common, async () => {
+        const settings = postgresSettings(common.config);
+        if (!settings) throw new UserError("state.url is empty: `svc migrate` migrates state.db");
+        const { applied } = await migratePostgres(settings);
+        print(
+          applied === 0 ? "The schema is up to date\n" : `The schema was brought up to date (${applied})\n`,
+        );
+      });
+    });
+}
+
+/** Runs a command's `work` on the state in PostgreSQL, whether nodes run or not. The schema is not changed. */
+export async function onPostgresState<T>(
+  settings: PgSettings,
+  { config, log }: Pick<Common, "config" | "log">,
+  work: (pool: PgPool) => Promise<T>,
+): Promise<T> {
+  const { openPgPools } = await import("../../db/postgres/pools.ts");
+  const { migratePostgres } = await import("../../db/postgres/migrate.ts");
+  // Reports what is wrong with the connection in words, and refuses an older schema.
+  await migratePostgres(settings, { may: false });
+  await using pools = openPgPools({
+    settings,
+    applicationName: `${config.service.name}/command`,
+    connections: { main: 1 },
+    log,
+  });
+  return await work(pools.main);
+}

@@ -1,0 +1,256 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { unwrapOrThrow } from "../api/respond.ts";
+import type { StaleReason } from "../auth/custody.ts";
+import { captureBody, jsonBodyDecoder, rawBody } from "../http/body.ts";
+import { ApiError } from "../http/errors.ts";
+import { exchangeOf } from "../http/exchange.ts";
+import type { OwnOrigin } from "../http/own-origin.ts";
+import type { RpcClient } from "../lib/port-rpc.ts";
+import { fromHex, type Hex, toHex } from "../protocol/validate/eth.ts";
+import type { UserNames } from "../read/queries/users/users.ts";
+import type { ApprovalView, PreparedApproval } from "../signers/approvals.ts";
+import type { SignersRpc } from "../signers/rpc.ts";
+import { permissionsOf } from "../signers/signer-keys.ts";
+import type { RequestOrigin } from "../signers/signer-states.ts";
+import { documentHeaders, type WebAssets } from "./assets.ts";
+import { initialOf, plainName } from "./web/text/name.ts";
+
+/** What each permission lets an app do, as its user reads it. */
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  WRITE_ALL: [
+    "publish and delete casts",
+    "like and recast",
+    "follow and unfollow",
+    "add and remove verified addresses",
+    "change your profile",
+  ],
+  PUBLISH_CAST: ["publish casts"],
+  DELETE_CAST: ["delete casts"],
+  PUBLISH_REACTION: ["like and recast"],
+  DELETE_REACTION: ["remove likes and recasts"],
+  FOLLOW_USER: ["follow users"],
+  UNFOLLOW_USER: ["unfollow users"],
+  ADD_VERIFICATION: ["add verified addresses"],
+  REMOVE_VERIFICATION: ["remove verified addresses"],
+  UPDATE_PROFILE: ["change your profile"],
+};
+
+const DAY_SECS = 86_400;
+
+interface PageOptions {
+  readonly view: ApprovalView;
+  /** The app's. */
+  readonly names: UserNames;
+  /** Whether people of the demo network may sign here. */
+  readonly isDemo: boolean;
+}
+
+/** What the page says before its script runs. All texts of others are escaped. */
+export function approvalContent({ view, names, isDemo }: PageOptions): string {
+  const { appFid, publicKey, scopes, ttlSecs, userFid, redirectUrl } = view;
+  const { username, displayName } = names;
+  const claimed = plainName(displayName || username || "An app without a name");
+  const allowed = permissionsOf(scopes).flatMap((name) => WORDS[name] ?? [name]);
+  // A signer that a user has approved before is for this user only.
+  const demo = isDemo ? ` data-demo="${userFid ?? ""}"` : "";
+  const redirect = redirectUrl === null ? "" : ` data-redirect="${text(redirectUrl)}"`;
+  return `<h1>May this app act for you?</h1>
+    <div class="card">
+      <section class="pad app">
+        <span class="face" aria-hidden="true">${text(initialOf(claimed))}</span>
+        <div><h2><bdi class="user">${text(claimed)}</bdi></h2>
+        <p class="dim s">${username ? `@${text(username)} &middot; ` : ""}fid ${appFid}</p></div>
+        <p class="claim">The app chose this name itself. It is not verified: continue only if you came here from the app.</p>
+      </section>
+      <section class="pad facts">
+        <h3>In your name it may</h3>
+        <ul>${allowed.map((words) => `<li>${text(words)}</li>`).join("")}</ul>
+        <h3>Until</h3>
+        <p>${duration(ttlSecs)} after last use, or until you remove its key.</p>
+        ${userFid === null ? "" : `<h3>Only for</h3><p>fid ${userFid}, who approved it before.</p>`}
+        <details><summary class="dim s">Its key</summary><code>0x${Buffer.from(publicKey).toString("hex")}</code></details>
+      </section>
+      <section class="pad" id="approval" data-status="${view.status}"${redirect}${demo}>
+        <noscript><p>This page needs JavaScript to talk to your wallet.</p></noscript>
+      </section>
+    </div>`;
+}
+
+/** What it says of a link that is over. */
+function closedContent(message: string): string {
+  return `<h1>Approve an app</h1><div class="card"><p class="pad">${text(sentence(message))}</p></div>`;
+}
+
+/** Messages of errors begin in lower case and have no full stop. */
+function sentence(message: string): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
+}
+
+function text(value: string): string {
+  return Bun.escapeHTML(value);
+}
+
+function duration(secs: number): string {
+  const days = Math.floor(secs / DAY_SECS);
+  return days >= 1 ? `${days} ${days === 1 ? "day" : "days"}` : `${secs} seconds`;
+}
+
+/** Signs as a person of the demo network, whose keys are public. */
+export type SignAsPerson = (
+  fid: number,
+  prepared: PreparedApproval,
+) => Promise<{
+  readonly custodySignature: Uint8Array;
+  readonly requestSignature: Uint8Array | undefined;
+}>;
+
+export interface ApproveDeps {
+  /** The document, and the script and style that it names. */
+  readonly assets: WebAssets;
+  readonly thread: RpcClient<SignersRpc>;
+  readonly namesOf: (fid: number) => UserNames;
+  readonly own: OwnOrigin;
+  /** The URL that links are made of; undefined where it is not known. */
+  readonly linkBase: () => string | undefined;
+  /** While this returns a reason, a custody address in the index may be outdated. */
+  readonly staleReason: StaleReason;
+  /** Only of a demo network. */
+  readonly demo:
+    | { custodyOf(fid: number): Promise<Uint8Array | undefined>; readonly sign: SignAsPerson }
+    | undefined;
+}
+
+const DOCUMENT = "approve.html";
+const CONTENT_SLOT = "<!--approval-->";
+/** The link is a secret, and what it shows changes. */
+const HEADERS = { ...documentHeaders(false), "cache-control": "no-store" };
+
+const Signature = Type.String({ pattern: "^0x[0-9a-fA-F]{130}$" });
+const Fid = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+const Uint32 = Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1 });
+const readPrepare = jsonBodyDecoder(
+  Type.Object({ address: Type.String({ pattern: "^0x[0-9a-fA-F]{40}$" }) }),
+);
+const readDemo = jsonBodyDecoder(Type.Object({ fid: Fid }));
+const readSubmit = jsonBodyDecoder(
+  Type.Object({
+    fid: Fid,
+    nonce: Uint32,
+    deadline: Uint32,
+    custody_signature: Signature,
+    request_signature: Type.Optional(Signature),
+  }),
+);
+
+const hidden = { detail: { hide: true } } as const;
+const posted = { ...hidden, parse: captureBody } as const;
+
+interface TokenContext {
+  readonly request: Request;
+  readonly params: { readonly token: string };
+}
+
+/**
+ * The page on which a user approves a managed signer with the wallet of their custody address, and its requests. They are outside
+ * of the API: other origins may not call them.
+ */
+export function approveRoutes({ assets, thread, namesOf, own, linkBase, staleReason, demo }: ApproveDeps) {
+  /**
+   * Refuses requests of pages elsewhere. The page that a link opens names the link's origin, even with a proxy that sends another `Host`.
+   * Where the link names another origin or none, the host and the site have to be the node's own.
+   */
+  function refuseForeign(request: Request): void {
+    const base = linkBase();
+    if (base !== undefined && request.headers.get("origin") === new URL(base).origin) return;
+    if (!own.isOwnHost(request.headers.get("host")))
+      throw new ApiError("forbidden", "this host name is not one of the node's own");
+    if (!own.isOwnOrigin(request)) throw new ApiError("forbidden", "other origins may not call this");
+  }
+
+  const originOf = (request: Request): RequestOrigin => {
+    const { requestId, client } = exchangeOf(request);
+    return { requestId, address: client().address };
+  };
+  /** An address that is no longer the custody of an fid may not approve. */
+  async function refuseStale(): Promise<void> {
+    const stale = await staleReason();
+    if (stale !== undefined) throw new ApiError("unavailable", `approvals have to wait: ${stale}`);
+  }
+  const prepare = async (token: string, address: Uint8Array) => {
+    await refuseStale();
+    return unwrapOrThrow(await thread.prepareApproval(token, address));
+  };
+  const submit = async (
+    { request, params: { token } }: TokenContext,
+    approval: Parameters<SignersRpc["submitApproval"]>[1],
+  ) => {
+    await refuseStale();
+    const { status, fid, hash } = unwrapOrThrow(
+      await thread.submitApproval(token, approval, originOf(request)),
+    );
+    return Response.json({ status, fid, hash: toHex(hash) }, { headers: { "cache-control": "no-store" } });
+  };
+
+  const respond = async (content: string, status: number) => {
+    const template = (await assets.load()).template(DOCUMENT);
+    return new Response(
+      template.replace(CONTENT_SLOT, () => content),
+      { status, headers: HEADERS },
+    );
+  };
+
+  return new Elysia({ name: "approve" })
+    .get(
+      "/approve/:token",
+      async ({ params }) => {
+        const view = await thread.viewApproval(params.token);
+        if (!view.ok) return respond(closedContent(view.error.message), new ApiError(view.error.kind).status);
+        const names = namesOf(view.value.appFid);
+        return respond(approvalContent({ view: view.value, names, isDemo: demo !== undefined }), 200);
+      },
+      hidden,
+    )
+    .post(
+      "/approve/:token/prepare",
+      async ({ request, params }) => {
+        refuseForeign(request);
+        const { address } = readPrepare(rawBody(request));
+        const { fid, keyAdd, keyRequest } = await prepare(params.token, fromHex(address as Hex));
+        const prepared = { fid, key_add: keyAdd, key_request: keyRequest };
+        return Response.json(prepared, { headers: { "cache-control": "no-store" } });
+      },
+      posted,
+    )
+    .post(
+      "/approve/:token/submit",
+      (context) => {
+        refuseForeign(context.request);
+        const body = readSubmit(rawBody(context.request));
+        const { fid, nonce, deadline, custody_signature, request_signature } = body;
+        return submit(context, {
+          fid,
+          nonce,
+          deadline,
+          custodySignature: fromHex(custody_signature as Hex),
+          requestSignature: request_signature === undefined ? undefined : fromHex(request_signature as Hex),
+        });
+      },
+      posted,
+    )
+    .post(
+      "/approve/:token/demo",
+      async (context) => {
+        refuseForeign(context.request);
+        if (!demo) throw new ApiError("notFound", "unknown route");
+        const { fid } = readDemo(rawBody(context.request));
+        const custody = await demo.custodyOf(fid);
+        if (!custody) throw new ApiError("notFound", `fid ${fid} is not a user of the demo network`);
+        const prepared = await prepare(context.params.token, custody);
+        const { nonce, deadline } = prepared.keyAdd.message;
+        const signed = await demo.sign(fid, prepared);
+        return submit(context, { fid, nonce, deadline: Number(deadline), ...signed });
+      },
+      posted,
+    );
+}

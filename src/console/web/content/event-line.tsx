@@ -1,0 +1,120 @@
+import type { ComponentChildren } from "preact";
+import type { Cast, User } from "../data/call.ts";
+import type { StreamEvent } from "../data/event-stream.ts";
+import { Time } from "../parts/pill.tsx";
+import * as msg from "../text/en/common.ts";
+import { displayNameOf, handleOf } from "../text/name.ts";
+import { castPage, channelPage, pageOfPerson, personPage } from "../text/page-paths.ts";
+import { ChannelName, UserName } from "../text/user-text.tsx";
+import { Face } from "./face.tsx";
+
+interface EventData {
+  readonly user: User;
+  readonly target_user?: User | null;
+  readonly cast?: Cast | null;
+  readonly reaction_type?: string;
+}
+
+/** An event as a sentence, and the page that it leads to. `cast` is the cast whose text belongs below it. */
+interface Sentence {
+  readonly user: User;
+  readonly rest: ComponentChildren;
+  readonly page: string;
+  readonly cast?: Cast | undefined;
+}
+
+const Who = ({ user }: { user: User }) => (
+  <a class="name" href={pageOfPerson(user)} title={msg.fid(handleOf(user), user.fid)}>
+    <UserName name={displayNameOf(user)} />
+  </a>
+);
+
+const Channel = ({ channel }: { channel: Cast["channel"] }) =>
+  channel &&
+  msg.inLabel(
+    <a href={channelPage(channel.id)}>
+      <ChannelName name={channel.name} />
+    </a>,
+  );
+
+function castSentence(kind: string, cast: Cast): Sentence {
+  const page = castPage(cast.hash);
+  const { author, channel, parent_author } = cast;
+  const isReply = cast.parent_hash !== null;
+  if (kind === "cast.deleted")
+    return {
+      user: author,
+      rest: isReply ? msg.deletedAReply : msg.deletedACast,
+      page: pageOfPerson(author),
+      cast,
+    };
+  const rest =
+    isReply && parent_author.fid !== null
+      ? msg.repliedTo(
+          parent_author.fid === author.fid ? (
+            msg.themselves
+          ) : (
+            <a href={personPage(parent_author.fid)}>{msg.fidOf(parent_author.fid)}</a>
+          ),
+          <Channel channel={channel} />,
+        )
+      : msg.cast(<Channel channel={channel} />);
+  return { user: author, rest, page, cast };
+}
+
+/** Says in a sentence what an event is. */
+function sentenceOf({ kind, data }: StreamEvent): Sentence {
+  if (kind.startsWith("cast.")) return castSentence(kind, data as Cast);
+  if (kind.startsWith("user.")) {
+    const user = data as User;
+    return {
+      user,
+      rest: kind === "user.created" ? msg.joined : msg.changedTheirProfile,
+      page: pageOfPerson(user),
+    };
+  }
+  const { user, target_user, cast, reaction_type } = data as EventData;
+  if (kind.startsWith("follow.")) {
+    const target = target_user ? <Who user={target_user} /> : msg.anFidThatIsNotRegistered;
+    return {
+      user,
+      rest: kind === "follow.created" ? msg.followed(target) : msg.unfollowed(target),
+      page: pageOfPerson(target_user ?? user),
+    };
+  }
+  const [done, undone] =
+    reaction_type === "recast" ? [msg.recastWhat, msg.noLongerRecasts] : [msg.likedWhat, msg.noLongerLikes];
+  const object = cast
+    ? msg.aCastOf(<a href={castPage(cast.hash)}>{msg.aCast}</a>, <Who user={cast.author} />)
+    : msg.somethingNotFoundHere;
+  return {
+    user,
+    rest: kind === "reaction.deleted" ? undone(object) : done(object),
+    page: cast ? castPage(cast.hash) : pageOfPerson(user),
+    cast: cast ?? undefined,
+  };
+}
+
+/** An event as a sentence in a row; with `withText` also the beginning of the cast that it is about. */
+export function EventLine({ event, withText = false }: { event: StreamEvent; withText?: boolean }) {
+  const { user, rest, page, cast } = sentenceOf(event);
+  return (
+    <li class="row event" data-row tabIndex={-1} data-kind={event.kind}>
+      <Face user={user} size={1.75} />
+      <div class="grow">
+        <p class="sentence">
+          <Who user={user} /> <span class="dim">{rest}</span>
+        </p>
+        {withText && cast && cast.text !== "" && (
+          <p class="s dim lines">
+            <bdi class="user">{cast.text}</bdi>
+          </p>
+        )}
+      </div>
+      <a class="when" href={page} data-open>
+        <Time at={event.createdAt} />
+        <span class="skip">{msg.openIt}</span>
+      </a>
+    </li>
+  );
+}

@@ -1,0 +1,62 @@
+import { commandSpellings } from "../../../../client/src/commands.generated.ts";
+import type { Route } from "./call.ts";
+import { shellQuote } from "./snippets.ts";
+
+/**
+ * How a field is spelled as a flag: by another name, by a name for a value, or not at all. Otherwise its name with hyphens is the flag,
+ * `--no-` before it clears it, lists are separated by commas, and an object is read from standard input.
+ */
+type Flag = string | false | Readonly<Record<string, string>>;
+
+const COMMANDS: { readonly [R in Route]?: readonly [usage: string, flags?: Readonly<Record<string, Flag>>] } =
+  commandSpellings;
+
+/** The operations with a command. */
+export const operationsWithCommand = Object.keys(COMMANDS) as readonly Route[];
+
+const SAFE_WORD = /^[\w.:-]+$/;
+const word = (value: unknown) => (SAFE_WORD.test(String(value)) ? String(value) : shellQuote(String(value)));
+
+function flagOf(flag: string, value: unknown): string {
+  if (value === null || value === false) return `--no-${flag}`;
+  if (value === true) return `--${flag}`;
+  if (typeof value === "object" && !Array.isArray(value)) return `--${flag} -`;
+  // A value that begins like a flag is one for the program, unless it is part of the word.
+  const text = word(Array.isArray(value) ? value.join(",") : value);
+  return text.startsWith("-") || text.startsWith("'-") ? `--${flag}=${text}` : `--${flag} ${text}`;
+}
+
+/**
+ * The arguments of the `svc` command for an operation, and what it reads as JSON from its standard input. Undefined for an operation without
+ * a command. `fields` are those of query and body.
+ */
+export function commandOf(
+  route: Route,
+  fields: Readonly<Record<string, unknown>>,
+): { readonly cli?: string; readonly cliInput?: unknown } {
+  const command = COMMANDS[route];
+  if (!command) return {};
+  const [usage, flags = {}] = command;
+  const { notification, ...others } = fields;
+  const given = new Map(
+    Object.entries({ ...others, ...(notification as object | undefined) }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  );
+  const words = usage.split(" ").flatMap((part) => {
+    const name = /^[<[](\w+)[>\]]$/.exec(part)?.[1];
+    if (name === undefined) return [part];
+    const value = given.get(name);
+    given.delete(name);
+    return value === undefined ? [] : [word(value)];
+  });
+  let cliInput: unknown;
+  for (const [name, value] of given) {
+    const spelled = flags[name] ?? name.replaceAll("_", "-");
+    if (spelled === false) continue;
+    if (typeof spelled === "object") words.push(`--${spelled[String(value)]}`);
+    else words.push(flagOf(spelled, value));
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) cliInput = value;
+  }
+  return { cli: words.join(" "), ...(cliInput !== undefined && { cliInput }) };
+}

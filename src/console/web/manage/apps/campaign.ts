@@ -1,0 +1,199 @@
+import type { Schemas } from "../../data/call.ts";
+import {
+  type Draft,
+  draftOf,
+  type FieldSpec,
+  type Problems,
+  problemsOf,
+  valuesOf,
+  withoutNulls,
+} from "../../parts/fields.ts";
+import * as msg from "../../text/en/apps.ts";
+
+type CsvValue = string | number | boolean | null | undefined;
+
+/** Begins that spreadsheets take for a formula, also after white space that they skip. */
+const FORMULA = /^[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]/u;
+
+/**
+ * Returns a cell of a CSV file (RFC 4180). A text that begins like a formula gets a leading apostrophe, so that opening the file runs
+ * nothing; numbers are left as they are.
+ */
+export function csvCell(value: CsvValue): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value !== "string") return String(value);
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Returns a CSV file with a line of headings. Lines end with CR LF. */
+export function csvFile(headings: readonly string[], rows: readonly (readonly CsvValue[])[]): string {
+  return [headings, ...rows].map((row) => `${row.map(csvCell).join(",")}\r\n`).join("");
+}
+
+export type Campaign = Schemas["NotificationCampaign"];
+export type CampaignDetails = Schemas["NotificationCampaignDetails"];
+export type CampaignHost = Schemas["CampaignHost"];
+export type Reasons = CampaignHost["errors"];
+
+/** Whether its figures may still change. */
+export const isUnderWay = ({ status }: Pick<Campaign, "status">) =>
+  status === "queued" || status === "running";
+
+/** The figures of a campaign while its page is open. */
+export interface Progress {
+  readonly delivered: number;
+  readonly failed: number;
+  readonly notAttempted: number;
+  readonly settled: number;
+  /** Null until the node has counted the audience. */
+  readonly total: number | null;
+  readonly remaining: number | null;
+}
+
+/**
+ * The figures of a response. While the campaign runs none is below one that was shown before: a run that resumes after a restart of the
+ * node counts the tokens again that it does not attempt.
+ */
+export function progressOf(campaign: Campaign, shown?: Progress): Progress {
+  const floor = isUnderWay(campaign) ? shown : undefined;
+  const delivered = Math.max(campaign.success_count, floor?.delivered ?? 0);
+  const failed = Math.max(campaign.failure_count, floor?.failed ?? 0);
+  const notAttempted = Math.max(campaign.not_attempted_count, floor?.notAttempted ?? 0);
+  const settled = delivered + failed + notAttempted;
+  const counted = campaign.audience_count;
+  const total = counted === null ? null : Math.max(counted, settled);
+  return {
+    delivered,
+    failed,
+    notAttempted,
+    settled,
+    total,
+    remaining: total === null ? null : total - settled,
+  };
+}
+
+/** A draft that sends the notification once more: to everyone as a new one, or with its id to those who could not get it. */
+export function draftOfCampaign(
+  { notification, retryable_fids }: CampaignDetails,
+  to: "everyone" | "retryable",
+): SendDraft {
+  const { title, body, target_url, uuid } = notification;
+  const draft = { title, body, target_url, exclude_fids: "", following_fid: "" };
+  if (to === "everyone") return { ...draft, audience: "everyone", target_fids: "" };
+  return { ...draft, audience: "some", target_fids: retryable_fids.join(", "), uuid };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  rate_limited: msg.theClientAskedToSendLater,
+  invalid_token: msg.theClientNoLongerKnowsThe,
+  missing_from_response: msg.theClientsResponseDoesNotName,
+  timeout: msg.theClientTimedOut,
+  dns: msg.theClientsHostNameDidNot,
+  connect: msg.theClientRefusedTheConnection,
+  tls: msg.theClientsCertificateWasRejected,
+  reset: msg.theClientClosedTheConnection,
+  host_down: msg.theClientWasUnreachableForHalf,
+  refused_url: msg.theUrlIsNotOnA,
+  redirect: msg.theClientRedirectsRedirectsAreNot,
+  excluded: msg.excludedByTheListOfFids,
+  not_following: msg.theyDoNotFollowTheFid,
+  duplicate: msg.theyAlreadyHaveThisNotification,
+  claimed_by_another: msg.anotherCampaignWasSendingItTo,
+};
+
+/** What a reason of the API means, for those who do not know its name. */
+export const reasonText = (reason: string): string | undefined => REASONS[reason];
+
+const HEADER = ["host", "delivered", "failed", "not_attempted", "reasons"] as const;
+
+/** The results by client host, one line for each (RFC 4180). */
+export function campaignCsv(hosts: readonly CampaignHost[]): string {
+  const rows = hosts.map(({ host, success_count, failure_count, not_attempted_count, errors }) => [
+    host,
+    success_count,
+    failure_count,
+    not_attempted_count,
+    Object.entries(errors)
+      .map(([reason, count]) => `${reason} ${count}`)
+      .join("; "),
+  ]);
+  return csvFile(HEADER, rows);
+}
+
+/** The notification as its owner types it. */
+export const NOTIFICATION_FIELDS = [
+  { name: "title", label: msg.title, isRequired: true, maxChars: 32 },
+  { name: "body", label: msg.text, isRequired: true, maxChars: 128, rows: 3 },
+  {
+    name: "target_url",
+    label: msg.opens,
+    kind: "url",
+    isRequired: true,
+    maxChars: 256,
+    hint: msg.aPageOfYourApp,
+  },
+] as const satisfies readonly FieldSpec[];
+
+/** Who gets it. */
+export const AUDIENCE_FIELDS = [
+  {
+    name: "target_fids",
+    label: msg.theirFids,
+    kind: "fids",
+    rows: 3,
+    hint: msg.numbersSeparatedBySpacesOrCommas,
+  },
+  { name: "exclude_fids", label: msg.withoutTheseFids, kind: "fids" },
+  { name: "following_fid", label: msg.onlyFollowersOf, kind: "fid", hint: msg.anFid },
+] as const satisfies readonly FieldSpec[];
+
+const FIELDS = [...NOTIFICATION_FIELDS, ...AUDIENCE_FIELDS] as const;
+
+/** A send as it is in the form. */
+export type SendDraft = Draft<typeof FIELDS> & {
+  readonly audience: "everyone" | "some";
+  /** Set for a notification that is sent again: who has it does not get it twice. */
+  readonly uuid?: string | undefined;
+};
+export type SendProblems = Problems<typeof FIELDS>;
+
+export const emptyDraft = (appUrl: string): SendDraft => ({
+  ...draftOf(FIELDS, { target_url: appUrl }),
+  audience: "everyone",
+});
+
+/** The name under which the tab stores the draft of an app. */
+export const draftName = (appId: string) => `notification ${appId}`;
+
+/** What the node would refuse, as sentences by field. The node decides; this only says it earlier. */
+export function sendProblems(draft: SendDraft, appUrl: string): SendProblems {
+  const { target_url, target_fids, audience } = draft;
+  const { target_fids: fidsProblem, ...problems } = problemsOf(FIELDS, draft);
+  const { host } = new URL(appUrl);
+  const isElsewhere = problems.target_url === undefined && new URL(target_url).host !== host;
+  const noTargets = target_fids.trim() === "" ? msg.nameAtLeastOneFid : undefined;
+  const targets = audience === "some" ? (fidsProblem ?? noTargets) : undefined;
+  return {
+    ...problems,
+    ...(isElsewhere && { target_url: msg.clientsOpenItOnTheHost(host) }),
+    ...(targets !== undefined && { target_fids: targets }),
+  };
+}
+
+/** The notification of the request. */
+export const notificationOf = (draft: SendDraft) => ({
+  ...valuesOf(NOTIFICATION_FIELDS, draft),
+  ...(draft.uuid !== undefined && { uuid: draft.uuid }),
+});
+
+/** The filters of the request; undefined while one of them cannot be read. */
+export function audienceOf(draft: SendDraft, problems: SendProblems) {
+  if (AUDIENCE_FIELDS.some(({ name }) => problems[name] !== undefined)) return undefined;
+  const { target_fids, exclude_fids, following_fid } = valuesOf(AUDIENCE_FIELDS, draft);
+  return withoutNulls({
+    target_fids: draft.audience === "some" && target_fids.length > 0 ? target_fids : null,
+    exclude_fids: exclude_fids.length > 0 ? exclude_fids : null,
+    following_fid,
+  });
+}

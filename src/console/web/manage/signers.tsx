@@ -1,0 +1,179 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Schemas } from "../data/call.ts";
+import { listOf } from "../data/pages.ts";
+import { OwnerRegion, useOwnerPages } from "../owner/owner-data.tsx";
+import { signed } from "../owner/session-request.ts";
+import { pageConfig } from "../page-config.ts";
+import { ActionButton, Outcome, useAction } from "../parts/action.tsx";
+import { CopyButton, ReachNote } from "../parts/copy.tsx";
+import { Pill, type PillKind, Time } from "../parts/pill.tsx";
+import { Facts } from "../parts/table.tsx";
+import * as msg from "../text/en/manage.ts";
+import { shortHex } from "../text/format.ts";
+import { ManagePage } from "./manage-page.tsx";
+
+type ManagedSigner = Schemas["ManagedSigner"];
+
+/** The word for each state, and what it means. */
+const STATES: Readonly<
+  Record<ManagedSigner["status"], readonly [kind: PillKind | undefined, word: string, meaning: string]>
+> = {
+  generated: [undefined, msg.createdState, msg.noAppHasRequestedApprovalYet],
+  pending_approval: ["warn", msg.waitingForApproval, msg.noUserHasApprovedItYet],
+  approved: ["ok", msg.approved, msg.itSignsForItsUser],
+  revoked: ["bad", msg.revoked, msg.itsUserHasRevokedIt],
+};
+
+const PAGE_SIZE = 50;
+/** How often a signer is looked up whose approval is awaited. */
+const PENDING_MS = 5_000;
+const isOff = pageConfig.signers !== "on";
+
+/** `PUBLISH_CAST` as `publish cast`. */
+const permissionWords = (permission: string) =>
+  permission === "WRITE_ALL" ? "everything" : permission.toLowerCase().replaceAll("_", " ");
+
+function Approval({ url }: { url: string }) {
+  return (
+    <>
+      <p class="s">{msg.sendThisLinkToTheUser}</p>
+      <div class="row wrap">
+        <a class="grow roomy mono s user" href={url} target="_blank" rel="noopener noreferrer">
+          {url}
+        </a>
+        <CopyButton text={url} label={msg.copyTheLink} quiet={false} />
+      </div>
+      <ReachNote url={url} others={msg.users} />
+    </>
+  );
+}
+
+function Signer({ signer, onRemoved }: { signer: ManagedSigner; onRemoved: () => void }) {
+  const action = useAction();
+  const [kind, word, meaning] = STATES[signer.status];
+  const { signer_uuid, status, fid, app_fid, approval_url, expires_at, public_key } = signer;
+  async function remove() {
+    const removed = await action.operate({
+      ...signed("DELETE /managed_signer", { body: { signer_uuid } }),
+      title: msg.removeTheSigner,
+      words: status === "approved" ? msg.theNodeErasesTheKeyAnd(fid ?? "") : msg.theNodeErasesTheKeyIts,
+      typedName: signer_uuid.slice(0, 8),
+    });
+    if (removed) onRemoved();
+  }
+  return (
+    <li class="pad stack" data-row data-signer={status} tabIndex={-1}>
+      <div class="row wrap">
+        <Pill {...(kind ? { kind } : {})} live={status === "pending_approval"}>
+          {word}
+        </Pill>
+        <span class="grow roomy">
+          {fid === null ? meaning : <a href={`/console/people/${fid}`}>{msg.fidOf(fid)}</a>}
+          {app_fid !== null && (
+            <span class="dim">
+              {msg.forTheAppOf(
+                fid === null ? ", " : " ",
+                <a href={`/console/people/${app_fid}`}>{msg.fidOf(app_fid)}</a>,
+              )}
+            </span>
+          )}
+        </span>
+        <Time at={signer.created_at} />
+        <ActionButton action={action} kind="bad" onClick={remove}>
+          {msg.remove}
+        </ActionButton>
+      </div>
+      {status === "pending_approval" && approval_url !== null && <Approval url={approval_url} />}
+      <Facts
+        class="pairs"
+        facts={{
+          [msg.permissions]: signer.permissions.map(permissionWords).join(", "),
+          [msg.expiresUnlessUsed]: expires_at !== null && <Time at={expires_at} />,
+          [msg.id]: (
+            <span class="mono">
+              {signer_uuid} <CopyButton text={signer_uuid} />
+            </span>
+          ),
+          [msg.publicKey]: (
+            <span class="mono" title={public_key}>
+              {shortHex(public_key)}
+            </span>
+          ),
+        }}
+      />
+      <Outcome action={action} />
+    </li>
+  );
+}
+
+/** Says why this node has no keys of users, and what an operator sets. */
+function Off({ because }: { because: "off" | "no_key" }) {
+  return (
+    <section class="card pad stack" aria-label={msg.signersAreOff}>
+      <p>
+        <Pill kind="warn">{msg.off}</Pill>{" "}
+        {because === "off" ? msg.theOperatorHasTurnedManagedSigners : msg.thisNodeHoldsNoKeysOf}
+      </p>
+      <p class="s">
+        {msg.theOperatorTurnsThemOnBy(
+          because === "off" ? (
+            <code>signers.enabled = true</code>
+          ) : (
+            msg.whichPrints(
+              <code>signers.encryption_key</code>,
+              <code>{pageConfig.service} signer keygen</code>,
+            )
+          ),
+        )}
+      </p>
+    </section>
+  );
+}
+
+function Signers() {
+  const [isWaiting, setWaiting] = useState(false);
+  const pages = useOwnerPages(
+    signed("GET /managed_signer/list", { query: { limit: PAGE_SIZE } }),
+    listOf("signers"),
+    { everyMs: isWaiting ? PENDING_MS : undefined },
+  );
+  const { items = [] } = pages;
+  const isWaitingNow = items.length <= PAGE_SIZE && items.some(({ status }) => status === "pending_approval");
+  useEffect(() => setWaiting(isWaitingNow), [isWaitingNow]);
+  return (
+    <>
+      {isOff && <Off because={pageConfig.signers === "off" ? "off" : "no_key"} />}
+      <OwnerRegion
+        title={msg.managedSigners}
+        query={pages}
+        size={PAGE_SIZE}
+        isEmpty={(signers) => signers.length === 0}
+        empty={
+          isOff ? (
+            <p>{msg.noManagedSigners}</p>
+          ) : (
+            <p>
+              {msg.noManagedSignersYetAnApp(
+                <a href="/console/manage/keys">{msg.apiKey}</a>,
+                <b>{msg.signersScope}</b>,
+              )}
+            </p>
+          )
+        }
+      >
+        {(signers) => (
+          <ul class="rows">
+            {signers.map((signer) => (
+              <Signer signer={signer} onRemoved={() => pages.refresh()} key={signer.signer_uuid} />
+            ))}
+          </ul>
+        )}
+      </OwnerRegion>
+    </>
+  );
+}
+
+/** The keys of users that the node holds for the owner: state, approval, removal. */
+export function Page() {
+  return <ManagePage title={msg.signers}>{() => <Signers />}</ManagePage>;
+}

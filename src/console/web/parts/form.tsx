@@ -1,0 +1,157 @@
+import type { ComponentChildren } from "preact";
+import * as msg from "../text/en/parts.ts";
+import { charsOf, type Draft, type FieldSpec, type Problems } from "./fields.ts";
+
+export interface FieldProps {
+  readonly label: string;
+  /** Unique on the page. */
+  readonly name: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly type?: "text" | "url" | "number" | "search" | "password" | "date";
+  readonly hint?: ComponentChildren;
+  /** What is wrong with the value, in the words of the API where it said so. */
+  readonly problem?: string | undefined;
+  readonly placeholder?: string;
+  readonly rows?: number;
+  readonly required?: boolean;
+}
+
+/** Gives a field with a problem the focus, also one in a folded part of its form. */
+export function focusField(field: HTMLElement | null | undefined): void {
+  for (let part = field?.closest("details"); part; part = part.parentElement?.closest("details"))
+    part.open = true;
+  field?.focus();
+}
+
+/** A label with what it names, and the hint or the problem of that, which it is described by as `<id>-hint`. */
+export function Labelled(props: {
+  id: string;
+  label: string;
+  hint?: ComponentChildren;
+  problem?: string | undefined;
+  children: ComponentChildren;
+}) {
+  const { id, label, hint, problem, children } = props;
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children}
+      <div class="hint" id={`${id}-hint`}>
+        {problem === undefined ? <span>{hint}</span> : <span class="problem">{problem}</span>}
+      </div>
+    </div>
+  );
+}
+
+/** A labelled input with its hint and its problem beside it. With `rows` it is a text area. */
+export function Field(props: FieldProps) {
+  const { label, name, value, onInput, hint, problem, rows } = props;
+  const shared = {
+    id: name,
+    name,
+    value,
+    placeholder: props.placeholder,
+    required: props.required,
+    "aria-invalid": problem !== undefined,
+    "aria-describedby": `${name}-hint`,
+    onInput: (event: { currentTarget: { value: string } }) => onInput(event.currentTarget.value),
+  };
+  return (
+    <Labelled id={name} label={label} hint={hint} problem={problem}>
+      {rows === undefined ? (
+        <input type={(props.type ?? "text") as "text"} autoComplete="off" spellcheck={false} {...shared} />
+      ) : (
+        <textarea rows={rows} {...shared} />
+      )}
+    </Labelled>
+  );
+}
+
+/** One of several values, each with its label. */
+export function Radios<Value extends string | number>(props: {
+  /** Unique on the page. */
+  name: string;
+  options: readonly (readonly [value: Value, label: string])[];
+  value: Value;
+  onChange: (value: Value) => void;
+}) {
+  const { name, options, value, onChange } = props;
+  return (
+    <div class="checks">
+      {options.map(([one, label]) => (
+        <label key={one}>
+          <input type="radio" name={name} checked={one === value} onChange={() => onChange(one)} />
+          {label}
+        </label>
+      ))}
+    </div>
+  );
+}
+
+/** A box to tick with its label. */
+export function Checkbox(props: {
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  disabled?: boolean;
+  isInvalid?: boolean;
+  class?: string;
+  children: ComponentChildren;
+}) {
+  const { checked, onChange, disabled = false, isInvalid = false, class: className = "", children } = props;
+  return (
+    <label class={className}>
+      <input
+        type="checkbox"
+        checked={checked}
+        disabled={disabled}
+        aria-invalid={isInvalid}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+      />
+      {children}
+    </label>
+  );
+}
+
+const INPUTS = { text: "text", url: "url", count: "number", day: "date", fid: "text", fids: "text" } as const;
+
+/** The inputs of declared fields. An empty one is not yet a mistake; one without a hint counts its characters. */
+export function Fields<const Specs extends readonly FieldSpec[], D extends Draft<Specs>>(props: {
+  /** Begins the ids, which are unique on the page. */
+  form: string;
+  fields: Specs;
+  draft: D;
+  problems: Problems<Specs>;
+  onChange: (draft: D) => void;
+}) {
+  const { form, fields, draft, problems, onChange } = props;
+  const texts: Readonly<Record<string, string>> = draft;
+  const faults: Readonly<Record<string, string | undefined>> = problems;
+  return (
+    <>
+      {fields.map(({ name, label, kind = "text", isRequired, maxChars, hint, placeholder, rows }) => {
+        const text = texts[name] ?? "";
+        return (
+          <Field
+            key={name}
+            label={label}
+            name={`${form}-${name}`}
+            type={INPUTS[kind]}
+            value={text}
+            onInput={(value) => onChange({ ...draft, [name]: value })}
+            hint={
+              hint ??
+              (maxChars !== undefined && (
+                <span data-count={name}>{msg.ofCharacters(charsOf(text), maxChars)}</span>
+              ))
+            }
+            problem={text === "" ? undefined : faults[name]}
+            {...(placeholder !== undefined && { placeholder })}
+            {...(rows !== undefined && { rows })}
+            {...(isRequired && { required: true })}
+          />
+        );
+      })}
+    </>
+  );
+}

@@ -1,5 +1,0 @@
-/** A curve of a plot. */
-export interface PlotSeries {
-  readonly name: string;
-  readonly values: readonly (number | null)[];
-}

@@ -1,0 +1,217 @@
+import { type Signal, signal } from "@preact/signals";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Call } from "../data/call.ts";
+import { type Polling, startPolling } from "../data/polling.ts";
+import { addShown } from "../data/query.ts";
+import { RequestFailure, request } from "../data/request.ts";
+import { isVisible } from "../data/visibility.ts";
+import { Skeleton } from "../parts/region.tsx";
+import { type PlotOf, Plots } from "../plot/plot.tsx";
+import * as msg from "../text/en/status.ts";
+import { formatClock, formatSecs } from "../text/format.ts";
+import { joinSeries, type SeriesColumns } from "./series.ts";
+
+/** The times that the plots show, as in the URL. */
+const RANGES = [
+  { id: "1h", label: msg.n1Hour, title: msg.lastHour, secs: 3600, step: 5 },
+  { id: "6h", label: msg.n6Hours, title: msg.last6Hours, secs: 6 * 3600, step: 60 },
+  { id: "24h", label: msg.n24Hours, title: msg.last24Hours, secs: 24 * 3600, step: 60 },
+] as const;
+
+export type Range = (typeof RANGES)[number];
+
+/** The range that a query names; an hour without one. */
+export function rangeOf(query: Readonly<Record<string, string>>): Range {
+  return RANGES.find(({ id }) => id === query.range) ?? RANGES[0];
+}
+
+/** The ranges of the plots as links, since the URL holds the choice. */
+export function RangeNav({ path, selected }: { path: string; selected: Range }) {
+  return (
+    <nav class="row tight" aria-label={msg.timeRange}>
+      {RANGES.map((range) => (
+        <a
+          class="btn quiet"
+          href={range === RANGES[0] ? path : `${path}?range=${range.id}`}
+          aria-current={range === selected ? "true" : undefined}
+          key={range.id}
+        >
+          {range.label}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+const MINUTE_SECS = 60;
+
+/** When there will be another point after one: a sample follows at once, the mean of a minute when the minute is over. */
+const nextAtSecs = (lastAtSecs: number, stepSecs: number) =>
+  lastAtSecs + (stepSecs < MINUTE_SECS ? stepSecs : 2 * stepSecs);
+
+/** The curves of a node. A curve needs two points; one that has just started says when it has them. */
+export function HistoryCard(props: { history: Growing<SeriesColumns>; plots: readonly PlotOf[] }) {
+  const { data, isStale, error } = props.history;
+  const lastAt = data?.t.at(-1);
+  return (
+    <section class={`card ${isStale ? "old" : ""}`}>
+      <header>
+        <h2 class="grow">{msg.history}</h2>
+      </header>
+      {!data ? (
+        !error && <Skeleton rows={2} height={10} />
+      ) : data.t.length < 2 ? (
+        <p class="empty collecting" aria-busy="true">
+          {msg.theNodeHasJustStarted(
+            lastAt === undefined
+              ? msg.theFirstPointOfTheseCurves(formatSecs(data.step_secs))
+              : msg.theseCurvesBeginAt(formatClock(nextAtSecs(lastAt, data.step_secs) * 1000)),
+          )}
+        </p>
+      ) : (
+        <Plots t={data.t} columns={data.series} plots={props.plots} />
+      )}
+    </section>
+  );
+}
+
+const EVERY_MS = 5_000;
+const MAX_EVERY_MS = 60_000;
+
+/** Data of which only the newer part is asked for. Old data stays while the node does not respond. */
+export interface Growing<T> {
+  readonly data: T | undefined;
+  readonly error: RequestFailure | undefined;
+  /** Whether `data` is out of date: the last call failed, or the node has not responded for two intervals. */
+  readonly isStale: boolean;
+  /** When the last part arrived, in ms of `Date.now()`. */
+  readonly loadedAtMs: number;
+  /** When the page asks again. */
+  readonly nextAtMs: number;
+  refresh(): void;
+}
+
+/** Asks for what is newer every 5 seconds, later while the node does not respond. `next` adds it to what is known. */
+export function useGrowing<T>(
+  next: (known: T | undefined, leaving: AbortSignal) => Promise<T>,
+  inputs: readonly unknown[],
+): Growing<T> {
+  const growing = useMemo(() => createGrowing(next), inputs);
+  useEffect(() => growing.start(), [growing]);
+  return growing;
+}
+
+function createGrowing<T>(next: (known: T | undefined, leaving: AbortSignal) => Promise<T>) {
+  const data: Signal<T | undefined> = signal(undefined);
+  const error = signal<RequestFailure | undefined>(undefined);
+  const isLate = signal(false);
+  const nextAtMs = signal(0);
+  let loadedAtMs = 0;
+  let polling: Polling | undefined;
+
+  async function load(leaving: AbortSignal): Promise<void> {
+    try {
+      const grown = await next(data.peek(), leaving);
+      loadedAtMs = Date.now();
+      data.value = grown;
+      error.value = undefined;
+    } catch (cause) {
+      if (leaving.aborted) return;
+      if (cause instanceof RequestFailure) error.value = cause;
+      throw cause;
+    }
+  }
+
+  const refresh = () => polling?.now();
+  return {
+    get data() {
+      return data.value;
+    },
+    get error() {
+      return error.value;
+    },
+    get isStale() {
+      return isLate.value || error.value !== undefined;
+    },
+    get loadedAtMs() {
+      return loadedAtMs;
+    },
+    get nextAtMs() {
+      return nextAtMs.value;
+    },
+    refresh,
+    start() {
+      const leaving = new AbortController();
+      polling = startPolling(() => load(leaving.signal), {
+        isVisible,
+        everyMs: EVERY_MS,
+        maxMs: MAX_EVERY_MS,
+        onWait: (at) => {
+          nextAtMs.value = at;
+        },
+        onLate(late) {
+          isLate.value = late;
+        },
+      });
+      const leave = addShown({ refresh });
+      return () => {
+        leave();
+        polling?.stop();
+        leaving.abort();
+      };
+    },
+  };
+}
+
+/** The call for the rows after a time. */
+export function seriesCall(path: string, range: Range, since: number): Call {
+  return { method: "GET", path: `${path}?step=${range.step}${since > 0 ? `&since=${since}` : ""}` };
+}
+
+/** The rows of a range. `path` is as in `/console/api/series`. */
+export const useHistory = <Response extends SeriesColumns>(path: string, range: Range, send = request) =>
+  useGrowing<Response>(
+    async (known, signal) => {
+      const call = seriesCall(path, range, known?.t.at(-1) ?? 0) as Call<Response>;
+      const response = await send(call, { signal });
+      return { ...known, ...response, ...joinSeries(known, response, range.secs) };
+    },
+    [path, range, send],
+  );
+
+/** The time by the second, while it is needed. */
+function useSeconds(isNeeded: boolean): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (!isNeeded) return;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, [isNeeded]);
+  return now;
+}
+
+/** Says that the node does not respond, how old the figures are, and when the page asks again. */
+export function StaleNotice({ history }: { history: Growing<unknown> }) {
+  const { data, error, isStale, loadedAtMs, nextAtMs } = history;
+  const now = useSeconds(isStale);
+  if (!isStale) return null;
+  const waitSecs = Math.max(0, Math.ceil((nextAtMs - now) / 1000));
+  return (
+    <div class="failure" role="alert">
+      <p>
+        <b>{error && error.status !== 0 ? error.status : msg.noResponse}</b>{" "}
+        {error ? error.message : msg.theNodeHasNotRespondedTo}.{" "}
+        {data !== undefined && (
+          <span data-age>{msg.theFiguresBelowAreOld(formatSecs((now - loadedAtMs) / 1000))}</span>
+        )}
+        <span class="dim">{waitSecs > 0 ? msg.thePageAsksAgainInS(waitSecs) : msg.thePageIsAsking}</span>
+      </p>
+      <p>
+        <button type="button" class="btn" onClick={() => history.refresh()}>
+          {msg.askNow}
+        </button>
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,254 @@
+import type { Rich, Value } from "../format.ts";
+import { plural } from "../format.ts";
+
+// content/cast-row.tsx
+export const likes = "likes";
+export const recasts = "recasts";
+export const replies = "replies";
+export const showLess = "Show less";
+export const showAll = "Show all";
+export const aCastOfFid = (fid: Rich, part: Rich): Rich => ["A cast of fid ", fid, " ", part];
+export const openTheThread = ", open the thread";
+export const theCallOfThisCast = "The call of this cast";
+
+// content/event-line.tsx
+export const joined = "joined";
+export const themselves = "themselves";
+export const fid = (user: Value, fid: Value) => `${user} · fid ${fid}`;
+export const inLabel = (link: Rich): Rich => [" in ", link];
+export const deletedAReply = "deleted a reply";
+export const deletedACast = "deleted a cast";
+export const repliedTo = (part: Rich, channel: Rich): Rich => ["replied to ", part, channel];
+export const cast = (channel: Rich): Rich => ["cast", channel];
+export const changedTheirProfile = "changed their profile";
+export const anFidThatIsNotRegistered = "an fid that is not registered";
+export const aCastOf = (link: Rich, who: Rich): Rich => [link, " of ", who];
+export const aCast = "a cast";
+export const somethingNotFoundHere = "something not found here";
+export const followed = (target: Rich): Rich => ["followed ", target];
+export const unfollowed = (target: Rich): Rich => ["unfollowed ", target];
+export const likedWhat = (object: Rich): Rich => ["liked ", object];
+export const recastWhat = (object: Rich): Rich => ["recast ", object];
+export const noLongerLikes = (object: Rich): Rich => ["no longer likes ", object];
+export const noLongerRecasts = (object: Rich): Rich => ["no longer recasts ", object];
+export const openIt = ", open it";
+
+// content/face.tsx
+export const countMembers = (count: number) => plural(count, "member");
+
+// content/images.tsx
+export const otherHostsSeeYourAddress = "Other hosts see your address";
+export const loadImages = "Load images";
+export const hideImages = "Hide images";
+
+// content/node-state.tsx
+export const people = "People";
+export const casts = "Casts";
+export const reactions = "Reactions";
+export const follows = "Follows";
+export const askingTheNode = "asking the node";
+export const notReady = "Not ready";
+export const empty = "Empty";
+export const ready = "Ready";
+export const whatIsMissingHereMayStill = (bold: Rich, reason: Rich): Rich => [
+  bold,
+  ": ",
+  reason,
+  ". What is missing here may still arrive.",
+];
+export const thisNodeIsNotReady = "This node is not ready";
+export const itIsStarting = "it is starting";
+export const followANode = "Follow a node";
+export const itCopiesWhatAFarcasterNode =
+  "It copies what a Farcaster node has, then follows it block by block.";
+export const importAFile = "Import a file";
+export const itReadsMessagesFromAFile = "It reads messages from a file that another node wrote.";
+export const lookAroundFirst = "Look around first";
+export const itMakesASmallSignedNetwork =
+  "It makes a small signed network, with 200 people, to try everything on.";
+export const fillIt = "Fill it";
+export const castsAppearHereOnceItHas = (bold: Rich, reason: Rich): Rich => [
+  bold,
+  ": ",
+  reason,
+  ". Casts appear here once it has them.",
+];
+export const thisNodeIsEmpty = (link: Rich): Rich => ["This node is empty. ", link];
+export const howToFillIt = "How to fill it";
+export const noCastsInTheLast24 = (link: Rich): Rich => [
+  "No casts in the last 24 hours. The ",
+  link,
+  " have earlier ones.",
+];
+export const channels = "channels";
+export const percent = (percent: Value) => `${percent} percent`;
+export const youMayCloseThisPageThe = (more: Rich, more2: Rich): Rich => [
+  more,
+  more2,
+  "You may close this page: the node continues.",
+];
+export const ofPeopleAreHere = (done: Value, total: Value) => `${done} of ${total} people are here. `;
+export const aboutLeft = (etaSecs: Value) => `About ${etaSecs} left. `;
+export const signedOperationsChangesAreRefused = "signed operations: changes are refused";
+export const tokenEventsClientsRepeatThemLater = "token events: clients repeat them later";
+export const notificationsTheyAreAcceptedAnd = "notifications: they are accepted and wait";
+export const deliveriesToWebhooksTheyAreQueued = "deliveries to webhooks: they are queued and wait";
+export const writesNewOnesAreRefusedQueued = "writes: new ones are refused, queued ones wait";
+export const sinceBecause = (bold: Rich, at: Rich, name: Rich): Rich => [
+  bold,
+  ", since ",
+  at,
+  ", because: ",
+  name,
+];
+export const theOperatorHasPaused = (name: Rich): Rich => ["The operator has paused ", name];
+
+// data/event-stream.ts
+export const theNodeEndedTheStream = "the node ended the stream";
+
+// data/request.ts
+export const theNodeRespondedWith = (status: Value) => `the node responded with ${status}`;
+export const theNodeCannotBeReached = "the node cannot be reached";
+export const theNodeDidNotRespondWithin = (limitMs: Value) => `the node did not respond within ${limitMs} s`;
+export const theNodeDidNotTryAgain = (limitMs: Value) =>
+  `the node did not respond within ${limitMs} s. It may still have done it: look before you try again`;
+export const theResponseIsNotComplete = "the response is not complete";
+
+// demo/add-people.tsx
+export const generateActivity = "Generate activity";
+export const peopleCastLikeAndFollowFor = (left: Value) =>
+  `People cast, like and follow for ${left} more seconds.`;
+export const thisIsADemoNetworkIts =
+  "This is a demo network: its people can add your app. Their clients report it as real ones do.";
+export const addDemoPeople = (people: Rich): Rich => ["Add ", people, " demo people"];
+export const addedTheApp = (count: Value) => `${count} added the app.`;
+export const countPeople = (count: number) => plural(count, "person", "people");
+export const addedTheAppThenTheNode = (count: Value, refusal: Value) =>
+  `${count} added the app, then the node said: ${refusal}`;
+
+// demo/demo-feed.ts
+export const fidOf = (fid: Value) => `fid ${fid}`;
+
+// demo/demo-layer.tsx
+export const demoPerson = "Demo person";
+export const signedInAsDemo = (link: Rich): Rich => ["Signed in as ", link, " (demo)."];
+export const anyoneWhoOpensThisPageCan = "Anyone who opens this page can, too.";
+export const signOut = (part: Rich): Rich => ["Sign out", part];
+export const ofTheDemoWallet = " of the demo wallet";
+
+// demo/wallet.ts
+export const aDemoPersonsWallet = "A demo person's wallet";
+
+// owner/operation.ts
+export const anotherConfirmationIsOpenNothing = "Another confirmation is open. Nothing was sent.";
+export const connectAWalletFirstNothingWas = "Connect a wallet first. Nothing was sent.";
+
+// owner/owner-parts.tsx
+export const connectAWallet = "Connect a wallet";
+export const connect = "Connect";
+export const youAre = (name: Rich): Rich => ["You are ", name];
+export const demo = "demo";
+
+// owner/owner.ts
+export const theOperatorOfThisNodeHas = "The operator of this node has turned sessions off.";
+export const thisPageCameOverPlainHttp =
+  "This page was loaded over plain http from another machine, so the browser cannot sign.";
+
+// parts/call-panel.tsx
+export const theCallBehindThisView = "The call behind this view";
+export const language = "Language";
+
+// parts/copy.tsx
+export const json = "JSON";
+export const copied = "Copied";
+export const notCopied = "Not copied";
+export const theBrowserBlockedCopyingSelectThe = "The browser blocked copying. Select the text instead.";
+export const showAllKb = (value: Rich): Rich => ["Show all ", value, " KB"];
+export const copyAll = "Copy all";
+export const copy = "Copy";
+export const thisMachine = "this machine";
+export const machinesInTheSameNetwork = "machines in the same network";
+export const onlyCanOpenItToChange = (bold: Rich, reach: Rich, code: Rich): Rich => [
+  bold,
+  " Only ",
+  reach,
+  " can open it. To change that, the operator sets ",
+  code,
+  " to the address that others use.",
+];
+export const cannotReachThisUrlFromOutside = (others: Rich): Rich => [
+  others,
+  " cannot reach this URL from outside.",
+];
+
+// parts/dialog.tsx
+export const close = "Close";
+
+// parts/list-region.tsx
+export const loadMore = (size: Value) => `Load ${size} more`;
+export const newer = (count: Rich): Rich => [count, " newer"];
+
+// parts/page-head.tsx
+export const breadcrumb = "Breadcrumb";
+
+// parts/region.tsx
+export const old = (age: Value) => `${age} old`;
+export const noResponse = "No response";
+export const noResponseFor = (age: Value) => `No response for ${age}`;
+export const loading = "Loading";
+export const notOnThisNode = "Not on this node:";
+export const noResponseBecause = "No response:";
+export const request = (requestId: Rich): Rich => ["request ", requestId];
+export const tryAgainInS = (left: Value) => `Try again in ${left} s`;
+export const tryAgain = "Try again";
+export const theCall = "The call";
+
+// parts/table.tsx
+export const never = "never";
+
+// shell/app.tsx
+export const searchPeopleCastsChannelsHashes = "Search people, casts, channels, hashes";
+export const searchPeopleCastsChannels = "Search people, casts, channels";
+export const explore = "Explore";
+export const stream = "Stream";
+export const manage = "Manage";
+export const status = "Status";
+export const main = "Main";
+export const api = "API";
+export const pageNotFound = "Page not found";
+export const goToOrSearchForA = (link: Rich): Rich => [
+  "Go to ",
+  link,
+  ", or search for a person, a cast or a channel above.",
+];
+export const keyboard = "Keyboard";
+export const theme = "Theme";
+export const system = "System";
+export const light = "light";
+export const dark = "dark";
+export const thisNodeRequiresAnApiKey =
+  "This node requires an API key. It stays in this tab and is not stored.";
+export const useIt = "Use it";
+export const theNodeWasUpdatedThisTab = "The node was updated. Reload to use the new version.";
+export const theNodeDoesNotRespondThe = "The node does not respond. The page opens once it does.";
+export const reload = "Reload";
+export const skipToContent = "Skip to content";
+export const thisPageFailed = "This page failed.";
+
+// shell/shortcuts.tsx
+export const refresh = "refresh";
+export const up = "up";
+export const toSearch = "search";
+export const toExplore = "explore";
+export const toStream = "stream";
+export const toManage = "manage";
+export const toStatus = "status";
+export const orCtrlK = "/ or Ctrl-K";
+export const jAndK = "j and k";
+export const nextAndPreviousRow = "next and previous row";
+export const openTheRow = "open the row";
+export const copyTheCallAsCurl = "copy the call as curl";
+export const showTheCall = "show the call";
+export const gThen = (listed: Value) => `g then ${listed}`;
+export const thisHelp = "this help";
+export const singleKeysAreShortcuts = "Single keys are shortcuts";

@@ -1,0 +1,46 @@
+import type { Rich } from "../format.ts";
+import { plural } from "../format.ts";
+
+// demo/prompt.tsx
+export const chooseADemoPerson = "Choose a demo person";
+export const theseArePeopleOfTheDemo =
+  "These are people of the demo network. Their keys are public, so anybody can act as any of them, and nothing that you do here matters outside of this node.";
+export const findAPerson = "Find a person";
+export const nameHandleOrFid = "Name, handle or fid";
+export const people = "People";
+export const fid = (fid: Rich): Rich => ["fid ", fid];
+export const noDemoPeopleFound = "No demo people found.";
+export const andMore = (length: Rich): Rich => ["and ", length, " more"];
+export const signatureRequest = "Signature request";
+export const signThisRequestYourOwnWallet = "Sign this request? Your own wallet would show the same.";
+export const doNotAskAgainInThis = "Do not ask again in this visit";
+export const decline = "Decline";
+export const sign = "Sign";
+
+// demo/receivers.tsx
+export const demoPhones = "Demo phones";
+export const notified = (count: Rich): Rich => [count, " notified"];
+export const countPhones = (count: number) => plural(count, "phone");
+export const nothingYetAddDemoPeopleThen =
+  "Nothing yet. Add demo people, then send: each of their phones shows the notification here, as the real client apps would have it.";
+export const notifiedPeople = "Notified people";
+export const hadTheClientThatAsksFor = (count: Rich): Rich => [
+  count,
+  " had the client that asks for every tenth notification later. “Retry” on the campaign reaches them.",
+];
+export const countPeople = (count: number) => plural(count, "person", "people");
+export const n200Delivered = "200, delivered";
+export const n500Fails = "500, fails";
+export const n410Gone = "410, gone";
+export const timeout = "timeout";
+export const signatureVerified = "signature verified";
+export const notSigned = "not signed";
+export const signatureWrong = "signature wrong";
+export const noWebhookHasThisUrl = "no webhook has this URL";
+export const useTheDemoReceiver = "Use the demo receiver";
+export const itRunsNextToThisNode =
+  "It runs next to this node, shows each request, and checks its signatures.";
+export const theDemoReceiver = "The demo receiver";
+export const countRequests = (count: number) => plural(count, "request");
+export const itRespondsToEachDeliveryWith = "It responds to each delivery with";
+export const noRequestsYetSendATest = "No requests yet. Send a test, or generate activity.";

@@ -1,0 +1,57 @@
+import type { Rich, Value } from "../format.ts";
+import { plural } from "../format.ts";
+
+// explore/home.tsx
+export const goTo = "Go to";
+export const nameFidHashChannel = "@name, fid, hash, /channel";
+export const open = "Open";
+export const alsoAnAddressOrALink = "Also an address, or a link to a cast, a person or a channel.";
+export const explore = "Explore";
+export const trendingNow = "Trending now";
+export const channels = "Channels";
+export const all = "All";
+export const noChannelIsBusyToday = (link: Rich): Rich => ["No channel is busy today. ", link];
+export const allChannels = "All channels";
+export const mostFollowedHere = "Most followed here";
+export const noCastsIn24Hours = "No casts in 24 hours.";
+
+// landing.tsx
+export const live = "Live";
+export const stream = "stream";
+export const connecting = "connecting";
+export const aDemoNetworkIsIdleUntil = "A demo network is idle until you start something. ";
+export const connectedTheNextEventOfThe = "Connected. The next event of the network appears here. ";
+export const openTheStream = "Open the stream";
+export const demoNetwork = "demo network";
+export const andCopyTheCallBehindAny = " and copy the call behind any view.";
+export const copyTheCallBehindAnyView =
+  ", copy the call behind any view, or sign in as a demo person and send a push in two minutes.";
+export const copyTheCallBehindFromHere =
+  ", copy the call behind any view, and run your mini apps and webhooks from here.";
+export const thisNodeIsEmptyItHas =
+  "This node is empty: it has no people and no casts, and it follows no other node.";
+export const toFillItChooseOneOf = "To fill it, choose one of the ways below.";
+export const itIsStillEmptyPeopleAnd = "It is still empty: people and casts are on their way.";
+export const andAreInOneFileNext = (count: Value, count2: Value) =>
+  `${count} and ${count2} are in one file next to the binary.`;
+export const countPeople = (count: number) => plural(count, "person", "people");
+export const countCasts = (count: number) => plural(count, "cast");
+export const peopleCastsAndChannelsAreIn = "People, casts and channels are in one file next to the binary.";
+export const browseThem = (leadOf: Rich): Rich => ["Browse them", leadOf];
+export const now = "Now";
+export const medianLatency = "Median latency";
+export const messagesLast5Min = "Messages, last 5 min";
+export const theLastStepsOfSeconds = (length: Value, stepSecs: Value) =>
+  `The last ${length} steps of ${stepSecs} seconds`;
+export const allTrending = "All trending";
+export const peopleThreadsChannelsAndSearchEach =
+  "People, threads, channels and search, each with the API call behind it.";
+export const sendAPush = "Send a push";
+export const registerAMiniAppSeeYour = "Register a mini app, see your audience grow, preview and send.";
+export const catchEvents = "Catch events";
+export const buildAWebhookFilterByClicking =
+  "Build a webhook filter by clicking and try it on the last 1,000 events.";
+export const aFarcasterNodeOfYourOwn = "A Farcaster node of your own.";
+export const tryItAsADemoPerson = "Try it as a demo person";
+export const exploreTheNetwork = "Explore the network";
+export const readTheApi = "Read the API →";

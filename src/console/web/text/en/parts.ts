@@ -1,0 +1,36 @@
+import type { Rich, Value } from "../format.ts";
+
+// content/notification.tsx
+export const message = "Message";
+export const title = "Title";
+export const phone = "Phone";
+export const inApp = "In app";
+export const preview = "Preview";
+export const where = "Where";
+export const now = "now";
+
+// parts/fields.ts
+export const anHttpsUrl = "An https URL.";
+export const tooManyAtMostCharacters = (tooMany: Value, maxChars: Value) =>
+  `${tooMany} too many: at most ${maxChars} characters.`;
+export const aWholeNumberFrom1Or = "A whole number from 1, or nothing.";
+export const aDayInTheFutureOr = "A day in the future, or nothing.";
+export const isNotAnFidFidsAre = (bad: Value) => `“${bad}” is not an fid: fids are numbers such as 3.`;
+export const oneFid = "One fid.";
+export const thisHasCharactersThatNoClient = "This has characters that no client can show.";
+
+// parts/form.tsx
+export const ofCharacters = (charsOf: Rich, maxChars: Rich): Rich => [
+  charsOf,
+  " of ",
+  maxChars,
+  " characters",
+];
+
+// plot/plot.tsx
+export const values = "Values";
+export const noValuesYet = (name: Value) => `${name}: no values yet`;
+export const fromToLast = (name: Value, low: Value, high: Value, at: Value) =>
+  `${name}: from ${low} to ${high}, last ${at}`;
+export const valuesOf = (title: Value) => `${title}: values`;
+export const time = "Time";

@@ -1,0 +1,66 @@
+import type { Rich, Value } from "../format.ts";
+import { plural } from "../format.ts";
+
+// stream/filter-form.tsx
+export const allMustMatch = "all must match";
+export const anyMayMatch = "any may match";
+export const fidsOrNamesWithSpacesBetween = "Fids or @names, with spaces between.";
+export const n0xAnd40HexDigits = "0x and 40 hex digits.";
+export const oneOrMoreWithSpacesBetween = "One or more, with spaces between.";
+export const aRegularExpressionRe2FoundAnywhere =
+  "A regular expression (RE2), found anywhere; (?i) ignores case.";
+export const kindsOfEvents = "Kinds of events";
+export const withNoneTickedYouSeeEvery =
+  "With none ticked, you see every kind that the filters below apply to.";
+export const whenThereAreSeveralFilters = "When there are several filters";
+export const showThese = "Show these";
+export const showAll = "Show all";
+export const isNotANameThatThis = (text: Value) => `${text} is not a name that this node knows`;
+
+// stream/filters.ts
+export const author = "Author";
+export const butNotTheCastsOf = "But not the casts of";
+export const mentions = "Mentions";
+export const textRe2 = "Text (RE2)";
+export const embeddedUrlRe2 = "Embedded URL (RE2)";
+export const parentUrl = "Parent URL";
+export const parentUrlOfTheThread = "Parent URL of the thread";
+export const repliesToCasts = "Replies to casts";
+export const repliesToPeople = "Replies to people";
+export const quotesCasts = "Quotes casts";
+export const quotesPeople = "Quotes people";
+export const followsOrReactsToPeople = "Follows or reacts to people";
+export const reactsToCasts = "Reacts to casts";
+export const isNotAnFidOrName = (value: Value) => `${value} is not an fid or @name`;
+export const isNot0xAnd40Hex = (value: Value) => `${value} is not 0x and 40 hex digits`;
+export const allEvents = "All events";
+export const filteredBy = (kinds: Value, fields: Value) => `${kinds}, filtered by ${fields}`;
+
+// stream/stream.tsx
+export const pause = "Pause";
+export const resume = "Resume";
+export const stream = "Stream";
+export const makeThisAWebhook = "Make this a webhook";
+export const countNewEvents = (count: number) => plural(count, "new event");
+export const filter = (part: Rich): Rich => ["Filter ", part];
+export const events = "Events";
+export const inTheLastMinute = (perMinute: Value) => `${perMinute} in the last minute`;
+export const aDemoNetworkIsIdleUntil = "A demo network is idle until you start something.";
+export const eventsAreMissingHereTheNode = (gapAtMs: Rich): Rich => [
+  "Events are missing here: the node no longer has them. ",
+  gapAtMs,
+];
+export const thePageKeepsTheLast = (maxRows: Rich): Rich => ["The page keeps the last ", maxRows, " events."];
+export const paused = "Paused";
+export const connected = "Connected";
+export const notConnected = "Not connected";
+export const connecting = "Connecting";
+export const pausedContinueAndItResumesAfter =
+  "Paused. “Resume” continues after the last event that you see: you miss nothing.";
+export const connectedTheNextEventAppearsHere = (more: Rich): Rich => [
+  "Connected. ",
+  more,
+  "The next event appears here as it happens.",
+];
+export const noneOfTheLastEventsMatches = (maxRows: Value) => `None of the last ${maxRows} events matches. `;
+export const connectedLastEventAgo = (atMs: Rich): Rich => ["Connected, last event ", atMs, " ago."];

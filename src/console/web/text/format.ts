@@ -1,0 +1,111 @@
+import type { FigureUnit } from "../../../runtime/figures.ts";
+
+/** What a text has in its middle: something that the page draws. As wide as Preact's children, without its types of the DOM. */
+export type Rich = object | string | number | bigint | boolean | null | undefined;
+/** The same where the text is a string. */
+export type Value = string | number;
+
+const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const dayAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+/** `12,345`. */
+export const formatCount = (value: number) => grouped.format(value);
+
+/** `12.3K`, where room is short; the exact number goes into the title. */
+export const formatCompact = (value: number) => compact.format(value);
+
+const BYTE_UNITS = ["B", "KB", "MB", "GB", "TB"];
+
+/** `4.1 KB`. */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < BYTE_UNITS.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${grouped.format(value)} ${BYTE_UNITS[unit]}`;
+}
+
+/** `0.6 ms`, `12 ms`, `1.4 s`. */
+export function formatDuration(ms: number): string {
+  if (ms < 10) return `${ms.toFixed(1)} ms`;
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  return `${grouped.format(ms / 1000)} s`;
+}
+
+const STEPS = [
+  { below: 60, per: 1, unit: "s" },
+  { below: 3600, per: 60, unit: "min" },
+  { below: 86_400, per: 3600, unit: "h" },
+  { below: 7 * 86_400, per: 86_400, unit: "d" },
+] as const;
+
+/** A time beside now, short: `now`, `4 s`, `5 min`, `7 h`, `3 d`, then the day; `in 5 min` for a later one. Both in ms. */
+export function formatAge(atMs: number, nowMs: number): string {
+  const secs = Math.round(Math.abs(nowMs - atMs) / 1000);
+  if (secs < 2) return "now";
+  const step = STEPS.find(({ below }) => secs < below);
+  if (!step) return day.format(atMs);
+  const age = `${Math.floor(secs / step.per)} ${step.unit}`;
+  return atMs > nowMs ? `in ${age}` : age;
+}
+
+/** A time before now in a sentence: `just now`, `5 min ago`, or the day. */
+export function formatAgo(atMs: number, nowMs: number): string {
+  const age = formatAge(atMs, nowMs);
+  if (age === "now") return "just now";
+  return atMs > nowMs || age === day.format(atMs) ? age : `${age} ago`;
+}
+
+/** A rate with the digits that matter. */
+export const formatRate = (value: number) =>
+  value !== 0 && Math.abs(value) < 10 ? value.toFixed(1) : formatCount(Math.round(value));
+
+/** A part of a hundred, with the digits that matter. */
+export const formatPercent = (percent: number) => `${formatRate(percent)} %`;
+
+/** A duration that may be none. */
+export const formatMs = (ms: number) => (ms === 0 ? "0 ms" : formatDuration(ms));
+
+/** Seconds as a person says them. */
+export const formatSecs = (secs: number): string => {
+  if (secs < 60) return `${Math.round(secs)} s`;
+  if (secs < 3600) return `${Math.round(secs / 60)} min`;
+  if (secs < 86_400) return `${Math.floor(secs / 3600)} h ${Math.round((secs % 3600) / 60)} min`;
+  return `${Math.floor(secs / 86_400)} d ${Math.round((secs % 86_400) / 3600)} h`;
+};
+
+/** How values are shown, by the unit of their figure. */
+export const FORMATS: Readonly<Record<FigureUnit, (value: number) => string>> = {
+  count: formatCount,
+  rate: formatRate,
+  ms: formatMs,
+  secs: formatSecs,
+};
+
+/** Day and minute in the visitor's zone. */
+export const formatMoment = (atMs: number) => dayAndTime.format(atMs);
+
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
+
+/** `14:49:21` in the visitor's zone. */
+export const formatClock = (atMs: number) => clock.format(atMs);
+
+/** The exact second: `2026-11-22 14:49:21 UTC`. */
+export const formatExact = (atMs: number) =>
+  `${new Date(atMs).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+
+/** `1 person`, `2 people`. */
+export const plural = (count: number, one: string, many = `${one}s`) =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;
+
+/** `0x658a…19e0`. */
+export const shortHex = (hex: string) => (hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex);

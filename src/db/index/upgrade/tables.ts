@@ -1,0 +1,148 @@
+import type { IndexDatabase } from "../database.ts";
+import { getPosition } from "../positions.ts";
+import { setShardCount, shardCount } from "../totals.ts";
+import type { OlderIndex } from "./older-index.ts";
+
+// The treatment of each table of the index when a new file is built from an older one. A test compares the lists with the
+// schema, so a new table needs a decision.
+
+/** Tables that hold what no other holds. Their rows are copied. */
+export const COPIED_TABLES = [
+  "on_chain_events",
+  "username_proofs",
+  "username_proof_rivals",
+  "gasless_keys",
+  "key_nonces",
+  "key_removals",
+  "positions",
+  "channel_registry",
+  "rankings",
+  "event_outbox",
+  "upstream_journal",
+  "upstream_mentioned",
+  "upstream_todo",
+  "chain_heads",
+] as const;
+
+/** Tables that are filled from the signed messages and the on-chain events. */
+export const BUILT_TABLES = [
+  "messages",
+  "message_signers",
+  "envelopes",
+  "urls",
+  "casts",
+  "missing_casts",
+  "reactions",
+  "links",
+  "user_data",
+  "casts_fts",
+  "fids",
+  "signers",
+  "pro_tiers",
+  "storage_lends",
+  "store_counts",
+  "totals",
+  "cast_counts",
+  "cast_quotes",
+  "cast_embed_urls",
+  "cast_mentions",
+  "follow_counts",
+  "mutual_follows",
+  "display_name_words",
+  "verifications",
+  "notifications",
+  "thread_notifications",
+  "channel_activity",
+  "channel_members",
+] as const;
+
+/**
+ * Tables that are handled one by one. `meta` is copied and gets the marks of the migration. A new file has no repoints. The
+ * caches that `touched` invalidates start empty with each process. The log of hub events ends with the file that it is in.
+ */
+export const OTHER_TABLES = ["meta", "cast_repoints", "touched", "hub_events", "hub_blocks"] as const;
+
+/** The position that holds the number of shards of the followed network. */
+const SHARDS_POSITION = "upstream shards";
+
+/**
+ * Copies what cannot be built from messages, in one transaction. Columns that the older file lacks get their defaults.
+ *
+ * @param alongside runs in the transaction.
+ */
+export function copyTables(older: OlderIndex, db: IndexDatabase, alongside: () => void): void {
+  db.sqlite.run("ATTACH DATABASE ? AS older", [older.file]);
+  try {
+    db.transaction(() => {
+      for (const table of ["meta", ...COPIED_TABLES]) copyTable(older, db, table);
+      copySequence(db);
+      const shards = getPosition(db, SHARDS_POSITION);
+      if (shards !== undefined && shards !== shardCount(db)) setShardCount(db, shards);
+      alongside();
+    });
+  } finally {
+    db.sqlite.exec("DETACH DATABASE older");
+  }
+}
+
+function copyTable(older: OlderIndex, db: IndexDatabase, table: string): void {
+  const olderColumns = older.columnsOf(table);
+  const columns = db.sqlite
+    .query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)")
+    .all(table)
+    .flatMap(({ name }) => (olderColumns.includes(name) ? [name] : []))
+    .join(", ");
+  if (columns === "") return;
+  db.sqlite.run(`INSERT INTO main.${table} (${columns}) SELECT ${columns} FROM older.${table}`);
+}
+
+/** Numbers of events are never used again, also if all events before were published. */
+function copySequence(db: IndexDatabase): void {
+  db.sqlite.run("DELETE FROM main.sqlite_sequence WHERE name = 'event_outbox'");
+  db.sqlite.run(
+    "INSERT INTO main.sqlite_sequence (name, seq) SELECT name, seq FROM older.sqlite_sequence WHERE name = 'event_outbox'",
+  );
+}
+
+/** A table with another number of rows than in the older file. */
+export interface CountDifference {
+  readonly table: string;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Compares the numbers of rows of tables that both formats have. Reads every table once. */
+export function compareTables(
+  older: OlderIndex,
+  db: IndexDatabase,
+  tables: readonly string[],
+): CountDifference[] {
+  return tables
+    .map((table) => ({ table, before: older.rowsIn(table), after: rowsIn(db, table) }))
+    .filter(({ before, after }) => before !== after);
+}
+
+/** The stores whose number of messages differs. */
+export function compareStores(older: OlderIndex, db: IndexDatabase): CountDifference[] {
+  const before = older.storeCounts();
+  const after = new Map(
+    db.sqlite
+      .query<{ store: number; n: number }, []>(
+        "SELECT store, sum(used) AS n FROM store_counts GROUP BY store",
+      )
+      .all()
+      .map(({ store, n }) => [store, n]),
+  );
+  const stores = new Set([...before.keys(), ...after.keys()]);
+  return [...stores]
+    .map((store) => ({
+      table: `store ${store}`,
+      before: before.get(store) ?? 0,
+      after: after.get(store) ?? 0,
+    }))
+    .filter((difference) => difference.before !== difference.after);
+}
+
+function rowsIn(db: IndexDatabase, table: string): number {
+  return db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? 0;
+}

@@ -1,0 +1,90 @@
+import type { Config } from "../config/schema.ts";
+import { leftOut } from "../version.ts";
+
+/** A part that a program can be built without, by `bun run build --without <part>,…`. */
+interface OptionalPart {
+  /**
+   * The modules through which the core reaches it, relative to `src`. Without the part, their exports are undefined and those of
+   * operations empty lists.
+   */
+  readonly entries: readonly string[];
+  /** Its threads, which are entry points of the program. */
+  readonly threads?: readonly string[];
+  /** Further parts that do not work without it. */
+  readonly neededBy?: readonly string[];
+  /** Turns it off, so that nothing calls its entries. Such settings have no effect in a program without it. */
+  readonly turnOff?: (config: Config) => Config;
+}
+
+/** The core is reads, signed management, push and webhooks over SQLite. These are the other parts. */
+export const OPTIONAL_PARTS = {
+  console: {
+    entries: [
+      "node/compose/console.ts",
+      "node/compose/demo.ts",
+      "node/console/console-node.ts",
+      "console/load-build.ts",
+    ],
+    // Users approve signers on its page.
+    neededBy: ["writes"],
+    turnOff: (config) => ({ ...config, console: { ...config.console, enabled: false } }),
+  },
+  hub: {
+    entries: ["node/compose/hub-reads.ts", "hub/events/subscribers.ts", "hub/reads/block-relay.ts"],
+    turnOff: (config) => ({ ...config, hub: { ...config.hub, reads: false } }),
+  },
+  stream: {
+    entries: ["node/compose/streams.ts", "api/operations/stream/stream.ts"],
+    turnOff: (config) => ({ ...config, stream: { ...config.stream, enabled: false } }),
+  },
+  writes: {
+    entries: [
+      "api/operations/writes/casts.ts",
+      "api/operations/writes/links.ts",
+      "api/operations/writes/messages.ts",
+      "api/operations/writes/profile.ts",
+      "api/operations/writes/reactions.ts",
+      "api/operations/signers/lookups.ts",
+      "api/operations/signers/managed-signers.ts",
+      "api/operations/signers/signers-by-key.ts",
+    ],
+    threads: ["writes"],
+    turnOff: (config) => ({
+      ...config,
+      writes: { ...config.writes, enabled: false },
+      signers: { ...config.signers, enabled: false },
+    }),
+  },
+  compat: {
+    entries: ["api/compat-plugin.ts"],
+    turnOff: (config) => ({ ...config, service: { ...config.service, compat_prefixes: [] } }),
+  },
+  // A `state.url` is refused: the records of owners would be elsewhere.
+  postgres: {
+    entries: [
+      "node/state/join-postgres.ts",
+      "node/state/open-postgres.ts",
+      "node/state-copy/copy-to-postgres.ts",
+      "db/postgres/migrate.ts",
+      "db/postgres/pools.ts",
+      "db/postgres/state-db.ts",
+      "cluster/postgres/node-rows.ts",
+    ],
+  },
+} as const satisfies Readonly<Record<string, OptionalPart>>;
+
+export type OptionalPartName = keyof typeof OPTIONAL_PARTS;
+
+/** Whether this program was built with a part. */
+export function isBuilt(part: OptionalPartName): boolean {
+  return !leftOut.includes(part);
+}
+
+/** Returns the settings without the parts that this program was built without. */
+export function ofBuiltParts(config: Config): Config {
+  const parts: readonly (readonly [string, OptionalPart])[] = Object.entries(OPTIONAL_PARTS);
+  return parts.reduce(
+    (left, [name, { turnOff }]) => (leftOut.includes(name) && turnOff ? turnOff(left) : left),
+    config,
+  );
+}

@@ -1,0 +1,48 @@
+import { apiKeys, apiKeyUsage } from "../../api-keys/api-key-store.ts";
+import { apps } from "../../apps/app-store.ts";
+import { auditEntries } from "../../audit/audit-store.ts";
+import { nonces } from "../../auth/nonce-store.ts";
+import { cluster, leases, nodes } from "../../cluster/postgres/node-rows.ts";
+import { switches } from "../../cluster/switch-store.ts";
+import { decidedCalls } from "../../db/postgres/state-db.ts";
+import { secrets } from "../../db/state/secrets.ts";
+import { stateClock } from "../../db/state/state-clock.ts";
+import { stateMove } from "../../db/state/state-move.ts";
+import type { Table } from "../../db/state/table.ts";
+import { nodeLogs } from "../../ingest/hub-log/node-log-store.ts";
+import * as push from "../../push/store/tables.ts";
+import { sessions } from "../../sessions/session-store.ts";
+import { oneTimeNonces } from "../../signers/store/one-time-nonces.ts";
+import { managedSigners } from "../../signers/store/signer-table.ts";
+import * as deliveries from "../../webhooks/store/tables.ts";
+import { webhooks } from "../../webhooks/store/webhook-store.ts";
+import { rateBuckets } from "../../writes/store/bucket-store.ts";
+import { seenNotifications } from "../../writes/store/seen-store.ts";
+import * as writes from "../../writes/store/tables.ts";
+
+/** Every table of the state. A table that is not listed is in no database. */
+export const STATE_TABLES: readonly Table[] = [
+  nonces,
+  apps,
+  apiKeys,
+  apiKeyUsage,
+  rateBuckets,
+  webhooks,
+  secrets,
+  ...Object.values(deliveries),
+  ...Object.values(push),
+  nodeLogs,
+  managedSigners,
+  oneTimeNonces,
+  sessions,
+  auditEntries,
+  ...Object.values(writes),
+  seenNotifications,
+  switches,
+  stateClock,
+  stateMove,
+  nodes,
+  cluster,
+  leases,
+  decidedCalls,
+];

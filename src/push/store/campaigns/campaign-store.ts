@@ -1,0 +1,193 @@
+import type { TokenPosition } from "../tokens/token-store.ts";
+
+/** A notification as clients get it. */
+export interface Notification {
+  /** A client shows one notification of an id to a user. */
+  readonly notificationId: string;
+  readonly title: string;
+  readonly body: string;
+  readonly targetUrl: string;
+}
+
+/** Recipients of a notification. */
+export interface Audience {
+  /** Empty for every user with an enabled token. */
+  readonly targetFids: readonly number[];
+  readonly excludeFids: readonly number[];
+  /** Only followers of this fid; null for no such condition. */
+  readonly followingFid: number | null;
+}
+
+/** `aborted`: its app was deleted, or it was interrupted for too long. */
+export type CampaignStatus = "queued" | "running" | "completed" | "aborted";
+
+/** Number of tokens by outcome. */
+export interface OutcomeCounts {
+  readonly success: number;
+  readonly failure: number;
+  readonly notAttempted: number;
+}
+
+/** How long campaigns are stored. */
+export const CAMPAIGN_RETENTION_SECS = 30 * 86_400;
+
+/** One send. */
+export interface Campaign {
+  /** Order of creation. */
+  readonly seq: number;
+  /** UUID. */
+  readonly campaignId: string;
+  readonly appId: string;
+  readonly notification: Notification;
+  readonly status: CampaignStatus;
+  readonly counts: OutcomeCounts;
+  /** Tokens of its audience before filters; null until a run has counted them. */
+  readonly audienceCount: number | null;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+}
+
+export interface NewCampaign extends Pick<Campaign, "campaignId" | "appId" | "notification" | "createdAt"> {
+  readonly audience: Audience;
+  /** Minimum time that the notification's ledger is stored. */
+  readonly ledgerSecs: number;
+}
+
+/** A run of a campaign by one node. Everything that the run writes names it. */
+export interface CampaignRun {
+  /** The campaign's `seq`. */
+  readonly seq: number;
+  /** Raised by each `take`; a run with a former epoch writes nothing. */
+  readonly epoch: number;
+  /** Key of the notification in the ledger. */
+  readonly ledgerKey: number;
+}
+
+/** A campaign that this node has taken. */
+export interface CampaignWork
+  extends CampaignRun,
+    Pick<Campaign, "campaignId" | "appId" | "notification" | "createdAt"> {
+  readonly audience: Audience;
+  /** Number of runs of the campaign on all nodes, including this one. */
+  readonly runs: number;
+  /** Its former runner has ended without it. */
+  readonly isTakenOver: boolean;
+  /** An earlier run may have sent it, and the ledger of the tokens that got it may have expired. */
+  readonly isLedgerExpired: boolean;
+}
+
+/** `taken`: another run has the campaign, or it has ended. `undone`: a crash of the database undid what the run had written. */
+export type RunLoss = "taken" | "undone";
+
+/** The run must stop, and what it wrote last is not stored. */
+export class RunLost extends Error {
+  override name = "RunLost";
+
+  constructor(readonly why: RunLoss) {
+    super(
+      why === "taken"
+        ? "the campaign has been taken by another run"
+        : "the database has lost what the run had written",
+    );
+  }
+}
+
+/** Limits of concurrent campaigns of a node, in total and of one app. Others wait, and the oldest runs first. */
+export interface RunLimits {
+  readonly maxRunning: number;
+  readonly maxRunningOfApp: number;
+}
+
+/** The limits of a node; one without slots for calls runs no campaign. */
+export function runLimitsOf(send: { readonly send_concurrency: number }): RunLimits {
+  return { maxRunning: send.send_concurrency === 0 ? 0 : 32, maxRunningOfApp: 8 };
+}
+
+/** What a node already runs, and its limits. */
+export interface CampaignRoom extends RunLimits {
+  readonly running: readonly Pick<CampaignWork, "seq" | "appId">[];
+}
+
+/** Campaigns that wait for a node to run them. */
+export interface WaitingCampaigns {
+  readonly count: number;
+  /** Of the oldest; null when there is none. */
+  readonly oldestCreatedAt: number | null;
+}
+
+export type OutcomeKind = "success" | "failure" | "not_attempted";
+
+/** Number of tokens of one client host with one outcome and reason (empty for a success). */
+export interface OutcomeCount {
+  readonly host: string;
+  readonly kind: OutcomeKind;
+  readonly reason: string;
+  readonly count: number;
+}
+
+/** Counts of a campaign by client host and by reason. */
+export interface CampaignBreakdown {
+  /** Hosts with the most tokens, all reasons of each. */
+  readonly byHost: readonly OutcomeCount[];
+  readonly hostCount: number;
+  /** Over all hosts. */
+  readonly byReason: readonly Omit<OutcomeCount, "host">[];
+}
+
+/** Number of attempted tokens of one client app, and of successes among them. */
+export interface ClientCount {
+  /** 0 for clients whose signing keys have no fid. */
+  readonly clientFid: number;
+  readonly tokens: number;
+  readonly successes: number;
+}
+
+/** Counts of a campaign over all hosts. */
+export interface CampaignTotals {
+  readonly byReason: CampaignBreakdown["byReason"];
+  /** By the client's fid. */
+  readonly byClient: readonly ClientCount[];
+}
+
+/**
+ * The notification campaigns. Every method is atomic, also against concurrent calls of other processes. Times are unix
+ * seconds and come from the caller; the ledger and the delays of runs go by the state's clock, which is unaffected by
+ * jumps of the machine's clock.
+ */
+export interface CampaignStore {
+  /** Stores a campaign as queued, unless its app has `maxUnfinished` unfinished ones. */
+  create(campaign: NewCampaign, maxUnfinished: number): Promise<"created" | "too-many">;
+  find(campaignId: string): Promise<Campaign | undefined>;
+  /** Newest first, those before `before` (a `seq`). */
+  list(page: { readonly appId: string; readonly before: number; readonly max: number }): Promise<Campaign[]>;
+  /**
+   * Takes campaigns for this node, oldest first, as far as there is room: those without a runner, those whose runner is
+   * no longer alive, and those of this node that are not in `room.running` because the response of an earlier call was
+   * lost. It resets the counts of tokens that an earlier run did not attempt, because the next run counts them again.
+   */
+  take(room: CampaignRoom, nowSecs: number): Promise<CampaignWork[]>;
+  /** Stores how many tokens the audience has before filters. Does nothing if the run is over. */
+  setAudienceCount(run: CampaignRun, tokens: number): Promise<void>;
+  /** Gives a run up, so that any node may take its campaign after `delayMs`. Does nothing if the run is over. */
+  release(run: CampaignRun, delayMs: number): Promise<void>;
+  /**
+   * Ends the run and its campaign, if the database still has all that the run has written. A repeated call changes nothing. Once
+   * it is completed, its audience is what its counts add up to: tokens may have come and gone while it ran.
+   *
+   * @returns why nothing was changed otherwise; `take` returns a campaign of this node whose run was undone
+   */
+  end(run: CampaignRun, status: "completed" | "aborted", nowSecs: number): Promise<"ended" | RunLoss>;
+  /** Returns those of the campaigns that have ended or do not exist. */
+  ended(campaignIds: readonly string[]): Promise<string[]>;
+  waiting(): Promise<WaitingCampaigns>;
+  breakdown(campaignId: string, maxHosts: number): Promise<CampaignBreakdown>;
+  totals(campaignId: string, maxClients: number): Promise<CampaignTotals>;
+  /** Returns which of the tokens, ordered by fid, got the notification; the others may be sent to. */
+  sentBefore<Token extends TokenPosition>(
+    notification: { readonly appId: string; readonly notificationId: string },
+    tokens: readonly Token[],
+  ): Promise<Token[]>;
+  /** Returns fids above `after` with a rate-limited token, ascending. */
+  retryableFids(campaignId: string, after: number, max: number): Promise<number[]>;
+}

@@ -1,0 +1,181 @@
+import { sql } from "../../../db/state/sql.ts";
+import { stateSecs } from "../../../db/state/state-clock.ts";
+import type { StateDb } from "../../../db/state/state-db.ts";
+import { readBreakdown, readTotals } from "./campaign-counts.ts";
+import { type CampaignRow, campaignColumns, toCampaign } from "./campaign-row.ts";
+import { createRuns } from "./campaign-runs.ts";
+import type { CampaignStore, NewCampaign, RunLimits } from "./campaign-store.ts";
+import { groupByBlock, tokensIn } from "./ledger-block.ts";
+import type { LedgerWrites } from "./ledger-table.ts";
+
+/** A missing row locks nothing, and the run of a campaign without an app aborts it. */
+const lockApp = sql<{ one: number }, [appId: string]>(
+  "campaigns.lock-app",
+  "SELECT 1 AS one FROM apps WHERE app_id = $1 FOR NO KEY UPDATE",
+);
+const countUnfinished = sql<{ count: number }, [appId: string]>(
+  "campaigns.count-unfinished",
+  "SELECT count(*) AS count FROM campaigns WHERE app_id = $1 AND ended_at IS NULL",
+);
+const putKey = sql<{ key: number }, [appId: string, notificationId: string, expiresAt: number]>(
+  "dedupe-keys.put",
+  `INSERT INTO dedupe_keys AS k (app_id, notification_id, expires_at) VALUES ($1, $2, $3)
+   ON CONFLICT (app_id, notification_id) DO UPDATE SET expires_at = greatest(k.expires_at, excluded.expires_at)
+   RETURNING key`,
+);
+/** Its own node runs it if that has room. */
+const insertCampaign = sql<
+  { seq: number },
+  [
+    campaignId: string,
+    appId: string,
+    dedupeKey: number,
+    notificationId: string,
+    title: string,
+    body: string,
+    targetUrl: string,
+    createdAt: number,
+    bootId: string,
+    maxRunning: number,
+    maxRunningOfApp: number,
+  ]
+>(
+  "campaigns.insert",
+  `INSERT INTO campaigns (campaign_id, app_id, dedupe_key, notification_id, title, body, target_url, created_at,
+     status, success_count, failure_count, not_attempted_count, runner)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', 0, 0, 0,
+     CASE WHEN (SELECT count(*) FROM campaigns WHERE ended_at IS NULL AND runner = $9::uuid) < $10::bigint
+       AND (SELECT count(*) FROM campaigns WHERE ended_at IS NULL AND runner = $9::uuid AND app_id = $2) < $11::bigint
+     THEN $9::uuid END)
+   RETURNING seq`,
+);
+const putAudience = sql<unknown, [campaign: number, audience: string]>(
+  "campaign-audiences.put",
+  "INSERT INTO campaign_audiences (campaign, audience) VALUES ($1, $2)",
+);
+const campaignById = sql<CampaignRow, [campaignId: string]>(
+  "campaigns.find",
+  `SELECT ${campaignColumns} FROM campaigns WHERE campaign_id = $1`,
+);
+const seqOf = sql<{ seq: number }, [campaignId: string]>(
+  "campaigns.seq",
+  "SELECT seq FROM campaigns WHERE campaign_id = $1",
+);
+const pageOfApp = sql<CampaignRow, [appId: string, before: number, max: number]>(
+  "campaigns.page",
+  `SELECT ${campaignColumns} FROM campaigns WHERE app_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3`,
+);
+
+const endedOf = sql<{ id: string }, [campaignIds: string]>(
+  "campaigns.ended-of",
+  `SELECT asked.value AS id FROM elements($1) asked WHERE NOT EXISTS
+     (SELECT 1 FROM campaigns WHERE campaign_id = asked.value AND ended_at IS NULL)`,
+);
+const waitingNow = sql<{ count: number; oldest: number | null }>(
+  "campaigns.waiting",
+  `SELECT count(*) AS count, min(created_at) AS oldest FROM campaigns
+   WHERE ended_at IS NULL AND (status = 'queued' OR runner IS NULL)`,
+);
+const retryableFids = sql<{ fid: number }, [campaignId: string, after: number, max: number]>(
+  "campaign-retryable.page",
+  `SELECT fid FROM campaign_retryable
+   WHERE campaign = (SELECT seq FROM campaigns WHERE campaign_id = $1) AND fid > $2 ORDER BY fid LIMIT $3`,
+);
+/** The product of clients and blocks: a page has few clients, and its fids are close together. */
+const sentOfBlocks = sql<
+  { client_fid: number; block: number; fids: Uint8Array },
+  [
+    appId: string,
+    notificationId: string,
+    clientFids: readonly number[],
+    blocks: readonly number[],
+    nowSecs: number,
+  ]
+>(
+  "dedupe.sent-of-blocks",
+  `SELECT client_fid, block, fids FROM dedupe
+   WHERE key = (SELECT key FROM dedupe_keys WHERE app_id = $1 AND notification_id = $2)
+     AND client_fid = ANY ($3::bigint[]) AND block = ANY ($4::bigint[]) AND sent AND expires_at > latest($5)`,
+);
+
+/**
+ * @param options.bootId the process that takes campaigns
+ * @param options.runLimits what it runs at most; a new campaign of a full node is left to the next node with room
+ * @param options.writes of the ledger of the same node
+ */
+export function createCampaigns(
+  db: StateDb,
+  options: { readonly bootId: string; readonly runLimits: RunLimits; readonly writes: LedgerWrites },
+): CampaignStore {
+  const { bootId, runLimits, writes } = options;
+  const create = db.decision<[NewCampaign, number, RunLimits], "created" | "too-many">(
+    "campaigns.create",
+    async (tx, campaign, maxUnfinished, { maxRunning, maxRunningOfApp }) => {
+      const { campaignId, appId, notification, audience, createdAt, ledgerSecs } = campaign;
+      await tx.get(lockApp, appId);
+      if (((await tx.get(countUnfinished, appId))?.count ?? 0) >= maxUnfinished) return "too-many";
+      const { notificationId, title, body, targetUrl } = notification;
+      const [ledger] = await tx.all(putKey, appId, notificationId, stateSecs(tx.clock) + ledgerSecs);
+      if (!ledger) throw new Error("a row that was just written is missing");
+      const [added] = await tx.all(
+        insertCampaign,
+        campaignId,
+        appId,
+        ledger.key,
+        notificationId,
+        title,
+        body,
+        targetUrl,
+        createdAt,
+        tx.node.bootId,
+        maxRunning,
+        maxRunningOfApp,
+      );
+      if (!added) throw new Error("a row that was just written is missing");
+      await tx.run(putAudience, added.seq, JSON.stringify(audience));
+      return "created";
+    },
+  );
+
+  const find = async (campaignId: string) => (await db.get(seqOf, campaignId))?.seq ?? -1;
+  return {
+    ...createRuns(db, { bootId, writes }),
+    create: (campaign, maxUnfinished) => create(campaign, maxUnfinished, runLimits),
+
+    async find(campaignId) {
+      const row = await db.get(campaignById, campaignId);
+      return row && toCampaign(row);
+    },
+
+    list: async ({ appId, before, max }) => (await db.all(pageOfApp, appId, before, max)).map(toCampaign),
+
+    ended: async (campaignIds) => (await db.all(endedOf, JSON.stringify(campaignIds))).map(({ id }) => id),
+
+    async waiting() {
+      const { count, oldest } = (await db.get(waitingNow)) ?? { count: 0, oldest: null };
+      return { count, oldestCreatedAt: oldest };
+    },
+
+    breakdown: async (campaignId, maxHosts) => readBreakdown(db, await find(campaignId), maxHosts),
+
+    totals: async (campaignId, maxClients) => readTotals(db, await find(campaignId), maxClients),
+
+    async sentBefore({ appId, notificationId }, tokens) {
+      const groups = groupByBlock(tokens);
+      const clients = [...new Set(groups.map(({ clientFid }) => clientFid))];
+      const blocks = [...new Set(groups.map(({ block }) => block))];
+      // By the time of the state alone.
+      const rows = await db.all(sentOfBlocks, appId, notificationId, clients, blocks, 0);
+      const stored = Map.groupBy(rows, (row) => `${row.client_fid} ${row.block}`);
+      return groups.flatMap((group) =>
+        tokensIn(
+          group,
+          (stored.get(`${group.clientFid} ${group.block}`) ?? []).map(({ fids }) => fids),
+        ),
+      );
+    },
+
+    retryableFids: async (campaignId, after, max) =>
+      (await db.all(retryableFids, campaignId, after, max)).map(({ fid }) => fid),
+  };
+}

@@ -1,0 +1,168 @@
+/** The notification URL of a client, and the token that identifies one user and one mini app to it. */
+export interface TokenDetails {
+  readonly url: string;
+  /** The URL's host in lower case, with its port if the URL has one. */
+  readonly host: string;
+  readonly token: string;
+}
+
+/** A client's event about a user and a mini app; `Details` are its notification details. */
+export type TokenEventWith<Details> =
+  | { readonly name: "miniapp_added"; readonly details: Details | undefined }
+  | { readonly name: "miniapp_removed" }
+  | { readonly name: "notifications_enabled"; readonly details: Details }
+  | { readonly name: "notifications_disabled" };
+
+export type TokenEvent = TokenEventWith<TokenDetails>;
+
+export type TokenEventName = TokenEvent["name"];
+
+/** The origin of a token row: the client's latest event, or an import from another service. */
+export type TokenOrigin = TokenEventName | "imported";
+
+/**
+ * The key of a token row: a user has one for an app in each client app. `clientFid` is 0 for a client whose signing key
+ * names none.
+ */
+export interface TokenKey {
+  readonly appId: string;
+  readonly fid: number;
+  readonly clientFid: number;
+}
+
+export const tokenStates = ["enabled", "disabled", "no_token"] as const;
+
+/** `no_token`: the app was added without notification details. */
+export type TokenState = (typeof tokenStates)[number];
+
+/** A token row. */
+export interface TokenRecord extends TokenKey {
+  readonly state: TokenState;
+  /** Null in the state `no_token`. */
+  readonly details: TokenDetails | null;
+  readonly lastEvent: TokenOrigin;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** An enabled token. */
+export interface LiveToken extends TokenKey {
+  readonly details: TokenDetails;
+}
+
+/** A row of an app with what an estimate counts. */
+export interface AudienceToken extends TokenPosition {
+  /** Null when the token is not enabled. */
+  readonly host: string | null;
+}
+
+/** A client's event about one of its users and one app. */
+export interface TokenChange extends TokenKey {
+  readonly event: TokenEvent;
+  /** When it arrived. The rate limit counts by the state's clock. */
+  readonly nowSecs: number;
+}
+
+/** The maximum number of events of one fid that change the tokens of one app within a window. */
+export interface ChangeLimit {
+  readonly maxChanges: number;
+  readonly windowSecs: number;
+}
+
+/** The rate limit is reached; the next change is accepted after this time. */
+export interface ChangesExhausted {
+  readonly retryAfterSecs: number;
+}
+
+/** The row of an app after which a page starts. */
+export type TokenPosition = Pick<TokenKey, "fid" | "clientFid">;
+
+/** A page of the rows of one app, by fid and client. */
+export interface TokenPage {
+  readonly appId: string;
+  /** The last row of the previous page; undefined for the first page. */
+  readonly after: TokenPosition | undefined;
+  readonly max: number;
+}
+
+/** Why the number of an app's enabled tokens changed. */
+export type AudienceChange = "added" | "removed" | "disabled" | "invalidated";
+
+/** Number of an app's tokens of one client app and host. */
+export interface ClientTokens {
+  /** 0 for clients whose signing keys have no fid. */
+  readonly clientFid: number;
+  /** Null for users who added the app without notification details. */
+  readonly host: string | null;
+  readonly enabled: number;
+  readonly disabled: number;
+  readonly withoutToken: number;
+}
+
+/** Changes of the number of enabled tokens on a UTC day, counted from 1970. */
+export type DayChanges = { readonly day: number } & { readonly [change in AudienceChange]: number };
+
+/** The tokens of an app by client, and the stored changes of some days. */
+export interface AudienceCounts {
+  /** Those with the most tokens first. */
+  readonly clients: readonly ClientTokens[];
+  /** Of all clients, also those beyond the limit. */
+  readonly clientCount: number;
+  readonly enabled: number;
+  /** Ascending; days without changes are absent. */
+  readonly days: readonly DayChanges[];
+  /** The first day that was counted; null before the app's first token. */
+  readonly firstDay: number | null;
+}
+
+/**
+ * The notification tokens. Every method is atomic, also against concurrent calls of other processes, and reads no more
+ * than a page, however many rows an app has. Times are unix seconds and come from the caller.
+ */
+export interface TokenStore {
+  /**
+   * Applies an event while the app exists and the limit allows it. A removal deletes the rows of all clients; every other
+   * event concerns the row of its own client. Every applied event counts, whether or not it found a row.
+   */
+  apply(change: TokenChange, limit: ChangeLimit): Promise<"applied" | "not-found" | ChangesExhausted>;
+  /** Counts an event with refused content as if it were applied. @returns the exhausted limit when it cannot be counted. */
+  countRefused(
+    change: Pick<TokenChange, "appId" | "fid">,
+    limit: ChangeLimit,
+  ): Promise<ChangesExhausted | undefined>;
+  /**
+   * Whether the limit is reached. A cheap check before `apply`, which is authoritative.
+   *
+   * @param change `nowSecs` by the state's clock
+   */
+  exhausted(
+    change: Pick<TokenChange, "appId" | "fid" | "nowSecs">,
+    limit: ChangeLimit,
+  ): Promise<ChangesExhausted | undefined>;
+  /** Rows in every state. */
+  list(page: TokenPage): Promise<TokenRecord[]>;
+  /** Rows of some fids, in every state. */
+  listOf(page: TokenPage & { readonly fids: readonly number[] }): Promise<TokenRecord[]>;
+  /** The enabled tokens of one client host. */
+  listLive(page: TokenPage & { readonly host: string }): Promise<LiveToken[]>;
+  /** The enabled tokens of some fids, by fid and client. */
+  listLiveOf(appId: string, fids: readonly number[]): Promise<LiveToken[]>;
+  /** Rows in every state, by fid and client: cheaper than `list`. */
+  listAudience(page: TokenPage): Promise<AudienceToken[]>;
+  /** The client hosts of an app's enabled tokens after `after` in byte order, at most `max`. */
+  listHosts(appId: string, after: string, max: number): Promise<string[]>;
+  /** Deletes the rows whose token is unchanged. Returns their number. */
+  deleteMatching(tokens: readonly (TokenKey & { readonly token: string })[]): Promise<number>;
+  /**
+   * The counts of an app's tokens by client, at most `maxClients`, and its changes since `fromDay`. They are kept by the
+   * transactions that change the rows.
+   */
+  audience(
+    appId: string,
+    page: { readonly fromDay: number; readonly maxClients: number },
+  ): Promise<AudienceCounts>;
+  /** The number of an app's enabled tokens, by the same counts. */
+  countEnabled(appId: string): Promise<number>;
+  /** Rows of all apps by state. */
+  totals(): Promise<Readonly<Record<TokenState, number>>>;
+}

@@ -1,0 +1,131 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import { parentUrlsOf } from "../../../protocol/channel-url.ts";
+import type { CursorCodec, Page } from "../../cursor.ts";
+import type { CastRef } from "../../hydrate/casts.ts";
+import { resolveChannelIds } from "../channels.ts";
+import { castPage, mergeNewestCasts, type TimedKey, timedCursor } from "../ordered-page.ts";
+import { prefixEnd } from "../users/users.ts";
+
+const mergeUnder = statement<CastRef, [urlsJson: string, below: number, limit: number]>(
+  "skeleton.parent-url-feed.merge",
+  mergeNewestCasts({
+    sources: { key: ["u.id"], from: "json_each(?1) j CROSS JOIN urls u ON u.url = j.value" },
+    rowsOf: (urlId) => `casts WHERE parent_url_id = ${urlId}`,
+    below: "?2",
+    limit: "?3",
+  }),
+);
+
+export const parentUrlFeedCursor = timedCursor("feed/parent_urls");
+export const channelFeedCursor = timedCursor("feed/channels");
+
+interface FeedQuery {
+  readonly limit: number;
+  readonly after: TimedKey | undefined;
+}
+
+/**
+ * Returns the live casts directly under any of the URLs, newest first. The work is one lookup for each URL and one for
+ * each cast of the page.
+ */
+export function parentUrlFeed(
+  db: IndexDatabase,
+  query: FeedQuery & { readonly urls: readonly string[] },
+): Page<CastRef> {
+  return mergedPage(db, query.urls, query, parentUrlFeedCursor);
+}
+
+/**
+ * Returns the live casts of channels, newest first. A channel has several URLs. The query names it by its id, by any of
+ * its URLs, or by its name in an imported registry.
+ */
+export function channelFeed(
+  db: IndexDatabase,
+  query: FeedQuery & { readonly channels: readonly string[] },
+): Page<CastRef> {
+  const urls = resolveChannelIds(db, query.channels).flatMap(parentUrlsOf);
+  return mergedPage(db, urls, query, channelFeedCursor);
+}
+
+function mergedPage(
+  db: IndexDatabase,
+  urls: readonly string[],
+  { limit, after }: FeedQuery,
+  cursor: CursorCodec<readonly ["int", "hash"]>,
+): Page<CastRef> {
+  // A repeated URL would repeat its casts.
+  const json = JSON.stringify([...new Set(urls)]);
+  return castPage(db, { limit, after, cursor }, (below, maxRows) => db.all(mergeUnder, json, below, maxRows));
+}
+
+const castsUnder = statement<CastRef, [fid: number, urlsJson: string, below: number, limit: number]>(
+  "skeleton.casts-in-channel",
+  mergeNewestCasts({
+    sources: { key: ["u.id"], from: "json_each(?2) j CROSS JOIN urls u ON u.url = j.value" },
+    rowsOf: (urlId) => `casts WHERE fid = ?1 AND parent_url_id = ${urlId}`,
+    below: "?3",
+    limit: "?4",
+  }),
+);
+
+export const castsInChannelCursor = timedCursor("feed/user/casts under URLs");
+
+/** Returns the live casts of an fid directly under any of the URLs, newest first. */
+export function castsInChannel(
+  db: IndexDatabase,
+  query: { fid: number; urls: readonly string[]; limit: number; after: TimedKey | undefined },
+): Page<CastRef> {
+  const { fid, urls, ...page } = query;
+  const json = JSON.stringify([...new Set(urls)]);
+  return castPage(db, { ...page, cursor: castsInChannelCursor }, (below, maxRows) =>
+    db.all(castsUnder, fid, json, below, maxRows),
+  );
+}
+
+/** The most URLs with the prefix that are merged, the first ones in alphabetical order. */
+export const MAX_URLS = 500;
+
+// Each step of the recursion seeks the next URL and skips the casts that embed the current one.
+const urlsFrom = statement<{ url: string }, [prefix: string, prefixEnd: string]>(
+  "skeleton.embed-url-feed.urls",
+  `WITH RECURSIVE below (url) AS (
+     SELECT (SELECT url FROM cast_embed_urls WHERE url >= ?1 AND url < ?2 ORDER BY url LIMIT 1)
+     UNION ALL
+     SELECT (SELECT url FROM cast_embed_urls WHERE url > b.url AND url < ?2 ORDER BY url LIMIT 1)
+     FROM below b WHERE b.url IS NOT NULL
+     LIMIT ${MAX_URLS}
+   )
+   SELECT url FROM below b WHERE url IS NOT NULL`,
+);
+
+// A cast that embeds several of the URLs is merged once for each.
+const mergeEmbedding = statement<CastRef, [urlsJson: string, below: number, limit: number]>(
+  "skeleton.embed-url-feed.merge",
+  mergeNewestCasts({
+    sources: { key: ["j.value"], from: "json_each(?1) j" },
+    rowsOf: (url) => `cast_embed_urls WHERE url = ${url}`,
+    idColumn: "cast_id",
+    below: "?2",
+    limit: "?3",
+  }),
+);
+
+export const embedUrlFeedCursor = timedCursor("feed by embed_url");
+
+/** The most embeds of one cast, and so the most merged rows for one cast of the page. */
+const MAX_EMBEDS = 4;
+
+/** Returns the live casts that embed a URL with the prefix, newest first. */
+export function embedUrlFeed(
+  db: IndexDatabase,
+  query: { prefix: string; limit: number; after: TimedKey | undefined },
+): Page<CastRef> {
+  const { prefix, limit, after } = query;
+  const urls = db.all(urlsFrom, prefix, prefixEnd(prefix)).map(({ url }) => url);
+  const json = JSON.stringify(urls);
+  return castPage(db, { limit, after, cursor: embedUrlFeedCursor }, (below, maxRows) => {
+    const merged = db.all(mergeEmbedding, json, below, MAX_EMBEDS * maxRows);
+    return merged.filter(({ id }, at) => id !== merged[at - 1]?.id).slice(0, maxRows);
+  });
+}

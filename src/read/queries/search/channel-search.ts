@@ -1,0 +1,97 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
+import { packId, unpackId } from "../channels.ts";
+
+/**
+ * Prefix search by member count has two exact strategies. For a rare prefix, read all channels that match and sort them.
+ * For a common prefix, scan the channels by members and select those that match. Few hits make the first cheap, many hits
+ * the second. A search reads a few thousand index entries at most, unless names are chosen to defeat it.
+ */
+const MAX_SORTED = 1000;
+
+type Prefix = [from: string, to: string, nameFrom: string, nameTo: string];
+
+const inRange = (column: string) => `${column} COLLATE NOCASE >= ?1 AND ${column} COLLATE NOCASE < ?2`;
+
+const withPrefix = statement<{ id: string }, [...Prefix, limit: number]>(
+  "skeleton.channel-search.with-prefix",
+  `SELECT id FROM (SELECT id FROM channel_activity WHERE ${inRange("id")} LIMIT ?5)
+   UNION ALL SELECT id FROM (SELECT id FROM channel_registry WHERE ${inRange("id")} LIMIT ?5)
+   UNION ALL SELECT id FROM (SELECT id FROM channel_registry WHERE ${inRange("registry_id")} LIMIT ?5)
+   UNION ALL SELECT id FROM (SELECT id FROM channel_registry WHERE name_key >= ?3 AND name_key < ?4 LIMIT ?5)`,
+);
+
+interface Hit {
+  id: string;
+  members: number;
+}
+
+const sorted = statement<Hit, [idsJson: string, members: number, afterId: string, limit: number]>(
+  "skeleton.channel-search.sorted",
+  `SELECT j.value AS id, coalesce(a.members, 0) AS members
+   FROM json_each(?1) j LEFT JOIN channel_activity a ON a.id = j.value
+   WHERE coalesce(a.members, 0) < ?2 OR (coalesce(a.members, 0) = ?2 AND j.value > ?3)
+   ORDER BY members DESC, id LIMIT ?4`,
+);
+
+/** The match by registry. `+` prevents the planner from using an index that does not have the required order. */
+const REGISTRY_MATCH = `${inRange("+r.registry_id")} OR (+r.name_key >= ?3 AND +r.name_key < ?4)`;
+
+const scanActive = statement<Hit, [...Prefix, members: number, afterId: string, limit: number]>(
+  "skeleton.channel-search.scan-active",
+  `SELECT a.id, a.members FROM channel_activity a INDEXED BY channel_activity_by_members
+   WHERE a.members <= ?5 AND (a.members < ?5 OR a.id > ?6)
+     AND ((${inRange("+a.id")})
+       OR EXISTS (SELECT 1 FROM channel_registry r WHERE r.id = a.id AND (${REGISTRY_MATCH})))
+   ORDER BY a.members DESC, a.id LIMIT ?7`,
+);
+const scanInactive = statement<Hit, [...Prefix, afterId: string, limit: number]>(
+  "skeleton.channel-search.scan-inactive",
+  `SELECT r.id, 0 AS members FROM channel_registry r
+   WHERE r.id > ?5 AND NOT EXISTS (SELECT 1 FROM channel_activity a WHERE a.id = r.id)
+     AND ((${inRange("+r.id")}) OR ${REGISTRY_MATCH})
+   ORDER BY r.id LIMIT ?6`,
+);
+
+export const channelSearchCursor = cursorCodec("channel/search", ["int", "text"]);
+
+/**
+ * Returns the channels whose id or name starts with `text`, most members first, then by id. The match ignores case; in
+ * ids only that of ASCII letters.
+ */
+export function searchChannels(
+  db: IndexDatabase,
+  query: { text: string; limit: number; after: Key<["int", "text"]> | undefined },
+): Page<{ id: string }> {
+  const { text, limit, after } = query;
+  const prefix: Prefix = [...rangeOf(text), ...rangeOf(text.toLowerCase())];
+  const members = after ? after[0] : Number.MAX_SAFE_INTEGER;
+  const afterId = after ? unpackId(after[1]) : "";
+  const candidates = db.all(withPrefix, ...prefix, MAX_SORTED + 1);
+  const rows =
+    candidates.length <= MAX_SORTED
+      ? db.all(sorted, idsJson(candidates), members, afterId, limit + 1)
+      : scanByMembers(db, prefix, { members, afterId, limit: limit + 1 });
+  return cutPage(rows, limit, (last) => channelSearchCursor.encode([last.members, packId(last.id)]));
+}
+
+function scanByMembers(
+  db: IndexDatabase,
+  prefix: Prefix,
+  { members, afterId, limit }: { members: number; afterId: string; limit: number },
+): Hit[] {
+  const active = db.all(scanActive, ...prefix, members, afterId, limit);
+  if (active.length === limit) return active;
+  // A channel without activity has no members, so it comes after all others.
+  return [...active, ...db.all(scanInactive, ...prefix, members === 0 ? afterId : "", limit - active.length)];
+}
+
+function idsJson(candidates: readonly { id: string }[]): string {
+  return JSON.stringify([...new Set(candidates.map(({ id }) => id))]);
+}
+
+/** Returns the range of texts that start with the prefix. */
+function rangeOf(prefix: string): [from: string, to: string] {
+  return [prefix, `${prefix}\u{10ffff}`];
+}

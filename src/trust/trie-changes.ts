@@ -1,0 +1,133 @@
+import { shardOfFid } from "../protocol/shard.ts";
+import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
+import type { ChunkTransaction } from "../protocol/wire/generated/certificate.ts";
+import { type LinkCompactStateBody, MessageType } from "../protocol/wire/generated/message.ts";
+import type { FollowedEvent, FollowedProofs } from "../protocol/wire/generated/upstream.ts";
+import {
+  fnameKey,
+  type KeyedMessage,
+  keysOfMessage,
+  messageKey,
+  onChainKey,
+  type TrieKey,
+} from "./trie-key.ts";
+
+/** Changes of a shard's trie: the insertions of an event precede its deletions, so a key that is in both is not in the trie. */
+export interface TrieChange {
+  readonly kind: "insert" | "delete";
+  readonly key: TrieKey;
+}
+
+/** What was in the state before a block, where its events do not say what they delete. */
+export interface StateBefore {
+  /**
+   * The links of an author that a compact state deletes: of its type and no later than `timestamp` (Farcaster seconds), removals
+   * and additions whose target it does not list. Links of the same block are not among them: the network compacts what was
+   * committed before it.
+   */
+  compactedLinks(fid: number, compact: LinkCompactStateBody, timestamp: number): Iterable<KeyedMessage>;
+  /** The hash of the KEY_ADD of a public key of an fid. */
+  keyAddOf(fid: number, publicKey: Uint8Array): Uint8Array | undefined;
+}
+
+/** Yields the changes that a hub event of a data shard causes. What cannot be decoded changes nothing, which the root shows. */
+export function* changesOfEvent({ body }: FollowedEvent, before: StateBefore): Generator<TrieChange> {
+  switch (body?.$case) {
+    case "merge": {
+      const merged = decoded(body.value.message);
+      if (merged) yield* inserted(keysOf(merged));
+      for (const bytes of body.value.deletedMessages) yield* deletedMessage(bytes);
+      const compact = merged?.data.body;
+      if (merged && compact?.$case === "linkCompactStateBody") {
+        const { fid, timestamp } = merged.data;
+        for (const link of before.compactedLinks(fid, compact.value, timestamp))
+          yield* deleted(keysOfMessage(link));
+      }
+      break;
+    }
+    case "prune":
+    case "revoke":
+      yield* deletedMessage(body.value.message);
+      break;
+    case "proofs":
+      yield* changesOfProofs(body.value);
+      break;
+    case "onChainEvent": {
+      const key = onChainKey(body.value.event);
+      if (key) yield { kind: "insert", key };
+    }
+  }
+}
+
+function* changesOfProofs(proofs: FollowedProofs): Generator<TrieChange> {
+  const { proof, deletedProof, proofMessage, deletedProofMessage } = proofs;
+  const message = proofMessage && decoded(proofMessage);
+  if (message) yield* inserted(keysOf(message));
+  else if (proof) yield* inserted(keyOfProof(proof));
+  if (deletedProofMessage) yield* deletedMessage(deletedProofMessage);
+  else if (deletedProof) yield* deleted(keyOfProof(deletedProof));
+}
+
+function keyOfProof(bytes: Uint8Array): TrieKey[] {
+  const key = fnameKey(bytes);
+  return key ? [key] : [];
+}
+
+/**
+ * Yields the changes of gasless keys, which have no hub event: a block contains their messages as events of shard 0, and only the
+ * home shard of their fid applies them. A KEY_ADD stays until the next KEY_ADD or KEY_REMOVE of its public key, a KEY_REMOVE for ever.
+ */
+export function* changesOfKeys(
+  transactions: readonly ChunkTransaction[],
+  { shard, shards }: { readonly shard: number; readonly shards: number },
+  before: StateBefore,
+): Generator<TrieChange> {
+  const added = new Map<string, Uint8Array>();
+  for (const message of keyMessages(transactions)) {
+    const { fid, body } = message.data;
+    if (shardOfFid(fid, shards) !== shard) continue;
+    if (body?.$case !== "keyAddBody" && body?.$case !== "keyRemoveBody") continue;
+    const { key } = body.value;
+    const name = `${fid} ${key.toHex()}`;
+    const older = added.get(name) ?? before.keyAddOf(fid, key);
+    yield* inserted(keysOf(message));
+    if (older) yield* deleted([messageKey(fid, MessageType.MESSAGE_TYPE_KEY_ADD, older)]);
+    if (body.$case === "keyAddBody") added.set(name, message.hash);
+  }
+}
+
+function* keyMessages(transactions: readonly ChunkTransaction[]): Generator<SignedMessage> {
+  for (const { systemMessages } of transactions)
+    for (const { blockEvent } of systemMessages) {
+      const body = blockEvent?.data?.body;
+      const message = body && decoded(body.value.message);
+      if (message) yield message;
+    }
+}
+
+function* inserted(keys: readonly TrieKey[]): Generator<TrieChange> {
+  for (const key of keys) yield { kind: "insert", key };
+}
+
+function* deleted(keys: readonly TrieKey[]): Generator<TrieChange> {
+  for (const key of keys) yield { kind: "delete", key };
+}
+
+function* deletedMessage(bytes: Uint8Array): Generator<TrieChange> {
+  const message = decoded(bytes);
+  if (message) yield* deleted(keysOf(message));
+}
+
+function decoded(bytes: Uint8Array): SignedMessage | undefined {
+  const message = decodeMessage(bytes);
+  return message.ok ? message.value : undefined;
+}
+
+function keysOf({ data: { fid, type, body }, hash }: SignedMessage): TrieKey[] {
+  return keysOfMessage({
+    fid,
+    type,
+    hash,
+    toFid: body?.$case === "lendStorageBody" ? body.value.toFid : undefined,
+  });
+}

@@ -1,0 +1,104 @@
+import { hash as digest } from "node:crypto";
+import { MessageType, UserNameProof, UserNameType } from "../protocol/wire/generated/message.ts";
+import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
+
+/**
+ * A key of the state's trie: the virtual shard and the fid of an account, a kind, and what identifies the record. The values of the
+ * trie are not used: its root binds the set of keys.
+ */
+export type TrieKey = Uint8Array;
+
+/** Virtual shard and fid. */
+export const ACCOUNT_BYTES = 5;
+const HASH_BYTES = 20;
+const NAME_BYTES = 20;
+const TRANSACTION_HASH_BYTES = 32;
+const LOG_INDEX_BYTES = 4;
+/** The kinds below it are the types of on-chain events and fnames. Those of messages are multiples of it. */
+const MESSAGE_KIND_UNIT = 8;
+const FNAME_KIND = 7;
+const MAX_ON_CHAIN_TYPE = 6;
+const MAX_MESSAGE_TYPE = 31;
+/** Keys that are longer are not those of records that this version knows. */
+export const MAX_KEY_BYTES = 64;
+
+/** Returns the virtual shard of an fid, from 0 to 255. */
+export function virtualShardOf(fid: number): number {
+  return digest("sha256", fidBytes(fid), "buffer").readUInt32BE(0) % 256;
+}
+
+/** Returns the first bytes of all keys of an account. */
+export function accountPrefix(fid: number): Uint8Array {
+  return Buffer.concat([Uint8Array.of(virtualShardOf(fid)), fidBytes(fid)]);
+}
+
+/** The network itself truncates an fid to 32 bits here. */
+function fidBytes(fid: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(fid % 2 ** 32);
+  return bytes;
+}
+
+/** Returns the key of a message under an account: its author, or the borrower of a lend. */
+export function messageKey(fid: number, type: number, hash: Uint8Array): TrieKey {
+  return keyOf(fid, type * MESSAGE_KIND_UNIT, hash);
+}
+
+/**
+ * Returns the key of an encoded fname proof; undefined for one that is in no trie (a released name, one that is longer than a key
+ * holds, another type), and for other bytes.
+ */
+export function fnameKey(bytes: Uint8Array): TrieKey | undefined {
+  const proof = decoded(UserNameProof, bytes);
+  if (proof?.type !== UserNameType.USERNAME_TYPE_FNAME || proof.fid === 0) return undefined;
+  if (proof.name.length > NAME_BYTES) return undefined;
+  const padded = new Uint8Array(NAME_BYTES);
+  padded.set(proof.name);
+  return keyOf(proof.fid, FNAME_KIND, padded);
+}
+
+/** Returns the key of an encoded on-chain event; undefined for a type that has none, and for other bytes. */
+export function onChainKey(bytes: Uint8Array): TrieKey | undefined {
+  const event = decoded(OnChainEvent, bytes);
+  if (!event || event.type < 1 || event.type > MAX_ON_CHAIN_TYPE) return undefined;
+  const { transactionHash, logIndex } = event;
+  if (transactionHash.length !== TRANSACTION_HASH_BYTES) return undefined;
+  const place = Buffer.alloc(TRANSACTION_HASH_BYTES + LOG_INDEX_BYTES);
+  place.set(transactionHash);
+  place.writeUInt32BE(logIndex, TRANSACTION_HASH_BYTES);
+  return keyOf(event.fid, event.type, place);
+}
+
+function decoded<T>({ decode }: { decode(bytes: Uint8Array): T }, bytes: Uint8Array): T | undefined {
+  try {
+    return decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function keyOf(fid: number, kind: number, rest: Uint8Array): TrieKey {
+  return Buffer.concat([accountPrefix(fid), Uint8Array.of(kind), rest]);
+}
+
+/** A message as far as its keys depend on it. */
+export interface KeyedMessage {
+  readonly fid: number;
+  readonly type: number;
+  readonly hash: Uint8Array;
+  /** Of a lend: the fid that borrows. */
+  readonly toFid?: number | undefined;
+}
+
+/** Returns the keys of a message: a lend has one under each of its two accounts, and a message without a type or hash none. */
+export function keysOfMessage({ fid, type, hash, toFid }: KeyedMessage): TrieKey[] {
+  if (type < 1 || type > MAX_MESSAGE_TYPE || hash.length !== HASH_BYTES) return [];
+  const key = messageKey(fid, type, hash);
+  if (type !== MessageType.MESSAGE_TYPE_LEND_STORAGE || toFid === undefined) return [key];
+  return [key, messageKey(toFid, type, hash)];
+}
+
+/** Returns the fid of a key. */
+export function fidOfKey(key: TrieKey): number {
+  return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(1);
+}

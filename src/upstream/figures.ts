@@ -1,0 +1,162 @@
+import { counter, counterBy, figureOf, gauge, gaugeBy, gauges } from "../runtime/figures.ts";
+import { type ShardProgress, UPSTREAM_PHASES, type UpstreamProgress } from "./progress.ts";
+import type { TrustProgress } from "./trust-tracker.ts";
+
+/** The progress of following, undefined before it is known, and why the index is behind. */
+export interface UpstreamStats {
+  readonly progress: UpstreamProgress | undefined;
+  readonly behind: string | undefined;
+}
+
+const MAX_FAULT_CHARS = 300;
+
+/** How far the shard that is furthest behind its upstream is behind, in whole seconds; 0 without progress. */
+export function lagSecsOf(progress: UpstreamProgress | undefined): number {
+  return Math.round(Math.max(0, ...(progress?.shards ?? []).map(({ lagSecs }) => lagSecs ?? 0)));
+}
+
+/** As `lagSecsOf`; undefined until each shard has applied a block. */
+export function knownLagSecs(progress: UpstreamProgress | undefined): number | undefined {
+  const { shards } = progress ?? { shards: [] };
+  const isKnown = shards.length > 0 && shards.every(({ lagSecs }) => lagSecs !== undefined);
+  return isKnown ? lagSecsOf(progress) : undefined;
+}
+
+const figure = figureOf<UpstreamStats>();
+
+/** A value of each shard; none where it is not known. */
+const byShard =
+  (read: (shard: ShardProgress) => number | undefined) =>
+  ({ progress }: UpstreamStats) =>
+    (progress?.shards ?? []).flatMap((each) => {
+      const value = read(each);
+      return value === undefined ? [] : [[{ shard: each.shard }, value] as const];
+    });
+
+/** The metrics have no samples by label, and the status only says why it is behind, before the progress is known. */
+export const upstreamFigures = [
+  figure({ read: ({ behind }) => behind ?? null, status: "upstream.behind" }),
+  figure({
+    read: ({ progress }) => progress?.isConnected === true && progress.peerError === undefined,
+    metric: gauge("upstream_up", "1 while the upstream is connected and a Farcaster node, else 0."),
+  }),
+  figure({
+    read: ({ progress }) => progress?.phase,
+    metric: {
+      ...gauges("upstream_phase", "1 for the current phase of following, 0 for the others.", ["phase"]),
+      samples: (now) =>
+        now ? UPSTREAM_PHASES.map((phase) => [{ phase }, Number(phase === now)] as const) : [],
+    },
+    status: "upstream.phase",
+  }),
+  figure({
+    read: ({ progress }) =>
+      progress?.shards.map(({ shard, appliedBlock, headBlock, lagSecs }) => ({
+        shard,
+        applied_block: appliedBlock,
+        head_block: headBlock,
+        lag_secs: lagSecs === undefined ? null : Math.round(lagSecs),
+      })),
+    status: "upstream.shards",
+  }),
+  figure({
+    read: byShard(({ appliedBlock }) => appliedBlock),
+    metric: gauges(
+      "upstream_applied_block",
+      "Newest block whose contents, like those of all blocks before it, are in the index.",
+      ["shard"],
+    ),
+  }),
+  figure({
+    read: byShard(({ headBlock }) => headBlock),
+    metric: gauges("upstream_head_block", "Newest block that the upstream reported.", ["shard"]),
+  }),
+  figure({
+    read: byShard(({ lagSecs }) => lagSecs),
+    metric: gauges("upstream_lag_seconds", "Age of the applied block.", ["shard"]),
+  }),
+  figure({
+    read: ({ progress }) => knownLagSecs(progress),
+    history: {
+      series: "upstream_lag_secs",
+      minute: "max",
+      queue: {
+        label: "Behind the followed node",
+        words: "How old the newest block here is.",
+        unit: "secs",
+      },
+    },
+  }),
+  figure({
+    read: ({ progress }) => progress?.fids ?? null,
+    metric: gaugeBy("state", "upstream_fids", "Fids of the running backfill or reconciliation."),
+  }),
+  figure({ read: ({ progress }) => progress?.fids.done, status: "upstream.fids_done" }),
+  figure({ read: ({ progress }) => progress?.fids.total, status: "upstream.fids_total" }),
+  figure({
+    read: ({ progress }) =>
+      progress &&
+      (progress.build
+        ? { stage: progress.build.stage, done_percent: Math.round(progress.build.done * 100) }
+        : null),
+    status: "upstream.build",
+  }),
+  figure({
+    read: ({ progress }) => progress?.messages,
+    metric: {
+      ...counter("upstream_messages_total", "Messages applied from the upstream."),
+      samples: (messages) => [[{}, messages ?? 0]],
+    },
+    status: "upstream.messages",
+  }),
+  figure({
+    read: ({ progress }) => progress && Math.round(progress.messagesPerSec),
+    status: "upstream.messages_per_sec",
+  }),
+  figure({
+    read: ({ progress }) =>
+      progress && (progress.etaSecs === undefined ? null : Math.round(progress.etaSecs)),
+    status: "upstream.eta_secs",
+  }),
+  figure({
+    read: ({ progress }) => progress && (progress.lastFault?.slice(0, MAX_FAULT_CHARS) ?? null),
+    status: "upstream.last_fault",
+  }),
+  figure({
+    read: ({ progress }) => (progress ? trustSection(progress.trust) : null),
+    status: "trust",
+  }),
+  figure({
+    read: ({ progress }) =>
+      (progress?.trust.shards ?? []).flatMap(({ shard, verifiedHeight }) =>
+        verifiedHeight === undefined ? [] : [[{ shard }, verifiedHeight] as const],
+      ),
+    metric: gauges(
+      "trust_verified_height",
+      "Newest block with a verified certificate of the network's validators.",
+      ["shard"],
+    ),
+  }),
+  figure({
+    read: ({ progress }) => progress?.trust.refused ?? {},
+    metric: counterBy(
+      "reason",
+      "trust_refused_total",
+      "Blocks of the upstream that are not the network's, by the rule that they break.",
+    ),
+  }),
+];
+
+function trustSection({ level, reason, validators, shards, refused }: TrustProgress) {
+  return {
+    level,
+    reason: reason ?? null,
+    validators: validators ?? null,
+    shards: shards.map(({ shard, verifiedHeight, isSetUnknown }) => ({
+      shard,
+      verified_height: verifiedHeight ?? null,
+      set_unknown: isSetUnknown,
+    })),
+    refused,
+  };
+}

@@ -1,0 +1,17 @@
+import { counter, figureOf } from "../../runtime/figures.ts";
+import type { MatchThreadStats } from "./rpc.ts";
+
+const figure = figureOf<MatchThreadStats>();
+
+export const matchFigures = [
+  figure({ read: ({ events }) => events, status: "webhooks.matching.events" }),
+  figure({ read: ({ busyMs }) => Math.round(busyMs) / 1000, status: "webhooks.matching.busy_secs" }),
+  figure({
+    read: ({ overBudget }) => overBudget,
+    metric: counter(
+      "webhook_matching_over_budget_total",
+      "Subscriptions that were stopped because their owner's regular expressions exceeded the time budget.",
+    ),
+    status: "webhooks.matching.over_budget",
+  }),
+];

@@ -1,0 +1,65 @@
+import type { CommitSequence } from "../db/index/commit-sequence.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { presenceOf } from "../ingest/presence.ts";
+import type { SignedMessage } from "../protocol/signed-message.ts";
+import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+
+/** How often the commits of the index are looked at while a caller waits. */
+const POLL_MS = 10;
+
+export interface IndexWatchDeps {
+  readonly db: IndexDatabase;
+  readonly network: FarcasterNetwork;
+  readonly commits: Pick<CommitSequence, "read">;
+}
+
+/** Sees accepted messages arrive in the index. */
+export interface IndexWatch {
+  /** Whether the index has a message that the network has accepted, or one that has replaced it. */
+  isIndexed(message: SignedMessage): boolean;
+  /** Resolves with true when the index has the message, with false after the time. */
+  awaitIndexed(message: SignedMessage, timeoutMs: number): Promise<boolean>;
+}
+
+interface Waiter {
+  readonly message: SignedMessage;
+  readonly untilMs: number;
+  readonly resolve: (isIndexed: boolean) => void;
+}
+
+export function createIndexWatch({ db, network, commits }: IndexWatchDeps): IndexWatch {
+  let waiters: Waiter[] = [];
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let lookedAt: number | undefined;
+
+  const isIndexed = (message: SignedMessage) => presenceOf(db, network, message) !== "absent";
+
+  function look(): void {
+    const commit = commits.read();
+    const nowMs = performance.now();
+    const isNew = commit === undefined || commit !== lookedAt;
+    lookedAt = commit;
+    waiters = waiters.filter(({ message, untilMs, resolve }) => {
+      const found = isNew && isIndexed(message);
+      if (!found && nowMs < untilMs) return true;
+      resolve(found);
+      return false;
+    });
+    if (waiters.length > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  return {
+    isIndexed,
+    awaitIndexed(message, timeoutMs) {
+      // A commit during this look is looked at again.
+      lookedAt = undefined;
+      if (isIndexed(message)) return Promise.resolve(true);
+      return new Promise((resolve) => {
+        waiters.push({ message, untilMs: performance.now() + timeoutMs, resolve });
+        timer ??= setInterval(look, POLL_MS);
+      });
+    },
+  };
+}

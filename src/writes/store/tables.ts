@@ -1,0 +1,101 @@
+import {
+  bytes,
+  flag,
+  index,
+  nullable,
+  sequence,
+  small,
+  table,
+  text,
+  uuid,
+  whole,
+} from "../../db/state/table.ts";
+
+/** Writes with an idempotency key, and what they have led to. Times are unix seconds. */
+export const writeCalls = table(
+  "write_calls",
+  {
+    seq: sequence(),
+    owner_fid: whole(),
+    /** Empty for a write that brings its own signature. */
+    signer_uuid: text(),
+    /** Method and path, as `POST /cast`. */
+    route: text(),
+    idem: text(),
+    body_digest: bytes(),
+    /** UUID of the request that stored it, which its messages have, too. */
+    request: uuid(),
+    /** JSON of the outcome of each message; of those that are not decided yet, what is known. */
+    outcomes: text(),
+    /** Whether every message has an outcome. */
+    done: flag(),
+    expires_at: whole(),
+  },
+  {
+    indexes: [
+      index("write_calls_by_key", ["owner_fid", "signer_uuid", "route", "idem"], { isUnique: true }),
+      index("write_calls_by_request", ["request"], { isUnique: true }),
+      index("write_calls_by_expiry", ["expires_at"]),
+    ],
+  },
+);
+
+/** The write queue: signed messages that this service has promised to submit to the network, and their outcomes. */
+export const queuedWrites = table(
+  "queued_writes",
+  {
+    seq: sequence(),
+    owner_fid: whole(),
+    api_key_id: text(),
+    /** UUID of the request that it belongs to, and its position among the outcomes of it. */
+    request: uuid(),
+    position: small(),
+    fid: whole(),
+    type: small(),
+    hash: bytes(),
+    /** The signed message; null when it has ended, unless it was merged and its request has an idempotency key. */
+    message: nullable(bytes()),
+    /** `queued`, `merged` or `refused`. */
+    state: text(),
+    /** Why it was refused; null otherwise. */
+    reason: nullable(text()),
+    /** Whether the upstream has answered OK once. */
+    accepted: flag(),
+    attempts: small(),
+    /** Unix ms of the next attempt; the end of the lease during one; null when it has ended. */
+    due_at_ms: nullable(whole()),
+    lease_ends_at_ms: nullable(whole()),
+    /** The boot that holds the lease. */
+    claimed_by: nullable(uuid()),
+    created_at: whole(),
+    updated_at: whole(),
+    /** JSON of who asked for what, for the audit log; null in rows of earlier releases. */
+    audit: nullable(text()),
+  },
+  {
+    indexes: [
+      index("queued_writes_by_due", ["due_at_ms"], { where: "due_at_ms IS NOT NULL" }),
+      index("queued_writes_by_hash", ["hash", "owner_fid"]),
+      index("queued_writes_by_request", ["request", "position"], { isUnique: true }),
+      index("queued_writes_by_end", ["updated_at"], { where: "due_at_ms IS NULL" }),
+    ],
+    cleared: ["lease_ends_at_ms", "claimed_by"],
+  },
+);
+
+/** The time of the newest message that was signed for a slot, so that the order of writes survives until they are merged. */
+export const writeClocks = table(
+  "write_clocks",
+  {
+    fid: whole(),
+    /** The store of the slot as its first byte, then the slot. */
+    slot: bytes(),
+    /** Farcaster seconds. */
+    timestamp: whole(),
+    expires_at: whole(),
+  },
+  {
+    key: ["fid", "slot"],
+    indexes: [index("write_clocks_by_expiry", ["expires_at"])],
+  },
+);

@@ -1,0 +1,376 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttp2Server } from "node:http2";
+import { type AddressInfo, createServer } from "node:net";
+import { assess } from "../../../src/cli/doctor/databases.ts";
+import { type ExamineDeps, examine } from "../../../src/cli/doctor/examine.ts";
+import type { Finding } from "../../../src/cli/doctor/finding.ts";
+import { placeOf } from "../../../src/cli/doctor/place.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import { indexPath, openIndexInMemory } from "../../../src/db/index/database.ts";
+import { statePath } from "../../../src/db/state/database.ts";
+import { UserError } from "../../../src/lib/failure.ts";
+import { resolveBySystem } from "../../../src/net/resolve.ts";
+import { nowSecs, systemClock } from "../../../src/runtime/clock.ts";
+import { openDataDir } from "../../../src/runtime/data-dir.ts";
+import { CLOSED_PORT, OWN_LOOPBACK } from "../../support/addresses.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { createIndex, createState } from "../../support/empty-databases.ts";
+import { startTestHub } from "../../support/hub.ts";
+import { startTestNode } from "../../support/node.ts";
+import { writeOlderIndex } from "../../support/older-index.ts";
+import { tempDir } from "../../support/program.ts";
+import { makeChain } from "../../support/upstream/chain.ts";
+import { UpstreamNode } from "../../support/upstream/node.ts";
+import { UpstreamServer } from "../../support/upstream/server.ts";
+
+const TICKS = 25;
+const node = new UpstreamNode(makeChain("doctor", TICKS));
+const server = new UpstreamServer(node);
+const home = tempDir();
+
+beforeAll(async () => {
+  node.produce(TICKS);
+  await server.start();
+});
+afterAll(() => {
+  server.stop();
+  home[Symbol.dispose]();
+});
+
+/** The findings of settings, by their subject. */
+async function examined(
+  settings: readonly string[],
+  { dir = `${home.path}/data`, ...deps }: Partial<ExamineDeps> & { readonly dir?: string } = {},
+): Promise<ReadonlyMap<string, Finding>> {
+  const set = [`data.dir=${dir}`, "http.port=0", "hub.port=0", ...settings];
+  const findings = await examine({
+    ...loadConfig({ argvFlags: { set }, env: {}, readFile: () => undefined, cwd: "/" }),
+    clock: new ManualClock(node.chain.endsAt),
+    kernelClock: () => "yes",
+    resolve: resolveBySystem,
+    // In this process, which is faster.
+    askPlace: placeOf,
+    askReady: async () => "200",
+    ...deps,
+  });
+  for (const { level, advice } of findings) expect(level === "ok").toBe(advice === undefined);
+  return new Map(findings.map((finding) => [finding.check, finding]));
+}
+
+const upstream = () => `upstream.url=${server.url}`;
+
+test("a node that can be followed and a machine that is fit have no finding but ok, and no file is left", async () => {
+  const findings = await examined([upstream()]);
+  const levels = Object.fromEntries([...findings].map(([check, { level }]) => [check, level]));
+  expect(levels).toMatchObject({
+    settings: "ok",
+    "data directory": "ok",
+    "disk space": "ok",
+    "space for the index": "ok",
+    memory: "ok",
+    "time source": "ok",
+    DNS: "ok",
+    "followed node": "ok",
+    network: "ok",
+    "lag of the followed node": "ok",
+    clock: "ok",
+  });
+  expect(findings.get("followed node")?.text).toContain("version 0.14.2 with 2 shards");
+  expect(readdirSync(home.path)).toEqual([]);
+});
+
+describe("the data directory", () => {
+  test("below a file cannot be used", async () => {
+    using other = tempDir();
+    writeFileSync(`${other.path}/file`, "");
+    const findings = await examined([], { dir: `${other.path}/file` });
+    expect(findings.get("data directory")).toMatchObject({
+      level: "fail",
+      text: expect.stringContaining("not a directory"),
+    });
+    expect(findings.get("disk speed")?.level).toBe("fail");
+  });
+
+  test("on a file system that never responds fails, and delays no other check", async () => {
+    const findings = await examined([], { askPlace: async () => undefined });
+    expect(findings.get("data directory")).toMatchObject({
+      level: "fail",
+      text: expect.stringContaining("does not respond"),
+    });
+    expect(findings.get("memory")?.level).toBe("ok");
+    expect(findings.has("disk speed")).toBe(false);
+  });
+
+  test("in memory is a warning", async () => {
+    const findings = await examined([], { dir: `/dev/shm/svc-doctor-test-${process.pid}` });
+    expect(findings.get("file system")).toMatchObject({
+      level: "warn",
+      text: expect.stringContaining("tmpfs"),
+    });
+  });
+
+  test("with the lock of a node is asked whether that is ready, instead of for free ports", async () => {
+    using other = tempDir();
+    const opened = openDataDir(other.path);
+    try {
+      const askReady = async () => {
+        throw new UserError("http://127.0.0.1:8080/ready responded 503 the index is being filled");
+      };
+      const ready = await examined([], { dir: other.path });
+      expect(ready.get("running node")).toMatchObject({ level: "ok" });
+      expect(ready.has("ports")).toBe(false);
+      const filling = await examined([], { dir: other.path, askReady });
+      expect(filling.get("running node")).toMatchObject({
+        level: "fail",
+        text: expect.stringContaining("503"),
+      });
+      expect(filling.get("open files")?.text).toStartWith("the running node");
+      // The node of a package that was just installed does not have the settings yet that are examined.
+      const notSetUp = async () => {
+        throw new UserError('/ready responded 503 {"message":"not_set_up: the node has no data"}');
+      };
+      const installed = await examined([], { dir: other.path, askReady: notSetUp });
+      expect(installed.get("running node")).toMatchObject({
+        level: "warn",
+        advice: expect.stringContaining("Restart it"),
+      });
+    } finally {
+      opened.release();
+    }
+    expect((await examined([], { dir: other.path })).has("running node")).toBe(false);
+  });
+});
+
+describe("the followed node", () => {
+  test("that no setting names is said to be none", async () => {
+    const findings = await examined([]);
+    expect(findings.get("followed node")).toMatchObject({
+      level: "ok",
+      text: expect.stringContaining("none"),
+    });
+  });
+
+  test("without a server does not respond", async () => {
+    const findings = await examined([`upstream.url=http://127.0.0.1:${CLOSED_PORT}`]);
+    expect(findings.get("followed node")).toMatchObject({
+      level: "fail",
+      text: `http://127.0.0.1:${CLOSED_PORT} does not respond: connect ECONNREFUSED 127.0.0.1:${CLOSED_PORT}`,
+    });
+    expect(findings.get("space for the index")?.level).toBe("warn");
+  });
+
+  test("that accepts and says nothing does not hold the check up", async () => {
+    const silent = createServer((socket) => void socket.on("error", () => undefined));
+    await new Promise<void>((resolve) => silent.listen(0, OWN_LOOPBACK, resolve));
+    const { port } = silent.address() as AddressInfo;
+    const findings = await examined([`upstream.url=http://${OWN_LOOPBACK}:${port}`], { timeoutMs: 300 });
+    expect(findings.get("followed node")?.level).toBe("warn");
+    expect(findings.get("followed node")?.text).toContain("within 0.3 s");
+    silent.close();
+  });
+
+  test("that is another server is none", async () => {
+    const web = createHttp2Server((_, response) => void response.end("<html>"));
+    await new Promise<void>((resolve) => web.listen(0, OWN_LOOPBACK, resolve));
+    const { port } = web.address() as AddressInfo;
+    const findings = await examined([`upstream.url=http://${OWN_LOOPBACK}:${port}`]);
+    expect(findings.get("followed node")).toMatchObject({
+      level: "fail",
+      text: expect.stringContaining("does not lead to a Farcaster node that can be followed"),
+    });
+    web.close();
+  });
+
+  test("of another network fails", async () => {
+    const findings = await examined([upstream(), "protocol.network=testnet"]);
+    expect(findings.get("followed node")).toMatchObject({
+      level: "fail",
+      text: expect.stringContaining("its messages are of mainnet, and protocol.network is testnet"),
+    });
+  });
+
+  test("that lags is a warning, and does not make our clock wrong", async () => {
+    node.blockDelay = 3600;
+    const findings = await examined([upstream()], { clock: new ManualClock(node.chain.endsAt + 3600) });
+    node.blockDelay = 0;
+    expect(findings.get("lag of the followed node")).toMatchObject({
+      level: "warn",
+      text: "its newest block is 3600 s old, more than upstream.ready_lag_secs (30)",
+    });
+    expect(findings.get("clock")?.level).toBe("ok");
+  });
+
+  test.each([
+    [20, "warn", "20 s ahead of"],
+    [-20, "warn", "20 s behind"],
+    [400, "fail", "signed requests are refused"],
+  ] as const)("shows that this machine's clock is off by %d s: %s", async (secs, level, text) => {
+    const findings = await examined([upstream()], { clock: new ManualClock(node.chain.endsAt + secs) });
+    expect(findings.get("clock")).toMatchObject({ level, text: expect.stringContaining(text) });
+  });
+});
+
+test("the clock of a followed node without blocks of its own is the date of its responses", async () => {
+  await using hub = await startTestHub(openIndexInMemory());
+  const settings = [`upstream.url=http://${hub.address}`];
+  const right = await examined(settings, { clock: systemClock });
+  expect(right.get("clock")?.level).toBe("ok");
+  expect(right.get("network")).toMatchObject({ level: "warn", text: "it has no messages that name one" });
+  const clock = new ManualClock(nowSecs(systemClock) + 30);
+  expect((await examined(settings, { clock })).get("clock")?.level).toBe("warn");
+});
+
+describe("the machine", () => {
+  test.each([
+    ["no", "nothing synchronises the clock"],
+    ["unknown", "does not say"],
+  ] as const)("without a synchronised clock is a warning: %s", async (answer, text) => {
+    const findings = await examined([], { kernelClock: () => answer });
+    expect(findings.get("time source")).toMatchObject({ level: "warn", text: expect.stringContaining(text) });
+  });
+
+  test("that cannot resolve a name of the settings fails, with the name and its setting", async () => {
+    const findings = await examined(["upstream.url=https://node.invalid:3383"]);
+    expect(findings.get("DNS")).toMatchObject({
+      level: "fail",
+      text: expect.stringContaining("node.invalid (upstream.url) does not resolve"),
+    });
+  }, 20_000);
+
+  test("whose port is taken fails, with the setting", async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, OWN_LOOPBACK, resolve));
+    const { port } = taken.address() as AddressInfo;
+    const findings = await examined([`http.host=${OWN_LOOPBACK}`, `http.port=${port}`]);
+    expect(findings.get("ports")).toMatchObject({
+      level: "fail",
+      advice: expect.stringContaining("http.port"),
+    });
+    taken.close();
+  });
+});
+
+test("risky settings are warnings, and a PostgreSQL that does not respond is a failure without its password", async () => {
+  const findings = await examined([
+    "http.host=0.0.0.0",
+    "service.name=mine",
+    `state.url=postgres://svc:secret@127.0.0.1:${CLOSED_PORT}/svc`,
+  ]);
+  expect(findings.get("settings")).toMatchObject({
+    level: "warn",
+    text: expect.stringContaining("http.anonymous"),
+  });
+  expect(findings.get("PostgreSQL")).toMatchObject({ level: "fail" });
+  expect(JSON.stringify([...findings])).not.toContain("secret@");
+  expect(JSON.stringify([...findings])).not.toContain(":secret");
+});
+
+test("a check writes nothing into a directory that exists", async () => {
+  using other = tempDir();
+  mkdirSync(`${other.path}/data`);
+  await examined([], { dir: `${other.path}/data` });
+  expect(readdirSync(`${other.path}/data`)).toEqual([]);
+});
+
+describe("the databases", () => {
+  /** The findings about the databases of a data directory that `change` has changed, which keeps its files. */
+  async function databasesAfter(change: (dir: string) => void): Promise<Record<string, string>> {
+    using place = tempDir();
+    const dir = `${place.path}/data`;
+    mkdirSync(dir);
+    createIndex(dir)[Symbol.dispose]();
+    createState(dir)[Symbol.dispose]();
+    change(dir);
+    const before = readdirSync(dir).sort();
+    const findings = await examined([], { dir });
+    expect(readdirSync(dir).sort()).toEqual(before);
+    return Object.fromEntries(
+      ["index", "state"].flatMap((check) => {
+        const found = findings.get(check);
+        return found ? [[check, `${found.level}: ${found.text.replaceAll(`${dir}/`, "")}`]] : [];
+      }),
+    );
+  }
+
+  const whole = {
+    index: "ok: index.db is of this version, and it is whole",
+    state: "ok: state.db is of this version, and it is whole",
+  };
+  const migrated = (path: string, sql: string) => {
+    using db = new Database(path);
+    db.run(sql);
+  };
+
+  test("are opened, and whole", async () => {
+    expect(await databasesAfter(() => {})).toEqual(whole);
+  });
+
+  test("of a newer version fail", async () => {
+    const found = await databasesAfter((dir) => {
+      for (const path of [indexPath(dir), statePath(dir)])
+        migrated(path, "INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('x', 9e12)");
+    });
+    expect(found).toEqual({
+      index: "fail: index.db was written by a newer version of this program",
+      state: "fail: state.db was written by a newer version of this program",
+    });
+  });
+
+  test("of an earlier version are said to be migrated by the next start", () => {
+    using db = openIndexInMemory();
+    expect(assess(db, "older")).toEqual({
+      check: "index",
+      level: "ok",
+      text: `${db.file} is of an earlier version; the next start migrates it`,
+    });
+  });
+
+  test("with an index in an older format are a warning", async () => {
+    const found = await databasesAfter((dir) => {
+      using source = startTestNode();
+      rmSync(indexPath(dir));
+      writeOlderIndex(indexPath(dir), source.db);
+    });
+    expect(found.index).toBe(
+      "warn: index.db has the format of an earlier version, and nothing is served before it is migrated",
+    );
+  });
+
+  test("with a zeroed page fail", async () => {
+    const found = await databasesAfter((dir) => {
+      for (const path of [indexPath(dir), statePath(dir)]) {
+        const content = readFileSync(path);
+        writeFileSync(path, content.fill(0, 20 * 4096, 21 * 4096));
+      }
+    });
+    expect(found).toEqual({
+      index: expect.stringMatching(/^fail: index.db is damaged: /),
+      state: expect.stringMatching(/^fail: state.db is damaged: /),
+    });
+  });
+
+  test("that SQLite does not take for databases fail as damaged, not as files that cannot be opened", async () => {
+    const found = await databasesAfter((dir) => {
+      for (const path of [indexPath(dir), statePath(dir)]) {
+        const content = readFileSync(path);
+        writeFileSync(path, content.fill(0xff, 0, 4096));
+      }
+    });
+    expect(found).toEqual({
+      index: "fail: index.db is damaged: file is not a database",
+      state: "fail: state.db is damaged: file is not a database",
+    });
+  });
+
+  test("with a filled index and no state fail", async () => {
+    const found = await databasesAfter((dir) => {
+      rmSync(statePath(dir));
+      migrated(indexPath(dir), "INSERT INTO totals (name, shard, count) VALUES ('messages', 0, 5)");
+    });
+    expect(found.state).toBe(
+      "fail: state.db is missing, and the node does not start over a filled index without it",
+    );
+  });
+});

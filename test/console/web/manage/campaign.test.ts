@@ -1,0 +1,99 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  type CampaignHost,
+  campaignCsv,
+  draftOfCampaign,
+  progressOf,
+} from "../../../../src/console/web/manage/apps/campaign.ts";
+
+const campaign = {
+  campaign_id: "c",
+  app_id: "a",
+  status: "running" as const,
+  notification: { uuid: "u", title: "T", body: "B", target_url: "https://a.example/" },
+  success_count: 3,
+  failure_count: 2,
+  not_attempted_count: 1,
+  audience_count: 10,
+  created_at: 1,
+  started_at: 1,
+  completed_at: null,
+  tokens_per_second: 6,
+  client_hosts: [],
+  client_host_count: 0,
+  errors: {},
+  not_attempted: {},
+  retryable_fids: [5, 9],
+};
+
+describe("the figures of a campaign", () => {
+  test("add up to its audience", () => {
+    expect(progressOf(campaign)).toEqual({
+      delivered: 3,
+      failed: 2,
+      notAttempted: 1,
+      settled: 6,
+      total: 10,
+      remaining: 4,
+    });
+    expect(progressOf({ ...campaign, audience_count: null }).remaining).toBeNull();
+    // Tokens arrived while it ran.
+    expect(progressOf({ ...campaign, audience_count: 4 })).toMatchObject({ total: 6, remaining: 0 });
+  });
+
+  test("check 28: never go backwards while it runs, also when a restarted run counts again; the end is the API's", () => {
+    const count = fc.nat(20);
+    const response = fc.record({ success_count: count, failure_count: count, not_attempted_count: count });
+    fc.assert(
+      fc.property(fc.array(response, { minLength: 1 }), (responses) => {
+        let shown: ReturnType<typeof progressOf> | undefined;
+        for (const figures of responses) {
+          const next = progressOf({ ...campaign, ...figures }, shown);
+          if (shown) {
+            expect(next.delivered).toBeGreaterThanOrEqual(shown.delivered);
+            expect(next.failed).toBeGreaterThanOrEqual(shown.failed);
+            expect(next.notAttempted).toBeGreaterThanOrEqual(shown.notAttempted);
+            expect(next.settled).toBeGreaterThanOrEqual(shown.settled);
+          }
+          expect((next.remaining ?? 0) >= 0).toBe(true);
+          shown = next;
+        }
+        expect(progressOf({ ...campaign, status: "completed" }, shown)).toMatchObject({
+          delivered: 3,
+          settled: 6,
+        });
+      }),
+    );
+  });
+
+  test("a retry keeps the notification's id and names who is left; a duplicate is a new one for everybody", () => {
+    expect(draftOfCampaign(campaign, "retryable")).toMatchObject({
+      uuid: "u",
+      audience: "some",
+      target_fids: "5, 9",
+    });
+    expect(draftOfCampaign(campaign, "everyone")).toMatchObject({
+      audience: "everyone",
+      target_fids: "",
+    });
+  });
+});
+
+describe("CSV", () => {
+  test("has a line for each host", () => {
+    const hosts: CampaignHost[] = [
+      {
+        host: "a.example",
+        success_count: 5,
+        failure_count: 3,
+        not_attempted_count: 1,
+        errors: { timeout: 2, dns: 1 },
+      },
+      { host: "=cmd|x", success_count: 0, failure_count: 0, not_attempted_count: 0, errors: {} },
+    ];
+    expect(campaignCsv(hosts)).toBe(
+      "host,delivered,failed,not_attempted,reasons\r\na.example,5,3,1,timeout 2; dns 1\r\n'=cmd|x,0,0,0,\r\n",
+    );
+  });
+});

@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
+import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
+import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
+import type { RelayedOp } from "../../src/ingest/relay.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { ManualClock } from "../support/clock.ts";
+import { DEFAULT_NOW_SECS } from "../support/messages.ts";
+import { accountRecords } from "../support/node.ts";
+import { cast } from "../support/records.ts";
+import { expectOk } from "../support/result.ts";
+
+let db: IndexDatabase;
+let engine: IngestEngine;
+let faults: string[];
+beforeEach(() => {
+  db = openIndexInMemory();
+  faults = [];
+  engine = createIngestEngine({
+    db,
+    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    clock: new ManualClock(DEFAULT_NOW_SECS),
+    onFault: (cause) => faults.push(String(cause)),
+  });
+});
+afterEach(() => db[Symbol.dispose]());
+
+const merge = (...records: readonly EncodedRecord[]) =>
+  engine
+    .apply(records.map((record) => expectOk(decodeRecord(record))))
+    .map((outcome) => outcome?.code ?? "ok");
+const spool = (...ops: readonly RelayedOp[]) => engine.applyRelayed({ ops, positions: [], spooled: [] });
+
+function build(): void {
+  while (engine.buildStep());
+}
+
+const [registration, key, rent] = accountRecords(1) as [EncodedRecord, EncodedRecord, EncodedRecord];
+
+test("storage that is rented while the index is built counts from its end on", () => {
+  expect(merge(registration, key, cast(1, "without storage"))).toEqual(["ok", "ok", "bad_request.prunable"]);
+  spool({ kind: "onChainEvent", event: rent.bytes, happenedAt: 0 });
+  build();
+  expect(merge(cast(1, "with storage"))).toEqual(["ok"]);
+});
+
+test("an index that is not being built has no step to make", () => {
+  merge(registration, key, rent, cast(1, "gm"));
+  expect(engine.buildStep()).toBeUndefined();
+});
+
+test("an operation that needs the index is reported while that is built, and the others are applied", () => {
+  spool(
+    { kind: "put", message: cast(1, "gm").bytes, happenedAt: 0 },
+    { kind: "onChainEvent", event: registration.bytes, happenedAt: 0 },
+  );
+  build();
+  expect(faults).toEqual(["Error: the operation put needs the index that is being built"]);
+  expect(merge(key, rent, cast(1, "gm"))).toEqual(["ok", "ok", "ok"]);
+});

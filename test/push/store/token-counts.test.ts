@@ -1,0 +1,122 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  type CountChange,
+  countRows,
+  type DayCount,
+  dayCounts,
+  sumOfChanges,
+  sumOfDays,
+  totalsOf,
+} from "../../../src/push/store/tokens/token-counts.ts";
+import { tokenStates } from "../../../src/push/store/tokens/token-store.ts";
+
+const change: fc.Arbitrary<CountChange> = fc.record({
+  appId: fc.constantFrom("a", "b"),
+  clientFid: fc.constantFrom(2, 10),
+  host: fc.constantFrom("", "h.example"),
+  state: fc.constantFrom(...tokenStates),
+  count: fc.integer({ min: -2, max: 2 }),
+});
+const day: fc.Arbitrary<DayCount> = fc.record({
+  appId: fc.constantFrom("a", "b"),
+  day: fc.constantFrom(9, 10),
+  change: fc.constantFrom("added", "removed", "disabled", "invalidated"),
+  count: fc.integer({ min: 1, max: 3 }),
+});
+
+/** The sum of the counts of each key. */
+function sums<T extends { readonly count: number }>(items: readonly T[]): Record<string, number> {
+  const found: Record<string, number> = {};
+  for (const { count, ...key } of items) {
+    const text = JSON.stringify(key);
+    found[text] = (found[text] ?? 0) + count;
+  }
+  return Object.fromEntries(Object.entries(found).filter(([, sum]) => sum !== 0));
+}
+
+// Writers that lock rows in different orders would wait for each other.
+test("changes of any order become one change of each row, none of 0, in one order", () => {
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
+      const summed = sumOfChanges(changes);
+      expect(sums(summed)).toEqual(sums(changes));
+      expect(summed).toHaveLength(Object.keys(sums(changes)).length);
+      expect(sumOfChanges(changes.toReversed())).toEqual(summed);
+    }),
+  );
+  const rows = (["a", "b"] as const).flatMap((appId) =>
+    [2, 10].flatMap((clientFid) =>
+      ["", "h.example"].flatMap((host) =>
+        (["disabled", "enabled", "no_token"] as const).map((state) => ({
+          appId,
+          clientFid,
+          host,
+          state,
+          count: 1,
+        })),
+      ),
+    ),
+  );
+  expect(sumOfChanges(rows.toReversed())).toEqual(rows);
+});
+
+test("days of any order become one count of each day and change, in one order", () => {
+  fc.assert(
+    fc.property(fc.array(day, { maxLength: 30 }), (days) => {
+      const summed = sumOfDays(days);
+      expect(sums(summed)).toEqual(sums(days));
+      expect(summed).toHaveLength(Object.keys(sums(days)).length);
+      expect(sumOfDays(days.toReversed())).toEqual(summed);
+    }),
+  );
+  const days = (["a", "b"] as const).flatMap((appId) =>
+    [9, 10].flatMap((number) =>
+      (["added", "disabled", "removed"] as const).map((of) => ({ appId, day: number, change: of, count: 1 })),
+    ),
+  );
+  expect(sumOfDays(days.toReversed())).toEqual(days);
+});
+
+test("the totals of all apps are the sums by state", () => {
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
+      const byState = changes.map(({ state, count }) => ({ state, count }));
+      const expected = Object.entries(sums(byState)).map(([key, sum]) => [JSON.parse(key).state, sum]);
+      expect(totalsOf(changes)).toEqual(Object.fromEntries(expected));
+    }),
+  );
+});
+
+test("a day counts the net number of tokens that became enabled, or that no longer are, by app", () => {
+  fc.assert(
+    fc.property(
+      fc.array(change, { maxLength: 30 }),
+      fc.constantFrom("removed", "disabled"),
+      (changes, loss) => {
+        const days = dayCounts(changes, loss, 3 * 86_400 - 1);
+        const enabled = changes.filter(({ state }) => state === "enabled");
+        const net = sums(enabled.map(({ appId, count }) => ({ appId, count })));
+        const signed = days.map(({ appId, change, count }) => ({
+          appId,
+          count: change === "added" ? count : -count,
+        }));
+        expect(sums(signed)).toEqual(net);
+        for (const { day, change, count } of days) {
+          expect([day, count > 0, ["added", loss].includes(change)]).toEqual([2, true, true]);
+        }
+      },
+    ),
+  );
+});
+
+test.each([
+  [{ enabled: 1, has_token: 1 }, "enabled"],
+  [{ enabled: false, has_token: true }, "disabled"],
+  [{ enabled: 1, has_token: 0 }, "no_token"],
+] as const)("a row with %j is counted as %s", (row, state) => {
+  const rows = [{ client_fid: 2, host: state === "no_token" ? null : "h.example", ...row }];
+  expect(countRows("a", rows, -1)).toEqual([
+    { appId: "a", clientFid: 2, host: state === "no_token" ? "" : "h.example", state, count: -1 },
+  ]);
+});
