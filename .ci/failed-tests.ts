@@ -1,4 +1,7 @@
-/** Prints the errors of the failed tests of a log of `bun test`: `bun .ci/failed-tests.ts <log>`. */
+/**
+ * Prints the errors of the failed tests of a log of `bun test`: `bun .ci/failed-tests.ts <log>`. With `--files` before the log, only
+ * the names of their files, one a line.
+ */
 
 const MAX_TESTS = 20;
 const MAX_LINES = 60;
@@ -28,16 +31,7 @@ const isNote = (line: string) => line.startsWith("  ^ ");
  */
 export function failedTests(log: string): string {
   const lines = log.split(/\r?\n/);
-  const parts = partsOf(lines);
-  const unexplained = new Set(
-    parts.filter((part) => isFailure(part) && !hasError(part)).map(({ file }) => file),
-  );
-  const red = parts.filter(
-    (part) =>
-      isFailure(part) ||
-      part.lines.some((line) => line.startsWith("# Unhandled error between tests")) ||
-      (unexplained.has(part.file) && hasError(part)),
-  );
+  const red = redParts(partsOf(lines));
   if (red.length === 0) return bounded(lines.slice(-MAX_LINES)).join("\n").trim();
   const texts = red
     .slice(0, MAX_TESTS)
@@ -46,6 +40,26 @@ export function failedTests(log: string): string {
     );
   if (red.length > MAX_TESTS) texts.push(`… and ${red.length - MAX_TESTS} more`);
   return texts.join("\n\n");
+}
+
+/** Returns the files with a failed test or an error outside a test, each once, as `bun test` takes them. */
+export function failedFiles(log: string): string[] {
+  const files = redParts(partsOf(log.split(/\r?\n/))).map(({ file }) =>
+    file.replace(/^::group::/, "").replace(/:$/, ""),
+  );
+  return [...new Set(files)].filter((file) => file !== "");
+}
+
+function redParts(parts: readonly Part[]): Part[] {
+  const unexplained = new Set(
+    parts.filter((part) => isFailure(part) && !hasError(part)).map(({ file }) => file),
+  );
+  return parts.filter(
+    (part) =>
+      isFailure(part) ||
+      part.lines.some((line) => line.startsWith("# Unhandled error between tests")) ||
+      (unexplained.has(part.file) && hasError(part)),
+  );
 }
 
 function partsOf(lines: readonly string[]): Part[] {
@@ -87,4 +101,7 @@ function bounded(lines: readonly string[]): readonly string[] {
   return [...lines.slice(0, FIRST_LINES), leftOut, ...lines.slice(-last)];
 }
 
-if (import.meta.main) console.log(failedTests(await Bun.file(process.argv[2] ?? "").text()));
+if (import.meta.main) {
+  const log = await Bun.file(process.argv.at(-1) ?? "").text();
+  console.log(process.argv[2] === "--files" ? failedFiles(log).join("\n") : failedTests(log));
+}

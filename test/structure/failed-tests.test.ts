@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { failedTests } from "../../.ci/failed-tests.ts";
+import { failedFiles, failedTests } from "../../.ci/failed-tests.ts";
 
 const error = (message: string) => `1 | test("a", () => {
 2 |   expect(count).toBe(1);
@@ -79,4 +79,22 @@ test("an error has at most 60 lines, from its start and its end, and 20 tests ar
 test("of a run that ended without a failed test, the last lines are printed", () => {
   const lines = Array.from({ length: 100 }, (_, n) => `line ${n}`);
   expect(failedTests(lines.join("\n")).split("\n")).toEqual(lines.slice(40));
+});
+
+test("the files to repeat are those with a failed test or an error outside a test, each once", () => {
+  const files = failedFiles(
+    log(
+      "test/a.test.ts:",
+      error("not equal"),
+      "(fail) room > a [2.00ms]",
+      "test/b.test.ts:",
+      "(pass) room > b [1.00ms]",
+      "::group::test/c.test.ts:",
+      "# Unhandled error between tests",
+      error("outside"),
+      "test/a.test.ts:",
+      "(fail) room > c [2.00ms]",
+    ),
+  );
+  expect(files).toEqual(["test/a.test.ts", "test/c.test.ts"]);
 });

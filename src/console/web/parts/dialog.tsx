@@ -29,10 +29,14 @@ export function Dialog(props: { title: string; onClose: () => void; children: Co
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const before = document.activeElement;
-    dialog.current?.showModal();
-    dialog.current?.querySelector<HTMLElement>(TYPED)?.focus();
+    const opened = dialog.current;
+    opened?.showModal();
+    opened?.querySelector<HTMLElement>(TYPED)?.focus();
     return () => {
-      if (!(before instanceof HTMLElement)) return;
+      const { activeElement } = document;
+      // What the dialog's action has made may have taken the focus already.
+      const isTaken = activeElement !== document.body && !opened?.contains(activeElement);
+      if (isTaken || !(before instanceof HTMLElement)) return;
       before.focus();
       // A dialog below this one gives the focus back itself.
       if (!before.closest("dialog")) setTimeout(() => returnFocus(before));
