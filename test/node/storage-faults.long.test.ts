@@ -103,13 +103,13 @@ async function writingNode(dataDir: string) {
 }
 
 async function expectStored(url: string, casts: readonly Uint8Array[], keys: readonly string[]) {
-  let response: Response | undefined;
-  // After a loss, what was signed in the second of the start is refused, for a while or again.
+  let response = Response.error();
+  // After a loss, what was signed in the second of the start is refused.
   await until(async () => {
     response = await signed(url, "GET", `/api_key/list?fid=${FID}`);
     return response.ok;
   });
-  const { api_keys: listed } = (await response?.json()) as { api_keys: { name: string }[] };
+  const { api_keys: listed } = (await response.json()) as { api_keys: { name: string }[] };
   expect(listed.map((key) => key.name)).toEqual(expect.arrayContaining([...keys]));
   for (const cast of casts) {
     const found = await fetch(`${url}/v2/svc/cast?type=hash&identifier=${hashOf(cast)}`);
