@@ -27,8 +27,7 @@ const ADDRESS = "203.0.113.66";
 const FROM = { "x-forwarded-for": ADDRESS };
 const CONNECTIONS = 64;
 const UPLOADS = 400;
-/** All of a body but its last byte. */
-const ZEROS = Buffer.alloc(3_999_999);
+const BODY_BYTES = 4_000_000;
 const PART_BYTES = 256 * 1024;
 const WARM_UP_MS = 500;
 /** Of a request without a body, with its headers. */
@@ -81,23 +80,34 @@ async function call(path: string, init: RequestInit & { readonly headers: Record
   await response.arrayBuffer();
 }
 
-/** Opens a connection, and sends the head of an upload of 4 MB and at most that many bytes of it, until the target closes. */
+const uploadHead = Buffer.from(
+  `POST /v1/submitBulkMessages HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${ADDRESS}\r\nContent-Length: ${BODY_BYTES}\r\n\r\n`,
+);
+/** All of an upload but its last byte; the attempts share it, because a copy for each would take the machine's memory. */
+const UPLOAD = Buffer.concat([uploadHead, Buffer.alloc(BODY_BYTES - 1)]);
+
+/** Opens a connection, and sends the head of an upload and at most that many bytes of its body, until the target closes. */
 async function upload(bodyBytes: number): Promise<void> {
   const { hostname, port } = new URL(url);
-  const head = `POST /v1/submitBulkMessages HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${ADDRESS}\r\nContent-Length: 4000000\r\n\r\n`;
-  const all = Buffer.concat([Buffer.from(head), ZEROS.subarray(0, bodyBytes)]);
+  const all = UPLOAD.subarray(0, uploadHead.length + bodyBytes);
   const closed = Promise.withResolvers<void>();
   let sent = 0;
   let isOpen = true;
+  let isWriting = false;
   /** Writes until the system has no room; `drain` continues. */
   const write = async (socket: Bun.Socket) => {
-    for (let written = PART_BYTES; isOpen && written === PART_BYTES; ) {
-      written = socket.write(all, sent, Math.min(PART_BYTES, all.length - sent));
-      sent += Math.max(0, written);
-      send(Math.max(0, written));
+    if (isWriting) return;
+    isWriting = true;
+    while (isOpen && sent < all.length) {
+      const part = all.subarray(sent, sent + PART_BYTES);
+      const written = Math.max(0, socket.write(part));
+      sent += written;
+      send(written);
+      if (written < part.length) break;
       const waitMs = lineFreeAtMs - performance.now();
       if (waitMs >= 1) await Bun.sleep(waitMs);
     }
+    isWriting = false;
   };
   await Bun.connect({
     hostname,
@@ -124,7 +134,7 @@ const ATTACKS: Readonly<Record<Surface, () => void>> = {
       call(`/v2/svc/feed/following?fid=${2 + (n++ % 20)}&limit=100&unused=${n}`, { headers: FROM }),
     );
   },
-  uploads: () => flood(UPLOADS, () => upload(4_000_000)),
+  uploads: () => flood(UPLOADS, () => upload(BODY_BYTES - 1)),
   /** Uploads whose sender waits for the refusal, and connects again. */
   reconnects: () => flood(UPLOADS, () => upload(0)),
   sends() {
