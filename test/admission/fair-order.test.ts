@@ -95,6 +95,42 @@ test("work that follows a task in the same turn of the event loop counts: a clie
   expect(state.ran).toHaveLength(41);
 });
 
+test("what a task takes after its promise is charged to its client, and to no other: three that wait get equal time", async () => {
+  const costsMs = { slow: 10, quick: 2, direct: 5 };
+  type Name = keyof typeof costsMs;
+  const state = { nowMs: 1_000, ran: [] as Name[] };
+  const work = (client: Name) => {
+    state.nowMs += costsMs[client];
+    state.ran.push(client);
+    return client;
+  };
+  const order = new FairOrder<Name, Name>({
+    nowMs: () => state.nowMs,
+    run: (client) => (client === "direct" ? work(client) : Promise.resolve(client).then(work)),
+    clientOf: (client) => client,
+    refuse: (client) => client,
+  });
+  const call = async (client: Name) => {
+    const result = order.run(client);
+    for (let n = 0; n < 5; n += 1) await undefined;
+    return { result };
+  };
+  const results: (Name | Promise<Name>)[] = [];
+  for (const client of ["slow", "quick", "slow"] as const) results.push((await call(client)).result);
+  await Promise.all(results);
+  state.ran.length = 0;
+  for (let n = 0; n < 300; n += 1)
+    for (const client of ["slow", "quick", "direct"] as const)
+      if (n * costsMs[client] < 600) results.push((await call(client)).result);
+  await Promise.all(results);
+  const used = { slow: 0, quick: 0, direct: 0 };
+  for (const client of state.ran) {
+    used[client] += costsMs[client];
+    const times = Object.values(used);
+    expect(Math.max(...times) - Math.min(...times)).toBeLessThanOrEqual(40);
+  }
+});
+
 test("tasks of one client in one turn of the event loop take 4 ms and the rest of the one that runs, then the loop reads the sockets", async () => {
   const { state, run } = start();
   const results = Array.from({ length: 64 }, () => run("a", 1.5));

@@ -205,7 +205,7 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
       const classified = classifyOutcome(outcome, { ...attempted, policy: settings.retries });
       const isDelivered = classified.verdict.kind === "delivered";
       if (!isDelivered) claims.giveBack(webhookId);
-      slot.release(clock.nowMs(), durationMs, isDelivered);
+      slot.release(clock.nowMs(), { durationMs, isDelivered });
       await settle(webhookId, delivery, classified);
     } catch (cause) {
       // Its lease expires, and then it is sent again.

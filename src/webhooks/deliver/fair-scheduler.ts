@@ -41,6 +41,12 @@ interface WebhookQueue {
   lastCallMs: number;
 }
 
+/** How a call ended. */
+export interface EndedCall {
+  readonly durationMs: number;
+  readonly isDelivered: boolean;
+}
+
 /** Permission for one call to a webhook. */
 export interface SchedulerSlot {
   readonly webhookId: string;
@@ -48,8 +54,8 @@ export interface SchedulerSlot {
   readonly claimLimit: number;
   /** Reports when the next delivery is due after the claim; null when there is none. */
   claimed(nextAtMs: number | null, nowMs: number): void;
-  /** Releases the slot; `callMs` is undefined when no call was made. */
-  release(nowMs: number, callMs?: number, isDelivered?: boolean): void;
+  /** Releases the slot; `call` is undefined when none was made. */
+  release(nowMs: number, call?: EndedCall): void;
 }
 
 export interface SchedulerStats {
@@ -249,13 +255,13 @@ export class FairScheduler {
           queue.dueAtMs = nextAtMs;
         this.#update(queue, nowMs);
       },
-      release: (nowMs, callMs, isDelivered = true) => {
+      release: (nowMs, call) => {
         if (!isInUse) return;
         isInUse = false;
         this.#inUse[countedAs] -= 1;
         queue.inFlight -= 1;
         queue.isClaiming = false;
-        if (callMs !== undefined) this.#recordCall(queue, callMs, isDelivered);
+        if (call) this.#recordCall(queue, call);
         this.#unparkAll(nowMs);
         this.#update(queue, nowMs);
       },
@@ -268,9 +274,9 @@ export class FairScheduler {
     return Math.max(Math.min(successes, ended, MAX_CLAIM), 1);
   }
 
-  #recordCall(queue: WebhookQueue, callMs: number, isDelivered: boolean): void {
-    const isQuick = callMs < SLOW_CALL_MS;
-    queue.lastCallMs = callMs;
+  #recordCall(queue: WebhookQueue, { durationMs, isDelivered }: EndedCall): void {
+    const isQuick = durationMs < SLOW_CALL_MS;
+    queue.lastCallMs = durationMs;
     queue.successes = isDelivered ? queue.successes + 1 : 0;
     queue.quickCalls = isQuick ? queue.quickCalls + 1 : 0;
     queue.speed = isQuick ? "quick" : "slow";

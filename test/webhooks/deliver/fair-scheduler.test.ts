@@ -5,6 +5,7 @@ import { FairScheduler, type SchedulerSlot } from "../../../src/webhooks/deliver
 const limits = { total: 16, perWebhook: 4, claimAheadMs: 200 };
 const QUICK_MS = 5;
 const HANGING_MS = 10_000;
+const delivered = (durationMs: number) => ({ durationMs, isDelivered: true });
 
 /** A scheduler whose webhooks always have due deliveries, and a clock that the test moves. */
 class Simulation {
@@ -32,7 +33,7 @@ class Simulation {
     const next = this.#calls.shift();
     if (!next) return;
     this.nowMs = next.endsAtMs;
-    next.slot.release(this.nowMs, next.tookMs);
+    next.slot.release(this.nowMs, delivered(next.tookMs));
   }
 
   inFlight(webhookId: string): number {
@@ -120,14 +121,14 @@ test("a webhook gets no further call while it has as many as slots are free", ()
     return slot;
   };
   // From its third quick call on it may have four at a time.
-  for (let call = 0; call < 3; call += 1) take()?.release(0, QUICK_MS);
+  for (let call = 0; call < 3; call += 1) take()?.release(0, delivered(QUICK_MS));
   const held = [take(), take()];
   expect([held.includes(undefined), take()]).toEqual([false, undefined]);
   expect(scheduler.stats(0)).toMatchObject({ inFlight: 2, waiting: 1 });
   // The free ones are for others.
   scheduler.wake("b", 0, 0);
   expect(take()?.webhookId).toBe("b");
-  held[0]?.release(0, QUICK_MS);
+  held[0]?.release(0, delivered(QUICK_MS));
   expect(take()?.webhookId).toBe("a");
 });
 
@@ -136,7 +137,7 @@ test("no slot is given beyond the total, to a quick webhook without a call eithe
   const names = ["a", "b", "c"];
   for (const name of names) {
     scheduler.wake(name, 0, 0);
-    scheduler.acquire(0)?.release(0, QUICK_MS);
+    scheduler.acquire(0)?.release(0, delivered(QUICK_MS));
   }
   for (const name of names) scheduler.wake(name, 0, 0);
   const given = names.map(() => scheduler.acquire(0)?.webhookId);
@@ -147,7 +148,8 @@ test("slow and new webhooks leave a quarter of the slots to quick ones", () => {
   const scheduler = new FairScheduler({ total: 8, perWebhook: 4, claimAheadMs: 200 });
   const names = ["slow-1", "slow-2", "slow-3", "quick"];
   for (const name of names) scheduler.wake(name, 0, 0);
-  for (const name of names) scheduler.acquire(0)?.release(0, name === "quick" ? QUICK_MS : HANGING_MS);
+  for (const name of names)
+    scheduler.acquire(0)?.release(0, delivered(name === "quick" ? QUICK_MS : HANGING_MS));
   expect(scheduler.stats(0)).toMatchObject({ inFlight: 0, slowWebhooks: 3 });
   const started = (...woken: string[]) => {
     for (const name of woken) scheduler.wake(name, 0, 0);
@@ -165,7 +167,7 @@ test("slow and new webhooks leave a quarter of the slots to quick ones", () => {
 test("a webhook has one claim at a time, and a slot without a call says nothing of its speed", () => {
   const scheduler = new FairScheduler(limits);
   scheduler.wake("a", 0, 0);
-  scheduler.acquire(0)?.release(0, QUICK_MS);
+  scheduler.acquire(0)?.release(0, delivered(QUICK_MS));
   scheduler.wake("a", 0, 0);
   const slot = scheduler.acquire(0);
   scheduler.wake("a", 0, 0);
@@ -191,7 +193,7 @@ test("a webhook is due at its earliest time, whatever was announced before", () 
   const slot = scheduler.acquire(500);
   slot?.claimed(800, 500);
   expect(scheduler.nextDueMs()).toBe(800);
-  slot?.release(500, QUICK_MS);
+  slot?.release(500, delivered(QUICK_MS));
   expect(scheduler.acquire(799)).toBeUndefined();
   expect(scheduler.acquire(800)?.webhookId).toBe("a");
   expect(scheduler.nextDueMs()).toBeUndefined();
@@ -201,7 +203,7 @@ test("a claim takes what the calls should end in 200 ms, up to 32, and one after
   const scheduler = new FairScheduler(limits);
   const limitAfter = (callMs: number, isDelivered = true) => {
     scheduler.wake("a", 0, 0);
-    scheduler.acquire(0)?.release(0, callMs, isDelivered);
+    scheduler.acquire(0)?.release(0, { durationMs: callMs, isDelivered });
     scheduler.wake("a", 0, 0);
     const slot = scheduler.acquire(0);
     slot?.release(0);
@@ -237,12 +239,12 @@ test("a webhook that becomes slow while it waits counts as slow", () => {
   for (const name of names) scheduler.wake(name, 0, 0);
   for (const slot of names.map(take)) {
     slot.claimed(0, 0);
-    slot.release(0, QUICK_MS);
+    slot.release(0, delivered(QUICK_MS));
   }
   // Each has responded once and may have two calls now; each has one in flight, and both wait again.
   const slots = names.map(take);
   for (const slot of slots) slot.claimed(0, 0);
-  for (const slot of slots) slot.release(HANGING_MS, HANGING_MS);
+  for (const slot of slots) slot.release(HANGING_MS, delivered(HANGING_MS));
   // Slow webhooks get one of four slots.
   expect(scheduler.acquire(HANGING_MS)?.webhookId).toBe("a");
   expect(scheduler.acquire(HANGING_MS)).toBeUndefined();
@@ -295,8 +297,8 @@ test("never exceeds the total or a webhook's limit, and serves every webhook", (
           if (one.nextInMs !== null) waiting.add(other.slot.webhookId);
         }
         if (one.act === "release" && other && !other.isClaiming) {
-          other.slot.release(nowMs, one.callMs ?? undefined);
-          other.slot.release(nowMs, 1);
+          other.slot.release(nowMs, one.callMs === null ? undefined : delivered(one.callMs));
+          other.slot.release(nowMs, delivered(1));
           held = held.filter((some) => some !== other);
         }
         if (one.act === "pass") nowMs += one.ms;
@@ -306,7 +308,7 @@ test("never exceeds the total or a webhook's limit, and serves every webhook", (
       for (let round = 0; round < 100 && (waiting.size > 0 || held.length > 0); round += 1) {
         for (const { slot, isClaiming } of held.splice(0)) {
           if (isClaiming) slot.claimed(null, nowMs);
-          slot.release(nowMs, 5);
+          slot.release(nowMs, delivered(5));
         }
         nowMs = Math.max(nowMs, scheduler.nextDueMs() ?? nowMs);
         while (take());

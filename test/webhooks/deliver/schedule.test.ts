@@ -1,6 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { MAX_BACKOFF_MS, MAX_RETRY_AFTER_MS, retryDelayMs } from "../../../src/webhooks/deliver/schedule.ts";
+import {
+  MAX_BACKOFF_MS,
+  MAX_RETRY_AFTER_MS,
+  maxRetryDelayMs,
+  retryDelayMs,
+} from "../../../src/webhooks/deliver/schedule.ts";
 
 const policy = { maxAttempts: 5, initialBackoffMs: 500 };
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
@@ -35,4 +40,14 @@ test("a delay is within a fifth of the schedule and not below the requested one"
 
 test("jitter spreads delays over the whole fifth on either side", () => {
   expect([0, 0.25, 0.999_999].map((draw) => retryDelayMs(policy, 1, 0, draw))).toEqual([400, 450, 600]);
+});
+
+test("the longest delay is that of the last retry with the most jitter, and at least what a receiver may request", () => {
+  const hour = { maxAttempts: 4, initialBackoffMs: 3_600_000 };
+  const last = retryDelayMs(hour, hour.maxAttempts - 1, 0, 1 - Number.EPSILON) ?? 0;
+  expect(maxRetryDelayMs(hour)).toBe(last);
+  expect(last).toBeGreaterThan(MAX_RETRY_AFTER_MS);
+  expect(maxRetryDelayMs({ ...hour, maxAttempts: 5 })).toBeGreaterThan(last);
+  expect(maxRetryDelayMs(policy)).toBe(MAX_RETRY_AFTER_MS);
+  expect(maxRetryDelayMs({ ...hour, maxAttempts: 1 })).toBeGreaterThan(0);
 });
