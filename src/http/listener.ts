@@ -4,8 +4,10 @@ import type { WebSocketSession } from "./web-socket.ts";
 
 type Server = Bun.Server<WebSocketSession>;
 
-/** Interval at which the number of descriptors is polled. */
-const POLL_INTERVAL_MS = 50;
+/** Bounds of the interval at which the number of descriptors is polled. */
+const [MIN_POLL_MS, MAX_POLL_MS] = [50, 1_000];
+/** More connections than one thread accepts in a millisecond. */
+const ACCEPTED_PER_MS = 20;
 
 /**
  * Share of the cap below which the listener accepts connections again. It is below 1 so that the state does not flap.
@@ -41,7 +43,7 @@ export class Listener {
   isCrowded = false;
   /** Whether the last attempt to listen again failed. */
   #hasFailed = false;
-  readonly #timer: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
   readonly url: URL;
 
   constructor(options: ListenerOptions) {
@@ -51,7 +53,7 @@ export class Listener {
     this.#accepting = server;
     this.#port = server.port ?? options.port;
     this.url = server.url;
-    if (descriptors !== undefined) this.#timer = setInterval(() => this.#poll(descriptors), POLL_INTERVAL_MS);
+    if (descriptors !== undefined) this.#pollIn(MIN_POLL_MS, descriptors);
   }
 
   get isAccepting(): boolean {
@@ -71,7 +73,7 @@ export class Listener {
    * once.
    */
   async stop(cutsOff: boolean): Promise<void> {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     const servers = this.#servers();
     if (this.#accepting !== undefined) this.#draining.add(this.#accepting);
     this.#accepting = undefined;
@@ -80,6 +82,15 @@ export class Listener {
 
   #servers(): Server[] {
     return this.#accepting === undefined ? [...this.#draining] : [this.#accepting, ...this.#draining];
+  }
+
+  /** Polls again before clients could take the descriptors that are left: an idle node with many of them seldom wakes. */
+  #pollIn(delayMs: number, descriptors: Descriptors): void {
+    this.#timer = setTimeout(() => {
+      this.#poll(descriptors);
+      const left = descriptors.cap - descriptors.open();
+      this.#pollIn(Math.min(Math.max(left / ACCEPTED_PER_MS, MIN_POLL_MS), MAX_POLL_MS), descriptors);
+    }, delayMs);
   }
 
   #poll(descriptors: Descriptors): void {
