@@ -168,7 +168,7 @@ test("every read with every id parameter at the limits of numbers is 200, 404 or
   }
   expect(wrong).toEqual([]);
   expect(requests).toBeGreaterThan(2500);
-}, 60_000);
+}, 180_000);
 
 test("every batch read with ids at the limits of numbers is 200 or 400", async () => {
   const batches = Object.keys(signed.api.document.paths).filter((path) => path.includes("/batch/"));

@@ -269,7 +269,7 @@ test("pages of any size concatenate to the list of the model", async () => {
     }),
     { numRuns: 30 },
   );
-}, 60_000);
+}, 180_000);
 
 const keyOf = (act: { kind: NotificationKind; actor: number; at: number; cast: string | null }) =>
   `${act.kind} ${act.actor} ${act.at} ${act.cast}`;
@@ -314,7 +314,7 @@ test("with any writes between pages, an act that remains is returned once, and n
     ),
     { numRuns: 40 },
   );
-}, 60_000);
+}, 180_000);
 
 test("with more open windows than a cursor holds, the pages still concatenate to the list of the model", async () => {
   await fc.assert(
@@ -329,4 +329,4 @@ test("with more open windows than a cursor holds, the pages still concatenate to
     ),
     { numRuns: 4 },
   );
-}, 60_000);
+}, 180_000);

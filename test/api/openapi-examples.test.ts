@@ -21,7 +21,7 @@ const MAX_DOCUMENT_BYTES = 770_000;
 let api: TestApi;
 beforeAll(async () => {
   api = await startDemoApi();
-}, 60_000);
+}, 180_000);
 afterAll(() => api[Symbol.asyncDispose]());
 
 const child = (value: Json | undefined, ...keys: string[]): Json | undefined =>
@@ -188,4 +188,4 @@ describe("webhooks", () => {
 // This test is last because it advances the network of the other tests.
 test(`the examples equal those of a fresh demo network (after a change of responses: ${REFRESH})`, async () => {
   expect(await Bun.file(examplesPath).text()).toBe(textOf(await generateExamples(api, await readExamples())));
-}, 60_000);
+}, 180_000);

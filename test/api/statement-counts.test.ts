@@ -28,7 +28,7 @@ beforeAll(async () => {
   lists = Object.entries(paths).flatMap(([route, { get }]) =>
     get?.security === undefined && get?.parameters?.some(({ name }) => name === "limit") ? [route] : [],
   );
-}, 60_000);
+}, 180_000);
 
 afterAll(() => api[Symbol.asyncDispose]());
 

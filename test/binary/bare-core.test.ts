@@ -35,7 +35,7 @@ beforeAll(async () => {
     insertTokens(state, [{ fid: FID, url: `http://127.0.0.1:${client.port}/notify`, token: "one" }]);
   }
   node = await startNode({ command: [program], dataDir, args: deliveryArgs });
-}, 120_000);
+}, 180_000);
 
 afterAll(async () => {
   expect(await node.stop()).toBe(0);

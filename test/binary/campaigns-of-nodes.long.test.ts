@@ -24,7 +24,7 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
   beforeAll(async () => {
     shared = await startSharedServices(compiledProgram);
     [a, b] = await Promise.all([start("a"), start("b")]);
-  }, 120_000);
+  }, 180_000);
   afterAll(() => shared[Symbol.asyncDispose]());
 
   /** Starts a node and waits until its index is filled: before that, it refuses sends. */
@@ -115,7 +115,7 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
     expect([client.shown.size, Math.max(...client.shown.values())]).toEqual([TOKENS, 1]);
     const finished = /"success":\d+,"failure":0,"notAttempted":\d+,"msg":"Finished a campaign"/;
     for (const node of [a, b]) while (!finished.test(node.logs())) await Bun.sleep(10);
-  }, 30_000);
+  }, 180_000);
 
   test("after SIGTERM of a node, the other one continues its campaign at once", async () => {
     const { script, held, release } = holding(20);
@@ -131,7 +131,7 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
     expect(await stopped).toBe(0);
     expect((await ended(body.campaign_id)).counts).toEqual({ success: TOKENS, failure: 0, notAttempted: 0 });
     a = await start("a");
-  }, 30_000);
+  }, 180_000);
 
   test.skipIf(!IS_LONG)(
     "after kill -9 of a node, the other one sends on within 10 seconds; only calls in flight are repeated",
@@ -163,7 +163,7 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
       expect(repeated.every(([key]) => inFlight.has(key.split(" ")[1] ?? ""))).toBe(true);
       a = await start("a");
     },
-    60_000,
+    180_000,
   );
 
   test.skipIf(!IS_LONG)(
@@ -194,7 +194,7 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
       const next = await send(a, await addApp(client, 5));
       expect([next.status, next.body.success_count]).toEqual([200, 5] as never);
     },
-    120_000,
+    180_000,
   );
 
   test.skipIf(!IS_LONG)(

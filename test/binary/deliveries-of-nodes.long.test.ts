@@ -140,7 +140,7 @@ describe.skipIf(!HAS_POSTGRES)("deliveries of several nodes", () => {
     upstream = await startUpstream();
     shared = await startSharedServices(compiledProgram, upstream);
     [a, b] = await Promise.all([startReady("a"), startReady("b")]);
-  }, 120_000);
+  }, 180_000);
   afterAll(() => shared[Symbol.asyncDispose]());
 
   test("a cast is delivered once to each webhook with both up, one down, restarting, and filling from nothing", async () => {
@@ -170,7 +170,7 @@ describe.skipIf(!HAS_POSTGRES)("deliveries of several nodes", () => {
     expect(receiver.requests.map(textOf).sort()).toEqual([...texts, ...texts].sort());
     expect(new Set(receiver.requests.map(idOf)).size).toBe(2 * texts.length);
     for (const hook of hooks) await remove(a, hook);
-  }, 60_000);
+  }, 180_000);
 
   test("a webhook that was made on one node gets the next cast, which only the other one applies", async () => {
     await using receiver = startReceiver();
@@ -180,7 +180,7 @@ describe.skipIf(!HAS_POSTGRES)("deliveries of several nodes", () => {
     await eventually(() => receiver.requests.length === 1);
     process.kill(a.pid, "SIGCONT");
     await remove(b, hook);
-  }, 30_000);
+  }, 180_000);
 
   test("tests, replays and a deactivation by 410 through one node hold for the other", async () => {
     let status = 200;
@@ -209,7 +209,7 @@ describe.skipIf(!HAS_POSTGRES)("deliveries of several nodes", () => {
     upstream.cast("delivered again");
     await eventually(() => receiver.requests.some((request) => textOf(request) === "delivered again"));
     await remove(a, hook);
-  }, 30_000);
+  }, 180_000);
 
   test.skipIf(!IS_LONG)(
     "while nodes are killed in turn, each cast arrives under one id, repeated only within 10 seconds of a kill",
@@ -282,6 +282,6 @@ describe.skipIf(!HAS_POSTGRES)("deliveries of several nodes", () => {
         expect(startsAtMs.filter((at) => at >= from && at < from + 10_000).length).toBeLessThanOrEqual(50);
       await remove(b, hook);
     },
-    120_000,
+    180_000,
   );
 });

@@ -189,7 +189,7 @@ test("without faults, every event is delivered exactly once, also across a resta
   const counts = countsOf(receiver);
   expect([...counts.keys()].sort()).toEqual([...stream.expected].sort());
   expect(receiver.received).toHaveLength(counts.size);
-}, 60_000);
+}, 180_000);
 
 /** The unfinished work of a dead node. */
 function leftIn(dataDir: string): { outbox: number; deliveries: number } {

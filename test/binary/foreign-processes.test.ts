@@ -78,5 +78,5 @@ describe("a serving node", () => {
     using db = openIndexReader(indexPath(dataDir));
     expect(loadCastsByHash(db, casts)).toHaveLength(casts.length);
     expect(verifyIndex(indexPath(dataDir))).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 });

@@ -34,7 +34,7 @@ beforeAll(async () => {
   node = await startNode({ command: compiledProgram, dataDir: `${dir.path}/node`, args });
   await until(async () => (await fetch(`${node.url}/ready`)).status === 200);
   signerUuid = await importSignerOfPerson(node, { user: USER, owner: OWNER });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await Promise.all([node, upstream].map((one) => one.stop()));
   dir[Symbol.dispose]();
@@ -118,7 +118,7 @@ describe("a node with four workers that follows another", () => {
       expect(status).toBe(429);
       expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
     }
-  }, 30_000);
+  }, 180_000);
 
   test("refuses a deleted key at once, whichever worker gets it", async () => {
     const { id, secret } = await createKey(["read"]);
@@ -146,7 +146,7 @@ describe("a node with four workers that follows another", () => {
       const reads = await Promise.all(Array.from({ length: 16 }, () => ask(path, { secret })));
       expect(reads.map(({ body }) => body.cast?.text)).toEqual(reads.map(() => `cast ${n}`));
     }
-  }, 30_000);
+  }, 180_000);
 
   test("approves a signer: a used nonce is 409 and then succeeds, another wallet 404, a past deadline 400", async () => {
     const { secret } = await createKey(["signers"]);
@@ -191,7 +191,7 @@ describe("a node with four workers that follows another", () => {
         status: "approved",
         fid: USER,
       });
-  }, 30_000);
+  }, 180_000);
 
   test.skipIf(!IS_LONG)(
     "refuses a cast with 503 while the followed node is away, and that cast never appears",
@@ -215,6 +215,6 @@ describe("a node with four workers that follows another", () => {
       expect(texts).toContain("there again");
       expect(texts).not.toContain("never there");
     },
-    60_000,
+    180_000,
   );
 });

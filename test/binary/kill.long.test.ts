@@ -74,7 +74,7 @@ test("after kill -9 during bulk submits, acknowledged messages are stored, none 
   expect(loadCastsByHash(db, [...acknowledged]).length).toBe(acknowledged.size);
   for (const hash of liveHashes(db)) expect(sent.has(`0x${hash}`)).toBe(true);
   expect(verifyIndex(indexPath(dataDir))).toEqual([]);
-}, 120_000);
+}, 180_000);
 
 test("after SIGTERM during bulk submits, accepted calls get their response, their messages are stored, and the exit code is 0", async () => {
   const dataDir = `${dir.path}/stopped`;
@@ -111,7 +111,7 @@ test("after SIGTERM during bulk submits, accepted calls get their response, thei
   using db = openIndexReader(indexPath(dataDir));
   expect(loadCastsByHash(db, [...acknowledged]).length).toBe(acknowledged.size);
   expect(verifyIndex(indexPath(dataDir))).toEqual([]);
-}, 60_000);
+}, 180_000);
 
 async function register(hubAddress: string, nowSecs: number): Promise<void> {
   const admin = await getAdminRpcClient(hubAddress);

@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
   hub = getInsecureHubRpcClient(node.hubAddress);
   admin = await getAdminRpcClient(node.hubAddress);
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   hub.$.close();
@@ -163,7 +163,7 @@ test("reads of the binary return what the official client submits, without what 
     casts: [],
     next: { cursor: null },
   } as never);
-}, 60_000);
+}, 180_000);
 
 test("the official client receives the code of a refusal", async () => {
   const stranger = (

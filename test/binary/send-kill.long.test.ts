@@ -139,7 +139,7 @@ test("after SIGTERM during a send, the waiting caller gets 202 for a queued camp
   while (!(await isIdle(dataDir))) await Bun.sleep(20);
   expect(client.shown.size).toBe(1);
   expect(next.logs()).not.toContain('"level":"error"');
-}, 60_000);
+}, 180_000);
 
 async function isIdle(dataDir: string): Promise<boolean> {
   using state = openState(statePath(dataDir));

@@ -79,7 +79,7 @@ beforeAll(async () => {
       };
     }),
   );
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   if (!HAS_BROWSER) return;
   await node.kill();

@@ -55,7 +55,7 @@ describe("check 8: the API call of every page of the table", () => {
         expect(fields("curl").length).toBeGreaterThan(0);
       }
     },
-    60_000,
+    180_000,
   );
 
   consoleTest(
@@ -103,6 +103,6 @@ describe("check 8: the API call of every page of the table", () => {
       }
       expect(faults).toEqual([]);
     },
-    60_000,
+    180_000,
   );
 });

@@ -31,7 +31,7 @@ describe.skipIf(!HAS_BROWSER || !Bun.which("prlimit"))("while the disk takes no 
     const created = await postAsPerson(node, OWNER, "/session", body);
     const { session_id: sessionId } = created.session as { session_id: string };
     session = { sessionId, fid: OWNER, privateKey };
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     await node?.stop();
     dir[Symbol.dispose]();
@@ -115,6 +115,6 @@ describe.skipIf(!HAS_BROWSER || !Bun.which("prlimit"))("while the disk takes no 
       for (const { success_count, failure_count, not_attempted_count } of ended)
         expect(Number(success_count) + Number(failure_count) + Number(not_attempted_count)).toBe(PEOPLE);
     },
-    60_000,
+    180_000,
   );
 });

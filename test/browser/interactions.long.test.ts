@@ -139,7 +139,7 @@ describe("check 4: an idle page", () => {
       const polling = all.filter(({ template }) => IS_LONG || /^\/$|status|operator/.test(template));
       expect(await tooBusy(one, polling)).toEqual([]);
     },
-    60_000,
+    180_000,
   );
 
   consoleTest(
@@ -159,6 +159,6 @@ describe("check 4: an idle page", () => {
       await one.page.getByRole("alert").first().waitFor();
       expect((await asksWhileIdle(one)).get("/v2/svc/frame/app/campaign")).toBeUndefined();
     },
-    120_000,
+    180_000,
   );
 });

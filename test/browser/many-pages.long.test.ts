@@ -43,7 +43,7 @@ beforeAll(async () => {
   if (!HAS_BROWSER || !IS_LONG) return;
   const args = ["--set", "http.workers=1", "--set", "stream.max_connections_per_ip=1000"];
   node = await startDemoNode({ dataDir: join(dir.path, "data"), args });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   if (HAS_BROWSER && IS_LONG) await node[Symbol.asyncDispose]();
   dir[Symbol.dispose]();

@@ -33,7 +33,7 @@ describe.skipIf(!HAS_POSTGRES || !HAS_BROWSER)("check 22: without its owner's do
       cluster.act(events.map((event) => ({ fid, record: eventRecord(event) })));
     }
     node = await cluster.start("a", "http.workers=2");
-  }, 60_000);
+  }, 180_000);
   afterAll(() => cluster?.[Symbol.asyncDispose]());
 
   /** Starts a session and types into a form that is not sent. */

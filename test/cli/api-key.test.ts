@@ -10,7 +10,7 @@ const OWNER = 3;
 let node: ManagementNode;
 beforeAll(async () => {
   node = await startManagementNode();
-}, 60_000);
+}, 180_000);
 afterAll(() => node[Symbol.asyncDispose]());
 
 interface KeyJson {

@@ -23,7 +23,7 @@ const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`;
 let node: ManagementNode;
 beforeAll(async () => {
   node = await startManagementNode(["apps.max_apps_per_owner=2"]);
-}, 60_000);
+}, 180_000);
 afterAll(() => node[Symbol.asyncDispose]());
 
 interface AppJson {
@@ -139,7 +139,7 @@ test("creates, reads, lists, updates, rotates and deletes an app; tables show th
   expect(await node.as(OWNER, ["app", "list"])).toEqual({ exitCode: 0, out: "none\n", errors: "" });
   const again = await createApp(OWNER);
   expect(await node.json(OWNER, ["app", "delete", again.app_id])).toEqual({ deleted: true } as never);
-}, 30_000);
+}, 180_000);
 
 test("shows an app's audience, estimates a send and sends; tables show the data of --json", async () => {
   const { app_id: id } = await createApp(QUIET);
@@ -176,7 +176,7 @@ test("shows an app's audience, estimates a send and sends; tables show the data 
     failed(403, "the app belongs to another fid"),
   );
   await node.as(QUIET, ["app", "delete", id]);
-}, 30_000);
+}, 180_000);
 
 describe("exits with 1, status and message when the node rejects the request", () => {
   let app: AppJson;

@@ -40,7 +40,7 @@ describe("a state that is lost beside a filled index", () => {
     await expectRefusal("empty", dir.migrate);
     expect((await dir.migrate("--new-state")).exitCode).toBe(0);
     expect((await dir.migrate()).exitCode).toBe(0);
-  }, 60_000);
+  }, 180_000);
 
   test("is not created by a command that reads an app from it", async () => {
     using dir = await filledDir();
@@ -68,7 +68,7 @@ test("a database of a newer version is neither served nor migrated", async () =>
     expect(errors).toContain(`error: ${path}: `);
     expect(errors).toContain("was written by a newer version");
   }
-}, 60_000);
+}, 180_000);
 
 describe("migrate --verify", () => {
   test("reports no error for intact databases", async () => {

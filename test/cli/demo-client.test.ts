@@ -11,7 +11,7 @@ beforeAll(async () => {
   const [, flags = ""] = /^\.\/dist\/svc serve --demo (.*)$/.exec(documentExample("push node")) ?? [];
   const dataDir = `${dir.path}/data`;
   node = await startDemoNode({ dataDir, args: flags.split(" ") });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await node.stop();
   dir[Symbol.dispose]();
@@ -69,7 +69,7 @@ test("runs the documented steps from the registration to the first push", async 
   expect(lines.sort()).toEqual([4, 5, 6].map((fid) => `fid ${fid}: ${shown}`));
   client.kill("SIGTERM");
   expect(await client.exited).toBe(0);
-}, 60_000);
+}, 180_000);
 
 test.each([
   [["--app-id", "x"], "give --app-id and --fids together"],

@@ -81,7 +81,7 @@ describe("svc doctor", () => {
     ]);
     expect({ exitCode: ended.exitCode, errors: ended.errors }).toEqual({ exitCode: 0, errors: "" });
     expect(levelsOf(ended)).toMatchObject({ "running node": "ok", "open files": "ok" });
-  }, 30_000);
+  }, 180_000);
 
   // A full disk, one that is mounted for reading, and the directory of another user, for real.
   test.skipIf(!mayMount)("on a disk that is full, read-only or of another user fails", async () => {
@@ -137,6 +137,6 @@ describe("svc doctor", () => {
       expect(ended.exitCode).toBe(1);
       expect(ended.out).toContain("is on a file system that does not respond");
     },
-    90_000,
+    180_000,
   );
 });

@@ -28,7 +28,7 @@ test("an index with the demo network cannot follow, and one that follows cannot 
   expect([follows.exitCode, both.exitCode]).toEqual([1, 1]);
   expect(follows.errors).toContain("holds the demo network, which cannot follow upstream.url");
   expect(both.errors).toContain("--demo creates its own network, but upstream.url follows another");
-}, 30_000);
+}, 180_000);
 
 test("an index that follows rejects imports and the demo network, and is not served without its upstream", async () => {
   using dir = dirWith((db) => claimSource(db, { follows: true }));
@@ -44,7 +44,7 @@ test("an index that follows rejects imports and the demo network, and is not ser
   }
   using db = openIndexWriter(indexPath(dir.path));
   expect(readTotals(db)).toMatchObject({ messages: 0, on_chain_events: 0 });
-}, 30_000);
+}, 180_000);
 
 test("a list of fids that cannot be read prevents the start, and the error names its setting", async () => {
   using dir = emptyDir();
@@ -56,4 +56,4 @@ test("a list of fids that cannot be read prevents the start, and the error names
   );
   expect(garbage.exitCode).toBe(1);
   expect(garbage.errors).toContain("upstream.fid_file: names fids, where line 2 has");
-}, 30_000);
+}, 180_000);

@@ -48,7 +48,7 @@ describe("svc init by flags", () => {
       args: ["--config", file],
     });
     expect((await fetch(`${started.url}/v2/svc/user?fid=3`)).status).toBe(200);
-  }, 30_000);
+  }, 180_000);
 
   test("of followers writes their list beside the settings, and the node follows them", async () => {
     using dir = emptyDir();
@@ -71,7 +71,7 @@ describe("svc init by flags", () => {
     });
     // The list is the node's scope once its fids have been read.
     while ((await fetch(`${started.url}/v2/svc/user?fid=7`)).status !== 200) await Bun.sleep(20);
-  }, 30_000);
+  }, 180_000);
 
   test("says what the whole network costs, and writes other settings that are named", async () => {
     using dir = emptyDir();

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const [, flags = ""] = /^\.\/dist\/svc serve --demo (.*)$/.exec(documentExample("webhook node")) ?? [];
   const dataDir = `${dir.path}/data`;
   node = await startDemoNode({ dataDir, args: flags.split(" ") });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await node.stop();
   dir[Symbol.dispose]();
@@ -136,7 +136,7 @@ test("runs the documented steps from the registration to the first delivery", as
     deliveries: { queued: 0, delivered: 2, failed: 0, dropped: 0 },
   });
   expect(await numbers()).toContain('svc_webhook_deliveries{state="delivered"} 2');
-}, 60_000);
+}, 180_000);
 
 describe("the listener", () => {
   const [older, newer] = [makeSecret(1).value, makeSecret(2).value];
@@ -183,7 +183,7 @@ describe("the listener", () => {
     }
     expect((await fetch(url)).status).toBe(405);
     expect((await fetch(url, { method: "POST", body: new Uint8Array(5 * 1024 * 1024) })).status).toBe(413);
-  }, 20_000);
+  }, 180_000);
 
   test.each([
     [[], "give --secret or --secret-file"],

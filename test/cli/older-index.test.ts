@@ -72,7 +72,7 @@ describe("an index in an older format", () => {
     expect(out).toContain(`${dir.path}.old`);
     expect(isOlder(dir.path)).toBe(false);
     expect(isOlder(`${dir.path}.old`)).toBe(true);
-  }, 60_000);
+  }, 180_000);
 
   test("stays beside the new one until the node has run and stopped", async () => {
     using dir = olderDir();
@@ -81,7 +81,7 @@ describe("an index in an older format", () => {
     expect(existsSync(`${dir.path}.old`)).toBe(true);
     await node.stop();
     expect(existsSync(`${dir.path}.old`)).toBe(false);
-  }, 60_000);
+  }, 180_000);
 
   test("is migrated by serve --migrate", async () => {
     using dir = olderDir();
@@ -92,14 +92,14 @@ describe("an index in an older format", () => {
     });
     await node.stop();
     expect(isOlder(dir.path)).toBe(false);
-  }, 60_000);
+  }, 180_000);
 
   test("is deleted by --drop-old", async () => {
     using dir = olderDir();
     expect((await dir.svc("migrate", "--new-state", "--drop-old")).exitCode).toBe(0);
     expect(isOlder(dir.path)).toBe(false);
     expect(existsSync(`${dir.path}.old`)).toBe(false);
-  }, 60_000);
+  }, 180_000);
 
   test.each([
     ["with few messages", { messages: LARGE - 1 }],
@@ -126,7 +126,7 @@ describe("an index in an older format", () => {
     expect(isOlder(dir.path)).toBe(true);
     expect((await run(migrate, { command: knowingOlderFormat })).exitCode).toBe(0);
     expect(isOlder(dir.path)).toBe(false);
-  }, 60_000);
+  }, 180_000);
 
   test("is migrated on a disk where the interrupted migration has taken the space, also in its log", async () => {
     using dir = olderDir();

@@ -8,7 +8,7 @@ const NAME = ["--set", "service.name=hypersnap"];
 let node: ManagementNode;
 beforeAll(async () => {
   node = await startManagementNode(["service.name=hypersnap"]);
-}, 30_000);
+}, 180_000);
 afterAll(() => node[Symbol.asyncDispose]());
 
 test("serves both prefixes, each in its dialect, and not the default name", async () => {

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const settings = ["service.ready_when_empty=false", "log.format=json", "hub.admin=true"];
   const args = settings.flatMap((setting) => ["--set", setting]);
   node = await startNode({ command: compiledProgram, dataDir: `${dir.path}/data`, args });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await node.stop();
   dir[Symbol.dispose]();
@@ -152,4 +152,4 @@ test("the error of a second demo on the machine names all that it must set; then
   expect(sameData.errors).toContain("name another one with --data-dir (SVC_DATA_DIR)");
   await using second = await startDemoNode({ dataDir: `${dir.path}/second` });
   for (const { url } of [node, second]) expect((await fetch(`${url}/health`)).status).toBe(200);
-}, 30_000);
+}, 180_000);

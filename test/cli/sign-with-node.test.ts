@@ -11,7 +11,7 @@ const FID = 3;
 let node: ManagementNode;
 beforeAll(async () => {
   node = await startManagementNode();
-}, 60_000);
+}, 180_000);
 afterAll(() => node[Symbol.asyncDispose]());
 
 /** Replaces the address of the node in an example. The names in it need no DNS. */
@@ -103,7 +103,7 @@ test("runs the documented commands, which write a private key file and manage ap
       subscription: { "cast.created": { author_fids: [1, 2], text: "(?i)\\bbread\\b" } },
     },
   ]);
-}, 30_000);
+}, 180_000);
 
 test.skipIf(Bun.which("curl") === null)(
   "runs the documented curl command, which creates an app",

@@ -77,4 +77,4 @@ test("a snapshot of a node that follows starts another one, which reads no fid a
   expect(verifyIndex(indexPath(data("second")))).toEqual([]);
   await first.stop();
   server.stop();
-}, 120_000);
+}, 180_000);

@@ -77,7 +77,7 @@ describe("svc snapshot", () => {
       [node, copy].map(({ url }) => fetch(`${url}/v2/svc/user?fid=3`).then((r) => r.text())),
     );
     expect(user[0]).toBe(user[1] ?? "");
-  }, 60_000);
+  }, 180_000);
 
   test("refuses with exit code 1 where there is no index, and what excludes each other", async () => {
     using dir = filledDir();
@@ -88,7 +88,7 @@ describe("svc snapshot", () => {
     ]);
     const both = await run(["restore", dir.path("a"), "--index-only", "--state-only"]);
     expect([both.exitCode, both.errors]).toEqual([1, expect.stringContaining("exclude each other")]);
-  }, 60_000);
+  }, 180_000);
 
   test(
     "that is killed at any moment leaves no snapshot or a whole one, and the next run makes it",
@@ -152,7 +152,7 @@ describe("svc snapshot", () => {
     expect(stopped.exitCode).toBe(75);
     expect(filesIn(dir.path("b"))).toEqual([]);
     expect((await run(restore)).exitCode).toBe(0);
-  }, 60_000);
+  }, 180_000);
 });
 
 test("no command uses a data directory in which a restore was interrupted", async () => {
@@ -164,4 +164,4 @@ test("no command uses a data directory in which a restore was interrupted", asyn
     const { exitCode, errors } = await run(["--data-dir", dir.data, "--port", "0", ...args]);
     expect([exitCode, errors]).toEqual([1, expect.stringContaining("restoring a snapshot was interrupted")]);
   }
-}, 60_000);
+}, 180_000);

@@ -100,7 +100,7 @@ test.skipIf(!HAS_POSTGRES)(
     ]);
     expect([missing.exitCode, missing.errors]).toEqual([1, expect.stringContaining("state.db is missing")]);
   },
-  60_000,
+  180_000,
 );
 
 test.skipIf(!HAS_POSTGRES || !IS_LONG)(
@@ -173,5 +173,5 @@ test.skipIf(!HAS_POSTGRES || !IS_LONG)(
     await using node = await serve([]);
     expect(await records(node)).toEqual(between as never);
   },
-  120_000,
+  180_000,
 );

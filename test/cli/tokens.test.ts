@@ -177,5 +177,5 @@ test.skipIf(!HAS_POSTGRES)(
     );
     expect([away.exitCode, away.out]).toEqual([75, ""]);
   },
-  60_000,
+  180_000,
 );

@@ -33,7 +33,7 @@ test("verify exits with 0 when the index equals the upstream, while another proc
   const ended = await run(follows("--data-dir", dir.path, "--sample", "5"));
   expect(ended.out).toContain("5 fids compared, 0 differ");
   expect(ended.exitCode).toBe(0);
-}, 30_000);
+}, 180_000);
 
 test("verify exits with 1 and names missing and extra messages, as text and as JSON", async () => {
   using dir = filledDir();
@@ -56,7 +56,7 @@ test("verify exits with 1 and names missing and extra messages, as text and as J
   expect(text.out).toContain(`fid ${fid}: 1 missing, 1 extra\n  missing ${lost}\n  extra ${extra}\n`);
   expect(JSON.parse(json.out)).toMatchObject({ compared: 1, differences: [{ fid, missing: lost, extra }] });
   expect([text.exitCode, json.exitCode]).toEqual([1, 1]);
-}, 30_000);
+}, 180_000);
 
 test("verify exits with 1 without an upstream, an index or a followed fid, and with 75 when the upstream is down", async () => {
   using dir = filledDir();
@@ -71,4 +71,4 @@ test("verify exits with 1 without an upstream, an index or a followed fid, and w
   expect(empty.errors).toContain("there is no index yet");
   expect(stranger.errors).toContain("fid 2 is not followed");
   expect(down.errors).toContain("the upstream cannot be queried");
-}, 30_000);
+}, 180_000);

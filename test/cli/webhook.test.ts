@@ -19,7 +19,7 @@ const CREATE = ["webhook", "create", "--name", "Bread talk", "--target-url", ALL
 let node: ManagementNode;
 beforeAll(async () => {
   node = await startManagementNode(["webhooks.max_webhooks_per_owner=10"]);
-}, 60_000);
+}, 180_000);
 afterAll(() => node[Symbol.asyncDispose]());
 
 interface WebhookJson {
@@ -101,7 +101,7 @@ test("creates, reads, lists, updates, rotates and deletes a webhook", async () =
     errors: "",
   });
   expect((await node.as(OWNER, ["webhook", "get", id])).errors).toStartWith("error: 404: ");
-}, 30_000);
+}, 180_000);
 
 describe("subscriptions", () => {
   test.each<[readonly string[], unknown]>([

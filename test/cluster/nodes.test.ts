@@ -22,7 +22,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     cluster = await startCluster({ seed: "two nodes of one state", command: compiledProgram });
     // Both at once: the first makes the schema.
     [a, b] = await Promise.all([cluster.start("a", ...DRAINING), cluster.start("b", ...DRAINING)]);
-  }, 60_000);
+  }, 180_000);
   afterAll(() => cluster?.[Symbol.asyncDispose]());
 
   const command = (...args: string[]) => run([...cluster.argsOf("command"), ...args]);
@@ -178,7 +178,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     expect(differing_settings).toEqual([]);
     const refused = await command("nodes", "remove", "a");
     expect([refused.exitCode, refused.errors]).toEqual([1, expect.stringContaining("it is alive")]);
-  }, 20_000);
+  }, 180_000);
 
   test("a pause is obeyed by both within 3 seconds", async () => {
     const paused = await command("state", "pause", "signed", "--reason", "a test");
@@ -189,7 +189,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     expect((await statusOf(b)).switches).toMatchObject([{ name: "signed", reason: "a test" }]);
     expect((await command("state", "resume", "all")).out).toBe("resumed: signed\n");
     await until(async () => (await statuses()).every((status) => status === 200), "both accept");
-  }, 20_000);
+  }, 180_000);
 
   test("a start is refused with its reason: an id in use, settings that differ, a node by itself", async () => {
     const start = async (...settings: string[]) =>
@@ -209,7 +209,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     ]);
     expect([solo.exitCode, solo.errors]).toEqual([75, expect.stringContaining("can only be alone")]);
     for (const { errors } of [inUse, differing, solo]) expect(errors).not.toContain("only-for-tests");
-  }, 30_000);
+  }, 180_000);
 
   test("a rolling restart behind a balancer loses no request", async () => {
     const nodes = [a, b];
@@ -228,7 +228,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     expect(await balancer.stop()).toEqual([]);
     expect(balancer.asked).toBeGreaterThan(50);
     [a, b] = nodes as [RunningNode, RunningNode];
-  }, 60_000);
+  }, 180_000);
 
   test("a node that stops gives up its lease at once, and its row can be removed", async () => {
     await until(async () => (await statusOf(b)).nodes.alive === 2, "b knows of a");
@@ -239,7 +239,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     expect([removed.exitCode, removed.out]).toEqual([0, "removed: a\n"]);
     const listed = await command("nodes");
     expect(listed.out.split("\n")).toHaveLength(3);
-  }, 20_000);
+  }, 180_000);
 
   test("nodes serve while a newer release adds to the schema, join it, and end when it no longer reads theirs", async () => {
     // What the next release may do: new tables and columns that may be missing.
@@ -263,5 +263,5 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     expect(a.logs()).toContain("the state needs a newer release of this program");
     const refused = await run([...cluster.argsOf("a", "http.port=0", "hub.port=0"), "serve"]);
     expect([refused.exitCode, refused.errors]).toEqual([1, expect.stringContaining("newer release")]);
-  }, 60_000);
+  }, 180_000);
 });

@@ -23,7 +23,7 @@ describe.skipIf(!HAS_POSTGRES || !IS_LONG)("a node that does not reach PostgreSQ
     proxy = startProxy(Number(url.port));
     url.port = String(proxy.port);
     node = await cluster.start("a", `state.url=${url.href}`, `state.timeout_ms=${TIMEOUT_MS}`);
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     proxy?.heal();
     await cluster?.[Symbol.asyncDispose]();
@@ -134,7 +134,7 @@ describe.skipIf(!HAS_POSTGRES || !IS_LONG)("a node that does not reach PostgreSQ
     await until(async () => (await lease()) > 5_000, "its lease is renewed", 5_000);
     expect(node.logs()).toContain("The lease of the node had ended: it has a new one");
     expect([(await list()).status, await readWithKey()]).toEqual([200, 200]);
-  }, 40_000);
+  }, 180_000);
 
   test("refuses the requests of before when the state went back to an earlier time, and serves new ones", async () => {
     const send = await signedRequest(FID, "GET", "/frame/app/list");
@@ -148,5 +148,5 @@ describe.skipIf(!HAS_POSTGRES || !IS_LONG)("a node that does not reach PostgreSQ
     expect((await send(node)).status).toBe(401);
     const metrics = await (await fetch(`${node.url}/metrics`)).text();
     expect(metrics).toContain("\nsvc_state_rollbacks_total 1\n");
-  }, 20_000);
+  }, 180_000);
 });

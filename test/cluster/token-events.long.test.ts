@@ -55,5 +55,5 @@ test.skipIf(!HAS_POSTGRES || !IS_LONG)(
     }
     expect(applied).toBe(60);
   },
-  120_000,
+  180_000,
 );

@@ -47,7 +47,7 @@ describe.skipIf(!HAS_POSTGRES || !IS_LONG)("writes over nodes", () => {
       expect(imported.status).toBe(200);
       signers.push((imported.body.signer as { signer_uuid: string }).signer_uuid);
     }
-  }, 120_000);
+  }, 180_000);
   afterAll(() => cluster?.[Symbol.asyncDispose]());
 
   async function call(node: RunningNode, method: string, path: string, body?: object) {
@@ -92,7 +92,7 @@ describe.skipIf(!HAS_POSTGRES || !IS_LONG)("writes over nodes", () => {
     const done = replies.filter(({ status }) => status !== 409);
     expect(new Set(done.map(({ body }) => body.cast.hash)).size).toBe(1);
     expect(done.length).toBeGreaterThan(0);
-  }, 60_000);
+  }, 180_000);
 
   test("a rotated master key waits for the last node; then one node seals, and both sign on", async () => {
     const countsOf = async (node: RunningNode) =>
@@ -116,5 +116,5 @@ describe.skipIf(!HAS_POSTGRES || !IS_LONG)("writes over nodes", () => {
       (cause) => String(cause),
     );
     expect(refused).toContain("sealed under master keys that the settings do not have");
-  }, 120_000);
+  }, 180_000);
 });

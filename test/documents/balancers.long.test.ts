@@ -163,7 +163,7 @@ describe.each(BALANCERS)("$name", ({ name, prepare }) => {
         await balancer.exited;
       }
     },
-    120_000,
+    180_000,
   );
 });
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
   mkdirSync(join(packages, "@noble"));
   for (const name of ["viem", "openapi-fetch", "@noble/hashes"])
     symlinkSync(join(ROOT, "node_modules", name), join(packages, name));
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await node.stop();
   dir[Symbol.dispose]();
@@ -79,7 +79,7 @@ test("the client follows the stream", async () => {
   expect(await read).toContain("cast.created");
   child.kill();
   await child.exited;
-}, 30_000);
+}, 180_000);
 
 test("the client receives deliveries, and refuses what is not one", async () => {
   const secret = `whsec_${Buffer.from("a secret of 24 bytes ...").toString("base64")}`;
@@ -100,4 +100,4 @@ test("the client receives deliveries, and refuses what is not one", async () => 
   expect((await fetch(url, { method: "POST", headers, body })).status).toBe(200);
   child.kill();
   await child.exited;
-}, 30_000);
+}, 180_000);

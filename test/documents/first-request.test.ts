@@ -14,7 +14,7 @@ const dir = tempDir();
 let node: RunningNode;
 beforeAll(async () => {
   node = await startNode({ command: fromSources, dataDir: `${dir.path}/data`, demo: true });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await node.stop();
   dir[Symbol.dispose]();

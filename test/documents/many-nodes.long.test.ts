@@ -134,7 +134,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes", () => {
       await cluster.database.query(`DROP DATABASE ${role}`);
       await cluster.database.query(`DROP ROLE ${role}`);
     }
-  }, 60_000);
+  }, 180_000);
 });
 
 test("the documented addresses are those of the nodes that the balancer calls", () => {

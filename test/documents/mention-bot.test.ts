@@ -17,7 +17,7 @@ let node: RunningNode;
 beforeAll(async () => {
   const args = ["--set", "net.allow_http=true", "--set", "net.allow_cidrs=127.0.0.0/8"];
   node = await startDemoNode({ dataDir: `${dir.path}/data`, args });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await node.stop();
   dir[Symbol.dispose]();

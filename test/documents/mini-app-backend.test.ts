@@ -16,7 +16,7 @@ beforeAll(async () => {
   const args = ["--set", "net.allow_http=true", "--set", "net.allow_cidrs=127.0.0.0/8"];
   node = await startDemoNode({ dataDir: join(dir.path, "data"), args });
   writeFileSync(join(dir.path, "fid-3.key"), keysOfPerson(3).custody.privateKey, { mode: 0o600 });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await node.stop();
   dir[Symbol.dispose]();
@@ -88,4 +88,4 @@ test("people who add the app by its manifest get an announcement once, also afte
   } finally {
     await client.stop();
   }
-}, 30_000);
+}, 180_000);

@@ -18,7 +18,7 @@ beforeAll(async () => {
   symlinkSync(join(ROOT, "node_modules"), join(dir.path, "node_modules"));
   node = await startDemoNode({ dataDir: `${dir.path}/data` });
   await run(["sh", "-e", "-c", inCheckout(documentExample("keys"))]);
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await node.stop();
   dir[Symbol.dispose]();

@@ -22,7 +22,7 @@ test("the import commands import a file and verify the result", async () => {
   const command = ["sh", "-e", "-c", inCheckout(documentExample("import"))];
   const { exitCode, stdout } = Bun.spawnSync(command, { cwd: dir.path, env: exampleEnv(dir.path) });
   expect([exitCode, stdout.toString()]).toEqual([0, expect.stringContaining("3 on-chain events")]);
-}, 60_000);
+}, 180_000);
 
 test("the commands of backup, restore and snapshot work in the documented order", async () => {
   using dir = tempDir();
@@ -53,7 +53,7 @@ test("the commands of backup, restore and snapshot work in the documented order"
   };
   const settings = Object.entries(backup).map(([key, value]) => `backup.${key}=${value}`);
   expect(configWith(...settings).backup).toEqual(backup as never);
-}, 60_000);
+}, 180_000);
 
 test("the documented record of an import file matches the wire definition", async () => {
   const squeezed = (text: string) => text.replaceAll(/\/\/.*|\s+/g, " ").replaceAll(/ +/g, " ");

@@ -76,7 +76,7 @@ beforeAll(async () => {
     expect(await node.stop()).toBe(0);
     node = await startNode({ command: compiledProgram, demo: true, ...options });
   };
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   await Promise.all(proxies.map((proxy) => proxy.stop()));
@@ -231,7 +231,7 @@ describe.skipIf(!HAS_TOOLS)("the documented proxies", () => {
       expect([name, [...counts.keys()].filter((outcome) => !expected.includes(outcome))]).toEqual([name, []]);
       expect(counts.get("GET 200")).toBeGreaterThan(0);
     }
-  }, 60_000);
+  }, 180_000);
 });
 
 /** What a stream has sent, as text. */

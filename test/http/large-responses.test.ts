@@ -121,7 +121,7 @@ test("produces a bounded part for a stalled reader, disconnects it after the idl
   await endless.ended.promise;
   expect(unsent.use().held).toBe(0);
   socket.destroy();
-}, 20_000);
+}, 180_000);
 
 test("with an exhausted budget large responses are 503 with Retry-After and small ones succeed, until it is free again", async () => {
   const others = Array.from({ length: 4 }, (_, n) => unsent.open(`other ${n}`));

@@ -65,7 +65,7 @@ beforeAll(async () => {
     userData(3, UserDataType.USER_DATA_TYPE_DISPLAY, "Three"),
     verify(3),
   ]);
-}, 120_000);
+}, 180_000);
 afterAll(() => api[Symbol.asyncDispose]());
 
 // biome-ignore lint/suspicious/noExplicitAny: the clients' types are not installed with the project
@@ -76,7 +76,7 @@ describe("farcaster-js-hub-rest", () => {
   beforeAll(async () => {
     const { HubRestAPIClient } = await importHubClient("@standard-crypto/farcaster-js-hub-rest");
     client = new HubRestAPIClient({ hubUrl: api.url });
-  }, 120_000);
+  }, 180_000);
 
   async function all(list: AsyncIterable<Client>): Promise<Client[]> {
     const items: Client[] = [];
@@ -200,13 +200,13 @@ describe("frames.js with the context of a hub", () => {
       requesterVerifiedAddresses: [WALLET.toLowerCase()],
       requesterUserData: { bio: "about me", displayName: "Three" },
     });
-  }, 120_000);
+  }, 180_000);
 
   test("a frame action that a removed key signed is not valid", async () => {
     const { getFrameMessage } = await importHubClient("frames.js");
     const message = await getFrameMessage(payloadOf(REMOVED_KEY), { hubHttpUrl: api.url });
     expect(message.isValid).toBe(false);
-  }, 120_000);
+  }, 180_000);
 });
 
 test("the hub verifier of miniapp-node accepts a live app key and refuses a removed one", async () => {

@@ -51,7 +51,7 @@ test("imports all three kinds of record, resumes a grown file and prints refusal
   using db = openIndexReader(indexPath(dataDir));
   expect(readTotals(db)).toMatchObject({ messages: 2, fids: 1, casts: 2 });
   expect(verifyIndex(indexPath(dataDir))).toEqual([]);
-}, 60_000);
+}, 180_000);
 
 test("imports a truncated file up to the incomplete record, then exits with 1 and its offset", async () => {
   using dir = tempDir();
@@ -63,7 +63,7 @@ test("imports a truncated file up to the incomplete record, then exits with 1 an
   expect(code).toBe(1);
   expect(out).toContain("3 on-chain events");
   expect(errors).toContain("at byte");
-}, 60_000);
+}, 180_000);
 
 test("exits with 1 if the file does not exist", async () => {
   using dir = tempDir();
@@ -95,7 +95,7 @@ test("exits with 75 and the number of stored records if the disk is full; the ne
   const rest = accepted.reduce((sum, count) => sum + Number(count.replaceAll(",", "")), 0);
   expect(Number(stored) + rest).toBe(records.length);
   expect(verifyIndex(indexPath(dataDir))).toEqual([]);
-}, 60_000);
+}, 180_000);
 
 test("a node over an unfinished import names the command; --finish builds the index of what is stored", async () => {
   using dir = tempDir();
@@ -121,7 +121,7 @@ test("a node over an unfinished import names the command; --finish builds the in
   using db = openIndexReader(indexPath(dataDir));
   using whole = openIndexReader(indexPath(`${dir.path}/whole`));
   expect(dumpIndex(db)).toBe(dumpIndex(whole));
-}, 60_000);
+}, 180_000);
 
 /** Collects the first records of a file for the bulk build, and stops. */
 async function importFirstBatch(dataDir: string, path: string): Promise<void> {

@@ -94,7 +94,7 @@ for (const isBulk of [false, true])
         for (const name of ["BEGIN IMMEDIATE", "COMMIT", insert, "positions.put"])
           expect([...failed]).toContain(name);
         expect(dumpIndex(db)).toBe(whole);
-      }, 60_000);
+      }, 180_000);
     }
 
     test("of thousands of records, at each 997th statement", async () => {
@@ -105,7 +105,7 @@ for (const isBulk of [false, true])
       const run = importer(db, undefined, undefined, isBulk);
       await withFaultAtEveryStatement(db, "full", () => run(path), { span: "same statement", every: 997 });
       expect(dumpIndex(db)).toBe(await undisturbed(path));
-    }, 60_000);
+    }, 180_000);
   });
 
 test("an import that fills the disk reports what is stored and is completed once there is room", async () => {

@@ -51,4 +51,4 @@ test("an import that is killed at random moments ends as one row by row without 
     expect(dumpIndex(db)).toBe(dumpIndex(expected));
     expect(verifyIndex(index)).toEqual([]);
   }
-}, 120_000);
+}, 180_000);

@@ -113,4 +113,4 @@ test("creations and deletions of a slot alternate, and all events together give 
     }),
     { numRuns: Number(process.env.EVENT_HISTORY_RUNS ?? 40) },
   );
-}, 60_000);
+}, 180_000);

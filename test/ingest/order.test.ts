@@ -180,4 +180,4 @@ test("the final state does not depend on the order of arrival or on repetition",
     ),
     { numRuns: 60 },
   );
-}, 120_000);
+}, 180_000);

@@ -101,7 +101,7 @@ beforeAll(async () => {
   expect(narrowed.isComplete).toBe(true);
   expect(narrowed.removedRecords).toBeGreaterThan(1000);
   expect(bytesAfter).toBeLessThan(0.95 * bytesBefore);
-}, 60_000);
+}, 180_000);
 
 afterAll(() => dir[Symbol.dispose]());
 

@@ -58,4 +58,4 @@ test("reserves descriptors when clients open more connections than the limit, an
   expect(metrics).toMatch(/^svc_process_max_fds 360$/m);
   expect(node.logs()).not.toMatch(/"level":"(error|fatal)"/);
   expect(await node.stop()).toBe(0);
-}, 30_000);
+}, 180_000);

@@ -44,7 +44,7 @@ beforeAll(async () => {
     dataDir: dir.path,
     args: [...DEVNET, "--set", `upstream.url=${server.url}`, "--set", "http.workers=2"],
   });
-}, 30_000);
+}, 180_000);
 
 afterAll(async () => {
   await node.stop();
@@ -89,7 +89,7 @@ test("during the backfill /ready reports progress, signed operations wait, and r
   expect(await signedRead()).toBe(503);
   expect((await request("/health")).status).toBe(200);
   expect((await request(`/v2/svc/user/bulk?fids=${FID}`)).status).toBe(200);
-}, 20_000);
+}, 180_000);
 
 test("a filled index is behind while the last block is old", async () => {
   isHolding = false;
@@ -104,7 +104,7 @@ test("a filled index is behind while the last block is old", async () => {
   const upstreamStatus = await statusOf();
   expect(upstreamStatus).toMatchObject({ behind: message, fids_done: FIDS, fids_total: FIDS });
   expect(upstreamStatus.shards.map(({ shard }: { shard: number }) => shard)).toEqual([0, 1, 2]);
-}, 20_000);
+}, 180_000);
 
 test("is ready when every shard has a current block, and signed operations succeed", async () => {
   chain.add({ at: Math.floor(Date.now() / 1000), actions: [] });
@@ -116,7 +116,7 @@ test("is ready when every shard has a current block, and signed operations succe
   expect(metrics).toContain('svc_upstream_phase{phase="live"} 1');
   expect(metrics).toMatch(/^svc_upstream_lag_seconds\{shard="2"\} \d+$/m);
   expect(node.logs()).toContain("Caught up with the upstream");
-}, 20_000);
+}, 180_000);
 
 test("verify finds no difference while the node runs", async () => {
   const ended = await run([
@@ -132,4 +132,4 @@ test("verify finds no difference while the node runs", async () => {
   expect({ compared, differences }).toEqual({ compared: FIDS, differences: [] });
   for (const { appliedBlock, headBlock } of shards) expect(appliedBlock).toBe(headBlock);
   expect(ended.exitCode).toBe(0);
-}, 20_000);
+}, 180_000);

@@ -47,4 +47,4 @@ test("without index.full_text searches of casts are 501, compact frees its pages
   expect(node.logs()).toContain("Built the full-text index");
   await node.stop();
   expect(verifyIndex(indexPath(dataDir))).toEqual([]);
-}, 60_000);
+}, 180_000);

@@ -50,7 +50,7 @@ beforeAll(async () => {
     );
   }
   node = await startNode({ command: compiledProgram, dataDir: dir.path, args: options });
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   await node.stop();

@@ -37,7 +37,7 @@ beforeAll(async () => {
   await localStores(state).apps.create(testApp(), 10);
   insertTokens(state, [{ fid: 10, url: `http://127.0.0.1:${client.port}/notify`, token: "t" }]);
   node = await start(3_000_000);
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   await node.stop();
@@ -143,4 +143,4 @@ test("at index.max_bytes submits are refused, nothing acknowledged is lost, and 
   await readyIs(/^200/);
   expect(await lost(acknowledged)).toBe(0);
   expect((await submitOverHttp(castNow(FID, "with a higher bound"))).status).toBe(200);
-}, 60_000);
+}, 180_000);

@@ -54,7 +54,7 @@ beforeAll(async () => {
     dataDir,
     args: [...deliveryArgs, "--set", "http.workers=2"],
   });
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   await node.stop();
@@ -137,7 +137,7 @@ test("while another process locks the state, reads succeed, writes return 503, a
   const second = (await (await send()).json()) as object;
   expect(second).toMatchObject({ success_count: TOKENS });
   while ((await get("/ready?for=state")).status !== 200) await Bun.sleep(50);
-}, 60_000);
+}, 180_000);
 
 test("while another process locks the index, reads and writes of the state succeed", async () => {
   using hub = hubClient(node.hubAddress);
@@ -152,4 +152,4 @@ test("while another process locks the index, reads and writes of the state succe
     expect((await send()).status).toBe(200);
   }
   expect(await submitted).toEqual([true]);
-}, 60_000);
+}, 180_000);

@@ -35,7 +35,7 @@ beforeAll(async () => {
   insertTokens(state, [{ fid: 10, url: `http://127.0.0.1:${client.port}/notify`, token: "t" }]);
   const args = [...deliveryArgs, "--set", "http.workers=4"];
   node = await startNode({ command: compiledProgram, dataDir: dir.path, args });
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   await node.stop();
@@ -126,7 +126,7 @@ test("a pause of everything is obeyed, is shown with its reason, and loses nothi
   expect(await command("resume", "all")).toBe("resumed: signed, tokens, writes\n");
   await until(async () => (await signedList()).status === 200);
   expect(await command("resume", "all")).toBe("nothing was paused\n");
-}, 60_000);
+}, 180_000);
 
 test("all of four workers obey a pause and its end at the same moment; a campaign and deliveries wait, and then go once", async () => {
   using hub = hubClient(node.hubAddress);
@@ -156,7 +156,7 @@ test("all of four workers obey a pause and its end at the same moment; a campaig
   expect(new Set(client.requests.slice(requests).map(({ notificationId }) => notificationId))).toEqual(
     new Set(uuids),
   );
-}, 60_000);
+}, 180_000);
 
 test("a pause lasts over a restart", async () => {
   await command("pause", "deliveries", "--reason", "night");
@@ -175,7 +175,7 @@ test("a pause lasts over a restart", async () => {
   await command("resume", "deliveries");
   await allDelivered(node.url, 10_000);
   expect(receiver.received).toHaveLength(before + 1);
-}, 60_000);
+}, 180_000);
 
 test("a reason with a control character and an unknown part are refused", async () => {
   const place = ["--data-dir", dir.path, "state", "pause"];

@@ -62,4 +62,4 @@ test("while a format migration blocks the start, /health is 200, /ready names th
   expect((await get(`/v2/svc/user?fid=${FID}`))?.status).toBe(200);
   expect(node.logs()).toContain("Migrated the index");
   expect(await node.stop()).toBe(0);
-}, 60_000);
+}, 180_000);

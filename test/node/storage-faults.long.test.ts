@@ -170,7 +170,7 @@ describe("a log under a running node", () => {
       expect(said).toBe(loss === "truncated");
       expect(await next.stop()).toBe(0);
     },
-    60_000,
+    180_000,
   );
 
   test("truncated, after which the node is stopped: the database is whole at the next start", async () => {
@@ -188,7 +188,7 @@ describe("a log under a running node", () => {
     expect(verifyIndex(indexPath(dataDir))).toEqual([]);
     await using next = await startNode({ command: compiledProgram, dataDir });
     expect(await next.stop()).toBe(0);
-  }, 60_000);
+  }, 180_000);
 });
 
 test.each(["index.db-wal", "state.db-shm"])(
@@ -210,7 +210,7 @@ test.each(["index.db-wal", "state.db-shm"])(
     await using next = await startNode({ command: compiledProgram, dataDir });
     for (const { casts, keys } of acknowledged) await expectStored(next.url, casts, keys);
   },
-  60_000,
+  180_000,
 );
 
 test("a node whose log is replaced by another ends at once with 75, and leaves the log to its owner", async () => {
@@ -223,7 +223,7 @@ test("a node whose log is replaced by another ends at once with 75, and leaves t
   expect(await node.exited).toBe(75);
   expect(node.logs()).toContain(`${log} was replaced`);
   expect(readFileSync(log, "utf8")).toBe("of another");
-}, 30_000);
+}, 180_000);
 
 /** Overwrites pages of a closed or open database, as a disk does that returns zeros. */
 function zeroPages(path: string, from: number, count: number): void {
@@ -331,5 +331,5 @@ test.skipIf(!Bun.which("prlimit"))(
     expect(await castCount()).toBe(2);
     expect(await node.stop()).toBe(0);
   },
-  60_000,
+  180_000,
 );

@@ -89,7 +89,7 @@ dpkg-query -W -f '\${Version}\n' svc`,
       "0.0.1",
     ]);
     expect(exitCode).toBe(0);
-  }, 120_000);
+  }, 180_000);
 
   test("installs, serves as its user, upgrades with data and settings kept, and is removed without the data", async () => {
     const [first, second] = [await packageOf("0.0.1"), await packageOf("0.0.2")];
@@ -152,5 +152,5 @@ ls /var/lib/svc/state.db`,
       "",
     ]);
     expect(exitCode).toBe(0);
-  }, 120_000);
+  }, 180_000);
 });

@@ -58,7 +58,7 @@ beforeAll(async () => {
     }),
   });
   [busy] = await Promise.all([makeBusy(node), untilPositive(follower, "svc_upstream_lag_seconds")]);
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await Promise.all([node.stop(), follower.stop()]);
   dir[Symbol.dispose]();
@@ -147,7 +147,7 @@ describe.skipIf(Bun.which("prometheus") === null)(
       await prometheus.scrapes(2);
       await Promise.all([busy.publish(), fetch(`${node.url}/v2/svc/user?fid=3`), callHub()]);
       await prometheus.scrapes(2);
-    }, 30_000);
+    }, 180_000);
     afterAll(() => prometheus.stop());
 
     test("has data for every panel of the dashboard", async () => {

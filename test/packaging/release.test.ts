@@ -43,7 +43,7 @@ beforeAll(async () => {
     stderr: "pipe",
   });
   if ((await made.exited) !== 0) throw new Error(await new Response(made.stderr).text());
-}, 120_000);
+}, 180_000);
 
 /** Where the installer downloads from. A test may change what a file says. */
 const replaced = new Map<string, string | Blob>();
@@ -93,7 +93,7 @@ describe("the installer", () => {
     for (const path of ["man/man1/svc.1", "bash-completion/completions/svc", "zsh/site-functions/_svc"])
       expect(await Bun.file(join(home, "local/share", path)).exists()).toBe(true);
     expect((await install({ SVC_PREFIX: join(home, "local") })).exitCode).toBe(0);
-  }, 60_000);
+  }, 180_000);
 
   test("installs nothing whose checksum is wrong", async () => {
     replaced.set(archive, "not the archive");
@@ -150,7 +150,7 @@ describe("the installer", () => {
     expect(exitCode).toBe(1);
     expect(Bun.spawnSync([join(home, "local/bin/svc"), "version"]).exitCode).toBe(0);
     expect([...new Bun.Glob("svc*").scanSync(join(home, "local/bin"))]).toEqual(["svc"]);
-  }, 60_000);
+  }, 180_000);
 
   test("refuses a release without this machine's archive, a missing URL and one without TLS", async () => {
     replaced.set("SHA256SUMS", "");

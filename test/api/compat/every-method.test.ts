@@ -47,7 +47,7 @@ beforeAll(async () => {
     new Configuration({ apiKey: String(secret), basePath: node.url, baseOptions }),
   );
   signerUuid = await importSignerOfPerson(node, { user: FID, owner: FID });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await node.stop();
   dir[Symbol.dispose]();
@@ -256,4 +256,4 @@ test("every method works or says why not, and 89 work with only a new base URL a
   const unknown = Object.values(refused).filter(({ status }) => status === 404);
   expect(unknown.filter(({ url }) => url.includes("/v2/farcaster/"))).toEqual([]);
   expect(works).toHaveLength(89);
-}, 60_000);
+}, 180_000);

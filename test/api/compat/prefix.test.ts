@@ -26,7 +26,7 @@ async function startDemo(compatPrefixes: readonly string[]): Promise<TestApi> {
 beforeAll(async () => {
   plain = await startDemo([]);
   both = await startDemo(["farcaster", "old"]);
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   await plain[Symbol.asyncDispose]();

@@ -21,7 +21,7 @@ beforeAll(async () => {
   facts = await readDemoFacts(node.url);
   // Behind a proxy the base path may end with a slash; the SDK then doubles it.
   client = sdkClient(`${node.url}/`, { axiosInstance });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await node.stop();
   dir[Symbol.dispose]();

@@ -76,7 +76,7 @@ test("accepts exactly one of 50 concurrent copies of a request sent to two proce
   expect([countOf(statuses, 200), countOf(statuses, 401)]).toEqual([1, 49]);
   expect(rows("apps", 3)).toBe(1);
   expect(rows("nonces")).toBe(1);
-}, 30_000);
+}, 180_000);
 
 test("rejects, after kill -9 and a restart, a request that was accepted before", async () => {
   const call = appCreation(4);
@@ -87,7 +87,7 @@ test("rejects, after kill -9 and a restart, a request that was accepted before",
   const after = await startProcess();
   expect(await send(after.url, call, headers)).toBe(401);
   expect(rows("apps", 4)).toBe(1);
-}, 30_000);
+}, 180_000);
 
 test("accepts 5 of 40 concurrent creations on two processes with 20 existing records", async () => {
   const servers = [await startProcess(), await startProcess()];
@@ -105,7 +105,7 @@ test("accepts 5 of 40 concurrent creations on two processes with 20 existing rec
   expect([countOf(statuses, 200), countOf(statuses, 429)]).toEqual([5, 35]);
   expect(rows("apps", 5)).toBe(25);
   expect(rows("nonces")).toBe(spent + 60);
-}, 30_000);
+}, 180_000);
 
 test("accepts exactly one of 50 concurrent copies within one process, also of a read", async () => {
   await using signed = await startSignedApi();

@@ -237,7 +237,7 @@ describe("the machine", () => {
       level: "fail",
       text: expect.stringContaining("node.invalid (upstream.url) does not resolve"),
     });
-  }, 20_000);
+  }, 180_000);
 
   test("whose port is taken fails, with the setting", async () => {
     const taken = createServer();

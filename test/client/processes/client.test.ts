@@ -21,7 +21,7 @@ const dir = tempDir();
 let node: RunningNode;
 beforeAll(async () => {
   node = await startDemoNode({ dataDir: join(dir.path, "demo") });
-}, 30_000);
+}, 180_000);
 afterAll(async () => {
   await node.stop();
   dir[Symbol.dispose]();
@@ -74,7 +74,7 @@ const scenario :Workerd.Worker = (
 describe("the client", () => {
   test("reads, signs and follows the stream in Bun", async () => {
     expect(await runScenario(node.url, custody)).toEqual(expected as never);
-  }, 30_000);
+  }, 180_000);
 
   const deno = ["deno", "run", "--allow-all", "--no-config", "--node-modules-dir=manual"];
   test.each([["node"], deno].map((command) => [command[0] ?? "", command] as const))(
@@ -111,7 +111,7 @@ process.exit(0);`,
       expect(errors).toBe("");
       expect(JSON.parse(out)).toEqual(expected);
     },
-    60_000,
+    180_000,
   );
 
   test.skipIf(Bun.which("workerd") === null)(
@@ -173,7 +173,7 @@ export { worker as default };`,
       if (all.length === 12) break;
     }
     expect(cursors).toEqual(all);
-  }, 30_000);
+  }, 180_000);
 
   test("ends a stream that the node refuses, instead of trying for ever", async () => {
     const refused = streamEvents({ baseUrl: node.url, subscription: { "cast.created": { text: "(" } } });

@@ -138,7 +138,7 @@ describe("casts that arrive late, leave and return", () => {
       ),
       { numRuns: Number(process.env.LATE_CASTS_RUNS ?? 200) },
     );
-  }, 60_000);
+  }, 180_000);
 
   test("show a reaction with a wrong author nowhere", () => {
     using db = openIndexInMemory();

@@ -201,5 +201,5 @@ test.skipIf(!HAS_POSTGRES)(
     expect(logged.length).toBeGreaterThan(50);
     expect(faults).toEqual([]);
   },
-  60_000,
+  180_000,
 );

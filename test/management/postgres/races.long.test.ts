@@ -19,7 +19,7 @@ describe.skipIf(!HAS_POSTGRES)(`three processes over one PostgreSQL, ${ROUNDS} r
   beforeAll(async () => {
     database = await createDatabase();
     racers = await startRacers(script, [database.url], NODES);
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     await racers[Symbol.asyncDispose]();
     await database[Symbol.asyncDispose]();
@@ -35,7 +35,7 @@ describe.skipIf(!HAS_POSTGRES)(`three processes over one PostgreSQL, ${ROUNDS} r
       for (let n = 0; n < NONCES; n++) expect(sum(spent.map((counts) => counts[n] ?? 0))).toBe(1);
     }
     expect(await database.rows("nonces")).toBe(ROUNDS * NONCES);
-  }, 120_000);
+  }, 180_000);
 
   test("60 creations with a cap of 25 make 25 records of an owner, of apps and of webhooks", async () => {
     for (let round = 1; round <= ROUNDS; round++) {
@@ -50,7 +50,7 @@ describe.skipIf(!HAS_POSTGRES)(`three processes over one PostgreSQL, ${ROUNDS} r
     }
     expect(await database.rows("apps")).toBe(ROUNDS * 25);
     expect(await database.rows("webhook_changes")).toBe(ROUNDS * 25);
-  }, 120_000);
+  }, 180_000);
 
   test("rotations at once add no more secrets than a record may have, and one of them is current", async () => {
     for (let round = 1; round <= ROUNDS; round++) {
@@ -72,5 +72,5 @@ describe.skipIf(!HAS_POSTGRES)(`three processes over one PostgreSQL, ${ROUNDS} r
       );
       expect(stored).toEqual({ n: 8, current: 1 });
     }
-  }, 120_000);
+  }, 180_000);
 });

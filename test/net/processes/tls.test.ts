@@ -52,4 +52,4 @@ test("no environment variable makes an outgoing TLS connection accept an untrust
     GRPC_DEFAULT_SSL_ROOTS_FILE_PATH: `${dir.path}/ca.pem`,
   };
   expect(await outcomes(trusting)).toEqual(all("response"));
-}, 30_000);
+}, 180_000);

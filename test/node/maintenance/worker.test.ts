@@ -36,4 +36,4 @@ test("a node sweeps when it starts and reports it in /status and /metrics", asyn
   expect(metrics).toContain('svc_notification_tokens{state="enabled"} 0');
   expect(await node.stop()).toBe(0);
   expect(node.logs()).not.toContain('"level":"error"');
-}, 30_000);
+}, 180_000);

@@ -123,7 +123,7 @@ describe.skipIf(!HAS_POSTGRES)("svc state copy", () => {
         .query<{ seq: number }, [string]>("SELECT seq FROM sqlite_sequence WHERE name = ?")
         .get(name)?.seq;
     expect([seq("deliveries"), seq("webhook_changes")]).toEqual([1000, 1001]);
-  }, 60_000);
+  }, 180_000);
 
   test("marks the source: it is neither started nor copied again", async () => {
     await using fixture = await openFixture();
@@ -140,7 +140,7 @@ describe.skipIf(!HAS_POSTGRES)("svc state copy", () => {
     expect(existsSync(`${file}.moved`)).toBe(true);
     await expect(copyToPostgres(options)).rejects.toThrow(`that was moved to ${file}. Drop its schema`);
     openState(file)[Symbol.dispose]();
-  }, 60_000);
+  }, 180_000);
 
   test("ends leases and runs, and refuses requests that were signed before", async () => {
     await using fixture = await openFixture();
@@ -151,7 +151,7 @@ describe.skipIf(!HAS_POSTGRES)("svc state copy", () => {
          (SELECT count(*) FROM campaigns WHERE runner IS NOT NULL) AS running, (SELECT nonce_floor FROM state_clock) AS floor`,
     );
     expect(Object.values(left ?? {}).map(Number)).toEqual([0, 0, NOW_SECS + WINDOW_SECS]);
-  }, 60_000);
+  }, 180_000);
 
   test("replaces NUL, which PostgreSQL refuses, and counts it", async () => {
     await using fixture = await openFixture();
@@ -165,7 +165,7 @@ describe.skipIf(!HAS_POSTGRES)("svc state copy", () => {
     expect((await copyToPostgres(options)).nuls).toBe(2);
     const [row] = await postgres.query("SELECT answer FROM delivery_attempts WHERE seq = 1");
     expect(row?.answer).toBe("a\uFFFDb\uFFFD");
-  }, 60_000);
+  }, 180_000);
 
   test("of a dry run compares everything and keeps nothing", async () => {
     await using fixture = await openFixture();
@@ -178,7 +178,7 @@ describe.skipIf(!HAS_POSTGRES)("svc state copy", () => {
     expect(existsSync(`${file}.partial`)).toBe(false);
     expect(() => openState(file)).toThrow("was moved");
     await migratePostgres(postgres.settings);
-  }, 60_000);
+  }, 180_000);
 
   test("that was interrupted before the source was marked is recognised, in both directions", async () => {
     await using fixture = await openFixture();
@@ -195,7 +195,7 @@ describe.skipIf(!HAS_POSTGRES)("svc state copy", () => {
     await postgres.query("DELETE FROM cluster");
     expect(await copyToSqlite(options)).toMatchObject({ tables, wasThere: true });
     await expect(migratePostgres(postgres.settings)).rejects.toThrow("was moved");
-  }, 60_000);
+  }, 180_000);
 
   test("is refused over another state, in both directions", async () => {
     await using fixture = await openFixture();
@@ -207,7 +207,7 @@ describe.skipIf(!HAS_POSTGRES)("svc state copy", () => {
     await expect(copyToSqlite(options)).rejects.toThrow(`${file} holds another state: its nonces differ`);
     expect(await postgres.rows("nonces")).toBe(0);
     openState(file)[Symbol.dispose]();
-  }, 60_000);
+  }, 180_000);
 
   test("is refused while nodes are alive by PostgreSQL's clock; from PostgreSQL unless all is paused", async () => {
     await using fixture = await openFixture();
@@ -228,7 +228,7 @@ describe.skipIf(!HAS_POSTGRES)("svc state copy", () => {
     rmSync(`${file}-wal`);
     await copyToSqlite({ ...options, force: true });
     expect([...rowsOf(file).values()].flat()).toHaveLength(PAUSABLE.length);
-  }, 60_000);
+  }, 180_000);
 
   test("undoes everything when a row was not stored as it was read", async () => {
     await using fixture = await openFixture();
@@ -242,5 +242,5 @@ describe.skipIf(!HAS_POSTGRES)("svc state copy", () => {
     );
     for (const { name } of COPIED_TABLES) expect(await postgres.rows(name)).toBe(0);
     openState(file)[Symbol.dispose]();
-  }, 60_000);
+  }, 180_000);
 });

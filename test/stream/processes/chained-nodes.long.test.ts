@@ -133,5 +133,5 @@ test.skipIf(!IS_LONG)(
     // What is repeated is of the blocks of the position of the reader.
     expect(ofBoth.length - firsts.length).toBeLessThan((ofBoth.length / FRAMES_OF_A_NODE) * 2 * BATCH);
   },
-  60_000,
+  180_000,
 );

@@ -62,7 +62,7 @@ test("http is plain, https needs a trusted certificate, and proxies of the envir
       printedInfo(`https://localhost:${plainPort}`, trusting),
     ]),
   ).toEqual(["9.9.9", "9.9.9", unavailable, unavailable, unavailable]);
-}, 30_000);
+}, 180_000);
 
 test("a connection is open from its first call until the upstream ends it", async () => {
   const ending = new Server();

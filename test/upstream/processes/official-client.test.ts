@@ -48,7 +48,7 @@ beforeAll(async () => {
     args: Object.entries(settings).flatMap(([name, value]) => ["--set", `${name}=${value}`]),
   });
   client = getInsecureHubRpcClient(node.hubAddress);
-}, 30_000);
+}, 180_000);
 
 afterAll(async () => {
   client.$.close();
@@ -77,7 +77,7 @@ test("forwards a submit with the node's login and stores the message once the ne
   chain.add({ at: chain.endsAt + 1, actions: [{ fid: 2, record: { kind: "message", bytes: message } }] });
   upstream.produce(chain.ticks.length);
   await watch.until(node.exited, () => isThere(message));
-}, 20_000);
+}, 180_000);
 
 test("returns the upstream's refusal with its code", async () => {
   const refused = (await client.submitMessage(TheirMessage.decode(cast(2, "unwelcome"))))._unsafeUnwrapErr();

@@ -93,7 +93,7 @@ describe("a bulk build", () => {
         rmSync(dir, { recursive: true, force: true });
       }
     }
-  }, 120_000);
+  }, 180_000);
 
   test.each(["full", "io", "busy"] as const)(
     "whose statements fail one after the other (%s) ends as an undisturbed one",
@@ -114,7 +114,7 @@ describe("a bulk build", () => {
       expect(failed.size).toBeGreaterThan(30);
       expect(contentDifferences(expected, contentOf(index.db))).toEqual([]);
     },
-    120_000,
+    180_000,
   );
 
   test("on a full disk stops with an error of the file, and continues when there is space", () => {

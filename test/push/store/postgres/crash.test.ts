@@ -74,5 +74,5 @@ test.skipIf(!HAS_POSTGRES)(
       expect((await campaigns.find(campaignId))?.counts).toEqual({ success: 3, failure: 0, notAttempted: 0 });
     }
   },
-  20_000,
+  180_000,
 );

@@ -34,7 +34,7 @@ describe.skipIf(!HAS_POSTGRES)(`three processes over one PostgreSQL, ${ROUNDS} r
     );
     const options = { node: database.node(), clock: steadyClock(new ManualClock(2_000_000_000)) };
     stores = createPostgresStores(database.pools(), { ...options, limits: { maxQueued: 1 } });
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     for (const racer of racers) await racer[Symbol.asyncDispose]();
     await database[Symbol.asyncDispose]();
