@@ -2,6 +2,7 @@ import type { BulkProgress } from "../db/index/bulk/bulk-state.ts";
 import { appendHubBlock } from "../db/index/hub-log.ts";
 import type { BlockRef } from "../db/index/outbox.ts";
 import { type PositionUpdate, putPosition } from "../db/index/positions.ts";
+import { shardCount } from "../db/index/totals.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
 import { createBulkWriter } from "./bulk-writer.ts";
@@ -14,6 +15,7 @@ import { decodeRecord, type IngestRecord, type MergeOutcome, type RecordKind } f
 import { applyRelayedOp, causeOfRelayed, type RelayedBatch, type SingleOp } from "./relay.ts";
 import { markRelayedBlocks, opsWithBlocks, writeProgress } from "./relay-progress.ts";
 import { INDEX_FULL, IndexFullError, type SizeBound } from "./size-bound.ts";
+import { BlockKeys } from "./trie/block-keys.ts";
 
 export interface ApplyOptions extends Admission {
   /** Runs in the transaction that stores all of the records. */
@@ -185,7 +187,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     }
     for (const one of opsWithBlocks(batch)) {
       try {
-        writeRelayed({ ops: [], positions: [] }, [one]);
+        writeRelayed({ ops: [], positions: [], followsKeys: batch.followsKeys }, [one]);
       } catch (cause) {
         if (cause instanceof StorageError) throw cause;
         onFault(cause);
@@ -216,11 +218,17 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     ops: Iterable<readonly [SingleOp, BlockRef | undefined]> = opsWithBlocks(batch),
   ): void {
     write((context) => {
-      for (const [op, block] of ops)
+      if (batch.followsKeys) context.keys.start(shardCount(db));
+      const blockKeys = new BlockKeys(context, batch.blocks);
+      for (const [op, block] of ops) {
+        if (block) blockKeys.applyUpTo(block.number);
         withEvents(context, causeOfRelayed(op, block), () => applyRelayedOp(context, writer.totals, op));
+      }
+      blockKeys.applyUpTo(Number.POSITIVE_INFINITY);
       if (batch.blocks) markRelayedBlocks(db, batch.blocks, context.nowSecs);
       for (const block of batch.hubBlocks ?? []) if (appendHubBlock(db, block)) writer.signalHubEvents();
       writeProgress(db, batch);
+      context.keys.flush();
     });
   }
 

@@ -19,6 +19,7 @@ import type { IngestRecord, MergeOutcome } from "./record.ts";
 import { mergeFnameProof, mergeOnChainEvent } from "./registry.ts";
 import { SignerCache } from "./signer-cache.ts";
 import { StorageLimitCache } from "./storage-limits.ts";
+import { KeyChanges } from "./trie/key-changes.ts";
 
 /** How a record is admitted. */
 export interface Admission {
@@ -95,12 +96,13 @@ export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
   const signers = new SignerCache();
   let dataVersion = db.dataVersion();
   const hubEvents = new OperationEvents();
-  const store = new MessageStore({ db, network, totals, counts, limits, changes, hubEvents });
+  const keys = new KeyChanges(db);
+  const store = new MessageStore({ db, network, totals, counts, limits, changes, hubEvents, keys });
   let hasWrittenEvents = false;
   let hasLoggedHubEvents = false;
 
   function newContext(): MergeContext {
-    return { db, store, limits, changes, hubEvents, signers, nowSecs: nowSecs(clock) };
+    return { db, store, limits, changes, hubEvents, signers, keys, nowSecs: nowSecs(clock) };
   }
 
   function write<T>(work: (context: MergeContext) => T, log?: OwnHubLog): T {
@@ -141,6 +143,7 @@ export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
   }
 
   function discard(): void {
+    keys.clear();
     totals.clear();
     forget();
   }

@@ -25,6 +25,7 @@ import type { OperationEvents } from "./hub-log/operation-events.ts";
 import type { MessageStore } from "./message-store.ts";
 import type { SignerCache } from "./signer-cache.ts";
 import type { StorageLimitCache } from "./storage-limits.ts";
+import type { KeyChanges } from "./trie/key-changes.ts";
 
 /** The context of merging within one write transaction. */
 export interface MergeContext {
@@ -34,6 +35,7 @@ export interface MergeContext {
   readonly changes: ChangeTracker;
   readonly hubEvents: OperationEvents;
   readonly signers: SignerCache;
+  readonly keys: KeyChanges;
   readonly nowSecs: number;
 }
 

@@ -19,6 +19,7 @@ import type { ChangeTracker } from "./change-tracker.ts";
 import { findStored } from "./find-stored.ts";
 import type { OperationEvents, RemovalReason } from "./hub-log/operation-events.ts";
 import type { StorageLimitCache } from "./storage-limits.ts";
+import type { KeyChanges } from "./trie/key-changes.ts";
 
 export interface MessageStoreDeps {
   readonly db: IndexDatabase;
@@ -28,6 +29,7 @@ export interface MessageStoreDeps {
   readonly limits: StorageLimitCache;
   readonly changes: ChangeTracker;
   readonly hubEvents: OperationEvents;
+  readonly keys: KeyChanges;
 }
 
 /** The live messages, with the read model and the counts derived from them. Used inside a write transaction. */
@@ -88,25 +90,30 @@ export class MessageStore {
    * @throws Error if the hash is not that of the data, because the hash of most messages is not stored.
    */
   put(message: SignedMessage, { store }: MessageSlot): void {
-    const { db, network, changes } = this.#deps;
+    const { db, network, changes, keys } = this.#deps;
     if (Buffer.compare(messageHash(message.dataBytes), message.hash) !== 0)
       throw new Error("the hash of a message is not that of its data");
     const split = splitMessage(message, network);
     this.#count(message.data.fid, store, split.columns.table, 1);
     project(db, split, message.data);
     this.#invalidateLimits(message);
+    keys.message(message, true, true);
     if (changes.isTracking) changes.trackAdded(message, encodeMessage(message));
   }
 
   /** Removes a live message and all that is derived from it. It can be read from `stored` before this call only. */
   remove(stored: StoredMessage, reason: RemovalReason): void {
-    const { db, changes, hubEvents } = this.#deps;
+    const { db, changes, hubEvents, keys } = this.#deps;
     const { fid, store, row } = stored;
     if (changes.isTracking) {
       const root: ThreadRoot | undefined = row.table === "casts" ? threadRootOf(db, row) : undefined;
       changes.trackRemoved(stored.message, encodeMessage(stored.message), root);
     }
     if (hubEvents.isOn) hubEvents.removed(reason, stored.message);
+    if (keys.isOn) {
+      keys.message(stored.message, false, true);
+      if (reason === "compacted") keys.compacted(stored.message);
+    }
     this.#count(fid, store, row.table, -1);
     if (store === Store.StorageLends) this.#invalidateLimits(stored.message);
     retract(db, stored);

@@ -6,6 +6,7 @@ import type { TotalsDelta } from "../db/index/totals.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
+import { onChainKey } from "../trust/trie-key.ts";
 import { type MergeContext, revokeUsername } from "./merge.ts";
 
 /** Identifies an on-chain event: its place on the chain, its type and fid. */
@@ -79,6 +80,7 @@ export function mergeOnChainEvent(
   const bytes = OnChainEvent.encode(event).finish();
   const current = context.db.get(eventAt, type, fid, blockNumber, logIndex);
   if (current) {
+    context.keys.derived(onChainKey(current.bytes), true, false);
     return Buffer.compare(current.bytes, bytes) === 0
       ? rejection("bad_request.duplicate", "on-chain event is already merged")
       : rejection("bad_request.conflict", "another on-chain event stands at this block and log index");
@@ -86,6 +88,7 @@ export function mergeOnChainEvent(
   const isRegistration = type === OnChainEventType.EVENT_TYPE_ID_REGISTER;
   const registered = isRegistration ? context.db.get(registration, fid) : undefined;
   context.db.run(insertEvent, type, fid, blockNumber, logIndex, event.blockTimestamp, bytes);
+  context.keys.derived(onChainKey(bytes), true, true);
   context.signers.clear();
   foldOnChainEvents(context.db, event);
   if (type === OnChainEventType.EVENT_TYPE_STORAGE_RENT) context.limits.invalidate(fid);
@@ -111,6 +114,7 @@ export function removeOnChainEvent(context: MergeContext, totals: TotalsDelta, r
   const current = context.db.get(eventAt, type, fid, blockNumber, logIndex);
   if (!current) return;
   context.db.run(deleteEvent, type, fid, blockNumber, logIndex);
+  context.keys.derived(onChainKey(current.bytes), false, true);
   totals.add("on_chain_events", fid, -1);
   const wasKnown = context.db.get(registration, fid) !== undefined;
   context.signers.clear();

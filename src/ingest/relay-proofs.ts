@@ -1,6 +1,7 @@
 import { addUsernameProof, dropUsernameProof, nameOf } from "../db/index/project/profile.ts";
 import { statement } from "../db/index/statement.ts";
 import { UserNameProof, UserNameType } from "../protocol/wire/generated/message.ts";
+import { fnameKey, type TrieKey } from "../trust/trie-key.ts";
 import type { MergeContext } from "./merge.ts";
 
 interface ProofRow {
@@ -45,6 +46,7 @@ const deleteRival = statement<unknown, [name: string, fid: number]>(
  */
 export function addRelayedProof(context: MergeContext, proof: UserNameProof, onlyIfShown: boolean): void {
   const shown = shownOf(context, proof);
+  if (shown) context.keys.derived(keyOf(shown), true, false);
   if (!shown) {
     if (!onlyIfShown) show(context, proof);
   } else if (shown.fid === proof.fid || proof.type === UserNameType.USERNAME_TYPE_FNAME) {
@@ -74,7 +76,7 @@ export function removeRelayedProof(context: MergeContext, proof: UserNameProof):
   if (same) context.db.run(deleteRival, nameOf(same), same.fid);
   const shown = shownOf(context, proof);
   if (!shown || order(shown, proof) !== 0) return;
-  dropUsernameProof(context.db, shown);
+  drop(context, shown);
   context.changes.trackUserUpdated(shown.fid);
   const next = stored
     .filter((rival) => rival !== same)
@@ -96,13 +98,23 @@ export const rivalsOfFid = statement<ProofRow & { name: string }, [fid: number]>
 );
 
 function replaceShown(context: MergeContext, shown: UserNameProof, proof: UserNameProof): void {
-  dropUsernameProof(context.db, shown);
+  drop(context, shown);
   if (shown.fid !== 0 && shown.fid !== proof.fid) context.changes.trackUserUpdated(shown.fid);
   show(context, proof);
 }
 
+function drop(context: MergeContext, shown: UserNameProof): void {
+  dropUsernameProof(context.db, shown);
+  context.keys.derived(keyOf(shown), false, true);
+}
+
+function keyOf(proof: UserNameProof): TrieKey | undefined {
+  return fnameKey(UserNameProof.encode(proof).finish());
+}
+
 function show(context: MergeContext, proof: UserNameProof): void {
   addUsernameProof(context.db, proof, undefined);
+  context.keys.derived(keyOf(proof), true, true);
   if (proof.fid !== 0) context.changes.trackUserUpdated(proof.fid);
 }
 

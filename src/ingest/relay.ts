@@ -98,6 +98,8 @@ export interface RelayedBlocks {
     readonly time: number;
     /** The number of its operations. */
     readonly ops: number;
+    /** What the block says about the keys of its shard's trie (see `KeyRecord`), where they are followed. */
+    readonly keyRecords?: ByteList;
   }[];
   /** Whether they were journaled while the state was read: their changes may be part of that state. */
   readonly isJournal: boolean;
@@ -118,6 +120,8 @@ export interface RelayedBatch {
   readonly hubBlocks?: readonly HubLogBlock[];
   /** The blocks whose operations these are; undefined for operations of no block. */
   readonly blocks?: RelayedBlocks | undefined;
+  /** Whether the operations change the network's tries as its verified blocks say, so that their keys are followed. */
+  readonly followsKeys?: boolean | undefined;
   /** Blocks to append to the journal. */
   readonly journal?: { readonly shard: number; readonly blocks: readonly JournaledBlock[] };
   /** The newest verified or followed blocks, whose contents or journal are in this batch. */
@@ -186,6 +190,12 @@ export function sizeOfOp(op: RelayedOp): number {
 
 /** Applies one operation, inside a write transaction. */
 export function applyRelayedOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void {
+  // What is read from the state of the upstream is in the tries already.
+  if (op.happenedAt === 0) context.keys.withoutTracking(() => applyOp(context, totals, op));
+  else applyOp(context, totals, op);
+}
+
+function applyOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void {
   switch (op.kind) {
     case "merge":
       for (const ref of op.deleted) remove(context, ref);
@@ -249,7 +259,7 @@ function merge(context: MergeContext, message: SignedMessage, spared?: readonly 
     if (current) context.store.remove(current, "displaced");
     if (!endsLend(message) && context.store.hasRoomFor(message))
       context.store.put(message, { store, slot, kind });
-  }
+  } else context.keys.message(message, outcome === "duplicate", false);
   if (data.body?.$case === "linkCompactStateBody")
     applyCompactState(context, data.fid, data.body.value, data, spared);
   renewGaslessSigner(context, message);

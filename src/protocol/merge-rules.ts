@@ -81,7 +81,7 @@ export function slotOf({ data, hash }: Pick<SignedMessage, "data" | "hash">): Me
     case "usernameProofBody":
       return { store: Store.UsernameProofs, slot: body.value.name, kind: Kind.Add };
     case "lendStorageBody":
-      return { store: Store.StorageLends, slot: u64(body.value.toFid), kind: Kind.Add };
+      return { store: Store.StorageLends, slot: lendSlot(body.value.toFid), kind: Kind.Add };
     case "keyAddBody":
       return { store: Store.GaslessKeys, slot: body.value.key, kind: Kind.Add };
     case "keyRemoveBody":
@@ -89,6 +89,11 @@ export function slotOf({ data, hash }: Pick<SignedMessage, "data" | "hash">): Me
     default:
       throw new Error(`message type ${data.type} has no store`);
   }
+}
+
+/** Returns the slot of the lend to an fid. */
+export function lendSlot(toFid: number): Uint8Array {
+  return u64(toFid);
 }
 
 /** Returns the slot of the link of `type` to `targetFid`. Slots of one type sort next to each other, by target. */

@@ -12,6 +12,8 @@ import {
   type TrieKey,
 } from "./trie-key.ts";
 
+const MESSAGE_HASH_BYTES = 20;
+
 /** Changes of a shard's trie: the insertions of an event precede its deletions, so a key that is in both is not in the trie. */
 export interface TrieChange {
   readonly kind: "insert" | "delete";
@@ -79,20 +81,53 @@ function keyOfProof(bytes: Uint8Array): TrieKey[] {
  */
 export function* changesOfKeys(
   transactions: readonly ChunkTransaction[],
-  { shard, shards }: { readonly shard: number; readonly shards: number },
-  before: StateBefore,
+  place: ShardPlace,
+  before: Pick<StateBefore, "keyAddOf">,
 ): Generator<TrieChange> {
   const added = new Map<string, Uint8Array>();
-  for (const message of keyMessages(transactions)) {
-    const { fid, body } = message.data;
-    if (shardOfFid(fid, shards) !== shard) continue;
-    if (body?.$case !== "keyAddBody" && body?.$case !== "keyRemoveBody") continue;
-    const { key } = body.value;
-    const name = `${fid} ${key.toHex()}`;
-    const older = added.get(name) ?? before.keyAddOf(fid, key);
-    yield* inserted(keysOf(message));
+  for (const operation of keyOperations(transactions, place)) {
+    const { fid, publicKey, hash, isAdd } = operation;
+    const name = `${fid} ${publicKey.toHex()}`;
+    const older = added.get(name) ?? before.keyAddOf(fid, publicKey);
+    yield* inserted([keyOfOperation(operation)]);
     if (older) yield* deleted([messageKey(fid, MessageType.MESSAGE_TYPE_KEY_ADD, older)]);
-    if (body.$case === "keyAddBody") added.set(name, message.hash);
+    if (isAdd) added.set(name, hash);
+  }
+}
+
+/** A data shard, and how many there are. */
+export interface ShardPlace {
+  readonly shard: number;
+  readonly shards: number;
+}
+
+/** A KEY_ADD or KEY_REMOVE that a block of a data shard contains. */
+export interface KeyOperation {
+  readonly fid: number;
+  readonly publicKey: Uint8Array;
+  readonly hash: Uint8Array;
+  readonly isAdd: boolean;
+}
+
+/** Returns the key of a KEY_ADD or KEY_REMOVE. */
+export function keyOfOperation({ fid, hash, isAdd }: Omit<KeyOperation, "publicKey">): TrieKey {
+  return messageKey(
+    fid,
+    isAdd ? MessageType.MESSAGE_TYPE_KEY_ADD : MessageType.MESSAGE_TYPE_KEY_REMOVE,
+    hash,
+  );
+}
+
+/** Yields the operations on gasless keys that the shard of their fid applies. */
+export function* keyOperations(
+  transactions: readonly ChunkTransaction[],
+  { shard, shards }: ShardPlace,
+): Generator<KeyOperation> {
+  for (const { data, hash } of keyMessages(transactions)) {
+    const { fid, body } = data;
+    if (body?.$case !== "keyAddBody" && body?.$case !== "keyRemoveBody") continue;
+    if (hash.length !== MESSAGE_HASH_BYTES || shardOfFid(fid, shards) !== shard) continue;
+    yield { fid, publicKey: body.value.key, hash, isAdd: body.$case === "keyAddBody" };
   }
 }
 

@@ -14,10 +14,13 @@ const HASH_BYTES = 20;
 const NAME_BYTES = 20;
 const TRANSACTION_HASH_BYTES = 32;
 const LOG_INDEX_BYTES = 4;
+/** Where in a key follows what identifies the record: after the account and the kind. */
+export const REST_START = ACCOUNT_BYTES + 1;
 /** The kinds below it are the types of on-chain events and fnames. Those of messages are multiples of it. */
-const MESSAGE_KIND_UNIT = 8;
-const FNAME_KIND = 7;
-const MAX_ON_CHAIN_TYPE = 6;
+export const MESSAGE_KIND_UNIT = 8;
+export const FNAME_KIND = 7;
+export const LEND_KIND = MessageType.MESSAGE_TYPE_LEND_STORAGE * MESSAGE_KIND_UNIT;
+export const MAX_ON_CHAIN_TYPE = 6;
 const MAX_MESSAGE_TYPE = 31;
 /** Keys that are longer are not those of records that this version knows. */
 export const MAX_KEY_BYTES = 64;
@@ -51,10 +54,16 @@ export function messageKey(fid: number, type: number, hash: Uint8Array): TrieKey
 export function fnameKey(bytes: Uint8Array): TrieKey | undefined {
   const proof = decoded(UserNameProof, bytes);
   if (proof?.type !== UserNameType.USERNAME_TYPE_FNAME || proof.fid === 0) return undefined;
-  if (proof.name.length > NAME_BYTES) return undefined;
+  const rest = fnameRest(proof.name);
+  return rest && keyOf(proof.fid, FNAME_KIND, rest);
+}
+
+/** Returns what follows the kind in the key of an fname; undefined for one that is longer than a key holds. */
+export function fnameRest(name: Uint8Array): Uint8Array | undefined {
+  if (name.length > NAME_BYTES) return undefined;
   const padded = new Uint8Array(NAME_BYTES);
-  padded.set(proof.name);
-  return keyOf(proof.fid, FNAME_KIND, padded);
+  padded.set(name);
+  return padded;
 }
 
 /** Returns the key of an encoded on-chain event; undefined for a type that has none, and for other bytes. */

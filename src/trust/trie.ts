@@ -3,8 +3,8 @@ import { ACCOUNT_BYTES, MAX_KEY_BYTES, type TrieKey } from "./trie-key.ts";
 
 /** The depth, in nibbles, at which the subtree of an account begins. */
 const ACCOUNT_DEPTH = 2 * ACCOUNT_BYTES;
-/** From this depth on, a subtree with one key is a leaf. Above it, it is a chain of nodes with one child. */
-const LEAF_DEPTH = ACCOUNT_DEPTH + 2;
+/** The subtree of one kind of an account. From here on, a subtree with one key is a leaf; above, it is a chain of nodes with one child. */
+const KIND_DEPTH = ACCOUNT_DEPTH + 2;
 const FANOUT = 16;
 const MAX_DEPTH = 2 * MAX_KEY_BYTES;
 const EMPTY = new Uint8Array();
@@ -17,29 +17,85 @@ export interface AccountRoot {
   readonly keys: number;
 }
 
-/** The keys of one account. They are added in any order; one that is added again counts once. */
-export class AccountTrie {
-  #nibbles = new Uint8Array(64 * MAX_DEPTH);
-  #lengths = new Uint8Array(64);
-  #count = 0;
+/** The subtree of the keys of one kind of an account. */
+export interface KindRoot {
+  readonly kind: number;
+  readonly root: Uint8Array;
+  readonly keys: number;
+}
 
-  /** Removes all keys and keeps the memory. */
-  clear(): void {
-    this.#count = 0;
-  }
+/** The child of an account whose keys are not known: all kinds with this high nibble. */
+export interface OpaqueChild {
+  readonly nibble: number;
+  readonly root: Uint8Array;
+  readonly keys: number;
+}
 
-  add(key: TrieKey): void {
-    if (key.length > MAX_KEY_BYTES) throw new RangeError(`a key has ${key.length} bytes`);
-    if (this.#count === this.#lengths.length) this.#grow();
-    let at = this.#count * MAX_DEPTH;
-    for (const byte of key) {
-      this.#nibbles[at++] = byte >> 4;
-      this.#nibbles[at++] = byte & 15;
+/**
+ * Returns the root of an account and the number of its keys from the subtrees of its kinds, in ascending order; undefined without
+ * any. An opaque child stands for all kinds of its nibble.
+ */
+export function accountRootOf(
+  kinds: readonly KindRoot[],
+  opaque: readonly OpaqueChild[] = [],
+): { readonly root: Uint8Array; readonly keys: number } | undefined {
+  let keys = 0;
+  const children = new Uint8Array(FANOUT * TRIE_HASH_BYTES);
+  const below = new Uint8Array(FANOUT * TRIE_HASH_BYTES);
+  let length = 0;
+  for (let nibble = 0; nibble < FANOUT; nibble++) {
+    const hidden = opaque.find((child) => child.nibble === nibble);
+    if (hidden) {
+      children.set(hidden.root, length);
+      length += TRIE_HASH_BYTES;
+      keys += hidden.keys;
+      continue;
     }
-    this.#lengths[this.#count++] = 2 * key.length;
+    let lengthBelow = 0;
+    for (const kind of kinds) {
+      if (kind.kind >> 4 !== nibble) continue;
+      below.set(kind.root, lengthBelow);
+      lengthBelow += TRIE_HASH_BYTES;
+      keys += kind.keys;
+    }
+    if (lengthBelow === 0) continue;
+    writeTrieHash(below.subarray(0, lengthBelow), children, length);
+    length += TRIE_HASH_BYTES;
+  }
+  if (length === 0) return undefined;
+  const root = new Uint8Array(TRIE_HASH_BYTES);
+  writeTrieHash(children.subarray(0, length), root, 0);
+  return { root, keys };
+}
+
+/** The keys of one kind of an account, without the account and kind, in flat memory. They are added in any order. */
+export class KindTrie {
+  #bytes = new Uint8Array(64 * TRIE_HASH_BYTES);
+  #width = 0;
+  #count = 0;
+  /** The nibbles of one key, of which the first are those of the account and kind. */
+  readonly #preimage = new Uint8Array(MAX_DEPTH);
+
+  /** Starts with no keys of a kind of the account `prefix`, in the memory of the last ones. */
+  start(prefix: Uint8Array, kind: number): void {
+    this.#count = 0;
+    writeNibbles(prefix, this.#preimage, 0);
+    this.#preimage[ACCOUNT_DEPTH] = kind >> 4;
+    this.#preimage[ACCOUNT_DEPTH + 1] = kind & 15;
   }
 
-  /** Returns the root of the account and the number of its different keys; undefined without a key. */
+  /** Adds what follows the kind in a key. All keys of a kind are equally long. */
+  add(rest: Uint8Array): void {
+    if (this.#count === 0) this.#width = rest.length;
+    if (rest.length !== this.#width || rest.length > MAX_KEY_BYTES - ACCOUNT_BYTES - 1)
+      throw new RangeError(`a key has ${rest.length} bytes after its kind`);
+    const at = this.#count * this.#width;
+    if (at + this.#width > this.#bytes.length) this.#bytes = doubled(this.#bytes);
+    this.#bytes.set(rest, at);
+    this.#count += 1;
+  }
+
+  /** Returns the root of the subtree and the number of its different keys; undefined without a key. */
   root(): { readonly root: Uint8Array; readonly keys: number } | undefined {
     if (this.#count === 0) return undefined;
     const root = new Uint8Array(TRIE_HASH_BYTES);
@@ -53,13 +109,15 @@ export class AccountTrie {
   /** Returns whether keys are repeated, which makes the root wrong. */
   #hash(out: Uint8Array): boolean {
     let isRepeated = false;
-    const entries = { nibbles: this.#nibbles, stride: MAX_DEPTH };
-    hashSubtrees(entries, this.#count, ACCOUNT_DEPTH, out, (one, count, depth, target, at) => {
-      const length = this.#lengths[one] as number;
-      if (depth < length && (count > 1 || depth < LEAF_DEPTH)) return false;
+    const [width, preimage] = [this.#width, this.#preimage];
+    const end = KIND_DEPTH + 2 * width;
+    const entries = { bytes: this.#bytes, width, base: KIND_DEPTH };
+    hashSubtrees(entries, this.#count, out, (one, count, depth, target, at) => {
+      if (depth < end && count > 1) return false;
       if (count > 1) isRepeated = true;
-      const start = one * MAX_DEPTH;
-      writeTrieHash(this.#nibbles.subarray(start, start + length), target, at);
+      const start = one * width;
+      writeNibbles(this.#bytes.subarray(start, start + width), preimage, KIND_DEPTH);
+      writeTrieHash(preimage.subarray(0, end), target, at);
       return true;
     });
     return isRepeated;
@@ -69,73 +127,106 @@ export class AccountTrie {
     const seen = new Set<string>();
     let kept = 0;
     for (let one = 0; one < this.#count; one++) {
-      const length = this.#lengths[one] as number;
-      const key = this.#nibbles.slice(one * MAX_DEPTH, one * MAX_DEPTH + length);
+      const key = this.#bytes.slice(one * this.#width, (one + 1) * this.#width);
       const name = key.toHex();
       if (seen.has(name)) continue;
       seen.add(name);
-      this.#nibbles.set(key, kept * MAX_DEPTH);
-      this.#lengths[kept++] = length;
+      this.#bytes.set(key, kept * this.#width);
+      kept += 1;
     }
     this.#count = kept;
   }
+}
 
-  #grow(): void {
-    const nibbles = new Uint8Array(2 * this.#nibbles.length);
-    nibbles.set(this.#nibbles);
-    this.#nibbles = nibbles;
-    const lengths = new Uint8Array(2 * this.#lengths.length);
-    lengths.set(this.#lengths);
-    this.#lengths = lengths;
+/** The keys of one account. They are added in any order; one that is added again counts once. */
+export class AccountTrie {
+  readonly #kinds = new Map<number, KindTrie>();
+  readonly #free: KindTrie[] = [];
+
+  /** Removes all keys and keeps the memory. */
+  clear(): void {
+    this.#free.push(...this.#kinds.values());
+    this.#kinds.clear();
+  }
+
+  add(key: TrieKey): void {
+    if (key.length > MAX_KEY_BYTES) throw new RangeError(`a key has ${key.length} bytes`);
+    const kind = key[ACCOUNT_BYTES] as number;
+    let trie = this.#kinds.get(kind);
+    if (!trie) {
+      trie = this.#free.pop() ?? new KindTrie();
+      trie.start(key.subarray(0, ACCOUNT_BYTES), kind);
+      this.#kinds.set(kind, trie);
+    }
+    trie.add(key.subarray(ACCOUNT_BYTES + 1));
+  }
+
+  /** Returns the root of the account and the number of its different keys; undefined without a key. */
+  root(): { readonly root: Uint8Array; readonly keys: number } | undefined {
+    const kinds = [...this.#kinds].flatMap(([kind, trie]) => {
+      const computed = trie.root();
+      return computed ? [{ kind, ...computed }] : [];
+    });
+    return accountRootOf(kinds.sort((a, b) => a.kind - b.kind));
   }
 }
 
 /** The upper levels of a shard's trie: the roots of its accounts, in flat memory. */
 export class ShardTrie {
-  #nibbles = new Uint8Array(64 * ACCOUNT_DEPTH);
+  #prefixes = new Uint8Array(64 * ACCOUNT_BYTES);
   #roots = new Uint8Array(64 * TRIE_HASH_BYTES);
   #count = 0;
 
   /** Adds an account, each once, in any order. */
   add({ prefix, root }: Pick<AccountRoot, "prefix" | "root">): void {
-    if (this.#count * TRIE_HASH_BYTES === this.#roots.length) this.#grow();
-    let at = this.#count * ACCOUNT_DEPTH;
-    for (const byte of prefix) {
-      this.#nibbles[at++] = byte >> 4;
-      this.#nibbles[at++] = byte & 15;
+    if (this.#count * TRIE_HASH_BYTES === this.#roots.length) {
+      this.#prefixes = doubled(this.#prefixes);
+      this.#roots = doubled(this.#roots);
     }
+    this.#prefixes.set(prefix, this.#count * ACCOUNT_BYTES);
     this.#roots.set(root, this.#count * TRIE_HASH_BYTES);
     this.#count += 1;
   }
 
   /** Returns the root of the shard; empty without accounts. */
   root(): Uint8Array {
-    if (this.#count === 0) return EMPTY;
-    const root = new Uint8Array(TRIE_HASH_BYTES);
-    const entries = { nibbles: this.#nibbles, stride: ACCOUNT_DEPTH };
-    hashSubtrees(entries, this.#count, 0, root, (one, _count, depth, out, at) => {
-      if (depth < ACCOUNT_DEPTH) return false;
-      const start = one * TRIE_HASH_BYTES;
-      out.set(this.#roots.subarray(start, start + TRIE_HASH_BYTES), at);
-      return true;
-    });
-    return root;
-  }
-
-  #grow(): void {
-    const nibbles = new Uint8Array(2 * this.#nibbles.length);
-    nibbles.set(this.#nibbles);
-    this.#nibbles = nibbles;
-    const roots = new Uint8Array(2 * this.#roots.length);
-    roots.set(this.#roots);
-    this.#roots = roots;
+    return subtreeOf(this.#prefixes, this.#roots, this.#count, 0);
   }
 }
 
-/** Entries of `stride` nibbles each. */
+function subtreeOf(prefixes: Uint8Array, roots: Uint8Array, count: number, depth: number): Uint8Array {
+  if (count === 0) return EMPTY;
+  const root = new Uint8Array(TRIE_HASH_BYTES);
+  const entries = { bytes: prefixes, width: ACCOUNT_BYTES, base: 0 };
+  const writeAccount: WriteLeaf = (one, _count, at, out, outAt) => {
+    if (at < ACCOUNT_DEPTH) return false;
+    const start = one * TRIE_HASH_BYTES;
+    out.set(roots.subarray(start, start + TRIE_HASH_BYTES), outAt);
+    return true;
+  };
+  hashSubtrees(entries, count, root, writeAccount, depth);
+  return root;
+}
+
+function writeNibbles(bytes: Uint8Array, out: Uint8Array, at: number): void {
+  for (let index = 0, to = at; index < bytes.length; index++) {
+    const byte = bytes[index] as number;
+    out[to++] = byte >> 4;
+    out[to++] = byte & 15;
+  }
+}
+
+function doubled(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(2 * bytes.length);
+  larger.set(bytes);
+  return larger;
+}
+
+/** Entries of `width` bytes each, whose first nibble is at the depth `base`. */
 interface Entries {
-  readonly nibbles: Uint8Array;
-  readonly stride: number;
+  readonly bytes: Uint8Array;
+  readonly width: number;
+  readonly base: number;
 }
 
 /**
@@ -144,22 +235,31 @@ interface Entries {
  */
 type WriteLeaf = (one: number, count: number, depth: number, out: Uint8Array, at: number) => boolean;
 
-/** Hashing is synchronous, so all tries share these: for each depth, the sizes of the children and their hashes. */
+/** Hashing is synchronous, so all tries share these: for each depth, the sizes of the children, where they end, and their hashes. */
 const sizes = Array.from({ length: MAX_DEPTH + 1 }, () => new Uint32Array(FANOUT));
+const places = new Uint32Array(FANOUT);
 const hashes = Array.from({ length: MAX_DEPTH + 1 }, () => new Uint8Array(FANOUT * TRIE_HASH_BYTES));
+let order = new Uint32Array(1024);
+let sorted = new Uint32Array(1024);
 
-/** Writes the hash of `count` entries below `depth` into `out`. The entries need no order: each level is sorted by its nibble. */
+/**
+ * Writes the hash of `count` entries into `out`: of the node at the depth `top`. The entries need no order: each level is sorted
+ * by its nibble.
+ */
 function hashSubtrees(
-  { nibbles, stride }: Entries,
+  { bytes, width, base }: Entries,
   count: number,
-  depth: number,
   out: Uint8Array,
   writeLeaf: WriteLeaf,
+  top = base,
 ): void {
-  const order = new Uint32Array(count);
-  const sorted = new Uint32Array(count);
+  if (count > order.length) {
+    const room = 2 ** Math.ceil(Math.log2(count));
+    order = new Uint32Array(room);
+    sorted = new Uint32Array(room);
+  }
   for (let index = 0; index < count; index++) order[index] = index;
-  hash(0, count, depth, out, 0);
+  hash(0, count, top, out, 0);
 
   function hash(from: number, to: number, at: number, target: Uint8Array, targetAt: number): void {
     if (writeLeaf(order[from] as number, to - from, at, target, targetAt)) return;
@@ -179,24 +279,25 @@ function hashSubtrees(
   }
 
   function sortByNibble(from: number, to: number, at: number, children: Uint32Array): void {
+    const offset = (at - base) >> 1;
+    const shift = at & 1 ? 0 : 4;
     children.fill(0);
     for (let index = from; index < to; index++) {
-      const nibble = nibbles[(order[index] as number) * stride + at] as number;
+      const nibble = ((bytes[(order[index] as number) * width + offset] as number) >> shift) & 15;
       children[nibble] = (children[nibble] as number) + 1;
     }
-    if (children[nibbles[(order[from] as number) * stride + at] as number] === to - from) return;
+    if (to - from === 1) return;
     let start = from;
-    const next = new Uint32Array(FANOUT);
     for (let nibble = 0; nibble < FANOUT; nibble++) {
-      next[nibble] = start;
+      places[nibble] = start;
       start += children[nibble] as number;
     }
     for (let index = from; index < to; index++) {
       const one = order[index] as number;
-      const nibble = nibbles[one * stride + at] as number;
-      const place = next[nibble] as number;
+      const nibble = ((bytes[one * width + offset] as number) >> shift) & 15;
+      const place = places[nibble] as number;
       sorted[place] = one;
-      next[nibble] = place + 1;
+      places[nibble] = place + 1;
     }
     order.set(sorted.subarray(from, to), from);
   }

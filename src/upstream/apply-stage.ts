@@ -3,10 +3,11 @@ import type { RelayedBatch } from "../ingest/relay.ts";
 import type { FollowedBlock } from "../protocol/wire/generated/upstream.ts";
 import { runBackfill, weightOf } from "./backfill.ts";
 import type { ShardBlock } from "./block-assembler.ts";
-import { relayedBlocks, relayedChainBlocks } from "./block-operations.ts";
+import { type BlockSource, relayedBlocks, relayedChainBlocks } from "./block-operations.ts";
 import { CAUGHT_UP, ChainGate, type ChainPosition, chainBlocks, numberOf, seqnumOf } from "./chain-blocks.ts";
 import type { ReceivedBlock } from "./client.ts";
 import { journaledChainBlocks, journaledShardBlocks } from "./journal.ts";
+import { keyRecordsOfChunk } from "./key-records.ts";
 import { inBatches, OpBatcher } from "./op-batcher.ts";
 import type { GapError } from "./peer.ts";
 import { appliedPosition, BLOCK_SHARD, seqnumPosition } from "./positions.ts";
@@ -23,6 +24,8 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
   const { db, chain, positions, rules, scope, shards, hasBlockShard, signal, timings, tracker, writer, end } =
     deps;
   const gate = new ChainGate(signal);
+  // The rows of an index of some fids are not all that the tries follow from.
+  const followsKeys = chain.isVerifying && !scope.fids;
   /** Data shards that have not reached the live stream yet. */
   let catchingUp = shards;
   /** The last write, if writes must not overlap. */
@@ -40,7 +43,10 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
     const applied = positions.applied(shard) ?? 0;
     const journaled = positions.received(shard) ?? 0;
     const journal = journaledShardBlocks(db, shard, applied);
-    await applyBlocks(shard, asynchronous(journal), true);
+    await applyBlocks(shard, asynchronous(journal), (batch) => {
+      const records = new Map(batch.map(({ number, keyRecords }) => [number, keyRecords]));
+      return { isJournal: true, heads: [], keyRecordsOf: (number) => records.get(number) ?? [] };
+    });
     if (journaled > applied && !signal.aborted) {
       // The last blocks may have had no events, and then they are not in the journal.
       const blocks = { shard, first: applied + 1, last: journaled, parts: [], isJournal: true };
@@ -54,22 +60,27 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
       if (catchingUp === 0) tracker.enter("live");
     };
     const source = { ...sourceOf(deps, shard), onLive };
-    await applyBlocks(shard, shardBlocks(source, journaled + 1), false);
+    await applyBlocks(shard, shardBlocks(source, journaled + 1), async (batch) => {
+      const { heads, transactions } = await chain.shardBlocks(shard, batch);
+      const keyRecordsOf = (number: number) =>
+        keyRecordsOfChunk(transactions.get(number) ?? [], { shard, shards });
+      return { isJournal: false, heads, keyRecordsOf };
+    });
   }
 
   /** Applies blocks in the groups in which they arrive. The next group is decoded while the previous one is written. */
-  async function applyBlocks(
+  async function applyBlocks<Block extends ShardBlock>(
     shard: number,
-    blocks: AsyncGenerator<ShardBlock>,
-    isJournal: boolean,
+    blocks: AsyncGenerator<Block>,
+    verify: (batch: readonly Block[]) => Verified | Promise<Verified>,
   ): Promise<void> {
     let writing: Promise<void> = Promise.resolve();
     for await (const batch of inBatches(blocks, weightOf, MAX_WAITING_EVENTS, end)) {
       const last = batch.at(-1);
       if (!last) continue;
-      // What is in the journal was verified when it was received.
-      const heads = isJournal ? [] : await chain.shardBlocks(shard, batch);
-      const { usernames, ...relayed } = relayedBlocks(rules, { shard, isJournal }, batch);
+      const { isJournal, heads, keyRecordsOf } = await verify(batch);
+      const source = { shard, isJournal, keyRecordsOf: followsKeys ? keyRecordsOf : undefined };
+      const { usernames, ...relayed } = relayedBlocks(rules, source, batch);
       await writing;
       await gate.waitFor(Math.max(...batch.map(({ seqnum }) => seqnum)));
       if (signal.aborted) return;
@@ -78,6 +89,7 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
         ...relayed,
         ops,
         heads,
+        followsKeys,
         positions: [appliedPosition(shard, last.number)],
         discardedJournal: isJournal ? [{ shard, upTo: last.number }] : [],
       }).then(() => tracker.applied(shard, last.number, last.timestamp));
@@ -118,6 +130,7 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
     const { usernames: _, ...relayed } = relayedChainBlocks(rules, blocks);
     await write({
       ...relayed,
+      followsKeys,
       ...(heads && { heads }),
       positions: [
         appliedPosition(BLOCK_SHARD, number),
@@ -147,6 +160,11 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
     if (todoAfter(db, 0, 1).length === 0) return;
     await runBackfill({ ...deps, reader: deps, batcher: new OpBatcher(writer) });
   }
+}
+
+/** Blocks as they were verified. What is in the journal was when it was received. */
+interface Verified extends Required<Pick<BlockSource, "isJournal" | "keyRecordsOf">> {
+  readonly heads: readonly ChainHead[];
 }
 
 async function* asynchronous<Item>(items: Iterable<Item>): AsyncGenerator<Item> {

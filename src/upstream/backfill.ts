@@ -8,6 +8,7 @@ import type { ShardBlock } from "./block-assembler.ts";
 import { CAUGHT_UP, type ChainPosition, chainBlocks, numberOf, seqnumOf } from "./chain-blocks.ts";
 import { MAX_REQUESTERS_PER_CALL, type UpstreamClient } from "./client.ts";
 import { chainBlockToJournal, toJournal } from "./journal.ts";
+import { keyRecordsOfChunk } from "./key-records.ts";
 import { type FidOps, inBatches, OpBatcher } from "./op-batcher.ts";
 import type { GapError } from "./peer.ts";
 import {
@@ -224,15 +225,18 @@ async function runBulkBuild(
 }
 
 async function journalShard(deps: StageDeps, shard: number): Promise<void> {
-  const { positions, writer, chain, end } = deps;
+  const { positions, writer, chain, shards, end } = deps;
   const after = positions.received(shard) ?? 0;
   const blocks = shardBlocks(sourceOf(deps, shard), after + 1);
   for await (const batch of inBatches(blocks, weightOf, MAX_WAITING_EVENTS, end)) {
+    const { heads, transactions } = await chain.shardBlocks(shard, batch);
+    const recordsOf = (number: number) =>
+      keyRecordsOfChunk(transactions.get(number) ?? [], { shard, shards });
     await writer.apply({
       ops: [],
-      heads: await chain.shardBlocks(shard, batch),
+      heads,
       positions: batch.slice(-1).map(({ number }) => journaledPosition(shard, number)),
-      journal: { shard, blocks: batch.map(toJournal) },
+      journal: { shard, blocks: batch.map((block) => toJournal(block, recordsOf(block.number))) },
     });
   }
 }

@@ -1,6 +1,7 @@
 import type { HubLogBlock } from "../db/index/hub-log.ts";
 import { decodeRecord, validateRecord } from "../ingest/record.ts";
 import type { MessageRef, RelayedBlocks, RelayedOp } from "../ingest/relay.ts";
+import { packBytes } from "../lib/bytes.ts";
 import { Store, slotOf } from "../protocol/merge-rules.ts";
 import { shardOfFid } from "../protocol/shard.ts";
 import {
@@ -26,6 +27,7 @@ import type {
   FollowedProofs,
 } from "../protocol/wire/generated/upstream.ts";
 import type { ShardBlock } from "./block-assembler.ts";
+import { keyRecordsOfEvents } from "./key-records.ts";
 import { LoggedEvents } from "./logged-events.ts";
 import { usernameOf } from "./name-proofs.ts";
 import { BLOCK_SHARD } from "./positions.ts";
@@ -50,10 +52,21 @@ export interface Relayed {
 /** Messages of these stores are not stored: the upstream lists the proofs and keys of an fid, not their messages. */
 const NOT_STORED_AS_MESSAGES: ReadonlySet<Store> = new Set([Store.UsernameProofs, Store.GaslessKeys]);
 
+/** Where blocks of a data shard are from. */
+export interface BlockSource {
+  readonly shard: number;
+  readonly isJournal: boolean;
+  /**
+   * Returns what the verified chunk of a block says beside its events. Undefined where the keys of the shard's trie are not
+   * followed.
+   */
+  readonly keyRecordsOf?: ((block: number) => readonly Uint8Array[]) | undefined;
+}
+
 /** Returns the operations of blocks of a data shard. */
 export function relayedBlocks(
   rules: RelayRules,
-  { shard, isJournal }: { readonly shard: number; readonly isJournal: boolean },
+  { shard, isJournal, keyRecordsOf }: BlockSource,
   blocks: readonly ShardBlock[],
 ): Relayed {
   const parts: RelayedBlocks["parts"][number][] = [];
@@ -76,6 +89,9 @@ export function relayedBlocks(
       number: shardBlock.number,
       time: toUnixSecs(shardBlock.timestamp),
       ops: relayed.ops.length - before,
+      ...(keyRecordsOf && {
+        keyRecords: packBytes([...keyRecordsOfEvents(events), ...keyRecordsOf(shardBlock.number)]),
+      }),
     });
   }
   return relayed;

@@ -2,7 +2,7 @@ import { status } from "@grpc/grpc-js";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { type ChainHead, chainHeadOf } from "../db/index/upstream-work.ts";
 import type { Result } from "../lib/result.ts";
-import type { SignedChunk } from "../protocol/wire/generated/certificate.ts";
+import type { ChunkTransaction, SignedChunk } from "../protocol/wire/generated/certificate.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { isEqual, type RefusalCode } from "../trust/certificate.ts";
@@ -40,20 +40,30 @@ export type OnUnknownSet = "stop" | "warn";
 
 /** Verifies received blocks before they are journaled or applied. */
 export interface ChainVerifier {
+  /** Whether it verifies anything. Without that, the keys of the network's tries are not followed. */
+  readonly isVerifying: boolean;
   /**
-   * Verifies blocks of a data shard that follow each other. Returns the head that they leave, to be stored with them. With
-   * `stop`, waits until the validators are known.
+   * Verifies blocks of a data shard that follow each other. With `stop`, waits until the validators are known.
    *
    * @throws RefusedBlockError
    */
-  shardBlocks(shard: number, blocks: readonly ShardBlock[]): Promise<readonly ChainHead[]>;
-  /** As `shardBlocks`, for shard 0. */
+  shardBlocks(shard: number, blocks: readonly ShardBlock[]): Promise<VerifiedBlocks>;
+  /** As `shardBlocks`, for shard 0. Returns the head that they leave. */
   chainBlocks(blocks: readonly ReceivedBlock[]): Promise<readonly ChainHead[]>;
+}
+
+/** What verified blocks of a data shard leave. */
+export interface VerifiedBlocks {
+  /** To be stored with the blocks. */
+  readonly heads: readonly ChainHead[];
+  /** The transactions of each block by its number. No header binds them. */
+  readonly transactions: ReadonlyMap<number, readonly ChunkTransaction[]>;
 }
 
 /** For an upstream whose blocks have no certificates, or when the node is trusted. */
 export const NO_VERIFICATION: ChainVerifier = {
-  shardBlocks: async () => [],
+  isVerifying: false,
+  shardBlocks: async () => ({ heads: [], transactions: new Map() }),
   chainBlocks: async () => [],
 };
 
@@ -130,12 +140,17 @@ export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
   }
 
   return {
+    isVerifying: true,
+
     async shardBlocks(shard, blocks) {
-      for await (const { chunk, block } of chunksOf(client, shard, blocks))
+      const transactions = new Map<number, readonly ChunkTransaction[]>();
+      for await (const { chunk, block } of chunksOf(client, shard, blocks)) {
         await accept(shard, block.number, (known, previous) =>
           verifyShardBlock(known, shard, chunk, block, previous),
         );
-      return storedHeads(headOf(shard));
+        transactions.set(block.number, chunk.transactions);
+      }
+      return { heads: storedHeads(headOf(shard)), transactions };
     },
 
     async chainBlocks(blocks) {

@@ -2,15 +2,22 @@ import type { IndexDatabase } from "../db/index/database.ts";
 import { type JournaledBlock, journaledBlocksAfter } from "../db/index/upstream-work.ts";
 import { firstEventId } from "../protocol/hub-event-id.ts";
 import { HubEventType } from "../protocol/wire/generated/hub.ts";
-import { FollowedBlock, FollowedEvents } from "../protocol/wire/generated/upstream.ts";
+import { FollowedBlock, JournaledEvents } from "../protocol/wire/generated/upstream.ts";
 import type { ShardBlock } from "./block-assembler.ts";
 import { numberOf } from "./chain-blocks.ts";
 import { BLOCK_SHARD } from "./positions.ts";
 
 const BLOCKS_PER_READ = 200;
 
-/** Encodes a block of a data shard for the journal. The confirming event comes first, as on the wire. */
-export function toJournal({ number, timestamp, hash, seqnum, events }: ShardBlock): JournaledBlock {
+/**
+ * Encodes a block of a data shard for the journal. The confirming event comes first, as on the wire.
+ *
+ * @param keyRecords what its verified chunk says beside its events.
+ */
+export function toJournal(
+  { number, timestamp, hash, seqnum, events }: ShardBlock,
+  keyRecords: readonly Uint8Array[],
+): JournaledBlock {
   const confirmed = {
     type: HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED,
     id: firstEventId(number),
@@ -27,7 +34,8 @@ export function toJournal({ number, timestamp, hash, seqnum, events }: ShardBloc
       },
     },
   };
-  return { block: number, bytes: FollowedEvents.encode({ events: [confirmed, ...events] }).finish() };
+  const journaled = { events: [confirmed, ...events], keyRecords: [...keyRecords] };
+  return { block: number, bytes: JournaledEvents.encode(journaled).finish() };
 }
 
 /** Encodes a block of shard 0 for the journal. */
@@ -35,18 +43,24 @@ export function chainBlockToJournal(block: FollowedBlock): JournaledBlock {
   return { block: numberOf(block), bytes: FollowedBlock.encode(block).finish() };
 }
 
+/** A journaled block, and what its verified chunk said beside its events. */
+export interface JournaledShardBlock extends ShardBlock {
+  readonly keyRecords: readonly Uint8Array[];
+}
+
 /** Yields the journaled blocks of a data shard after `after`. */
 export function* journaledShardBlocks(
   db: IndexDatabase,
   shard: number,
   after: number,
-): Generator<ShardBlock> {
+): Generator<JournaledShardBlock> {
   for (const { block, bytes } of journaledBlocks(db, shard, after)) {
-    const [confirmed, ...events] = FollowedEvents.decode(bytes).events;
+    const { events: all, keyRecords } = JournaledEvents.decode(bytes);
+    const [confirmed, ...events] = all;
     const body = confirmed?.body;
     if (body?.$case !== "blockConfirmed") throw new Error(`block ${block} of the journal is corrupt`);
     const { timestamp, blockHash, maxBlockEventSeqnum } = body.value;
-    yield { number: block, timestamp, hash: blockHash, seqnum: maxBlockEventSeqnum, events };
+    yield { number: block, timestamp, hash: blockHash, seqnum: maxBlockEventSeqnum, events, keyRecords };
   }
 }
 

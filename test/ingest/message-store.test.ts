@@ -7,6 +7,7 @@ import { OperationEvents } from "../../src/ingest/hub-log/operation-events.ts";
 import { MessageStore } from "../../src/ingest/message-store.ts";
 import { storeOnChainEvent } from "../../src/ingest/registry.ts";
 import { StorageLimitCache } from "../../src/ingest/storage-limits.ts";
+import { KeyChanges } from "../../src/ingest/trie/key-changes.ts";
 import { Kind, Store, slotOf } from "../../src/protocol/merge-rules.ts";
 import { decodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
 import { toUnixSecs } from "../../src/protocol/time.ts";
@@ -28,6 +29,7 @@ function startStore(db: IndexDatabase, limits = new StorageLimitCache(db)): Mess
     limits,
     changes: new ChangeTracker(),
     hubEvents: new OperationEvents(),
+    keys: new KeyChanges(db),
   });
 }
 

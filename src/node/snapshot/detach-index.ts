@@ -35,6 +35,12 @@ export const COPY_TREATMENT: Readonly<
   upstream_mentioned: "whole",
   upstream_todo: "whole",
   chain_heads: "whole",
+  trie_corrections: "whole",
+  trie_key_adds: "whole",
+  trie_opaque: "whole",
+  trie_accounts: "whole",
+  trie_dirty: "whole",
+  trie_shards: "whole",
   cast_repoints: "whole",
   // The position of publication.
   positions: "adjusted",

@@ -22,6 +22,12 @@ export const COPIED_TABLES = [
   "upstream_mentioned",
   "upstream_todo",
   "chain_heads",
+  "trie_corrections",
+  "trie_key_adds",
+  "trie_opaque",
+  "trie_accounts",
+  "trie_dirty",
+  "trie_shards",
 ] as const;
 
 /** Tables that are filled from the signed messages and the on-chain events. */

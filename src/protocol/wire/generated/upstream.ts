@@ -56,6 +56,12 @@ export interface FollowedEvents {
   events: FollowedEvent[];
 }
 
+/** A block of the journal. For key_records see src/ingest/trie/key-records.ts. */
+export interface JournaledEvents {
+  events: FollowedEvent[];
+  keyRecords: Uint8Array[];
+}
+
 export interface FollowedMessages {
   messages: Uint8Array[];
   nextPageToken?: Uint8Array | undefined;
@@ -614,6 +620,73 @@ export const FollowedEvents: MessageFns<FollowedEvents> = {
   fromPartial(object: DeepPartial<FollowedEvents>): FollowedEvents {
     const message = createBaseFollowedEvents();
     message.events = object.events?.map((e) => FollowedEvent.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseJournaledEvents(): JournaledEvents {
+  return { events: [], keyRecords: [] };
+}
+
+export const JournaledEvents: MessageFns<JournaledEvents> = {
+  encode(message: JournaledEvents, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.events) {
+      FollowedEvent.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.keyRecords) {
+      writer.uint32(18).bytes(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): JournaledEvents {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseJournaledEvents();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.events.push(FollowedEvent.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.keyRecords.push(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<JournaledEvents>): JournaledEvents {
+    return JournaledEvents.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<JournaledEvents>): JournaledEvents {
+    const message = createBaseJournaledEvents();
+    message.events = object.events?.map((e) => FollowedEvent.fromPartial(e)) || [];
+    message.keyRecords = object.keyRecords?.map((e) => e) || [];
     return message;
   },
 };

@@ -56,6 +56,12 @@ beforeAll(() => {
   putPosition(node.db, "upstream shards", 1);
   sqlite.run("INSERT INTO upstream_todo VALUES (5)");
   sqlite.run("INSERT INTO chain_heads VALUES (1, 2, x'08', 3, x'09', 2)");
+  sqlite.run("INSERT INTO trie_corrections VALUES (1, x'0a', 1)");
+  sqlite.run("INSERT INTO trie_key_adds VALUES (7, x'0b', x'0c')");
+  sqlite.run("INSERT INTO trie_opaque VALUES (1, x'0d', 8, x'0e', 3)");
+  sqlite.run("INSERT INTO trie_accounts VALUES (1, x'0d', x'0f', x'10', NULL)");
+  sqlite.run("INSERT INTO trie_dirty VALUES (1, x'0d', 8)");
+  sqlite.run("INSERT INTO trie_shards VALUES (1, 2, 3, NULL, 0)");
   sqlite.run("INSERT INTO upstream_mentioned VALUES (6)");
   sqlite.run("INSERT INTO upstream_journal VALUES (1, 2, x'0102')");
   sqlite.run("INSERT INTO key_removals VALUES (x'01', x'02')");

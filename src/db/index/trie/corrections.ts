@@ -1,0 +1,119 @@
+import type { OpaqueChild } from "../../../trust/trie.ts";
+import { ACCOUNT_BYTES, REST_START, type TrieKey } from "../../../trust/trie-key.ts";
+import type { IndexDatabase } from "../database.ts";
+import { statement } from "../statement.ts";
+
+const correctionOf = statement<{ present: number }, [shard: number, key: Uint8Array]>(
+  "trie-corrections.get",
+  "SELECT present FROM trie_corrections WHERE shard = ? AND key = ?",
+);
+const correctionsBetween = statement<
+  { key: Uint8Array; present: number },
+  [shard: number, from: Uint8Array, below: Uint8Array]
+>(
+  "trie-corrections.between",
+  "SELECT key, present FROM trie_corrections WHERE shard = ? AND key >= ? AND key < ?",
+);
+const putCorrection = statement<unknown, [shard: number, key: Uint8Array, present: number]>(
+  "trie-corrections.put",
+  "INSERT OR REPLACE INTO trie_corrections (shard, key, present) VALUES (?, ?, ?)",
+);
+const dropCorrectionOf = statement<unknown, [shard: number, key: Uint8Array]>(
+  "trie-corrections.drop",
+  "DELETE FROM trie_corrections WHERE shard = ? AND key = ?",
+);
+const nextCorrection = statement<{ key: Uint8Array }, [shard: number, from: Uint8Array]>(
+  "trie-corrections.next",
+  "SELECT key FROM trie_corrections WHERE shard = ? AND key >= ? ORDER BY key LIMIT 1",
+);
+const presentCorrections = statement<{ count: number }, [shard: number]>(
+  "trie-corrections.count",
+  "SELECT count(*) AS count FROM trie_corrections WHERE shard = ? AND present = 1",
+);
+const opaqueOf = statement<OpaqueChild, [shard: number, account: Uint8Array]>(
+  "trie-opaque.of-account",
+  "SELECT nibble, root, keys FROM trie_opaque WHERE shard = ? AND account = ?",
+);
+const opaqueKeys = statement<{ keys: number }, [shard: number]>(
+  "trie-opaque.keys",
+  "SELECT coalesce(sum(keys), 0) AS keys FROM trie_opaque WHERE shard = ?",
+);
+
+/** Returns whether a key is in a shard's trie, if that is stored because the rows do not say so. */
+export function correction(db: IndexDatabase, shard: number, key: TrieKey): boolean | undefined {
+  const row = db.get(correctionOf, shard, key);
+  return row && row.present === 1;
+}
+
+/** Stores whether a key is in a shard's trie; undefined where the rows say so. */
+export function setCorrection(
+  db: IndexDatabase,
+  shard: number,
+  key: TrieKey,
+  isPresent: boolean | undefined,
+): void {
+  if (isPresent === undefined) db.run(dropCorrectionOf, shard, key);
+  else db.run(putCorrection, shard, key, Number(isPresent));
+}
+
+/** Returns the corrected keys that start with `prefix`: an account, or an account and a kind. */
+export function* correctionsBelow(
+  db: IndexDatabase,
+  shard: number,
+  prefix: Uint8Array,
+): Generator<{ readonly key: TrieKey; readonly isPresent: boolean }> {
+  for (const { key, present } of db.iterate(correctionsBetween, shard, prefix, afterPrefix(prefix)))
+    yield { key, isPresent: present === 1 };
+}
+
+/** Returns the kinds of an account with corrected keys, in ascending order. */
+export function correctedKinds(db: IndexDatabase, shard: number, account: Uint8Array): number[] {
+  const kinds: number[] = [];
+  let from = account;
+  for (;;) {
+    const key = db.get(nextCorrection, shard, from)?.key;
+    if (!key || Buffer.compare(key.subarray(0, ACCOUNT_BYTES), account) !== 0) return kinds;
+    const kind = key[ACCOUNT_BYTES] as number;
+    kinds.push(kind);
+    if (kind === 255) return kinds;
+    from = afterPrefix(key.subarray(0, REST_START));
+  }
+}
+
+/** Yields the accounts with corrected keys in a shard. */
+export function* correctedAccounts(db: IndexDatabase, shard: number): Generator<Uint8Array> {
+  let from: Uint8Array = new Uint8Array();
+  for (;;) {
+    const key = db.get(nextCorrection, shard, from)?.key;
+    if (!key) return;
+    const account = key.slice(0, ACCOUNT_BYTES);
+    yield account;
+    from = afterPrefix(account);
+  }
+}
+
+/** Returns the number of keys that no row of the index derives. */
+export function foreignKeys(db: IndexDatabase, shard: number): number {
+  return db.get(presentCorrections, shard)?.count ?? 0;
+}
+
+/** Returns the children of an account whose keys are not known. */
+export function opaqueChildren(db: IndexDatabase, shard: number, account: Uint8Array): OpaqueChild[] {
+  return db.all(opaqueOf, shard, account);
+}
+
+/** Returns the number of keys below opaque children. */
+export function countOpaqueKeys(db: IndexDatabase, shard: number): number {
+  return db.get(opaqueKeys, shard)?.keys ?? 0;
+}
+
+/** Returns the least byte string above all that start with `prefix`; a byte longer than any key if there is none. */
+function afterPrefix(prefix: Uint8Array): Uint8Array {
+  const end = Uint8Array.from(prefix);
+  for (let at = end.length - 1; at >= 0; at--) {
+    if (end[at] === 255) continue;
+    end[at] = (end[at] as number) + 1;
+    return end.subarray(0, at + 1);
+  }
+  return new Uint8Array(65).fill(255);
+}

@@ -1,0 +1,56 @@
+import { shardOfFid } from "../../../protocol/shard.ts";
+import type { FarcasterNetwork } from "../../../protocol/wire/generated/message.ts";
+import { type KindRoot, KindTrie } from "../../../trust/trie.ts";
+import { ACCOUNT_BYTES, fidOfKey, REST_START } from "../../../trust/trie-key.ts";
+import type { IndexDatabase } from "../database.ts";
+import { correctedKinds, correctionsBelow } from "./corrections.ts";
+import { DERIVED_KINDS, derivedKeys, isOnAllShards } from "./derived-keys.ts";
+
+/** Computes the roots of the kinds of an account's keys in a shard, from the rows of the index and their corrections. */
+export class KindRoots {
+  readonly #db: IndexDatabase;
+  readonly #network: FarcasterNetwork;
+  readonly #shards: number;
+  readonly #trie = new KindTrie();
+
+  /** @param shards the number of data shards. */
+  constructor(db: IndexDatabase, network: FarcasterNetwork, shards: number) {
+    this.#db = db;
+    this.#network = network;
+    this.#shards = shards;
+  }
+
+  /** Returns the roots of all kinds of an account, in ascending order. */
+  ofAccount(shard: number, account: Uint8Array): KindRoot[] {
+    const isHome = shardOfFid(fidOfKey(account), this.#shards) === shard;
+    const derived = isHome ? DERIVED_KINDS : DERIVED_KINDS.filter(isOnAllShards);
+    const kinds = new Set([...derived, ...correctedKinds(this.#db, shard, account)]);
+    return [...kinds].sort((a, b) => a - b).flatMap((kind) => this.ofKind(shard, account, kind) ?? []);
+  }
+
+  /** Returns the root of one kind of an account; undefined without a key of it. */
+  ofKind(shard: number, account: Uint8Array, kind: number): KindRoot | undefined {
+    const trie = this.#trie;
+    trie.start(account, kind);
+    const absent = new Set<string>();
+    for (const { key, isPresent } of correctionsBelow(this.#db, shard, kindPrefix(account, kind))) {
+      const rest = key.subarray(REST_START);
+      if (isPresent) trie.add(rest);
+      else absent.add(rest.toHex());
+    }
+    const fid = fidOfKey(account);
+    if (isOnAllShards(kind) || shardOfFid(fid, this.#shards) === shard)
+      derivedKeys(this.#db, this.#network, fid, kind, (rest) => {
+        if (absent.size === 0 || !absent.has(rest.toHex())) trie.add(rest);
+      });
+    const root = trie.root();
+    return root && { kind, ...root };
+  }
+}
+
+function kindPrefix(account: Uint8Array, kind: number): Uint8Array {
+  const prefix = new Uint8Array(REST_START);
+  prefix.set(account);
+  prefix[ACCOUNT_BYTES] = kind;
+  return prefix;
+}

@@ -1,0 +1,158 @@
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { correction, setCorrection } from "../../db/index/trie/corrections.ts";
+import { isOnAllShards } from "../../db/index/trie/derived-keys.ts";
+import { shardOfFid } from "../../protocol/shard.ts";
+import type { SignedMessage } from "../../protocol/signed-message.ts";
+import { MessageType } from "../../protocol/wire/generated/message.ts";
+import { ACCOUNT_BYTES, fidOfKey, keysOfMessage, type TrieKey } from "../../trust/trie-key.ts";
+
+/** What one transaction does to a key of a shard. */
+interface KeyChange {
+  readonly shard: number;
+  readonly key: TrieKey;
+  /** Whether the rows derived it before the transaction; undefined where they have not changed. */
+  wasDerived?: boolean;
+  /** Whether the rows derive it now; undefined where no operation concerns it. */
+  isDerived?: boolean;
+  /** Whether the network's trie has it now; undefined where no event says so. */
+  isPresent?: boolean;
+}
+
+/** A kind of an account whose root has changed. */
+export interface ChangedKind {
+  readonly shard: number;
+  readonly account: Uint8Array;
+  readonly kind: number;
+}
+
+/** Messages whose keys no row derives: proofs and gasless keys are stored without their messages. */
+const NOT_DERIVED: ReadonlySet<number> = new Set([
+  MessageType.MESSAGE_TYPE_USERNAME_PROOF,
+  MessageType.MESSAGE_TYPE_KEY_ADD,
+  MessageType.MESSAGE_TYPE_KEY_REMOVE,
+]);
+
+/**
+ * The changes of the network's tries in one transaction, beside those of the rows that most keys follow from. Where the two end
+ * differently, a correction is stored. The trie of a shard changes by the events of that shard only: what another shard decides first
+ * changes the rows, and the correction holds until the events arrive.
+ */
+export class KeyChanges {
+  readonly #db: IndexDatabase;
+  readonly #changes = new Map<string, KeyChange>();
+  #shards = 0;
+  #isPaused = false;
+
+  constructor(db: IndexDatabase) {
+    this.#db = db;
+  }
+
+  /** Starts the changes of a transaction. `shards`: the number of data shards. */
+  start(shards: number): void {
+    this.#changes.clear();
+    this.#shards = shards;
+  }
+
+  /** Ends the changes of a transaction that did not commit them. */
+  clear(): void {
+    this.#changes.clear();
+    this.#shards = 0;
+  }
+
+  /** Whether the rows are followed. Nothing follows those that a node without verified blocks writes. */
+  get isOn(): boolean {
+    return this.#shards > 0 && !this.#isPaused;
+  }
+
+  /** Runs an operation that reads the upstream's state: what it stores is in the trie already. */
+  withoutTracking(operation: () => void): void {
+    this.#isPaused = true;
+    try {
+      operation();
+    } finally {
+      this.#isPaused = false;
+    }
+  }
+
+  /** The network inserts or deletes a key of a shard's trie. */
+  network(shard: number, key: TrieKey, isPresent: boolean): void {
+    this.#changeOf(shard, key).isPresent = isPresent;
+  }
+
+  /**
+   * The rows have a message, or do not. `hasChanged` is false where an operation left them as they were.
+   */
+  message({ data, hash }: SignedMessage, isStored: boolean, hasChanged: boolean): void {
+    if (!this.isOn || NOT_DERIVED.has(data.type)) return;
+    const toFid = data.body?.$case === "lendStorageBody" ? data.body.value.toFid : undefined;
+    for (const key of keysOfMessage({ fid: data.fid, type: data.type, hash, toFid }))
+      this.derived(key, isStored, hasChanged);
+  }
+
+  /** The network deletes a message because of another one, which its event does not say. */
+  compacted({ data, hash }: SignedMessage): void {
+    if (!this.isOn) return;
+    for (const key of keysOfMessage({ fid: data.fid, type: data.type, hash }))
+      this.network(this.#homeOf(key), key, false);
+  }
+
+  /** The rows derive a key, or do not, in each trie that has such keys. */
+  derived(key: TrieKey | undefined, isDerived: boolean, hasChanged: boolean): void {
+    if (!this.isOn || !key) return;
+    if (!isOnAllShards(key[ACCOUNT_BYTES] as number))
+      this.#derive(this.#homeOf(key), key, isDerived, hasChanged);
+    else for (let shard = 1; shard <= this.#shards; shard++) this.#derive(shard, key, isDerived, hasChanged);
+  }
+
+  /** Writes the corrections, in the transaction. Returns what has changed. */
+  flush(): ChangedKind[] {
+    const kinds = new Map<string, ChangedKind>();
+    for (const change of this.#changes.values()) {
+      this.#store(change);
+      const { shard, key } = change;
+      const account = key.slice(0, ACCOUNT_BYTES);
+      const kind = key[ACCOUNT_BYTES] as number;
+      kinds.set(`${shard} ${account.toHex()} ${kind}`, { shard, account, kind });
+    }
+    this.clear();
+    return [...kinds.values()];
+  }
+
+  #store({ shard, key, wasDerived, isDerived, isPresent }: KeyChange): void {
+    const stored = correction(this.#db, shard, key);
+    const wanted = correctionOf({ stored, wasDerived, isDerived, isPresent });
+    if (wanted !== stored) setCorrection(this.#db, shard, key, wanted);
+  }
+
+  #derive(shard: number, key: TrieKey, isDerived: boolean, hasChanged: boolean): void {
+    const change = this.#changeOf(shard, key);
+    if (hasChanged) change.wasDerived ??= !isDerived;
+    change.isDerived = isDerived;
+  }
+
+  #changeOf(shard: number, key: TrieKey): KeyChange {
+    return this.#changes.getOrInsertComputed(`${shard} ${key.toHex()}`, () => ({ shard, key }));
+  }
+
+  #homeOf(key: TrieKey): number {
+    return shardOfFid(fidOfKey(key), this.#shards);
+  }
+}
+
+interface KeyFacts extends Omit<KeyChange, "shard" | "key"> {
+  /** The correction before the transaction. */
+  readonly stored: boolean | undefined;
+}
+
+/** Returns whether the key is to be stored as present or absent; undefined where the rows say what is so. */
+function correctionOf({ stored, wasDerived, isDerived, isPresent }: KeyFacts): boolean | undefined {
+  if (isPresent !== undefined) {
+    // No operation concerns the rows: either they differed before, or they never have such a key.
+    const derives = isDerived ?? (stored === undefined ? false : !stored);
+    return isPresent === derives ? undefined : isPresent;
+  }
+  if (isDerived === undefined) return stored;
+  // The rows have changed by themselves, and the trie has not.
+  const present = stored ?? wasDerived ?? isDerived;
+  return present === isDerived ? undefined : present;
+}
