@@ -1,4 +1,6 @@
 import type { Command } from "commander";
+import type { Config } from "../config/schema.ts";
+import { hostOfUrl, upstreamUrls } from "../config/upstream-urls.ts";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
 
@@ -6,6 +8,7 @@ interface ServeOptions {
   readonly demo?: boolean;
   readonly newState?: boolean;
   readonly migrate?: boolean;
+  readonly acceptLoad?: boolean;
 }
 
 /** `serve`: runs the whole node. */
@@ -16,7 +19,11 @@ export function registerServe(program: Command, context: CommandContext): void {
     .option("--demo", "fill an empty data directory with a small signed network first")
     .option("--new-state", "start with an empty state.db although the index has data: the old state is lost")
     .option("--migrate", "migrate an index of an older format first, as `svc migrate` does")
-    .action(async ({ demo = false, newState = false, migrate = false }: ServeOptions) => {
+    .option(
+      "--accept-load",
+      "fill an index of the whole network from the public nodes of upstream.urls, whose operators agreed",
+    )
+    .action(async ({ demo = false, newState = false, migrate = false, acceptLoad = false }: ServeOptions) => {
       const { createCommon, readConfig, runService } = await import("./common.ts");
       const { serve } = await import("../node/serve.ts");
       const { serviceNames } = await import("../config/names.ts");
@@ -24,7 +31,8 @@ export function registerServe(program: Command, context: CommandContext): void {
       const { dropOldIndex } = await import("../db/index/upgrade/replace-file.ts");
       const { EXIT_OK } = await import("../lib/failure.ts");
       const { RecentLines } = await import("../runtime/recent-lines.ts");
-      const loaded = readConfig(context);
+      const given = readConfig(context);
+      const loaded = acceptLoad ? { ...given, config: acceptingLoad(given.config) } : given;
       const lines = new RecentLines();
       const keepLine = (line: string) => lines.add("main", line);
       const common = createCommon(context, { isNode: true, keepLine, loaded });
@@ -49,6 +57,12 @@ export function registerServe(program: Command, context: CommandContext): void {
       // The node has run with the migrated index, so nothing needs the older file.
       if (hasServed && context.exitCode === EXIT_OK) dropOldIndex(indexPath(common.config.data.dir));
     });
+}
+
+/** The settings with all followed nodes as ones from which the index may be filled. */
+function acceptingLoad(config: Config): Config {
+  const bulkFrom = upstreamUrls(config).map(hostOfUrl);
+  return { ...config, upstream: { ...config.upstream, bulk_from: bulkFrom } };
 }
 
 interface Places {

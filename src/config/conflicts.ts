@@ -56,6 +56,13 @@ export function findConflicts(config: Config): readonly Conflict[] {
       message: `must be false while hub.host (${hub.host}) is not a loopback address`,
     });
   }
+  if (upstream.url !== "" && upstream.urls.length > 0) {
+    conflicts.push({
+      key: "upstream.url",
+      otherKey: "upstream.urls",
+      message: "must be empty while upstream.urls names nodes: it is a list of one",
+    });
+  }
   if ((upstream.username === "") !== (upstream.password === "")) {
     const [given, missing] = upstream.username === "" ? ["password", "username"] : ["username", "password"];
     conflicts.push({

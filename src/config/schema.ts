@@ -22,6 +22,7 @@ FormatRegistry.Set("config-postgres-url", isPostgresUrlOrEmpty);
 
 const MAX_URL_CHARS = 2048;
 const MAX_PATH_CHARS = 1024;
+const MAX_UPSTREAMS = 16;
 const MAX_LISTED_FIDS = 10_000;
 /** A petabyte: more than SQLite can store in one file. */
 const MAX_INDEX_BYTES = 1_000_000_000_000_000;
@@ -155,6 +156,11 @@ export const configSchema = section({
       // The URL may contain credentials, so messages do not repeat it.
       rule: 'empty or a URL such as "http://host:3383", without path, user and password, and with https by a host name',
     }),
+    urls: Type.Array(Type.String({ format: "config-node-url", minLength: 1, maxLength: MAX_URL_CHARS }), {
+      maxItems: MAX_UPSTREAMS,
+      uniqueItems: true,
+      rule: `a list of at most ${MAX_UPSTREAMS} different URLs such as "https://host:3383", each without path, user and password, and with https by a host name`,
+    }),
     username: Type.String({
       pattern: "^[\\x20-\\x39\\x3b-\\x7e]*$",
       maxLength: 256,
@@ -175,7 +181,17 @@ export const configSchema = section({
       rule: `empty or a path of at most ${MAX_PATH_CHARS} characters without control characters`,
     }),
     ready_lag_secs: integer(1, 86_400),
-    concurrency: integer(1, 256),
+    concurrency: integer(0, 256),
+    max_calls_per_sec: integer(0, 10_000),
+    contact: Type.String({
+      pattern: "^[\\x20-\\x27\\x2a-\\x7e]*$",
+      maxLength: 128,
+      rule: "at most 128 printable ASCII characters without parentheses",
+    }),
+    bulk_from: Type.Array(Type.String({ format: "config-host", rule: "a host name or an IP address" }), {
+      maxItems: MAX_UPSTREAMS,
+      rule: `a list of at most ${MAX_UPSTREAMS} host names or IP addresses`,
+    }),
     verify: Type.Union([Type.Literal("all")], { rule: '"all"' }),
     verify_threads: integer(0, 64),
   }),

@@ -12,6 +12,7 @@ const SECRET_SETTINGS: Readonly<Record<string, SecretKind>> = {
   "state.url": "database",
   "state.password": "text",
   "upstream.url": "url",
+  "upstream.urls": "url",
   "upstream.password": "text",
   "chain.l1_rpc_url": "url",
   "signers.encryption_key": "text",

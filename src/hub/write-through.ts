@@ -14,10 +14,18 @@ import { relayedFault, shownText } from "./grpc-errors.ts";
 import { acceptedInBulk, refusedInBulk } from "./message-responses.ts";
 import type { SubmissionCheck } from "./submission-check.ts";
 
+/** A node that gets messages. */
+export interface SubmitTarget {
+  readonly client: Client;
+  /** Whether it is the first one of the settings: no other gets the credentials. */
+  readonly isFirst: boolean;
+}
+
 /** Dependencies and settings of forwarding. */
 export interface WriteThroughDeps {
-  readonly client: Client;
-  /** Basic credentials; both empty if the upstream needs none. */
+  /** Returns the node that gets the next message. */
+  readonly target: () => SubmitTarget;
+  /** Basic credentials of the first node; both empty if it needs none. */
   readonly username: string;
   readonly password: string;
   readonly check: SubmissionCheck;
@@ -139,17 +147,18 @@ export class WriteThrough {
   #call(path: string, request: Uint8Array): Promise<Result<Uint8Array, ServiceError>> {
     const { promise, resolve } = Promise.withResolvers<Result<Uint8Array, ServiceError>>();
     const asBuffer = (bytes: Buffer) => bytes;
-    this.#options.client.makeUnaryRequest(
+    const { client, isFirst } = this.#options.target();
+    client.makeUnaryRequest(
       path,
       asBuffer,
       asBuffer,
       Buffer.from(request.buffer, request.byteOffset, request.byteLength),
-      this.#login(),
+      isFirst ? this.#login() : new Metadata(),
       // gRPC deadlines use the machine's clock.
       { deadline: new Date(Date.now() + (this.#options.timeoutMs ?? TIMEOUT_MS)) },
       (fault, response = Buffer.alloc(0)) => {
         if (!fault) return resolve(ok(response));
-        if (fault.code === status.UNAUTHENTICATED || fault.code === status.PERMISSION_DENIED)
+        if (isFirst && (fault.code === status.UNAUTHENTICATED || fault.code === status.PERMISSION_DENIED))
           this.#reportRefusedLogin();
         resolve(err(fault));
       },

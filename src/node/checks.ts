@@ -1,4 +1,5 @@
 import type { Config } from "../config/schema.ts";
+import { isFollowing } from "../config/upstream-urls.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { isEmpty } from "../db/index/identity.ts";
 import { programName } from "../version.ts";
@@ -122,6 +123,6 @@ export function firstReason(
  * purpose. Such a node merges nothing, so the reason holds until it starts again.
  */
 export function notSetUpReason({ service, upstream }: Config, db: IndexDatabase): string | undefined {
-  if (service.ready_when_empty || upstream.url !== "" || !isEmpty(db)) return undefined;
+  if (service.ready_when_empty || isFollowing({ upstream }) || !isEmpty(db)) return undefined;
   return `not_set_up: the node has no data and follows no node; ${programName} init chooses the users that it serves, service.ready_when_empty = true makes it a network of its own`;
 }

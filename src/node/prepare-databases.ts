@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { isFollowing } from "../config/upstream-urls.ts";
 import { isBulkBuilding } from "../db/index/bulk/bulk-state.ts";
 import { indexPath, indexVersion, openIndexAsIs, openIndexWriter } from "../db/index/database.ts";
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
@@ -37,7 +38,7 @@ export async function prepareDatabases(
 ): Promise<void> {
   const { config, log, clock } = common;
   const startedMs = performance.now();
-  const follows = config.upstream.url !== "";
+  const follows = isFollowing(config);
   if (demo && follows)
     throw new UserError(
       "--demo creates its own network, but upstream.url follows another: remove one of them",

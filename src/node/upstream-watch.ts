@@ -1,3 +1,4 @@
+import { isFollowing } from "../config/upstream-urls.ts";
 import { reasonOf } from "../lib/failure.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -169,7 +170,7 @@ export function watchUpstream(
   { config, clock, log }: Pick<Common, "config" | "clock" | "log">,
   worker: WorkerChannels,
 ): UpstreamWatch | undefined {
-  if (config.upstream.url === "") return undefined;
+  if (!isFollowing(config)) return undefined;
   const client = connectRpc<UpstreamRpc>(worker.connect());
   const output = progressOnStderr();
   return createUpstreamWatch({

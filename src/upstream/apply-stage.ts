@@ -60,7 +60,8 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
       if (catchingUp === 0) tracker.enter("live");
     };
     const source = { ...sourceOf(deps, shard), onLive };
-    await applyBlocks(shard, shardBlocks(source, journaled + 1), async (batch) => {
+    const live = deps.silence.watch(shard, shardBlocks(source, journaled + 1));
+    await applyBlocks(shard, live, async (batch) => {
       const { heads, transactions } = await chain.shardBlocks(shard, batch);
       const keyRecordsOf = (number: number) =>
         keyRecordsOfChunk(transactions.get(number) ?? [], { shard, shards });
@@ -108,7 +109,8 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
     gate.advanceTo(positions.seqnum ?? 0);
     const after: ChainPosition = { block: journaled, seqnum: positions.seqnum };
     let waiting: ReceivedBlock[] = [];
-    for await (const block of chainBlocks(sourceOf(deps, BLOCK_SHARD), after)) {
+    const chained = chainBlocks(sourceOf(deps, BLOCK_SHARD), after);
+    for await (const block of deps.silence.watch(BLOCK_SHARD, chained, (item) => item !== CAUGHT_UP)) {
       if (block !== CAUGHT_UP) waiting.push(block);
       if (block !== CAUGHT_UP && waiting.length < CHAIN_BLOCKS_PER_BATCH) continue;
       await writeChain(waiting, await chain.chainBlocks(waiting));

@@ -227,7 +227,7 @@ async function runBulkBuild(
 async function journalShard(deps: StageDeps, shard: number): Promise<void> {
   const { positions, writer, chain, shards, end } = deps;
   const after = positions.received(shard) ?? 0;
-  const blocks = shardBlocks(sourceOf(deps, shard), after + 1);
+  const blocks = deps.silence.watch(shard, shardBlocks(sourceOf(deps, shard), after + 1));
   for await (const batch of inBatches(blocks, weightOf, MAX_WAITING_EVENTS, end)) {
     const { heads, transactions } = await chain.shardBlocks(shard, batch);
     const recordsOf = (number: number) =>
@@ -244,7 +244,8 @@ async function journalShard(deps: StageDeps, shard: number): Promise<void> {
 async function journalChain(deps: StageDeps): Promise<void> {
   const { positions, writer, chain, timings, signal } = deps;
   const after: ChainPosition = { block: positions.received(BLOCK_SHARD) ?? 0, seqnum: positions.seqnum };
-  for await (const block of chainBlocks(sourceOf(deps, BLOCK_SHARD), after)) {
+  const chained = chainBlocks(sourceOf(deps, BLOCK_SHARD), after);
+  for await (const block of deps.silence.watch(BLOCK_SHARD, chained, (item) => item !== CAUGHT_UP)) {
     if (block === CAUGHT_UP) {
       await wait(timings.pollMs, signal);
       continue;

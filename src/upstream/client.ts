@@ -34,6 +34,7 @@ import {
 } from "../protocol/wire/generated/upstream.ts";
 import { FOLLOWED_TYPES } from "./block-assembler.ts";
 import { peerErrorOf } from "./peer.ts";
+import type { CallRate } from "./peers/call-rate.ts";
 import { ResponseStream } from "./response-stream.ts";
 import type { Timings } from "./timings.ts";
 
@@ -107,22 +108,28 @@ export class UpstreamClient {
   readonly #signal: AbortSignal;
   /** The methods that the peer has responded to. */
   readonly #responded: Set<string>;
+  readonly #rate: CallRate | undefined;
 
+  /** @param shared what all clients of one peer share: the methods that it has responded to, and the limit of calls; by default none. */
   constructor(
     connection: Client,
     timings: Pick<Timings, "callTimeoutMs" | "stallMs">,
     signal: AbortSignal,
-    responded = new Set<string>(),
+    { responded = new Set<string>(), rate }: { responded?: Set<string>; rate?: CallRate | undefined } = {},
   ) {
     this.#connection = connection;
     this.#timings = timings;
     this.#signal = signal;
     this.#responded = responded;
+    this.#rate = rate;
   }
 
   /** Returns a client of the same peer whose calls end when another signal aborts. */
   until(signal: AbortSignal): UpstreamClient {
-    return new UpstreamClient(this.#connection, this.#timings, signal, this.#responded);
+    return new UpstreamClient(this.#connection, this.#timings, signal, {
+      responded: this.#responded,
+      rate: this.#rate,
+    });
   }
 
   /**
@@ -265,7 +272,7 @@ export class UpstreamClient {
     return this.#stream("subscribe", SubscribeRequest, request, FollowedEvent);
   }
 
-  #unary<Request, Response>(
+  async #unary<Request, Response>(
     method: UnaryMethod,
     { encode }: Codec<Request>,
     request: Request,
@@ -273,6 +280,7 @@ export class UpstreamClient {
     onMetadata?: (metadata: Metadata) => void,
   ): Promise<Response> {
     const signal = this.#signal;
+    await this.#rate?.take(signal);
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       const options: CallOptions = { deadline: Date.now() + this.#timings.callTimeoutMs };
@@ -303,6 +311,8 @@ export class UpstreamClient {
     request: Request,
     { decode }: Codec<Response>,
   ): ResponseStream<Response> {
+    // A stream is opened at once, and counts for the calls after it.
+    this.#rate?.delayMs();
     const call = this.#connection.makeServerStreamRequest<Request, Response>(
       HubServiceService[method].path,
       (value) => asBuffer(encode(value).finish()),
@@ -321,6 +331,7 @@ export class UpstreamClient {
   }
 
   #errorOf(method: string, cause: unknown): unknown {
+    this.#rate?.failed(cause);
     return peerErrorOf(method, cause, this.#responded) ?? cause;
   }
 }

@@ -1,4 +1,3 @@
-import type { Client } from "@grpc/grpc-js";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { chainHeadOf, mentionedFidsAfter } from "../db/index/upstream-work.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
@@ -22,11 +21,11 @@ import {
   RefusedBlockError,
 } from "./chain-verifier.ts";
 import { checkPeer, type Peer } from "./check-peer.ts";
-import { UpstreamClient } from "./client.ts";
-import { connectUpstream, isConnected } from "./connection.ts";
 import { startFullSync } from "./full-sync.ts";
 import type { RelayWriter } from "./op-batcher.ts";
 import { PeerError } from "./peer.ts";
+import type { Endpoint, EndpointDeps } from "./peers/endpoint.ts";
+import { createEndpoints, type Endpoints } from "./peers/endpoints.ts";
 import { Stage, UpstreamPositions } from "./positions.ts";
 import type { UpstreamProgress } from "./progress.ts";
 import { ProgressTracker } from "./progress-tracker.ts";
@@ -39,8 +38,8 @@ import type { RelayRules } from "./validate-relayed.ts";
 import type { KnownValidators } from "./validator-source.ts";
 
 export interface FollowerDeps {
-  /** Of the upstream: http (plain) or https (TLS), without path and credentials. */
-  readonly url: string;
+  /** The nodes to follow, one at a time: http (plain) or https (TLS), without path and credentials. */
+  readonly urls: readonly string[];
   /** The positions and the stored state are read here. */
   readonly db: IndexDatabase;
   readonly writer: RelayWriter;
@@ -56,8 +55,8 @@ export interface FollowerDeps {
   readonly fids: ReadonlySet<number> | undefined;
   /** Whether the hub events of applied blocks are logged. Default: true. */
   readonly logsHubEvents?: boolean;
-  /** Concurrent calls during a backfill. */
-  readonly concurrency: number;
+  /** How the nodes are called. `concurrency` is that of a backfill. */
+  readonly calls: EndpointDeps["settings"];
   readonly timings?: Timings;
   /** Starts threads that verify a backfill. Default: messages are verified on the calling thread. */
   readonly startVerifiers?: (context: () => ValidationContext) => StoppableVerifier;
@@ -93,7 +92,8 @@ export interface Follower {
 export function startFollower(deps: FollowerDeps): Follower {
   const { onFault } = deps;
   const timings = deps.timings ?? DEFAULT_TIMINGS;
-  const connection = connectUpstream(deps.url, timings);
+  const positions = new UpstreamPositions(deps.db);
+  const sets = () => deps.verification?.validators()?.sets;
   const stopping = new AbortController();
   const tracker = new ProgressTracker(deps.clock);
   const trust = new TrustTracker();
@@ -103,101 +103,141 @@ export function startFollower(deps: FollowerDeps): Follower {
     if (tracker.progress().peerError !== cause.message) deps.onPeerError?.(cause);
     tracker.setPeerError(cause.message);
   };
-  const running = follow({ ...deps, timings, trust }, connection, tracker, report, stopping.signal);
+  const endpoints = createEndpoints({
+    urls: deps.urls,
+    settings: deps.calls,
+    timings,
+    ask: () => ({ network: deps.network, sets: sets() }),
+    received: (shard) => positions.received(shard) ?? 0,
+    shards: () => positions.shards,
+    onFault: report,
+  });
+  const running = follow({ ...deps, timings, trust, endpoints }, tracker, report, stopping.signal);
   return {
-    progress: () => ({
-      ...tracker.progress(),
-      trust: trust.progress(),
-      isConnected: isConnected(connection),
-    }),
+    progress: () => {
+      const upstreams = endpoints.status();
+      return {
+        ...tracker.progress(),
+        trust: trust.progress(),
+        isConnected: endpoints.all.some(
+          ({ isConnected }, index) => isConnected && upstreams[index]?.isActive === true,
+        ),
+        upstreams,
+      };
+    },
     async stop() {
       stopping.abort();
       await running;
+      await endpoints.close();
     },
   };
 }
 
 async function follow(
-  deps: FollowerDeps & { readonly timings: Timings; readonly trust: TrustTracker },
-  connection: Client,
+  deps: FollowerDeps & {
+    readonly timings: Timings;
+    readonly trust: TrustTracker;
+    readonly endpoints: Endpoints;
+  },
   tracker: ProgressTracker,
   report: (what: string, cause: unknown) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { timings } = deps;
+  const { timings, endpoints } = deps;
   const positions = new UpstreamPositions(deps.db);
-  const writer: RelayWriter = {
+  const writerOf = (endpoint: Endpoint): RelayWriter => ({
     async apply(batch: RelayedBatch) {
       await deps.writer.apply(batch);
       tracker.countWritten(batch);
+      endpoint.delivered();
     },
     buildStep: () => deps.writer.buildStep(),
-  };
+  });
   const backoff = new Backoff(timings);
   let isRefused = false;
   const context = () => ({ network: deps.network, nowUnixSecs: nowSecs(deps.clock), isHistory: true });
   const startVerifiers =
     deps.startVerifiers ?? ((of) => ({ ...createInlineVerifier(of), stop: async () => {} }));
-  try {
-    while (!signal.aborted) {
-      await roomInIndex(deps, report, timings, signal);
-      if (signal.aborted) break;
-      // Ends the calls of a stage with the stage.
-      const ending = new AbortController();
-      const end = () => ending.abort();
-      signal.addEventListener("abort", end);
-      try {
-        const client = new UpstreamClient(connection, timings, ending.signal);
-        const { shards, hasBlockShard } = await checkPeer(client);
-        const chain = chainVerifier(deps, { client, signal: ending.signal, onFault: report }, hasBlockShard);
-        const scope = loadScope(deps);
-        const sync = { client, writer, positions, db: deps.db, scope, hasBlockShard };
-        if (!isResumable(positions, shards, scope)) {
-          tracker.enter("backfill");
-          await startFullSync(sync);
-          continue;
-        }
-        const stageDeps: StageDeps = {
-          ...sync,
-          rules: relayRules(deps, scope, { shards, hasBlockShard }),
-          verifier: createInlineVerifier(context),
-          chain,
-          startVerifiers: () => startVerifiers(context),
-          shards,
-          tracker,
-          timings,
-          concurrency: deps.concurrency,
-          signal: ending.signal,
-          end,
-          onFault: report,
-        };
-        // A node that sent a false block has to send the right one first.
-        if (!isRefused) tracker.setPeerError(undefined);
-        isRefused = false;
-        const runStage = positions.stage === Stage.Filling ? runBackfillStage : runApplyStage;
-        const gap = await runStage(stageDeps);
-        if (gap) {
-          report("blocks were missed", gap);
-          await backoff.wait(signal);
-          await startReconciliation({ ...sync, client: client.until(signal) }, gap);
-        } else {
-          backoff.reset();
-        }
-      } catch (cause) {
-        if (signal.aborted) break;
-        // It waits for room, and goes on at the last durable position.
-        if (cause instanceof IndexFullError) continue;
-        isRefused = cause instanceof RefusedBlockError;
-        report("following was interrupted", cause);
-        await backoff.wait(signal);
-      } finally {
-        signal.removeEventListener("abort", end);
-        end();
+  while (!signal.aborted) {
+    await roomInIndex(deps, report, timings, signal);
+    const isFull = deps.fids === undefined && !positions.isFilled;
+    const active = await endpoints.next(signal, { fills: isFull });
+    if (!active) break;
+    const { endpoint, leaving } = active;
+    const { concurrency } = await endpoint.place();
+    // Ends the calls of a stage with the stage.
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    const either = AbortSignal.any([signal, leaving]);
+    either.addEventListener("abort", end);
+    if (either.aborted) end();
+    try {
+      const writer = writerOf(endpoint);
+      const client = endpoint.client(ending.signal);
+      const { shards, hasBlockShard } = endpoints.isAlone ? await checkPeer(client) : peerOf(endpoint);
+      if (isFull && !endpoint.mayFill) throw new PeerError(NOT_A_BULK_SOURCE);
+      const chain = chainVerifier(deps, { client, signal: ending.signal, onFault: report }, hasBlockShard);
+      const scope = loadScope(deps);
+      const sync = { client, writer, positions, db: deps.db, scope, hasBlockShard };
+      if (!isResumable(positions, shards, scope)) {
+        tracker.enter("backfill");
+        await startFullSync(sync);
+        continue;
       }
+      const stageDeps: StageDeps = {
+        ...sync,
+        rules: relayRules(deps, scope, { shards, hasBlockShard }),
+        verifier: createInlineVerifier(context),
+        chain,
+        startVerifiers: () => startVerifiers(context),
+        shards,
+        tracker,
+        timings,
+        concurrency,
+        signal: ending.signal,
+        end,
+        silence: endpoints.silence,
+        onStreamEnd: endpoints.streamEnded,
+        onFault(what, cause) {
+          report(what, cause);
+          endpoints.callFailed(cause);
+        },
+      };
+      // A node that sent a false block has to send the right one first.
+      if (!isRefused) tracker.setPeerError(undefined);
+      isRefused = false;
+      const runStage = positions.stage === Stage.Filling ? runBackfillStage : runApplyStage;
+      const gap = await runStage(stageDeps);
+      if (!gap) {
+        backoff.reset();
+      } else if (!endpoints.lacksBlocks(gap.message)) {
+        report("blocks were missed", gap);
+        await backoff.wait(signal);
+        await startReconciliation({ ...sync, client: endpoint.client(signal) }, gap);
+      }
+    } catch (cause) {
+      if (signal.aborted) break;
+      // It waits for room, and goes on at the last durable position. What was left is only stopped.
+      if (cause instanceof IndexFullError || leaving.aborted) continue;
+      isRefused = cause instanceof RefusedBlockError && endpoints.isAlone;
+      endpoints.ended(cause);
+      report("following was interrupted", endpoints.isAlone ? cause : new Error(reasonOf(cause)));
+      if (endpoints.isAlone) await backoff.wait(signal);
+    } finally {
+      either.removeEventListener("abort", end);
+      end();
     }
-  } finally {
-    connection.close();
   }
+}
+
+const NOT_A_BULK_SOURCE =
+  "it is a public node, and filling an index of the whole network takes hundreds of gigabytes of it; ask its operator, then list its " +
+  "host in upstream.bulk_from, or start with --accept-load";
+
+/** What a node that answered is. */
+function peerOf({ answer }: Endpoint): Peer {
+  if (!answer) throw new Error("a node is followed that has not answered");
+  return answer;
 }
 
 /** Waits until the index has room for more. */

@@ -95,7 +95,7 @@ export class ProgressTracker {
     this.#peerError = error;
   }
 
-  progress(): Omit<UpstreamProgress, "isConnected" | "trust"> {
+  progress(): Omit<UpstreamProgress, "isConnected" | "trust" | "upstreams"> {
     this.#roll();
     return {
       phase: this.#phase,

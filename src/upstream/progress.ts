@@ -1,4 +1,5 @@
 import type { BulkProgress } from "../db/index/bulk/bulk-state.ts";
+import type { EndpointStatus } from "./peers/endpoint.ts";
 import type { TrustProgress } from "./trust-tracker.ts";
 
 /** The phases of following. */
@@ -32,6 +33,8 @@ export interface ShardProgress {
 export interface UpstreamProgress {
   /** Whether there is a connection to the upstream. One that the peer has silently left ends within 15 seconds. */
   readonly isConnected: boolean;
+  /** The nodes of the settings, in their order. */
+  readonly upstreams: readonly EndpointStatus[];
   readonly phase: UpstreamPhase;
   /** Empty before the upstream has reported its shards. */
   readonly shards: readonly ShardProgress[];

@@ -11,6 +11,11 @@ export interface ResponseStreamOptions {
   readonly errorOf: (cause: unknown) => unknown;
 }
 
+/** A stream was ended here because nothing arrived. The whole network may be silent. */
+export class SilentStreamError extends Error {
+  override name = "SilentStreamError";
+}
+
 /**
  * A stream of responses with backpressure: it is read as fast as its consumer. It ends when it is disposed of, when
  * `signal` aborts and, with an error, when nothing arrives for `stallMs` while the consumer waits.
@@ -33,7 +38,7 @@ export class ResponseStream<Response> implements AsyncIterableIterator<Response>
     });
     this.#responses = call[Symbol.asyncIterator]();
     this.#watchdog = setTimeout(() => {
-      if (this.#isWaiting) call.destroy(new Error(`${method} sent nothing for ${stallMs} ms`));
+      if (this.#isWaiting) call.destroy(new SilentStreamError(`${method} sent nothing for ${stallMs} ms`));
       else this.#watchdog.refresh();
     }, stallMs);
     signal.addEventListener("abort", this.#abort);

@@ -13,6 +13,8 @@ export interface ShardSource {
   readonly shard: number;
   readonly timings: Timings;
   readonly signal: AbortSignal;
+  /** Called when the stream ended, with its error if it has one, before it is opened again. */
+  readonly onStreamEnd: (cause: unknown) => void;
   /** Called for a fault that is retried. */
   readonly onFault: (what: string, cause: unknown) => void;
   /** Called with the newest block that the upstream reports. */
@@ -61,9 +63,11 @@ export async function* shardBlocks(source: ShardSource, from: number): AsyncGene
           yield block;
         }
       }
+      if (!signal.aborted) source.onStreamEnd(undefined);
     } catch (cause) {
       if (cause instanceof GapError) throw cause;
       if (!signal.aborted) source.onFault(`the stream of shard ${shard} broke`, cause);
+      if (!signal.aborted) source.onStreamEnd(cause);
     }
     await backoff.wait(signal);
   }

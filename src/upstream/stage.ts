@@ -4,6 +4,7 @@ import type { ChainVerifier } from "./chain-verifier.ts";
 import type { UpstreamClient } from "./client.ts";
 import type { RelayWriter } from "./op-batcher.ts";
 import { GapError } from "./peer.ts";
+import type { SilenceWatch } from "./peers/silence-watch.ts";
 import type { UpstreamPositions } from "./positions.ts";
 import type { ProgressTracker } from "./progress-tracker.ts";
 import type { Scope } from "./scope.ts";
@@ -41,6 +42,10 @@ export interface StageDeps {
   /** Aborts when the stage ends. Every call ends with it. */
   readonly signal: AbortSignal;
   readonly end: () => void;
+  /** The blocks that are waited for. */
+  readonly silence: SilenceWatch;
+  /** See `ShardSource`. */
+  readonly onStreamEnd: (cause: unknown) => void;
   readonly onFault: (what: string, cause: unknown) => void;
 }
 
@@ -73,12 +78,13 @@ async function failureOf(parts: readonly Promise<void>[]): Promise<void> {
 
 /** Returns the source of a shard's blocks for a part of a stage. */
 export function sourceOf(deps: StageDeps, shard: number): ShardSource {
-  const { client, timings, signal, onFault, tracker } = deps;
+  const { client, timings, signal, onStreamEnd, onFault, tracker } = deps;
   return {
     client,
     shard,
     timings,
     signal,
+    onStreamEnd,
     onFault,
     onHead: (block) => tracker.reportHead(shard, block),
   };

@@ -11,6 +11,13 @@ export interface Timings {
   readonly stallMs: number;
   /** For the response to one call. */
   readonly callTimeoutMs: number;
+  /** Between two questions for the newest blocks of a node that is not followed. */
+  readonly headPollMs: number;
+  /** Without a block for so long, another node takes over that has a newer one. */
+  readonly silenceMs: number;
+  /** The longest first pause of a node that was left. Each further one may be twice as long. */
+  readonly coolMs: number;
+  readonly maxCoolMs: number;
 }
 
 export const DEFAULT_TIMINGS: Timings = {
@@ -20,6 +27,10 @@ export const DEFAULT_TIMINGS: Timings = {
   roomPollMs: 5_000,
   stallMs: 30_000,
   callTimeoutMs: 60_000,
+  headPollMs: 10_000,
+  silenceMs: 15_000,
+  coolMs: 1000,
+  maxCoolMs: 60_000,
 };
 
 /** Waits. Resolves early when `signal` aborts. */

@@ -105,7 +105,7 @@ function startHub(
   const limits = { ...SUBMISSION_LIMITS, bytesInFlight };
   const check = new SubmissionCheck({ db, network: 1, clock: node.clock, upstreamDecides: true, limits });
   const submits = new WriteThrough({
-    client: to,
+    target: () => ({ client: to, isFirst: true }),
     username: "node",
     password: "open:sesame",
     check,

@@ -75,7 +75,7 @@ const EXCEPTIONS: readonly { readonly file: string; readonly what: string; reado
   {
     file: "src/upstream/connection.ts",
     what: "@grpc/grpc-js: Client, connectivityState, credentials",
-    why: "upstream.url is the operator's setting, and nothing that the upstream says leads to another address",
+    why: "upstream.urls are the operator's setting, and nothing that the upstream says leads to another address",
   },
 ];
 

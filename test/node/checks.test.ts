@@ -89,7 +89,7 @@ function followed() {
   const watch = createUpstreamWatch({
     async readProgress() {
       if (isSilent) throw new Error("no response");
-      return { ...tracker.progress(), trust: trust.progress(), isConnected: true };
+      return { ...tracker.progress(), trust: trust.progress(), isConnected: true, upstreams: [] };
     },
     clock,
     log,

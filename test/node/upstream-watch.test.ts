@@ -11,6 +11,7 @@ import { ManualClock } from "../support/clock.ts";
 
 const backfill: UpstreamProgress = {
   isConnected: true,
+  upstreams: [],
   phase: "backfill",
   shards: [
     { shard: 0, appliedBlock: 0, headBlock: 70, lagSecs: undefined },

@@ -176,7 +176,7 @@ export async function startTestWrites(
     ...(client && {
       upstream: {
         submits: new WriteThrough({
-          client,
+          target: () => ({ client, isFirst: true }),
           username: "",
           password: "",
           check,

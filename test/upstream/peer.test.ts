@@ -12,11 +12,21 @@ import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { GetInfoResponse, HubServiceService } from "../../src/protocol/wire/generated/hub.ts";
 import { startFollower } from "../../src/upstream/follower.ts";
 import { peerErrorOf } from "../../src/upstream/peer.ts";
+import { DEFAULT_TIMINGS } from "../../src/upstream/timings.ts";
 import { ManualClock } from "../support/clock.ts";
 import { startTestHub } from "../support/hub.ts";
+import { callsAtOnce } from "../support/upstream/calls.ts";
 
 const NOT_A_NODE = "upstream.url does not lead to a Farcaster node that can be followed: ";
-const TIMINGS = { pollMs: 4, retryMs: 2, maxRetryMs: 8, roomPollMs: 4, stallMs: 500, callTimeoutMs: 500 };
+const TIMINGS = {
+  ...DEFAULT_TIMINGS,
+  pollMs: 4,
+  retryMs: 2,
+  maxRetryMs: 8,
+  roomPollMs: 4,
+  stallMs: 500,
+  callTimeoutMs: 500,
+};
 
 interface Peer {
   readonly url: string;
@@ -143,14 +153,14 @@ test.each(PEERS)("reports %s once with the reason, and retries", async (_name, s
   const retried = Promise.withResolvers<void>();
   let retries = 0;
   const follower = startFollower({
-    url: peer.url,
+    urls: [peer.url],
     db: db,
     writer: { apply: async () => {}, buildStep: async () => undefined },
     network: 1,
     nameServer: undefined,
     clock: new ManualClock(1_700_000_000),
     fids: undefined,
-    concurrency: 1,
+    calls: callsAtOnce(1),
     timings: {
       ...TIMINGS,
       // Read before each retry.

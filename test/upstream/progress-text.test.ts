@@ -6,6 +6,7 @@ import { TrustTracker } from "../../src/upstream/trust-tracker.ts";
 
 const backfill: UpstreamProgress = {
   isConnected: true,
+  upstreams: [],
   phase: "backfill",
   shards: [],
   fids: { done: 12_345, total: 900_000 },
@@ -80,6 +81,7 @@ test("a progress line is never wider than the terminal or longer than one line",
     messagesPerSec: fc.double({ min: 0, max: 1e9, noNaN: true }),
     etaSecs: fc.option(fc.nat(), { nil: undefined }),
     isConnected: fc.boolean(),
+    upstreams: fc.constant([]),
     peerError: fc.constant(undefined),
     trust: fc.constant(new TrustTracker().progress()),
     lastFault: fc.constant(undefined),

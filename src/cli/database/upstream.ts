@@ -16,24 +16,22 @@ export function registerUpstream(program: Command, context: CommandContext): voi
       const { followedFids } = await import("../../config/fid-file.ts");
       const { RetryableError, reasonOf, UserError } = await import("../../lib/failure.ts");
       const { networkOf } = await import("../../protocol/network.ts");
-      const { UpstreamClient } = await import("../../upstream/client.ts");
-      const { connectUpstream } = await import("../../upstream/connection.ts");
+      const { isFollowing } = await import("../../config/upstream-urls.ts");
+      const { openUpstream } = await import("../../upstream/peers/open-upstream.ts");
       const { estimateUpstream } = await import("../../upstream/estimate-upstream.ts");
-      const { DEFAULT_TIMINGS } = await import("../../upstream/timings.ts");
       const { formatUpstreamEstimate } = await import("./estimate-text.ts");
       const common = createCommon(context);
       const { config, shutdown } = common;
-      if (config.upstream.url === "")
-        throw new UserError("upstream.url is empty, so there is no node to ask");
+      if (!isFollowing(config)) throw new UserError("upstream.url is empty, so there is no node to ask");
       context.exitCode = await runTask(common, async () => {
-        const connection = connectUpstream(config.upstream.url);
-        shutdown.add("upstream", () => connection.close());
-        const client = new UpstreamClient(connection, DEFAULT_TIMINGS, shutdown.signal);
+        const upstream = await openUpstream(config, shutdown.signal);
+        shutdown.add("upstream", () => upstream[Symbol.dispose]());
+        const { client, concurrency } = upstream;
         try {
           const cores = availableParallelism();
           const network = networkOf(config.protocol.network);
           const estimate = await estimateUpstream(
-            { client, network, cores, concurrency: config.upstream.concurrency },
+            { client, network, cores, concurrency },
             followedFids(config.upstream),
           );
           const text = () => formatUpstreamEstimate(estimate, cores);

@@ -36,14 +36,14 @@ export function registerVerify(program: Command, context: CommandContext): void 
       const { EXIT_OK, EXIT_USER, RetryableError, reasonOf, UserError } = await import(
         "../../lib/failure.ts"
       );
-      const { UpstreamClient } = await import("../../upstream/client.ts");
-      const { connectUpstream } = await import("../../upstream/connection.ts");
-      const { DEFAULT_TIMINGS, wait } = await import("../../upstream/timings.ts");
+      const { isFollowing } = await import("../../config/upstream-urls.ts");
+      const { openUpstream } = await import("../../upstream/peers/open-upstream.ts");
+      const { wait } = await import("../../upstream/timings.ts");
       const { compareFids, knownFids, sampleOf } = await import("../../upstream/verify-sample.ts");
       const common = createCommon(context);
       const { config, shutdown } = common;
-      const { url, concurrency } = config.upstream;
-      if (url === "") throw new UserError("upstream.url is empty, so there is no node to compare with");
+      if (!isFollowing(config))
+        throw new UserError("upstream.url is empty, so there is no node to compare with");
       const followed = followedFids(config.upstream);
       const unfollowed = named.find((fid) => followed && !followed.has(fid));
       if (unfollowed !== undefined) throw new UserError(`fid ${unfollowed} is not followed`);
@@ -55,9 +55,9 @@ export function registerVerify(program: Command, context: CommandContext): void 
         if (!existsSync(path)) throw new UserError(`there is no index yet: ${path}`);
         const db = openIndexReader(path);
         shutdown.add("index", () => db[Symbol.dispose]());
-        const connection = connectUpstream(url);
-        shutdown.add("upstream", () => connection.close());
-        const client = new UpstreamClient(connection, DEFAULT_TIMINGS, shutdown.signal);
+        const upstream = await openUpstream(config, shutdown.signal);
+        shutdown.add("upstream", () => upstream[Symbol.dispose]());
+        const { client, concurrency } = upstream;
         const settle = () => wait(SETTLE_MS, shutdown.signal);
         try {
           const known = async () => (followed ? [...followed] : await knownFids({ client, db }));

@@ -2,14 +2,13 @@ import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
+import { isFollowing } from "../../config/upstream-urls.ts";
 import { indexPath } from "../../db/index/database.ts";
 import { networkOf } from "../../protocol/network.ts";
 import figures from "../../protocol/network-figures.json" with { type: "json" };
 import { grouped } from "../../runtime/progress-line.ts";
-import { UpstreamClient } from "../../upstream/client.ts";
-import { connectUpstream } from "../../upstream/connection.ts";
 import { estimateUpstream } from "../../upstream/estimate-upstream.ts";
-import { DEFAULT_TIMINGS } from "../../upstream/timings.ts";
+import { openUpstream } from "../../upstream/peers/open-upstream.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 import type { Place } from "./place.ts";
 
@@ -27,9 +26,9 @@ export const spaceForIndexCheck = (config: Config, { freeBytes }: Place): Check 
   run: async (signal) => {
     if (freeBytes === undefined) return [];
     const bytes = statSync(indexPath(config.data.dir), { throwIfNoEntry: false })?.size ?? 0;
-    const isFilled = bytes > UNFILLED_BYTES || config.upstream.url === "";
+    const isFilled = bytes > UNFILLED_BYTES || !isFollowing(config);
     if (bytes > 0 && isFilled) return [forMigration(bytes, freeBytes)];
-    if (config.upstream.url === "") return [];
+    if (!isFollowing(config)) return [];
     return [await forFilling(config, freeBytes, signal)];
   },
 });
@@ -38,7 +37,7 @@ export const spaceForIndexCheck = (config: Config, { freeBytes }: Place): Check 
 export const costCheck = ({ upstream }: Pick<Config, "upstream">): Check => ({
   name: "costs",
   run: async () => {
-    if (upstream.url === "") return [];
+    if (!isFollowing({ upstream })) return [];
     const fids = followedFids(upstream)?.size;
     const own =
       fids === undefined
@@ -61,12 +60,11 @@ function forMigration(bytes: number, freeBytes: number): Finding {
 
 async function forFilling(config: Config, freeBytes: number, signal: AbortSignal): Promise<Finding> {
   const check = "space for the index";
-  const connection = connectUpstream(config.upstream.url);
-  const client = new UpstreamClient(connection, DEFAULT_TIMINGS, signal);
+  using upstream = await openUpstream(config, signal);
+  const { client, concurrency } = upstream;
   try {
     const cores = availableParallelism();
     const network = networkOf(config.protocol.network);
-    const { concurrency } = config.upstream;
     const limits = { concurrency, sampledFids: SAMPLED_FIDS, budgetMs: BUDGET_MS };
     const { bytes, bytesWhileFilling } = await estimateUpstream(
       { client, network, cores, ...limits },
@@ -82,8 +80,6 @@ async function forFilling(config: Config, freeBytes: number, signal: AbortSignal
       `could not be estimated ${reason}`,
       "`svc upstream estimate` takes longer and says more",
     );
-  } finally {
-    connection.close();
   }
 }
 

@@ -6,6 +6,7 @@ import { isLoopbackHost } from "../../config/formats.ts";
 import { httpWorkersOf } from "../../config/http-workers.ts";
 import { readPostgresUrl } from "../../config/postgres-url.ts";
 import type { Config } from "../../config/schema.ts";
+import { upstreamUrls } from "../../config/upstream-urls.ts";
 import { reasonOf } from "../../lib/failure.ts";
 import { type ListenAddress, listenersOf, listenFaultAt } from "../../net/listen-address.ts";
 import type { Resolve } from "../../net/resolve.ts";
@@ -215,7 +216,9 @@ async function lookUp(
 function namesOf({ upstream, state, chain }: Config): (readonly [setting: string, name: string])[] {
   const postgres = state.url === "" ? undefined : readPostgresUrl(state.url);
   const hosts: (readonly [string, string | undefined])[] = [
-    ["upstream.url", hostOf(upstream.url)],
+    ...upstreamUrls({ upstream }).map(
+      (url) => [upstream.url === "" ? "upstream.urls" : "upstream.url", hostOf(url)] as const,
+    ),
     ["chain.l1_rpc_url", hostOf(chain.l1_rpc_url)],
     ["state.url", postgres?.ok && postgres.value.socketPath === undefined ? postgres.value.host : undefined],
   ];

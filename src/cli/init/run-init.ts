@@ -7,6 +7,7 @@ import { loadConfig } from "../../config/load.ts";
 import { readSmallFile } from "../../config/small-file.ts";
 import { EXIT_OK, RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
 import { grouped } from "../../runtime/progress-line.ts";
+import { limitsOf } from "../../upstream/peers/network-place.ts";
 import { programName } from "../../version.ts";
 import type { CommandContext } from "../context.ts";
 import { formatUpstreamEstimate } from "../database/estimate-text.ts";
@@ -142,7 +143,7 @@ async function ask(wanted: Wanted, { estimate, json = false }: InitOptions): Pro
   // What is wrong with them is found with the whole file.
   const { config } = loadConfig(flags, "client");
   const networkName = config.protocol.network;
-  const { concurrency } = config.upstream;
+  const { concurrency } = await limitsOf(config.upstream, url);
   const onProgress = (text: string) => (json ? undefined : printError(`${text} …\n`));
   try {
     const wantsEstimate = estimate;

@@ -23,16 +23,16 @@ const CHUNKS = { shardId: u32(1), startBlockNumber: u64(2), stopBlockNumber: u64
 const unchanged = (bytes: Buffer): Buffer => bytes;
 
 /**
- * @param upstream the connection to a node whose blocks all concern this one.
+ * @param upstream returns the connection to a node whose blocks all concern this one.
  * @param budget of relays, which clients share.
  */
-export function createBlockRelay(upstream: Client, budget: Budget): BlockRelay {
+export function createBlockRelay(upstream: () => Client, budget: Budget): BlockRelay {
   return {
     async getBlocks(request, { clientKey, signal }) {
       const relay = budget.open(clientKey);
       const shortage = relay.grow(1);
       if (shortage) return err(noRoom(budget.terms.unit, shortage));
-      const blocks = upstream.makeServerStreamRequest<Buffer, Buffer>(
+      const blocks = upstream().makeServerStreamRequest<Buffer, Buffer>(
         "/HubService/GetBlocks",
         unchanged,
         unchanged,
@@ -57,7 +57,7 @@ export function createBlockRelay(upstream: Client, budget: Budget): BlockRelay {
       const shortage = relay.grow(1);
       if (shortage) return err(noRoom(budget.terms.unit, shortage));
       try {
-        return await chunksOf(upstream, request);
+        return await chunksOf(upstream(), request);
       } finally {
         relay.end();
       }

@@ -3,6 +3,7 @@ import { apiPlugins } from "../../api/plugins.ts";
 import { neverStale } from "../../auth/custody.ts";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
+import { isFollowing } from "../../config/upstream-urls.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import type { DemoRpc } from "../../console/demo/services.ts";
 import type { WebBuild } from "../../console/web-build.ts";
@@ -95,7 +96,7 @@ export function createNodeHttp(deps: {
   const { config, clock } = common;
   const loopbackTargets = demo?.targets;
   // Only a node that follows an upstream can lag behind it.
-  const staleReason = config.upstream.url === "" ? undefined : ops.staleReason;
+  const staleReason = isFollowing(config) ? ops.staleReason : undefined;
   const management = createManagement({
     common,
     index: db,
@@ -157,7 +158,7 @@ export function createNodeHttp(deps: {
         })
       : [],
     ops,
-    unavailableReason: config.upstream.url === "" ? undefined : createBuildCheck(db),
+    unavailableReason: isFollowing(config) ? createBuildCheck(db) : undefined,
     gate: keyGate.gate,
     admission,
     descriptors,

@@ -2,6 +2,7 @@ import { hubPlugins } from "../../api/hub-plugins.ts";
 import type { HubDeps } from "../../api/operations/hub/operation.ts";
 import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
+import { isFollowing } from "../../config/upstream-urls.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { ApiError } from "../../http/errors.ts";
 import type { HttpServerOptions } from "../../http/server.ts";
@@ -14,13 +15,13 @@ import { createFillCheck } from "../../upstream/positions.ts";
 
 /** Creates the reads of the hub for one thread. */
 export function createNodeHubReads(db: IndexDatabase, config: Config): HubReads {
-  const isFollowing = config.upstream.url !== "";
+  const follows = isFollowing(config);
   return createHubReads({
     db,
     network: networkOf(config.protocol.network),
     clock: systemClock,
-    followed: isFollowing ? followedFids(config.upstream) : undefined,
-    isFilled: isFollowing ? createFillCheck(db) : undefined,
+    followed: follows ? followedFids(config.upstream) : undefined,
+    isFilled: follows ? createFillCheck(db) : undefined,
   });
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { custodyFromIndex } from "../../auth/custody.ts";
 import type { WorkLease } from "../../cluster/postgres/work-lease.ts";
 import type { Config } from "../../config/schema.ts";
+import { isFollowing } from "../../config/upstream-urls.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
 import { type ErrorName, errorKinds } from "../../http/errors.ts";
@@ -141,10 +142,10 @@ export function startNodeSigning(deps: {
 
 /** Returns what reads the applied block of each shard; null on a node that follows no other. */
 export function appliedBlocksOf(
-  { upstream }: Pick<Config, "upstream">,
+  config: Pick<Config, "upstream">,
   db: IndexDatabase,
 ): () => Readonly<Record<string, number>> | null {
-  if (upstream.url === "") return () => null;
+  if (!isFollowing(config)) return () => null;
   const positions = new UpstreamPositions(db);
   return () => {
     const shards = Array.from({ length: (positions.shards ?? 0) + 1 }, (_, shard) => shard);

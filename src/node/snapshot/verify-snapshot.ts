@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
+import { isFollowing } from "../../config/upstream-urls.ts";
 import { INDEX_SCHEMA } from "../../db/index/database.ts";
 import { STATE_SCHEMA } from "../../db/state/database.ts";
 import { RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
@@ -95,13 +96,13 @@ function refuseOtherSource(dir: string, index: IndexManifest, { protocol, upstre
       `${dir}: the index holds ${index.network}; protocol.network is ${protocol.network}. Set the one or use the other.`,
     );
   if (index.upstream === null) {
-    if (upstream.url !== "")
+    if (isFollowing({ upstream }))
       throw new UserError(
         `${dir}: the index was filled without an upstream, so it cannot follow upstream.url. Use a snapshot of a node that follows, or let the node fill its own index.`,
       );
     return;
   }
-  if (upstream.url === "")
+  if (!isFollowing({ upstream }))
     throw new UserError(`${dir}: the index follows an upstream, and upstream.url is empty. Set it.`);
   const { fids } = index.upstream;
   if (fids !== new Scope(followedFids(upstream), []).fingerprint)

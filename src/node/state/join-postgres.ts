@@ -2,6 +2,7 @@ import { createPauses } from "../../cluster/pauses.ts";
 import { startMembership } from "../../cluster/postgres/membership.ts";
 import { comparedSettings } from "../../cluster/shared-settings.ts";
 import { followedFids } from "../../config/fid-file.ts";
+import { isFollowing } from "../../config/upstream-urls.ts";
 import { schemaVersion } from "../../db/postgres/migrate.ts";
 import { PgStats } from "../../db/postgres/pool-stats.ts";
 import type { PgPools, PgSettings } from "../../db/postgres/pools.ts";
@@ -27,7 +28,7 @@ export async function joinPostgres(settings: PgSettings, deps: MainStateDeps): P
       nodeId,
       version,
       schemaVersion,
-      isSolo: isSetUp && config.upstream.url === "",
+      isSolo: isSetUp && !isFollowing(config),
       settings: comparedSettings(config, followedFids(config.upstream)),
       clock,
       signals,

@@ -1,12 +1,13 @@
-import type { Client } from "@grpc/grpc-js";
 import { createAdmission, type SharedAdmission } from "../../admission/admission.ts";
 import { createClientAddresses } from "../../admission/client-address.ts";
 import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
+import { upstreamUrls } from "../../config/upstream-urls.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { createChainChecker } from "../../hub/chain-checker.ts";
 import { createSubscribers } from "../../hub/events/subscribers.ts";
+import { connectFollowedNodes, type FollowedNodes } from "../../hub/followed-nodes.ts";
 import type { HubUpstream } from "../../hub/own-methods.ts";
 import { createBlockRelay } from "../../hub/reads/block-relay.ts";
 import type { HubRpc } from "../../hub/rpc.ts";
@@ -23,7 +24,6 @@ import { rejection } from "../../protocol/rejection.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger, type Logger } from "../../runtime/logger.ts";
 import { processDescriptors } from "../../runtime/process.ts";
-import { connectUpstream } from "../../upstream/connection.ts";
 import { createBuildCheck } from "../../upstream/positions.ts";
 import type { UpstreamRpc } from "../../upstream/progress.ts";
 import { version } from "../../version.ts";
@@ -89,7 +89,7 @@ runWorker<HubWorkerInit>(async ({ config, commits, admission, ingest, upstream }
     onFault: (method, err) => log.error({ err, method }, "a gRPC call failed"),
     ...(following === undefined ? {} : { upstream: following }),
     blocks:
-      following && relaysBlocks ? createBlockRelay(following.connection, budgets.blockRelays) : undefined,
+      following && relaysBlocks ? createBlockRelay(following.nodes.active, budgets.blockRelays) : undefined,
     reads,
     subscribers,
     unavailableReason: following && createBuildCheck(db),
@@ -118,14 +118,18 @@ function forwardTo(
   check: SubmissionCheck,
   config: Config,
   log: Logger,
-): HubUpstream & { readonly connection: Client; close(): void } {
-  const { url, username, password } = config.upstream;
-  const connection = connectUpstream(url);
+): HubUpstream & { readonly nodes: FollowedNodes; close(): void } {
+  const { username, password, contact } = config.upstream;
   const follower = connectRpc<UpstreamRpc>(port);
+  const nodes = connectFollowedNodes({
+    urls: upstreamUrls(config),
+    contact,
+    states: async () => (await follower.progress()).upstreams,
+  });
   return {
-    connection,
+    nodes,
     submits: new WriteThrough({
-      client: connection,
+      target: nodes.first,
       username,
       password,
       check,
@@ -135,8 +139,10 @@ function forwardTo(
     }),
     isReady: (timeoutMs) =>
       // gRPC deadlines use the machine's clock.
-      new Promise((resolve) => connection.waitForReady(Date.now() + timeoutMs, (fault) => resolve(!fault))),
+      new Promise((resolve) =>
+        nodes.first().client.waitForReady(Date.now() + timeoutMs, (fault) => resolve(!fault)),
+      ),
     shards: async () => (await follower.progress()).shards,
-    close: () => connection.close(),
+    close: nodes.close,
   };
 }

@@ -1,5 +1,6 @@
 import { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
+import { isFollowing } from "../../config/upstream-urls.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexWriter } from "../../db/index/database.ts";
 import { createDeferredSync } from "../../db/index/deferred-sync.ts";
@@ -52,7 +53,7 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine 
   const newHubEvents = new EventSignal();
   const state = await openStateStores({ config, part: "ingest", link, log });
   const logStateFault = createFaultLog({ log, clock: systemClock });
-  const isNumbering = config.upstream.url === "";
+  const isNumbering = !isFollowing(config);
   const unchosen = notSetUpReason(config, db);
   // A node that is not set up numbers nothing: it may become a follower.
   const logs =

@@ -1,6 +1,7 @@
 import type { Admission } from "../../admission/admission.ts";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
+import { isFollowing } from "../../config/upstream-urls.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { PgStats } from "../../db/postgres/pool-stats.ts";
 import type { StateNode } from "../../db/state/state-db.ts";
@@ -91,7 +92,7 @@ const THREADS: Readonly<Record<WorkerName, NodeThread>> = {
       commits,
       admission: admission.shared,
       ingest: channels.ingest.connect(),
-      upstream: config.upstream.url === "" ? undefined : channels.upstream.connect(),
+      upstream: isFollowing(config) ? channels.upstream.connect() : undefined,
     }),
   },
   writes: {

@@ -1,5 +1,6 @@
 import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
+import { upstreamUrls } from "../../config/upstream-urls.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
 import { IndexFullError } from "../../ingest/size-bound.ts";
@@ -38,7 +39,7 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
   const faults = createUpstreamFaultLog({ log, clock: systemClock });
   const network = networkOf(config.protocol.network);
   const follower = startFollower({
-    url: config.upstream.url,
+    urls: upstreamUrls(config),
     db: reader,
     writer: {
       async apply(batch) {
@@ -56,7 +57,7 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
     clock: systemClock,
     fids: followedFids(config.upstream),
     logsHubEvents: config.hub.reads,
-    concurrency: config.upstream.concurrency,
+    calls: { ...config.upstream, bulkFrom: config.upstream.bulk_from },
     startVerifiers: (context) => startVerifierThreads(config, context, verifierUrl, endThread),
     onFault: faults.fault,
     onPeerError: faults.peer,

@@ -8,6 +8,7 @@ import { toFarcasterSecs } from "../../../src/protocol/time.ts";
 import { FarcasterNetwork, MessageType } from "../../../src/protocol/wire/generated/message.ts";
 import { startFollower } from "../../../src/upstream/follower.ts";
 import { UpstreamPositions } from "../../../src/upstream/positions.ts";
+import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
 import { ANCHOR_SECS } from "../../demo/records.ts";
 import { gaslessKeyMessage, gaslessKeyRemoval } from "../../support/gasless-keys.ts";
 import { startTestHub } from "../../support/hub.ts";
@@ -17,9 +18,11 @@ import { DEFAULT_TIMESTAMP, makeSigner, signedCast, signMessage } from "../../su
 import { mixedRecords } from "../../support/mixed-records.ts";
 import { accountRecords, accountSigner } from "../../support/node.ts";
 import { hashOf, linkMessage } from "../../support/social.ts";
+import { callsAtOnce } from "../../support/upstream/calls.ts";
 import { dumpFollowed } from "../../support/upstream/followed.ts";
 
 const TIMINGS = {
+  ...DEFAULT_TIMINGS,
   pollMs: 5,
   retryMs: 5,
   maxRetryMs: 50,
@@ -40,7 +43,7 @@ function follow(node: LoggedNode) {
     onFault: (cause) => faults.push(`${cause}`),
   });
   const follower = startFollower({
-    url: `http://${node.hub.address}`,
+    urls: [`http://${node.hub.address}`],
     db,
     writer: {
       apply: async (batch) => engine.applyRelayed(batch),
@@ -50,7 +53,7 @@ function follow(node: LoggedNode) {
     nameServer: undefined,
     clock: node.clock,
     fids: undefined,
-    concurrency: 4,
+    calls: callsAtOnce(4),
     timings: TIMINGS,
     onFault: (what, cause) => faults.push(`${what}: ${cause}`),
     onPeerError: (error) => faults.push(error.message),

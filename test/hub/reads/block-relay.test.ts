@@ -82,7 +82,7 @@ beforeAll(async () => {
   index = temporaryIndex();
   hub = await startTestHub(index.path, {
     deps: {
-      blocks: createBlockRelay(toUpstream, createAdmission().budgets.blockRelays),
+      blocks: createBlockRelay(() => toUpstream, createAdmission().budgets.blockRelays),
       clients: createClientAddresses({ trusted_proxies: ["127.0.0.0/8"], proxy_header: "x-forwarded-for" }),
     },
   });

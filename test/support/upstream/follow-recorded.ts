@@ -5,9 +5,11 @@ import { createIngestEngine, type IngestEngine, type IngestEngineDeps } from "..
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { type ValidatorSet, ValidatorSets } from "../../../src/trust/validator-sets.ts";
 import { startFollower } from "../../../src/upstream/follower.ts";
+import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
 import devnet from "../../trust/vectors/devnet-validators.json";
 import { ManualClock } from "../clock.ts";
 import { vectorJson } from "../vectors.ts";
+import { callsAtOnce } from "./calls.ts";
 import { type Recording, recordedChain, serveRecording } from "./recorded.ts";
 
 const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_DEVNET;
@@ -16,6 +18,7 @@ const NOW_SECS = 1_795_430_000;
 const SHARDS = [0, 1, 2];
 const PATIENCE_MS = 60_000;
 const TIMINGS = {
+  ...DEFAULT_TIMINGS,
   pollMs: 4,
   retryMs: 2,
   maxRetryMs: 16,
@@ -77,7 +80,7 @@ export async function followRecorded(
   const isCaughtUp = () => SHARDS.every((shard) => getPosition(db, `upstream ${shard} applied`) === last);
   const faults: string[] = [];
   const follower = startFollower({
-    url: upstream.url,
+    urls: [upstream.url],
     db,
     writer: {
       async apply(batch) {
@@ -95,7 +98,7 @@ export async function followRecorded(
     },
     clock,
     fids: undefined,
-    concurrency: 1,
+    calls: callsAtOnce(1),
     timings: TIMINGS,
     onFault: (what, cause) => void faults.push(`${what}: ${cause}`),
     onPeerError: ({ message }) => caughtUp.reject(new Error(message)),

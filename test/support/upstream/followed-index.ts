@@ -5,8 +5,10 @@ import { createIngestEngine, type IngestEngine } from "../../../src/ingest/engin
 import type { RelayedBatch } from "../../../src/ingest/relay.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { type Follower, startFollower } from "../../../src/upstream/follower.ts";
+import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
 import { ManualClock } from "../clock.ts";
 import { TEST_NAME_SERVER } from "../events.ts";
+import { callsAtOnce } from "./calls.ts";
 import { heightAt } from "./chain.ts";
 import { heldHashes, type Lifetimes } from "./lifetimes.ts";
 import type { UpstreamNode } from "./node.ts";
@@ -16,7 +18,15 @@ import { DATA_SHARDS } from "./shards.ts";
 const SHARDS = [0, ...DATA_SHARDS];
 
 /** As short as possible, since tests run by the wall clock. */
-const PACE = { pollMs: 4, retryMs: 2, maxRetryMs: 16, roomPollMs: 4, stallMs: 500, callTimeoutMs: 1500 };
+const PACE = {
+  ...DEFAULT_TIMINGS,
+  pollMs: 4,
+  retryMs: 2,
+  maxRetryMs: 16,
+  roomPollMs: 4,
+  stallMs: 500,
+  callTimeoutMs: 1500,
+};
 
 /** A follower without a call or commit for so long is stuck. */
 const PATIENCE_MS = 30_000;
@@ -86,7 +96,7 @@ export class FollowedIndex {
 
   start(): void {
     this.#follower = startFollower({
-      url: this.#options.url,
+      urls: [this.#options.url],
       db: this.db,
       writer: {
         apply: async (batch) => this.#apply(batch),
@@ -101,7 +111,7 @@ export class FollowedIndex {
       nameServer: TEST_NAME_SERVER.address,
       clock: this.#clock,
       fids: this.fids,
-      concurrency: 8,
+      calls: callsAtOnce(8),
       timings: { ...PACE, stallMs: this.#options.stallMs ?? PACE.stallMs },
       onFault: (what, cause) => this.faults.push(`${what}: ${cause}`),
       onPeerError: ({ reason }) => this.peerErrors.push(reason),

@@ -109,16 +109,17 @@ export async function startRecordedUpstream(lastBlock: number): Promise<Recorded
 /**
  * @param recording returns the chain of now.
  * @param heads the newest block of each shard. A test may change it.
+ * @param options.listing counts the lists of fids, which end genesis. Servers of one network share it. Default: its own.
+ * @param options.answers resolves when the server may answer a call. Default: at once.
  * @param options.hasBlockShard false for a node that numbers its blocks itself: it has one shard, and serves no blocks of shard 0.
  */
 export async function serveRecording(
   recording: () => Recording,
   heads: ReadonlyMap<number, number>,
-  { hasBlockShard = true } = {},
+  { hasBlockShard = true, listing = { count: 0 }, answers = async () => {} } = {},
 ): Promise<RecordedUpstream> {
   const isUpTo = (shard: number) => (number: number) => number <= (heads.get(shard) ?? 0);
-  let listed = 0;
-  const isGenesis = () => listed < (hasBlockShard ? DATA_SHARDS.length : 1);
+  const isGenesis = () => listing.count < (hasBlockShard ? DATA_SHARDS.length : 1);
   const server = new Server();
   server.addService(
     {
@@ -130,7 +131,7 @@ export async function serveRecording(
       subscribe: { ...raw("Subscribe", SubscribeRequest), responseStream: true },
     },
     {
-      getInfo: unary(() => {
+      getInfo: unary(answers, () => {
         const shardInfos = [...heads]
           .filter(([shard]) => hasBlockShard || shard === 1)
           .map(([shardId, head]) => ({
@@ -141,11 +142,11 @@ export async function serveRecording(
           GetInfoResponse.fromPartial({ numShards: hasBlockShard ? DATA_SHARDS.length : 1, shardInfos }),
         ).finish();
       }),
-      getFids: unary(() => {
-        listed += 1;
+      getFids: unary(answers, () => {
+        listing.count += 1;
         return new Uint8Array();
       }),
-      getEvents: unary(({ shardIndex, startId, stopId, pageSize = 1000 }: EventsRequest) => {
+      getEvents: unary(answers, ({ shardIndex, startId, stopId, pageSize = 1000 }: EventsRequest) => {
         const shard = shardIndex ?? 0;
         const found = (recording().events.get(shard) ?? []).filter(
           ({ id }) => id >= startId && isBelow(id, stopId) && isUpTo(shard)(blockOfEvent(id)),
@@ -155,14 +156,15 @@ export async function serveRecording(
           writer.tag(1, WireType.LengthDelimited).bytes(bytes);
         return writer.finish();
       }),
-      getShardChunks: unary(({ shardId, startBlockNumber, stopBlockNumber }: ShardChunksRequest) => {
+      getShardChunks: unary(answers, ({ shardId, startBlockNumber, stopBlockNumber }: ShardChunksRequest) => {
         const writer = new BinaryWriter();
         for (const { number, bytes } of recording().chunks.get(shardId) ?? [])
           if (number >= startBlockNumber && isBelow(number, stopBlockNumber) && isUpTo(shardId)(number))
             writer.tag(1, WireType.LengthDelimited).bytes(bytes);
         return writer.finish();
       }),
-      getBlocks(call: ServerWritableStream<BlocksRequest, Uint8Array>) {
+      async getBlocks(call: ServerWritableStream<BlocksRequest, Uint8Array>) {
+        await answers();
         if (!hasBlockShard) return void call.emit("error", { code: status.UNIMPLEMENTED, details: "" });
         const { startBlockNumber, stopBlockNumber } = call.request;
         for (const { number, bytes } of isGenesis() ? [] : recording().blocks)
@@ -170,8 +172,19 @@ export async function serveRecording(
             call.write(bytes);
         call.end();
       },
-      subscribe() {
-        // Nothing happens any more.
+      subscribe(call: ServerWritableStream<SubscribeRequest, Uint8Array>) {
+        const shard = call.request.shardIndex ?? 0;
+        let sent = heads.get(shard) ?? 0;
+        // A test moves the heads.
+        const timer = setInterval(async () => {
+          await answers();
+          const head = heads.get(shard) ?? 0;
+          for (const { id, bytes } of head > sent ? (recording().events.get(shard) ?? []) : [])
+            if (blockOfEvent(id) > sent && blockOfEvent(id) <= head) call.write(bytes);
+          sent = Math.max(sent, head);
+        }, 5);
+        call.on("cancelled", () => clearInterval(timer));
+        call.on("close", () => clearInterval(timer));
       },
     },
   );
@@ -201,7 +214,9 @@ function raw<Request>(name: string, request: { decode(bytes: Uint8Array): Reques
   };
 }
 
-function unary<Request>(respond: (request: Request) => Uint8Array) {
-  return (call: ServerUnaryCall<Request, Uint8Array>, callback: sendUnaryData<Uint8Array>) =>
+function unary<Request>(answers: () => Promise<void>, respond: (request: Request) => Uint8Array) {
+  return async (call: ServerUnaryCall<Request, Uint8Array>, callback: sendUnaryData<Uint8Array>) => {
+    await answers();
     callback(null, respond(call.request));
+  };
 }

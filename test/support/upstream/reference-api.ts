@@ -14,8 +14,10 @@ import { createHubReads } from "../../../src/read/hub/hub-reads.ts";
 import { connectUpstream } from "../../../src/upstream/connection.ts";
 import { startFollower } from "../../../src/upstream/follower.ts";
 import { createFillCheck } from "../../../src/upstream/positions.ts";
+import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
 import { ManualClock } from "../clock.ts";
 import { directClients, runHttp } from "../http.ts";
+import { callsAtOnce } from "./calls.ts";
 import { startRecordedUpstream } from "./recorded.ts";
 
 const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_DEVNET;
@@ -50,7 +52,7 @@ export async function startReferenceApi() {
   const tooLong = setTimeout(() => applied.reject(new Error("the chain was not applied")), PATIENCE_MS);
   stack.defer(() => clearTimeout(tooLong));
   const follower = startFollower({
-    url: upstream.url,
+    urls: [upstream.url],
     db,
     writer: {
       async apply(batch) {
@@ -65,8 +67,16 @@ export async function startReferenceApi() {
     nameServer: undefined,
     clock,
     fids: undefined,
-    concurrency: 1,
-    timings: { pollMs: 4, retryMs: 2, maxRetryMs: 16, roomPollMs: 4, stallMs: 20_000, callTimeoutMs: 20_000 },
+    calls: callsAtOnce(1),
+    timings: {
+      ...DEFAULT_TIMINGS,
+      pollMs: 4,
+      retryMs: 2,
+      maxRetryMs: 16,
+      roomPollMs: 4,
+      stallMs: 20_000,
+      callTimeoutMs: 20_000,
+    },
     onFault: (what, cause) => applied.reject(new Error(what, { cause })),
   });
   stack.defer(() => follower.stop());
@@ -91,7 +101,7 @@ export async function startReferenceApi() {
     reads,
     upstream: {
       submits: new WriteThrough({
-        client,
+        target: () => ({ client, isFirst: true }),
         username: "",
         password: "",
         check,

@@ -47,7 +47,7 @@ export async function serveIndex(index: FollowedIndex, nowSecs: number): Promise
     reads,
     subscribers,
     upstream,
-    blocks: createBlockRelay(connection, createAdmission().budgets.blockRelays),
+    blocks: createBlockRelay(() => connection, createAdmission().budgets.blockRelays),
   };
   const hub = await startTestHub(db, { clock, deps });
   return {

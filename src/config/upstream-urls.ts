@@ -1,0 +1,18 @@
+import type { Config } from "./schema.ts";
+
+export type UpstreamSettings = { readonly upstream: Pick<Config["upstream"], "url" | "urls"> };
+
+/** The nodes to follow, in the order of the settings; empty if the node follows none. The first one gets the credentials. */
+export function upstreamUrls({ upstream: { url, urls } }: UpstreamSettings): readonly string[] {
+  return url === "" ? urls : [url];
+}
+
+/** Whether the node follows others, instead of being a network of its own. */
+export function isFollowing(settings: UpstreamSettings): boolean {
+  return upstreamUrls(settings).length > 0;
+}
+
+/** The host of a node's URL, without brackets. */
+export function hostOfUrl(url: string): string {
+  return new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
+}

@@ -1,0 +1,207 @@
+import type { Client } from "@grpc/grpc-js";
+import { hostOfUrl } from "../../config/upstream-urls.ts";
+import { UpstreamClient } from "../client.ts";
+import { connectUpstream, isConnected } from "../connection.ts";
+import type { Timings } from "../timings.ts";
+import type { NodeAnswer } from "./ask-node.ts";
+import { CallRate } from "./call-rate.ts";
+import { type CallLimits, isPublicHost, type LimitSettings, limitsFor } from "./network-place.ts";
+
+/**
+ * The state of a followed node: `ok`; `lagging`: more than 20 blocks behind the best verified head; `failing`: its calls fail, or it was
+ * left for a while; `refused`: it sent a block that is not the network's; `partial`: it lacks shards or blocks, or follows only some fids.
+ */
+export const ENDPOINT_STATES = ["ok", "lagging", "failing", "refused", "partial"] as const;
+
+export type EndpointState = (typeof ENDPOINT_STATES)[number];
+
+/** A node of `upstream.urls`, as it is shown: by its position, because the status is public. */
+export interface EndpointStatus {
+  /** Its place in the settings, from 1 on. */
+  readonly position: number;
+  readonly state: EndpointState;
+  /** Whether blocks are read from it. */
+  readonly isActive: boolean;
+  /** Blocks behind the best verified head, on the shard where it is the most; undefined while its heads are not known. */
+  readonly lagBlocks: number | undefined;
+  /** Of its last answer. */
+  readonly latencyMs: number | undefined;
+  /** Why it is not `ok`, for people; undefined if it is. */
+  readonly reason: string | undefined;
+}
+
+const ERROR_WINDOW_MS = 60_000;
+const MAX_ERRORS = 3;
+const REFUSED_MS = 24 * 3_600_000;
+const PRUNED_MS = 600_000;
+const MAX_REASON_CHARS = 300;
+
+export interface EndpointDeps {
+  readonly url: string;
+  /** From 1 on. */
+  readonly position: number;
+  readonly settings: LimitSettings & {
+    readonly contact: string;
+    /** Hosts from which the whole network may be filled. */
+    readonly bulkFrom: readonly string[];
+  };
+  readonly timings: Timings;
+  readonly nowMs: () => number;
+}
+
+/** One followed node: its connection, what is known of it, and until when it is not to be followed. */
+export class Endpoint {
+  readonly url: string;
+  readonly position: number;
+  readonly connection: Client;
+  readonly #deps: EndpointDeps;
+  /** The methods that it has responded to. */
+  readonly #responded = new Set<string>();
+  #rate: CallRate | undefined;
+  #limits: CallLimits | undefined;
+  #mayFill = false;
+  #answer: NodeAnswer | undefined;
+  #reason: string | undefined = "it has not answered yet";
+  #isPartial = false;
+  #prunedUntilMs = Number.NEGATIVE_INFINITY;
+  #failures = 0;
+  #coolUntilMs = 0;
+  #refusedUntilMs = Number.NEGATIVE_INFINITY;
+  #errorsAtMs: readonly number[] = [];
+
+  constructor(deps: EndpointDeps) {
+    this.url = deps.url;
+    this.position = deps.position;
+    this.#deps = deps;
+    this.connection = connectUpstream(deps.url, { ...deps.timings, contact: deps.settings.contact });
+  }
+
+  /** Looks up where it is, which decides how it may be called. Called before the first call, and cheap from then on. */
+  async place(): Promise<CallLimits> {
+    if (this.#limits) return this.#limits;
+    const { settings, nowMs } = this.#deps;
+    const host = hostOfUrl(this.url);
+    const isPublic = await isPublicHost(host);
+    const limits = limitsFor(settings, isPublic);
+    this.#mayFill = !isPublic || settings.bulkFrom.includes(host);
+    this.#rate ??= new CallRate(limits.callsPerSec, nowMs);
+    this.#limits = limits;
+    return limits;
+  }
+
+  /** Whether an index of the whole network may be filled from it. */
+  get mayFill(): boolean {
+    return this.#mayFill;
+  }
+
+  get isConnected(): boolean {
+    return isConnected(this.connection);
+  }
+
+  /** A client whose calls end when `signal` aborts, within the limits of `place`. */
+  client(
+    signal: AbortSignal,
+    timings: Pick<Timings, "callTimeoutMs" | "stallMs"> = this.#deps.timings,
+  ): UpstreamClient {
+    return new UpstreamClient(this.connection, timings, signal, {
+      responded: this.#responded,
+      ...(this.#rate && { rate: this.#rate }),
+    });
+  }
+
+  get answer(): NodeAnswer | undefined {
+    return this.#answer;
+  }
+
+  head(shard: number): number {
+    return this.#answer?.heads.get(shard) ?? 0;
+  }
+
+  answered(answer: NodeAnswer): void {
+    this.#answer = answer;
+    this.#isPartial = false;
+    if (!this.isCooling && !this.isRefused && !this.isPartial) this.#reason = undefined;
+  }
+
+  /** It does not answer: what it said before counts no longer. */
+  fellSilent(reason: string): void {
+    this.#answer = undefined;
+    this.failed(reason);
+  }
+
+  /** It answered, and lacks something that other nodes have. */
+  lacks(reason: string): void {
+    this.#isPartial = true;
+    this.#reason = reason.slice(0, MAX_REASON_CHARS);
+  }
+
+  /** A call or a stream of it failed. */
+  failed(reason: string): void {
+    const nowMs = this.#deps.nowMs();
+    this.#reason = reason.slice(0, MAX_REASON_CHARS);
+    this.#errorsAtMs = [...this.#errorsAtMs, nowMs].slice(-MAX_ERRORS);
+  }
+
+  /** Whether it has failed so often lately that another one should be followed. */
+  get failsOften(): boolean {
+    const sinceMs = this.#deps.nowMs() - ERROR_WINDOW_MS;
+    return this.#errorsAtMs.filter((atMs) => atMs > sinceMs).length >= MAX_ERRORS;
+  }
+
+  /** It is not followed for a while: twice as long after each failure, and at random, so that nodes do not return together. */
+  cool(): void {
+    const { coolMs, maxCoolMs } = this.#deps.timings;
+    const ms = Math.min(maxCoolMs, coolMs * 2 ** Math.min(this.#failures, 20));
+    this.#failures += 1;
+    this.#coolUntilMs = this.#deps.nowMs() + Math.max(1, Math.random() * ms);
+    this.#errorsAtMs = [];
+  }
+
+  /** It sent a block that is not the network's. */
+  refuse(reason: string): void {
+    this.#refusedUntilMs = this.#deps.nowMs() + REFUSED_MS;
+    this.#reason = reason.slice(0, MAX_REASON_CHARS);
+  }
+
+  /** It counts as refused no longer, because no other node is left. */
+  forgive(): void {
+    this.#refusedUntilMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** It sent a block that was accepted. */
+  delivered(): void {
+    this.#failures = 0;
+    this.#refusedUntilMs = Number.NEGATIVE_INFINITY;
+    if (!this.isPartial) this.#reason = undefined;
+  }
+
+  get isRefused(): boolean {
+    return this.#deps.nowMs() < this.#refusedUntilMs;
+  }
+
+  get isCooling(): boolean {
+    return this.#deps.nowMs() < this.#coolUntilMs;
+  }
+
+  get coolUntilMs(): number {
+    return this.#coolUntilMs;
+  }
+
+  /** It no longer has blocks that are needed. It is asked for them again after a while, because no other may have them. */
+  lacksBlocks(reason: string): void {
+    this.#prunedUntilMs = this.#deps.nowMs() + PRUNED_MS;
+    this.#reason = reason.slice(0, MAX_REASON_CHARS);
+  }
+
+  get isPartial(): boolean {
+    return this.#isPartial || this.#deps.nowMs() < this.#prunedUntilMs;
+  }
+
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  close(): void {
+    this.connection.close();
+  }
+}

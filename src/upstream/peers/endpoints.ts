@@ -1,0 +1,321 @@
+import { reasonOf } from "../../lib/failure.ts";
+import { RefusedBlockError } from "../chain-verifier.ts";
+import { PeerError, reasonOfCall } from "../peer.ts";
+import { SilentStreamError } from "../response-stream.ts";
+import { type Timings, wait } from "../timings.ts";
+import { type AskOptions, askNode } from "./ask-node.ts";
+import { Endpoint, type EndpointDeps, type EndpointState, type EndpointStatus } from "./endpoint.ts";
+import { SilenceWatch } from "./silence-watch.ts";
+
+/** Blocks behind the best head of a node that counts as lagging, and of one that is not followed at all. */
+const LAGGING_BLOCKS = 20;
+const MAX_LAG_BLOCKS = 600;
+const MAX_ASK_MS = 15_000;
+
+export interface EndpointsDeps {
+  /** From the settings, at least one. */
+  readonly urls: readonly string[];
+  readonly settings: EndpointDeps["settings"];
+  readonly timings: Timings;
+  /** How heads are verified. Called before each question. */
+  readonly ask: () => AskOptions;
+  /** The newest block of a shard that is stored; 0 before the first. */
+  readonly received: (shard: number) => number;
+  /** The number of data shards of what is stored; undefined before the first. */
+  readonly shards: () => number | undefined;
+  readonly onFault: (what: string, cause: unknown) => void;
+  /** A monotonic clock. */
+  readonly nowMs?: () => number;
+}
+
+/** The node that is followed. */
+export interface ActiveEndpoint {
+  readonly endpoint: Endpoint;
+  /** Aborts when another node is to be followed. */
+  readonly leaving: AbortSignal;
+}
+
+/** The nodes of the settings, of which one is followed at a time. */
+export interface Endpoints {
+  readonly all: readonly Endpoint[];
+  /** Whether there is no other node to follow. */
+  readonly isAlone: boolean;
+  /** The blocks that are waited for. */
+  readonly silence: SilenceWatch;
+  /**
+   * Waits until a node can be followed: the present one as long as that is good, otherwise the one with the least lag, then the fastest.
+   *
+   * @param options.fills whether the whole network is read from it.
+   * @returns undefined when `signal` aborted.
+   */
+  next(signal: AbortSignal, options: { readonly fills: boolean }): Promise<ActiveEndpoint | undefined>;
+  /** A stream of the followed node ended. Another node takes over, if there is one. */
+  streamEnded(cause: unknown): void;
+  /** A call to the followed node failed. Another node takes over after three failures in a minute. */
+  callFailed(cause: unknown): void;
+  /** The followed node lacks blocks. Returns whether another node may have them, which then takes over. */
+  lacksBlocks(reason: string): boolean;
+  /** Following the node ended with an error. */
+  ended(cause: unknown): void;
+  status(): readonly EndpointStatus[];
+  /** Another endpoint that can be read, as far as the index is; undefined if there is none. */
+  second(): Endpoint | undefined;
+  close(): Promise<void>;
+}
+
+/** Follows the state of the nodes: each is asked for its newest blocks, and the followed one is left when another is better. */
+export function createEndpoints(deps: EndpointsDeps): Endpoints {
+  const { settings, timings, received, onFault } = deps;
+  const nowMs = deps.nowMs ?? (() => performance.now());
+  const all = deps.urls.map(
+    (url, index) => new Endpoint({ url, position: index + 1, settings, timings, nowMs }),
+  );
+  const [only] = all;
+  const isAlone = all.length === 1;
+  const silence = new SilenceWatch(nowMs);
+  const closing = new AbortController();
+  let active: { readonly endpoint: Endpoint; readonly leave: AbortController } | undefined;
+  let changed = Promise.withResolvers<void>();
+  let wantsFill = false;
+
+  function notify(): void {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  }
+
+  const isWell = (one: Endpoint) =>
+    one.answer !== undefined && !one.isCooling && !one.isRefused && !one.isPartial;
+
+  /** The best head of a shard among the nodes that answer. */
+  const bestHead = (shard: number) => Math.max(0, ...all.filter(isWell).map((one) => one.head(shard)));
+
+  function lagOf(one: Endpoint): number | undefined {
+    const shards = one.answer ? [...one.answer.heads.keys()] : [];
+    return shards.length === 0
+      ? undefined
+      : Math.max(0, ...shards.map((shard) => bestHead(shard) - one.head(shard)));
+  }
+
+  /** Whether a node has as many shards as the index; where no node has, what most of them have counts. */
+  function hasOurShards({ answer }: Endpoint): boolean {
+    const known = all.flatMap((one) => (one.answer && !one.isRefused ? [one.answer.shards] : []));
+    const ours = deps.shards();
+    if (ours !== undefined && known.includes(ours)) return answer?.shards === ours;
+    const count = (shards = 0) => known.filter((other) => other === shards).length;
+    return known.every((other) => count(other) <= count(answer?.shards));
+  }
+
+  /** Whether a node can be followed, as far as its last answer says. */
+  const isUsable = (one: Endpoint) =>
+    isWell(one) &&
+    hasOurShards(one) &&
+    (lagOf(one) ?? 0) <= MAX_LAG_BLOCKS &&
+    hasBlocksUpTo(one, (shard) => received(shard) - LAGGING_BLOCKS) &&
+    (!wantsFill || one.mayFill);
+
+  const hasBlocksUpTo = (one: Endpoint, height: (shard: number) => number) =>
+    [...(one.answer?.heads.keys() ?? [])].every((shard) => one.head(shard) >= height(shard));
+
+  /** Whether a node has every block that the index has, so that nothing that is read from it is older. Asks it, where that is not known. */
+  async function isUpToDate(one: Endpoint): Promise<boolean> {
+    if (!hasBlocksUpTo(one, received)) await ask(one);
+    return isUsable(one) && hasBlocksUpTo(one, received);
+  }
+
+  const order = (one: Endpoint) =>
+    [Number((lagOf(one) ?? 0) > LAGGING_BLOCKS), one.answer?.latencyMs ?? 0] as const;
+
+  /** The best node but `except`. */
+  function best(except?: Endpoint): Endpoint | undefined {
+    const [first] = all
+      .filter((one) => one !== except && isUsable(one))
+      .toSorted((a, b) => {
+        const [[lagA, msA], [lagB, msB]] = [order(a), order(b)];
+        return lagA - lagB || msA - msB;
+      });
+    return first;
+  }
+
+  /** Leaves the followed node if another one can be followed. */
+  function leave(reason: string): boolean {
+    if (!active || !best(active.endpoint)) return false;
+    const { endpoint, leave: leaving } = active;
+    active = undefined;
+    endpoint.failed(reason);
+    endpoint.cool();
+    onFault(`upstream ${endpoint.position} was left`, new Error(reason));
+    leaving.abort();
+    notify();
+    return true;
+  }
+
+  /** Why another node should be followed than the present one. */
+  function faultOf(endpoint: Endpoint, other: Endpoint): string | undefined {
+    if (endpoint.failsOften) return "three of its calls failed within a minute";
+    const lag = lagOf(endpoint) ?? 0;
+    if (lag > LAGGING_BLOCKS && (lagOf(other) ?? 0) <= LAGGING_BLOCKS) return `it is ${lag} blocks behind`;
+    const others = all.filter((one) => one !== endpoint && isUsable(one));
+    const silent = silence
+      .silentFor(timings.silenceMs)
+      .find((shard) => others.some((one) => one.head(shard) > received(shard)));
+    return silent === undefined
+      ? undefined
+      : `it sent no block of shard ${silent}, and another node has a newer one`;
+  }
+
+  function evaluate(): void {
+    if (!active) {
+      notify();
+      return;
+    }
+    const other = best(active.endpoint);
+    const fault = other && faultOf(active.endpoint, other);
+    if (fault !== undefined) leave(fault);
+  }
+
+  async function ask(one: Endpoint): Promise<void> {
+    await one.place();
+    const timeout = Math.min(MAX_ASK_MS, timings.callTimeoutMs);
+    const asking = AbortSignal.any([closing.signal, AbortSignal.timeout(timeout)]);
+    try {
+      const answer = await askNode(
+        one.client(asking, { callTimeoutMs: timeout, stallMs: timeout }),
+        deps.ask(),
+      );
+      one.answered(answer);
+      if (all.every(({ isRefused }) => isRefused)) one.forgive();
+      if (!hasOurShards(one)) one.lacks(`it has ${answer.shards} shards, and the others another number`);
+    } catch (cause) {
+      if (closing.signal.aborted) return;
+      if (cause instanceof RefusedBlockError) one.refuse(cause.reason);
+      else if (cause instanceof PeerError) one.lacks(cause.reason);
+      else if (one === active?.endpoint) one.failed(reasonOfCall(cause));
+      else one.fellSilent(reasonOfCall(cause));
+      if (one !== active?.endpoint) one.cool();
+    }
+  }
+
+  /** Asks one node again and again. A node that never answers delays no other. */
+  async function watch(one: Endpoint): Promise<void> {
+    while (!closing.signal.aborted) {
+      // Where all were refused, the one that sends true blocks again is followed again.
+      if (!one.isRefused || all.every(({ isRefused }) => isRefused)) await ask(one);
+      evaluate();
+      await wait(Math.max(timings.headPollMs, one.coolUntilMs - nowMs()), closing.signal);
+    }
+  }
+
+  /** Silence passes without an answer of any node. */
+  async function watchSilence(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await wait(Math.min(1000, timings.silenceMs), closing.signal);
+      evaluate();
+    }
+  }
+
+  const running = isAlone ? [] : [...all.map(watch), watchSilence()];
+
+  function stateOf(one: Endpoint): EndpointState {
+    if (one.isRefused) return "refused";
+    if (isAlone) return one.isConnected && one.reason === undefined ? "ok" : "failing";
+    if (one.isPartial) return "partial";
+    if (one.isCooling || !one.answer) return "failing";
+    return (lagOf(one) ?? 0) > LAGGING_BLOCKS ? "lagging" : "ok";
+  }
+
+  function follow(endpoint: Endpoint): ActiveEndpoint {
+    const leaving = new AbortController();
+    active = { endpoint, leave: leaving };
+    silence.clear();
+    return { endpoint, leaving: leaving.signal };
+  }
+
+  return {
+    all,
+    isAlone,
+    silence,
+
+    async next(signal, { fills }) {
+      wantsFill = fills;
+      let isFirst = true;
+      while (!signal.aborted) {
+        if (isAlone && only) {
+          await only.place();
+          return follow(only);
+        }
+        const present = active?.endpoint;
+        if (present && isUsable(present)) return follow(present);
+        const chosen = best();
+        if (chosen && (await isUpToDate(chosen))) return follow(chosen);
+        if (isFirst && all.every((one) => one.answer || one.isCooling || one.isRefused || one.isPartial)) {
+          isFirst = false;
+          onFault("no upstream can be followed", new Error(reasons(all)));
+        }
+        const soonMs = Math.min(
+          chosen ? timings.coolMs : timings.headPollMs,
+          ...all.map((one) => (one.isCooling ? one.coolUntilMs - nowMs() : timings.headPollMs)),
+        );
+        await Promise.race([changed.promise, wait(soonMs, signal)]);
+      }
+      return undefined;
+    },
+
+    streamEnded(cause) {
+      // What the other nodes have decides about silence.
+      if (cause instanceof SilentStreamError) return;
+      active?.endpoint.failed(cause === undefined ? "its stream ended" : reasonOfCall(cause));
+      if (!isAlone) leave(cause === undefined ? "its stream ended" : reasonOfCall(cause));
+    },
+    callFailed(cause) {
+      if (cause instanceof SilentStreamError) return;
+      active?.endpoint.failed(reasonOfCall(cause));
+      if (!isAlone) evaluate();
+    },
+    lacksBlocks(reason) {
+      if (isAlone || !active) return false;
+      const { endpoint } = active;
+      if (!all.some((one) => one !== endpoint && isWell(one))) return false;
+      endpoint.lacksBlocks(reason);
+      active = undefined;
+      return true;
+    },
+    ended(cause) {
+      const endpoint = active?.endpoint;
+      if (!endpoint) return;
+      if (cause instanceof RefusedBlockError) endpoint.refuse(cause.reason);
+      else endpoint.failed(cause instanceof PeerError ? cause.reason : reasonOf(cause));
+      if (isAlone) return;
+      endpoint.cool();
+      active = undefined;
+    },
+
+    status: () =>
+      all.map((one) => {
+        const state = stateOf(one);
+        return {
+          position: one.position,
+          state,
+          isActive: one === active?.endpoint,
+          lagBlocks: isAlone ? undefined : lagOf(one),
+          latencyMs: one.answer && Math.round(one.answer.latencyMs),
+          reason:
+            state === "ok"
+              ? undefined
+              : state === "lagging"
+                ? `it is ${lagOf(one)} blocks behind`
+                : one.reason,
+        };
+      }),
+    second: () => best(active?.endpoint),
+
+    async close() {
+      closing.abort();
+      await Promise.all(running);
+      for (const one of all) one.close();
+    },
+  };
+}
+
+function reasons(all: readonly Endpoint[]): string {
+  return all.map(({ position, reason }) => `${position}: ${reason ?? "it is too far behind"}`).join("; ");
+}

@@ -1,0 +1,31 @@
+import { type UpstreamSettings, upstreamUrls } from "../../config/upstream-urls.ts";
+import { UpstreamClient } from "../client.ts";
+import { connectUpstream } from "../connection.ts";
+import { DEFAULT_TIMINGS, type Timings } from "../timings.ts";
+import { CallRate } from "./call-rate.ts";
+import { type LimitSettings, limitsOf } from "./network-place.ts";
+
+/** A node that a command asks, within the limits of calls to it. */
+export interface OpenUpstream extends Disposable {
+  readonly url: string;
+  readonly client: UpstreamClient;
+  /** Calls in flight. */
+  readonly concurrency: number;
+}
+
+/** Connects to a node of the settings. @param url default: the first one. @throws Error if there is none. */
+export async function openUpstream(
+  settings: UpstreamSettings & { readonly upstream: LimitSettings & { readonly contact: string } },
+  signal: AbortSignal,
+  {
+    url = upstreamUrls(settings)[0],
+    timings = DEFAULT_TIMINGS,
+  }: { url?: string | undefined; timings?: Pick<Timings, "callTimeoutMs" | "stallMs"> } = {},
+): Promise<OpenUpstream> {
+  if (url === undefined) throw new Error("the settings name no upstream");
+  const { upstream } = settings;
+  const { concurrency, callsPerSec } = await limitsOf(upstream, url);
+  const connection = connectUpstream(url, { contact: upstream.contact });
+  const client = new UpstreamClient(connection, timings, signal, { rate: new CallRate(callsPerSec) });
+  return { url, client, concurrency, [Symbol.dispose]: () => connection.close() };
+}

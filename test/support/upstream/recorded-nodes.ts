@@ -1,0 +1,232 @@
+import { openIndexInMemory } from "../../../src/db/index/database.ts";
+import { claimNetwork } from "../../../src/db/index/identity.ts";
+import { getPosition } from "../../../src/db/index/positions.ts";
+import { chainHeadOf } from "../../../src/db/index/upstream-work.ts";
+import { createIngestEngine } from "../../../src/ingest/engine.ts";
+import { SignedBlock, SignedChunk } from "../../../src/protocol/wire/generated/certificate.ts";
+import { HubEvent } from "../../../src/protocol/wire/generated/hub.ts";
+import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
+import { type ValidatorSet, ValidatorSets } from "../../../src/trust/validator-sets.ts";
+import { type Follower, startFollower, type Verification } from "../../../src/upstream/follower.ts";
+import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
+import { ManualClock } from "../clock.ts";
+import { vectorJson } from "../vectors.ts";
+import { callsAtOnce } from "./calls.ts";
+import { type Recording, recordedChain, serveRecording } from "./recorded.ts";
+
+const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_DEVNET;
+/** Some minutes after the chain was recorded. */
+const NOW_SECS = 1_795_423_200;
+export const LAST_BLOCK = 100;
+export const SHARDS = [0, 1, 2];
+const PATIENCE_MS = 20_000;
+const TIMINGS = {
+  ...DEFAULT_TIMINGS,
+  pollMs: 4,
+  retryMs: 2,
+  maxRetryMs: 16,
+  roomPollMs: 4,
+  stallMs: 20_000,
+  callTimeoutMs: 20_000,
+  headPollMs: 100,
+  silenceMs: 200,
+  coolMs: 10,
+  maxCoolMs: 100,
+};
+
+export const chain = recordedChain("four-validators/");
+export const [validators] = vectorJson<{ sets: [ValidatorSet] }>("four-validators/validators.json").sets;
+
+/** A node that serves the recorded network. A test changes what it serves, how far, and whether it answers. */
+export interface RecordedNode {
+  url: string;
+  recording: Recording;
+  /** The newest block of each shard. */
+  readonly heads: Map<number, number>;
+  /** Accepts calls and answers none, until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Ends it with all its connections. */
+  kill(): void;
+}
+
+async function startNode(listing: { count: number }, lastBlock: number): Promise<RecordedNode & Disposable> {
+  const heads = new Map(SHARDS.map((shard) => [shard, lastBlock]));
+  let gate: PromiseWithResolvers<void> | undefined;
+  const node = { recording: chain };
+  const server = await serveRecording(() => node.recording, heads, {
+    listing,
+    answers: async () => gate?.promise,
+  });
+  return Object.assign(node, {
+    url: server.url,
+    heads,
+    pause() {
+      gate ??= Promise.withResolvers();
+    },
+    resume() {
+      gate?.resolve();
+      gate = undefined;
+    },
+    kill: () => server[Symbol.dispose](),
+    [Symbol.dispose]: () => server[Symbol.dispose](),
+  });
+}
+
+/** An index that follows the recorded network of four validators, of which three sign. */
+export async function followNodes({
+  sets = [validators] as readonly ValidatorSet[],
+  onUnknownSet = "stop" as Verification["onUnknownSet"],
+  isFollowing = true,
+  /** Nodes that serve the network. */
+  nodes: count = 1,
+  lastBlock = LAST_BLOCK,
+} = {}) {
+  const stack = new AsyncDisposableStack();
+  const listing = { count: 0 };
+  const nodes: RecordedNode[] = [];
+  for (let started = 0; started < count; started++)
+    nodes.push(stack.use(await startNode(listing, lastBlock)));
+  const [first] = nodes as [RecordedNode];
+  const db = stack.use(openIndexInMemory());
+  claimNetwork(db, "devnet");
+  const clock = new ManualClock(NOW_SECS);
+  const engine = createIngestEngine({
+    db,
+    network: NETWORK,
+    clock,
+    onFault: (cause) => {
+      throw cause;
+    },
+  });
+  const waiting: (() => void)[] = [];
+  const wake = () => {
+    for (const resolve of waiting.splice(0)) resolve();
+  };
+  const faults: string[] = [];
+  const peerErrors: string[] = [];
+  let follower: Follower | undefined;
+  stack.defer(async () => follower?.stop());
+  const applied = (shard: number) => getPosition(db, `upstream ${shard} applied`) ?? 0;
+  const followed = {
+    db,
+    clock,
+    nodes,
+    heads: first.heads,
+    faults,
+    peerErrors,
+    applied,
+    trust: () => follower?.progress().trust,
+    peerError: () => follower?.progress().peerError,
+    certified: () => SHARDS.map((shard) => chainHeadOf(db, shard)?.certified),
+    upstreams: () => follower?.progress().upstreams ?? [],
+    /** The node that is followed; undefined between two of them. */
+    active: () => nodes[(followed.upstreams().find(({ isActive }) => isActive)?.position ?? 0) - 1],
+    switchTo(other: string) {
+      first.url = other;
+    },
+    serve(changed: Recording) {
+      first.recording = changed;
+    },
+    know(changed: readonly ValidatorSet[]) {
+      sets = changed;
+    },
+    start() {
+      follower = startFollower({
+        urls: nodes.map(({ url }) => url),
+        db,
+        writer: {
+          async apply(batch) {
+            engine.applyRelayed(batch);
+            wake();
+          },
+          buildStep: async () => engine.buildStep(),
+        },
+        network: NETWORK,
+        nameServer: undefined,
+        verification: {
+          validators: () => ({ origin: "file", sets: new ValidatorSets(sets) }),
+          onUnknownSet,
+        },
+        clock,
+        fids: undefined,
+        calls: callsAtOnce(1),
+        timings: TIMINGS,
+        onFault: (what, cause) => {
+          faults.push(`${what}: ${cause}`);
+          wake();
+        },
+        onPeerError: ({ reason }) => {
+          peerErrors.push(reason);
+          wake();
+        },
+      });
+    },
+    async stop() {
+      await follower?.stop();
+      follower = undefined;
+    },
+    /** Waits for a state. Of the nodes no event says that theirs has changed. */
+    async until(isOver: () => boolean) {
+      using polling = new DisposableStack();
+      polling.adopt(setInterval(wake, 5), clearInterval);
+      const tooLong = AbortSignal.timeout(PATIENCE_MS);
+      tooLong.addEventListener("abort", wake);
+      while (!isOver()) {
+        if (tooLong.aborted)
+          throw new Error(
+            `stuck at ${SHARDS.map(applied)}: ${faults.slice(-3).join("; ")}; ${peerErrors.at(-1)}`,
+          );
+        await new Promise<void>((resolve) => waiting.push(resolve));
+      }
+    },
+    allApplied: (height = LAST_BLOCK) =>
+      followed.until(() => SHARDS.every((shard) => applied(shard) === height)),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+  if (isFollowing) followed.start();
+  return followed;
+}
+
+/** The recorded network with one block of a shard changed. */
+export function withChunk(shard: number, height: number, change: (chunk: SignedChunk) => void): Recording {
+  const replace = (bytes: Uint8Array) => {
+    const chunk = SignedChunk.decode(Uint8Array.from(bytes));
+    change(chunk);
+    return SignedChunk.encode(chunk).finish();
+  };
+  const chunks = new Map(chain.chunks);
+  chunks.set(
+    shard,
+    (chain.chunks.get(shard) ?? []).map((one) =>
+      one.number === height ? { number: height, bytes: replace(one.bytes) } : one,
+    ),
+  );
+  return { ...chain, chunks };
+}
+
+export function withBlock(height: number, change: (block: SignedBlock) => void): Recording {
+  const blocks = chain.blocks.map((one) => {
+    if (one.number !== height) return one;
+    const block = SignedBlock.decode(Uint8Array.from(one.bytes));
+    change(block);
+    return { number: height, bytes: SignedBlock.encode(block).finish() };
+  });
+  return { ...chain, blocks };
+}
+
+/** The recorded network with another hash in the confirmation of a block's events. */
+export function withConfirmation(shard: number, height: number): Recording {
+  const events = new Map(chain.events);
+  events.set(
+    shard,
+    (chain.events.get(shard) ?? []).map(({ id, bytes }) => {
+      const event = HubEvent.decode(bytes);
+      if (event.body?.$case !== "blockConfirmedBody" || event.body.value.blockNumber !== height)
+        return { id, bytes };
+      event.body.value.blockHash = event.body.value.blockHash.toReversed();
+      return { id, bytes: HubEvent.encode(event).finish() };
+    }),
+  );
+  return { ...chain, events };
+}
