@@ -1,11 +1,11 @@
 import { err, ok, type Result } from "../lib/result.ts";
 import { messageHash } from "../protocol/message-hash.ts";
-import { decodeMessage } from "../protocol/signed-message.ts";
+import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { verifyEd25519 } from "../protocol/validate/ed25519.ts";
 import type { SnapshotEntry, SnapshotPage } from "../protocol/wire/generated/snapshot.ts";
 import { isEqual } from "./certificate.ts";
-import { type AccountRoot, AccountTrie } from "./trie.ts";
-import { ACCOUNT_BYTES, fidOfKey, fnameKey, keysOfMessage, onChainKey, type TrieKey } from "./trie-key.ts";
+import { type AccountRoot, AccountTrie, type OpaqueChild } from "./trie.ts";
+import { ACCOUNT_BYTES, MESSAGE_KEY_BYTES, fidOfKey, fnameKey, keysOfSigned, onChainKey, type TrieKey } from "./trie-key.ts";
 
 /** Why a page is refused. */
 export type PageRefusal =
@@ -29,12 +29,21 @@ const MAX_ENTRIES = 1000;
  */
 export class SnapshotPages {
   readonly #virtualShard: number;
+  readonly #refusalOfRecord: typeof refusalOfRecord;
   readonly #trie = new AccountTrie();
   #last: TrieKey | undefined;
+  #opaque: { readonly fid: number; readonly child: OpaqueChild } | undefined;
   #claimed: { readonly root: Uint8Array; readonly keys: number } | undefined;
 
-  constructor(virtualShard: number) {
+  /** @param checkRecord checks the record of an entry against its key. Default: all of it, the signature of a message included. */
+  constructor(virtualShard: number, checkRecord = refusalOfRecord) {
     this.#virtualShard = virtualShard;
+    this.#refusalOfRecord = checkRecord;
+  }
+
+  /** Says that no page will have the keys of a child of an account. */
+  expectOpaque(fid: number, child: OpaqueChild): void {
+    this.#opaque = { fid, child };
   }
 
   /** Returns the accounts that the page completes. */
@@ -66,14 +75,14 @@ export class SnapshotPages {
     const { key } = entry;
     if (this.#last && Buffer.compare(key, this.#last) <= 0) return "order";
     if (key[0] !== this.#virtualShard) return "other_virtual_shard";
-    const keys = keysOf(entry);
-    if (typeof keys === "string") return keys;
-    return keys.some((one) => isEqual(one, key)) ? undefined : "key_mismatch";
+    return this.#refusalOfRecord(entry);
   }
 
   #complete(): Result<readonly AccountRoot[], PageRefusal> {
-    const computed = this.#trie.root();
-    if (!computed || !this.#last) return ok([]);
+    if (!this.#last) return ok([]);
+    const isOpaque = this.#opaque?.fid === fidOfKey(this.#last);
+    const computed = this.#trie.root(isOpaque && this.#opaque ? [this.#opaque.child] : []);
+    if (!computed) return ok([]);
     const { root, keys } = computed;
     const claimed = this.#claimed;
     if (!claimed || claimed.keys !== keys || !isEqual(claimed.root, root)) return err("account_root");
@@ -82,18 +91,32 @@ export class SnapshotPages {
   }
 }
 
+/** Verifies that the record of an entry has its key, and that a message is signed. */
+export function refusalOfRecord(entry: SnapshotEntry): PageRefusal | undefined {
+  const keys = keysOf(entry);
+  if (typeof keys === "string") return keys;
+  return keys.some((one) => isEqual(one, entry.key)) ? undefined : "key_mismatch";
+}
+
+/** Verifies as much of the record of an entry as needs no hashing: the messages are verified elsewhere. */
+export function refusalOfUnsigned(entry: SnapshotEntry): PageRefusal | undefined {
+  if (!entry.message) return refusalOfRecord(entry);
+  return entry.key.length === MESSAGE_KEY_BYTES ? undefined : "key_mismatch";
+}
+
 /** Returns the keys of a record: two of a lend. */
 function keysOf({ message, onChainEvent, fnameTransfer }: SnapshotEntry): TrieKey[] | PageRefusal {
-  if (message) return keysOfSigned(message);
+  if (message) return keysOfBytes(message);
   const key = onChainEvent ? onChainKey(onChainEvent) : fnameTransfer && fnameKey(fnameTransfer.proof);
   return key ? [key] : "no_message";
 }
 
-function keysOfSigned(bytes: Uint8Array): TrieKey[] | PageRefusal {
+function keysOfBytes(bytes: Uint8Array): TrieKey[] | PageRefusal {
   const message = decodeMessage(bytes);
-  if (!message.ok) return "bad_message";
-  const { data, dataBytes, hash, signer, signature } = message.value;
-  if (!isEqual(hash, messageHash(dataBytes)) || !verifyEd25519(signer, hash, signature)) return "bad_message";
-  const toFid = data.body?.$case === "lendStorageBody" ? data.body.value.toFid : undefined;
-  return keysOfMessage({ fid: data.fid, type: data.type, hash, toFid });
+  return message.ok && isSigned(message.value) ? keysOfSigned(message.value) : "bad_message";
+}
+
+/** Whether a message has the hash of its data, and its signer's signature. */
+export function isSigned({ dataBytes, hash, signer, signature }: SignedMessage): boolean {
+  return isEqual(hash, messageHash(dataBytes)) && verifyEd25519(signer, hash, signature);
 }

@@ -7,6 +7,7 @@ import {
   fnameKey,
   type KeyedMessage,
   keysOfMessage,
+  keysOfSigned,
   messageKey,
   onChainKey,
   type TrieKey,
@@ -37,7 +38,7 @@ export function* changesOfEvent({ body }: FollowedEvent, before: StateBefore): G
   switch (body?.$case) {
     case "merge": {
       const merged = decoded(body.value.message);
-      if (merged) yield* inserted(keysOf(merged));
+      if (merged) yield* inserted(keysOfSigned(merged));
       for (const bytes of body.value.deletedMessages) yield* deletedMessage(bytes);
       const compact = merged?.data.body;
       if (merged && compact?.$case === "linkCompactStateBody") {
@@ -64,7 +65,7 @@ export function* changesOfEvent({ body }: FollowedEvent, before: StateBefore): G
 function* changesOfProofs(proofs: FollowedProofs): Generator<TrieChange> {
   const { proof, deletedProof, proofMessage, deletedProofMessage } = proofs;
   const message = proofMessage && decoded(proofMessage);
-  if (message) yield* inserted(keysOf(message));
+  if (message) yield* inserted(keysOfSigned(message));
   else if (proof) yield* inserted(keyOfProof(proof));
   if (deletedProofMessage) yield* deletedMessage(deletedProofMessage);
   else if (deletedProof) yield* deleted(keyOfProof(deletedProof));
@@ -150,19 +151,10 @@ function* deleted(keys: readonly TrieKey[]): Generator<TrieChange> {
 
 function* deletedMessage(bytes: Uint8Array): Generator<TrieChange> {
   const message = decoded(bytes);
-  if (message) yield* deleted(keysOf(message));
+  if (message) yield* deleted(keysOfSigned(message));
 }
 
 function decoded(bytes: Uint8Array): SignedMessage | undefined {
   const message = decodeMessage(bytes);
   return message.ok ? message.value : undefined;
-}
-
-function keysOf({ data: { fid, type, body }, hash }: SignedMessage): TrieKey[] {
-  return keysOfMessage({
-    fid,
-    type,
-    hash,
-    toFid: body?.$case === "lendStorageBody" ? body.value.toFid : undefined,
-  });
 }

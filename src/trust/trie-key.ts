@@ -1,4 +1,5 @@
 import { hash as digest } from "node:crypto";
+import type { SignedMessage } from "../protocol/signed-message.ts";
 import { MessageType, UserNameProof, UserNameType } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
 
@@ -16,6 +17,8 @@ const TRANSACTION_HASH_BYTES = 32;
 const LOG_INDEX_BYTES = 4;
 /** Where in a key follows what identifies the record: after the account and the kind. */
 export const REST_START = ACCOUNT_BYTES + 1;
+/** Virtual shard, fid, kind, hash. */
+export const MESSAGE_KEY_BYTES = ACCOUNT_BYTES + 1 + HASH_BYTES;
 /** The kinds below it are the types of on-chain events and fnames. Those of messages are multiples of it. */
 export const MESSAGE_KIND_UNIT = 8;
 export const FNAME_KIND = 7;
@@ -105,6 +108,12 @@ export function keysOfMessage({ fid, type, hash, toFid }: KeyedMessage): TrieKey
   const key = messageKey(fid, type, hash);
   if (type !== MessageType.MESSAGE_TYPE_LEND_STORAGE || toFid === undefined) return [key];
   return [key, messageKey(toFid, type, hash)];
+}
+
+/** Returns the keys of a message by the hash that it has. */
+export function keysOfSigned({ data: { fid, type, body }, hash }: SignedMessage): TrieKey[] {
+  const toFid = body?.$case === "lendStorageBody" ? body.value.toFid : undefined;
+  return keysOfMessage({ fid, type, hash, toFid });
 }
 
 /** Returns the fid of a key. */

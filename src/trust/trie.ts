@@ -161,13 +161,22 @@ export class AccountTrie {
     trie.add(key.subarray(ACCOUNT_BYTES + 1));
   }
 
-  /** Returns the root of the account and the number of its different keys; undefined without a key. */
-  root(): { readonly root: Uint8Array; readonly keys: number } | undefined {
+  /**
+   * Returns the root of the account and the number of its different keys; undefined without a key.
+   *
+   * @param opaque children of which no key was added.
+   */
+  root(
+    opaque: readonly OpaqueChild[] = [],
+  ): { readonly root: Uint8Array; readonly keys: number } | undefined {
     const kinds = [...this.#kinds].flatMap(([kind, trie]) => {
       const computed = trie.root();
       return computed ? [{ kind, ...computed }] : [];
     });
-    return accountRootOf(kinds.sort((a, b) => a.kind - b.kind));
+    return accountRootOf(
+      kinds.sort((a, b) => a.kind - b.kind),
+      opaque,
+    );
   }
 }
 

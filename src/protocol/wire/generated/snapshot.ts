@@ -6,12 +6,37 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { SignedChunk } from "./certificate";
 
 export const protobufPackage = "";
 
 export const protobufFileName = "snapshot.proto";
 
-/** Pages of a snapshot of a data shard's state, as the replication service of the reference node serves them. Records stay bytes. */
+/** Snapshots of a data shard's state, as the replication service of the reference node serves them. Records stay bytes. */
+
+export interface SnapshotsRequest {
+  shard: number;
+}
+
+export interface Snapshots {
+  snapshots: SnapshotMetadata[];
+}
+
+/** chunk is the block of the shard after which the snapshot was made. */
+export interface SnapshotMetadata {
+  shard: number;
+  height: number;
+  timestamp: number;
+  chunk: SignedChunk | undefined;
+  keys: number;
+}
+
+export interface SnapshotPageRequest {
+  shard: number;
+  height: number;
+  virtualShard: number;
+  pageToken?: string | undefined;
+}
 
 export interface SnapshotEntry {
   key: Uint8Array;
@@ -33,7 +58,330 @@ export interface SnapshotAccount {
 export interface SnapshotPage {
   entries: SnapshotEntry[];
   accounts: SnapshotAccount[];
+  nextPageToken?: string | undefined;
 }
+
+export interface TrieNodeRequest {
+  shard: number;
+  prefix: Uint8Array;
+}
+
+/** A node of the trie of now. The prefix of a child has a byte for each nibble. */
+export interface TrieNode {
+  children: TrieChild[];
+}
+
+export interface TrieChild {
+  prefix: Uint8Array;
+  keys: number;
+  hash: string;
+}
+
+function createBaseSnapshotsRequest(): SnapshotsRequest {
+  return { shard: 0 };
+}
+
+export const SnapshotsRequest: MessageFns<SnapshotsRequest> = {
+  encode(message: SnapshotsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.shard !== 0) {
+      writer.uint32(8).uint32(message.shard);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SnapshotsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSnapshotsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.shard = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SnapshotsRequest>): SnapshotsRequest {
+    return SnapshotsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SnapshotsRequest>): SnapshotsRequest {
+    const message = createBaseSnapshotsRequest();
+    message.shard = object.shard ?? 0;
+    return message;
+  },
+};
+
+function createBaseSnapshots(): Snapshots {
+  return { snapshots: [] };
+}
+
+export const Snapshots: MessageFns<Snapshots> = {
+  encode(message: Snapshots, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.snapshots) {
+      SnapshotMetadata.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Snapshots {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSnapshots();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.snapshots.push(SnapshotMetadata.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Snapshots>): Snapshots {
+    return Snapshots.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Snapshots>): Snapshots {
+    const message = createBaseSnapshots();
+    message.snapshots = object.snapshots?.map((e) => SnapshotMetadata.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseSnapshotMetadata(): SnapshotMetadata {
+  return { shard: 0, height: 0, timestamp: 0, chunk: undefined, keys: 0 };
+}
+
+export const SnapshotMetadata: MessageFns<SnapshotMetadata> = {
+  encode(message: SnapshotMetadata, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.shard !== 0) {
+      writer.uint32(8).uint32(message.shard);
+    }
+    if (message.height !== 0) {
+      writer.uint32(16).uint64(message.height);
+    }
+    if (message.timestamp !== 0) {
+      writer.uint32(24).uint64(message.timestamp);
+    }
+    if (message.chunk !== undefined) {
+      SignedChunk.encode(message.chunk, writer.uint32(42).fork()).join();
+    }
+    if (message.keys !== 0) {
+      writer.uint32(56).uint64(message.keys);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SnapshotMetadata {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSnapshotMetadata();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.shard = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.height = longToNumber(reader.uint64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.timestamp = longToNumber(reader.uint64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.chunk = SignedChunk.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.keys = longToNumber(reader.uint64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SnapshotMetadata>): SnapshotMetadata {
+    return SnapshotMetadata.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SnapshotMetadata>): SnapshotMetadata {
+    const message = createBaseSnapshotMetadata();
+    message.shard = object.shard ?? 0;
+    message.height = object.height ?? 0;
+    message.timestamp = object.timestamp ?? 0;
+    message.chunk = (object.chunk !== undefined && object.chunk !== null)
+      ? SignedChunk.fromPartial(object.chunk)
+      : undefined;
+    message.keys = object.keys ?? 0;
+    return message;
+  },
+};
+
+function createBaseSnapshotPageRequest(): SnapshotPageRequest {
+  return { shard: 0, height: 0, virtualShard: 0, pageToken: undefined };
+}
+
+export const SnapshotPageRequest: MessageFns<SnapshotPageRequest> = {
+  encode(message: SnapshotPageRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.shard !== 0) {
+      writer.uint32(8).uint32(message.shard);
+    }
+    if (message.height !== 0) {
+      writer.uint32(16).uint64(message.height);
+    }
+    if (message.virtualShard !== 0) {
+      writer.uint32(24).uint32(message.virtualShard);
+    }
+    if (message.pageToken !== undefined) {
+      writer.uint32(34).string(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SnapshotPageRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSnapshotPageRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.shard = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.height = longToNumber(reader.uint64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.virtualShard = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SnapshotPageRequest>): SnapshotPageRequest {
+    return SnapshotPageRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SnapshotPageRequest>): SnapshotPageRequest {
+    const message = createBaseSnapshotPageRequest();
+    message.shard = object.shard ?? 0;
+    message.height = object.height ?? 0;
+    message.virtualShard = object.virtualShard ?? 0;
+    message.pageToken = object.pageToken ?? undefined;
+    return message;
+  },
+};
 
 function createBaseSnapshotEntry(): SnapshotEntry {
   return { key: new Uint8Array(0), message: undefined, onChainEvent: undefined, fnameTransfer: undefined };
@@ -263,7 +611,7 @@ export const SnapshotAccount: MessageFns<SnapshotAccount> = {
 };
 
 function createBaseSnapshotPage(): SnapshotPage {
-  return { entries: [], accounts: [] };
+  return { entries: [], accounts: [], nextPageToken: undefined };
 }
 
 export const SnapshotPage: MessageFns<SnapshotPage> = {
@@ -273,6 +621,9 @@ export const SnapshotPage: MessageFns<SnapshotPage> = {
     }
     for (const v of message.accounts) {
       SnapshotAccount.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.nextPageToken !== undefined) {
+      writer.uint32(26).string(message.nextPageToken);
     }
     return writer;
   },
@@ -306,6 +657,14 @@ export const SnapshotPage: MessageFns<SnapshotPage> = {
             message.accounts.push(SnapshotAccount.decode(reader, reader.uint32()));
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -325,6 +684,208 @@ export const SnapshotPage: MessageFns<SnapshotPage> = {
     const message = createBaseSnapshotPage();
     message.entries = object.entries?.map((e) => SnapshotEntry.fromPartial(e)) || [];
     message.accounts = object.accounts?.map((e) => SnapshotAccount.fromPartial(e)) || [];
+    message.nextPageToken = object.nextPageToken ?? undefined;
+    return message;
+  },
+};
+
+function createBaseTrieNodeRequest(): TrieNodeRequest {
+  return { shard: 0, prefix: new Uint8Array(0) };
+}
+
+export const TrieNodeRequest: MessageFns<TrieNodeRequest> = {
+  encode(message: TrieNodeRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.shard !== 0) {
+      writer.uint32(8).uint32(message.shard);
+    }
+    if (message.prefix.length !== 0) {
+      writer.uint32(18).bytes(message.prefix);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TrieNodeRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTrieNodeRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.shard = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.prefix = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<TrieNodeRequest>): TrieNodeRequest {
+    return TrieNodeRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<TrieNodeRequest>): TrieNodeRequest {
+    const message = createBaseTrieNodeRequest();
+    message.shard = object.shard ?? 0;
+    message.prefix = object.prefix ?? new Uint8Array(0);
+    return message;
+  },
+};
+
+function createBaseTrieNode(): TrieNode {
+  return { children: [] };
+}
+
+export const TrieNode: MessageFns<TrieNode> = {
+  encode(message: TrieNode, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.children) {
+      TrieChild.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TrieNode {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTrieNode();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.children.push(TrieChild.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<TrieNode>): TrieNode {
+    return TrieNode.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<TrieNode>): TrieNode {
+    const message = createBaseTrieNode();
+    message.children = object.children?.map((e) => TrieChild.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseTrieChild(): TrieChild {
+  return { prefix: new Uint8Array(0), keys: 0, hash: "" };
+}
+
+export const TrieChild: MessageFns<TrieChild> = {
+  encode(message: TrieChild, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.prefix.length !== 0) {
+      writer.uint32(10).bytes(message.prefix);
+    }
+    if (message.keys !== 0) {
+      writer.uint32(16).uint64(message.keys);
+    }
+    if (message.hash !== "") {
+      writer.uint32(26).string(message.hash);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TrieChild {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTrieChild();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.prefix = reader.bytes();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.keys = longToNumber(reader.uint64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.hash = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<TrieChild>): TrieChild {
+    return TrieChild.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<TrieChild>): TrieChild {
+    const message = createBaseTrieChild();
+    message.prefix = object.prefix ?? new Uint8Array(0);
+    message.keys = object.keys ?? 0;
+    message.hash = object.hash ?? "";
     return message;
   },
 };
