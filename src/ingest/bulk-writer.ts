@@ -5,6 +5,7 @@ import {
   type PackedMessages,
 } from "../db/index/bulk/bulk-state.ts";
 import { openBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
+import { addSpooledFid, putSpooledPart } from "../db/index/bulk/spool-tables.ts";
 import { type PositionUpdate, putPosition } from "../db/index/positions.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";
 import type { Rejection } from "../protocol/rejection.ts";
@@ -59,6 +60,8 @@ export function createBulkWriter({ db, network, onFault }: IndexWriterDeps, writ
           }
           current = undefined;
           flush();
+          for (const fid of batch.spooledFids ?? []) addSpooledFid(db, fid);
+          for (const part of batch.spooledParts ?? []) putSpooledPart(db, part);
           writeProgress(db, batch);
         });
         return;

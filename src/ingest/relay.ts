@@ -1,5 +1,5 @@
 import type { PackedMessages } from "../db/index/bulk/bulk-state.ts";
-import { addSpooledFid } from "../db/index/bulk/spool-tables.ts";
+import { addSpooledFid, type SpooledPart } from "../db/index/bulk/spool-tables.ts";
 import type { HubLogBlock } from "../db/index/hub-log.ts";
 import type { FollowedFids } from "../db/index/identity.ts";
 import type { BlockRef } from "../db/index/outbox.ts";
@@ -112,6 +112,10 @@ export interface RelayedBatch {
    * for a batch that is written row by row.
    */
   readonly spooled?: readonly PackedMessages[] | undefined;
+  /** Fids whose messages the spool has with this batch, as a snapshot has them. */
+  readonly spooledFids?: readonly number[];
+  /** How far the virtual shards of snapshots are in the spool with this batch. */
+  readonly spooledParts?: readonly SpooledPart[];
   /** The number of data shards of the network. It is stored in an index without messages. */
   readonly shards?: number;
   readonly ops: readonly RelayedOp[];

@@ -69,7 +69,9 @@ export function restOfAccount(place: PageToken | undefined, fid: number): PageTo
 /** Returns the token that reads the accounts after an fid. @param fids the accounts of the virtual shard. */
 export function tokenAfter(fid: number, fids: readonly number[]): PageToken {
   const path = nibblesOf(fid);
-  const levels = path.map((nibble, depth) => childrenAt(path.slice(0, depth), fids).filter((n) => n > nibble));
+  const levels = path.map((nibble, depth) =>
+    childrenAt(path.slice(0, depth), fids).filter((n) => n > nibble),
+  );
   return { path, levels: [...levels.map(descending), []] };
 }
 

@@ -5,7 +5,15 @@ import { verifyEd25519 } from "../protocol/validate/ed25519.ts";
 import type { SnapshotEntry, SnapshotPage } from "../protocol/wire/generated/snapshot.ts";
 import { isEqual } from "./certificate.ts";
 import { type AccountRoot, AccountTrie, type OpaqueChild } from "./trie.ts";
-import { ACCOUNT_BYTES, MESSAGE_KEY_BYTES, fidOfKey, fnameKey, keysOfSigned, onChainKey, type TrieKey } from "./trie-key.ts";
+import {
+  ACCOUNT_BYTES,
+  fidOfKey,
+  fnameKey,
+  keysOfSigned,
+  MESSAGE_KEY_BYTES,
+  onChainKey,
+  type TrieKey,
+} from "./trie-key.ts";
 
 /** Why a page is refused. */
 export type PageRefusal =
@@ -13,6 +21,8 @@ export type PageRefusal =
   /** Keys are not ascending, or not above those of the page before. */
   | "order"
   | "other_virtual_shard"
+  /** The page is empty and not the last one. */
+  | "no_progress"
   /** The entry has no record, or not one that can have a key. */
   | "no_message"
   /** The record does not have this key. */
@@ -29,26 +39,36 @@ const MAX_ENTRIES = 1000;
  */
 export class SnapshotPages {
   readonly #virtualShard: number;
+  readonly #isSkipped: (fid: number) => boolean;
   readonly #refusalOfRecord: typeof refusalOfRecord;
   readonly #trie = new AccountTrie();
   #last: TrieKey | undefined;
-  #opaque: { readonly fid: number; readonly child: OpaqueChild } | undefined;
+  readonly #opaque = new Map<number, OpaqueChild>();
   #claimed: { readonly root: Uint8Array; readonly keys: number } | undefined;
 
-  /** @param checkRecord checks the record of an entry against its key. Default: all of it, the signature of a message included. */
-  constructor(virtualShard: number, checkRecord = refusalOfRecord) {
+  /**
+   * @param options.isSkipped the accounts whose keys are not taken. Default: none.
+   * @param options.checkRecord checks the record of an entry against its key. Default: all of it, the signature of a message
+   *   included.
+   */
+  constructor(
+    virtualShard: number,
+    { isSkipped = (_fid: number): boolean => false, checkRecord = refusalOfRecord } = {},
+  ) {
     this.#virtualShard = virtualShard;
+    this.#isSkipped = isSkipped;
     this.#refusalOfRecord = checkRecord;
   }
 
   /** Says that no page will have the keys of a child of an account. */
   expectOpaque(fid: number, child: OpaqueChild): void {
-    this.#opaque = { fid, child };
+    this.#opaque.set(fid, child);
   }
 
   /** Returns the accounts that the page completes. */
-  accept({ entries, accounts }: SnapshotPage): Result<readonly AccountRoot[], PageRefusal> {
+  accept({ entries, accounts, nextPageToken }: SnapshotPage): Result<readonly AccountRoot[], PageRefusal> {
     if (entries.length > MAX_ENTRIES) return err("too_many_entries");
+    if (entries.length === 0 && nextPageToken) return err("no_progress");
     const claims = new Map(accounts.map((account) => [account.fid, account]));
     const complete: AccountRoot[] = [];
     for (const entry of entries) {
@@ -59,9 +79,10 @@ export class SnapshotPages {
         if (!account.ok) return account;
         complete.push(...account.value);
       }
+      this.#last = entry.key;
+      if (this.#isSkipped(fidOfKey(entry.key))) continue;
       this.#claimed = claims.get(fidOfKey(entry.key));
       this.#trie.add(entry.key);
-      this.#last = entry.key;
     }
     return ok(complete);
   }
@@ -80,8 +101,8 @@ export class SnapshotPages {
 
   #complete(): Result<readonly AccountRoot[], PageRefusal> {
     if (!this.#last) return ok([]);
-    const isOpaque = this.#opaque?.fid === fidOfKey(this.#last);
-    const computed = this.#trie.root(isOpaque && this.#opaque ? [this.#opaque.child] : []);
+    const opaque = this.#opaque.get(fidOfKey(this.#last));
+    const computed = this.#trie.root(opaque && [opaque]);
     if (!computed) return ok([]);
     const { root, keys } = computed;
     const claimed = this.#claimed;

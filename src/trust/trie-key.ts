@@ -47,7 +47,7 @@ function fidBytes(fid: number): Buffer {
 
 /** Returns the key of a message under an account: its author, or the borrower of a lend. */
 export function messageKey(fid: number, type: number, hash: Uint8Array): TrieKey {
-  return keyOf(fid, type * MESSAGE_KIND_UNIT, hash);
+  return keyOf(fid, messageKind(type), hash);
 }
 
 /**
@@ -114,6 +114,16 @@ export function keysOfMessage({ fid, type, hash, toFid }: KeyedMessage): TrieKey
 export function keysOfSigned({ data: { fid, type, body }, hash }: SignedMessage): TrieKey[] {
   const toFid = body?.$case === "lendStorageBody" ? body.value.toFid : undefined;
   return keysOfMessage({ fid, type, hash, toFid });
+}
+
+/** Returns the kind of the keys of a type of message. */
+export function messageKind(type: MessageType): number {
+  return type * MESSAGE_KIND_UNIT;
+}
+
+/** Returns the kind of a key. */
+export function kindOfKey(key: TrieKey): number {
+  return key[ACCOUNT_BYTES] ?? 0;
 }
 
 /** Returns the fid of a key. */

@@ -1,5 +1,5 @@
 import { bulkPhaseOf, canBulkBuild } from "../db/index/bulk/bulk-state.ts";
-import { isSpooledFid } from "../db/index/bulk/spool-tables.ts";
+import { isSpooledFid, spooledFidsAfter } from "../db/index/bulk/spool-tables.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { todoAfter } from "../db/index/upstream-work.ts";
 import type { Verifier } from "../ingest/verify/verifier.ts";
@@ -15,15 +15,17 @@ import {
   BLOCK_SHARD,
   FILLED_POSITION,
   journaledPosition,
+  Replication,
   Stage,
   seqnumPosition,
   stagePosition,
 } from "./positions.ts";
-import { type FidReaderDeps, readFid } from "./read-fid.ts";
+import { type FidReaderDeps, readFid, readShownProofs } from "./read-fid.ts";
+import { fillFromSnapshots } from "./replication/fill.ts";
 import { shardBlocks } from "./shard-blocks.ts";
 import { SpoolBatcher } from "./spool-batcher.ts";
 import { runParts, type StageDeps, sourceOf } from "./stage.ts";
-import { registeredFidsAfter } from "./stored.ts";
+import { registeredFidsAfter, unprovenNamesAfter } from "./stored.ts";
 import { Backoff, type Timings, wait } from "./timings.ts";
 
 /** Dependencies and settings of reading the fids of the todo list. */
@@ -74,6 +76,17 @@ export async function runBackfill(deps: BackfillDeps): Promise<void> {
 function countTodo(db: IndexDatabase): number {
   let count = 0;
   for (const _ of todoFids(db)) count++;
+  return count;
+}
+
+/** Returns the number of fids in the spool. */
+function countSpooled(db: IndexDatabase): number {
+  if (bulkPhaseOf(db) === undefined) return 0;
+  let count = 0;
+  for (let page = spooledFidsAfter(db, 0, FIDS_PER_READ); page.length > 0; ) {
+    count += page.length;
+    page = spooledFidsAfter(db, page.at(-1) ?? 0, FIDS_PER_READ);
+  }
   return count;
 }
 
@@ -167,6 +180,21 @@ function* pagesOfFids(db: IndexDatabase): Generator<readonly number[]> {
   }
 }
 
+const NAMES_PER_READ = 500;
+
+/** Reads the proofs of names that users show and a snapshot does not have: it has one proof of a name, and none of some. */
+async function readUnprovenNames(
+  { client, db, rules }: Pick<StageDeps, "client" | "db" | "rules">,
+  batcher: OpBatcher,
+): Promise<void> {
+  for (let page = unprovenNamesAfter(db, 0, NAMES_PER_READ); page.length > 0; ) {
+    const ops = await readShownProofs({ client, db, rules }, page, []);
+    if (ops.length > 0) await batcher.add(ops, []);
+    page = unprovenNamesAfter(db, page.at(-1)?.fid ?? 0, NAMES_PER_READ);
+  }
+  await batcher.flush();
+}
+
 /** Events of blocks that wait to be written into the journal. */
 const MAX_WAITING_EVENTS = 2000;
 
@@ -179,14 +207,17 @@ export async function runBackfillStage(deps: StageDeps): Promise<GapError | unde
   const verifier = deps.startVerifiers();
   signal.addEventListener("abort", () => void verifier.stop());
   tracker.enter(positions.isFull ? "backfill" : "reconcile");
-  tracker.startSync(countTodo(db), positions.listed);
+  const isReplicating = positions.replication === Replication.Reading;
+  tracker.startSync(isReplicating ? positions.listed - countSpooled(db) : countTodo(db), positions.listed);
   const parts = hasBlockShard ? [journalChain(deps)] : [];
   for (let shard = 1; shard <= shards; shard++) parts.push(journalShard(deps, shard));
   const backfill = async () => {
+    if (positions.replication === Replication.Reading) await fillFromSnapshots(deps, verifier);
     if (bulkPhaseOf(db) !== undefined || (positions.isFull && canBulkBuild(db)))
       await runBulkBackfill(deps, verifier);
     const batcher = new OpBatcher(writer);
     if (!signal.aborted) await runBackfill({ ...deps, reader: { ...deps, verifier }, batcher });
+    if (positions.replication === Replication.Read && !signal.aborted) await readUnprovenNames(deps, batcher);
     if (positions.isFull && !signal.aborted) await readAppNonces({ ...deps, batcher });
     if (!signal.aborted)
       await writer.apply({ ops: [], positions: [stagePosition(Stage.Applying), FILLED_POSITION] });

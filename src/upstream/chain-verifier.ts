@@ -48,6 +48,12 @@ export interface ChainVerifier {
    * @throws RefusedBlockError
    */
   shardBlocks(shard: number, blocks: readonly ShardBlock[]): Promise<VerifiedBlocks>;
+  /**
+   * Verifies a block of a data shard by its certificate alone. Returns its head, undefined if nothing is verified.
+   *
+   * @throws RefusedBlockError
+   */
+  snapshotBlock(shard: number, chunk: SignedChunk): Promise<ChainHead | undefined>;
   /** As `shardBlocks`, for shard 0. Returns the head that they leave. */
   chainBlocks(blocks: readonly ReceivedBlock[]): Promise<readonly ChainHead[]>;
 }
@@ -64,6 +70,7 @@ export interface VerifiedBlocks {
 export const NO_VERIFICATION: ChainVerifier = {
   isVerifying: false,
   shardBlocks: async () => ({ heads: [], transactions: new Map() }),
+  snapshotBlock: async () => undefined,
   chainBlocks: async () => [],
 };
 
@@ -151,6 +158,16 @@ export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
         transactions.set(block.number, chunk.transactions);
       }
       return { heads: storedHeads(headOf(shard)), transactions };
+    },
+
+    async snapshotBlock(shard, chunk) {
+      const height = chunk.header?.height?.blockNumber ?? 0;
+      const verified = await untilValidatorsAreKnown(shard, () => verifyChunk(sets, shard, chunk, undefined));
+      if (verified.ok) return { ...verified.value, certified: height };
+      const { uncertified } = verified.error;
+      if (uncertified) return { ...uncertified, certified: 0 };
+      tracker.refused(verified.error.code);
+      throw new RefusedBlockError(shard, height, verified.error.code);
     },
 
     async chainBlocks(blocks) {

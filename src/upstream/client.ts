@@ -13,6 +13,16 @@ import {
 import type { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 import { CastsByParentRequest, LinksByTargetRequest } from "../protocol/wire/generated/reads.ts";
 import {
+  type SnapshotMetadata,
+  SnapshotPage,
+  SnapshotPageRequest,
+  Snapshots,
+  SnapshotsRequest,
+  type TrieChild,
+  TrieNode,
+  TrieNodeRequest,
+} from "../protocol/wire/generated/snapshot.ts";
+import {
   FidRequest,
   FidsRequest,
   FidsResponse,
@@ -54,13 +64,20 @@ export interface Page<Item> {
   readonly nextToken: Uint8Array | undefined;
 }
 
+const REPLICATION_METHODS = ["getShardSnapshotMetadata", "getShardTransactions"] as const;
+
 /** The service of this program's own server has its reads apart, so that they are not among the generated ones. */
-type UnaryMethod = keyof typeof HubServiceService | "getLinksByTarget" | "getCastsByParent";
+type UnaryMethod =
+  | keyof typeof HubServiceService
+  | (typeof REPLICATION_METHODS)[number]
+  | "getLinksByTarget"
+  | "getCastsByParent"
+  | "getTrieMetadataByPrefix";
 
 function pathOf(method: UnaryMethod): string {
-  return method in HubServiceService
-    ? HubServiceService[method as keyof typeof HubServiceService].path
-    : `/HubService/${method.charAt(0).toUpperCase()}${method.slice(1)}`;
+  if (method in HubServiceService) return HubServiceService[method as keyof typeof HubServiceService].path;
+  const service = REPLICATION_METHODS.some((one) => one === method) ? "ReplicationService" : "HubService";
+  return `/${service}/${method.charAt(0).toUpperCase()}${method.slice(1)}`;
 }
 
 interface InfoHeaders {
@@ -87,6 +104,18 @@ export interface ReceivedBlock extends FollowedBlock {
 const RECEIVED_BLOCK: Codec<ReceivedBlock> = {
   encode: (block) => FollowedBlock.encode(block),
   decode: (bytes) => ({ ...FollowedBlock.decode(bytes), signed: SignedBlock.decode(bytes) }),
+};
+
+/** A page of the reference node has at most 1,000 records. Some of them may be of a kilobyte or more. */
+const MAX_SNAPSHOT_PAGE_BYTES = 32 * 1024 * 1024;
+
+const SNAPSHOT_PAGE: Codec<SnapshotPage> = {
+  encode: (page) => SnapshotPage.encode(page),
+  decode: (bytes) => {
+    if (bytes.length > MAX_SNAPSHOT_PAGE_BYTES)
+      throw new RangeError(`a page of a snapshot has ${bytes.length} bytes`);
+    return SnapshotPage.decode(bytes);
+  },
 };
 
 /** Messages per response. Several pages of the largest messages fit into the connection's limit. */
@@ -259,6 +288,22 @@ export class UpstreamClient {
   async signedChunks(shardId: number, start: number, stop: number): Promise<SignedChunk[]> {
     const request = { shardId, startBlockNumber: start, stopBlockNumber: stop };
     return (await this.#unary("getShardChunks", ShardChunksRequest, request, SignedChunks)).chunks;
+  }
+
+  /** Returns the snapshots that the node has of a data shard, in any order. */
+  async snapshots(shard: number): Promise<readonly SnapshotMetadata[]> {
+    return (await this.#unary("getShardSnapshotMetadata", SnapshotsRequest, { shard }, Snapshots)).snapshots;
+  }
+
+  /** Returns a page of a snapshot: records in the order of their keys. */
+  snapshotPage(request: SnapshotPageRequest): Promise<SnapshotPage> {
+    return this.#unary("getShardTransactions", SnapshotPageRequest, request, SNAPSHOT_PAGE);
+  }
+
+  /** Returns the children of a node of a shard's trie, as it is now. */
+  async trieChildren(shard: number, prefix: Uint8Array): Promise<readonly TrieChild[]> {
+    const request = { shard, prefix };
+    return (await this.#unary("getTrieMetadataByPrefix", TrieNodeRequest, request, TrieNode)).children;
   }
 
   /** Streams the blocks of shard 0 from `start` on that exist so far. */

@@ -30,6 +30,7 @@ import { Stage, UpstreamPositions } from "./positions.ts";
 import type { UpstreamProgress } from "./progress.ts";
 import { ProgressTracker } from "./progress-tracker.ts";
 import { startReconciliation } from "./reconciliation.ts";
+import { RefusedPageError } from "./replication/account-records.ts";
 import { Scope } from "./scope.ts";
 import type { StageDeps, StoppableVerifier } from "./stage.ts";
 import { Backoff, DEFAULT_TIMINGS, type Timings, wait } from "./timings.ts";
@@ -178,7 +179,8 @@ async function follow(
       if (isFull && !endpoint.mayFill) throw new PeerError(NOT_A_BULK_SOURCE);
       const chain = chainVerifier(deps, { client, signal: ending.signal, onFault: report }, hasBlockShard);
       const scope = loadScope(deps);
-      const sync = { client, writer, positions, db: deps.db, scope, hasBlockShard };
+      const { db, clock } = deps;
+      const sync = { client, writer, positions, db, scope, chain, nowSecs: nowSecs(clock), hasBlockShard };
       if (!isResumable(positions, shards, scope)) {
         tracker.enter("backfill");
         await startFullSync(sync);
@@ -189,6 +191,7 @@ async function follow(
         rules: relayRules(deps, scope, { shards, hasBlockShard }),
         verifier: createInlineVerifier(context),
         chain,
+        trust: deps.trust,
         startVerifiers: () => startVerifiers(context),
         shards,
         tracker,
@@ -219,7 +222,8 @@ async function follow(
       if (signal.aborted) break;
       // It waits for room, and goes on at the last durable position. What was left is only stopped.
       if (cause instanceof IndexFullError || leaving.aborted) continue;
-      isRefused = cause instanceof RefusedBlockError && endpoints.isAlone;
+      const isFalse = cause instanceof RefusedBlockError || cause instanceof RefusedPageError;
+      isRefused = isFalse && endpoints.isAlone;
       endpoints.ended(cause);
       report("following was interrupted", endpoints.isAlone ? cause : new Error(reasonOf(cause)));
       if (endpoints.isAlone) await backoff.wait(signal);

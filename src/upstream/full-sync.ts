@@ -1,10 +1,11 @@
-import { bulkPhaseOf } from "../db/index/bulk/bulk-state.ts";
+import { bulkPhaseOf, canBulkBuild } from "../db/index/bulk/bulk-state.ts";
 import { spooledFidsAfter } from "../db/index/bulk/spool-tables.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
 import { blockOfEvent, firstEventId } from "../protocol/hub-event-id.ts";
 import type { GetInfoResponse } from "../protocol/wire/generated/hub.ts";
 import { numberOf } from "./chain-blocks.ts";
+import type { ChainVerifier } from "./chain-verifier.ts";
 import { shardCount } from "./check-peer.ts";
 import type { UpstreamClient } from "./client.ts";
 import type { RelayWriter } from "./op-batcher.ts";
@@ -12,6 +13,8 @@ import { listFids } from "./pages.ts";
 import {
   BLOCK_SHARD,
   journaledPosition,
+  Replication,
+  replicationPosition,
   Stage,
   scopePosition,
   seqnumPosition,
@@ -21,6 +24,8 @@ import {
   syncPositions,
   type UpstreamPositions,
 } from "./positions.ts";
+import { isUnserved } from "./replication/page-calls.ts";
+import { newestSnapshot, type Snapshot } from "./replication/snapshots.ts";
 import type { Scope } from "./scope.ts";
 import { registeredFidsAfter } from "./stored.ts";
 
@@ -31,6 +36,9 @@ export interface SyncDeps {
   readonly positions: UpstreamPositions;
   readonly db: IndexDatabase;
   readonly scope: Scope;
+  readonly chain: ChainVerifier;
+  /** Unix seconds. */
+  readonly nowSecs: number;
   /** See `Peer`. */
   readonly hasBlockShard: boolean;
 }
@@ -41,23 +49,30 @@ const FIDS_PER_BATCH = 5000;
 
 /**
  * Starts a full sync, which reads every fid: it fixes the block of each shard at which the journal starts, then writes
- * the todo list. The journal is applied after the fids have been read.
+ * the todo list. The journal is applied after the fids have been read. An empty index of all fids is filled from snapshots, if the
+ * upstream serves them: the journal then starts after them, and the list stays empty.
  */
 export async function startFullSync(deps: SyncDeps): Promise<void> {
   const { client, writer, scope, db, hasBlockShard } = deps;
   const info = await client.info();
   const shards = shardCount(info);
+  const snapshots = await snapshotsToRead(deps, shards);
   const starts = new Map<number, number>();
   for (let shard = hasBlockShard ? BLOCK_SHARD : 1; shard <= shards; shard++) {
-    starts.set(shard, await startOf(client, shard, headOf(info, shard)));
+    const snapshot = snapshots?.find((one) => one.shard === shard);
+    starts.set(shard, snapshot ? snapshot.height + 1 : await startOf(client, shard, headOf(info, shard)));
   }
   const positions = [stagePosition(Stage.Listing), shardsPosition(shards), scopePosition(scope.fingerprint)];
   await writeWork(writer, { positions, startsOver: true, shards, followed: scope.followed });
   const listed = scope.fids
     ? await listScope(writer, db, scope.fids)
-    : await listAll(client, writer, info, shards);
+    : snapshots
+      ? info.shardInfos.reduce((sum, { numFidRegistrations }) => sum + numFidRegistrations, 0)
+      : await listFidsOfShards(client, shards, (todo) => writeWork(writer, { todo }));
   await writeWork(writer, {
+    heads: (snapshots ?? []).flatMap(({ head }) => head ?? []),
     positions: [
+      replicationPosition(snapshots && Replication.Reading),
       stagePosition(Stage.Filling),
       seqnumPosition(undefined),
       ...syncPositions(listed, true),
@@ -113,22 +128,42 @@ async function listScope(writer: RelayWriter, db: IndexDatabase, fids: readonly 
   return Math.max(fids.length, stored);
 }
 
-/** Lists all fids of the upstream. */
-async function listAll(
+/** Returns the snapshots that an index can be filled from; undefined if it has to read fid by fid. */
+async function snapshotsToRead(deps: SyncDeps, shards: number): Promise<readonly Snapshot[] | undefined> {
+  const { client, db, scope, hasBlockShard } = deps;
+  if (scope.fids || !hasBlockShard || bulkPhaseOf(db) !== undefined || !canBulkBuild(db)) return undefined;
+  const snapshots: Snapshot[] = [];
+  try {
+    for (let shard = 1; shard <= shards; shard++) {
+      const snapshot = await newestSnapshot(deps, shard);
+      const oldest = snapshot && (await oldestFrom(client, shard, snapshot.height + 1));
+      // Blocks between the snapshot and the journal would be missing.
+      if (!snapshot || (oldest !== undefined && oldest > snapshot.height + 1)) return undefined;
+      snapshots.push(snapshot);
+    }
+  } catch (cause) {
+    if (isUnserved(cause)) return undefined;
+    throw cause;
+  }
+  return snapshots;
+}
+
+/** Lists all fids of the upstream. Returns their number. @param onFids called with those that were not listed before. */
+export async function listFidsOfShards(
   client: UpstreamClient,
-  writer: RelayWriter,
-  info: GetInfoResponse,
   shards: number,
+  onFids: (fids: readonly number[]) => Promise<void>,
 ): Promise<number> {
+  const info = await client.info();
   let listed = 0;
   for (let shard = 1; shard <= shards; shard++) {
     const expected = info.shardInfos.find(({ shardId }) => shardId === shard)?.numFidRegistrations ?? 0;
     await listFids(
       (token) => client.fids(shard, token),
       expected,
-      async (todo) => {
-        listed += todo.length;
-        await writeWork(writer, { todo });
+      async (fids) => {
+        listed += fids.length;
+        await onFids(fids);
       },
     );
   }

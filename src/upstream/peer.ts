@@ -22,6 +22,11 @@ export class SilentPeerError extends PeerError {
   override name = "SilentPeerError";
 }
 
+/** The peer does not serve a method. */
+export class UnservedError extends PeerError {
+  override name = "UnservedError";
+}
+
 /** The peer serves no blocks of shard 0. */
 export class NoBlocksError extends PeerError {
   override name = "NoBlocksError";
@@ -80,7 +85,7 @@ function protocolErrorOf(method: string, fault: ServiceError): PeerError | undef
 /** Whether the peer refuses a method. */
 function methodErrorOf(method: string, { code }: ServiceError): PeerError | undefined {
   if (code === status.UNIMPLEMENTED)
-    return new (method === "getBlocks" ? NoBlocksError : PeerError)(missingMethod(method));
+    return new (method === "getBlocks" ? NoBlocksError : UnservedError)(missingMethod(method));
   if (code === status.UNAUTHENTICATED)
     return new PeerError(
       `it requires a login for ${rpcName(method)} (UNAUTHENTICATED); reads are sent without one`,

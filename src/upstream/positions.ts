@@ -14,12 +14,23 @@ export const Stage = {
 
 export type Stage = (typeof Stage)[keyof typeof Stage];
 
+/** How far a full sync from snapshots is. */
+export const Replication = {
+  /** Snapshots are being read. */
+  Reading: 1,
+  /** All snapshots have been read. What they do not have has not. */
+  Read: 2,
+} as const;
+
+export type Replication = (typeof Replication)[keyof typeof Replication];
+
 const STAGE = "upstream stage";
 const SHARDS = "upstream shards";
 const SCOPE = "upstream scope";
 const LISTED = "upstream listed";
 const IS_FULL = "upstream is full pass";
 const FILLED = "upstream filled";
+const REPLICATION = "upstream replication";
 
 /** Reads the positions of following, which are written in the transactions of the work itself. */
 export class UpstreamPositions {
@@ -58,6 +69,11 @@ export class UpstreamPositions {
     return getPosition(this.#db, IS_FULL) !== 0;
   }
 
+  /** How far the running full sync is with the snapshots of the network; undefined for one that reads fid by fid. */
+  get replication(): Replication | undefined {
+    return (getPosition(this.#db, REPLICATION) || undefined) as Replication | undefined;
+  }
+
   /**
    * Returns the newest block of a shard that, with all blocks before it, is in the index; undefined before the first.
    */
@@ -89,6 +105,10 @@ export class UpstreamPositions {
 /** Marks that the index has been filled once: every later sync keeps it complete. */
 export const FILLED_POSITION: PositionUpdate = { key: FILLED, position: 1 };
 export const stagePosition = (stage: Stage): PositionUpdate => ({ key: STAGE, position: stage });
+export const replicationPosition = (replication: Replication | undefined): PositionUpdate => ({
+  key: REPLICATION,
+  position: replication ?? 0,
+});
 export const shardsPosition = (shards: number): PositionUpdate => ({ key: SHARDS, position: shards });
 export const scopePosition = (fingerprint: number): PositionUpdate => ({ key: SCOPE, position: fingerprint });
 export const syncPositions = (listed: number, isFull: boolean): PositionUpdate[] => [

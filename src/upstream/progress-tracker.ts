@@ -47,7 +47,9 @@ export class ProgressTracker {
     this.#build = build;
   }
 
-  countWritten({ ops, todo, spooled = [] }: RelayedBatch): void {
+  countWritten({ ops, todo, spooled = [], spooledFids = [] }: RelayedBatch): void {
+    this.#fids.done += spooledFids.length;
+    if (spooledFids.length > 0) this.#peerError = undefined;
     for (const { count } of spooled) this.#messages += count;
     for (const op of ops) {
       const { kind } = op;

@@ -202,7 +202,15 @@ async function readStore(
 }
 
 async function readKeys(reader: FidReaderDeps, fid: number): Promise<void> {
-  const { client, db, rules, emit } = reader;
+  const ops = await keyOps(reader, fid);
+  if (ops.length > 0) await reader.emit(ops, []);
+}
+
+/** Reads the gasless keys of an fid. Returns the operations that make those of the index equal. */
+export async function keyOps(
+  { client, db, rules }: Pick<FidReaderDeps, "client" | "db" | "rules">,
+  fid: number,
+): Promise<RelayedOp[]> {
   const surplus = storedKeys(db, fid);
   const requesters = new Set([...surplus.values()].map(({ requestFid }) => requestFid));
   const ops: RelayedOp[] = [];
@@ -226,7 +234,7 @@ async function readKeys(reader: FidReaderDeps, fid: number): Promise<void> {
     ops.push(...(await readRequesters(client, fid, requesters)));
   }
   for (const { key } of surplus.values()) ops.push({ kind: "removeKey", fid, key, ...NO_EVENT });
-  if (ops.length > 0) await emit(ops, []);
+  return ops;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { PackedMessages } from "../db/index/bulk/bulk-state.ts";
-import type { RelayedOp } from "../ingest/relay.ts";
+import type { RelayedBatch, RelayedOp } from "../ingest/relay.ts";
 import type { EmitOps, FidOps, RelayWriter } from "./op-batcher.ts";
 
 /** A transaction has about so many bytes of messages. The unsynced log of the index grows by about twice as much. */
@@ -8,10 +8,10 @@ const MAX_WAITING_BYTES = 3 * BYTES_PER_BATCH;
 /** How long a batch that is not full waits for more. */
 const LINGER_MS = 100;
 /** An fid with more bytes of messages is written row by row after the build. About 200,000 messages. */
-const MAX_BYTES_OF_FID = 64 * 1024 * 1024;
+export const MAX_BYTES_OF_FID = 64 * 1024 * 1024;
 
-/** The records of one fid that one read returned. */
-interface Portion {
+/** Records of whole fids, and what is true once they are written. */
+export interface Portion extends Pick<RelayedBatch, "spooledFids" | "spooledParts" | "todo"> {
   readonly ops: readonly RelayedOp[];
   readonly messages: readonly PackedMessages[];
 }
@@ -59,7 +59,7 @@ export class SpoolBatcher implements FidOps {
       }
       allOps.push(...ops);
       messages.push(...packed);
-      if (ops.some(({ kind }) => kind === "fidComplete")) await this.#add({ ops: allOps, messages });
+      if (ops.some(({ kind }) => kind === "fidComplete")) await this.add({ ops: allOps, messages });
     };
   }
 
@@ -76,8 +76,9 @@ export class SpoolBatcher implements FidOps {
     if (this.#fault !== undefined) throw this.#fault;
   }
 
-  /** Resolves when there is room for more. */
-  async #add(portion: Portion): Promise<void> {
+  /** Adds whole fids. Resolves when there is room for more. */
+  async add(portion: Portion): Promise<void> {
+    this.throwIfFailed();
     this.#waiting.push(portion);
     this.#waitingBytes += bytesOf(portion);
     if (this.#waitingBytes >= BYTES_PER_BATCH) this.#endLinger();
@@ -115,6 +116,9 @@ export class SpoolBatcher implements FidOps {
     await this.#writer.apply({
       ops: batch.flatMap(({ ops }) => ops),
       spooled: batch.flatMap(({ messages }) => messages),
+      spooledFids: batch.flatMap(({ spooledFids = [] }) => spooledFids),
+      spooledParts: batch.flatMap(({ spooledParts = [] }) => spooledParts),
+      todo: batch.flatMap(({ todo = [] }) => todo),
       positions: [],
       mentioned,
     });

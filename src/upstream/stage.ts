@@ -10,6 +10,7 @@ import type { ProgressTracker } from "./progress-tracker.ts";
 import type { Scope } from "./scope.ts";
 import type { ShardSource } from "./shard-blocks.ts";
 import type { Timings } from "./timings.ts";
+import type { TrustTracker } from "./trust-tracker.ts";
 import type { RelayRules } from "./validate-relayed.ts";
 
 /** Verifier threads, which must be stopped. */
@@ -33,6 +34,7 @@ export interface StageDeps {
   /** Verifies what is received, before it is journaled or applied. */
   readonly chain: ChainVerifier;
   readonly tracker: ProgressTracker;
+  readonly trust: TrustTracker;
   readonly timings: Timings;
   readonly concurrency: number;
   /** Verifies the few messages that are read while blocks are applied. */

@@ -7,7 +7,7 @@ import type { OnChainEventRef } from "../ingest/registry.ts";
 import type { MessageRef } from "../ingest/relay.ts";
 import { proofsOfFid, rivalsOfFid } from "../ingest/relay-proofs.ts";
 import type { Store } from "../protocol/merge-rules.ts";
-import { UserNameProof } from "../protocol/wire/generated/message.ts";
+import { UserDataType, UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 
 /** The types of on-chain events that make up the state of an fid. */
@@ -49,6 +49,23 @@ const isRegisteredFid = statement<{ one: number }, [fid: number]>(
   "upstream-stored.is-registered",
   "SELECT 1 AS one FROM fids WHERE fid = ?",
 );
+
+const unprovenNames = statement<{ fid: number; name: string }, [fid: number, type: number, limit: number]>(
+  "upstream-stored.unproven-names",
+  `SELECT f.fid, u.value AS name FROM fids f CROSS JOIN user_data u ON u.fid = f.fid AND u.type = ?2
+   WHERE f.fid > ?1 AND u.value <> '' AND NOT EXISTS
+     (SELECT 1 FROM username_proofs p WHERE p.name = u.value AND p.fid = f.fid)
+   ORDER BY f.fid LIMIT ?3`,
+);
+
+/** Returns the next fids after `fid` that show a name of which the index has no proof for them, with the name. */
+export function unprovenNamesAfter(
+  db: IndexDatabase,
+  fid: number,
+  limit: number,
+): { readonly fid: number; readonly name: string }[] {
+  return db.all(unprovenNames, fid, UserDataType.USER_DATA_TYPE_USERNAME, limit);
+}
 
 /** Returns the live messages of an fid in a store, by their hashes in hex. */
 export function storedMessages(db: IndexDatabase, fid: number, store: Store): Map<string, MessageRef> {

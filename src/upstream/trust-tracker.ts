@@ -1,4 +1,5 @@
 import type { RefusalCode } from "../trust/certificate.ts";
+import type { PageRefusal } from "../trust/snapshot-page.ts";
 import type { ValidatorOrigin } from "./validator-source.ts";
 
 /** How far a followed network is verified. `node`: not at all. `blocks`: the chain of blocks that its validators sign. */
@@ -11,8 +12,8 @@ export interface TrustProgress {
   /** Where the known validators are from; undefined at level `node`. */
   readonly validators: ValidatorOrigin | undefined;
   readonly shards: readonly ShardTrust[];
-  /** Refused blocks by the rule that they break, since the start of the process. */
-  readonly refused: Readonly<Partial<Record<RefusalCode, number>>>;
+  /** Refused blocks and pages of snapshots by the rule that they break, since the start of the process. */
+  readonly refused: Readonly<Partial<Record<RefusalCode | PageRefusal, number>>>;
 }
 
 export interface ShardTrust {
@@ -30,7 +31,7 @@ export class TrustTracker {
   #reason: string | undefined = "the upstream has not been reached yet";
   #validators: ValidatorOrigin | undefined;
   readonly #shards = new Map<number, { verifiedHeight: number | undefined; isSetUnknown: boolean }>();
-  readonly #refused: Partial<Record<RefusalCode, number>> = {};
+  readonly #refused: Partial<Record<RefusalCode | PageRefusal, number>> = {};
 
   verifies(origin: ValidatorOrigin): void {
     this.#level = "blocks";
@@ -54,7 +55,7 @@ export class TrustTracker {
     this.#shards.set(shard, { verifiedHeight: this.#shards.get(shard)?.verifiedHeight, isSetUnknown: true });
   }
 
-  refused(code: RefusalCode): void {
+  refused(code: RefusalCode | PageRefusal): void {
     this.#refused[code] = (this.#refused[code] ?? 0) + 1;
   }
 

@@ -32,6 +32,7 @@ const valid = new Set<string>();
 function remembering(verifier: Verifier): Verifier {
   return {
     verifyPage: verifier.verifyPage,
+    verifySnapshot: verifier.verifySnapshot,
     async validateRecords(records, options) {
       const keys = records.map(({ bytes }) => Bun.hash(bytes).toString(36));
       if (!options.collectsCandidates && keys.every((key) => valid.has(key)))

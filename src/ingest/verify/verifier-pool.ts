@@ -2,8 +2,13 @@ import { packBytes, unpackBytes } from "../../lib/bytes.ts";
 import type { Rejection } from "../../protocol/rejection.ts";
 import type { ValidationContext } from "../../protocol/validate/envelope.ts";
 import type { SpoolCandidates } from "../spool-candidates.ts";
-import type { MessagePage, VerifiedPage, Verifier } from "./verifier.ts";
-import { bufferOf, type VerifierJob, type VerifierReply, type VerifierResult } from "./verifier-thread.ts";
+import type { MessagePage, SnapshotMessages, VerifiedPage, Verifier } from "./verifier.ts";
+import {
+  buffersOfJob,
+  type VerifierJob,
+  type VerifierReply,
+  type VerifierResult,
+} from "./verifier-thread.ts";
 
 /** A worker that runs `serveVerifier`. */
 export type VerifierWorker = Pick<
@@ -113,7 +118,7 @@ export function startVerifierPool(deps: VerifierPoolDeps): VerifierPool {
     while (count < queue.length && bytes < BYTES_PER_REQUEST) bytes += queue[count++]?.bytes ?? 0;
     const jobs = queue.splice(0, count);
     requests.push(jobs);
-    const transfer = jobs.map(({ job }) => bufferOf(job.type === "page" ? job.page.messages : job.records));
+    const transfer = jobs.flatMap(({ job }) => buffersOfJob(job));
     worker.postMessage({ context: deps.context(), jobs: jobs.map(({ job }) => job) }, transfer);
   }
 
@@ -130,9 +135,7 @@ export function startVerifierPool(deps: VerifierPoolDeps): VerifierPool {
 
   /** Queues jobs when there is room for their bytes. Resolves with their results in order. */
   async function run(jobs: readonly VerifierJob[]): Promise<VerifierResult[]> {
-    const sizes = jobs.map(
-      (job) => bufferOf(job.type === "page" ? job.page.messages : job.records).byteLength,
-    );
+    const sizes = jobs.map((job) => buffersOfJob(job).reduce((sum, { byteLength }) => sum + byteLength, 0));
     const total = sizes.reduce((sum, bytes) => sum + bytes, 0);
     const turn = line.then(() => reserve(total));
     line = turn.catch(() => {});
@@ -150,6 +153,12 @@ export function startVerifierPool(deps: VerifierPoolDeps): VerifierPool {
     async verifyPage(page) {
       const results = await run(partsOf(page).map((part): VerifierJob => ({ type: "page", page: part })));
       return results.flatMap((result): VerifiedPage[] => (result.type === "page" ? [result.page] : []));
+    },
+    async verifySnapshot(part) {
+      const results = await run(
+        snapshotParts(part).map((one): VerifierJob => ({ type: "snapshot", part: one })),
+      );
+      return results.flatMap((result) => (result.type === "snapshot" ? [result.verified] : []));
     },
     async validateRecords(records, { collectsCandidates }) {
       const jobs: VerifierJob[] = [];
@@ -191,5 +200,16 @@ function partsOf(page: MessagePage): MessagePage[] {
   const parts: MessagePage[] = [];
   for (let at = 0; at < messages.length; at += MESSAGES_PER_PART)
     parts.push({ ...page, messages: packBytes(messages.slice(at, at + MESSAGES_PER_PART)) });
+  return parts;
+}
+
+function snapshotParts(part: SnapshotMessages): SnapshotMessages[] {
+  if (part.messages.count <= MESSAGES_PER_PART) return [part];
+  const [keys, messages] = [unpackBytes(part.keys), unpackBytes(part.messages)];
+  const parts: SnapshotMessages[] = [];
+  for (let at = 0; at < messages.length; at += MESSAGES_PER_PART) {
+    const end = at + MESSAGES_PER_PART;
+    parts.push({ keys: packBytes(keys.slice(at, end)), messages: packBytes(messages.slice(at, end)) });
+  }
   return parts;
 }

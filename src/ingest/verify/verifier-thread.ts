@@ -3,15 +3,19 @@ import type { ValidationContext } from "../../protocol/validate/envelope.ts";
 import type { RecordKind } from "../record.ts";
 import {
   type MessagePage,
+  type SnapshotMessages,
   type ValidatedRecords,
   type VerifiedPage,
+  type VerifiedSnapshot,
   validateRecords,
   verifyPage,
+  verifySnapshot,
 } from "./verifier.ts";
 
 /** A unit of work of a verifier thread. */
 export type VerifierJob =
   | { readonly type: "page"; readonly page: MessagePage }
+  | { readonly type: "snapshot"; readonly part: SnapshotMessages }
   | {
       readonly type: "records";
       readonly kinds: readonly RecordKind[];
@@ -22,6 +26,7 @@ export type VerifierJob =
 /** The result of a job of the same type. */
 export type VerifierResult =
   | { readonly type: "page"; readonly page: VerifiedPage }
+  | { readonly type: "snapshot"; readonly verified: VerifiedSnapshot }
   | { readonly type: "records"; readonly validated: ValidatedRecords };
 
 /** Jobs in one message to a thread. Their buffers are transferred. */
@@ -51,6 +56,7 @@ export function serveVerifier(scope: VerifierScope): void {
 
 function runJob(job: VerifierJob, context: ValidationContext): VerifierResult {
   if (job.type === "page") return { type: "page", page: verifyPage(job.page, context) };
+  if (job.type === "snapshot") return { type: "snapshot", verified: verifySnapshot(job.part, context) };
   const records = unpackBytes(job.records).map((bytes, at) => ({ kind: job.kinds[at] as RecordKind, bytes }));
   return { type: "records", validated: validateRecords(records, context, job) };
 }
@@ -61,8 +67,17 @@ function buffersOf(result: VerifierResult): ArrayBuffer[] {
       facts.buffer as ArrayBuffer,
       rows.buffer as ArrayBuffer,
     ]);
+  if (result.type === "snapshot") return [bufferOf(result.verified.packed)];
   const { messages, packed } = result.page;
   return packed ? [bufferOf(messages), bufferOf(packed)] : [bufferOf(messages)];
+}
+
+/** Returns the buffers of a job, which are transferred with it. */
+export function buffersOfJob(job: VerifierJob): ArrayBuffer[] {
+  if (job.type === "page") return [bufferOf(job.page.messages)];
+  return job.type === "records"
+    ? [bufferOf(job.records)]
+    : [bufferOf(job.part.keys), bufferOf(job.part.messages)];
 }
 
 /** Returns the buffer that a packed list has for itself. */

@@ -7,6 +7,9 @@ import type { Rejection } from "../../protocol/rejection.ts";
 import { decodeMessage, mentionedFids, type SignedMessage } from "../../protocol/signed-message.ts";
 import type { ValidationContext } from "../../protocol/validate/envelope.ts";
 import { validateMessage } from "../../protocol/validate/message.ts";
+import { UserNameProof } from "../../protocol/wire/generated/message.ts";
+import { isSigned, type PageRefusal } from "../../trust/snapshot-page.ts";
+import { fidOfKey, keysOfSigned } from "../../trust/trie-key.ts";
 import { decodeRecord, type EncodedRecord, validateRecord } from "../record.ts";
 import { CandidatePacker, type SpoolCandidates } from "../spool-candidates.ts";
 
@@ -33,6 +36,24 @@ export interface VerifiedPage {
   readonly mentioned: readonly number[];
 }
 
+/** Messages of a snapshot, each with the key that it has in the state's trie. */
+export interface SnapshotMessages {
+  readonly keys: ByteList;
+  readonly messages: ByteList;
+}
+
+/** What the messages of a snapshot are. */
+export interface VerifiedSnapshot {
+  /** The valid messages of their authors' accounts, for the bulk build. Those of username proofs and gasless keys are not among them. */
+  readonly packed: PackedMessages;
+  /** The username proofs in valid messages, encoded. */
+  readonly proofs: readonly Uint8Array[];
+  /** Why messages were refused that are as the network has them. */
+  readonly refusals: readonly Rejection[];
+  /** Why the page is not one of the network's state; undefined if it may be. */
+  readonly broken: PageRefusal | undefined;
+}
+
 /**
  * Verifies messages and records that another node or a file provides. Every message is verified in full: decoded,
  * hashed, its Ed25519 signature and the Ethereum signature of its claim checked.
@@ -43,6 +64,8 @@ export interface Verifier {
    * Returns the page in parts, in order; parts are verified concurrently.
    */
   verifyPage(page: MessagePage): Promise<readonly VerifiedPage[]>;
+  /** Verifies messages of a snapshot. Returns them in parts, in order. */
+  verifySnapshot(part: SnapshotMessages): Promise<readonly VerifiedSnapshot[]>;
   /** Validates records. If `collectsCandidates`, the valid ones that may go to the spool of an import are packed for it. */
   validateRecords(
     records: readonly EncodedRecord[],
@@ -80,6 +103,51 @@ export function verifyPage(page: MessagePage, context: ValidationContext): Verif
   return { messages: packBytes(valid), packed: packer?.finish(), refusals, mentioned: [...mentioned] };
 }
 
+/** Verifies messages of a snapshot on the calling thread. */
+export function verifySnapshot(part: SnapshotMessages, context: ValidationContext): VerifiedSnapshot {
+  const packer = new MessagePacker();
+  const proofs: Uint8Array[] = [];
+  const refusals: Rejection[] = [];
+  let broken: PageRefusal | undefined;
+  const keys = unpackBytes(part.keys);
+  for (const [at, bytes] of unpackBytes(part.messages).entries()) {
+    const key = keys[at] as Uint8Array;
+    const decoded = decodeMessage(bytes);
+    broken = decoded.ok ? misplaced(decoded.value, key) : "bad_message";
+    if (broken || !decoded.ok) break;
+    const message = decoded.value;
+    // The account of a borrower has the lend, too.
+    if (message.data.fid !== fidOfKey(key)) continue;
+    const refusal = validateMessage(message, context);
+    if (refusal && !isSigned(message)) broken = "bad_message";
+    if (broken) break;
+    if (refusal) refusals.push(refusal);
+    else if (message.data.body?.$case === "usernameProofBody")
+      proofs.push(UserNameProof.encode(message.data.body.value).finish());
+    else if (isStoredAsMessage(message)) packer.add(splitMessage(message, context.network));
+  }
+  return { packed: packer.finish(), proofs, refusals, broken };
+}
+
+function misplaced(message: SignedMessage, key: Uint8Array): PageRefusal | undefined {
+  return keysOfSigned(message).some((one) => Buffer.compare(one, key) === 0) ? undefined : "key_mismatch";
+}
+
+function isStoredAsMessage({ data: { body } }: SignedMessage): boolean {
+  switch (body?.$case) {
+    case undefined:
+    case "frameActionBody":
+    case "keyAddBody":
+    case "keyRemoveBody":
+      return false;
+    case "lendStorageBody":
+      // It ends the lend before it and leaves no row.
+      return body.value.numUnits > 0;
+    default:
+      return true;
+  }
+}
+
 /** Validates records on the calling thread. */
 export function validateRecords(
   records: readonly EncodedRecord[],
@@ -108,6 +176,7 @@ function isOfPage({ fid, store }: MessagePage, message: SignedMessage): boolean 
 export function createInlineVerifier(context: () => ValidationContext): Verifier {
   return {
     verifyPage: async (page) => [verifyPage(page, context())],
+    verifySnapshot: async (part) => [verifySnapshot(part, context())],
     validateRecords: async (records, options) => validateRecords(records, context(), options),
   };
 }

@@ -27,6 +27,7 @@ const engine = createIngestEngine({
 });
 const verifier = {
   verifyPage: async () => [],
+  verifySnapshot: async () => [],
   validateRecords: async (records: readonly EncodedRecord[]) => unverifiedRecords(records),
 };
 const { outcome } = await runImport({

@@ -24,6 +24,11 @@ import {
 } from "../../../src/protocol/wire/generated/hub.ts";
 import { type Message, MessageType as T } from "../../../src/protocol/wire/generated/message.ts";
 import { CastsByParentRequest, LinksByTargetRequest } from "../../../src/protocol/wire/generated/reads.ts";
+import type {
+  SnapshotPageRequest,
+  SnapshotsRequest,
+  TrieNodeRequest,
+} from "../../../src/protocol/wire/generated/snapshot.ts";
 import { MessagesResponse } from "../../../src/protocol/wire/generated/state.ts";
 import { OWN_LOOPBACK } from "../addresses.ts";
 import type { DataBlock } from "./chain.ts";
@@ -32,6 +37,7 @@ import { dataOf } from "./hub-events.ts";
 import type { UpstreamNode } from "./node.ts";
 import * as responses from "./responses.ts";
 import { shardOf } from "./shards.ts";
+import { type HeldSnapshots, SNAPSHOT_METHODS } from "./snapshots.ts";
 
 const LISTS_OVER_SHARDS = {
   getLinksByTarget: listMethod("GetLinksByTarget", LinksByTargetRequest),
@@ -49,6 +55,8 @@ export interface Submitted {
 
 export interface UpstreamServerOptions {
   readonly faults?: Faults;
+  /** The snapshots that it serves. Default: it has no replication service. */
+  readonly snapshots?: HeldSnapshots;
   /** Called for each call. */
   readonly onCall?: () => void;
   /** Returns the `x-err-code` of a refused submit. If unset, all submits are accepted into the mempool. */
@@ -60,6 +68,8 @@ export class UpstreamServer {
   readonly submitted: Submitted[] = [];
   /** Calls so far. */
   served = 0;
+  /** Undefined for a node without the service. */
+  snapshots: HeldSnapshots | undefined;
   readonly #node: UpstreamNode;
   readonly #faults: Faults;
   readonly #onCall: () => void;
@@ -71,6 +81,7 @@ export class UpstreamServer {
 
   constructor(node: UpstreamNode, options: UpstreamServerOptions = {}) {
     this.#node = node;
+    this.snapshots = options.snapshots;
     this.#faults = options.faults ?? NO_FAULTS;
     this.#onCall = options.onCall ?? (() => undefined);
     this.#refuse = options.refuse ?? (() => undefined);
@@ -93,6 +104,13 @@ export class UpstreamServer {
         responses.castsBelow(this.#node, request),
       ),
     });
+    const { snapshots } = this;
+    if (snapshots)
+      server.addService(SNAPSHOT_METHODS, {
+        getShardSnapshotMetadata: this.#unary((request: SnapshotsRequest) => snapshots.list(request)),
+        getShardTransactions: this.#unary((request: SnapshotPageRequest) => snapshots.page(request)),
+        getTrieMetadataByPrefix: this.#unary((request: TrieNodeRequest) => snapshots.node(request)),
+      });
     this.#port = await new Promise<number>((resolve, reject) => {
       server.bindAsync(`${OWN_LOOPBACK}:${this.#port}`, ServerCredentials.createInsecure(), (cause, port) =>
         cause ? reject(cause) : resolve(port),

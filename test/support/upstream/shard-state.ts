@@ -43,6 +43,14 @@ export class ShardState {
     return [...(this.#messages.get(fid)?.values() ?? [])].sort((a, b) => (a.order < b.order ? -1 : 1));
   }
 
+  allMessages(): LiveMessage[] {
+    return [...this.#messages.values()].flatMap((own) => [...own.values()]);
+  }
+
+  allFnames(): UserNameProof[] {
+    return [...this.#fnames.values()];
+  }
+
   get numMessages(): number {
     let count = 0;
     for (const messages of this.#messages.values()) count += messages.size;

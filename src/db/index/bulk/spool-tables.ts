@@ -17,6 +17,7 @@ const TABLES: Readonly<Record<string, string>> = {
   bulk_indexes: "name TEXT PRIMARY KEY, table_name TEXT, sql TEXT",
   bulk_weeks: "week INTEGER PRIMARY KEY",
   bulk_fids: "fid INTEGER PRIMARY KEY",
+  bulk_parts: "shard, virtual_shard, height, fid, token, is_done, PRIMARY KEY (shard, virtual_shard)",
   bulk_replies: "first_id, hash, fid, parent_hash, parent_fid",
   bulk_quotes: "first_id, hash, quoted_hash, quoted_fid",
   bulk_mentions: "first_id, hash, fid, mentioned_fid",
@@ -104,6 +105,43 @@ export function isSpooledFid(db: IndexDatabase, fid: number): boolean {
 /** The next fids after `fid` of which the spool of the bulk build has all messages. */
 export function spooledFidsAfter(db: IndexDatabase, fid: number, limit: number): number[] {
   return db.all(selectAfter, fid, limit).map((row) => row.fid);
+}
+
+/** How much of a virtual shard of a snapshot is in the spool. */
+export interface SpooledPart {
+  readonly shard: number;
+  readonly virtualShard: number;
+  /** The snapshot of the accounts that come next. */
+  readonly height: number;
+  /** The last account that is in the spool; -1 before the first. */
+  readonly fid: number;
+  /** The token of the page on which the next account begins; null for the first page. */
+  readonly token: string | null;
+  readonly isDone: boolean;
+}
+
+const putPart = bulkStatement<
+  unknown,
+  [shard: number, virtualShard: number, height: number, fid: number, token: string | null, isDone: number]
+>(
+  "bulk.parts.put",
+  "INSERT OR REPLACE INTO bulk_parts (shard, virtual_shard, height, fid, token, is_done) VALUES (?, ?, ?, ?, ?, ?)",
+);
+const selectParts = bulkStatement<Omit<SpooledPart, "isDone"> & { isDone: number }>(
+  "bulk.parts.all",
+  `SELECT shard, virtual_shard AS virtualShard, height, fid, token, is_done AS isDone FROM bulk_parts
+   ORDER BY shard, virtual_shard`,
+);
+
+/** Records how far a virtual shard is. Runs in the transaction that appends its messages. */
+export function putSpooledPart(db: IndexDatabase, part: SpooledPart): void {
+  const { shard, virtualShard, height, fid, token, isDone } = part;
+  db.run(putPart, shard, virtualShard, height, fid, token, isDone ? 1 : 0);
+}
+
+/** The virtual shards of which reading has begun. */
+export function spooledParts(db: IndexDatabase): SpooledPart[] {
+  return db.all(selectParts).map((part) => ({ ...part, isDone: part.isDone === 1 }));
 }
 
 interface SpooledSlot {
