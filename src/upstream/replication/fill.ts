@@ -70,14 +70,14 @@ export async function fillFromSnapshots(deps: StageDeps, verifier: Verifier): Pr
 
 /** The parts that are not done, the last one first. */
 function remainingParts({ db, shards }: StageDeps): SpooledPart[] {
-  const begun = new Map(
+  const started = new Map(
     (bulkPhaseOf(db) === undefined ? [] : spooledParts(db)).map((part) => [nameOf(part), part]),
   );
   const parts: SpooledPart[] = [];
   for (let shard = shards; shard >= 1; shard--)
     for (let virtualShard = VIRTUAL_SHARDS - 1; virtualShard >= 0; virtualShard--) {
       const fresh = { shard, virtualShard, height: 0, fid: -1, token: null, isDone: false };
-      const part = begun.get(nameOf(fresh)) ?? fresh;
+      const part = started.get(nameOf(fresh)) ?? fresh;
       if (!part.isDone) parts.push(part);
     }
   return parts;

@@ -139,7 +139,7 @@ export function putSpooledPart(db: IndexDatabase, part: SpooledPart): void {
   db.run(putPart, shard, virtualShard, height, fid, token, isDone ? 1 : 0);
 }
 
-/** The virtual shards of which reading has begun. */
+/** The virtual shards that were read, whole or in part. */
 export function spooledParts(db: IndexDatabase): SpooledPart[] {
   return db.all(selectParts).map((part) => ({ ...part, isDone: part.isDone === 1 }));
 }
