@@ -7,8 +7,9 @@ import { Kind, Store, slotOf } from "../src/protocol/merge-rules.ts";
 import { encodeMessage, type SignedMessage } from "../src/protocol/signed-message.ts";
 import { Message, UserNameProof } from "../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../src/protocol/wire/generated/on-chain.ts";
+import { virtualShardOf } from "../src/trust/trie-key.ts";
 import { makeSigner } from "../test/support/messages.ts";
-import { benchRecords } from "./network.ts";
+import { benchRecords, type Seal } from "./network.ts";
 
 /**
  * The data that a scripted upstream serves to a backfill: the items of the response to each request for each fid. Each item
@@ -43,15 +44,33 @@ const REQUEST_OF: Readonly<Partial<Record<Store, string>>> = {
   [Store.UserData]: "GetAllUserDataMessagesByFid",
 };
 
-/** Builds a set of about `messages` messages, or reuses the one that an earlier run built. */
-export async function backfillSet(messages: number): Promise<BackfillSet> {
-  const dir = join(import.meta.dir, ".networks", `backfill-set-${messages}`);
-  if (!existsSync(dir)) await build(dir, messages);
+/**
+ * Builds a set of about `messages` messages, or reuses the one that an earlier run built.
+ *
+ * @param virtualShards the fids are of so many virtual shards, so that each has as many accounts as those of a larger network.
+ *   Default: of all.
+ */
+export async function backfillSet(messages: number, virtualShards = VIRTUAL_SHARDS): Promise<BackfillSet> {
+  const name = virtualShards === VIRTUAL_SHARDS ? `${messages}` : `${messages}-of-${virtualShards}`;
+  const dir = join(import.meta.dir, ".networks", `backfill-set-${name}`);
+  if (!existsSync(dir)) await build(dir, messages, fidsOf(virtualShards));
   const groups: Group[] = await Bun.file(join(dir, GROUPS_FILE)).json();
   return {
     dir,
     messages: groups.filter(isOfMessages).reduce((sum, { items }) => sum + items, 0),
     fids: new Set(groups.map(({ fid }) => fid)).size,
+  };
+}
+
+const VIRTUAL_SHARDS = 256;
+
+/** Returns a function that returns the nth fid of the first virtual shards. */
+function fidsOf(virtualShards: number): (n: number) => number {
+  const fids: number[] = [];
+  return (n) => {
+    for (let fid = (fids.at(-1) ?? 0) + 1; fids.length < n; fid++)
+      if (virtualShardOf(fid) < virtualShards) fids.push(fid);
+    return fids[n - 1] ?? n;
   };
 }
 
@@ -96,7 +115,7 @@ export async function* recordsOf({ dir }: BackfillSet): AsyncGenerator<EncodedRe
   }
 }
 
-async function build(dir: string, messages: number): Promise<void> {
+async function build(dir: string, messages: number, fidOf: (n: number) => number): Promise<void> {
   const building = `${dir}.building`;
   rmSync(building, { recursive: true, force: true });
   mkdirSync(building, { recursive: true });
@@ -109,12 +128,14 @@ async function build(dir: string, messages: number): Promise<void> {
   };
   const filled = new Set<string>();
   const fids = Math.max(100, Math.round(messages / MESSAGES_PER_FID));
-  for (const record of benchRecords(messages, fids, sealed)) {
+  const seal: Seal = (data) => sealed({ ...data, fid: fidOf(data.fid) });
+  for (const record of benchRecords(messages, fids, seal)) {
     if (record.kind === "onChainEvent") {
-      const { event } = record;
+      const event = { ...record.event, fid: fidOf(record.event.fid) };
       add(event.fid, `GetOnChainEvents ${event.type}`, OnChainEvent.encode(event).finish());
     } else if (record.kind === "usernameProof") {
-      add(record.proof.fid, "GetUserNameProofsByFid", UserNameProof.encode(record.proof).finish());
+      const proof = { ...record.proof, fid: fidOf(record.proof.fid) };
+      add(proof.fid, "GetUserNameProofsByFid", UserNameProof.encode(proof).finish());
     } else {
       const { message } = record;
       const { store, slot, kind } = slotOf(message);

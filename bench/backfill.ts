@@ -82,15 +82,41 @@ export async function benchBackfill(): Promise<Figure[]> {
   ];
 }
 
-/** Starts the scripted upstream in a process of its own. */
-export async function startUpstream(set: BackfillSet): Promise<AsyncDisposable & { address: string }> {
+/** A scripted upstream. */
+export interface ScriptedUpstream extends AsyncDisposable {
+  readonly address: string;
+  /** Returns the number of unary calls since it was asked before. */
+  calls(): Promise<number>;
+}
+
+/**
+ * Starts the scripted upstream in a process of its own.
+ *
+ * @param options see `processes/backfill-upstream.ts`.
+ */
+export async function startUpstream(
+  set: BackfillSet,
+  options: Readonly<Record<string, string>> = {},
+): Promise<ScriptedUpstream> {
   const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, "processes/backfill-upstream.ts"), set.dir],
-    { stdout: "pipe", stderr: "inherit" },
+    [
+      process.execPath,
+      join(import.meta.dir, "processes/backfill-upstream.ts"),
+      set.dir,
+      JSON.stringify(options),
+    ],
+    { stdin: "pipe", stdout: "pipe", stderr: "inherit" },
   );
-  const { value } = await child.stdout.getReader().read();
+  const reader = child.stdout.getReader();
+  const line = async () => new TextDecoder().decode((await reader.read()).value).trim();
+  const port = await line();
   return {
-    address: `127.0.0.1:${new TextDecoder().decode(value).trim()}`,
+    address: `127.0.0.1:${port}`,
+    async calls() {
+      child.stdin.write("calls\n");
+      await child.stdin.flush();
+      return Number(await line());
+    },
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await child.exited;

@@ -22,6 +22,7 @@ import { benchNodeOnPostgres } from "./node-on-postgres.ts";
 import { benchPrices } from "./prices.ts";
 import { benchReads } from "./reads.ts";
 import { benchReadsOfNodes } from "./reads-of-nodes.ts";
+import { benchReplication } from "./replication.ts";
 import { benchSend } from "./send.ts";
 import { benchSendPostgres } from "./send-postgres.ts";
 import { benchSigned } from "./signed.ts";
@@ -47,6 +48,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   start: benchStart,
   ingest: benchIngest,
   backfill: benchBackfill,
+  replication: benchReplication,
   verify: benchVerify,
   chain: benchChain,
   import: benchImport,

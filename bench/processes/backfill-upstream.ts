@@ -1,4 +1,8 @@
-/** Serves a backfill set as an upstream node does; the first argument is its directory. Prints its port. */
+/**
+ * Serves a backfill set as an upstream node does; the first argument is its directory. Prints its port, and for each line of its input
+ * the number of unary calls since the line before. The second argument are options as JSON: `snapshots`: "yes" to serve snapshots, "keys"
+ * to have a gasless key in each part of them; `latencyMs` before each response.
+ */
 import { join } from "node:path";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import {
@@ -8,8 +12,10 @@ import {
   type ServerUnaryCall,
   type ServerWritableStream,
   type sendUnaryData,
+  status,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { decodeMessage } from "../../src/protocol/signed-message.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { Block, BlocksRequest } from "../../src/protocol/wire/generated/block.ts";
 import {
@@ -20,19 +26,33 @@ import {
   HubServiceService,
   SubscribeRequest,
 } from "../../src/protocol/wire/generated/hub.ts";
+import { MessageType } from "../../src/protocol/wire/generated/message.ts";
+import {
+  type SnapshotEntry,
+  SnapshotPage,
+  SnapshotPageRequest,
+  Snapshots,
+  SnapshotsRequest,
+  TrieNode,
+  TrieNodeRequest,
+} from "../../src/protocol/wire/generated/snapshot.ts";
 import {
   FidsRequest,
   FidsResponse,
   FidTimestampRequest,
   OnChainEventRequest,
 } from "../../src/protocol/wire/generated/state.ts";
+import { fnameKey, keysOfSigned, messageKey, onChainKey, virtualShardOf } from "../../src/trust/trie-key.ts";
 import { DATA_SHARDS, shardOf } from "../../test/support/upstream/shards.ts";
+import { SnapshotTree } from "../../test/support/upstream/snapshot-tree.ts";
+import { SNAPSHOT_METHODS } from "../../test/support/upstream/snapshots.ts";
 import { FRAMES_FILE, GROUPS_FILE, type Group } from "../backfill-set.ts";
 
 const FIRST_HEIGHT = 20_000_000;
 const DEFAULT_PAGE = 10_000;
 
 const dir = process.argv[2] ?? "";
+const options: { snapshots?: string; latencyMs?: string } = JSON.parse(process.argv[3] ?? "{}");
 const frames = Buffer.from(await Bun.file(join(dir, FRAMES_FILE)).arrayBuffer());
 const groups: Group[] = await Bun.file(join(dir, GROUPS_FILE)).json();
 const groupOf = new Map(groups.map((group) => [`${group.fid} ${group.request}`, group]));
@@ -158,14 +178,105 @@ const raw = {
   responseSerialize: asBuffer,
   responseDeserialize: asBuffer,
 };
+/** Keys are of the first fid of each virtual shard. */
+function snapshotTrees(): ReadonlyMap<number, SnapshotTree> {
+  const entries = new Map<number, SnapshotEntry[]>(DATA_SHARDS.map((shard) => [shard, []]));
+  const withKeys = new Set<string>();
+  const nothing = { message: undefined, onChainEvent: undefined, fnameTransfer: undefined };
+  for (const { fid, request, start, end } of groups) {
+    const own = entries.get(shardOf(fid)) ?? [];
+    const part = `${shardOf(fid)} ${virtualShardOf(fid)}`;
+    if (options.snapshots === "keys" && !withKeys.has(part)) {
+      withKeys.add(part);
+      own.push({ ...nothing, key: messageKey(fid, MessageType.MESSAGE_TYPE_KEY_ADD, new Uint8Array(20)) });
+    }
+    const reader = new BinaryReader(frames.subarray(start, end));
+    while (reader.pos < reader.len) {
+      reader.tag();
+      const bytes = reader.bytes();
+      if (request.startsWith("GetOnChainEvents")) {
+        const key = onChainKey(bytes);
+        if (key) own.push({ ...nothing, key, onChainEvent: bytes });
+      } else if (request === "GetUserNameProofsByFid") {
+        const key = fnameKey(bytes);
+        if (key) own.push({ ...nothing, key, fnameTransfer: { proof: bytes } });
+      } else {
+        const message = decodeMessage(bytes);
+        if (!message.ok) throw new Error("the set has a malformed message");
+        for (const key of keysOfSigned(message.value)) own.push({ ...nothing, key, message: bytes });
+      }
+    }
+  }
+  return new Map([...entries].map(([shard, own]) => [shard, new SnapshotTree(own)]));
+}
+
+/** Pages by request. They are encoded before the first call, so that this process has little to do beside the node. */
+const pages = new Map<string, Uint8Array>();
+const trees = options.snapshots ? snapshotTrees() : new Map<number, SnapshotTree>();
+for (const [shard, tree] of trees)
+  for (let virtualShard = 0; virtualShard < 256; virtualShard++)
+    for (let token: string | undefined, isFirst = true; isFirst || token; isFirst = false)
+      token = pageAt(shard, virtualShard, token, tree).next;
+
+function pageAt(shard: number, virtualShard: number, token: string | undefined, tree: SnapshotTree) {
+  try {
+    const page = tree.page(virtualShard, token);
+    pages.set(`${shard} ${virtualShard} ${token ?? ""}`, SnapshotPage.encode(page).finish());
+    return { next: page.nextPageToken };
+  } catch (cause) {
+    return { next: undefined, cause: cause as Error };
+  }
+}
+
+if (options.snapshots) {
+  unary.getShardSnapshotMetadata = (bytes) => {
+    const { shard } = SnapshotsRequest.decode(bytes);
+    const timestamp = toFarcasterSecs(Math.floor(startedMs / 1000));
+    const snapshot = {
+      shard,
+      height: FIRST_HEIGHT,
+      timestamp,
+      chunk: undefined,
+      keys: trees.get(shard)?.keys ?? 0,
+    };
+    return Snapshots.encode({ snapshots: [snapshot] }).finish();
+  };
+  unary.getShardTransactions = (bytes) => {
+    const { shard, virtualShard, pageToken } = SnapshotPageRequest.decode(bytes);
+    const known = pages.get(`${shard} ${virtualShard} ${pageToken ?? ""}`);
+    const tree = trees.get(shard);
+    if (known || !tree) return known ?? new Uint8Array();
+    const { cause } = pageAt(shard, virtualShard, pageToken, tree);
+    if (cause) throw cause;
+    return pages.get(`${shard} ${virtualShard} ${pageToken ?? ""}`) ?? new Uint8Array();
+  };
+  unary.getTrieMetadataByPrefix = (bytes) => {
+    const { shard, prefix } = TrieNodeRequest.decode(bytes);
+    return TrieNode.encode(trees.get(shard)?.node(prefix) ?? { children: [] }).finish();
+  };
+}
+
+let calls = 0;
 const definition: Record<string, MethodDefinition<Buffer, Buffer>> = {};
 const implementation: UntypedServiceImplementation = {};
 for (const [name, respond] of Object.entries(unary)) {
-  const described = HubServiceService[name as keyof typeof HubServiceService];
+  const described =
+    name in HubServiceService
+      ? HubServiceService[name as keyof typeof HubServiceService]
+      : SNAPSHOT_METHODS[name as keyof typeof SNAPSHOT_METHODS];
   definition[name] = { ...described, ...raw };
   implementation[name] = (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
-    const bytes = respond(call.request);
-    callback(null, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    calls += 1;
+    const reply = () => {
+      try {
+        const bytes = respond(call.request);
+        callback(null, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+      } catch (cause) {
+        callback({ code: status.INTERNAL, details: (cause as Error).message });
+      }
+    };
+    if (options.latencyMs) setTimeout(reply, Number(options.latencyMs));
+    else reply();
   };
 }
 definition.subscribe = { ...HubServiceService.subscribe, ...raw };
@@ -194,6 +305,11 @@ function blockAt(block: number): Buffer {
     Block.encode({ header, hash: new Uint8Array(32), transactions: [], events: [] }).finish(),
   );
 }
+
+process.stdin.on("data", () => {
+  process.stdout.write(`${calls}\n`);
+  calls = 0;
+});
 
 const server = new Server();
 server.addService(definition, implementation);
