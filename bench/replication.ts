@@ -81,9 +81,9 @@ async function fill(address: string): Promise<{ cpuSecs: number; secs: number }>
   for (;;) {
     await Bun.sleep(LOOK_MS);
     const { upstream } = (await (await fetch(`${node.url}/status`)).json()) as {
-      upstream: { phase?: string };
+      upstream?: { phase?: string };
     };
-    if (upstream.phase === "live")
+    if (upstream?.phase === "live")
       return { cpuSecs: cpuSecsOf(node.pid), secs: (performance.now() - startedAt) / 1000 };
   }
 }

@@ -1,6 +1,7 @@
 import { reasonOf } from "../../lib/failure.ts";
 import { RefusedBlockError } from "../chain-verifier.ts";
 import { PeerError, reasonOfCall } from "../peer.ts";
+import { RefusedPageError } from "../replication/account-records.ts";
 import { SilentStreamError } from "../response-stream.ts";
 import { type Timings, wait } from "../timings.ts";
 import { type AskOptions, askNode } from "./ask-node.ts";
@@ -282,7 +283,8 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
     ended(cause) {
       const endpoint = active?.endpoint;
       if (!endpoint) return;
-      if (cause instanceof RefusedBlockError) endpoint.refuse(cause.reason);
+      if (cause instanceof RefusedBlockError || cause instanceof RefusedPageError)
+        endpoint.refuse(cause.reason);
       else endpoint.failed(cause instanceof PeerError ? cause.reason : reasonOf(cause));
       if (isAlone) return;
       endpoint.cool();
