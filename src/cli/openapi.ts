@@ -21,6 +21,7 @@ export function registerOpenApi(program: Command, context: CommandContext): void
           ...api,
           ops: {
             notReadyReason: () => undefined,
+            degradedReasons: () => [],
             status: () => ({}),
             metrics: () => ({ text: "", contentType: "" }),
           },

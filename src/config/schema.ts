@@ -210,6 +210,13 @@ export const configSchema = section({
     network: Type.Union([Type.Literal("mainnet"), Type.Literal("testnet"), Type.Literal("devnet")], {
       rule: 'one of "mainnet", "testnet", "devnet"',
     }),
+    engine_versions: Type.Array(
+      Type.String({
+        pattern: "^[1-9][0-9]{0,3}=[0-9]{1,10}$",
+        rule: 'a version and unix seconds such as "21=1790000000"',
+      }),
+      { maxItems: 64, rule: 'a list of at most 64 entries such as "21=1790000000"' },
+    ),
   }),
   chain: section({ l1_rpc_url: secretUrl() }),
   auth: section({

@@ -11,6 +11,8 @@ type MaybePromise<T> = T | Promise<T>;
 export interface OpsProviders {
   /** Returns why the node is not ready; undefined while it is. */
   readonly notReadyReason: (request: ReadyRequest) => MaybePromise<string | undefined>;
+  /** Returns why a ready node serves less than the network has; empty while it serves all of it. */
+  readonly degradedReasons: () => MaybePromise<readonly string[]>;
   /** Counts, positions, lag and queue depths, as JSON. */
   readonly status: () => MaybePromise<Readonly<Record<string, unknown>>>;
   /** Content of `/metrics`. */
@@ -37,6 +39,19 @@ export interface OpsOptions {
 
 const StatusOnly = (status: string) =>
   Type.Object({ status: Type.Literal(status) }, { additionalProperties: false });
+
+const Readiness = Type.Object(
+  {
+    status: Type.Literal("ready"),
+    degraded: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          "Why the node serves less than the network has decided; absent while it serves all of it",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
 
 const NodeStatus = Type.Object(
   { version: Type.String(), uptime_secs: Type.Integer({ minimum: 0 }) },
@@ -75,14 +90,15 @@ export function opsRoutes({ providers, clock, version }: OpsOptions) {
       async ({ query }) => {
         const reason = await providers.notReadyReason({ forState: query.for === "state" });
         if (reason !== undefined) throw new ApiError("unavailable", reason);
-        return { status: "ready" };
+        const degraded = await providers.degradedReasons();
+        return { status: "ready", ...(degraded.length > 0 && { degraded }) };
       },
       operation({
         operationId: "getReadiness",
         summary: "Whether the node is up to date",
         tags,
         query: readyQuery,
-        response: StatusOnly("ready"),
+        response: Readiness,
         errors: ["unavailable"],
       }),
     )

@@ -62,7 +62,7 @@ export function createBulkWriter({ db, network, onFault }: IndexWriterDeps, writ
           flush();
           for (const fid of batch.spooledFids ?? []) addSpooledFid(db, fid);
           for (const part of batch.spooledParts ?? []) putSpooledPart(db, part);
-          writeProgress(db, batch);
+          writeProgress(db, batch, context.nowSecs);
         });
         return;
       } catch (cause) {

@@ -227,7 +227,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
       blockKeys.applyUpTo(Number.POSITIVE_INFINITY);
       if (batch.blocks) markRelayedBlocks(db, batch.blocks, context.nowSecs);
       for (const block of batch.hubBlocks ?? []) if (appendHubBlock(db, block)) writer.signalHubEvents();
-      writeProgress(db, batch);
+      writeProgress(db, batch, context.nowSecs);
       context.keys.flush();
     });
   }

@@ -2,6 +2,7 @@ import type { PackedMessages } from "../db/index/bulk/bulk-state.ts";
 import { spooledSlots } from "../db/index/bulk/spool-tables.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { StoreCounts } from "../db/index/store-counts.ts";
+import { isChannelMessage } from "../protocol/channels/slots.ts";
 import { Store, slotOf } from "../protocol/merge-rules.ts";
 import type { Rejection } from "../protocol/rejection.ts";
 import { toUnixSecs } from "../protocol/time.ts";
@@ -202,6 +203,7 @@ export class ImportSpool {
     if (record.kind !== "message") return;
     const { message } = record;
     const { fid } = message.data;
+    if (isChannelMessage(message.data)) return void this.#fids.add(fid);
     const { store, slot } = slotOf(message);
     this.#fids.add(fid);
     if (store === Store.UserData) this.#slots.add(slotHash(fid, store, slot));

@@ -1,14 +1,19 @@
+import { settleChannelsActive } from "../db/index/channels/follows.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { continueRepoints } from "../db/index/project/repoints.ts";
 import { StoreCounts } from "../db/index/store-counts.ts";
 import { TotalsDelta } from "../db/index/totals.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";
+import { isChannelMessage } from "../protocol/channels/slots.ts";
+import { CHANNELS_VERSION, type EngineSchedule, engineSchedule } from "../protocol/engine-versions.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
+import type { SignedMessage } from "../protocol/signed-message.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { admit, admitByMessages } from "./admit.ts";
 import { ChangeTracker } from "./change-tracker.ts";
+import { claimByMerge, mergeChannelMessage } from "./channels.ts";
 import { type EventCause, isHistory, writeEvents } from "./events.ts";
 import { applyKeyMessage, renewGaslessSigner } from "./gasless-keys.ts";
 import { OperationEvents } from "./hub-log/operation-events.ts";
@@ -36,6 +41,8 @@ export interface IndexWriterDeps {
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
   readonly clock: Clock;
+  /** Default: that of the network, without dates of the settings. */
+  readonly schedule?: EngineSchedule;
   /** Called for a fault that the input did not cause. */
   readonly onFault: (cause: unknown) => void;
   /** Called after each commit that wrote events. */
@@ -88,7 +95,7 @@ const DAMAGED = rejection(
 );
 
 export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
-  const { db, network, clock, onFault, onEvents, onHubEvents } = deps;
+  const { db, network, clock, schedule, onFault, onEvents, onHubEvents } = deps;
   const totals = new TotalsDelta(db);
   const counts = new StoreCounts(db);
   const limits = new StorageLimitCache(db);
@@ -100,6 +107,15 @@ export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
   const store = new MessageStore({ db, network, totals, counts, limits, changes, hubEvents, keys });
   let hasWrittenEvents = false;
   let hasLoggedHubEvents = false;
+
+  let isSettled = false;
+
+  /** Once for each process, because another program may know other dates. */
+  function settleDates(): void {
+    if (isSettled) return;
+    const scheduledAt = (schedule ?? engineSchedule(network)).activeAt(CHANNELS_VERSION);
+    settleChannelsActive(db, network, { scheduledAt });
+  }
 
   function newContext(): MergeContext {
     return { db, store, limits, changes, hubEvents, signers, keys, nowSecs: nowSecs(clock) };
@@ -113,12 +129,14 @@ export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
     try {
       const result = db.transaction(() => {
         forgetIfOthersWrote();
+        settleDates();
         continueRepoints(db);
         const done = work(context);
         if (log) logHubEvents(log, context.nowSecs);
         flush();
         return done;
       });
+      isSettled = true;
       log?.committed();
       if (hasWrittenEvents) onEvents?.();
       if (hasLoggedHubEvents) onHubEvents?.();
@@ -185,9 +203,12 @@ export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
         const refusal = (how.isAdmitted ? admitByMessages : admit)(admission, message);
         if (refusal) return refusal;
         if (applyKeyMessage(context, message)) return undefined;
+        if (isChannelMessage(message.data)) return mergeChannelMessage(context, message);
         const outcome = mergeMessage(context, message);
-        if (!outcome) renewGaslessSigner(context, message);
-        return outcome;
+        if (outcome) return outcome;
+        if (isVerification(message)) claimByMerge(context, message);
+        renewGaslessSigner(context, message);
+        return undefined;
       }
     }
   }
@@ -213,4 +234,8 @@ export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
     applyOne,
     unstored,
   };
+}
+
+function isVerification({ data: { body } }: SignedMessage): boolean {
+  return body?.$case === "verificationAddBody" || body?.$case === "verificationRemoveBody";
 }

@@ -1,10 +1,13 @@
+import { findSlot } from "../db/index/channels/slots.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
+import { channelSlotOf } from "../protocol/channels/slots.ts";
 import { type Rank, resolveConflict, slotOf } from "../protocol/merge-rules.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { findStored } from "./find-stored.ts";
 import { gaslessKeyNonce } from "./gasless-key-store.ts";
 import { isLastRemoval } from "./gasless-keys.ts";
+import { decodeStored } from "./message-store.ts";
 
 /**
  * Returns what the index knows of a message that the network has accepted: it has it, or a message that replaces it, or neither. A node
@@ -25,6 +28,11 @@ export function presenceOf(
     const { key, nonce } = data.body.value;
     const stored = gaslessKeyNonce(db, key, data.fid) ?? -1;
     if (stored >= nonce) return stored === nonce ? "merged" : "superseded";
+  }
+  const channelSlot = channelSlotOf(data);
+  if (channelSlot) {
+    const stored = findSlot(db, channelSlot)?.message;
+    return stored && Buffer.compare(decodeStored(stored).hash, hash) === 0 ? "merged" : "absent";
   }
   const { store, slot, kind } = slotOf(message);
   const current = findStored(db, network, { fid: data.fid, store, slot });

@@ -1,3 +1,4 @@
+import { applyRegistration } from "../db/index/channels/registrations.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { foldOnChainEvents } from "../db/index/project/on-chain.ts";
 import { addUsernameProof, dropUsernameProof, nameOf } from "../db/index/project/profile.ts";
@@ -98,6 +99,7 @@ export function mergeOnChainEvent(
     trackRegistration(context, fid, registered);
   }
   if (type === OnChainEventType.EVENT_TYPE_TIER_PURCHASE) context.changes.trackUserUpdated(fid);
+  if (type === OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER) applyRegistration(context.db, event);
   context.hubEvents.happenedOnChain(event);
   return undefined;
 }

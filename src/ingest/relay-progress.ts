@@ -1,10 +1,12 @@
 import { canBulkBuild } from "../db/index/bulk/bulk-state.ts";
+import { forgetDecisions } from "../db/index/channels/history.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { markBlocksApplied } from "../db/index/event-blocks.ts";
 import { writeFollowedFids } from "../db/index/identity.ts";
 import type { BlockRef } from "../db/index/outbox.ts";
 import { putPosition } from "../db/index/positions.ts";
 import { setShardCount } from "../db/index/totals.ts";
+import { dropUnknown, keepUnknown } from "../db/index/unknown-records.ts";
 import {
   addMentionedFid,
   addToTodo,
@@ -17,8 +19,13 @@ import { isHistory } from "./events.ts";
 import { type RelayedBatch, type RelayedBlocks, type SingleOp, singleOps } from "./relay.ts";
 
 /** Writes the state of the following itself: positions, journal and todo list. */
-export function writeProgress(db: IndexDatabase, batch: RelayedBatch): void {
-  if (batch.startsOver) clearUpstreamWork(db);
+export function writeProgress(db: IndexDatabase, batch: RelayedBatch, nowSecs: number): void {
+  if (batch.startsOver) {
+    clearUpstreamWork(db);
+    forgetDecisions(db);
+  }
+  for (const record of batch.unknown ?? []) keepUnknown(db, record, nowSecs);
+  for (const id of batch.recovered ?? []) dropUnknown(db, id);
   if (batch.followed) writeFollowedFids(db, batch.followed);
   if (batch.shards !== undefined && canBulkBuild(db)) setShardCount(db, batch.shards);
   for (const fid of batch.todo ?? []) addToTodo(db, fid);

@@ -1,17 +1,28 @@
 import type { PackedMessages } from "../db/index/bulk/bulk-state.ts";
 import { addSpooledFid, type SpooledPart } from "../db/index/bulk/spool-tables.ts";
+import { noteChannelsActive } from "../db/index/channels/follows.ts";
 import type { HubLogBlock } from "../db/index/hub-log.ts";
 import type { FollowedFids } from "../db/index/identity.ts";
 import type { BlockRef } from "../db/index/outbox.ts";
 import type { PositionUpdate } from "../db/index/positions.ts";
 import type { StoredMessage } from "../db/index/project/stored-message.ts";
 import type { TotalsDelta } from "../db/index/totals.ts";
+import type { UnknownRecord } from "../db/index/unknown-records.ts";
 import { type ChainHead, dropFromTodo, type JournaledBlock } from "../db/index/upstream-work.ts";
 import { type ByteList, unpackBytes } from "../lib/bytes.ts";
+import type { ChannelSlot } from "../protocol/channels/slots.ts";
 import { resolveConflict, type Store, slotOf } from "../protocol/merge-rules.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
+import {
+  applyChannelMessage,
+  applyChannelState,
+  applyOwnerClaim,
+  applyOwnerState,
+  type Decision,
+  forceVerification,
+} from "./channels.ts";
 import type { EventCause } from "./events.ts";
 import {
   type GaslessKey,
@@ -65,6 +76,27 @@ export type RelayedOp = { readonly happenedAt: number } & (
   /** A message is no longer live. */
   | { readonly kind: "remove"; readonly ref: MessageRef }
   | { readonly kind: "onChainEvent"; readonly event: Uint8Array }
+  | {
+      /** An event of the channels' registry. */
+      readonly kind: "registration";
+      readonly event: Uint8Array;
+      /** Undefined for one of a list. */
+      readonly decision: Decision | undefined;
+    }
+  /** What holds a slot of a channel, without its message. Every decision replaces it. */
+  | { readonly kind: "channelState"; readonly slot: ChannelSlot; readonly authorFid: number }
+  /** The fid, or none, that owns the channels of an address. Every decision replaces it. */
+  | { readonly kind: "ownerState"; readonly fid: number; readonly address: Uint8Array }
+  /** Shard 0 decided a message of a channel. */
+  | { readonly kind: "channel"; readonly message: Uint8Array; readonly decision: Decision }
+  | {
+      /** Shard 0 decided a verification, which counts for owners of channels. */
+      readonly kind: "claim";
+      readonly message: Uint8Array;
+      readonly decision: Decision;
+      /** Whether it is also the live verification of its author from now on, if it is in scope and was not decided before. */
+      readonly isForced: boolean;
+    }
   | { readonly kind: "removeOnChainEvent"; readonly ref: OnChainEventRef }
   | {
       readonly kind: "proof";
@@ -127,6 +159,10 @@ export interface RelayedBatch {
   /** Whether the operations change the network's tries as its verified blocks say, so that their keys are followed. */
   readonly followsKeys?: boolean | undefined;
   /** Blocks to append to the journal. */
+  /** Records of kinds that this program does not know. They are kept. */
+  readonly unknown?: readonly UnknownRecord[];
+  /** Kept records that are applied by this batch. */
+  readonly recovered?: readonly number[];
   readonly journal?: { readonly shard: number; readonly blocks: readonly JournaledBlock[] };
   /** The newest verified or followed blocks, whose contents or journal are in this batch. */
   readonly heads?: readonly ChainHead[];
@@ -152,6 +188,7 @@ function causeOf(op: SingleOp): EventCause {
   switch (op.kind) {
     case "merge":
     case "put":
+    case "claim":
       return { happenedAt, reference: () => decodeStored(op.message).hash };
     case "remove":
       return { happenedAt, reference: () => referenceOfRemoval(op.ref.hash) };
@@ -214,6 +251,24 @@ function applyOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void
     case "onChainEvent":
       replaceOnChainEvent(context, totals, OnChainEvent.decode(op.event));
       break;
+    case "registration":
+      if (op.decision) noteChannelsActive(context.db, op.decision.decidedAt);
+      mergeOnChainEvent(context, totals, OnChainEvent.decode(op.event));
+      break;
+    case "channelState":
+      applyChannelState(context, op.slot, op.authorFid);
+      break;
+    case "ownerState":
+      applyOwnerState(context, op.address, op.fid);
+      break;
+    case "channel":
+      applyChannelMessage(context, decodeStored(op.message), op.decision);
+      break;
+    case "claim": {
+      const message = decodeStored(op.message);
+      if (applyOwnerClaim(context, message, op.decision) && op.isForced) forceVerification(context, message);
+      break;
+    }
     case "removeOnChainEvent":
       removeOnChainEvent(context, totals, op.ref);
       break;
@@ -240,7 +295,7 @@ function applyOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void
  * Applies an operation beside messages for the bulk build. What follows from on-chain events is derived by the build.
  */
 export function applySpooledOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void {
-  if (op.kind === "merge" || op.kind === "put" || op.kind === "remove")
+  if (op.kind === "merge" || op.kind === "put" || op.kind === "remove" || op.kind === "claim")
     throw new Error(`the operation ${op.kind} needs the index that is being built`);
   if (op.kind === "onChainEvent") storeOnChainEvent(context.db, OnChainEvent.decode(op.event));
   else applyRelayedOp(context, totals, op);

@@ -1,5 +1,6 @@
 import { MessagePacker, signerOfRow } from "../db/index/bulk/packed-messages.ts";
 import { splitMessage } from "../db/index/messages/split.ts";
+import { isChannelMessage } from "../protocol/channels/slots.ts";
 import { Kind, Store, slotOf } from "../protocol/merge-rules.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { toUnixSecs } from "../protocol/time.ts";
@@ -46,7 +47,7 @@ export class CandidatePacker {
   add(message: SignedMessage | undefined): void {
     const at = this.#count++ * FIELDS;
     const facts = this.#facts;
-    if (message) {
+    if (message && !isChannelMessage(message.data)) {
       const { store, slot, kind } = slotOf(message);
       if (isCandidate(message, store, kind)) {
         const { fid, timestamp } = message.data;

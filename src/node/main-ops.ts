@@ -18,6 +18,7 @@ import type { Figure } from "../runtime/figures.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import { type SignerStatsRpc, signerFigures } from "../signers/signer-stats.ts";
 import { type StreamSlotStats, streamFigures } from "../stream/slots.ts";
+import { degradedReasons } from "../upstream/engine-watch.ts";
 import { upstreamFigures } from "../upstream/figures.ts";
 import { deliveryFigures } from "../webhooks/deliver/delivery-figures.ts";
 import { matchFigures } from "../webhooks/match/match-figures.ts";
@@ -171,6 +172,10 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     storageWatch,
     indexSize: () => stats.ingest.latest?.size,
     notReadyReason,
+    degradedReasons: () => {
+      const engine = upstream?.latest()?.engine;
+      return engine ? degradedReasons(engine) : [];
+    },
     staleReason: async () => upstream?.behindReason(),
     status: () => nodeStatus(config, { db, sources, threads, pauses }),
   };

@@ -136,7 +136,7 @@ function* keyMessages(transactions: readonly ChunkTransaction[]): Generator<Sign
   for (const { systemMessages } of transactions)
     for (const { blockEvent } of systemMessages) {
       const body = blockEvent?.data?.body;
-      const message = body && decoded(body.value.message);
+      const message = body?.$case === "merged" ? decoded(body.value.message) : undefined;
       if (message) yield message;
     }
 }

@@ -1,10 +1,14 @@
+import { channelHistoryOf, followedFromPosition } from "../db/index/channels/history.ts";
+import type { UnknownRecord } from "../db/index/unknown-records.ts";
 import { type ChainHead, todoAfter } from "../db/index/upstream-work.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
 import type { FollowedBlock } from "../protocol/wire/generated/upstream.ts";
 import { runBackfill, weightOf } from "./backfill.ts";
 import type { ShardBlock } from "./block-assembler.ts";
-import { type BlockSource, relayedBlocks, relayedChainBlocks } from "./block-operations.ts";
+import { type BlockSource, relayedBlocks } from "./block-operations.ts";
 import { CAUGHT_UP, ChainGate, type ChainPosition, chainBlocks, numberOf, seqnumOf } from "./chain-blocks.ts";
+import { relayedChainBlocks } from "./chain-operations.ts";
+import { readChannelHistory } from "./channel-history.ts";
 import type { ReceivedBlock } from "./client.ts";
 import { journaledChainBlocks, journaledShardBlocks } from "./journal.ts";
 import { keyRecordsOfChunk } from "./key-records.ts";
@@ -12,6 +16,7 @@ import { inBatches, OpBatcher } from "./op-batcher.ts";
 import type { GapError } from "./peer.ts";
 import { appliedPosition, BLOCK_SHARD, seqnumPosition } from "./positions.ts";
 import { readShownProofs } from "./read-fid.ts";
+import { recoverUnknown } from "./recover-unknown.ts";
 import { shardBlocks } from "./shard-blocks.ts";
 import { runParts, type StageDeps, sourceOf } from "./stage.ts";
 
@@ -35,8 +40,10 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
   for (let shard = hasBlockShard ? BLOCK_SHARD : 1; shard <= shards; shard++)
     tracker.applied(shard, positions.applied(shard) ?? 0, undefined);
   await readMentioned();
-  const parts = hasBlockShard ? [applyChain()] : [];
+  await recoverUnknown(deps);
+  const parts = hasBlockShard ? [applyChain(), readChannelHistory(deps)] : [];
   for (let shard = 1; shard <= shards; shard++) parts.push(applyShard(shard));
+  parts.push(deps.engine.run(deps.client, timings, signal, deps.onFault));
   return runParts(deps, undefined, parts);
 
   async function applyShard(shard: number): Promise<void> {
@@ -103,6 +110,8 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
   async function applyChain(): Promise<void> {
     const applied = positions.applied(BLOCK_SHARD) ?? 0;
     const journaled = positions.received(BLOCK_SHARD) ?? 0;
+    if (channelHistoryOf(db).followedFrom === undefined)
+      await write({ ops: [], positions: [followedFromPosition(applied + 1)] });
     for (const block of journaledChainBlocks(db, applied)) await writeChain([block]);
     if (journaled > applied) await write({ ops: [], positions: [appliedPosition(BLOCK_SHARD, journaled)] });
     tracker.applied(BLOCK_SHARD, journaled, undefined);
@@ -113,7 +122,8 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
     for await (const block of deps.silence.watch(BLOCK_SHARD, chained, (item) => item !== CAUGHT_UP)) {
       if (block !== CAUGHT_UP) waiting.push(block);
       if (block !== CAUGHT_UP && waiting.length < CHAIN_BLOCKS_PER_BATCH) continue;
-      await writeChain(waiting, await chain.chainBlocks(waiting));
+      const heads = await chain.chainBlocks(waiting);
+      await writeChain(waiting, { heads, unknown: waiting.flatMap(({ unknown }) => unknown) });
       waiting = [];
       if (block === CAUGHT_UP) {
         gate.pollEnded();
@@ -122,18 +132,21 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
     }
   }
 
-  /** @param heads what verified blocks leave; undefined for blocks of the journal, which were verified when they were received. */
-  async function writeChain(blocks: readonly FollowedBlock[], heads?: readonly ChainHead[]): Promise<void> {
-    const isJournal = heads === undefined;
+  /** @param received what blocks leave that have just arrived; undefined for blocks of the journal, which left it then. */
+  async function writeChain(
+    blocks: readonly FollowedBlock[],
+    received?: { readonly heads: readonly ChainHead[]; readonly unknown: readonly UnknownRecord[] },
+  ): Promise<void> {
+    const isJournal = received === undefined;
     const last = blocks.at(-1);
     if (!last) return;
     const number = numberOf(last);
     const seqnum = blocks.flatMap(({ events }) => events.map(seqnumOf)).at(-1);
-    const { usernames: _, ...relayed } = relayedChainBlocks(rules, blocks);
+    const { usernames: _, ...relayed } = relayedChainBlocks(rules, blocks, { isJournal });
     await write({
       ...relayed,
       followsKeys,
-      ...(heads && { heads }),
+      ...(received && { heads: received.heads, unknown: [...relayed.unknown, ...received.unknown] }),
       positions: [
         appliedPosition(BLOCK_SHARD, number),
         ...(seqnum === undefined || isJournal ? [] : [seqnumPosition(seqnum)]),

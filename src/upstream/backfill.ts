@@ -268,6 +268,7 @@ async function journalShard(deps: StageDeps, shard: number): Promise<void> {
       heads,
       positions: batch.slice(-1).map(({ number }) => journaledPosition(shard, number)),
       journal: { shard, blocks: batch.map((block) => toJournal(block, recordsOf(block.number))) },
+      unknown: batch.flatMap(({ unknown }) => unknown ?? []),
     });
   }
 }
@@ -285,6 +286,7 @@ async function journalChain(deps: StageDeps): Promise<void> {
     await writer.apply({
       ops: [],
       heads: await chain.chainBlocks([block]),
+      unknown: block.unknown,
       positions: [
         journaledPosition(BLOCK_SHARD, numberOf(block)),
         ...(seqnum === undefined ? [] : [seqnumPosition(seqnum)]),

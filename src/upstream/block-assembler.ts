@@ -1,6 +1,8 @@
+import type { UnknownRecord } from "../db/index/unknown-records.ts";
 import { blockOfEvent } from "../protocol/hub-event-id.ts";
 import { type BlockConfirmedBody, HubEventType } from "../protocol/wire/generated/hub.ts";
 import type { FollowedEvent } from "../protocol/wire/generated/upstream.ts";
+import { isKnownHubEvent } from "./unknown-records.ts";
 
 /** The event types to subscribe to. An empty list would subscribe to none. */
 export const FOLLOWED_TYPES: readonly HubEventType[] = [
@@ -10,6 +12,7 @@ export const FOLLOWED_TYPES: readonly HubEventType[] = [
   HubEventType.HUB_EVENT_TYPE_MERGE_USERNAME_PROOF,
   HubEventType.HUB_EVENT_TYPE_MERGE_ON_CHAIN_EVENT,
   HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED,
+  HubEventType.HUB_EVENT_TYPE_CHANNEL_OWNER_CHANGE_HINT,
 ];
 
 /** A complete block of a data shard. */
@@ -22,6 +25,10 @@ export interface ShardBlock {
   readonly seqnum: number;
   /** Its events in order, without the confirming one and those without an id. */
   readonly events: readonly FollowedEvent[];
+  /** How many of its events are of types that this program does not know. They are not among `events`. */
+  readonly unknownEvents?: number;
+  /** Those of them that the upstream has sent. */
+  readonly unknown?: readonly UnknownRecord[];
 }
 
 const COUNTED_TYPES: ReadonlySet<HubEventType> = new Set(
@@ -84,6 +91,7 @@ export class OpenBlock {
       timestamp: this.#confirmed.timestamp,
       hash: this.#confirmed.blockHash,
       seqnum: this.#confirmed.maxBlockEventSeqnum,
+      unknownEvents: unknownEventsOf(this.#confirmed),
       events: [...this.#events.values()].sort((a, b) => a.id - b.id),
     };
   }
@@ -151,6 +159,13 @@ export class BlockAssembler {
     this.#next += 1;
     return open.close();
   }
+}
+
+function unknownEventsOf({ eventCountsByType }: BlockConfirmedBody): number {
+  let count = 0;
+  for (const [type, events] of Object.entries(eventCountsByType))
+    if (!isKnownHubEvent(Number(type))) count += events;
+  return count;
 }
 
 function isCounted({ type }: FollowedEvent): boolean {

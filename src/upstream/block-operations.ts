@@ -1,7 +1,9 @@
 import type { HubLogBlock } from "../db/index/hub-log.ts";
+import type { UnknownRecord } from "../db/index/unknown-records.ts";
 import { decodeRecord, validateRecord } from "../ingest/record.ts";
 import type { MessageRef, RelayedBlocks, RelayedOp } from "../ingest/relay.ts";
 import { packBytes } from "../lib/bytes.ts";
+import { isChannelMessage } from "../protocol/channels/slots.ts";
 import { Store, slotOf } from "../protocol/merge-rules.ts";
 import { shardOfFid } from "../protocol/shard.ts";
 import {
@@ -19,18 +21,14 @@ import {
   verifyFnameSignature,
 } from "../protocol/validate/username-proof.ts";
 import { MessageType, UserNameProof, UserNameType } from "../protocol/wire/generated/message.ts";
-import type { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
-import type {
-  FollowedBlock,
-  FollowedEvent,
-  FollowedMerge,
-  FollowedProofs,
-} from "../protocol/wire/generated/upstream.ts";
+import { type OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
+import type { FollowedEvent, FollowedMerge, FollowedProofs } from "../protocol/wire/generated/upstream.ts";
 import type { ShardBlock } from "./block-assembler.ts";
 import { keyRecordsOfEvents } from "./key-records.ts";
 import { LoggedEvents } from "./logged-events.ts";
 import { usernameOf } from "./name-proofs.ts";
 import { BLOCK_SHARD } from "./positions.ts";
+import { type RecordPlace, unknownMessage, unknownOnChainEvent } from "./unknown-records.ts";
 import { type RelayRules, validateRelayed } from "./validate-relayed.ts";
 
 /** A username in the user data of an fid. */
@@ -47,6 +45,8 @@ export interface Relayed {
   readonly usernames: ShownUsername[];
   readonly hubBlocks: HubLogBlock[];
   readonly blocks: RelayedBlocks | undefined;
+  /** Records of kinds that this program does not know. */
+  readonly unknown: readonly UnknownRecord[];
 }
 
 /** Messages of these stores are not stored: the upstream lists the proofs and keys of an fid, not their messages. */
@@ -72,17 +72,35 @@ export function relayedBlocks(
   const parts: RelayedBlocks["parts"][number][] = [];
   const [first = 0, last = first] = [blocks[0]?.number, blocks.at(-1)?.number];
   const run = { shard, first, last, parts, isJournal };
-  const relayed: Relayed = { ops: [], mentioned: [], usernames: [], hubBlocks: [], blocks: run };
+  const unknown: UnknownRecord[] = [];
+  const relayed: BlockContext["relayed"] = {
+    ops: [],
+    mentioned: [],
+    usernames: [],
+    hubBlocks: [],
+    blocks: run,
+    unknown,
+  };
   for (const shardBlock of blocks) {
     const before = relayed.ops.length;
     const logged = rules.logsHubEvents ? new LoggedEvents(shard, shardBlock) : undefined;
     const { events } = shardBlock;
+    if (!isJournal) unknown.push(...(shardBlock.unknown ?? []));
     let links: LinksByAuthor | undefined;
     const linksOf = (fid: number) => {
       links ??= linksByAuthor(events);
       return links.get(fid) ?? [];
     };
-    const block = { rules, shard, blockTime: toUnixSecs(shardBlock.timestamp), relayed, logged, linksOf };
+    const { number } = shardBlock;
+    const block = {
+      rules,
+      shard,
+      number,
+      blockTime: toUnixSecs(shardBlock.timestamp),
+      relayed,
+      logged,
+      linksOf,
+    };
     for (const event of events) relayEvent(block, event);
     if (logged) relayed.hubBlocks.push(logged.block());
     parts.push({
@@ -97,30 +115,14 @@ export function relayedBlocks(
   return relayed;
 }
 
-/**
- * Returns the operations of blocks of shard 0: lends of storage, and additions and removals of keys. None of them causes an event of
- * the outbox.
- */
-export function relayedChainBlocks(rules: RelayRules, blocks: readonly FollowedBlock[]): Relayed {
-  const isInScope = ({ data }: SignedMessage) => rules.scope.shareOf(data.fid) === "all";
-  const ops: RelayedOp[] = [];
-  for (const { data } of blocks.flatMap(({ events }) => events)) {
-    if (data?.body?.$case !== "merged") continue;
-    const message = validateRelayed(rules, data.body.value.message, isInScope);
-    if (!message) continue;
-    const op = keyOp(message) ?? (isLend(message) ? mergeOp(message, []) : undefined);
-    if (op) ops.push(op);
-  }
-  return { ops, mentioned: [], usernames: [], hubBlocks: [], blocks: undefined };
-}
-
 /** The context of a block that is converted into operations. */
 interface BlockContext {
   readonly rules: RelayRules;
   readonly shard: number;
+  readonly number: number;
   /** Unix seconds. */
   readonly blockTime: number;
-  readonly relayed: Relayed;
+  readonly relayed: Relayed & { readonly unknown: UnknownRecord[] };
   /** Undefined while hub events are not logged. */
   readonly logged: LoggedEvents | undefined;
   /** Returns the hashes of the links that the block merges for an author. */
@@ -153,13 +155,61 @@ function relayEvent(block: BlockContext, event: FollowedEvent): void {
       break;
     }
     case "onChainEvent": {
+      const unknown = unknownOnChainEvent(body.value.event, placeOf(block, event));
+      if (unknown) return void relayed.unknown.push(unknown);
       const onChain = validatedEvent(rules, body.value.event);
-      if (!onChain || !rules.scope.includesEvent(onChain.fid, onChain.type)) break;
-      const happenedAt = onChain.blockTimestamp;
-      relayed.ops.push({ kind: "onChainEvent", event: body.value.event.slice(), happenedAt });
-      logged?.add(event, onChain.fid);
+      if (!onChain) break;
+      const op = onChainOp(block, event, onChain);
+      if (op) relayed.ops.push(op);
+      if (isRegistration(onChain) || op) logged?.add(event, onChain.fid);
+      break;
     }
+    case "ownerChangeHint":
+      logged?.add(event, 0);
   }
+}
+
+function placeOf({ shard, number }: BlockContext, { id }: FollowedEvent): RecordPlace {
+  return { shard, block: number, position: id };
+}
+
+/** A registration comes from shard 0, if there is one: the data shard repeats it. */
+function onChainOp(
+  { rules, blockTime }: BlockContext,
+  { id, body }: FollowedEvent,
+  onChain: OnChainEvent,
+): RelayedOp | undefined {
+  if (body?.$case !== "onChainEvent") return undefined;
+  const event = body.value.event.slice();
+  const happenedAt = onChain.blockTimestamp;
+  if (!isRegistration(onChain))
+    return rules.scope.includesEvent(onChain.fid, onChain.type)
+      ? { kind: "onChainEvent", event, happenedAt }
+      : undefined;
+  if (rules.hasBlockShard) return undefined;
+  return { kind: "registration", event, decision: { seqnum: id, decidedAt: blockTime }, happenedAt };
+}
+
+function isRegistration({ type }: OnChainEvent): boolean {
+  return type === OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER;
+}
+
+/**
+ * A message of a channel is repeated by every data shard, in no order: it is logged only. Without shard 0 the one data shard has the
+ * order of decisions, also of those about owners.
+ */
+function channelOps(
+  { rules, blockTime }: BlockContext,
+  { id }: FollowedEvent,
+  message: SignedMessage,
+  encoded: Uint8Array,
+): RelayedOp[] {
+  if (rules.hasBlockShard) return [];
+  const happenedAt = toUnixSecs(message.data.timestamp);
+  const decision = { seqnum: id, decidedAt: blockTime };
+  if (isChannelMessage(message.data)) return [{ kind: "channel", message: encoded, decision, happenedAt }];
+  const isClaim = isStored(rules, message) && slotOf(message).store === Store.Verifications;
+  return isClaim ? [{ kind: "claim", message: encoded, decision, isForced: false, happenedAt }] : [];
 }
 
 /** A message that this node refuses is not merged. The removals that came with it count. */
@@ -171,7 +221,11 @@ function relayMerge(
   const { rules, shard, blockTime, relayed, logged } = block;
   const removed = deletedMessages.flatMap((one) => storedIn(rules, one) ?? []);
   const deleted = removed.flatMap((one) => refOf(block, one) ?? []);
-  const message = validateRelayed(rules, bytes, (one) => isStored(rules, one) || isKeyEvent(rules, one));
+  const unknown = unknownMessage(bytes, placeOf(block, event));
+  if (unknown) relayed.unknown.push(unknown);
+  const isRequested = (one: SignedMessage) =>
+    isStored(rules, one) || isKeyEvent(rules, one) || isChannelMessage(one.data);
+  const message = unknown ? undefined : validateRelayed(rules, bytes, isRequested);
   if (!message) {
     for (const ref of deleted) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
     logged?.addRemovals(event.id, removed);
@@ -179,6 +233,8 @@ function relayMerge(
   }
   const encoded = encodeMessage(message);
   logged?.addMerge(event.id, { fid: message.data.fid, encoded, deletedMessages });
+  relayed.ops.push(...channelOps(block, event, message, encoded));
+  if (isChannelMessage(message.data)) return;
   if (!isOfShard(rules, shard, message)) {
     for (const ref of deleted) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
     return;
@@ -244,12 +300,13 @@ function isOfShard({ shards }: RelayRules, shard: number, { data }: SignedMessag
 function isStored({ scope }: RelayRules, message: SignedMessage): boolean {
   const { type, fid, body } = message.data;
   if (body === undefined || type === MessageType.MESSAGE_TYPE_FRAME_ACTION) return false;
-  if (body.$case === "frameActionBody") return false;
+  if (body.$case === "frameActionBody" || isChannelMessage(message.data)) return false;
   const { store } = slotOf(message);
   return !NOT_STORED_AS_MESSAGES.has(store) && scope.includesStore(fid, store);
 }
 
-function mergeOp(
+/** @param deleted what the message replaces, as far as the upstream says so. */
+export function mergeOp(
   message: SignedMessage,
   deleted: readonly MessageRef[],
   { encoded = encodeMessage(message), spared }: MergeParts = {},
@@ -285,11 +342,8 @@ function isKeyEvent({ hasBlockShard, scope }: RelayRules, { data }: SignedMessag
   return isKey && !hasBlockShard && scope.shareOf(data.fid) === "all";
 }
 
-function isLend({ data }: SignedMessage): boolean {
-  return data.type === MessageType.MESSAGE_TYPE_LEND_STORAGE;
-}
-
-function keyOp({ data }: SignedMessage): RelayedOp | undefined {
+/** Returns the operation of a message that adds or removes a gasless key; undefined for any other message. */
+export function keyOp({ data }: SignedMessage): RelayedOp | undefined {
   const { fid, body } = data;
   const happenedAt = toUnixSecs(data.timestamp);
   if (body?.$case === "keyRemoveBody") {

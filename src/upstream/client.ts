@@ -1,5 +1,6 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { type CallOptions, type Client, Metadata, status } from "@grpc/grpc-js";
+import type { UnknownRecord } from "../db/index/unknown-records.ts";
 import type { KeyNonces } from "../ingest/gasless-key-store.ts";
 import { BlocksRequest, ShardChunksRequest } from "../protocol/wire/generated/block.ts";
 import { SignedBlock, type SignedChunk, SignedChunks } from "../protocol/wire/generated/certificate.ts";
@@ -10,8 +11,23 @@ import {
   HubServiceService,
   SubscribeRequest,
 } from "../protocol/wire/generated/hub.ts";
-import type { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
-import { CastsByParentRequest, LinksByTargetRequest } from "../protocol/wire/generated/reads.ts";
+import { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
+import {
+  CastsByParentRequest,
+  type ChannelMemberEntry,
+  ChannelMembersRequest,
+  ChannelMembersResponse,
+  ChannelMetadataResponse,
+  type ChannelModerationEntry,
+  ChannelModerationsRequest,
+  ChannelModerationsResponse,
+  ChannelOwnerRequest,
+  ChannelOwnerResponse,
+  type ChannelPinEntry,
+  ChannelPinResponse,
+  ChannelRequest,
+  LinksByTargetRequest,
+} from "../protocol/wire/generated/reads.ts";
 import {
   type SnapshotMetadata,
   SnapshotPage,
@@ -35,6 +51,8 @@ import {
 } from "../protocol/wire/generated/state.ts";
 import {
   ConcernedByChunks,
+  EncodedBlockEvents,
+  EncodedEvents,
   FollowedBlock,
   FollowedEvent,
   FollowedEvents,
@@ -43,10 +61,11 @@ import {
   FollowedOnChainEvents,
 } from "../protocol/wire/generated/upstream.ts";
 import { FOLLOWED_TYPES } from "./block-assembler.ts";
-import { peerErrorOf } from "./peer.ts";
+import { PeerError, peerErrorOf } from "./peer.ts";
 import type { CallRate } from "./peers/call-rate.ts";
 import { ResponseStream } from "./response-stream.ts";
 import type { Timings } from "./timings.ts";
+import { unknownBlockEvents } from "./unknown-records.ts";
 
 /** The calls that return all messages of one kind of an fid, adds and removes. */
 export type MessagesMethod =
@@ -72,7 +91,12 @@ type UnaryMethod =
   | (typeof REPLICATION_METHODS)[number]
   | "getLinksByTarget"
   | "getCastsByParent"
-  | "getTrieMetadataByPrefix";
+  | "getTrieMetadataByPrefix"
+  | "getChannelOwner"
+  | "getChannelMetadata"
+  | "getChannelPin"
+  | "getChannelMembers"
+  | "getChannelModerations";
 
 function pathOf(method: UnaryMethod): string {
   if (method in HubServiceService) return HubServiceService[method as keyof typeof HubServiceService].path;
@@ -99,11 +123,18 @@ const ENCODED: Codec<Uint8Array> = {
 /** A block of shard 0, and what its certificate binds. */
 export interface ReceivedBlock extends FollowedBlock {
   readonly signed: SignedBlock;
+  /** Its events of types that this program does not know. */
+  readonly unknown: readonly UnknownRecord[];
 }
 
 const RECEIVED_BLOCK: Codec<ReceivedBlock> = {
   encode: (block) => FollowedBlock.encode(block),
-  decode: (bytes) => ({ ...FollowedBlock.decode(bytes), signed: SignedBlock.decode(bytes) }),
+  decode: (bytes) => {
+    const block = FollowedBlock.decode(bytes);
+    const number = block.header?.height?.blockNumber ?? 0;
+    const unknown = unknownBlockEvents(EncodedBlockEvents.decode(bytes).events, number);
+    return { ...block, signed: SignedBlock.decode(bytes), unknown };
+  },
 };
 
 /** A page of the reference node has at most 1,000 records. Some of them may be of a kilobyte or more. */
@@ -225,6 +256,68 @@ export class UpstreamClient {
     return response.events;
   }
 
+  /** Returns all registrations of channels, each still encoded. A node that does not know of channels has none. */
+  async channelRegistrations(): Promise<Uint8Array[]> {
+    try {
+      return await this.onChainEvents(0, OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER);
+    } catch (cause) {
+      if (cause instanceof PeerError || isCode(cause, status.INVALID_ARGUMENT)) return [];
+      throw cause;
+    }
+  }
+
+  /** Returns who owns the channel with a name; undefined for a name that was never registered. */
+  async channelOwner(channelKey: string): Promise<ChannelOwnerResponse | undefined> {
+    try {
+      return await this.#unary("getChannelOwner", ChannelOwnerRequest, { channelKey }, ChannelOwnerResponse);
+    } catch (cause) {
+      if (isCode(cause, status.NOT_FOUND)) return undefined;
+      throw cause;
+    }
+  }
+
+  channelMetadata(channelId: Uint8Array): Promise<ChannelMetadataResponse> {
+    return this.#unary("getChannelMetadata", ChannelRequest, { channelId }, ChannelMetadataResponse);
+  }
+
+  async channelPin(channelId: Uint8Array): Promise<ChannelPinEntry | undefined> {
+    return (await this.#unary("getChannelPin", ChannelRequest, { channelId }, ChannelPinResponse)).pin;
+  }
+
+  /** Returns a page of the slots of members, in every state. */
+  async channelMembers(
+    channelId: Uint8Array,
+    pageToken: Uint8Array | undefined,
+  ): Promise<Page<ChannelMemberEntry>> {
+    const request = ChannelMembersRequest.fromPartial({ channelId, pageSize: MESSAGES_PER_PAGE, pageToken });
+    const { members, nextPageToken } = await this.#unary(
+      "getChannelMembers",
+      ChannelMembersRequest,
+      request,
+      ChannelMembersResponse,
+    );
+    return pageOf(members, nextPageToken);
+  }
+
+  /** Returns a page of the casts that are or were hidden in a channel. */
+  async channelModerations(
+    channelId: Uint8Array,
+    pageToken: Uint8Array | undefined,
+  ): Promise<Page<ChannelModerationEntry>> {
+    const request = ChannelModerationsRequest.fromPartial({
+      channelId,
+      pageSize: MESSAGES_PER_PAGE,
+      pageToken,
+    });
+    const { moderations, nextPageToken } = await this.#unary(
+      "getChannelModerations",
+      ChannelModerationsRequest,
+      request,
+      ChannelModerationsResponse,
+    );
+    return pageOf(moderations, nextPageToken);
+  }
+
   /**
    * Returns live proofs of an fid, each still encoded. A proof may be repeated, and the reference node leaves fnames out: of
    * several it lists one, and none once another of the fid has moved away. `usernameProof` finds those.
@@ -238,7 +331,7 @@ export class UpstreamClient {
     try {
       return await this.#unary("getUsernameProof", UsernameProofRequest, { name }, ENCODED);
     } catch (cause) {
-      if (cause instanceof Error && "code" in cause && cause.code === status.NOT_FOUND) return undefined;
+      if (isCode(cause, status.NOT_FOUND)) return undefined;
       throw cause;
     }
   }
@@ -278,6 +371,17 @@ export class UpstreamClient {
     return (await this.#unary("getEvents", EventsRequest, request, FollowedEvents)).events;
   }
 
+  /** As `events`, each still encoded. */
+  async encodedEvents(
+    shardIndex: number,
+    startId: number,
+    stopId: number | undefined,
+    limit: number,
+  ): Promise<Uint8Array[]> {
+    const request = { shardIndex, startId, stopId, pageSize: limit };
+    return (await this.#unary("getEvents", EventsRequest, request, EncodedEvents)).events;
+  }
+
   /** Returns the fids that the blocks `start` to `stop`, exclusive, of a data shard concern. */
   async chunks(shardId: number, start: number, stop: number): Promise<ConcernedByChunks["chunks"]> {
     const request = { shardId, startBlockNumber: start, stopBlockNumber: stop };
@@ -306,9 +410,10 @@ export class UpstreamClient {
     return (await this.#unary("getTrieMetadataByPrefix", TrieNodeRequest, request, TrieNode)).children;
   }
 
-  /** Streams the blocks of shard 0 from `start` on that exist so far. */
-  blocks(start: number): ResponseStream<ReceivedBlock> {
-    return this.#stream("getBlocks", BlocksRequest, { startBlockNumber: start }, RECEIVED_BLOCK);
+  /** Streams the blocks of shard 0 from `start` on, below `stop`, that exist so far. */
+  blocks(start: number, stop?: number): ResponseStream<ReceivedBlock> {
+    const request = { startBlockNumber: start, stopBlockNumber: stop };
+    return this.#stream("getBlocks", BlocksRequest, request, RECEIVED_BLOCK);
   }
 
   /** Streams the events of a shard from now on. The call has been sent when this returns. */
@@ -379,6 +484,10 @@ export class UpstreamClient {
     this.#rate?.failed(cause);
     return peerErrorOf(method, cause, this.#responded) ?? cause;
   }
+}
+
+function isCode(cause: unknown, code: status): boolean {
+  return cause instanceof Error && "code" in cause && cause.code === code;
 }
 
 function pageOf<Item>(items: readonly Item[], token: Uint8Array | undefined): Page<Item> {

@@ -1,4 +1,6 @@
+import type { UnknownCount } from "../db/index/unknown-records.ts";
 import { counter, counterBy, figureOf, gauge, gaugeBy, gauges } from "../runtime/figures.ts";
+import type { EngineProgress } from "./engine-watch.ts";
 import { type ShardProgress, UPSTREAM_PHASES, type UpstreamProgress } from "./progress.ts";
 import type { TrustProgress } from "./trust-tracker.ts";
 
@@ -145,7 +147,52 @@ export const upstreamFigures = [
       "Blocks of the upstream that are not the network's, by the rule that they break.",
     ),
   }),
+  figure({
+    read: ({ progress }) => (progress ? engineSection(progress.engine) : null),
+    status: "engine",
+  }),
+  figure({
+    read: ({ progress }) => progress?.engine.unknownAt,
+    metric: gauge(
+      "upstream_unknown_engine_at",
+      "When the network switches to rules that this program has no date for, unix seconds; no sample while none is announced.",
+    ),
+  }),
+  figure({
+    read: ({ progress }) => unknownSamples(progress, ({ seen }) => seen),
+    metric: gauges("upstream_unknown_records", "Records of kinds that this program does not know.", [
+      "kind",
+      "type",
+    ]),
+  }),
+  figure({
+    read: ({ progress }) => unknownSamples(progress, ({ dropped }) => dropped),
+    metric: gauges(
+      "upstream_unknown_records_dropped",
+      "Those of them that are not kept, because 64 MiB of others are.",
+      ["kind", "type"],
+    ),
+  }),
 ];
+
+function unknownSamples(progress: UpstreamProgress | undefined, read: (count: UnknownCount) => number) {
+  return (progress?.engine.unknown ?? []).map(
+    (count) => [{ kind: count.kind, type: count.number }, read(count)] as const,
+  );
+}
+
+function engineSection({ unknownAt, unknown, isHistoryDue }: EngineProgress) {
+  return {
+    unknown_version_at: unknownAt ?? null,
+    unknown_records: unknown.map(({ kind, number, seen, dropped }) => ({
+      kind,
+      type: number,
+      seen,
+      dropped,
+    })),
+    channels_due: isHistoryDue,
+  };
+}
 
 function trustSection({ level, reason, validators, shards, refused }: TrustProgress) {
   return {

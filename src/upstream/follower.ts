@@ -4,6 +4,7 @@ import type { RelayedBatch } from "../ingest/relay.ts";
 import { IndexFullError } from "../ingest/size-bound.ts";
 import { createInlineVerifier } from "../ingest/verify/verifier.ts";
 import { reasonOf } from "../lib/failure.ts";
+import { type EngineSchedule, engineSchedule } from "../protocol/engine-versions.ts";
 import type { Rejection } from "../protocol/rejection.ts";
 import type { ValidationContext } from "../protocol/validate/envelope.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
@@ -21,6 +22,7 @@ import {
   RefusedBlockError,
 } from "./chain-verifier.ts";
 import { checkPeer, type Peer } from "./check-peer.ts";
+import { EngineWatch } from "./engine-watch.ts";
 import { startFullSync } from "./full-sync.ts";
 import type { RelayWriter } from "./op-batcher.ts";
 import { PeerError } from "./peer.ts";
@@ -47,6 +49,8 @@ export interface FollowerDeps {
   /** Whether the index takes more. While it does not, the upstream is not called. Default: it always does. */
   readonly hasRoom?: () => Promise<boolean>;
   readonly network: FarcasterNetwork;
+  /** Default: that of the network, without dates of the settings. */
+  readonly schedule?: EngineSchedule;
   /** See `RelayRules`. */
   readonly nameServer: Uint8Array | undefined;
   /** How the blocks of the upstream are verified; undefined if the node is trusted (`trust.level`). */
@@ -98,6 +102,8 @@ export function startFollower(deps: FollowerDeps): Follower {
   const stopping = new AbortController();
   const tracker = new ProgressTracker(deps.clock);
   const trust = new TrustTracker();
+  const schedule = deps.schedule ?? engineSchedule(deps.network);
+  const engine = new EngineWatch(deps.db, schedule);
   const report = (what: string, cause: unknown) => {
     tracker.setFault(`${what}: ${reasonOf(cause)}`);
     if (!(cause instanceof PeerError)) return onFault(what, cause);
@@ -113,13 +119,19 @@ export function startFollower(deps: FollowerDeps): Follower {
     shards: () => positions.shards,
     onFault: report,
   });
-  const running = follow({ ...deps, timings, trust, endpoints }, tracker, report, stopping.signal);
+  const running = follow(
+    { ...deps, timings, trust, schedule, engine, endpoints },
+    tracker,
+    report,
+    stopping.signal,
+  );
   return {
     progress: () => {
       const upstreams = endpoints.status();
       return {
         ...tracker.progress(),
         trust: trust.progress(),
+        engine: engine.progress(),
         isConnected: endpoints.all.some(
           ({ isConnected }, index) => isConnected && upstreams[index]?.isActive === true,
         ),
@@ -138,13 +150,15 @@ async function follow(
   deps: FollowerDeps & {
     readonly timings: Timings;
     readonly trust: TrustTracker;
+    readonly schedule: EngineSchedule;
+    readonly engine: EngineWatch;
     readonly endpoints: Endpoints;
   },
   tracker: ProgressTracker,
   report: (what: string, cause: unknown) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { timings, endpoints } = deps;
+  const { timings, schedule, engine, endpoints } = deps;
   const positions = new UpstreamPositions(deps.db);
   const writerOf = (endpoint: Endpoint): RelayWriter => ({
     async apply(batch: RelayedBatch) {
@@ -189,6 +203,8 @@ async function follow(
       const stageDeps: StageDeps = {
         ...sync,
         rules: relayRules(deps, scope, { shards, hasBlockShard }),
+        schedule,
+        engine,
         verifier: createInlineVerifier(context),
         chain,
         trust: deps.trust,

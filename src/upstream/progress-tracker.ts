@@ -97,7 +97,7 @@ export class ProgressTracker {
     this.#peerError = error;
   }
 
-  progress(): Omit<UpstreamProgress, "isConnected" | "trust" | "upstreams"> {
+  progress(): Omit<UpstreamProgress, "isConnected" | "trust" | "upstreams" | "engine"> {
     this.#roll();
     return {
       phase: this.#phase,

@@ -1,4 +1,5 @@
 import type { BulkProgress } from "../db/index/bulk/bulk-state.ts";
+import type { EngineProgress } from "./engine-watch.ts";
 import type { EndpointStatus } from "./peers/endpoint.ts";
 import type { TrustProgress } from "./trust-tracker.ts";
 
@@ -31,6 +32,8 @@ export interface ShardProgress {
 
 /** The progress of following. */
 export interface UpstreamProgress {
+  /** Whether the network is ahead of this program. */
+  readonly engine: EngineProgress;
   /** Whether there is a connection to the upstream. One that the peer has silently left ends within 15 seconds. */
   readonly isConnected: boolean;
   /** The nodes of the settings, in their order. */

@@ -85,7 +85,7 @@ function concernedFids(chunks: ConcernedByChunks["chunks"]): number[] {
       fids.add(fnameTransfer?.fromFid ?? 0);
       fids.add(fnameTransfer?.proof?.fid ?? 0);
       const body = blockEvent?.data?.body;
-      const message = body && decodeMessage(body.value.message);
+      const message = body?.$case === "merged" ? decodeMessage(body.value.message) : undefined;
       if (!message?.ok) continue;
       const { data } = message.value;
       fids.add(data.fid);

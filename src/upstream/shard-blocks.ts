@@ -1,11 +1,13 @@
-import { blockOfEvent, firstEventId } from "../protocol/hub-event-id.ts";
+import type { UnknownRecord } from "../db/index/unknown-records.ts";
+import { blockOfEvent, firstEventId, MAX_EVENTS_OF_BLOCK } from "../protocol/hub-event-id.ts";
 import { decodeMessage } from "../protocol/signed-message.ts";
 import { MessageType } from "../protocol/wire/generated/message.ts";
-import type { ConcernedByChunks } from "../protocol/wire/generated/upstream.ts";
+import { type ConcernedByChunks, FollowedEvent } from "../protocol/wire/generated/upstream.ts";
 import { BlockAssembler, OpenBlock, type ShardBlock } from "./block-assembler.ts";
 import type { UpstreamClient } from "./client.ts";
 import { GapError } from "./peer.ts";
 import { Backoff, type Timings } from "./timings.ts";
+import { unknownHubEvents } from "./unknown-records.ts";
 
 /** Dependencies of reading the blocks of a shard. */
 export interface ShardSource {
@@ -34,6 +36,38 @@ const TRIES_OF_A_BLOCK = 3;
  * @throws GapError if the node no longer has a block.
  */
 export async function* shardBlocks(source: ShardSource, from: number): AsyncGenerator<ShardBlock> {
+  for await (const block of completeBlocks(source, from))
+    yield !block.unknownEvents ? block : { ...block, unknown: await unknownEventsOf(source, block) };
+}
+
+/**
+ * Reads the events of a block whose types this program does not know, which its subscription leaves out. What cannot be read now is
+ * counted nevertheless.
+ */
+async function unknownEventsOf(
+  { client, shard, onFault }: ShardSource,
+  { number, unknownEvents = 0 }: ShardBlock,
+): Promise<UnknownRecord[]> {
+  const unknown: UnknownRecord[] = [];
+  const stopId = firstEventId(number + 1);
+  try {
+    for (let startId = firstEventId(number); ; ) {
+      const page = await client.encodedEvents(shard, startId, stopId, EVENTS_PER_PAGE);
+      unknown.push(...unknownHubEvents(page, shard, number));
+      const last = page.at(-1);
+      if (!last) break;
+      startId = FollowedEvent.decode(last).id + 1;
+    }
+  } catch (cause) {
+    onFault("events of an unknown type could not be read", cause);
+  }
+  const place = { shard, block: number, position: 0 };
+  for (let at = unknown.length; at < Math.min(unknownEvents, MAX_EVENTS_OF_BLOCK); at++)
+    unknown.push({ kind: "hub_event", number: 0, ...place, bytes: new Uint8Array() });
+  return unknown;
+}
+
+async function* completeBlocks(source: ShardSource, from: number): AsyncGenerator<ShardBlock> {
   const { client, shard, timings, signal } = source;
   const backoff = new Backoff(timings);
   let next = from;
@@ -146,7 +180,7 @@ function keyOperations(chunks: ConcernedByChunks["chunks"]): number {
     for (const { systemMessages } of transactions) {
       for (const { blockEvent } of systemMessages) {
         const body = blockEvent?.data?.body;
-        const message = body && decodeMessage(body.value.message);
+        const message = body?.$case === "merged" ? decodeMessage(body.value.message) : undefined;
         if (!message?.ok) continue;
         const { type } = message.value.data;
         if (type === MessageType.MESSAGE_TYPE_KEY_ADD || type === MessageType.MESSAGE_TYPE_KEY_REMOVE)

@@ -1,7 +1,9 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { Verifier } from "../ingest/verify/verifier.ts";
+import type { EngineSchedule } from "../protocol/engine-versions.ts";
 import type { ChainVerifier } from "./chain-verifier.ts";
 import type { UpstreamClient } from "./client.ts";
+import type { EngineWatch } from "./engine-watch.ts";
 import type { RelayWriter } from "./op-batcher.ts";
 import { GapError } from "./peer.ts";
 import type { SilenceWatch } from "./peers/silence-watch.ts";
@@ -26,6 +28,9 @@ export interface StageDeps {
   readonly positions: UpstreamPositions;
   readonly db: IndexDatabase;
   readonly rules: RelayRules;
+  /** When the versions of the engine take effect, as far as this program knows. */
+  readonly schedule: EngineSchedule;
+  readonly engine: EngineWatch;
   readonly scope: Scope;
   /** Number of data shards. */
   readonly shards: number;

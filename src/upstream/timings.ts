@@ -18,6 +18,8 @@ export interface Timings {
   /** The longest first pause of a node that was left. Each further one may be twice as long. */
   readonly coolMs: number;
   readonly maxCoolMs: number;
+  /** Between two looks at the next engine version of the upstream. Default: an hour. */
+  readonly engineCheckMs?: number;
 }
 
 export const DEFAULT_TIMINGS: Timings = {

@@ -69,7 +69,7 @@ test("without any source the values are those that decisions section 11 names", 
       verify_threads: 0,
     },
     trust: { level: "blocks", validators_file: "", on_unknown_set: "stop" },
-    protocol: { network: "mainnet" },
+    protocol: { network: "mainnet", engine_versions: [] },
     chain: { l1_rpc_url: "" },
     auth: { signed_at_window_secs: 300, sessions: true, session_ttl_secs: 28_800 },
     signers: {

@@ -15,6 +15,13 @@ describe("/health", () => {
 });
 
 describe("/ready", () => {
+  test("is 200 and says why the node serves less than the network has", async () => {
+    const reason = "the network is ahead of this program";
+    await using http = runHttp({ ops: { degradedReasons: () => [reason] } });
+    const response = await fetch(`${http.url}/ready`);
+    expect([response.status, await response.json()]).toEqual([200, { status: "ready", degraded: [reason] }]);
+  });
+
   test("reports the node's current state", async () => {
     let reason: string | undefined = "12 blocks behind";
     await using http = runHttp({ ops: { notReadyReason: async () => reason } });

@@ -89,7 +89,13 @@ function followed() {
   const watch = createUpstreamWatch({
     async readProgress() {
       if (isSilent) throw new Error("no response");
-      return { ...tracker.progress(), trust: trust.progress(), isConnected: true, upstreams: [] };
+      return {
+        ...tracker.progress(),
+        trust: trust.progress(),
+        engine: { unknownAt: undefined, unknown: [], isHistoryDue: false },
+        isConnected: true,
+        upstreams: [],
+      };
     },
     clock,
     log,

@@ -111,6 +111,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
     documentation: options.documentation ?? (async () => noDocumentation),
     ops: {
       notReadyReason: () => undefined,
+      degradedReasons: () => [],
       status: () => ({}),
       metrics: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
       ...options.ops,

@@ -78,7 +78,7 @@ class Replay {
     for (const { systemMessages } of transactions)
       for (const { blockEvent } of systemMessages) {
         const body = blockEvent?.data?.body;
-        const message = body && decodeMessage(body.value.message);
+        const message = body?.$case === "merged" ? decodeMessage(body.value.message) : undefined;
         if (!message?.ok || message.value.data.body?.$case !== "keyAddBody") continue;
         const { fid } = message.value.data;
         this.#keyAdds.set(`${fid} ${message.value.data.body.value.key.toHex()}`, message.value.hash);

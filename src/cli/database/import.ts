@@ -44,6 +44,7 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { createIngestEngine } = await import("../../ingest/engine.ts");
       const { createSizeBound } = await import("../../ingest/size-bound.ts");
       const { openState, statePath } = await import("../../db/state/database.ts");
+      const { engineSchedule } = await import("../../protocol/engine-versions.ts");
       const { networkOf } = await import("../../protocol/network.ts");
       const { createInlineVerifier } = await import("../../ingest/verify/verifier.ts");
       const { startVerifierThreads } = await import("../../node/worker-urls.ts");
@@ -75,7 +76,8 @@ export function registerImport(program: Command, context: CommandContext): void 
         const network = networkOf(config.protocol.network);
         const onFault = (cause: unknown) => log.error({ err: cause }, "A record could not be stored");
         const bound = createSizeBound({ db, maxBytes: config.index.max_bytes });
-        const engine = createIngestEngine({ db, network, clock, onFault, bound });
+        const schedule = engineSchedule(network, config.protocol.engine_versions);
+        const engine = createIngestEngine({ db, network, schedule, clock, onFault, bound });
         const rules = () => ({ network, nowUnixSecs: nowSecs(clock), isHistory: true });
         const fileBytes = finish ? 0 : Bun.file(file).size;
         const threads =

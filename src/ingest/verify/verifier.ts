@@ -2,6 +2,7 @@ import type { PackedMessages } from "../../db/index/bulk/bulk-state.ts";
 import { MessagePacker } from "../../db/index/bulk/packed-messages.ts";
 import { splitMessage } from "../../db/index/messages/split.ts";
 import { type ByteList, packBytes, unpackBytes } from "../../lib/bytes.ts";
+import { isChannelMessage } from "../../protocol/channels/slots.ts";
 import { type Store, slotOf } from "../../protocol/merge-rules.ts";
 import type { Rejection } from "../../protocol/rejection.ts";
 import { decodeMessage, mentionedFids, type SignedMessage } from "../../protocol/signed-message.ts";
@@ -169,6 +170,7 @@ export function validateRecords(
 function isOfPage({ fid, store }: MessagePage, message: SignedMessage): boolean {
   const { data } = message;
   if (data.fid !== fid || !data.body || data.body.$case === "frameActionBody") return false;
+  if (isChannelMessage(data)) return false;
   return slotOf(message).store === store;
 }
 

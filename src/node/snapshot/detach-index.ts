@@ -41,6 +41,12 @@ export const COPY_TREATMENT: Readonly<
   trie_accounts: "whole",
   trie_dirty: "whole",
   trie_shards: "whole",
+  channels: "whole",
+  channel_slots: "whole",
+  channel_counts: "whole",
+  owner_claims: "whole",
+  unknown_records: "whole",
+  unknown_kinds: "whole",
   cast_repoints: "whole",
   // The position of publication.
   positions: "adjusted",

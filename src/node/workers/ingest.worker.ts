@@ -11,6 +11,7 @@ import { createLogRetention, LOG_COMMIT_INTERVAL_MS } from "../../ingest/log-ret
 import { createIngestFaultLog, IngestQueue } from "../../ingest/queue.ts";
 import { EventSignal, serveIngest } from "../../ingest/rpc.ts";
 import { createSizeBound, logSizeLevel } from "../../ingest/size-bound.ts";
+import { engineSchedule } from "../../protocol/engine-versions.ts";
 import { networkOf } from "../../protocol/network.ts";
 import { rejection } from "../../protocol/rejection.ts";
 import { systemClock } from "../../runtime/clock.ts";
@@ -94,6 +95,7 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine 
     db,
     bound,
     network: networkOf(config.protocol.network),
+    schedule: engineSchedule(networkOf(config.protocol.network), config.protocol.engine_versions),
     clock: systemClock,
     onFault: logFault,
     onEvents: () => void deferred.synced().then(() => newEvents.raise()),

@@ -5,6 +5,7 @@ import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
 import { IndexFullError } from "../../ingest/size-bound.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
+import { engineSchedule } from "../../protocol/engine-versions.ts";
 import { networkOf } from "../../protocol/network.ts";
 import { nameServerOf } from "../../protocol/validate/username-proof.ts";
 import { systemClock } from "../../runtime/clock.ts";
@@ -49,6 +50,7 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
     },
     hasRoom: client.hasRoom,
     network,
+    schedule: engineSchedule(network, config.protocol.engine_versions),
     nameServer: nameServerOf(network),
     verification:
       config.trust.level === "node"

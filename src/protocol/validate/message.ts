@@ -13,6 +13,12 @@ import {
   VerificationProtocol,
 } from "../wire/generated/message.ts";
 import { validateCastAdd, validateCastRemove } from "./cast.ts";
+import {
+  validateChannelMember,
+  validateChannelModerate,
+  validateChannelPin,
+  validateChannelUpdate,
+} from "./channel.ts";
 import { type ValidationContext, validateEnvelope } from "./envelope.ts";
 import { checkCastId, checkFid, checkUrl, utf8Length } from "./fields.ts";
 import { validateKeyAdd, validateKeyRemove, verifyKeyRequest } from "./gasless-key.ts";
@@ -102,6 +108,14 @@ function validateBody(message: SignedMessage, ctx: ValidationContext): Rejection
       return body?.$case === "keyAddBody" ? validateKeyAdd(body.value, timestamp) : wrongBody();
     case MessageType.MESSAGE_TYPE_KEY_REMOVE:
       return body?.$case === "keyRemoveBody" ? validateKeyRemove(body.value, message) : wrongBody();
+    case MessageType.MESSAGE_TYPE_CHANNEL_UPDATE:
+      return body?.$case === "channelUpdateBody" ? validateChannelUpdate(body.value) : wrongBody();
+    case MessageType.MESSAGE_TYPE_CHANNEL_MEMBER:
+      return body?.$case === "channelMemberBody" ? validateChannelMember(body.value) : wrongBody();
+    case MessageType.MESSAGE_TYPE_CHANNEL_PIN:
+      return body?.$case === "channelPinBody" ? validateChannelPin(body.value) : wrongBody();
+    case MessageType.MESSAGE_TYPE_CHANNEL_MODERATE:
+      return body?.$case === "channelModerateBody" ? validateChannelModerate(body.value) : wrongBody();
     case MessageType.MESSAGE_TYPE_FRAME_ACTION:
       if (!ctx.acceptsFrameActions) return invalid("frame actions are not stored");
       return body?.$case === "frameActionBody" ? validateFrameAction(body.value) : wrongBody();

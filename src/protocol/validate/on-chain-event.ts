@@ -1,6 +1,7 @@
 import { invalid, type Rejection } from "../rejection.ts";
 import { FarcasterNetwork } from "../wire/generated/message.ts";
 import {
+  type ChannelRegisterEventBody,
   type IdRegisterEventBody,
   IdRegisterEventType,
   type OnChainEvent,
@@ -11,7 +12,7 @@ import {
   type TierPurchaseBody,
   TierType,
 } from "../wire/generated/on-chain.ts";
-import { checkFid, MAX_CLOCK_SKEW_SECS, MAX_EVENT_UNIX_SECS } from "./fields.ts";
+import { checkFid, MAX_CLOCK_SKEW_SECS, MAX_EVENT_UNIX_SECS, utf8Length } from "./fields.ts";
 import { KEY_TYPE_AUTH_ADDRESS, KEY_TYPE_ED25519 } from "./gasless-key.ts";
 
 const OPTIMISM_CHAIN_ID = 10;
@@ -24,6 +25,7 @@ const ED25519_KEY_BYTES = 32;
 /** The limit for keys of other kinds: the contract accepts any bytes. */
 const MAX_KEY_BYTES = 1024;
 const MAX_METADATA_BYTES = 4096;
+const MAX_CHANNEL_KEY_BYTES = 4096;
 
 /** A hundred years. Sums of purchases stay exact integers. */
 const MAX_TIER_DAYS = 36_500;
@@ -58,6 +60,10 @@ export function checkNotInFuture(
 function validateBody({ type, fid, body }: OnChainEvent): Rejection | undefined {
   if (type === OnChainEventType.EVENT_TYPE_SIGNER_MIGRATED) {
     return body?.$case === "signerMigratedEventBody" ? undefined : wrongBody();
+  }
+  if (type === OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER) {
+    // It is of no fid, and what it says is the registrar's: one that breaks its habits is an event nevertheless.
+    return body?.$case === "channelRegisterEventBody" ? validateChannelRegister(body.value) : wrongBody();
   }
   const rejection = checkFid(fid, "fid");
   if (rejection) return rejection;
@@ -130,8 +136,23 @@ function validateTierPurchase(body: TierPurchaseBody): Rejection | undefined {
     : invalid(`for_days must be 1 to ${MAX_TIER_DAYS}`);
 }
 
+/** Only sizes are bounded. */
+function validateChannelRegister({
+  channelKey,
+  ownerAddress,
+  label,
+}: ChannelRegisterEventBody): Rejection | undefined {
+  if (utf8Length(channelKey) > MAX_CHANNEL_KEY_BYTES)
+    return invalid(`channel_key is longer than ${MAX_CHANNEL_KEY_BYTES} bytes`);
+  if (ownerAddress.length > MAX_KEY_BYTES || label.length > MAX_KEY_BYTES)
+    return invalid(`owner_address and label must have at most ${MAX_KEY_BYTES} bytes`);
+  return undefined;
+}
+
 function checkChain(event: OnChainEvent, network: FarcasterNetwork): Rejection | undefined {
   if (network !== FarcasterNetwork.FARCASTER_NETWORK_MAINNET) return undefined;
+  // Which chain has the registrar is not fixed yet.
+  if (event.type === OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER) return undefined;
   const chainId =
     event.type === OnChainEventType.EVENT_TYPE_TIER_PURCHASE ? BASE_CHAIN_ID : OPTIMISM_CHAIN_ID;
   return event.chainId === chainId ? undefined : invalid(`chain_id must be ${chainId} for this event`);

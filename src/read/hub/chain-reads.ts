@@ -11,11 +11,11 @@ import {
   SignerEventType,
 } from "../../protocol/wire/generated/on-chain.ts";
 import type { FidAddressTypeResponse } from "../../protocol/wire/generated/reads.ts";
-import { type Needed, type ReadContext, readListOf, readOne } from "./context.ts";
+import { type Needed, type ReadContext, readList, readListOf, readOne } from "./context.ts";
 import type { FidQuery } from "./lists/message-lists.ts";
 import { EVENT_PAGES, type Page, type PageQuery, type RowFormat, readKeyedList, tokenCodec } from "./page.ts";
 import { BEING_FILLED, invalidParam, notFound, type Refusal } from "./refusal.ts";
-import type { ListReader } from "./turns.ts";
+import type { ListReader, Turns } from "./turns.ts";
 
 const fidOfCustody = statement<{ fid: number }, [address: Uint8Array]>(
   "hub.fid-of-custody",
@@ -90,7 +90,8 @@ export function createChainReads(context: ReadContext): ChainReads {
       }),
     onChainEvents: async (query, format, reader) => {
       const { fid, eventType: type, pageSize } = query;
-      const needed = NEEDED.get(type);
+      const isRegistry = type === OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER;
+      const needed = isRegistry ? "all" : NEEDED.get(type);
       if (needed === undefined) return invalidParam("Invalid event type");
       const list = {
         tokens: eventTokens,
@@ -99,9 +100,11 @@ export function createChainReads(context: ReadContext): ChainReads {
         read: (after: readonly [number, number] | undefined, limit: number, reverse: boolean) =>
           chainEvents(db, { type, fid, after, reverse, limit }),
       };
-      return readListOf(context, { fid, needed, reader }, (turns) =>
-        readKeyedList(list, { page: query, format, turns }),
-      );
+      const read = (turns: Turns) => readKeyedList(list, { page: query, format, turns });
+      // Registrations of channels are of no fid, and every node has them.
+      return isRegistry
+        ? readList(context, reader, read)
+        : readListOf(context, { fid, needed, reader }, read);
     },
     idRegistryEvent: ({ fid }) => readOne(context, fid, "profile", () => registration(context, fid)),
     idRegistryEventByAddress({ address }) {

@@ -116,5 +116,5 @@ export async function startReferenceApi() {
   const chargeKey = async () => ({ limits: [], admitted: ok(undefined) });
   const http = stack.use(runHttp({ hubPlugins: hubPlugins({ reads, hub: hub.rpc, chargeKey }) }));
   const started = stack.move();
-  return { url: http.url, [Symbol.asyncDispose]: () => started.disposeAsync() };
+  return { url: http.url, db, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }

@@ -2,8 +2,9 @@ import type { GetInfoResponse } from "../../../protocol/wire/generated/hub.ts";
 import { OnChainEvent } from "../../../protocol/wire/generated/on-chain.ts";
 import type { StorageLimitsResponse } from "../../../protocol/wire/generated/reads.ts";
 import { Signer } from "../../../protocol/wire/generated/state.ts";
-import { base64, hex } from "./message-json.ts";
+import { base64, hex } from "./bytes-json.ts";
 import {
+  CHANNEL_REGISTER_EVENT_TYPES,
   ID_REGISTER_EVENT_TYPES,
   MESSAGE_TYPES,
   nameOf,
@@ -73,6 +74,18 @@ function bodyJson(body: OnChainEvent["body"]): object {
           tier_type: nameOf(TIER_TYPES, tierType),
           for_days: forDays,
           payer: hex(payer),
+        },
+      };
+    }
+    case "channelRegisterEventBody": {
+      const { channelKey, expiry, ownerAddress, eventType, label } = body.value;
+      return {
+        channelRegisterEventBody: {
+          channelKey,
+          expiry,
+          ownerAddress: hex(ownerAddress),
+          eventType: nameOf(CHANNEL_REGISTER_EVENT_TYPES, eventType),
+          label: hex(label),
         },
       };
     }

@@ -5,9 +5,10 @@ import type { HubEvent } from "../../../protocol/wire/generated/hub.ts";
 import { OnChainEvent } from "../../../protocol/wire/generated/on-chain.ts";
 import { startHeaders } from "../../../read/hub/event-reads.ts";
 import { decodeHubEvent, type HubEventRow } from "../../../read/hub/hub-event.ts";
+import { hex } from "./bytes-json.ts";
 import { eventJson as onChainEventJson } from "./chain-json.ts";
-import { hex, messageJson, proofJson } from "./message-json.ts";
-import { HUB_EVENT_TYPES, nameOf } from "./names.ts";
+import { messageJson, proofJson } from "./message-json.ts";
+import { HUB_EVENT_TYPES, nameOf, OWNER_CHANGE_CAUSES } from "./names.ts";
 import { hubRead, jsonFormat, listReaderOf, pageStream, refusalResponse, show } from "./operation.ts";
 import { eventIdParam, pageOf, pageParams, shardIndexParam } from "./params.ts";
 import { closedObject, HubEventSchema, nextPageToken } from "./schemas.ts";
@@ -49,6 +50,11 @@ function bodyJson(body: HubEvent["body"]): object {
       const { onChainEvent } = body.value;
       const event = onChainEvent && onChainEventJson(OnChainEvent.encode(onChainEvent).finish());
       return { mergeOnChainEventBody: { onChainEvent: event ?? null } };
+    }
+    case "channelOwnerChangeHintBody": {
+      const { channelKey, ownerAddress, cause } = body.value;
+      const named = nameOf(OWNER_CHANGE_CAUSES, cause);
+      return { channelOwnerChangeHintBody: { channelKey, ownerAddress: hex(ownerAddress), cause: named } };
     }
     case "blockConfirmedBody": {
       const { blockHash, eventCountsByType, ...rest } = body.value;

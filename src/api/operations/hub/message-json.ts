@@ -10,6 +10,8 @@ import {
   VerificationProtocol,
 } from "../../../protocol/wire/generated/message.ts";
 import type { StoredMessage } from "../../../read/hub/stored-message.ts";
+import { base64, hex } from "./bytes-json.ts";
+import { channelBodyJson } from "./channel-json.ts";
 import {
   CAST_TYPES,
   HASH_SCHEMES,
@@ -25,9 +27,6 @@ import {
 } from "./names.ts";
 
 /** The JSON of messages, key by key as the reference node writes it. */
-
-export const hex = (bytes: Uint8Array): string => `0x${bytes.toHex()}`;
-export const base64 = (bytes: Uint8Array): string => bytes.toBase64();
 
 type Body = NonNullable<MessageData["body"]>;
 
@@ -201,6 +200,11 @@ function bodyJson(body: Body): object {
       const { key, signature, ...rest } = body.value;
       return { keyRemoveBody: { ...rest, key: hex(key), signature: base64(signature) } };
     }
+    case "channelUpdateBody":
+    case "channelMemberBody":
+    case "channelPinBody":
+    case "channelModerateBody":
+      return channelBodyJson(body);
   }
 }
 

@@ -29,6 +29,10 @@ export const MESSAGE_TYPES = names("MESSAGE_TYPE_", {
   15: "LEND_STORAGE",
   16: "KEY_ADD",
   17: "KEY_REMOVE",
+  18: "CHANNEL_UPDATE",
+  19: "CHANNEL_MEMBER",
+  20: "CHANNEL_PIN",
+  21: "CHANNEL_MODERATE",
 });
 export const CAST_TYPES = names("", { 0: "CAST", 1: "LONG_CAST", 2: "TEN_K_CAST" });
 export const REACTION_TYPES = names("REACTION_TYPE_", { 0: "NONE", 1: "LIKE", 2: "RECAST" });
@@ -64,6 +68,14 @@ export const HUB_EVENT_TYPES = names("HUB_EVENT_TYPE_", {
   9: "MERGE_ON_CHAIN_EVENT",
   10: "MERGE_FAILURE",
   11: "BLOCK_CONFIRMED",
+  12: "CHANNEL_OWNER_CHANGE_HINT",
+});
+export const OWNER_CHANGE_CAUSES = names("CHANNEL_OWNER_CHANGE_CAUSE_", {
+  0: "NONE",
+  1: "REGISTER",
+  2: "TRANSFER",
+  3: "VERIFICATION_ADD",
+  4: "VERIFICATION_REMOVE",
 });
 export const HASH_SCHEMES = names("HASH_SCHEME_", { 0: "NONE", 1: "BLAKE3" });
 export const SIGNATURE_SCHEMES = names("SIGNATURE_SCHEME_", { 0: "NONE", 1: "ED25519", 2: "EIP712" });
@@ -75,6 +87,34 @@ export const ON_CHAIN_EVENT_TYPES = names("EVENT_TYPE_", {
   3: "ID_REGISTER",
   4: "STORAGE_RENT",
   5: "TIER_PURCHASE",
+  6: "CHANNEL_REGISTER",
+});
+export const CHANNEL_REGISTER_EVENT_TYPES = names("CHANNEL_REGISTER_EVENT_TYPE_", {
+  0: "NONE",
+  1: "REGISTER",
+  2: "RENEW",
+  3: "TRANSFER",
+});
+export const CASTING_MODES = names("CASTING_MODE_", {
+  0: "NONE",
+  1: "EVERYONE",
+  2: "MEMBERS_ONLY",
+  3: "RECOMMENDED",
+});
+export const MEMBERSHIP_MODES = names("MEMBERSHIP_MODE_", { 0: "NONE", 1: "OPEN", 2: "APPROVAL" });
+export const CHANNEL_MEMBER_ACTIONS = names("CHANNEL_MEMBER_ACTION_", {
+  0: "NONE",
+  1: "ADD_MEMBER",
+  2: "REMOVE_MEMBER",
+  3: "ADD_MODERATOR",
+  4: "REMOVE_MODERATOR",
+  5: "BAN",
+  6: "UNBAN",
+});
+export const CHANNEL_MODERATE_ACTIONS = names("CHANNEL_MODERATE_ACTION_", {
+  0: "NONE",
+  1: "HIDE",
+  2: "UNHIDE",
 });
 export const SIGNER_EVENT_TYPES = names("SIGNER_EVENT_TYPE_", {
   0: "NONE",

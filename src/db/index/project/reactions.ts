@@ -1,9 +1,10 @@
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
+import { countFollow } from "../channels/follows.ts";
 import type { IndexDatabase } from "../database.ts";
 import type { ReactionColumns } from "../messages/columns.ts";
 import { statement } from "../statement.ts";
 import { countOnCast } from "./casts.ts";
-import { castIdOf, findCastId, findUrlId, urlIdOf } from "./named-ids.ts";
+import { castIdOf, findCastId, findUrlId, urlIdOf, urlOf } from "./named-ids.ts";
 import { type Notification, NotificationKind, notify, unnotify } from "./notifications.ts";
 
 /** A row of `reactions`. */
@@ -79,7 +80,10 @@ export function addReaction(db: IndexDatabase, reaction: ReactionColumns, envelo
   const { fid, type, timestamp, targetFid } = reaction;
   const targetId = targetIdOf(db, reaction);
   db.run(insertReaction, fid, targetFid, targetId, type, timestamp, envelopeId);
-  if (reaction.targetHash === null) return;
+  if (reaction.targetHash === null) {
+    countUrlLike(db, { type, timestamp, url: reaction.targetUrl ?? "" }, 1);
+    return;
+  }
   countReaction(db, targetId, targetFid, type, 1);
   notify(db, notificationOf(fid, targetFid, targetId, type, timestamp));
 }
@@ -88,12 +92,21 @@ export function dropReaction(db: IndexDatabase, reaction: ReactionRow): void {
   const { fid, type, timestamp, targetFid, targetId } = reaction;
   db.run(deleteReaction, fid, targetFid, targetId, type);
   if (targetFid === 0) {
+    countUrlLike(db, { type, timestamp, url: urlOf(db, targetId) }, -1);
     db.unnamed.url(targetId);
     return;
   }
   countReaction(db, targetId, targetFid, type, -1);
   unnotify(db, notificationOf(fid, targetFid, targetId, type, timestamp));
   db.unnamed.cast(targetId);
+}
+
+function countUrlLike(
+  db: IndexDatabase,
+  like: { readonly type: number; readonly timestamp: number; readonly url: string },
+  by: 1 | -1,
+): void {
+  if (like.type === ReactionType.REACTION_TYPE_LIKE) countFollow(db, like, by);
 }
 
 function targetIdOf(db: IndexDatabase, { targetFid, targetHash, targetUrl }: ReactionColumns): number {

@@ -28,6 +28,12 @@ export const COPIED_TABLES = [
   "trie_accounts",
   "trie_dirty",
   "trie_shards",
+  "channels",
+  "channel_slots",
+  "channel_counts",
+  "owner_claims",
+  "unknown_records",
+  "unknown_kinds",
 ] as const;
 
 /** Tables that are filled from the signed messages and the on-chain events. */

@@ -21,6 +21,7 @@ export const protobufFileName = "block.proto";
 export enum BlockEventType {
   BLOCK_EVENT_TYPE_HEARTBEAT = 0,
   BLOCK_EVENT_TYPE_MERGE_MESSAGE = 1,
+  BLOCK_EVENT_TYPE_MERGE_ON_CHAIN_EVENT = 2,
 }
 
 export interface Height {
@@ -41,6 +42,10 @@ export interface MergeMessageEventBody {
   message: Message | undefined;
 }
 
+export interface BlockOnChainEventBody {
+  onChainEvent: OnChainEvent | undefined;
+}
+
 /** seqnum numbers the events of shard 0 across blocks, without gaps. */
 export interface BlockEventData {
   seqnum: number;
@@ -48,10 +53,11 @@ export interface BlockEventData {
   blockNumber: number;
   eventIndex: number;
   blockTimestamp: number;
-  body: { $case: "heartbeatEventBody"; value: HeartbeatEventBody } | {
-    $case: "mergeMessageEventBody";
-    value: MergeMessageEventBody;
-  } | undefined;
+  body:
+    | { $case: "heartbeatEventBody"; value: HeartbeatEventBody }
+    | { $case: "mergeMessageEventBody"; value: MergeMessageEventBody }
+    | { $case: "mergeOnChainEventBody"; value: BlockOnChainEventBody }
+    | undefined;
 }
 
 export interface BlockEvent {
@@ -350,6 +356,63 @@ export const MergeMessageEventBody: MessageFns<MergeMessageEventBody> = {
   },
 };
 
+function createBaseBlockOnChainEventBody(): BlockOnChainEventBody {
+  return { onChainEvent: undefined };
+}
+
+export const BlockOnChainEventBody: MessageFns<BlockOnChainEventBody> = {
+  encode(message: BlockOnChainEventBody, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.onChainEvent !== undefined) {
+      OnChainEvent.encode(message.onChainEvent, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BlockOnChainEventBody {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBlockOnChainEventBody();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.onChainEvent = OnChainEvent.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<BlockOnChainEventBody>): BlockOnChainEventBody {
+    return BlockOnChainEventBody.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<BlockOnChainEventBody>): BlockOnChainEventBody {
+    const message = createBaseBlockOnChainEventBody();
+    message.onChainEvent = (object.onChainEvent !== undefined && object.onChainEvent !== null)
+      ? OnChainEvent.fromPartial(object.onChainEvent)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseBlockEventData(): BlockEventData {
   return { seqnum: 0, type: 0, blockNumber: 0, eventIndex: 0, blockTimestamp: 0, body: undefined };
 }
@@ -377,6 +440,9 @@ export const BlockEventData: MessageFns<BlockEventData> = {
         break;
       case "mergeMessageEventBody":
         MergeMessageEventBody.encode(message.body.value, writer.uint32(58).fork()).join();
+        break;
+      case "mergeOnChainEventBody":
+        BlockOnChainEventBody.encode(message.body.value, writer.uint32(66).fork()).join();
         break;
     }
     return writer;
@@ -454,6 +520,17 @@ export const BlockEventData: MessageFns<BlockEventData> = {
             };
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.body = {
+              $case: "mergeOnChainEventBody",
+              value: BlockOnChainEventBody.decode(reader, reader.uint32()),
+            };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -488,6 +565,15 @@ export const BlockEventData: MessageFns<BlockEventData> = {
           message.body = {
             $case: "mergeMessageEventBody",
             value: MergeMessageEventBody.fromPartial(object.body.value),
+          };
+        }
+        break;
+      }
+      case "mergeOnChainEventBody": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = {
+            $case: "mergeOnChainEventBody",
+            value: BlockOnChainEventBody.fromPartial(object.body.value),
           };
         }
         break;

@@ -39,6 +39,15 @@ export enum HubEventType {
   HUB_EVENT_TYPE_MERGE_ON_CHAIN_EVENT = 9,
   HUB_EVENT_TYPE_MERGE_FAILURE = 10,
   HUB_EVENT_TYPE_BLOCK_CONFIRMED = 11,
+  HUB_EVENT_TYPE_CHANNEL_OWNER_CHANGE_HINT = 12,
+}
+
+export enum ChannelOwnerChangeCause {
+  CHANNEL_OWNER_CHANGE_CAUSE_NONE = 0,
+  CHANNEL_OWNER_CHANGE_CAUSE_REGISTER = 1,
+  CHANNEL_OWNER_CHANGE_CAUSE_TRANSFER = 2,
+  CHANNEL_OWNER_CHANGE_CAUSE_VERIFICATION_ADD = 3,
+  CHANNEL_OWNER_CHANGE_CAUSE_VERIFICATION_REMOVE = 4,
 }
 
 export interface MergeMessageBody {
@@ -86,6 +95,13 @@ export interface BlockConfirmedBody_EventCountsByTypeEntry {
   value: number;
 }
 
+/** The owner of a channel may have changed: it has to be read again. */
+export interface ChannelOwnerChangeHintBody {
+  channelKey: string;
+  ownerAddress: Uint8Array;
+  cause: ChannelOwnerChangeCause;
+}
+
 /** id = block height << 14 | position in the block. */
 export interface HubEvent {
   type: HubEventType;
@@ -98,6 +114,7 @@ export interface HubEvent {
     | { $case: "mergeOnChainEventBody"; value: MergeOnChainEventBody }
     | { $case: "mergeFailure"; value: MergeFailureBody }
     | { $case: "blockConfirmedBody"; value: BlockConfirmedBody }
+    | { $case: "channelOwnerChangeHintBody"; value: ChannelOwnerChangeHintBody }
     | undefined;
   blockNumber: number;
   shardIndex: number;
@@ -828,6 +845,85 @@ export const BlockConfirmedBody_EventCountsByTypeEntry: MessageFns<BlockConfirme
   },
 };
 
+function createBaseChannelOwnerChangeHintBody(): ChannelOwnerChangeHintBody {
+  return { channelKey: "", ownerAddress: new Uint8Array(0), cause: 0 };
+}
+
+export const ChannelOwnerChangeHintBody: MessageFns<ChannelOwnerChangeHintBody> = {
+  encode(message: ChannelOwnerChangeHintBody, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.channelKey !== "") {
+      writer.uint32(10).string(message.channelKey);
+    }
+    if (message.ownerAddress.length !== 0) {
+      writer.uint32(18).bytes(message.ownerAddress);
+    }
+    if (message.cause !== 0) {
+      writer.uint32(24).int32(message.cause);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelOwnerChangeHintBody {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelOwnerChangeHintBody();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.channelKey = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.ownerAddress = reader.bytes();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.cause = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelOwnerChangeHintBody>): ChannelOwnerChangeHintBody {
+    return ChannelOwnerChangeHintBody.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelOwnerChangeHintBody>): ChannelOwnerChangeHintBody {
+    const message = createBaseChannelOwnerChangeHintBody();
+    message.channelKey = object.channelKey ?? "";
+    message.ownerAddress = object.ownerAddress ?? new Uint8Array(0);
+    message.cause = object.cause ?? 0;
+    return message;
+  },
+};
+
 function createBaseHubEvent(): HubEvent {
   return { type: 0, id: 0, body: undefined, blockNumber: 0, shardIndex: 0, timestamp: 0 };
 }
@@ -861,6 +957,9 @@ export const HubEvent: MessageFns<HubEvent> = {
         break;
       case "blockConfirmedBody":
         BlockConfirmedBody.encode(message.body.value, writer.uint32(130).fork()).join();
+        break;
+      case "channelOwnerChangeHintBody":
+        ChannelOwnerChangeHintBody.encode(message.body.value, writer.uint32(138).fork()).join();
         break;
     }
     if (message.blockNumber !== 0) {
@@ -966,6 +1065,17 @@ export const HubEvent: MessageFns<HubEvent> = {
             message.body = { $case: "blockConfirmedBody", value: BlockConfirmedBody.decode(reader, reader.uint32()) };
             continue;
           }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.body = {
+              $case: "channelOwnerChangeHintBody",
+              value: ChannelOwnerChangeHintBody.decode(reader, reader.uint32()),
+            };
+            continue;
+          }
           case 12: {
             if (tag !== 96) {
               break;
@@ -1055,6 +1165,15 @@ export const HubEvent: MessageFns<HubEvent> = {
       case "blockConfirmedBody": {
         if (object.body?.value !== undefined && object.body?.value !== null) {
           message.body = { $case: "blockConfirmedBody", value: BlockConfirmedBody.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "channelOwnerChangeHintBody": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = {
+            $case: "channelOwnerChangeHintBody",
+            value: ChannelOwnerChangeHintBody.fromPartial(object.body.value),
+          };
         }
         break;
       }

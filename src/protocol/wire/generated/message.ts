@@ -99,6 +99,10 @@ export enum MessageType {
   MESSAGE_TYPE_LEND_STORAGE = 15,
   MESSAGE_TYPE_KEY_ADD = 16,
   MESSAGE_TYPE_KEY_REMOVE = 17,
+  MESSAGE_TYPE_CHANNEL_UPDATE = 18,
+  MESSAGE_TYPE_CHANNEL_MEMBER = 19,
+  MESSAGE_TYPE_CHANNEL_PIN = 20,
+  MESSAGE_TYPE_CHANNEL_MODERATE = 21,
 }
 
 export function messageTypeFromJSON(object: any): MessageType {
@@ -151,6 +155,18 @@ export function messageTypeFromJSON(object: any): MessageType {
     case 17:
     case "MESSAGE_TYPE_KEY_REMOVE":
       return MessageType.MESSAGE_TYPE_KEY_REMOVE;
+    case 18:
+    case "MESSAGE_TYPE_CHANNEL_UPDATE":
+      return MessageType.MESSAGE_TYPE_CHANNEL_UPDATE;
+    case 19:
+    case "MESSAGE_TYPE_CHANNEL_MEMBER":
+      return MessageType.MESSAGE_TYPE_CHANNEL_MEMBER;
+    case 20:
+    case "MESSAGE_TYPE_CHANNEL_PIN":
+      return MessageType.MESSAGE_TYPE_CHANNEL_PIN;
+    case 21:
+    case "MESSAGE_TYPE_CHANNEL_MODERATE":
+      return MessageType.MESSAGE_TYPE_CHANNEL_MODERATE;
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum MessageType");
   }
@@ -332,6 +348,114 @@ export function storageUnitTypeFromJSON(object: any): StorageUnitType {
   }
 }
 
+export enum CastingMode {
+  CASTING_MODE_NONE = 0,
+  CASTING_MODE_EVERYONE = 1,
+  CASTING_MODE_MEMBERS_ONLY = 2,
+  CASTING_MODE_RECOMMENDED = 3,
+}
+
+export function castingModeFromJSON(object: any): CastingMode {
+  switch (object) {
+    case 0:
+    case "CASTING_MODE_NONE":
+      return CastingMode.CASTING_MODE_NONE;
+    case 1:
+    case "CASTING_MODE_EVERYONE":
+      return CastingMode.CASTING_MODE_EVERYONE;
+    case 2:
+    case "CASTING_MODE_MEMBERS_ONLY":
+      return CastingMode.CASTING_MODE_MEMBERS_ONLY;
+    case 3:
+    case "CASTING_MODE_RECOMMENDED":
+      return CastingMode.CASTING_MODE_RECOMMENDED;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum CastingMode");
+  }
+}
+
+export enum MembershipMode {
+  MEMBERSHIP_MODE_NONE = 0,
+  MEMBERSHIP_MODE_OPEN = 1,
+  MEMBERSHIP_MODE_APPROVAL = 2,
+}
+
+export function membershipModeFromJSON(object: any): MembershipMode {
+  switch (object) {
+    case 0:
+    case "MEMBERSHIP_MODE_NONE":
+      return MembershipMode.MEMBERSHIP_MODE_NONE;
+    case 1:
+    case "MEMBERSHIP_MODE_OPEN":
+      return MembershipMode.MEMBERSHIP_MODE_OPEN;
+    case 2:
+    case "MEMBERSHIP_MODE_APPROVAL":
+      return MembershipMode.MEMBERSHIP_MODE_APPROVAL;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum MembershipMode");
+  }
+}
+
+export enum ChannelMemberAction {
+  CHANNEL_MEMBER_ACTION_NONE = 0,
+  CHANNEL_MEMBER_ACTION_ADD_MEMBER = 1,
+  CHANNEL_MEMBER_ACTION_REMOVE_MEMBER = 2,
+  CHANNEL_MEMBER_ACTION_ADD_MODERATOR = 3,
+  CHANNEL_MEMBER_ACTION_REMOVE_MODERATOR = 4,
+  CHANNEL_MEMBER_ACTION_BAN = 5,
+  CHANNEL_MEMBER_ACTION_UNBAN = 6,
+}
+
+export function channelMemberActionFromJSON(object: any): ChannelMemberAction {
+  switch (object) {
+    case 0:
+    case "CHANNEL_MEMBER_ACTION_NONE":
+      return ChannelMemberAction.CHANNEL_MEMBER_ACTION_NONE;
+    case 1:
+    case "CHANNEL_MEMBER_ACTION_ADD_MEMBER":
+      return ChannelMemberAction.CHANNEL_MEMBER_ACTION_ADD_MEMBER;
+    case 2:
+    case "CHANNEL_MEMBER_ACTION_REMOVE_MEMBER":
+      return ChannelMemberAction.CHANNEL_MEMBER_ACTION_REMOVE_MEMBER;
+    case 3:
+    case "CHANNEL_MEMBER_ACTION_ADD_MODERATOR":
+      return ChannelMemberAction.CHANNEL_MEMBER_ACTION_ADD_MODERATOR;
+    case 4:
+    case "CHANNEL_MEMBER_ACTION_REMOVE_MODERATOR":
+      return ChannelMemberAction.CHANNEL_MEMBER_ACTION_REMOVE_MODERATOR;
+    case 5:
+    case "CHANNEL_MEMBER_ACTION_BAN":
+      return ChannelMemberAction.CHANNEL_MEMBER_ACTION_BAN;
+    case 6:
+    case "CHANNEL_MEMBER_ACTION_UNBAN":
+      return ChannelMemberAction.CHANNEL_MEMBER_ACTION_UNBAN;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum ChannelMemberAction");
+  }
+}
+
+export enum ChannelModerateAction {
+  CHANNEL_MODERATE_ACTION_NONE = 0,
+  CHANNEL_MODERATE_ACTION_HIDE = 1,
+  CHANNEL_MODERATE_ACTION_UNHIDE = 2,
+}
+
+export function channelModerateActionFromJSON(object: any): ChannelModerateAction {
+  switch (object) {
+    case 0:
+    case "CHANNEL_MODERATE_ACTION_NONE":
+      return ChannelModerateAction.CHANNEL_MODERATE_ACTION_NONE;
+    case 1:
+    case "CHANNEL_MODERATE_ACTION_HIDE":
+      return ChannelModerateAction.CHANNEL_MODERATE_ACTION_HIDE;
+    case 2:
+    case "CHANNEL_MODERATE_ACTION_UNHIDE":
+      return ChannelModerateAction.CHANNEL_MODERATE_ACTION_UNHIDE;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum ChannelModerateAction");
+  }
+}
+
 /** The signed envelope. hash is the first 20 bytes of BLAKE3 over data_bytes; signature is Ed25519 over hash. */
 export interface Message {
   data: MessageData | undefined;
@@ -363,6 +487,10 @@ export interface MessageData {
     | { $case: "lendStorageBody"; value: LendStorageBody }
     | { $case: "keyAddBody"; value: KeyAddBody }
     | { $case: "keyRemoveBody"; value: KeyRemoveBody }
+    | { $case: "channelUpdateBody"; value: ChannelUpdateBody }
+    | { $case: "channelMemberBody"; value: ChannelMemberBody }
+    | { $case: "channelPinBody"; value: ChannelPinBody }
+    | { $case: "channelModerateBody"; value: ChannelModerateBody }
     | undefined;
 }
 
@@ -470,6 +598,36 @@ export interface KeyRemoveBody {
   signatureType: number;
   deadline: number;
   nonce: number;
+}
+
+/** Replaces the settings of a channel as a whole. An absent field is unset; an empty text is a value. */
+export interface ChannelUpdateBody {
+  channelId: Uint8Array;
+  name?: string | undefined;
+  description?: string | undefined;
+  imageUrl?: string | undefined;
+  header?: string | undefined;
+  rules?: string | undefined;
+  castingMode?: CastingMode | undefined;
+  membershipMode?: MembershipMode | undefined;
+}
+
+export interface ChannelMemberBody {
+  channelId: Uint8Array;
+  fid: number;
+  action: ChannelMemberAction;
+}
+
+/** An empty cast_hash unpins. */
+export interface ChannelPinBody {
+  channelId: Uint8Array;
+  castHash: Uint8Array;
+}
+
+export interface ChannelModerateBody {
+  channelId: Uint8Array;
+  castHash: Uint8Array;
+  action: ChannelModerateAction;
 }
 
 function createBaseMessage(): Message {
@@ -691,6 +849,18 @@ export const MessageData: MessageFns<MessageData> = {
       case "keyRemoveBody":
         KeyRemoveBody.encode(message.body.value, writer.uint32(162).fork()).join();
         break;
+      case "channelUpdateBody":
+        ChannelUpdateBody.encode(message.body.value, writer.uint32(170).fork()).join();
+        break;
+      case "channelMemberBody":
+        ChannelMemberBody.encode(message.body.value, writer.uint32(178).fork()).join();
+        break;
+      case "channelPinBody":
+        ChannelPinBody.encode(message.body.value, writer.uint32(186).fork()).join();
+        break;
+      case "channelModerateBody":
+        ChannelModerateBody.encode(message.body.value, writer.uint32(194).fork()).join();
+        break;
     }
     return writer;
   },
@@ -850,6 +1020,38 @@ export const MessageData: MessageFns<MessageData> = {
             message.body = { $case: "keyRemoveBody", value: KeyRemoveBody.decode(reader, reader.uint32()) };
             continue;
           }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.body = { $case: "channelUpdateBody", value: ChannelUpdateBody.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.body = { $case: "channelMemberBody", value: ChannelMemberBody.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 23: {
+            if (tag !== 186) {
+              break;
+            }
+
+            message.body = { $case: "channelPinBody", value: ChannelPinBody.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 24: {
+            if (tag !== 194) {
+              break;
+            }
+
+            message.body = { $case: "channelModerateBody", value: ChannelModerateBody.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -920,6 +1122,22 @@ export const MessageData: MessageFns<MessageData> = {
         ? { $case: "keyRemoveBody", value: KeyRemoveBody.fromJSON(object.keyRemoveBody) }
         : isSet(object.key_remove_body)
         ? { $case: "keyRemoveBody", value: KeyRemoveBody.fromJSON(object.key_remove_body) }
+        : isSet(object.channelUpdateBody)
+        ? { $case: "channelUpdateBody", value: ChannelUpdateBody.fromJSON(object.channelUpdateBody) }
+        : isSet(object.channel_update_body)
+        ? { $case: "channelUpdateBody", value: ChannelUpdateBody.fromJSON(object.channel_update_body) }
+        : isSet(object.channelMemberBody)
+        ? { $case: "channelMemberBody", value: ChannelMemberBody.fromJSON(object.channelMemberBody) }
+        : isSet(object.channel_member_body)
+        ? { $case: "channelMemberBody", value: ChannelMemberBody.fromJSON(object.channel_member_body) }
+        : isSet(object.channelPinBody)
+        ? { $case: "channelPinBody", value: ChannelPinBody.fromJSON(object.channelPinBody) }
+        : isSet(object.channel_pin_body)
+        ? { $case: "channelPinBody", value: ChannelPinBody.fromJSON(object.channel_pin_body) }
+        : isSet(object.channelModerateBody)
+        ? { $case: "channelModerateBody", value: ChannelModerateBody.fromJSON(object.channelModerateBody) }
+        : isSet(object.channel_moderate_body)
+        ? { $case: "channelModerateBody", value: ChannelModerateBody.fromJSON(object.channel_moderate_body) }
         : undefined,
     };
   },
@@ -1012,6 +1230,30 @@ export const MessageData: MessageFns<MessageData> = {
       case "keyRemoveBody": {
         if (object.body?.value !== undefined && object.body?.value !== null) {
           message.body = { $case: "keyRemoveBody", value: KeyRemoveBody.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "channelUpdateBody": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "channelUpdateBody", value: ChannelUpdateBody.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "channelMemberBody": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "channelMemberBody", value: ChannelMemberBody.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "channelPinBody": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "channelPinBody", value: ChannelPinBody.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "channelModerateBody": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "channelModerateBody", value: ChannelModerateBody.fromPartial(object.body.value) };
         }
         break;
       }
@@ -2801,6 +3043,451 @@ export const KeyRemoveBody: MessageFns<KeyRemoveBody> = {
     message.signatureType = object.signatureType ?? 0;
     message.deadline = object.deadline ?? 0;
     message.nonce = object.nonce ?? 0;
+    return message;
+  },
+};
+
+function createBaseChannelUpdateBody(): ChannelUpdateBody {
+  return {
+    channelId: new Uint8Array(0),
+    name: undefined,
+    description: undefined,
+    imageUrl: undefined,
+    header: undefined,
+    rules: undefined,
+    castingMode: undefined,
+    membershipMode: undefined,
+  };
+}
+
+export const ChannelUpdateBody: MessageFns<ChannelUpdateBody> = {
+  encode(message: ChannelUpdateBody, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.channelId.length !== 0) {
+      writer.uint32(10).bytes(message.channelId);
+    }
+    if (message.name !== undefined) {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.description !== undefined) {
+      writer.uint32(26).string(message.description);
+    }
+    if (message.imageUrl !== undefined) {
+      writer.uint32(34).string(message.imageUrl);
+    }
+    if (message.header !== undefined) {
+      writer.uint32(42).string(message.header);
+    }
+    if (message.rules !== undefined) {
+      writer.uint32(50).string(message.rules);
+    }
+    if (message.castingMode !== undefined) {
+      writer.uint32(56).int32(message.castingMode);
+    }
+    if (message.membershipMode !== undefined) {
+      writer.uint32(64).int32(message.membershipMode);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelUpdateBody {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelUpdateBody();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.channelId = reader.bytes();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.imageUrl = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.header = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.rules = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.castingMode = reader.int32() as any;
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.membershipMode = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ChannelUpdateBody {
+    return {
+      channelId: isSet(object.channelId)
+        ? bytesFromBase64(object.channelId)
+        : isSet(object.channel_id)
+        ? bytesFromBase64(object.channel_id)
+        : new Uint8Array(0),
+      name: isSet(object.name) ? globalThis.String(object.name) : undefined,
+      description: isSet(object.description) ? globalThis.String(object.description) : undefined,
+      imageUrl: isSet(object.imageUrl)
+        ? globalThis.String(object.imageUrl)
+        : isSet(object.image_url)
+        ? globalThis.String(object.image_url)
+        : undefined,
+      header: isSet(object.header) ? globalThis.String(object.header) : undefined,
+      rules: isSet(object.rules) ? globalThis.String(object.rules) : undefined,
+      castingMode: isSet(object.castingMode)
+        ? castingModeFromJSON(object.castingMode)
+        : isSet(object.casting_mode)
+        ? castingModeFromJSON(object.casting_mode)
+        : undefined,
+      membershipMode: isSet(object.membershipMode)
+        ? membershipModeFromJSON(object.membershipMode)
+        : isSet(object.membership_mode)
+        ? membershipModeFromJSON(object.membership_mode)
+        : undefined,
+    };
+  },
+
+  create(base?: DeepPartial<ChannelUpdateBody>): ChannelUpdateBody {
+    return ChannelUpdateBody.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelUpdateBody>): ChannelUpdateBody {
+    const message = createBaseChannelUpdateBody();
+    message.channelId = object.channelId ?? new Uint8Array(0);
+    message.name = object.name ?? undefined;
+    message.description = object.description ?? undefined;
+    message.imageUrl = object.imageUrl ?? undefined;
+    message.header = object.header ?? undefined;
+    message.rules = object.rules ?? undefined;
+    message.castingMode = object.castingMode ?? undefined;
+    message.membershipMode = object.membershipMode ?? undefined;
+    return message;
+  },
+};
+
+function createBaseChannelMemberBody(): ChannelMemberBody {
+  return { channelId: new Uint8Array(0), fid: 0, action: 0 };
+}
+
+export const ChannelMemberBody: MessageFns<ChannelMemberBody> = {
+  encode(message: ChannelMemberBody, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.channelId.length !== 0) {
+      writer.uint32(10).bytes(message.channelId);
+    }
+    if (message.fid !== 0) {
+      writer.uint32(16).uint64(message.fid);
+    }
+    if (message.action !== 0) {
+      writer.uint32(24).int32(message.action);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelMemberBody {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelMemberBody();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.channelId = reader.bytes();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.fid = longToNumber(reader.uint64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.action = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ChannelMemberBody {
+    return {
+      channelId: isSet(object.channelId)
+        ? bytesFromBase64(object.channelId)
+        : isSet(object.channel_id)
+        ? bytesFromBase64(object.channel_id)
+        : new Uint8Array(0),
+      fid: isSet(object.fid) ? globalThis.Number(object.fid) : 0,
+      action: isSet(object.action) ? channelMemberActionFromJSON(object.action) : 0,
+    };
+  },
+
+  create(base?: DeepPartial<ChannelMemberBody>): ChannelMemberBody {
+    return ChannelMemberBody.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelMemberBody>): ChannelMemberBody {
+    const message = createBaseChannelMemberBody();
+    message.channelId = object.channelId ?? new Uint8Array(0);
+    message.fid = object.fid ?? 0;
+    message.action = object.action ?? 0;
+    return message;
+  },
+};
+
+function createBaseChannelPinBody(): ChannelPinBody {
+  return { channelId: new Uint8Array(0), castHash: new Uint8Array(0) };
+}
+
+export const ChannelPinBody: MessageFns<ChannelPinBody> = {
+  encode(message: ChannelPinBody, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.channelId.length !== 0) {
+      writer.uint32(10).bytes(message.channelId);
+    }
+    if (message.castHash.length !== 0) {
+      writer.uint32(18).bytes(message.castHash);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelPinBody {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelPinBody();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.channelId = reader.bytes();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.castHash = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ChannelPinBody {
+    return {
+      channelId: isSet(object.channelId)
+        ? bytesFromBase64(object.channelId)
+        : isSet(object.channel_id)
+        ? bytesFromBase64(object.channel_id)
+        : new Uint8Array(0),
+      castHash: isSet(object.castHash)
+        ? bytesFromBase64(object.castHash)
+        : isSet(object.cast_hash)
+        ? bytesFromBase64(object.cast_hash)
+        : new Uint8Array(0),
+    };
+  },
+
+  create(base?: DeepPartial<ChannelPinBody>): ChannelPinBody {
+    return ChannelPinBody.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelPinBody>): ChannelPinBody {
+    const message = createBaseChannelPinBody();
+    message.channelId = object.channelId ?? new Uint8Array(0);
+    message.castHash = object.castHash ?? new Uint8Array(0);
+    return message;
+  },
+};
+
+function createBaseChannelModerateBody(): ChannelModerateBody {
+  return { channelId: new Uint8Array(0), castHash: new Uint8Array(0), action: 0 };
+}
+
+export const ChannelModerateBody: MessageFns<ChannelModerateBody> = {
+  encode(message: ChannelModerateBody, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.channelId.length !== 0) {
+      writer.uint32(10).bytes(message.channelId);
+    }
+    if (message.castHash.length !== 0) {
+      writer.uint32(18).bytes(message.castHash);
+    }
+    if (message.action !== 0) {
+      writer.uint32(24).int32(message.action);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelModerateBody {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelModerateBody();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.channelId = reader.bytes();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.castHash = reader.bytes();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.action = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ChannelModerateBody {
+    return {
+      channelId: isSet(object.channelId)
+        ? bytesFromBase64(object.channelId)
+        : isSet(object.channel_id)
+        ? bytesFromBase64(object.channel_id)
+        : new Uint8Array(0),
+      castHash: isSet(object.castHash)
+        ? bytesFromBase64(object.castHash)
+        : isSet(object.cast_hash)
+        ? bytesFromBase64(object.cast_hash)
+        : new Uint8Array(0),
+      action: isSet(object.action) ? channelModerateActionFromJSON(object.action) : 0,
+    };
+  },
+
+  create(base?: DeepPartial<ChannelModerateBody>): ChannelModerateBody {
+    return ChannelModerateBody.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelModerateBody>): ChannelModerateBody {
+    const message = createBaseChannelModerateBody();
+    message.channelId = object.channelId ?? new Uint8Array(0);
+    message.castHash = object.castHash ?? new Uint8Array(0);
+    message.action = object.action ?? 0;
     return message;
   },
 };

@@ -20,6 +20,7 @@ export enum OnChainEventType {
   EVENT_TYPE_ID_REGISTER = 3,
   EVENT_TYPE_STORAGE_RENT = 4,
   EVENT_TYPE_TIER_PURCHASE = 5,
+  EVENT_TYPE_CHANNEL_REGISTER = 6,
 }
 
 export enum SignerEventType {
@@ -41,6 +42,13 @@ export enum TierType {
   TIER_TYPE_PRO = 1,
 }
 
+export enum ChannelRegisterEventType {
+  CHANNEL_REGISTER_EVENT_TYPE_NONE = 0,
+  CHANNEL_REGISTER_EVENT_TYPE_REGISTER = 1,
+  CHANNEL_REGISTER_EVENT_TYPE_RENEW = 2,
+  CHANNEL_REGISTER_EVENT_TYPE_TRANSFER = 3,
+}
+
 export interface OnChainEvent {
   type: OnChainEventType;
   chainId: number;
@@ -56,6 +64,7 @@ export interface OnChainEvent {
     | { $case: "idRegisterEventBody"; value: IdRegisterEventBody }
     | { $case: "storageRentEventBody"; value: StorageRentEventBody }
     | { $case: "tierPurchaseEventBody"; value: TierPurchaseBody }
+    | { $case: "channelRegisterEventBody"; value: ChannelRegisterEventBody }
     | undefined;
   txIndex: number;
   version: number;
@@ -90,6 +99,15 @@ export interface TierPurchaseBody {
   tierType: TierType;
   forDays: number;
   payer: Uint8Array;
+}
+
+/** The event has the fid 0. expiry is in unix seconds; label is keccak256(channel_key), the id of the token and of the channel. */
+export interface ChannelRegisterEventBody {
+  channelKey: string;
+  expiry: number;
+  ownerAddress: Uint8Array;
+  eventType: ChannelRegisterEventType;
+  label: Uint8Array;
 }
 
 function createBaseOnChainEvent(): OnChainEvent {
@@ -149,6 +167,9 @@ export const OnChainEvent: MessageFns<OnChainEvent> = {
         break;
       case "tierPurchaseEventBody":
         TierPurchaseBody.encode(message.body.value, writer.uint32(122).fork()).join();
+        break;
+      case "channelRegisterEventBody":
+        ChannelRegisterEventBody.encode(message.body.value, writer.uint32(130).fork()).join();
         break;
     }
     if (message.txIndex !== 0) {
@@ -283,6 +304,17 @@ export const OnChainEvent: MessageFns<OnChainEvent> = {
             message.body = { $case: "tierPurchaseEventBody", value: TierPurchaseBody.decode(reader, reader.uint32()) };
             continue;
           }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.body = {
+              $case: "channelRegisterEventBody",
+              value: ChannelRegisterEventBody.decode(reader, reader.uint32()),
+            };
+            continue;
+          }
           case 13: {
             if (tag !== 104) {
               break;
@@ -355,6 +387,15 @@ export const OnChainEvent: MessageFns<OnChainEvent> = {
       case "tierPurchaseEventBody": {
         if (object.body?.value !== undefined && object.body?.value !== null) {
           message.body = { $case: "tierPurchaseEventBody", value: TierPurchaseBody.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "channelRegisterEventBody": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = {
+            $case: "channelRegisterEventBody",
+            value: ChannelRegisterEventBody.fromPartial(object.body.value),
+          };
         }
         break;
       }
@@ -768,6 +809,109 @@ export const TierPurchaseBody: MessageFns<TierPurchaseBody> = {
     message.tierType = object.tierType ?? 0;
     message.forDays = object.forDays ?? 0;
     message.payer = object.payer ?? new Uint8Array(0);
+    return message;
+  },
+};
+
+function createBaseChannelRegisterEventBody(): ChannelRegisterEventBody {
+  return { channelKey: "", expiry: 0, ownerAddress: new Uint8Array(0), eventType: 0, label: new Uint8Array(0) };
+}
+
+export const ChannelRegisterEventBody: MessageFns<ChannelRegisterEventBody> = {
+  encode(message: ChannelRegisterEventBody, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.channelKey !== "") {
+      writer.uint32(10).string(message.channelKey);
+    }
+    if (message.expiry !== 0) {
+      writer.uint32(16).uint64(message.expiry);
+    }
+    if (message.ownerAddress.length !== 0) {
+      writer.uint32(26).bytes(message.ownerAddress);
+    }
+    if (message.eventType !== 0) {
+      writer.uint32(32).int32(message.eventType);
+    }
+    if (message.label.length !== 0) {
+      writer.uint32(42).bytes(message.label);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelRegisterEventBody {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelRegisterEventBody();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.channelKey = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.expiry = longToNumber(reader.uint64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.ownerAddress = reader.bytes();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.eventType = reader.int32() as any;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.label = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelRegisterEventBody>): ChannelRegisterEventBody {
+    return ChannelRegisterEventBody.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelRegisterEventBody>): ChannelRegisterEventBody {
+    const message = createBaseChannelRegisterEventBody();
+    message.channelKey = object.channelKey ?? "";
+    message.expiry = object.expiry ?? 0;
+    message.ownerAddress = object.ownerAddress ?? new Uint8Array(0);
+    message.eventType = object.eventType ?? 0;
+    message.label = object.label ?? new Uint8Array(0);
     return message;
   },
 };

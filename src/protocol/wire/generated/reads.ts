@@ -6,7 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { StorageUnitType } from "./message";
+import { CastingMode, ChannelModerateAction, MembershipMode, StorageUnitType } from "./message";
 
 export const protobufPackage = "";
 
@@ -23,6 +23,15 @@ export enum StoreType {
   STORE_TYPE_VERIFICATIONS = 5,
   STORE_TYPE_USERNAME_PROOFS = 6,
   STORE_TYPE_STORAGE_LENDS = 7,
+}
+
+/** Reads of channels. Times of members and follows are in Farcaster seconds, expiry is in unix seconds. */
+export enum ChannelMemberState {
+  CHANNEL_MEMBER_STATE_NONE = 0,
+  CHANNEL_MEMBER_STATE_MEMBER = 1,
+  CHANNEL_MEMBER_STATE_MODERATOR = 2,
+  CHANNEL_MEMBER_STATE_REMOVED = 3,
+  CHANNEL_MEMBER_STATE_BANNED = 4,
 }
 
 export interface FidAddressTypeResponse {
@@ -75,6 +84,75 @@ export interface LinksByTargetRequest {
   pageSize?: number | undefined;
   pageToken?: Uint8Array | undefined;
   reverse?: boolean | undefined;
+}
+
+export interface ChannelOwnerRequest {
+  channelKey: string;
+}
+
+export interface ChannelOwnerResponse {
+  fid: number;
+  ownerAddress: Uint8Array;
+  expiry: number;
+}
+
+export interface ChannelRequest {
+  channelId: Uint8Array;
+}
+
+export interface ChannelMembersRequest {
+  channelId: Uint8Array;
+  stateFilter?: ChannelMemberState | undefined;
+  pageSize?: number | undefined;
+  pageToken?: Uint8Array | undefined;
+  reverse?: boolean | undefined;
+}
+
+export interface ChannelMemberEntry {
+  fid: number;
+  state: ChannelMemberState;
+}
+
+export interface ChannelMembersResponse {
+  members: ChannelMemberEntry[];
+  nextPageToken?: Uint8Array | undefined;
+}
+
+export interface ChannelPinEntry {
+  castHash: Uint8Array;
+  authorFid: number;
+}
+
+export interface ChannelPinResponse {
+  pin: ChannelPinEntry | undefined;
+}
+
+export interface ChannelModerationsRequest {
+  channelId: Uint8Array;
+  pageSize?: number | undefined;
+  pageToken?: Uint8Array | undefined;
+  reverse?: boolean | undefined;
+}
+
+export interface ChannelModerationEntry {
+  castHash: Uint8Array;
+  action: ChannelModerateAction;
+  authorFid: number;
+}
+
+export interface ChannelModerationsResponse {
+  moderations: ChannelModerationEntry[];
+  nextPageToken?: Uint8Array | undefined;
+}
+
+export interface ChannelMetadataResponse {
+  name?: string | undefined;
+  description?: string | undefined;
+  imageUrl?: string | undefined;
+  header?: string | undefined;
+  rules?: string | undefined;
+  castingMode: CastingMode;
+  membershipMode: MembershipMode;
 }
 
 function createBaseFidAddressTypeResponse(): FidAddressTypeResponse {
@@ -722,6 +800,934 @@ export const LinksByTargetRequest: MessageFns<LinksByTargetRequest> = {
     message.pageSize = object.pageSize ?? undefined;
     message.pageToken = object.pageToken ?? undefined;
     message.reverse = object.reverse ?? undefined;
+    return message;
+  },
+};
+
+function createBaseChannelOwnerRequest(): ChannelOwnerRequest {
+  return { channelKey: "" };
+}
+
+export const ChannelOwnerRequest: MessageFns<ChannelOwnerRequest> = {
+  encode(message: ChannelOwnerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.channelKey !== "") {
+      writer.uint32(10).string(message.channelKey);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelOwnerRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelOwnerRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.channelKey = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelOwnerRequest>): ChannelOwnerRequest {
+    return ChannelOwnerRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelOwnerRequest>): ChannelOwnerRequest {
+    const message = createBaseChannelOwnerRequest();
+    message.channelKey = object.channelKey ?? "";
+    return message;
+  },
+};
+
+function createBaseChannelOwnerResponse(): ChannelOwnerResponse {
+  return { fid: 0, ownerAddress: new Uint8Array(0), expiry: 0 };
+}
+
+export const ChannelOwnerResponse: MessageFns<ChannelOwnerResponse> = {
+  encode(message: ChannelOwnerResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fid !== 0) {
+      writer.uint32(8).uint64(message.fid);
+    }
+    if (message.ownerAddress.length !== 0) {
+      writer.uint32(18).bytes(message.ownerAddress);
+    }
+    if (message.expiry !== 0) {
+      writer.uint32(24).uint64(message.expiry);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelOwnerResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelOwnerResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.fid = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.ownerAddress = reader.bytes();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.expiry = longToNumber(reader.uint64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelOwnerResponse>): ChannelOwnerResponse {
+    return ChannelOwnerResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelOwnerResponse>): ChannelOwnerResponse {
+    const message = createBaseChannelOwnerResponse();
+    message.fid = object.fid ?? 0;
+    message.ownerAddress = object.ownerAddress ?? new Uint8Array(0);
+    message.expiry = object.expiry ?? 0;
+    return message;
+  },
+};
+
+function createBaseChannelRequest(): ChannelRequest {
+  return { channelId: new Uint8Array(0) };
+}
+
+export const ChannelRequest: MessageFns<ChannelRequest> = {
+  encode(message: ChannelRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.channelId.length !== 0) {
+      writer.uint32(10).bytes(message.channelId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.channelId = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelRequest>): ChannelRequest {
+    return ChannelRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelRequest>): ChannelRequest {
+    const message = createBaseChannelRequest();
+    message.channelId = object.channelId ?? new Uint8Array(0);
+    return message;
+  },
+};
+
+function createBaseChannelMembersRequest(): ChannelMembersRequest {
+  return {
+    channelId: new Uint8Array(0),
+    stateFilter: undefined,
+    pageSize: undefined,
+    pageToken: undefined,
+    reverse: undefined,
+  };
+}
+
+export const ChannelMembersRequest: MessageFns<ChannelMembersRequest> = {
+  encode(message: ChannelMembersRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.channelId.length !== 0) {
+      writer.uint32(10).bytes(message.channelId);
+    }
+    if (message.stateFilter !== undefined) {
+      writer.uint32(16).int32(message.stateFilter);
+    }
+    if (message.pageSize !== undefined) {
+      writer.uint32(24).uint32(message.pageSize);
+    }
+    if (message.pageToken !== undefined) {
+      writer.uint32(34).bytes(message.pageToken);
+    }
+    if (message.reverse !== undefined) {
+      writer.uint32(40).bool(message.reverse);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelMembersRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelMembersRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.channelId = reader.bytes();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.stateFilter = reader.int32() as any;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.pageSize = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.pageToken = reader.bytes();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.reverse = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelMembersRequest>): ChannelMembersRequest {
+    return ChannelMembersRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelMembersRequest>): ChannelMembersRequest {
+    const message = createBaseChannelMembersRequest();
+    message.channelId = object.channelId ?? new Uint8Array(0);
+    message.stateFilter = object.stateFilter ?? undefined;
+    message.pageSize = object.pageSize ?? undefined;
+    message.pageToken = object.pageToken ?? undefined;
+    message.reverse = object.reverse ?? undefined;
+    return message;
+  },
+};
+
+function createBaseChannelMemberEntry(): ChannelMemberEntry {
+  return { fid: 0, state: 0 };
+}
+
+export const ChannelMemberEntry: MessageFns<ChannelMemberEntry> = {
+  encode(message: ChannelMemberEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fid !== 0) {
+      writer.uint32(8).uint64(message.fid);
+    }
+    if (message.state !== 0) {
+      writer.uint32(16).int32(message.state);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelMemberEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelMemberEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.fid = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelMemberEntry>): ChannelMemberEntry {
+    return ChannelMemberEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelMemberEntry>): ChannelMemberEntry {
+    const message = createBaseChannelMemberEntry();
+    message.fid = object.fid ?? 0;
+    message.state = object.state ?? 0;
+    return message;
+  },
+};
+
+function createBaseChannelMembersResponse(): ChannelMembersResponse {
+  return { members: [], nextPageToken: undefined };
+}
+
+export const ChannelMembersResponse: MessageFns<ChannelMembersResponse> = {
+  encode(message: ChannelMembersResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.members) {
+      ChannelMemberEntry.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== undefined) {
+      writer.uint32(18).bytes(message.nextPageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelMembersResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelMembersResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.members.push(ChannelMemberEntry.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelMembersResponse>): ChannelMembersResponse {
+    return ChannelMembersResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelMembersResponse>): ChannelMembersResponse {
+    const message = createBaseChannelMembersResponse();
+    message.members = object.members?.map((e) => ChannelMemberEntry.fromPartial(e)) || [];
+    message.nextPageToken = object.nextPageToken ?? undefined;
+    return message;
+  },
+};
+
+function createBaseChannelPinEntry(): ChannelPinEntry {
+  return { castHash: new Uint8Array(0), authorFid: 0 };
+}
+
+export const ChannelPinEntry: MessageFns<ChannelPinEntry> = {
+  encode(message: ChannelPinEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.castHash.length !== 0) {
+      writer.uint32(10).bytes(message.castHash);
+    }
+    if (message.authorFid !== 0) {
+      writer.uint32(16).uint64(message.authorFid);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelPinEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelPinEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.castHash = reader.bytes();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.authorFid = longToNumber(reader.uint64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelPinEntry>): ChannelPinEntry {
+    return ChannelPinEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelPinEntry>): ChannelPinEntry {
+    const message = createBaseChannelPinEntry();
+    message.castHash = object.castHash ?? new Uint8Array(0);
+    message.authorFid = object.authorFid ?? 0;
+    return message;
+  },
+};
+
+function createBaseChannelPinResponse(): ChannelPinResponse {
+  return { pin: undefined };
+}
+
+export const ChannelPinResponse: MessageFns<ChannelPinResponse> = {
+  encode(message: ChannelPinResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pin !== undefined) {
+      ChannelPinEntry.encode(message.pin, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelPinResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelPinResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pin = ChannelPinEntry.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelPinResponse>): ChannelPinResponse {
+    return ChannelPinResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelPinResponse>): ChannelPinResponse {
+    const message = createBaseChannelPinResponse();
+    message.pin = (object.pin !== undefined && object.pin !== null)
+      ? ChannelPinEntry.fromPartial(object.pin)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseChannelModerationsRequest(): ChannelModerationsRequest {
+  return { channelId: new Uint8Array(0), pageSize: undefined, pageToken: undefined, reverse: undefined };
+}
+
+export const ChannelModerationsRequest: MessageFns<ChannelModerationsRequest> = {
+  encode(message: ChannelModerationsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.channelId.length !== 0) {
+      writer.uint32(10).bytes(message.channelId);
+    }
+    if (message.pageSize !== undefined) {
+      writer.uint32(16).uint32(message.pageSize);
+    }
+    if (message.pageToken !== undefined) {
+      writer.uint32(26).bytes(message.pageToken);
+    }
+    if (message.reverse !== undefined) {
+      writer.uint32(32).bool(message.reverse);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelModerationsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelModerationsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.channelId = reader.bytes();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pageSize = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pageToken = reader.bytes();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.reverse = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelModerationsRequest>): ChannelModerationsRequest {
+    return ChannelModerationsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelModerationsRequest>): ChannelModerationsRequest {
+    const message = createBaseChannelModerationsRequest();
+    message.channelId = object.channelId ?? new Uint8Array(0);
+    message.pageSize = object.pageSize ?? undefined;
+    message.pageToken = object.pageToken ?? undefined;
+    message.reverse = object.reverse ?? undefined;
+    return message;
+  },
+};
+
+function createBaseChannelModerationEntry(): ChannelModerationEntry {
+  return { castHash: new Uint8Array(0), action: 0, authorFid: 0 };
+}
+
+export const ChannelModerationEntry: MessageFns<ChannelModerationEntry> = {
+  encode(message: ChannelModerationEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.castHash.length !== 0) {
+      writer.uint32(10).bytes(message.castHash);
+    }
+    if (message.action !== 0) {
+      writer.uint32(16).int32(message.action);
+    }
+    if (message.authorFid !== 0) {
+      writer.uint32(24).uint64(message.authorFid);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelModerationEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelModerationEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.castHash = reader.bytes();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.action = reader.int32() as any;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.authorFid = longToNumber(reader.uint64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelModerationEntry>): ChannelModerationEntry {
+    return ChannelModerationEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelModerationEntry>): ChannelModerationEntry {
+    const message = createBaseChannelModerationEntry();
+    message.castHash = object.castHash ?? new Uint8Array(0);
+    message.action = object.action ?? 0;
+    message.authorFid = object.authorFid ?? 0;
+    return message;
+  },
+};
+
+function createBaseChannelModerationsResponse(): ChannelModerationsResponse {
+  return { moderations: [], nextPageToken: undefined };
+}
+
+export const ChannelModerationsResponse: MessageFns<ChannelModerationsResponse> = {
+  encode(message: ChannelModerationsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.moderations) {
+      ChannelModerationEntry.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== undefined) {
+      writer.uint32(18).bytes(message.nextPageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelModerationsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelModerationsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.moderations.push(ChannelModerationEntry.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelModerationsResponse>): ChannelModerationsResponse {
+    return ChannelModerationsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelModerationsResponse>): ChannelModerationsResponse {
+    const message = createBaseChannelModerationsResponse();
+    message.moderations = object.moderations?.map((e) => ChannelModerationEntry.fromPartial(e)) || [];
+    message.nextPageToken = object.nextPageToken ?? undefined;
+    return message;
+  },
+};
+
+function createBaseChannelMetadataResponse(): ChannelMetadataResponse {
+  return {
+    name: undefined,
+    description: undefined,
+    imageUrl: undefined,
+    header: undefined,
+    rules: undefined,
+    castingMode: 0,
+    membershipMode: 0,
+  };
+}
+
+export const ChannelMetadataResponse: MessageFns<ChannelMetadataResponse> = {
+  encode(message: ChannelMetadataResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== undefined) {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.description !== undefined) {
+      writer.uint32(18).string(message.description);
+    }
+    if (message.imageUrl !== undefined) {
+      writer.uint32(26).string(message.imageUrl);
+    }
+    if (message.header !== undefined) {
+      writer.uint32(34).string(message.header);
+    }
+    if (message.rules !== undefined) {
+      writer.uint32(42).string(message.rules);
+    }
+    if (message.castingMode !== 0) {
+      writer.uint32(48).int32(message.castingMode);
+    }
+    if (message.membershipMode !== 0) {
+      writer.uint32(56).int32(message.membershipMode);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelMetadataResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelMetadataResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.imageUrl = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.header = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.rules = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.castingMode = reader.int32() as any;
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.membershipMode = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelMetadataResponse>): ChannelMetadataResponse {
+    return ChannelMetadataResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelMetadataResponse>): ChannelMetadataResponse {
+    const message = createBaseChannelMetadataResponse();
+    message.name = object.name ?? undefined;
+    message.description = object.description ?? undefined;
+    message.imageUrl = object.imageUrl ?? undefined;
+    message.header = object.header ?? undefined;
+    message.rules = object.rules ?? undefined;
+    message.castingMode = object.castingMode ?? 0;
+    message.membershipMode = object.membershipMode ?? 0;
     return message;
   },
 };

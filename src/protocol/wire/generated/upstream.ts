@@ -6,8 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { BlockHeader, ShardHeader } from "./block";
-import { BlockConfirmedBody, HubEventType } from "./hub";
+import { BlockEventType, BlockHeader, ShardHeader } from "./block";
+import { BlockConfirmedBody, ChannelOwnerChangeHintBody, HubEventType } from "./hub";
 
 export const protobufPackage = "";
 
@@ -49,6 +49,7 @@ export interface FollowedEvent {
     | { $case: "proofs"; value: FollowedProofs }
     | { $case: "onChainEvent"; value: FollowedOnChainEvent }
     | { $case: "blockConfirmed"; value: BlockConfirmedBody }
+    | { $case: "ownerChangeHint"; value: ChannelOwnerChangeHintBody }
     | undefined;
 }
 
@@ -81,8 +82,12 @@ export interface FollowedMergedMessage {
 
 export interface FollowedBlockEventData {
   seqnum: number;
+  type: BlockEventType;
   blockTimestamp: number;
-  body: { $case: "merged"; value: FollowedMergedMessage } | undefined;
+  body:
+    | { $case: "merged"; value: FollowedMergedMessage }
+    | { $case: "onChainEvent"; value: FollowedOnChainEvent }
+    | undefined;
 }
 
 export interface FollowedBlockEvent {
@@ -92,6 +97,16 @@ export interface FollowedBlockEvent {
 export interface FollowedBlock {
   header: BlockHeader | undefined;
   events: FollowedBlockEvent[];
+}
+
+/** A block of shard 0 with its events as they were sent: what this program does not know is kept whole. */
+export interface EncodedBlockEvents {
+  events: Uint8Array[];
+}
+
+/** A page of hub events as they were sent. */
+export interface EncodedEvents {
+  events: Uint8Array[];
 }
 
 /** From the blocks of a data shard, only the fids that they concern are read. */
@@ -427,6 +442,9 @@ export const FollowedEvent: MessageFns<FollowedEvent> = {
       case "blockConfirmed":
         BlockConfirmedBody.encode(message.body.value, writer.uint32(130).fork()).join();
         break;
+      case "ownerChangeHint":
+        ChannelOwnerChangeHintBody.encode(message.body.value, writer.uint32(138).fork()).join();
+        break;
     }
     return writer;
   },
@@ -508,6 +526,17 @@ export const FollowedEvent: MessageFns<FollowedEvent> = {
             message.body = { $case: "blockConfirmed", value: BlockConfirmedBody.decode(reader, reader.uint32()) };
             continue;
           }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.body = {
+              $case: "ownerChangeHint",
+              value: ChannelOwnerChangeHintBody.decode(reader, reader.uint32()),
+            };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -561,6 +590,12 @@ export const FollowedEvent: MessageFns<FollowedEvent> = {
       case "blockConfirmed": {
         if (object.body?.value !== undefined && object.body?.value !== null) {
           message.body = { $case: "blockConfirmed", value: BlockConfirmedBody.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "ownerChangeHint": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "ownerChangeHint", value: ChannelOwnerChangeHintBody.fromPartial(object.body.value) };
         }
         break;
       }
@@ -924,7 +959,7 @@ export const FollowedMergedMessage: MessageFns<FollowedMergedMessage> = {
 };
 
 function createBaseFollowedBlockEventData(): FollowedBlockEventData {
-  return { seqnum: 0, blockTimestamp: 0, body: undefined };
+  return { seqnum: 0, type: 0, blockTimestamp: 0, body: undefined };
 }
 
 export const FollowedBlockEventData: MessageFns<FollowedBlockEventData> = {
@@ -932,12 +967,18 @@ export const FollowedBlockEventData: MessageFns<FollowedBlockEventData> = {
     if (message.seqnum !== 0) {
       writer.uint32(8).uint64(message.seqnum);
     }
+    if (message.type !== 0) {
+      writer.uint32(16).int32(message.type);
+    }
     if (message.blockTimestamp !== 0) {
       writer.uint32(40).uint64(message.blockTimestamp);
     }
     switch (message.body?.$case) {
       case "merged":
         FollowedMergedMessage.encode(message.body.value, writer.uint32(58).fork()).join();
+        break;
+      case "onChainEvent":
+        FollowedOnChainEvent.encode(message.body.value, writer.uint32(66).fork()).join();
         break;
     }
     return writer;
@@ -964,6 +1005,14 @@ export const FollowedBlockEventData: MessageFns<FollowedBlockEventData> = {
             message.seqnum = longToNumber(reader.uint64());
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.type = reader.int32() as any;
+            continue;
+          }
           case 5: {
             if (tag !== 40) {
               break;
@@ -978,6 +1027,14 @@ export const FollowedBlockEventData: MessageFns<FollowedBlockEventData> = {
             }
 
             message.body = { $case: "merged", value: FollowedMergedMessage.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.body = { $case: "onChainEvent", value: FollowedOnChainEvent.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -998,11 +1055,18 @@ export const FollowedBlockEventData: MessageFns<FollowedBlockEventData> = {
   fromPartial(object: DeepPartial<FollowedBlockEventData>): FollowedBlockEventData {
     const message = createBaseFollowedBlockEventData();
     message.seqnum = object.seqnum ?? 0;
+    message.type = object.type ?? 0;
     message.blockTimestamp = object.blockTimestamp ?? 0;
     switch (object.body?.$case) {
       case "merged": {
         if (object.body?.value !== undefined && object.body?.value !== null) {
           message.body = { $case: "merged", value: FollowedMergedMessage.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "onChainEvent": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "onChainEvent", value: FollowedOnChainEvent.fromPartial(object.body.value) };
         }
         break;
       }
@@ -1133,6 +1197,116 @@ export const FollowedBlock: MessageFns<FollowedBlock> = {
       ? BlockHeader.fromPartial(object.header)
       : undefined;
     message.events = object.events?.map((e) => FollowedBlockEvent.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseEncodedBlockEvents(): EncodedBlockEvents {
+  return { events: [] };
+}
+
+export const EncodedBlockEvents: MessageFns<EncodedBlockEvents> = {
+  encode(message: EncodedBlockEvents, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.events) {
+      writer.uint32(50).bytes(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EncodedBlockEvents {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEncodedBlockEvents();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.events.push(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<EncodedBlockEvents>): EncodedBlockEvents {
+    return EncodedBlockEvents.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<EncodedBlockEvents>): EncodedBlockEvents {
+    const message = createBaseEncodedBlockEvents();
+    message.events = object.events?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseEncodedEvents(): EncodedEvents {
+  return { events: [] };
+}
+
+export const EncodedEvents: MessageFns<EncodedEvents> = {
+  encode(message: EncodedEvents, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.events) {
+      writer.uint32(10).bytes(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EncodedEvents {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEncodedEvents();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.events.push(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<EncodedEvents>): EncodedEvents {
+    return EncodedEvents.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<EncodedEvents>): EncodedEvents {
+    const message = createBaseEncodedEvents();
+    message.events = object.events?.map((e) => e) || [];
     return message;
   },
 };

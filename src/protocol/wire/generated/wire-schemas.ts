@@ -109,6 +109,34 @@ export const KEY_REMOVE_BODY_SCHEMA = wireSchema({
   5: "varint",
 });
 
+export const CHANNEL_UPDATE_BODY_SCHEMA = wireSchema({
+  1: "bytes",
+  2: "text",
+  3: "text",
+  4: "text",
+  5: "text",
+  6: "text",
+  7: "varint",
+  8: "varint",
+});
+
+export const CHANNEL_MEMBER_BODY_SCHEMA = wireSchema({
+  1: "bytes",
+  2: "varint",
+  3: "varint",
+});
+
+export const CHANNEL_PIN_BODY_SCHEMA = wireSchema({
+  1: "bytes",
+  2: "bytes",
+});
+
+export const CHANNEL_MODERATE_BODY_SCHEMA = wireSchema({
+  1: "bytes",
+  2: "bytes",
+  3: "varint",
+});
+
 export const MESSAGE_DATA_SCHEMA = wireSchema({
   1: "varint",
   2: "varint",
@@ -127,6 +155,10 @@ export const MESSAGE_DATA_SCHEMA = wireSchema({
   18: one(LEND_STORAGE_BODY_SCHEMA),
   19: one(KEY_ADD_BODY_SCHEMA),
   20: one(KEY_REMOVE_BODY_SCHEMA),
+  21: one(CHANNEL_UPDATE_BODY_SCHEMA),
+  22: one(CHANNEL_MEMBER_BODY_SCHEMA),
+  23: one(CHANNEL_PIN_BODY_SCHEMA),
+  24: one(CHANNEL_MODERATE_BODY_SCHEMA),
 });
 
 export const MESSAGE_SCHEMA = wireSchema({
@@ -170,6 +202,14 @@ export const TIER_PURCHASE_BODY_SCHEMA = wireSchema({
   3: "bytes",
 });
 
+export const CHANNEL_REGISTER_EVENT_BODY_SCHEMA = wireSchema({
+  1: "text",
+  2: "varint",
+  3: "bytes",
+  4: "varint",
+  5: "bytes",
+});
+
 export const ON_CHAIN_EVENT_SCHEMA = wireSchema({
   1: "varint",
   2: "varint",
@@ -186,4 +226,5 @@ export const ON_CHAIN_EVENT_SCHEMA = wireSchema({
   13: "varint",
   14: "varint",
   15: one(TIER_PURCHASE_BODY_SCHEMA),
+  16: one(CHANNEL_REGISTER_EVENT_BODY_SCHEMA),
 });

@@ -1,5 +1,7 @@
 import { channelIdOf } from "../../../../protocol/channel-url.ts";
 import { UserDataType } from "../../../../protocol/wire/generated/message.ts";
+import { channelsActiveAt, recountFollowers } from "../../channels/follows.ts";
+import { networkOfIndex } from "../../identity.ts";
 import { wordsOf } from "../../project/user-data.ts";
 import { bulkStatement } from "../bulk-state.ts";
 import { dropTable } from "../spool-tables.ts";
@@ -188,6 +190,7 @@ export const SOCIAL_STAGES: readonly BulkStage[] = [
   indexesOf(1, "channel_members"),
   oneStep("follows", 3, ({ db }) => {
     db.run(fillFollowCounts);
+    if (channelsActiveAt(db) !== undefined) recountFollowers(db, networkOfIndex(db));
     db.run(fillMutualFollows);
   }),
   indexesOf(1, "follow_counts", "mutual_follows"),

@@ -1,0 +1,104 @@
+import { followedChannelOf, followUriPrefix } from "../../../protocol/channels/follow-uri.ts";
+import { type FarcasterNetwork, ReactionType } from "../../../protocol/wire/generated/message.ts";
+import type { IndexDatabase } from "../database.ts";
+import { networkOfIndex } from "../identity.ts";
+import { readMeta, writeMeta } from "../meta.ts";
+import { getPosition, putPosition } from "../positions.ts";
+import { statement } from "../statement.ts";
+import { addToCounts } from "./slots.ts";
+
+/**
+ * A follow of a channel is a live like of its URI that is not older than the version of the engine that introduced channels. There
+ * are no rows for follows: only their numbers are stored.
+ */
+
+const ACTIVE_AT = "channels active at";
+const SEEN_AT = "channels seen at";
+const COUNTED = "channel follows counted";
+
+const urlsBetween = statement<{ id: number; url: string }, [from: string, to: string]>(
+  "channel-follows.urls",
+  "SELECT id, url FROM urls WHERE url >= ? AND url < ?",
+);
+const likesSince = statement<{ n: number }, [urlId: number, since: number]>(
+  "channel-follows.likes-since",
+  `SELECT count(*) AS n FROM reactions
+   WHERE target_id = ? AND type = ${ReactionType.REACTION_TYPE_LIKE} AND timestamp >= ?`,
+);
+const clearFollowers = statement(
+  "channel-follows.clear",
+  "UPDATE channel_counts SET followers = 0 WHERE channel_id >= x''",
+);
+const publicId = statement<{ id: string }, [channelId: Uint8Array]>(
+  "channel-follows.public-id",
+  "SELECT id FROM channels WHERE channel_id = ?",
+);
+
+/** Returns when channels became part of the protocol, in unix seconds; undefined while that has no known date. */
+export function channelsActiveAt(db: IndexDatabase): number | undefined {
+  return getPosition(db, ACTIVE_AT);
+}
+
+/**
+ * Settles when channels became part of the protocol: the date of the schedule, or the earliest decision that proves it. If that
+ * changed, or this program knows a registrar that the last one did not, the followers of all channels are counted again. Runs in
+ * a write transaction.
+ *
+ * @param dates in unix seconds; undefined where there is none.
+ */
+export function settleChannelsActive(
+  db: IndexDatabase,
+  network: FarcasterNetwork,
+  dates: { readonly scheduledAt?: number | undefined; readonly seenAt?: number | undefined },
+): void {
+  const seenBefore = getPosition(db, SEEN_AT);
+  if (dates.seenAt !== undefined && dates.seenAt < (seenBefore ?? Number.POSITIVE_INFINITY))
+    putPosition(db, SEEN_AT, dates.seenAt);
+  const known = [dates.scheduledAt, dates.seenAt, seenBefore].filter((date) => date !== undefined);
+  if (known.length === 0) return;
+  const activeAt = Math.min(...known);
+  if (activeAt !== channelsActiveAt(db)) putPosition(db, ACTIVE_AT, activeAt);
+  const basis = `${activeAt} ${followUriPrefix(network) ?? ""}`;
+  if (readMeta(db, COUNTED) === basis) return;
+  writeMeta(db, COUNTED, basis);
+  recountFollowers(db, network);
+}
+
+/** Records that a decision of shard 0 at `unixSecs` proves that channels are part of the protocol. */
+export function noteChannelsActive(db: IndexDatabase, unixSecs: number): void {
+  const activeAt = channelsActiveAt(db);
+  if (activeAt !== undefined && activeAt <= unixSecs) return;
+  settleChannelsActive(db, networkOfIndex(db), { seenAt: unixSecs });
+}
+
+/** Counts the followers of all channels again. */
+export function recountFollowers(db: IndexDatabase, network: FarcasterNetwork): void {
+  const since = channelsActiveAt(db);
+  const prefix = followUriPrefix(network);
+  db.run(clearFollowers);
+  if (since === undefined || prefix === undefined) return;
+  for (const { id, url } of db.all(urlsBetween, prefix, `${prefix}:`)) {
+    const channelId = followedChannelOf(network, url);
+    const followers = channelId ? (db.get(likesSince, id, since)?.n ?? 0) : 0;
+    if (channelId && followers > 0) addToCounts(db, channelId, { followers });
+  }
+  db.invalidations.everything();
+}
+
+/** A like of a URL. `timestamp`: unix seconds. */
+interface UrlLike {
+  readonly url: string;
+  readonly timestamp: number;
+}
+
+/** Counts a like of a URL that was added or dropped, if it is a follow. */
+export function countFollow(db: IndexDatabase, { url, timestamp }: UrlLike, by: 1 | -1): void {
+  // Most URLs are not looked at further.
+  if (!url.startsWith("eip155:")) return;
+  const channelId = followedChannelOf(networkOfIndex(db), url);
+  const since = channelId && channelsActiveAt(db);
+  if (!channelId || since === undefined || timestamp < since) return;
+  addToCounts(db, channelId, { followers: by });
+  const channel = db.get(publicId, channelId);
+  if (channel) db.invalidations.channel(channel.id);
+}

@@ -1,0 +1,136 @@
+import {
+  type ChannelRegistration,
+  channelIdOfEvent,
+  registrationAfter,
+} from "../../../protocol/channels/registrations.ts";
+import { ChannelSlotKind } from "../../../protocol/channels/slots.ts";
+import { ChannelUpdateBody } from "../../../protocol/wire/generated/message.ts";
+import type { OnChainEvent } from "../../../protocol/wire/generated/on-chain.ts";
+import type { IndexDatabase } from "../database.ts";
+import { statement } from "../statement.ts";
+import { findSlot } from "./slots.ts";
+
+interface RegistrationRow {
+  readonly channelId: Uint8Array;
+  readonly id: string;
+  readonly key: string;
+  readonly ownerAddress: Uint8Array;
+  readonly expiry: number;
+  readonly posBlock: number;
+  readonly posTx: number;
+  readonly posLog: number;
+  readonly registeredAt: number;
+}
+
+const COLUMNS = `channel_id AS channelId, id, key, owner_address AS ownerAddress, expiry, pos_block AS posBlock,
+  pos_tx AS posTx, pos_log AS posLog, registered_at AS registeredAt`;
+
+const byChannelId = statement<RegistrationRow, [channelId: Uint8Array]>(
+  "channels.by-channel-id",
+  `SELECT ${COLUMNS} FROM channels WHERE channel_id = ?`,
+);
+const byKey = statement<RegistrationRow, [key: string]>(
+  "channels.by-key",
+  `SELECT ${COLUMNS} FROM channels WHERE key = ?`,
+);
+const putChannel = statement<
+  unknown,
+  [
+    channelId: Uint8Array,
+    id: string,
+    key: string,
+    nameKey: string,
+    ownerAddress: Uint8Array,
+    expiry: number,
+    posBlock: number,
+    posTx: number,
+    posLog: number,
+    registeredAt: number,
+  ]
+>(
+  "channels.put",
+  `INSERT INTO channels
+     (channel_id, id, key, name_key, owner_address, expiry, pos_block, pos_tx, pos_log, registered_at)
+   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+   ON CONFLICT (channel_id) DO UPDATE SET
+     owner_address = ?5, expiry = ?6, pos_block = ?7, pos_tx = ?8, pos_log = ?9`,
+);
+const setNameKey = statement<unknown, [channelId: Uint8Array, nameKey: string]>(
+  "channels.set-name-key",
+  "UPDATE channels SET name_key = ?2 WHERE channel_id = ?1",
+);
+const ownedIds = statement<{ id: string }, [address: Uint8Array, limit: number]>(
+  "channels.owned-ids",
+  "SELECT id FROM channels WHERE owner_address = ? LIMIT ?",
+);
+
+/** A registered channel, and what the API calls it. */
+export interface StoredRegistration extends ChannelRegistration {
+  readonly id: string;
+}
+
+export function findRegistration(db: IndexDatabase, channelId: Uint8Array): StoredRegistration | undefined {
+  const row = db.get(byChannelId, channelId);
+  return row && registrationOf(row);
+}
+
+export function findRegistrationByKey(db: IndexDatabase, key: string): StoredRegistration | undefined {
+  const row = db.get(byKey, key);
+  return row && registrationOf(row);
+}
+
+function registrationOf({ posBlock, posTx, posLog, ...rest }: RegistrationRow): StoredRegistration {
+  return { ...rest, position: { block: posBlock, tx: posTx, log: posLog } };
+}
+
+/** Applies an event of the registry to its channel. Returns whether it changed anything. */
+export function applyRegistration(db: IndexDatabase, event: OnChainEvent): boolean {
+  const channelId = channelIdOfEvent(event);
+  if (!channelId) return false;
+  const current = findRegistration(db, channelId);
+  const next = registrationAfter(current, event);
+  if (!next) return false;
+  const { key, ownerAddress, expiry, position, registeredAt } = next;
+  const id = current?.id ?? publicIdOf(key, channelId);
+  const { block, tx, log } = position;
+  const nameKey = nameKeyOf(key, settingsOf(db, channelId));
+  db.run(putChannel, channelId, id, key, nameKey, ownerAddress, expiry, block, tx, log, registeredAt);
+  db.invalidations.channel(id);
+  return true;
+}
+
+/** Called after the settings of a channel changed. */
+export function renameChannel(db: IndexDatabase, channelId: Uint8Array): void {
+  const channel = findRegistration(db, channelId);
+  if (channel) db.run(setNameKey, channelId, nameKeyOf(channel.key, settingsOf(db, channelId)));
+}
+
+/** Returns the settings of a channel; undefined while it has none. */
+export function settingsOf(db: IndexDatabase, channelId: Uint8Array): ChannelUpdateBody | undefined {
+  const slot = findSlot(db, { channelId, kind: ChannelSlotKind.Settings, target: NO_TARGET });
+  return slot?.detail ? ChannelUpdateBody.decode(slot.detail) : undefined;
+}
+
+const NO_TARGET = new Uint8Array();
+
+function nameKeyOf(key: string, settings: ChannelUpdateBody | undefined): string {
+  return (settings?.name ?? key).toLowerCase();
+}
+
+/** Above this number, readers clear their caches. */
+const MAX_LISTED = 100;
+
+/** Called when the fid behind an address may have changed. */
+export function ownerChanged(db: IndexDatabase, address: Uint8Array): void {
+  const owned = db.all(ownedIds, address, MAX_LISTED + 1);
+  if (owned.length > MAX_LISTED) db.invalidations.everything();
+  else for (const { id } of owned) db.invalidations.channel(id);
+}
+
+/** What could be read as a URL, or as a part of one, or as the id of another channel. */
+const ODD_KEY = /[/?#\s\p{C}]|^[a-z][a-z0-9+.-]*:|^0x[0-9a-f]{64}$|^$/iu;
+
+/** Returns what the API calls a channel: its key, or its id in hex if the key would be taken for something else. */
+export function publicIdOf(key: string, channelId: Uint8Array): string {
+  return ODD_KEY.test(key) ? `0x${channelId.toHex()}` : key;
+}

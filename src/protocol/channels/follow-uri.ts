@@ -1,0 +1,50 @@
+import { parseChecksumAddress, toHex } from "../validate/eth.ts";
+import { FarcasterNetwork } from "../wire/generated/message.ts";
+import { CHANNEL_ID_BYTES } from "./slots.ts";
+
+/** The contract whose tokens are the channels of a network. */
+interface Registrar {
+  readonly chainId: number;
+  /** In EIP-55 form. */
+  readonly token: string;
+}
+
+const SEPOLIA: Registrar = { chainId: 11_155_111, token: "0x7Dd80C661dED9bFC8D4440224A0b39b345a91BE4" };
+
+/** From `channel_uri.rs` of snapchain 0.14.2. A constant of the network, never a setting of one node; mainnet has none yet. */
+const REGISTRARS: Readonly<Partial<Record<FarcasterNetwork, Registrar>>> = {
+  [FarcasterNetwork.FARCASTER_NETWORK_TESTNET]: SEPOLIA,
+  [FarcasterNetwork.FARCASTER_NETWORK_DEVNET]: SEPOLIA,
+};
+
+const MAX_TOKEN_DIGITS = 78;
+const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
+const FORM = /^eip155:([^/]+)\/erc721:([^/]+)\/([^/]+)$/;
+
+/** Returns the text that the URIs of all channels of a network start with; undefined while the network has no registrar. */
+export function followUriPrefix(network: FarcasterNetwork): string | undefined {
+  const registrar = REGISTRARS[network];
+  return registrar && `eip155:${registrar.chainId}/erc721:${registrar.token}/`;
+}
+
+/** Returns the URL that a follower of a channel likes: the CAIP-19 id of its token. Undefined while the network has no registrar. */
+export function followUriOf(network: FarcasterNetwork, channelId: Uint8Array): string | undefined {
+  const prefix = followUriPrefix(network);
+  return prefix && `${prefix}${BigInt(toHex(channelId))}`;
+}
+
+/**
+ * Returns the id of the channel that a URL names as the protocol writes it: lower-case namespaces, decimal numbers without leading
+ * zeros, the checksummed address of the network's registrar. Undefined for every other spelling.
+ */
+export function followedChannelOf(network: FarcasterNetwork, url: string): Uint8Array | undefined {
+  const registrar = REGISTRARS[network];
+  const [, chain = "", contract = "", token = ""] = (registrar && FORM.exec(url)) || [];
+  if (!registrar || token.length > MAX_TOKEN_DIGITS) return undefined;
+  if (!DECIMAL.test(chain) || !DECIMAL.test(token) || !parseChecksumAddress(contract)) return undefined;
+  if (chain !== String(registrar.chainId) || contract !== registrar.token) return undefined;
+  const hex = BigInt(token)
+    .toString(16)
+    .padStart(CHANNEL_ID_BYTES * 2, "0");
+  return hex.length === CHANNEL_ID_BYTES * 2 ? Uint8Array.fromHex(hex) : undefined;
+}

@@ -1,0 +1,137 @@
+import { expect, test } from "bun:test";
+import { findSlot } from "../../src/db/index/channels/slots.ts";
+import { openIndexInMemory } from "../../src/db/index/database.ts";
+import { claimNetwork } from "../../src/db/index/identity.ts";
+import { keepUnknown, unknownAfter } from "../../src/db/index/unknown-records.ts";
+import { createIngestEngine } from "../../src/ingest/engine.ts";
+import { ChannelSlotKind } from "../../src/protocol/channels/slots.ts";
+import { engineSchedule } from "../../src/protocol/engine-versions.ts";
+import { BlockEventType } from "../../src/protocol/wire/generated/block.ts";
+import { FarcasterNetwork, Message, MessageType } from "../../src/protocol/wire/generated/message.ts";
+import type { FollowedBlock } from "../../src/protocol/wire/generated/upstream.ts";
+import { relayedChainBlocks } from "../../src/upstream/chain-operations.ts";
+import { degradedReasons, EngineWatch } from "../../src/upstream/engine-watch.ts";
+import { recoverUnknown } from "../../src/upstream/recover-unknown.ts";
+import { Scope } from "../../src/upstream/scope.ts";
+import type { StageDeps } from "../../src/upstream/stage.ts";
+import { unknownBlockEvents, unknownHubEvents, unknownMessage } from "../../src/upstream/unknown-records.ts";
+import type { RelayRules } from "../../src/upstream/validate-relayed.ts";
+import { ManualClock } from "../support/clock.ts";
+import { DEFAULT_NOW_SECS, makeSigner, sealDataBytes, signMessage } from "../support/messages.ts";
+
+const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+const SIGNER = makeSigner("ahead");
+const CHANNEL_ID = new Uint8Array(32).fill(9);
+const PLACE = { shard: 0, block: 5, position: 77 };
+
+const rules: RelayRules = {
+  network: NETWORK,
+  nameServer: undefined,
+  nowUnixSecs: DEFAULT_NOW_SECS,
+  scope: new Scope(undefined, []),
+  shards: 2,
+  hasBlockShard: true,
+  logsHubEvents: false,
+  onRefused: ({ reason }) => {
+    throw new Error(reason);
+  },
+};
+
+const pin = signMessage(
+  {
+    type: MessageType.MESSAGE_TYPE_CHANNEL_PIN,
+    fid: 4,
+    body: { $case: "channelPinBody", value: { channelId: CHANNEL_ID, castHash: new Uint8Array(20) } },
+  },
+  SIGNER,
+);
+/** A message of a type of the future: type 99 of fid 4. */
+const future = Message.encode(
+  sealDataBytes(Uint8Array.of(8, 99, 16, 4, 24, 0x80, 0x80, 0x80, 0x46, 32, 1), SIGNER),
+).finish();
+
+function blockWith(message: Uint8Array): FollowedBlock {
+  const body = { $case: "merged" as const, value: { message } };
+  const data = { seqnum: 77, type: BlockEventType.BLOCK_EVENT_TYPE_MERGE_MESSAGE, blockTimestamp: 0, body };
+  return { header: { height: { shardIndex: 0, blockNumber: 5 }, timestamp: 100 }, events: [{ data }] };
+}
+
+test("check 25: a decided message of an unknown type is kept with its number, and is not refused", () => {
+  const { ops, unknown } = relayedChainBlocks(rules, [blockWith(future)], { isJournal: false });
+  expect(ops).toEqual([]);
+  expect(unknown).toMatchObject([{ kind: "message", number: 99, shard: 0, block: 5, position: 77 }]);
+  expect(Buffer.compare(unknown[0]?.bytes ?? new Uint8Array(), future)).toBe(0);
+});
+
+test("check 25: bytes that are no message are kept as type 0", () => {
+  expect(unknownMessage(Uint8Array.of(255), PLACE)).toMatchObject({ kind: "message", number: 0 });
+  expect(unknownMessage(pin, PLACE)).toBeUndefined();
+});
+
+test("check 25: events of unknown types are kept as they were sent", () => {
+  // seqnum 8, type 42, and a body that this program has no field for.
+  const blockEvent = Uint8Array.of(18, 7, 8, 8, 16, 42, 98, 1, 1);
+  expect(unknownBlockEvents([blockEvent], 3)).toEqual([
+    { kind: "block_event", number: 42, shard: 0, block: 3, position: 8, bytes: blockEvent },
+  ]);
+  const hubEvent = Uint8Array.of(8, 42, 16, 9);
+  expect(unknownHubEvents([hubEvent], 1, 2)).toMatchObject([{ kind: "hub_event", number: 42, position: 9 }]);
+  expect(unknownHubEvents([Uint8Array.of(8, 12, 16, 9)], 1, 2)).toEqual([]);
+});
+
+test("check 25: a later program applies what an earlier one kept, without asking the upstream", async () => {
+  using db = openIndexInMemory();
+  claimNetwork(db, "mainnet");
+  const engine = createIngestEngine({
+    db,
+    network: NETWORK,
+    clock: new ManualClock(DEFAULT_NOW_SECS),
+    onFault: (cause) => {
+      throw cause;
+    },
+  });
+  // As a program of before channels kept it.
+  for (const bytes of [pin, future]) keepUnknown(db, { kind: "message", number: 20, ...PLACE, bytes }, 1000);
+  const writer = {
+    apply: async (batch: Parameters<typeof engine.applyRelayed>[0]) => engine.applyRelayed(batch),
+  };
+  await recoverUnknown({ db, rules, writer, signal: new AbortController().signal } as unknown as StageDeps);
+  const slot = findSlot(db, { channelId: CHANNEL_ID, kind: ChannelSlotKind.Pin, target: new Uint8Array() });
+  expect([slot?.authorFid, slot?.seqnum]).toEqual([4, 77]);
+  // What is still unknown stays.
+  expect(unknownAfter(db, 0, 10)).toHaveLength(1);
+});
+
+test("check 26: the settings date a version that the program has no date for, and devnets have it from genesis", () => {
+  expect(engineSchedule(NETWORK).activeAt(21)).toBeUndefined();
+  expect(engineSchedule(NETWORK, ["21=1790000000"]).activeAt(21)).toBe(1_790_000_000);
+  expect(engineSchedule(FarcasterNetwork.FARCASTER_NETWORK_DEVNET).activeAt(21)).toBe(0);
+});
+
+test("check 25: an announced switch that the program has no date for is shown, a known one is not", async () => {
+  using db = openIndexInMemory();
+  const announce = async (next: number, dated: readonly string[] = []) => {
+    const watch = new EngineWatch(db, engineSchedule(NETWORK, dated));
+    const done = new AbortController();
+    const client = {
+      info: async () => {
+        done.abort();
+        return { nextEngineVersionTimestamp: next };
+      },
+    };
+    await watch.run(client as never, {} as never, done.signal, () => undefined);
+    return watch.progress().unknownAt;
+  };
+  expect(await announce(1_790_000_000)).toBe(1_790_000_000);
+  expect(await announce(1_790_000_000, ["21=1790000000"])).toBeUndefined();
+  expect(await announce(0)).toBeUndefined();
+});
+
+test("check 25: a node that has met unknown records is degraded, and names their types and numbers", () => {
+  const unknown = [{ kind: "message", number: 99, seen: 3, dropped: 0, lastAt: 1 }];
+  expect(degradedReasons({ unknownAt: undefined, unknown, isHistoryDue: false })[0]).toContain(
+    "3 of message 99",
+  );
+  expect(degradedReasons({ unknownAt: undefined, unknown: [], isHistoryDue: false })).toEqual([]);
+  expect(degradedReasons({ unknownAt: undefined, unknown: [], isHistoryDue: true })).toHaveLength(1);
+});
