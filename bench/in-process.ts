@@ -71,6 +71,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
     }),
     ops: {
       notReadyReason: () => undefined,
+      degradedReasons: () => [],
       status: () => ({}),
       metrics: async () => ({ text: "", contentType: "" }),
     },

@@ -1,6 +1,7 @@
 import type { PackedMessages } from "../db/index/bulk/bulk-state.ts";
 import { addSpooledFid, type SpooledPart } from "../db/index/bulk/spool-tables.ts";
 import { noteChannelsActive } from "../db/index/channels/follows.ts";
+import { applyRegistration } from "../db/index/channels/registrations.ts";
 import type { HubLogBlock } from "../db/index/hub-log.ts";
 import type { FollowedFids } from "../db/index/identity.ts";
 import type { BlockRef } from "../db/index/outbox.ts";
@@ -251,10 +252,13 @@ function applyOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void
     case "onChainEvent":
       replaceOnChainEvent(context, totals, OnChainEvent.decode(op.event));
       break;
-    case "registration":
+    case "registration": {
       if (op.decision) noteChannelsActive(context.db, op.decision.decidedAt);
-      mergeOnChainEvent(context, totals, OnChainEvent.decode(op.event));
+      const event = OnChainEvent.decode(op.event);
+      // The event may be stored while its channel is not.
+      if (mergeOnChainEvent(context, totals, event)) applyRegistration(context.db, event);
       break;
+    }
     case "channelState":
       applyChannelState(context, op.slot, op.authorFid);
       break;

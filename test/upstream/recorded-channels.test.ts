@@ -4,8 +4,10 @@ import { channelHistoryOf } from "../../src/db/index/channels/history.ts";
 import { fidOfOwner } from "../../src/db/index/channels/owner-claims.ts";
 import { findRegistrationByKey, settingsOf } from "../../src/db/index/channels/registrations.ts";
 import { countsOfChannel, findSlot } from "../../src/db/index/channels/slots.ts";
+import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { ChannelSlotKind, MemberState, memberTarget, SlotState } from "../../src/protocol/channels/slots.ts";
-import { recorded } from "../support/upstream/recorded.ts";
+import { recorded, startRecordedUpstream } from "../support/upstream/recorded.ts";
+import { followRecorded } from "../support/upstream/recorded-index.ts";
 import { startReferenceApi } from "../support/upstream/reference-api.ts";
 
 interface RecordedResponse {
@@ -92,4 +94,58 @@ describe("an index that followed the recorded devnet of engine V21", () => {
     expect(channelHistoryOf(node.db).followedFrom).toBe(1);
     expect(channelsActiveAt(node.db)).toBe(0);
   });
+});
+
+/** What an index knows of channels, without the blocks that it knows it from. */
+function channelRows({ sqlite }: IndexDatabase): unknown {
+  const rows = (table: string) => sqlite.query(`SELECT * FROM ${table}`).values();
+  return ["channels", "channel_slots", "channel_counts", "owner_claims"].map(rows);
+}
+
+const liveVerifications = ({ sqlite }: IndexDatabase) =>
+  sqlite.query("SELECT fid, address FROM verifications ORDER BY fid, address").values();
+const liveClaims = ({ sqlite }: IndexDatabase) =>
+  sqlite.query("SELECT fid, address FROM owner_claims WHERE is_add = 1 ORDER BY fid, address").values();
+
+test("check 1: verifications and channels are there with shard 0, however late the data shards repeat them", async () => {
+  // Before anything of shard 0 is repeated.
+  using upstream = await startRecordedUpstream(20);
+  await using index = followRecorded(upstream);
+  await index.caughtUp();
+  expect(liveClaims(index.db).length).toBeGreaterThan(10);
+  expect(liveVerifications(index.db)).toEqual(liveClaims(index.db));
+  expect(findRegistrationByKey(index.db, "v21-5000")?.expiry).toBe(1_890_030_910);
+});
+
+test("check 2: what the data shards repeat and prune elsewhere changes no verification", async () => {
+  using late = await startRecordedUpstream(20);
+  using whole = await startRecordedUpstream(269);
+  await using before = followRecorded(late);
+  await using after = followRecorded(whole);
+  await Promise.all([before.caughtUp(), after.caughtUp()]);
+  expect(liveVerifications(after.db)).toEqual(liveVerifications(before.db));
+  expect(channelRows(after.db)).toMatchObject(withoutFollowers(channelRows(before.db)));
+});
+
+/** The data shards have the follows. */
+function withoutFollowers(rows: unknown): object {
+  const [channels, slots, , claims] = rows as unknown[];
+  return [channels, slots, expect.anything(), claims];
+}
+
+test("checks 24 and 27: an index of a program that dropped channels reads what it missed from the blocks of shard 0", async () => {
+  using upstream = await startRecordedUpstream(269);
+  using db = openIndexInMemory();
+  const first = followRecorded(upstream, db);
+  await first.caughtUp();
+  await first[Symbol.asyncDispose]();
+  const expected = channelRows(db);
+  for (const table of ["channels", "channel_slots", "owner_claims"]) db.sqlite.exec(`DELETE FROM ${table}`);
+  db.sqlite.exec(
+    "UPDATE channel_counts SET members = 0, moderators = 0, member_slots = 0, moderation_slots = 0",
+  );
+  db.sqlite.exec("DELETE FROM positions WHERE key LIKE 'channels followed%' OR key LIKE 'channels history%'");
+  await using second = followRecorded(upstream, db);
+  await second.until(() => channelHistoryOf(db).isDone);
+  expect(channelRows(db)).toEqual(expected);
 });

@@ -380,14 +380,14 @@ test("skips an on-chain event that breaks our rules, reports it once, and stores
   scene.passes(70);
   await scene.follow();
   await expectEverything(scene);
-  // Four types of events of two fids, each requested once.
-  expect(scene.callsOf("GetOnChainEvents")).toBe(8);
+  // Four types of events of two fids, and the registrations of channels, each requested once.
+  expect(scene.callsOf("GetOnChainEvents")).toBe(9);
   scene.happens(key(3, Buffer.alloc(32, 2), 900_002), after);
   scene.happens(key(2, Buffer.alloc(32, 3), 900_003));
   await expectEverything(scene);
   expect([holds(scene, before), holds(scene, after)]).toEqual([true, true]);
   expect(loadUsers(scene.index.db, [2]).get(2)?.authAddresses).toEqual([{ address, appFid: 1 }]);
-  expect([scene.callsOf("GetOnChainEvents"), scene.index.faults]).toEqual([8, []]);
+  expect([scene.callsOf("GetOnChainEvents"), scene.index.faults]).toEqual([9, []]);
 });
 
 describe("a checkpoint that is too old", () => {

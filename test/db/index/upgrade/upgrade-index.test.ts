@@ -63,6 +63,12 @@ beforeAll(() => {
   sqlite.run("INSERT INTO trie_dirty VALUES (1, x'0d', 8)");
   sqlite.run("INSERT INTO trie_shards VALUES (1, 2, 3, NULL, 0)");
   sqlite.run("INSERT INTO upstream_mentioned VALUES (6)");
+  sqlite.run("INSERT INTO channels VALUES (x'0a', 'books', 'books', 'books', x'0b', 1, 2, 3, 4, 5)");
+  sqlite.run("INSERT INTO channel_slots VALUES (x'0a', 19, x'0c', 7, 1, 8, 9, 10, NULL, NULL)");
+  sqlite.run("INSERT INTO channel_counts VALUES (x'0a', 1, 0, 1, 0, 0)");
+  sqlite.run("INSERT INTO owner_claims VALUES (7, x'0b', 1, 2, x'0d', 3)");
+  sqlite.run("INSERT INTO unknown_records VALUES (1, 'message', 99, 0, 1, 2, x'0e')");
+  sqlite.run("INSERT INTO unknown_kinds VALUES ('message', 99, 1, 0, 2)");
   sqlite.run("INSERT INTO upstream_journal VALUES (1, 2, x'0102')");
   sqlite.run("INSERT INTO key_removals VALUES (x'01', x'02')");
   sqlite.run("INSERT INTO key_nonces VALUES (7, 0, 9)");
