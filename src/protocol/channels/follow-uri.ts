@@ -1,4 +1,3 @@
-import { parseChecksumAddress, toHex } from "../validate/eth.ts";
 import { FarcasterNetwork } from "../wire/generated/message.ts";
 import { CHANNEL_ID_BYTES } from "./slots.ts";
 
@@ -30,7 +29,7 @@ export function followUriPrefix(network: FarcasterNetwork): string | undefined {
 /** Returns the URL that a follower of a channel likes: the CAIP-19 id of its token. Undefined while the network has no registrar. */
 export function followUriOf(network: FarcasterNetwork, channelId: Uint8Array): string | undefined {
   const prefix = followUriPrefix(network);
-  return prefix && `${prefix}${BigInt(toHex(channelId))}`;
+  return prefix && `${prefix}${BigInt(`0x${channelId.toHex()}`)}`;
 }
 
 /**
@@ -41,7 +40,7 @@ export function followedChannelOf(network: FarcasterNetwork, url: string): Uint8
   const registrar = REGISTRARS[network];
   const [, chain = "", contract = "", token = ""] = (registrar && FORM.exec(url)) || [];
   if (!registrar || token.length > MAX_TOKEN_DIGITS) return undefined;
-  if (!DECIMAL.test(chain) || !DECIMAL.test(token) || !parseChecksumAddress(contract)) return undefined;
+  if (!DECIMAL.test(token)) return undefined;
   if (chain !== String(registrar.chainId) || contract !== registrar.token) return undefined;
   const hex = BigInt(token)
     .toString(16)

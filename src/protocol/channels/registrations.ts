@@ -1,5 +1,4 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { equalBytes } from "../validate/fields.ts";
 import { ChannelRegisterEventType as EventType, type OnChainEvent } from "../wire/generated/on-chain.ts";
 import { CHANNEL_ID_BYTES } from "./slots.ts";
 
@@ -52,15 +51,12 @@ export function registrationAfter(
   if (current && isBefore(position, current.position)) return undefined;
   switch (eventType) {
     case EventType.CHANNEL_REGISTER_EVENT_TYPE_REGISTER: {
-      if (ownerAddress.length !== ADDRESS_BYTES || !equalBytes(channelIdOfKey(key), channelId))
-        return undefined;
+      if (ownerAddress.length !== ADDRESS_BYTES || !isIdOf(key, channelId)) return undefined;
       const registeredAt = current?.registeredAt ?? blockTimestamp;
       return { channelId, key, ownerAddress, expiry, position, registeredAt };
     }
     case EventType.CHANNEL_REGISTER_EVENT_TYPE_RENEW:
-      return current && equalBytes(channelIdOfKey(key), channelId)
-        ? { ...current, expiry, position }
-        : undefined;
+      return current && isIdOf(key, channelId) ? { ...current, expiry, position } : undefined;
     case EventType.CHANNEL_REGISTER_EVENT_TYPE_TRANSFER:
       return current && ownerAddress.length === ADDRESS_BYTES
         ? { ...current, ownerAddress, position }
@@ -73,6 +69,10 @@ export function registrationAfter(
 /** Returns the id of the channel with a name: 32 bytes. */
 export function channelIdOfKey(key: string): Uint8Array {
   return keccak_256(Buffer.from(key, "utf8"));
+}
+
+function isIdOf(key: string, channelId: Uint8Array): boolean {
+  return Buffer.compare(channelIdOfKey(key), channelId) === 0;
 }
 
 function isBefore(a: ChainPosition, b: ChainPosition): boolean {

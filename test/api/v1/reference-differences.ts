@@ -8,8 +8,7 @@ export interface AcceptedDifference {
 
 const get = (route: string) => new RegExp(`^GET /v1/(?:${route})(?:\\?|$)`);
 
-const CHANNELS =
-  "the 13 reads of channels (engine V21) are not served yet";
+const CHANNELS = "the 13 reads of channels (engine V21) are not served yet";
 const TOKEN =
   "clients loop until the token is exactly empty: it is there on every list, and the end of all shards has none";
 const BESIDE = "an addition beside the keys of the reference node";
