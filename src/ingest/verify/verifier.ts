@@ -140,6 +140,11 @@ function isStoredAsMessage({ data: { body } }: SignedMessage): boolean {
     case "frameActionBody":
     case "keyAddBody":
     case "keyRemoveBody":
+    // What holds a slot of a channel is read from the blocks of shard 0, which order it.
+    case "channelUpdateBody":
+    case "channelMemberBody":
+    case "channelPinBody":
+    case "channelModerateBody":
       return false;
     case "lendStorageBody":
       // It ends the lend before it and leaves no row.
