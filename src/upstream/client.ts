@@ -142,12 +142,14 @@ const MAX_SNAPSHOT_PAGE_BYTES = 32 * 1024 * 1024;
 
 const SNAPSHOT_PAGE: Codec<SnapshotPage> = {
   encode: (page) => SnapshotPage.encode(page),
-  decode: (bytes) => {
-    if (bytes.length > MAX_SNAPSHOT_PAGE_BYTES)
-      throw new RangeError(`a page of a snapshot has ${bytes.length} bytes`);
-    return SnapshotPage.decode(bytes);
-  },
+  decode: (bytes) => decodeSnapshotPage(bytes),
 };
+
+/** @throws RangeError for a page that is too large. */
+export function decodeSnapshotPage(bytes: Uint8Array, maxBytes = MAX_SNAPSHOT_PAGE_BYTES): SnapshotPage {
+  if (bytes.length > maxBytes) throw new RangeError(`a page of a snapshot has ${bytes.length} bytes`);
+  return SnapshotPage.decode(bytes);
+}
 
 /** Messages per response. Several pages of the largest messages fit into the connection's limit. */
 const MESSAGES_PER_PAGE = 1000;

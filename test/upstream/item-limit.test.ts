@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { FollowedMessages } from "../../src/protocol/wire/generated/upstream.ts";
-import { withinItemLimit } from "../../src/upstream/client.ts";
+import { decodeSnapshotPage, withinItemLimit } from "../../src/upstream/client.ts";
 
 function response(messages: number): Uint8Array {
   return FollowedMessages.encode({
@@ -22,4 +22,9 @@ test("tens of millions of empty messages are refused without decoding them", () 
 
 test("malformed bytes are an error", () => {
   expect(() => withinItemLimit(Uint8Array.of(0x0a, 0xff))).toThrow();
+});
+
+test("a page of a snapshot that is larger than the limit is refused without decoding it", () => {
+  expect(decodeSnapshotPage(new Uint8Array(), 4).entries).toEqual([]);
+  expect(() => decodeSnapshotPage(Buffer.alloc(5).fill(0x0a), 4)).toThrow("a page of a snapshot has 5 bytes");
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { SnapshotPage } from "../../src/protocol/wire/generated/snapshot.ts";
 import { type Chain, makeChain } from "../support/upstream/chain.ts";
 import { FollowedIndex } from "../support/upstream/followed-index.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
@@ -8,44 +9,151 @@ import { HeldSnapshots } from "../support/upstream/snapshots.ts";
 const chain = makeChain("replication", 90);
 
 /** An index that is filled from the snapshots of a scripted node, and follows it. */
-async function filled(of: Chain, { perPage = 7, history = 60 } = {}) {
+async function filling(of: Chain, { perPage = 7, history = 60 } = {}) {
   const node = new UpstreamNode(of);
   node.produce(history);
   const snapshots = new HeldSnapshots();
   snapshots.perPage = perPage;
   snapshots.take(node);
   const calls = new Map<string, number>();
-  let index: FollowedIndex | undefined;
+  const callsOf = (method: string) => calls.get(method) ?? 0;
+  let onPage: (page: number) => void = () => {};
   const faults = {
     onCall: (method: string) => {
-      calls.set(method, (calls.get(method) ?? 0) + 1);
+      calls.set(method, callsOf(method) + 1);
+      if (method === "GetShardTransactions") onPage(callsOf(method));
       return undefined;
     },
     onDelivery: () => undefined,
   };
+  let index: FollowedIndex | undefined;
   const server = new UpstreamServer(node, { snapshots, faults, onCall: () => index?.wake() });
   await server.start();
   index = new FollowedIndex({ node, url: server.url, nowSecs: of.endsAt });
+  const followed = index;
   return {
     node,
     snapshots,
     server,
     index,
-    calls,
+    callsOf,
+    /** Does something once, when a page is asked for. */
+    atPage(number: number, act: () => void) {
+      onPage = (page) => {
+        if (page !== number) return;
+        onPage = () => {};
+        act();
+      };
+    },
+    async caughtUp() {
+      node.produce(of.ticks.length);
+      await followed.caughtUp();
+      return of.dumpOf(followed.db);
+    },
     async [Symbol.asyncDispose]() {
-      await index.stop();
+      await followed.stop();
       server.stop();
-      index.db[Symbol.dispose]();
+      followed.db[Symbol.dispose]();
     },
   };
 }
 
 describe("an empty index that is filled from snapshots", () => {
-  test("equals that of a node that received everything in order, without reading fid by fid", async () => {
-    await using scene = await filled(chain);
+  test("equals one that received everything in order, and reads no fid by itself", async () => {
+    await using scene = await filling(chain);
     scene.index.start();
-    scene.node.produce(90);
-    await scene.index.caughtUp();
-    expect(chain.dumpOf(scene.index.db)).toBe(chain.referenceDump);
+    expect(await scene.caughtUp()).toBe(chain.referenceDump);
+    expect(scene.callsOf("GetAllCastMessagesByFid")).toBe(0);
+    // The pages with gasless keys cannot be read: their accounts are, without the keys.
+    expect(scene.callsOf("GetTrieMetadataByPrefix")).toBeGreaterThan(0);
+  });
+
+  test("continues with the newest snapshot once the first one has expired", async () => {
+    await using scene = await filling(chain);
+    scene.atPage(200, () => {
+      scene.snapshots.drop();
+      scene.node.produce(75);
+      scene.snapshots.take(scene.node);
+    });
+    scene.index.start();
+    expect(await scene.caughtUp()).toBe(chain.referenceDump);
+    expect(scene.callsOf("GetShardSnapshotMetadata")).toBeGreaterThan(2);
+    expect(scene.callsOf("GetAllCastMessagesByFid")).toBe(0);
+  });
+
+  test("continues after a restart of the node, which dropped its snapshots", async () => {
+    await using scene = await filling(chain);
+    scene.atPage(300, () => {
+      scene.server.stop();
+      scene.snapshots.drop();
+      scene.node.produce(70);
+      scene.snapshots.take(scene.node);
+      void scene.server.start();
+    });
+    scene.index.start();
+    expect(await scene.caughtUp()).toBe(chain.referenceDump);
+    expect(scene.callsOf("GetAllCastMessagesByFid")).toBe(0);
+  });
+
+  test("continues at its place after each restart of the process", async () => {
+    await using scene = await filling(chain);
+    for (const pages of [3, 120, 300, 480]) {
+      scene.index.start();
+      await scene.index.until(() => scene.callsOf("GetShardTransactions") >= pages);
+      await scene.index.stop();
+    }
+    scene.index.start();
+    expect(await scene.caughtUp()).toBe(chain.referenceDump);
+    expect(scene.callsOf("GetShardTransactions")).toBeLessThan(700);
+  });
+
+  test("reads the other fids one by one if no snapshot comes again", async () => {
+    await using scene = await filling(chain);
+    scene.atPage(250, () => scene.snapshots.drop());
+    scene.index.start();
+    expect(await scene.caughtUp()).toBe(chain.referenceDump);
+    expect(scene.callsOf("GetAllCastMessagesByFid")).toBeGreaterThan(0);
+  });
+});
+
+describe("pages that are not of the network's state are refused, and true ones are read", () => {
+  const full = ({ entries }: SnapshotPage) => entries.length > 1;
+  const lies: [string, (page: SnapshotPage) => SnapshotPage, RegExp][] = [
+    ["out of order", (page) => ({ ...page, entries: page.entries.toReversed() }), /\(order\)/],
+    ["without one record", (page) => ({ ...page, entries: page.entries.slice(1) }), /\(account_root\)/],
+    [
+      "empty with a token that never ends",
+      () => ({ entries: [], accounts: [], nextPageToken: "[null]" }),
+      /\(no_progress\)/,
+    ],
+    [
+      "with a message under the key of another",
+      (page) => {
+        const [first, second] = page.entries.filter(({ message }) => message);
+        if (!first || !second) return page;
+        const entries = page.entries.map((one) =>
+          one === first ? { ...one, message: second.message } : one,
+        );
+        return { ...page, entries };
+      },
+      /\((key_mismatch|bad_message)\)/,
+    ],
+  ];
+  for (const [what, change, expected] of lies)
+    test(what, async () => {
+      await using scene = await filling(chain);
+      scene.snapshots.change = (page) => (full(page) ? change(page) : page);
+      scene.index.start();
+      await scene.index.until(() => scene.index.peerErrors.length > 0);
+      expect(scene.index.peerErrors[0]).toMatch(expected);
+    });
+
+  test("which fill the index once the node sends them", async () => {
+    await using scene = await filling(chain);
+    scene.snapshots.change = (page) => (full(page) ? { ...page, entries: page.entries.slice(1) } : page);
+    scene.index.start();
+    await scene.index.until(() => scene.index.peerErrors.length > 0);
+    scene.snapshots.change = (page) => page;
+    expect(await scene.caughtUp()).toBe(chain.referenceDump);
   });
 });
