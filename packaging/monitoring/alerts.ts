@@ -88,6 +88,33 @@ export const alerts: readonly Alert[] = [
     runbook: "watch.md#health",
   },
   {
+    name: "NetworkFork",
+    severity: "critical",
+    expr: "svc_trust_forks > 0",
+    summary: "Validators signed two blocks for one height: the shard has stopped.",
+    action:
+      "Both certificates are in `forks/` of the data directory. Ask the operators of the network which block counts, then move the files away.",
+    runbook: "../follow-the-network.md#when-something-does-not-match",
+  },
+  {
+    name: "UpstreamRefused",
+    severity: "warning",
+    expr: 'svc_upstream_state{state="refused"} == 1',
+    summary: "The followed node at position {{ $labels.position }} sent a block that is not the network's.",
+    action: "`/status` has the block and the rule. Remove the node from `upstream.urls`.",
+    runbook: "../follow-the-network.md#when-something-does-not-match",
+  },
+  {
+    name: "NetworkStalled",
+    severity: "warning",
+    expr: 'max without (shard) (svc_upstream_lag_seconds) > 60 and on (job, instance) sum by (job, instance) (svc_upstream_state{state="ok"}) > 0',
+    for: "1m",
+    summary: "The followed nodes answer, and none has a block of the last minute.",
+    action:
+      "The network itself may have stopped. Nothing is to be done here: following resumes with its next block.",
+    runbook: "watch.md#health",
+  },
+  {
     name: "IndexBacklog",
     severity: "warning",
     expr: "min_over_time(svc_ingest_queue_records[10m]) > 1000",

@@ -53,6 +53,11 @@ export const CHECKS = {
     setBy: "a shard is upstream.ready_lag_secs behind because validators that are not known sign it",
     clearedBy: "a block of it whose validators are known, by trust.validators_file or a newer release",
   },
+  fork: {
+    stops: "ready",
+    setBy: "validators signed two blocks for one height of a shard",
+    clearedBy: "both certificates are moved out of forks/ in the data directory, which is read every 10 s",
+  },
   upstream_behind: {
     stops: "ready",
     setBy: "the index is being filled, or a shard is upstream.ready_lag_secs behind",

@@ -133,6 +133,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     upstream_worker: () => upstream?.workerReason(),
     upstream_peer: () => upstream?.peerReason(),
     unknown_validators: () => upstream?.validatorsReason(),
+    fork: () => upstream?.forkReason(),
     upstream_behind: () => upstream?.lagReason(),
     not_set_up: () => notSetUpReason(config, db),
     state_away: () => awayReason(postgres),

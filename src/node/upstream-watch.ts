@@ -10,7 +10,7 @@ import {
   type ProgressReporter,
   progressOnStderr,
 } from "../runtime/progress-line.ts";
-import { unknownValidators } from "../upstream/chain-verifier.ts";
+import { forkedAt, unknownValidators } from "../upstream/chain-verifier.ts";
 import type { UpstreamPhase, UpstreamProgress, UpstreamRpc } from "../upstream/progress.ts";
 import { formatUpstreamProgress, notReadyReason } from "../upstream/progress-text.ts";
 import type { WorkerChannels } from "./workers/worker-handle.ts";
@@ -27,6 +27,8 @@ export interface UpstreamWatch {
   lagReason(): string | undefined;
   /** Why nothing of a shard is applied although its blocks arrive: its validators are not known; undefined while that is not so. */
   validatorsReason(): string | undefined;
+  /** Why a shard has stopped at a block that has two certificates; undefined while none has. */
+  forkReason(): string | undefined;
   /** The first of these reasons; undefined while the index is current. */
   behindReason(): string | undefined;
   /** Reads the progress once, and logs changes. */
@@ -75,7 +77,11 @@ export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatc
     // With trust.on_unknown_set = "warn" the shard is followed nevertheless.
     return unknown && lagReason() !== undefined ? unknownValidators(unknown.shard) : undefined;
   };
-  const reason = () => workerReason() ?? peerReason() ?? validatorsReason() ?? lagReason();
+  const forkReason = () => {
+    const [fork] = latest?.progress.trust.forks ?? [];
+    return fork && forkedAt(fork);
+  };
+  const reason = () => workerReason() ?? peerReason() ?? validatorsReason() ?? forkReason() ?? lagReason();
   const endLine = () => {
     if (output.isTerminal) reporter?.finish();
     reporter = undefined;
@@ -95,6 +101,7 @@ export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatc
     peerReason,
     lagReason,
     validatorsReason,
+    forkReason,
     behindReason: reason,
     finish: endLine,
 

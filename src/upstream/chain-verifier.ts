@@ -16,6 +16,7 @@ import {
 } from "../trust/verify-block.ts";
 import type { ShardBlock } from "./block-assembler.ts";
 import type { ReceivedBlock, UpstreamClient } from "./client.ts";
+import type { Fork, Forks, SignedHeader } from "./forks.ts";
 import { PeerError } from "./peer.ts";
 import { BLOCK_SHARD } from "./positions.ts";
 import { Backoff, type Timings } from "./timings.ts";
@@ -33,6 +34,11 @@ export class RefusedBlockError extends PeerError {
 /** Why a shard is not followed while its validators are not known, for people. */
 export function unknownValidators(shard: number): string {
   return `shard ${shard} is signed by validators that this release does not know; update svc, or set trust.validators_file`;
+}
+
+/** Why a shard is not followed after two blocks for one height, for people. */
+export function forkedAt({ shard, height }: Fork): string {
+  return `validators signed two blocks ${height} of shard ${shard}; nothing of it is applied until both certificates are moved out of forks/ in the data directory`;
 }
 
 /** What to do when a shard is signed by validators that are not known: apply nothing of it, or follow it without certificates. */
@@ -85,6 +91,8 @@ export interface ChainVerifierDeps {
   readonly readSets: () => ValidatorSets | undefined;
   readonly onUnknownSet: OnUnknownSet;
   readonly tracker: TrustTracker;
+  /** Compares verified blocks with those of other nodes. */
+  readonly forks: Forks;
   readonly timings: Timings;
   /** Ends the waits. */
   readonly signal: AbortSignal;
@@ -102,17 +110,20 @@ const CHUNKS_PER_CALL = 50;
  * stored with the positions, so a restart goes on with them. After a gap, whose fids are read again, a new chain begins.
  */
 export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
-  const { client, db, network, clock, readSets, onUnknownSet, tracker, timings, signal, onFault } = deps;
+  const { client, db, network, clock, readSets, onUnknownSet, tracker, forks, timings, signal, onFault } =
+    deps;
   let sets = deps.sets;
   let readAtMs = clock.nowMs();
   const heads = new Map<number, ChainHead | undefined>();
   const headOf = (shard: number) => heads.getOrInsertComputed(shard, () => chainHeadOf(db, shard));
 
-  async function accept(shard: number, height: number, verify: Verify): Promise<void> {
+  async function accept(shard: number, height: number, signed: SignedHeader, verify: Verify): Promise<void> {
     const last = headOf(shard);
     const previous = last && height <= last.height + 1 ? last : undefined;
     const verified = await untilValidatorsAreKnown(shard, () => verify(sets, previous));
     if (verified.ok) {
+      forks.observe(verified.value, signed);
+      await notAtFork(shard);
       heads.set(shard, { ...verified.value, certified: height });
       tracker.verified(shard, height);
       return;
@@ -124,6 +135,14 @@ export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
     }
     tracker.refused(code);
     throw new RefusedBlockError(shard, height, code);
+  }
+
+  /** Waits while a shard has stopped at a fork. @throws Error after it, because its blocks must be read again. */
+  async function notAtFork(shard: number): Promise<void> {
+    if (forks.of(shard) && (await forks.untilClear(shard, signal))) {
+      signal.throwIfAborted();
+      throw new Error(`shard ${shard} is followed again after a fork`);
+    }
   }
 
   /** Waits while the validators of a block are not known, or follows it without, as the settings say. The other shards go on. */
@@ -152,7 +171,7 @@ export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
     async shardBlocks(shard, blocks) {
       const transactions = new Map<number, readonly ChunkTransaction[]>();
       for await (const { chunk, block } of chunksOf(client, shard, blocks)) {
-        await accept(shard, block.number, (known, previous) =>
+        await accept(shard, block.number, chunk, (known, previous) =>
           verifyShardBlock(known, shard, chunk, block, previous),
         );
         transactions.set(block.number, chunk.transactions);
@@ -173,7 +192,9 @@ export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
     async chainBlocks(blocks) {
       for (const { signed } of blocks) {
         const height = signed.header?.height?.blockNumber ?? 0;
-        await accept(BLOCK_SHARD, height, (known, previous) => verifyBlock(known, network, signed, previous));
+        await accept(BLOCK_SHARD, height, signed, (known, previous) =>
+          verifyBlock(known, network, signed, previous),
+        );
       }
       return storedHeads(headOf(BLOCK_SHARD));
     },

@@ -1,8 +1,8 @@
 import type { UnknownCount } from "../db/index/unknown-records.ts";
 import { counter, counterBy, figureOf, gauge, gaugeBy, gauges } from "../runtime/figures.ts";
 import type { EngineProgress } from "./engine-watch.ts";
+import { ENDPOINT_STATES } from "./peers/endpoint.ts";
 import { type ShardProgress, UPSTREAM_PHASES, type UpstreamProgress } from "./progress.ts";
-import type { TrustProgress } from "./trust-tracker.ts";
 
 /** The progress of following, undefined before it is known, and why the index is behind. */
 export interface UpstreamStats {
@@ -125,7 +125,7 @@ export const upstreamFigures = [
     status: "upstream.last_fault",
   }),
   figure({
-    read: ({ progress }) => (progress ? trustSection(progress.trust) : null),
+    read: ({ progress }) => (progress ? trustSection(progress) : null),
     status: "trust",
   }),
   figure({
@@ -137,6 +137,24 @@ export const upstreamFigures = [
       "trust_verified_height",
       "Newest block with a verified certificate of the network's validators.",
       ["shard"],
+    ),
+  }),
+  figure({
+    read: ({ progress }) => progress?.trust.forks.length ?? 0,
+    metric: gauge(
+      "trust_forks",
+      "Shards that have stopped, because validators signed two blocks for one height.",
+    ),
+  }),
+  figure({
+    read: ({ progress }) =>
+      (progress?.upstreams ?? []).flatMap(({ position, state }) =>
+        ENDPOINT_STATES.map((one) => [{ position, state: one }, Number(one === state)] as const),
+      ),
+    metric: gauges(
+      "upstream_state",
+      "1 for the state of each followed node, by its position in the settings.",
+      ["position", "state"],
     ),
   }),
   figure({
@@ -194,7 +212,8 @@ function engineSection({ unknownAt, unknown, isHistoryDue }: EngineProgress) {
   };
 }
 
-function trustSection({ level, reason, validators, shards, refused }: TrustProgress) {
+function trustSection({ trust, upstreams }: UpstreamProgress) {
+  const { level, reason, validators, shards, forks, refused } = trust;
   return {
     level,
     reason: reason ?? null,
@@ -205,5 +224,14 @@ function trustSection({ level, reason, validators, shards, refused }: TrustProgr
       set_unknown: isSetUnknown,
     })),
     refused,
+    forks,
+    upstreams: upstreams.map(({ position, state, isActive, lagBlocks, latencyMs, reason: why }) => ({
+      position,
+      state,
+      active: isActive,
+      lag_blocks: lagBlocks ?? null,
+      latency_ms: latencyMs ?? null,
+      reason: why ?? null,
+    })),
   };
 }

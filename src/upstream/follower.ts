@@ -17,12 +17,14 @@ import {
   type ChainVerifier,
   type ChainVerifierDeps,
   createChainVerifier,
+  forkedAt,
   NO_VERIFICATION,
   type OnUnknownSet,
   RefusedBlockError,
 } from "./chain-verifier.ts";
 import { checkPeer, type Peer } from "./check-peer.ts";
 import { EngineWatch } from "./engine-watch.ts";
+import { Forks } from "./forks.ts";
 import { startFullSync } from "./full-sync.ts";
 import type { RelayWriter } from "./op-batcher.ts";
 import { PeerError } from "./peer.ts";
@@ -55,6 +57,8 @@ export interface FollowerDeps {
   readonly nameServer: Uint8Array | undefined;
   /** How the blocks of the upstream are verified; undefined if the node is trusted (`trust.level`). */
   readonly verification?: Verification | undefined;
+  /** Where two certificates for one height are kept. Default: in memory, until the process ends. */
+  readonly forksDir?: string;
   readonly clock: Clock;
   /** The fids to follow; undefined for all. */
   readonly fids: ReadonlySet<number> | undefined;
@@ -99,6 +103,11 @@ export function startFollower(deps: FollowerDeps): Follower {
   const timings = deps.timings ?? DEFAULT_TIMINGS;
   const positions = new UpstreamPositions(deps.db);
   const sets = () => deps.verification?.validators()?.sets;
+  const forks = new Forks({
+    dir: deps.forksDir,
+    timings,
+    onFork: (fork) => report("a shard has stopped", new Error(forkedAt(fork))),
+  });
   const stopping = new AbortController();
   const tracker = new ProgressTracker(deps.clock);
   const trust = new TrustTracker();
@@ -114,13 +123,17 @@ export function startFollower(deps: FollowerDeps): Follower {
     urls: deps.urls,
     settings: deps.calls,
     timings,
-    ask: () => ({ network: deps.network, sets: sets() }),
+    ask: () => ({
+      network: deps.network,
+      sets: sets(),
+      onVerified: (head, signed) => forks.observe(head, signed),
+    }),
     received: (shard) => positions.received(shard) ?? 0,
     shards: () => positions.shards,
     onFault: report,
   });
   const running = follow(
-    { ...deps, timings, trust, schedule, engine, endpoints },
+    { ...deps, timings, trust, schedule, engine, endpoints, forks },
     tracker,
     report,
     stopping.signal,
@@ -130,7 +143,7 @@ export function startFollower(deps: FollowerDeps): Follower {
       const upstreams = endpoints.status();
       return {
         ...tracker.progress(),
-        trust: trust.progress(),
+        trust: { ...trust.progress(), forks: forks.all() },
         engine: engine.progress(),
         isConnected: endpoints.all.some(
           ({ isConnected }, index) => isConnected && upstreams[index]?.isActive === true,
@@ -153,6 +166,7 @@ async function follow(
     readonly schedule: EngineSchedule;
     readonly engine: EngineWatch;
     readonly endpoints: Endpoints;
+    readonly forks: Forks;
   },
   tracker: ProgressTracker,
   report: (what: string, cause: unknown) => void,
@@ -290,8 +304,9 @@ function chainVerifier(
     clock,
     verification,
     trust,
+    forks,
     timings,
-  }: FollowerDeps & { readonly timings: Timings; readonly trust: TrustTracker },
+  }: FollowerDeps & { readonly timings: Timings; readonly trust: TrustTracker; readonly forks: Forks },
   run: Pick<ChainVerifierDeps, "client" | "signal" | "onFault">,
   hasBlockShard: boolean,
 ): ChainVerifier {
@@ -322,6 +337,7 @@ function chainVerifier(
     readSets: () => verification.validators()?.sets,
     onUnknownSet: verification.onUnknownSet,
     tracker: trust,
+    forks,
   });
 }
 

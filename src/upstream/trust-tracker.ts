@@ -1,5 +1,6 @@
 import type { RefusalCode } from "../trust/certificate.ts";
 import type { PageRefusal } from "../trust/snapshot-page.ts";
+import type { Fork } from "./forks.ts";
 import type { ValidatorOrigin } from "./validator-source.ts";
 
 /** How far a followed network is verified. `node`: not at all. `blocks`: the chain of blocks that its validators sign. */
@@ -12,6 +13,8 @@ export interface TrustProgress {
   /** Where the known validators are from; undefined at level `node`. */
   readonly validators: ValidatorOrigin | undefined;
   readonly shards: readonly ShardTrust[];
+  /** Where validators signed two blocks for one height: the shard has stopped there. */
+  readonly forks: readonly Fork[];
   /** Refused blocks and pages of snapshots by the rule that they break, since the start of the process. */
   readonly refused: Readonly<Partial<Record<RefusalCode | PageRefusal, number>>>;
 }
@@ -59,7 +62,7 @@ export class TrustTracker {
     this.#refused[code] = (this.#refused[code] ?? 0) + 1;
   }
 
-  progress(): TrustProgress {
+  progress(): Omit<TrustProgress, "forks"> {
     return {
       level: this.#level,
       reason: this.#reason,

@@ -85,13 +85,14 @@ function followed() {
   const clock = new ManualClock(NOW_SECS);
   const tracker = new ProgressTracker(clock);
   const trust = new TrustTracker();
+  const forks: { shard: number; height: number }[] = [];
   let isSilent = false;
   const watch = createUpstreamWatch({
     async readProgress() {
       if (isSilent) throw new Error("no response");
       return {
         ...tracker.progress(),
-        trust: trust.progress(),
+        trust: { ...trust.progress(), forks },
         engine: { unknownAt: undefined, unknown: [], isHistoryDue: false },
         isConnected: true,
         upstreams: [],
@@ -106,6 +107,7 @@ function followed() {
   tracker.enter("live");
   return {
     watch,
+    forks,
     clock,
     tracker,
     trust,
@@ -243,6 +245,17 @@ const PAIRS: Readonly<Record<CheckName, () => Promise<readonly [failing: unknown
     trust.verified(1, 8);
     await watch.poll();
     return [failing, watch.validatorsReason()];
+  },
+
+  async fork() {
+    const { watch, forks, apply } = followed();
+    apply();
+    forks.push({ shard: 1, height: 50 });
+    await watch.poll();
+    const failing = watch.forkReason();
+    forks.pop();
+    await watch.poll();
+    return [failing, watch.forkReason()];
   },
 
   async upstream_behind() {

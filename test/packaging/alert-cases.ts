@@ -73,6 +73,26 @@ export const alertCases: Readonly<Record<string, AlertCases>> = {
     ],
     quiet: [{ 'svc_upstream_lag_seconds{shard="1"}': always(100) }],
   },
+  NetworkFork: gauge("svc_trust_forks", 1, 0),
+  UpstreamRefused: gauge('svc_upstream_state{position="2",state="refused"}', 1, 0),
+  NetworkStalled: {
+    fires: [
+      {
+        'svc_upstream_lag_seconds{shard="1"}': always(90),
+        'svc_upstream_state{position="1",state="ok"}': always(1),
+      },
+    ],
+    quiet: [
+      {
+        'svc_upstream_lag_seconds{shard="1"}': always(90),
+        'svc_upstream_state{position="1",state="ok"}': always(0),
+      },
+      {
+        'svc_upstream_lag_seconds{shard="1"}': always(3),
+        'svc_upstream_state{position="1",state="ok"}': always(1),
+      },
+    ],
+  },
   IndexBacklog: {
     fires: [{ svc_ingest_queue_records: always(5000) }],
     quiet: [{ svc_ingest_queue_records: "5000x84 0x1 5000x30" }],

@@ -46,6 +46,7 @@ describe("following a chain that validators sign", () => {
       validators: "file",
       shards: SHARDS.map((shard) => ({ shard, verifiedHeight: LAST_BLOCK, isSetUnknown: false })),
       refused: {},
+      forks: [],
     });
     const expected = vectorJson<Record<string, { last_hash: string }>>("four-validators/expected.json");
     for (const shard of SHARDS)

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { upstreamUrls } from "../../config/upstream-urls.ts";
@@ -56,6 +57,7 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
       config.trust.level === "node"
         ? undefined
         : { validators: createValidatorSource(config), onUnknownSet: config.trust.on_unknown_set },
+    forksDir: join(config.data.dir, "forks"),
     clock: systemClock,
     fids: followedFids(config.upstream),
     logsHubEvents: config.hub.reads,

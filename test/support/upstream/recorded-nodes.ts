@@ -50,10 +50,14 @@ export interface RecordedNode {
   kill(): void;
 }
 
-async function startNode(listing: { count: number }, lastBlock: number): Promise<RecordedNode & Disposable> {
+async function startNode(
+  listing: { count: number },
+  lastBlock: number,
+  recording: Recording,
+): Promise<RecordedNode & Disposable> {
   const heads = new Map(SHARDS.map((shard) => [shard, lastBlock]));
   let gate: PromiseWithResolvers<void> | undefined;
-  const node = { recording: chain };
+  const node = { recording };
   const server = await serveRecording(() => node.recording, heads, {
     listing,
     answers: async () => gate?.promise,
@@ -81,12 +85,15 @@ export async function followNodes({
   /** Nodes that serve the network. */
   nodes: count = 1,
   lastBlock = LAST_BLOCK,
+  /** What all of them serve. */
+  recording = chain,
+  forksDir = undefined as string | undefined,
 } = {}) {
   const stack = new AsyncDisposableStack();
   const listing = { count: 0 };
   const nodes: RecordedNode[] = [];
   for (let started = 0; started < count; started++)
-    nodes.push(stack.use(await startNode(listing, lastBlock)));
+    nodes.push(stack.use(await startNode(listing, lastBlock, recording)));
   const [first] = nodes as [RecordedNode];
   const db = stack.use(openIndexInMemory());
   claimNetwork(db, "devnet");
@@ -152,6 +159,7 @@ export async function followNodes({
         fids: undefined,
         calls: callsAtOnce(1),
         timings: TIMINGS,
+        ...(forksDir !== undefined && { forksDir }),
         onFault: (what, cause) => {
           faults.push(`${what}: ${cause}`);
           wake();
@@ -189,30 +197,46 @@ export async function followNodes({
 }
 
 /** The recorded network with one block of a shard changed. */
-export function withChunk(shard: number, height: number, change: (chunk: SignedChunk) => void): Recording {
-  const replace = (bytes: Uint8Array) => {
-    const chunk = SignedChunk.decode(Uint8Array.from(bytes));
-    change(chunk);
-    return SignedChunk.encode(chunk).finish();
-  };
-  const chunks = new Map(chain.chunks);
-  chunks.set(
-    shard,
-    (chain.chunks.get(shard) ?? []).map((one) =>
-      one.number === height ? { number: height, bytes: replace(one.bytes) } : one,
-    ),
-  );
-  return { ...chain, chunks };
+export function withChunk(
+  shard: number,
+  height: number,
+  change: (chunk: SignedChunk) => void,
+  recording = chain,
+): Recording {
+  return withChunks(recording, (chunk, of, number) => {
+    if (of === shard && number === height) change(chunk);
+  });
 }
 
-export function withBlock(height: number, change: (block: SignedBlock) => void): Recording {
-  const blocks = chain.blocks.map((one) => {
-    if (one.number !== height) return one;
+/** A recorded network with changed blocks of data shards. */
+export function withChunks(
+  recording: Recording,
+  change: (chunk: SignedChunk, shard: number, height: number) => void,
+): Recording {
+  const changed = (shard: number) => (one: { readonly number: number; readonly bytes: Uint8Array }) => {
+    const chunk = SignedChunk.decode(Uint8Array.from(one.bytes));
+    change(chunk, shard, one.number);
+    return { number: one.number, bytes: SignedChunk.encode(chunk).finish() };
+  };
+  return {
+    ...recording,
+    chunks: new Map([...recording.chunks].map(([shard, all]) => [shard, all.map(changed(shard))])),
+  };
+}
+
+/** The recorded network with one block of shard 0 changed, or with all of them. */
+export function withBlock(
+  height: number | undefined,
+  change: (block: SignedBlock) => void,
+  recording = chain,
+): Recording {
+  const blocks = recording.blocks.map((one) => {
+    if (height !== undefined && one.number !== height) return one;
     const block = SignedBlock.decode(Uint8Array.from(one.bytes));
     change(block);
-    return { number: height, bytes: SignedBlock.encode(block).finish() };
+    return { number: one.number, bytes: SignedBlock.encode(block).finish() };
   });
-  return { ...chain, blocks };
+  return { ...recording, blocks };
 }
 
 /** The recorded network with another hash in the confirmation of a block's events. */
