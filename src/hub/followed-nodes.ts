@@ -37,6 +37,7 @@ export function connectFollowedNodes({ urls, contact, states }: FollowedNodesDep
       () => {},
     );
   const timer = clients.length > 1 ? setInterval(look, LOOK_MS) : undefined;
+  if (timer) void look();
   const clientOf = (status: EndpointStatus | undefined) => (status && clients[status.position - 1]) ?? only;
   return {
     first() {

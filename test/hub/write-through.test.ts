@@ -99,13 +99,14 @@ function startHub(
   {
     timeoutMs,
     bytesInFlight = SUBMISSION_LIMITS.bytesInFlight,
-  }: { timeoutMs?: number; bytesInFlight?: number } = {},
+    isFirst = true,
+  }: { timeoutMs?: number; bytesInFlight?: number; isFirst?: boolean } = {},
 ): Promise<HubServer> {
   const db = openIndexReader(indexPath(node.dir));
   const limits = { ...SUBMISSION_LIMITS, bytesInFlight };
   const check = new SubmissionCheck({ db, network: 1, clock: node.clock, upstreamDecides: true, limits });
   const submits = new WriteThrough({
-    target: () => ({ client: to, isFirst: true }),
+    target: () => ({ client: to, isFirst }),
     username: "node",
     password: "open:sesame",
     check,
@@ -196,6 +197,20 @@ async function submitBulk(messages: Message[]): Promise<string[]> {
       : `${response?.value.hash.toHex()} ok`,
   );
 }
+
+test("a node that is not the first one of the settings gets no credentials", async () => {
+  const hub = await startHub(toUpstream, { isFirst: false });
+  const other = connect(hub);
+  const message = cast("to another node");
+  await call(SUBMIT, message, other);
+  await call(SUBMIT, message);
+  expect(forwarded.map(({ login }) => login)).toEqual([
+    undefined,
+    `Basic ${Buffer.from("node:open:sesame").toString("base64")}`,
+  ]);
+  other.close();
+  await hub.stop(0);
+});
 
 function refusal(response: Buffer | ServiceError) {
   if (!(response instanceof Error)) throw new Error("the call succeeded");

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
+import { serveRecording } from "../support/upstream/recorded.ts";
 import {
   chain,
   followNodes,
@@ -109,6 +110,18 @@ describe("three followed nodes", () => {
     await followed.until(() => stateOf(followed, liar) === "refused");
     expect(followed.active()).not.toBe(liar);
     expect(followed.upstreams()[0]?.reason).toBe("block 100 of shard 2 is not the network's (no_quorum)");
+  });
+
+  test("a node without certificates is not followed beside others, and the level stays", async () => {
+    await using followed = await followNodes({ nodes: 2, isFollowing: false });
+    const [first] = followed.nodes as [RecordedNode];
+    using other = await serveRecording(() => chain, followed.heads, { hasBlockShard: false });
+    first.url = other.url;
+    followed.start();
+    await followed.allApplied();
+    await followed.until(() => stateOf(followed, first) === "partial");
+    expect(followed.trust()?.level).toBe("blocks");
+    expect(followed.upstreams()[0]?.reason).toContain("no certificates");
   });
 
   test("all are away: following waits, and resumes with the first that is back", async () => {

@@ -26,7 +26,8 @@ export function registerUpstream(program: Command, context: CommandContext): voi
       context.exitCode = await runTask(common, async () => {
         const upstream = await openUpstream(config, shutdown.signal);
         shutdown.add("upstream", () => upstream[Symbol.dispose]());
-        const { client, concurrency } = upstream;
+        const { client } = upstream;
+        const { concurrency } = upstream.limits;
         try {
           const cores = availableParallelism();
           const network = networkOf(config.protocol.network);

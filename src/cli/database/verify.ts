@@ -57,7 +57,8 @@ export function registerVerify(program: Command, context: CommandContext): void 
         shutdown.add("index", () => db[Symbol.dispose]());
         const upstream = await openUpstream(config, shutdown.signal);
         shutdown.add("upstream", () => upstream[Symbol.dispose]());
-        const { client, concurrency } = upstream;
+        const { client } = upstream;
+        const { concurrency } = upstream.limits;
         const settle = () => wait(SETTLE_MS, shutdown.signal);
         try {
           const known = async () => (followed ? [...followed] : await knownFids({ client, db }));

@@ -61,7 +61,8 @@ function forMigration(bytes: number, freeBytes: number): Finding {
 async function forFilling(config: Config, freeBytes: number, signal: AbortSignal): Promise<Finding> {
   const check = "space for the index";
   using upstream = await openUpstream(config, signal);
-  const { client, concurrency } = upstream;
+  const { client } = upstream;
+  const { concurrency } = upstream.limits;
   try {
     const cores = availableParallelism();
     const network = networkOf(config.protocol.network);

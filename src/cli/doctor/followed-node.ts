@@ -1,14 +1,19 @@
+import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
+import { hostOfUrl, upstreamUrls } from "../../config/upstream-urls.ts";
 import { networkOf } from "../../protocol/network.ts";
 import { toUnixSecs } from "../../protocol/time.ts";
 import type { GetInfoResponse } from "../../protocol/wire/generated/hub.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { RefusedBlockError } from "../../upstream/chain-verifier.ts";
 import { checkPeer, dataOnNetwork } from "../../upstream/check-peer.ts";
-import { UpstreamClient } from "../../upstream/client.ts";
-import { connectUpstream } from "../../upstream/connection.ts";
+import type { UpstreamClient } from "../../upstream/client.ts";
 import { PeerError, reasonOfCall, SilentPeerError } from "../../upstream/peer.ts";
+import { askNode } from "../../upstream/peers/ask-node.ts";
+import { type OpenUpstream, openUpstream } from "../../upstream/peers/open-upstream.ts";
 import { BLOCK_SHARD } from "../../upstream/positions.ts";
 import { DEFAULT_TIMINGS } from "../../upstream/timings.ts";
+import { createValidatorSource } from "../../upstream/validator-source.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const CALL_TIMEOUT_MS = 8000;
@@ -19,37 +24,53 @@ const SKEW_SECS = 5;
 const MAX_VERSION_CHARS = 40;
 
 export interface FollowedNodeDeps {
-  readonly config: Pick<Config, "upstream" | "protocol" | "auth">;
+  readonly config: Pick<Config, "upstream" | "protocol" | "trust" | "auth">;
   readonly clock: Clock;
 }
 
-/** Whether the followed node answers, is one that can be followed, of our network, and up to date; and our clock beside its own. */
-export const followedNodeCheck = ({ config, clock }: FollowedNodeDeps): Check => ({
+/**
+ * Whether each followed node answers, is one that can be followed, of our network, certified and up to date; how it may be called; and our
+ * clock beside its own.
+ */
+export const followedNodeCheck = (deps: FollowedNodeDeps): Check => ({
   name: "followed node",
   run: async (signal) => {
-    const { url } = config.upstream;
-    if (url === "")
+    const urls = upstreamUrls(deps.config);
+    if (urls.length === 0)
       return [
         ok(
           "followed node",
           "none (upstream.url): the node serves the demo network or what is submitted and imported",
         ),
       ];
-    const connection = connectUpstream(url);
-    const client = new UpstreamClient(
-      connection,
-      { ...DEFAULT_TIMINGS, callTimeoutMs: CALL_TIMEOUT_MS },
-      signal,
+    const findings = await Promise.all(urls.map((url) => examine(url, deps, signal)));
+    if (findings.length === 1) return findings.flat();
+    const isUsable = (found: readonly Finding[]) => found.every(({ level }) => level !== "fail");
+    const softened = findings.some(isUsable) ? findings.map((found) => found.map(asWarning)) : findings;
+    return softened.flatMap((found, index) =>
+      found.map((finding) => ({ ...finding, check: `${finding.check} ${index + 1}` })),
     );
-    try {
-      return await ask(client, config, clock);
-    } catch (cause) {
-      return [unusable(url, cause)];
-    } finally {
-      connection.close();
-    }
   },
 });
+
+/** Another node takes over for one that cannot be followed. */
+function asWarning(finding: Finding): Finding {
+  return finding.level === "fail" ? { ...finding, level: "warn" } : finding;
+}
+
+async function examine(
+  url: string,
+  { config, clock }: FollowedNodeDeps,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const timings = { ...DEFAULT_TIMINGS, callTimeoutMs: CALL_TIMEOUT_MS };
+  using upstream = await openUpstream(config, signal, { url, timings });
+  try {
+    return await ask(upstream, config, clock);
+  } catch (cause) {
+    return [unusable(url, cause)];
+  }
+}
 
 function unusable(url: string, cause: unknown): Finding {
   const isSilent = cause instanceof SilentPeerError;
@@ -68,10 +89,11 @@ function unusable(url: string, cause: unknown): Finding {
 }
 
 async function ask(
-  client: UpstreamClient,
+  upstream: OpenUpstream,
   config: FollowedNodeDeps["config"],
   clock: Clock,
 ): Promise<Finding[]> {
+  const { client, url } = upstream;
   const check = "followed node";
   const started = performance.now();
   // A proxy on the way has a clock of its own, so blocks count first.
@@ -80,12 +102,52 @@ async function ask(
   const askedAtSecs = clock.nowMs() / 1000;
   const ms = Math.round(performance.now() - started);
   const { hasBlockShard, shards } = await checkPeer(client);
-  const text = `${config.upstream.url} is a node of version ${info.version.slice(0, MAX_VERSION_CHARS) || "unknown"} with ${shards} ${shards === 1 ? "shard" : "shards"}, responded after ${ms} ms`;
-  const findings = [ok(check, text), await network(client, info, config), lag(info, config)];
+  const text = `${url} is a node of version ${info.version.slice(0, MAX_VERSION_CHARS) || "unknown"} with ${shards} ${shards === 1 ? "shard" : "shards"}, responded after ${ms} ms`;
+  const findings = [
+    ok(check, text),
+    await network(client, info, config),
+    lag(info, config),
+    await certificates(client, config, hasBlockShard),
+    calls(upstream, config),
+  ];
   const theirs =
     (await blockClock(client, info, hasBlockShard)) ?? (date === undefined ? undefined : date / 1000);
   if (theirs !== undefined) findings.push(skew(askedAtSecs - theirs, config));
   return findings;
+}
+
+/** Whether validators of the network signed the newest block of each shard. */
+async function certificates(
+  client: UpstreamClient,
+  config: FollowedNodeDeps["config"],
+  hasBlockShard: boolean,
+): Promise<Finding> {
+  const check = "certificates";
+  const sets = config.trust.level === "node" ? undefined : createValidatorSource(config)()?.sets;
+  if (!sets || !hasBlockShard)
+    return ok(check, "its blocks are not verified: the node is trusted, see docs/follow-the-network.md");
+  try {
+    const { heads } = await askNode(client, { network: networkOf(config.protocol.network), sets });
+    const newest = [...heads].map(([shard, height]) => `${shard}: ${height}`).join(", ");
+    return ok(check, `validators of the network signed the newest block of each shard (${newest})`);
+  } catch (cause) {
+    if (!(cause instanceof RefusedBlockError)) throw cause;
+    return fail(check, cause.reason, "Do not follow it: a node of this network sends no such block");
+  }
+}
+
+/** How it may be called, and whether an index may be filled from it. */
+function calls({ url, limits, isPublic }: OpenUpstream, { upstream }: FollowedNodeDeps["config"]): Finding {
+  const check = "calls";
+  const rate = limits.callsPerSec === 0 ? "any number" : limits.callsPerSec;
+  const text = `${limits.concurrency} in flight and ${rate} a second, at a ${isPublic ? "public" : "private"} address`;
+  if (!isPublic || upstream.bulk_from.includes(hostOfUrl(url)) || followedFids(upstream))
+    return ok(check, text);
+  return warn(
+    check,
+    `${text}; filling an index of the whole network from it is refused`,
+    "Ask its operator, then list its host in upstream.bulk_from, or start with --accept-load",
+  );
 }
 
 async function network(

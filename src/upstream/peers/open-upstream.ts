@@ -1,16 +1,17 @@
-import { type UpstreamSettings, upstreamUrls } from "../../config/upstream-urls.ts";
+import { hostOfUrl, type UpstreamSettings, upstreamUrls } from "../../config/upstream-urls.ts";
 import { UpstreamClient } from "../client.ts";
 import { connectUpstream } from "../connection.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../timings.ts";
 import { CallRate } from "./call-rate.ts";
-import { type LimitSettings, limitsOf } from "./network-place.ts";
+import { type CallLimits, isPublicHost, type LimitSettings, limitsFor } from "./network-place.ts";
 
 /** A node that a command asks, within the limits of calls to it. */
 export interface OpenUpstream extends Disposable {
   readonly url: string;
   readonly client: UpstreamClient;
-  /** Calls in flight. */
-  readonly concurrency: number;
+  /** How it may be called. */
+  readonly limits: CallLimits;
+  readonly isPublic: boolean;
 }
 
 /** Connects to a node of the settings. @param url default: the first one. @throws Error if there is none. */
@@ -24,8 +25,9 @@ export async function openUpstream(
 ): Promise<OpenUpstream> {
   if (url === undefined) throw new Error("the settings name no upstream");
   const { upstream } = settings;
-  const { concurrency, callsPerSec } = await limitsOf(upstream, url);
+  const isPublic = await isPublicHost(hostOfUrl(url));
+  const limits = limitsFor(upstream, isPublic);
   const connection = connectUpstream(url, { contact: upstream.contact });
-  const client = new UpstreamClient(connection, timings, signal, { rate: new CallRate(callsPerSec) });
-  return { url, client, concurrency, [Symbol.dispose]: () => connection.close() };
+  const client = new UpstreamClient(connection, timings, signal, { rate: new CallRate(limits.callsPerSec) });
+  return { url, client, limits, isPublic, [Symbol.dispose]: () => connection.close() };
 }
