@@ -154,8 +154,8 @@ describe("the followed node", () => {
 
   test("of several has findings of its own, and one that is away is a warning while another can be followed", async () => {
     const urls = `["${server.url}", "http://127.0.0.1:${CLOSED_PORT}"]`;
-    const findings = await examined([`upstream.urls=${urls}`]);
-    expect(findings.get("followed node 1")?.level).toBe("ok");
+    const findings = await examined([`upstream.urls=${urls}`, "trust.level=node"]);
+    expect(findings.get("followed node 1")).toMatchObject({ level: "ok" });
     expect(findings.get("certificates 1")?.level).toBe("ok");
     expect(findings.get("calls 1")?.text).toBe("32 in flight and any number a second, at a private address");
     expect(findings.get("followed node 2")).toMatchObject({
