@@ -159,9 +159,9 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
     const silent = silence
       .silentFor(timings.silenceMs)
       .find((shard) => others.some((one) => one.head(shard) > received(shard)));
-    return silent === undefined
-      ? undefined
-      : `it sent no block of shard ${silent}, and another node has a newer one`;
+    if (silent === undefined) return undefined;
+    silence.gaveUp(silent);
+    return `it sent no block of shard ${silent}, and another node has a newer one`;
   }
 
   function evaluate(): void {

@@ -19,7 +19,7 @@ const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_DEVNET;
 const NOW_SECS = 1_795_423_200;
 export const LAST_BLOCK = 100;
 export const SHARDS = [0, 1, 2];
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 28_000;
 const TIMINGS = {
   ...DEFAULT_TIMINGS,
   pollMs: 4,
@@ -29,7 +29,7 @@ const TIMINGS = {
   stallMs: 20_000,
   callTimeoutMs: 20_000,
   headPollMs: 100,
-  silenceMs: 200,
+  silenceMs: 500,
   coolMs: 10,
   maxCoolMs: 100,
 };
