@@ -215,9 +215,9 @@ const refused: readonly Refused[] = [
     /type is unknown/,
   ],
   [
-    "a channel message, which no network supports yet",
-    signMessage({ ...castData({ text: "x" }), type: 18 as MessageType }, signer),
-    /type is unknown/,
+    "a message of a channel with the body of a cast",
+    signMessage({ ...castData({ text: "x" }), type: T.MESSAGE_TYPE_CHANNEL_UPDATE }, signer),
+    /body does not belong/,
   ],
   [
     "a negative type",

@@ -91,7 +91,7 @@ const valid: [name: string, event: OnChainEvent][] = [
 
 const refused: [name: string, event: OnChainEvent, reason: RegExp][] = [
   ["no type", event({}), /type is unknown/],
-  ["an unknown type", { ...event({}), type: 6 as OnChainEvent["type"] }, /type is unknown/],
+  ["an unknown type", { ...event({}), type: 7 as OnChainEvent["type"] }, /type is unknown/],
   ["a type without body", event({ type: T.EVENT_TYPE_ID_REGISTER }), /does not belong/],
   ["the body of another type", rent({ units: 1 }, { type: T.EVENT_TYPE_ID_REGISTER }), /does not belong/],
   [
