@@ -10,6 +10,8 @@ const SPENT: Readonly<Record<ShareName, string>> = {
   signedReads: "signed requests that change nothing",
   signedChanges: "signed requests that change something",
   newSessions: "new sessions",
+  signIns: "nonces and messages of sign-ins",
+  contractChecks: "checks of contract wallets",
   discards: "KiB of refused bodies that are read",
   refusals: "refusals that are sent at once",
 };

@@ -12,6 +12,7 @@ import { createHttpServer } from "../src/http/server.ts";
 import { createFanOut } from "../src/node/compose/fan-out.ts";
 import { createManagement } from "../src/node/compose/management.ts";
 import { createPush } from "../src/node/compose/push.ts";
+import { createNodeSignIn } from "../src/node/compose/sign-in.ts";
 import { createNodeSigners } from "../src/node/compose/signers.ts";
 import { HydrationCache } from "../src/read/hydrate/cache.ts";
 import { systemClock } from "../src/runtime/clock.ts";
@@ -46,8 +47,22 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
   const cache = new HydrationCache(new CommitSequence());
   const source = { db, cache, clock: systemClock, maxIds: 350, notificationWindowSecs: 3600, fullText: true };
   const push = createPush({ ...parts, management, fanOut });
+  const admission = createAdmission();
+  const signIn = createNodeSignIn({
+    config: common.config,
+    metrics: common.metrics,
+    stateClock: systemClock,
+    db,
+    stores: parts.state,
+    thread: undefined,
+    linkBase: () => undefined,
+    staleReason: neverStale,
+    signals: { keyEpoch: 0, forgetKeys: () => undefined },
+    admission,
+  });
   const signers = createNodeSigners({
     config: common.config,
+    signIn,
     clock: systemClock,
     db,
     stores: parts.state,
@@ -56,7 +71,6 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
     linkBase: () => undefined,
     staleReason: neverStale,
   });
-  const admission = createAdmission();
   const server = createHttpServer({
     common,
     ...apiPlugins({

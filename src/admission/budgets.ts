@@ -36,6 +36,8 @@ export const BUDGETS = {
   lateRefusals: { unit: "refusals that are sent late", total: 2048, perClient: 512 },
   /** Blocks and chunks of the upstream that are passed on, each a call to it. */
   blockRelays: { unit: "block relays", total: 8, perClient: 4 },
+  /** Checks of contract wallets, each a call of the operator's RPC of Optimism. */
+  contractChecks: { unit: "checks of contract wallets", total: 8, perClient: 4 },
   /** Entries of the lists of open streams. One takes about 300 bytes of the matching thread. */
   streamEntries: { unit: "filter entries", total: 500_000, perClient: 25_000 },
   /** Regular expressions of open streams, each once for a client. All clients together may have 200 different ones (`src/stream/slots.ts`). */
@@ -95,6 +97,8 @@ export const BUCKETS = {
   signedReads: 8_192,
   signedChanges: 8_192,
   newSessions: 8_192,
+  signIns: 8_192,
+  contractChecks: 8_192,
   discards: 8_192,
   refusals: 8_192,
 } as const;
@@ -113,6 +117,10 @@ export const SHARES = {
   signedChanges: { perMinute: 60, burst: 300 },
   /** Each adds to the audit log, and ends the oldest of 20. */
   newSessions: { perMinute: 20, burst: 60 },
+  /** Nonces and messages of sign-ins. Those of an office share an address. */
+  signIns: { perMinute: 120, burst: 120 },
+  /** Calls of the operator's RPC of Optimism. */
+  contractChecks: { perMinute: 10, burst: 10 },
   /** KiB of refused bodies that are read so that their sender gets the error instead of a reset. */
   discards: { perMinute: 16_384, burst: 4_096 },
   /** Responses with 429, and refused bodies that are not read, that are sent at once. */

@@ -118,12 +118,13 @@ const countBehind = sql<{ count: number }, [keyEpoch: number, bootId: string]>(
   "SELECT 0 AS count WHERE ?1 IS NOT NULL AND ?2 IS NOT NULL",
 );
 
-const advance = async (tx: Tx) => {
+/** Makes all nodes forget the keys that they know, within a heartbeat. */
+export const advanceKeyEpoch = async (tx: Tx): Promise<void> => {
   await tx.run(advanceEpoch);
 };
 const owned = ownedTable<typeof apiKeys, ApiKey>(apiKeys, {
   idColumn: "api_key_id",
-  hooks: { updated: advance, deleted: advance },
+  hooks: { updated: advanceKeyEpoch, deleted: advanceKeyEpoch },
 });
 
 /** @param bootId of this process. */

@@ -30,7 +30,7 @@ const KEY_HEADERS = ["x-api-key", "api_key"] as const;
 const SIGNATURE_HEADERS = ["Fid", "Op", "Signed-At", "Nonce", "Signature"] as const;
 const SESSION_HEADER = "Session";
 /** Where an anonymous client counts by its address. Other routes verify a credential of their own. */
-const COUNTED_WITHOUT_KEY: ReadonlySet<Access["kind"]> = new Set(["read", "anonymousOrKey"]);
+const COUNTED_WITHOUT_KEY: ReadonlySet<Access["kind"]> = new Set(["read", "openRead", "anonymousOrKey"]);
 /** What these scopes allow to the owner, a new custody address must be able to stop at once. */
 const NEED_CURRENT_INDEX: ReadonlySet<Scope> = new Set(["webhooks", "apps", "signers"]);
 
@@ -97,6 +97,7 @@ export function createGate(deps: GateDeps): Gate {
     const { request, path } = exchange;
     switch (access.kind) {
       case "open":
+      case "openRead":
         return undefined;
       case "read":
         return admitRead(exchange);

@@ -10,8 +10,8 @@ import type { DecodedQuery, QueryParams } from "../http/params.ts";
 import type { Access, RouteCache } from "../http/route-terms.ts";
 import type { Dialect, ResponseName, Viewer } from "./deps.ts";
 
-/** Where an operation is served: under the own prefix, under those of the hosted API, or under `/v1` of a hub. */
-export type Surface = "native" | "compat" | "hub";
+/** Where an operation is served: under the own prefix, those of the hosted API, `/v1` of a hub, `/quick-auth` or `/rpc`. */
+export type Surface = "native" | "compat" | "hub" | "quickAuth" | "rpc";
 
 /** The surfaces of an operation that names none. */
 const BOTH_DIALECTS: readonly Surface[] = ["native", "compat"];

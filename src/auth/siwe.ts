@@ -1,7 +1,4 @@
-import { hashMessage } from "viem/utils";
-import { err, ok, type Result } from "../lib/result.ts";
-import { fromHex, parseChecksumAddress } from "../protocol/validate/eth.ts";
-import { recoverSigner } from "./typed-data.ts";
+import { fromHex, type Hex, parseChecksumAddress } from "../protocol/validate/eth.ts";
 
 /** A sign-in message of EIP-4361 ("Sign-In with Ethereum"). Times are unix seconds. */
 export interface SignInMessage {
@@ -18,7 +15,8 @@ export interface SignInMessage {
   readonly resources: readonly string[];
 }
 
-const MAX_MESSAGE_CHARS = 4096;
+const MAX_MESSAGE_BYTES = 4096;
+const LOWER_CASE_ADDRESS = /^0x[0-9a-f]{40}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
 /**
@@ -44,11 +42,11 @@ const MESSAGE = new RegExp(
 
 /** Parses a sign-in message. Returns undefined for another text. */
 export function parseSignIn(text: string): SignInMessage | undefined {
-  if (text.length > MAX_MESSAGE_CHARS) return undefined;
+  if (text.length > MAX_MESSAGE_BYTES || Buffer.byteLength(text) > MAX_MESSAGE_BYTES) return undefined;
   const fields = MESSAGE.exec(text)?.groups;
   if (!fields) return undefined;
   const { domain = "", uri = "", nonce = "", statement, resources = "" } = fields;
-  const address = parseChecksumAddress(fields.address ?? "");
+  const address = parseAddress(fields.address ?? "");
   const issuedAt = timeOf(fields.issuedAt);
   const expiresAt = timeOf(fields.expiresAt);
   const notBefore = timeOf(fields.notBefore);
@@ -68,33 +66,13 @@ export function parseSignIn(text: string): SignInMessage | undefined {
   };
 }
 
-/** A clock may be this much ahead of this machine's. */
-const SKEW_SECS = 60;
-
-/**
- * Verifies a sign-in message but for its nonce: the address signed it, its times hold, it is at most `maxAgeSecs` old, and its
- * URI is of the domain that it names. Contract wallets are not supported: an address is recovered.
- */
-export function verifySignIn(
-  text: string,
-  signature: Uint8Array,
-  { nowSecs, maxAgeSecs }: { readonly nowSecs: number; readonly maxAgeSecs: number },
-): Result<SignInMessage, string> {
-  const message = parseSignIn(text);
-  if (!message) return err("message is no sign-in message of EIP-4361");
-  const { address, domain, uri, issuedAt, expiresAt, notBefore } = message;
-  if (URL.parse(uri)?.host !== domain) return err("URI is not of the domain of the message");
-  if (issuedAt > nowSecs + SKEW_SECS) return err("message was issued in the future");
-  if (issuedAt < nowSecs - maxAgeSecs) return err("message is too old");
-  if (expiresAt !== undefined && expiresAt <= nowSecs) return err("message has expired");
-  if (notBefore !== undefined && notBefore > nowSecs) return err("message is not valid yet");
-  const signer = recoverSigner(fromHex(hashMessage(text)), signature);
-  if (!signer || Buffer.compare(signer, address) !== 0) return err("signature is not of the address");
-  return ok(message);
-}
-
 /** Unix seconds of a time in RFC 3339; undefined without one, NaN for another text. */
 function timeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   return TIME.test(text) ? Math.floor(Date.parse(text) / 1000) : Number.NaN;
+}
+
+/** The 20 bytes of an address with the checksum of EIP-55, or in lower case. */
+function parseAddress(text: string): Uint8Array | undefined {
+  return LOWER_CASE_ADDRESS.test(text) ? fromHex(text as Hex) : parseChecksumAddress(text);
 }

@@ -4,6 +4,7 @@ import { programName, version } from "../version.ts";
 import { registerDatabaseTask, registerPlaceTask } from "./child-tasks.ts";
 import { registerConsole } from "./client/console.ts";
 import { registerHealthcheck } from "./client/healthcheck.ts";
+import { registerQuickAuth } from "./client/quick-auth.ts";
 import { registerSign } from "./client/sign.ts";
 import { registerConfig } from "./config.ts";
 import { type CommandContext, collect, flagsOf } from "./context.ts";
@@ -48,6 +49,7 @@ const COMMANDS = [
   registerChannels,
   registerConfig,
   registerConsole,
+  registerQuickAuth,
   registerOperations,
   registerTokens,
   registerState,

@@ -1,5 +1,5 @@
 import type { Config } from "../config/schema.ts";
-import { readMasterKey } from "../signers/vault.ts";
+import { readMasterKey } from "../vault/master-key.ts";
 
 /** Settings by key, as text. */
 export type SettingTexts = Readonly<Record<string, string>>;

@@ -218,7 +218,7 @@ export const configSchema = section({
       { maxItems: 64, rule: 'a list of at most 64 entries such as "21=1790000000"' },
     ),
   }),
-  chain: section({ l1_rpc_url: secretUrl() }),
+  chain: section({ l1_rpc_url: secretUrl(), op_rpc_url: secretUrl() }),
   auth: section({
     signed_at_window_secs: integer(1, 3600),
     sessions: flag(),
@@ -236,6 +236,24 @@ export const configSchema = section({
     export: flag(),
     max_signers_per_owner: integer(0, 10_000_000),
   }),
+  quick_auth: section({
+    enabled: flag(),
+    algorithm: Type.Union([Type.Literal("RS256"), Type.Literal("ES256")], { rule: '"RS256" or "ES256"' }),
+    token_ttl_secs: integer(60, 86_400),
+    key_rotation_days: integer(0, 3650),
+    domains: Type.Array(
+      Type.String({
+        pattern: "^(\\*\\.)?[a-z0-9]([a-z0-9.-]{0,252}[a-z0-9])?(:[0-9]{1,5})?$",
+        rule: 'a domain such as "app.example", or "*.example" for those below it',
+      }),
+      {
+        maxItems: 1000,
+        uniqueItems: true,
+        rule: 'a list of at most 1000 different entries, each a domain such as "app.example", or "*.example" for those below it',
+      },
+    ),
+  }),
+  registry_rpc: section({ enabled: flag() }),
   apps: section({
     max_apps_per_owner: integer(0, 10_000),
     secret_grace_period_secs: integer(0, 2_592_000),

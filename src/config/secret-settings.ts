@@ -15,6 +15,7 @@ const SECRET_SETTINGS: Readonly<Record<string, SecretKind>> = {
   "upstream.urls": "url",
   "upstream.password": "text",
   "chain.l1_rpc_url": "url",
+  "chain.op_rpc_url": "url",
   "signers.encryption_key": "text",
   "signers.previous_encryption_keys": "text",
   "console.operator_token": "text",

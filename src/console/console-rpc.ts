@@ -9,7 +9,8 @@ import type { PulseRpc } from "./pulse/pulse.ts";
 import type { SeriesPage } from "./pulse/series-page.ts";
 
 /** The methods of the main thread for the operator's page. */
-export interface OperatorRpc extends Pick<OperatorSessions, "issueCode" | "open" | "admit" | "end"> {
+export interface OperatorRpc
+  extends Pick<OperatorSessions, "checkToken" | "issueCode" | "open" | "admit" | "end"> {
   /** The rows of the whole history after a time (unix seconds). */
   series(step: HistoryStep, since: number): SeriesPage;
   threads(): Promise<ThreadsReport>;

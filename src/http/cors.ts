@@ -6,8 +6,8 @@ export interface Cors {
   preflight(): Response;
   /** Headers of every response, which allow scripts of other origins to read it. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Adds the header that depends on the request's origin. */
-  allowOrigin(request: Request, headers: Headers): void;
+  /** Adds the header that depends on the request's origin. @param isForAll whether every origin may read the response. */
+  allowOrigin(request: Request, headers: Headers, isForAll: boolean): void;
   /** Whether a request comes from no browser, or from an origin that may read responses. */
   allows(request: Request): boolean;
 }
@@ -80,8 +80,12 @@ export function createCors(options: {
       return anyOrigin || origin === null || listed.has(origin);
     },
 
-    allowOrigin(request, headers) {
+    allowOrigin(request, headers, isForAll) {
       if (anyOrigin) return;
+      if (isForAll) {
+        headers.set("access-control-allow-origin", "*");
+        return;
+      }
       const origin = request.headers.get("origin");
       if (origin !== null && listed.has(origin)) headers.set("access-control-allow-origin", origin);
     },

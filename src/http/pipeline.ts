@@ -143,7 +143,7 @@ export function createPipeline(
     exchange.bodyHold?.end();
     exchange.settle?.();
     headers.set("x-request-id", requestId);
-    if (exchange.policy.isShared) cors.allowOrigin(request, headers);
+    if (exchange.policy.isShared) cors.allowOrigin(request, headers, exchange.policy.isForAllOrigins);
     if (exchange.limitHeaders !== undefined) {
       headers.set("ratelimit-policy", exchange.limitHeaders.policy);
       headers.set("ratelimit", exchange.limitHeaders.state);

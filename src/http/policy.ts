@@ -11,10 +11,12 @@ export interface RoutePolicy {
   readonly gatesItself: boolean;
   /** True where scripts of other origins may read responses, as far as the settings allow. */
   readonly isShared: boolean;
+  /** True where scripts of all origins may, whatever the settings allow: those of apps that sign people in. */
+  readonly isForAllOrigins: boolean;
   /** A larger body is not kept in the cache of this process. */
   readonly maxCachedBytes: number;
   /** The JSON body of an error. */
-  readonly errorBody: (message: string, kind: ErrorName) => Readonly<Record<string, unknown>>;
+  readonly errorBody: (message: string, kind: ErrorName, code?: string) => Readonly<Record<string, unknown>>;
 }
 
 interface PolicyRow extends Partial<RoutePolicy> {
@@ -47,10 +49,24 @@ const apiDefault: RoutePolicy = {
   isApi: true,
   gatesItself: false,
   isShared: true,
+  isForAllOrigins: false,
   maxCachedBytes: Number.POSITIVE_INFINITY,
   errorBody: messageOnly,
 };
 const opsDefault: RoutePolicy = { ...apiDefault, isApi: false };
+
+/** Quick Auth, whose clients read other members of an error. */
+const quickAuthPrefix = "/quick-auth/";
+const quickAuthDefault: RoutePolicy = {
+  ...apiDefault,
+  maxBodyBytes: 16 * kib,
+  gatesItself: true,
+  isForAllOrigins: true,
+  errorBody: quickAuthErrorOf,
+};
+/** JSON-RPC. */
+const rpcPrefix = "/rpc/";
+const rpcDefault: RoutePolicy = { ...apiDefault, gatesItself: true, isForAllOrigins: true };
 
 /** Pages on which users sign. */
 const approvalPrefix = "/approve/";
@@ -68,6 +84,7 @@ const hubDefault: RoutePolicy = {
   isApi: true,
   gatesItself: true,
   isShared: true,
+  isForAllOrigins: false,
   maxCachedBytes: 256 * kib,
   errorBody: hubErrorOf,
 };
@@ -83,6 +100,8 @@ export function createPolicyLookup(basePaths: readonly string[]): (path: string)
 
   return (path) => {
     if (path.startsWith(hubPrefix)) return path === `${hubPrefix}submitBulkMessages` ? hubBulk : hubDefault;
+    if (path.startsWith(quickAuthPrefix)) return quickAuthDefault;
+    if (path.startsWith(rpcPrefix)) return rpcDefault;
     if (path.startsWith(approvalPrefix)) return approvalDefault;
     if (path === consolePath || path.startsWith(consolePrefix)) return consoleDefault;
     for (const prefix of prefixes) {
@@ -91,5 +110,20 @@ export function createPolicyLookup(basePaths: readonly string[]): (path: string)
       return policies.find((row) => within === row.path || within.startsWith(row.below)) ?? apiDefault;
     }
     return opsDefault;
+  };
+}
+
+/** An error as clients of Quick Auth read it: `invalid_token` with the reason where a token is refused. */
+function quickAuthErrorOf(
+  message: string,
+  kind: ErrorName,
+  code?: string,
+): Readonly<Record<string, unknown>> {
+  const invalid = code === undefined ? "invalid_params" : "invalid_token";
+  return {
+    error: kind === "badRequest" ? invalid : kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    error_message: message,
+    message,
+    ...(code === undefined ? {} : { reason: code }),
   };
 }

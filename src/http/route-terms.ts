@@ -37,6 +37,7 @@ export function createCacheOfRoute(
  * Which credential a route asks for.
  *
  * - `open`: none, or one that the route verifies itself.
+ * - `openRead`: none, also where the operator has closed anonymous reads; it counts as a read.
  * - `read`: an API key counts in the compat dialect, and is required where the operator has closed anonymous reads.
  * - `anonymousOrKey`: none while anonymous reads are open, else an API key with the scope.
  * - `key`: an API key with the scope.
@@ -45,7 +46,7 @@ export function createCacheOfRoute(
  * - `sendSecretOrKey`: a send secret of a mini app, or an API key with the scope.
  */
 export type Access =
-  | { readonly kind: "open" | "read" }
+  | { readonly kind: "open" | "openRead" | "read" }
   | { readonly kind: "anonymousOrKey" | "key" | "signatureOrKey" | "sendSecretOrKey"; readonly scope: Scope }
   | {
       readonly kind: "keyUnlessRead";
@@ -54,6 +55,7 @@ export type Access =
     };
 
 export const OPEN: Access = { kind: "open" };
+export const OPEN_READ: Access = { kind: "openRead" };
 export const READ: Access = { kind: "read" };
 
 /** Declares that a route requires an API key with the scope. */

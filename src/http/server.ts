@@ -40,6 +40,8 @@ export interface HttpServerOptions {
   readonly compatPlugins: () => readonly AnyElysia[];
   /** Routes of the hub, with paths relative to `/v1`. */
   readonly hubPlugins?: readonly AnyElysia[];
+  /** Further routes for clients, each group with paths relative to its own. */
+  readonly mounts?: readonly { readonly path: string; readonly plugin: AnyElysia }[];
   /** A further address, where only the paths of the hub are served. */
   readonly hubAddress?: { readonly host: string; readonly port: number } | undefined;
   /** Pages for people and what their scripts call, outside of the API. */
@@ -117,6 +119,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   const { hubPlugins = [], hubAddress } = options;
   if (hubPlugins.length > 0) documented.use(new Elysia({ prefix: "/v1" }).use([...hubPlugins]));
+
+  for (const { path, plugin } of options.mounts ?? [])
+    documented.use(new Elysia({ prefix: path }).use(plugin));
 
   const openApi = () => {
     document ??= options

@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import { decodeBase58, encodeBase58 } from "../lib/base58.ts";
+import { deriveKey, type MasterKey } from "../vault/master-key.ts";
 import type { ApprovalRequest } from "./store/signer-store.ts";
-import { deriveKey, type MasterKey } from "./vault.ts";
 
 const TOKEN_BYTES = 32;
 const REQUEST_ID_BYTES = 16;

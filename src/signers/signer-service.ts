@@ -1,10 +1,11 @@
 import { type AuditEntry, type AuditStore, recordRefusal } from "../audit/audit-store.ts";
 import type { CustodyOf } from "../auth/custody.ts";
-import { verifySignIn } from "../auth/siwe.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { MessageType } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
+import type { SignInNonces } from "../sign-in/nonces.ts";
+import type { SignInRefusal, SignInVerifier } from "../sign-in/verify-message.ts";
 import type { ApprovalTokens } from "./approval-token.ts";
 import { domainOf, recoverKeyRequest } from "./key-add.ts";
 import type { KeyFacts, KeyRegistry } from "./key-facts.ts";
@@ -12,7 +13,6 @@ import { noMasterKey, refuse, type SignerRefusal, unknownSigner } from "./refusa
 import type { SignersRpc } from "./rpc.ts";
 import type { SignerActor } from "./signer-keys.ts";
 import type { RequestOrigin, SeenSigner, SignerState, SignerStates } from "./signer-states.ts";
-import { createNonceText, ONE_TIME_NONCE_SECS, type OneTimeNonceStore } from "./store/one-time-nonces.ts";
 import type { SignerPage, SignerStore, StoredSigner } from "./store/signer-store.ts";
 
 /** A signer as its owner sees it. */
@@ -64,14 +64,15 @@ export interface SignerService {
 export interface SignerServiceDeps {
   readonly store: SignerStore;
   readonly audit: Pick<AuditStore, "append">;
-  readonly nonces: OneTimeNonceStore;
+  readonly signIn: {
+    readonly nonces: Pick<SignInNonces, "issue">;
+    readonly verifier: Pick<SignInVerifier, "verifyAddress">;
+  };
   readonly states: SignerStates;
   readonly facts: KeyFacts;
   readonly registry: Pick<KeyRegistry, "fidOfCustody">;
   readonly custodyOf: CustodyOf;
   readonly clock: Clock;
-  /** Decides which nonces have expired: that of the state. */
-  readonly stateClock: Clock;
   /** Undefined without a master key. */
   readonly tokens: ApprovalTokens | undefined;
   /** The URL that links are made of; undefined where it is not known. */
@@ -93,13 +94,12 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
   const {
     store,
     audit,
-    nonces,
+    signIn: { nonces, verifier },
     states,
     facts,
     registry,
     custodyOf,
     clock,
-    stateClock,
     tokens,
     linkBase,
     thread,
@@ -194,21 +194,13 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
     },
 
     async listOfSignIn(actor, { message, signature }) {
-      const times = { nowSecs: nowSecs(stateClock), maxAgeSecs: ONE_TIME_NONCE_SECS };
-      const signIn = verifySignIn(message, signature, times);
-      if (!signIn.ok) return refuse("unauthorized", signIn.error);
-      const { nonce, address } = signIn.value;
-      if (!(await nonces.take({ nonce, purpose: "login" }, times.nowSecs)))
-        return refuse("unauthorized", "nonce is unknown, used or expired");
-      const fid = registry.fidOfCustody(address);
+      const verified = await verifier.verifyAddress({ text: message, signature, client: actor.address });
+      if (!verified.ok) return refusedSignIn(verified.error);
+      const fid = registry.fidOfCustody(verified.value.address);
       return ok(fid === undefined ? [] : await signersOfUser(actor.ownerFid, fid, actor));
     },
 
-    async issueNonce() {
-      const nonce = createNonceText();
-      await nonces.issue({ nonce, purpose: "login" }, nowSecs(stateClock) + ONE_TIME_NONCE_SECS);
-      return nonce;
-    },
+    issueNonce: () => nonces.issue("login"),
 
     async find(actor, signerUuid) {
       const signer = await store.find(signerUuid);
@@ -250,6 +242,11 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
 
     keys: thread,
   };
+}
+
+function refusedSignIn({ message, cause }: SignInRefusal) {
+  if (cause === "limited") return refuse("tooManyRequests", message);
+  return refuse(cause === "unavailable" ? "unavailable" : "unauthorized", message);
 }
 
 function registration(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { privateKeyToAccount } from "viem/accounts";
 import { createSiweMessage } from "viem/siwe";
-import { parseSignIn, verifySignIn } from "../../src/auth/siwe.ts";
+import { parseSignIn } from "../../src/auth/siwe.ts";
 import { fromHex } from "../../src/protocol/validate/eth.ts";
 
 const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
@@ -16,9 +16,6 @@ const fields = {
   version: "1" as const,
   issuedAt: at(NOW - 10),
 };
-const times = { nowSecs: NOW, maxAgeSecs: 600 };
-const verify = async (message: string, signed = message) =>
-  verifySignIn(message, fromHex(await account.signMessage({ message: signed })), times);
 const full = {
   ...fields,
   statement: "Sign in: all of it.",
@@ -47,25 +44,9 @@ describe("sign-in messages", () => {
     expect(parseSignIn(minimal.replace("\n\n\n", "\n\n"))).toEqual(parseSignIn(minimal));
   });
 
-  test("are accepted with the signature of the address", async () => {
-    expect(await verify(createSiweMessage(full))).toMatchObject({ ok: true });
-    expect(await verify(createSiweMessage(fields))).toMatchObject({ ok: true });
-  });
-
-  test.each([
-    ["that expired", { expirationTime: at(NOW) }],
-    ["that are not valid yet", { notBefore: at(NOW + 1) }],
-    ["that are too old", { issuedAt: at(NOW - 601) }],
-    ["of the future", { issuedAt: at(NOW + 3600) }],
-    ["whose URI is of another domain", { uri: "https://evil.example/" }],
-    ["of another address", { address: privateKeyToAccount(`0x${"22".repeat(32)}`).address }],
-  ])("%s are refused", async (_, changes) => {
-    expect(await verify(createSiweMessage({ ...fields, ...changes }))).toMatchObject({ ok: false });
-  });
-
-  test("that were changed after the signature are refused", async () => {
-    const message = createSiweMessage(fields);
-    expect(await verify(message.replace("Nonce: a", "Nonce: b"), message)).toMatchObject({ ok: false });
+  test("may have the address in lower case", () => {
+    const text = createSiweMessage(fields).replace(account.address, account.address.toLowerCase());
+    expect(parseSignIn(text)).toEqual(parseSignIn(createSiweMessage(fields)));
   });
 
   test.each([
@@ -76,8 +57,8 @@ describe("sign-in messages", () => {
     ["another version", createSiweMessage(fields).replace("Version: 1", "Version: 2")],
     ["a time that is none", createSiweMessage(fields).replace(/Issued At: .*/, "Issued At: yesterday")],
     [
-      "a lower-case address",
-      createSiweMessage(fields).replace(account.address, account.address.toLowerCase()),
+      "an upper-case address",
+      createSiweMessage(fields).replace(account.address.slice(2), account.address.slice(2).toUpperCase()),
     ],
   ])("with %s are no sign-in messages", (_, text) => {
     expect(parseSignIn(text)).toBeUndefined();

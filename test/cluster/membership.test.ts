@@ -16,7 +16,7 @@ import { createSwitches } from "../../src/cluster/switch-store.ts";
 import { StateUnavailable } from "../../src/db/state/unavailable.ts";
 import { RetryableError, UserError } from "../../src/lib/failure.ts";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
-import { readMasterKey } from "../../src/signers/vault.ts";
+import { readMasterKey } from "../../src/vault/master-key.ts";
 import { apiKeyItems } from "../api-keys/api-key-items.ts";
 import { configWith } from "../runtime/config.ts";
 import { createDatabase, type PostgresDatabase } from "../support/postgres/database.ts";

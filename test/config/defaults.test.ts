@@ -55,6 +55,7 @@ test("the comment of a choice names every choice", () => {
     "trust.level",
     "trust.on_unknown_set",
     "protocol.network",
+    "quick_auth.algorithm",
     "console.images",
     "log.level",
     "log.format",

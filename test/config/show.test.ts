@@ -102,7 +102,10 @@ test("settings that are printed load back as the same settings, whatever they ar
       const second = load({ files: { "/cwd/svc.toml": printed } });
       expect(second.config).toEqual({
         ...first.config,
-        chain: { l1_rpc_url: maskSecret(first.config.chain.l1_rpc_url, "url") },
+        chain: {
+          l1_rpc_url: maskSecret(first.config.chain.l1_rpc_url, "url"),
+          op_rpc_url: maskSecret(first.config.chain.op_rpc_url, "url"),
+        },
       });
     }),
   );

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { AuditEntry, AuditStore } from "../../src/audit/audit-store.ts";
-import type { OneTimeNonceStore } from "../../src/signers/store/one-time-nonces.ts";
+import type { SignInNonceStore } from "../../src/sign-in/nonce-store.ts";
 import type { ManagedSigner, SignerStore } from "../../src/signers/store/signer-store.ts";
 import { ManualClock } from "../support/clock.ts";
 
 export interface SignerFixture extends AsyncDisposable {
   readonly signers: SignerStore;
-  readonly nonces: OneTimeNonceStore;
+  readonly nonces: SignInNonceStore;
   readonly audit: AuditStore;
   /** Has `SMALL_AUDIT` as its bound. */
   readonly smallAudit: AuditStore;
@@ -224,18 +224,18 @@ export function signerStoreContract(
       expect(await signers.find(uuid(1))).toMatchObject(after);
     });
 
-    test("a nonce counts once, for its purpose and until its time", async () => {
+    test("a nonce is spent once, for its purpose, by the key of now", async () => {
       const { nonces, rows, sweep } = await start();
-      const nonce = { nonce: "n".repeat(22), purpose: "login" as const };
-      await nonces.issue(nonce, NOW + 600);
-      const taken = await Promise.all([...Array(20)].map(() => nonces.take(nonce, NOW + 600)));
-      expect(taken.filter(Boolean)).toHaveLength(1);
-      await nonces.issue({ ...nonce, nonce: "late" }, NOW);
-      expect(await nonces.take({ ...nonce, nonce: "late" }, NOW + 1)).toBe(false);
-      expect(await nonces.take({ ...nonce, nonce: "never issued" }, NOW)).toBe(false);
-      await nonces.issue({ ...nonce, nonce: "swept" }, NOW);
+      const key = await nonces.key(new Uint8Array(32).fill(1));
+      expect(await nonces.key(new Uint8Array(32).fill(2))).toEqual(key);
+      const nonce = { nonce: "n".repeat(32), purpose: "login" as const, expiresAt: NOW + 600 };
+      const spent = await Promise.all([...Array(20)].map(() => nonces.spend(nonce, key)));
+      expect(spent.filter(Boolean)).toHaveLength(1);
+      const other = { ...nonce, nonce: "o".repeat(32), expiresAt: NOW };
+      expect(await nonces.spend(other, new Uint8Array(32).fill(2))).toBe(false);
+      expect(await nonces.spend(other, key)).toBe(true);
       clock.setSecs(NOW + 3600);
-      expect(await sweep("one_time_nonces")).toBe(1);
+      expect(await sweep("one_time_nonces")).toBe(2);
       expect(await rows("one_time_nonces")).toBe(0);
     });
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { MessageData, MessageType } from "../../src/protocol/wire/generated/message.ts";
-import { createMasterKeyText, createVault, readMasterKey } from "../../src/signers/vault.ts";
+import { createVault } from "../../src/signers/vault.ts";
+import { createMasterKeyText, readMasterKey } from "../../src/vault/master-key.ts";
 
 const [one, two] = [readMasterKey("11".repeat(32)), readMasterKey("22".repeat(32))];
 const UUID = "2f7ad6a5-0f5a-4d5e-9d3e-0d3a6f0c1b11";

@@ -18,6 +18,7 @@ export const LAYERS = [
   "apps",
   "writes",
   "signers",
+  "sign-in",
   "api-keys",
   "sessions",
   "management",
@@ -25,6 +26,7 @@ export const LAYERS = [
   "demo",
   "ingest",
   "auth",
+  "vault",
   "http",
   "read",
   "db/index",
@@ -46,6 +48,7 @@ export const LAYERS_OF_ROOMS: Readonly<Record<string, readonly string[]>> = {
   api: [
     "plugins.ts",
     "hub-plugins.ts",
+    "sign-in-mounts.ts",
     "compat-plugin.ts",
     "openapi-examples.json",
     "operations.ts",

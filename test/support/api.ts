@@ -26,6 +26,7 @@ import { createFanOut, type FanOutTimings } from "../../src/node/compose/fan-out
 import { startKeyGate } from "../../src/node/compose/key-gate.ts";
 import { createManagement } from "../../src/node/compose/management.ts";
 import { createPush } from "../../src/node/compose/push.ts";
+import { createNodeSignIn } from "../../src/node/compose/sign-in.ts";
 import { createNodeSigners } from "../../src/node/compose/signers.ts";
 import { startNodeSigning } from "../../src/node/compose/signing.ts";
 import { type NodeWrites, startNodeWrites } from "../../src/node/compose/writes.ts";
@@ -93,6 +94,8 @@ export interface TestApiOptions {
   readonly shares?: Admission["shares"];
   /** The status of an index that is behind the followed node. */
   readonly staleReason?: StaleReason;
+  /** Whether tokens name the URL that the interface listens on; by default they name another. */
+  readonly linksToItself?: boolean;
   /** Default: silent. */
   readonly log?: Logger;
   /** See `OpenState`. Default: the clock of the node. */
@@ -105,6 +108,8 @@ const UNBOUNDED_SHARES: Admission["shares"] = {
   signedReads: UNBOUNDED,
   signedChanges: UNBOUNDED,
   newSessions: UNBOUNDED,
+  signIns: UNBOUNDED,
+  contractChecks: SHARES.contractChecks,
   discards: UNBOUNDED,
   refusals: UNBOUNDED,
 };
@@ -200,8 +205,22 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     signals: { isPaused: () => false, isFenced: () => false },
     signers: signing.signers,
   });
+  const admission = { ...createAdmission(), shares: options.shares ?? UNBOUNDED_SHARES };
+  const signIn = createNodeSignIn({
+    config: common.config,
+    metrics: common.metrics,
+    stateClock: options.stateClock ?? node.clock,
+    db,
+    stores,
+    thread: masterKeysOf(common.config).length > 0 ? signing.rpc : undefined,
+    linkBase: () => (options.linksToItself ? http.url : LINK_BASE),
+    staleReason: options.staleReason ?? neverStale,
+    signals,
+    admission,
+  });
   const nodeSigners = createNodeSigners({
     config: common.config,
+    signIn,
     clock: node.clock,
     db,
     stores,
@@ -229,7 +248,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     ...parts,
     store: stores.apiKeys,
     management,
-    admission: { ...createAdmission(), shares: options.shares ?? UNBOUNDED_SHARES },
+    admission,
   });
   const assets = createWebAssets(
     loadBuild,
@@ -239,8 +258,9 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     publicUrl: LINK_BASE,
     listenHost: common.config.http.host,
   });
-  const http = runHttp({
+  const http: ReturnType<typeof runHttp> = runHttp({
     ...plugins,
+    mounts: signIn.mounts,
     hubPlugins: v1,
     pages: [
       approveRoutes({ ...nodeSigners.approve, assets, own }),

@@ -31,6 +31,7 @@ export interface RunningHttp extends AsyncDisposable {
 export interface RunHttpOptions {
   readonly plugins?: readonly AnyElysia[];
   readonly hubPlugins?: readonly AnyElysia[];
+  readonly mounts?: HttpServerOptions["mounts"];
   /** A further address for them. */
   readonly hubAddress?: { readonly host: string; readonly port: number };
   /** The prefixes of `compatPlugins`. */
@@ -105,6 +106,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
     },
     plugins: options.plugins ?? [],
     hubPlugins: options.hubPlugins ?? [],
+    mounts: options.mounts ?? [],
     hubAddress: options.hubAddress,
     pages: options.pages ?? [],
     compatPlugins: options.compatPlugins ?? (() => []),

@@ -1,9 +1,12 @@
 import { hashTypedData } from "viem/utils";
-import { custodyFromIndex } from "../../src/auth/custody.ts";
+import { custodyFromIndex, neverStale } from "../../src/auth/custody.ts";
 import type { RpcClient } from "../../src/lib/port-rpc.ts";
 import { ok } from "../../src/lib/result.ts";
 import { fromHex } from "../../src/protocol/validate/eth.ts";
 import { FarcasterNetwork, Message } from "../../src/protocol/wire/generated/message.ts";
+import { createSignInNonces } from "../../src/sign-in/nonces.ts";
+import { peopleFromIndex } from "../../src/sign-in/people.ts";
+import { createSignInVerifier } from "../../src/sign-in/verify-message.ts";
 import { createApprovalTokens, tokenKeysOf } from "../../src/signers/approval-token.ts";
 import { createApprovals } from "../../src/signers/approvals.ts";
 import { keyFactsFromIndex, keyRegistryFromIndex } from "../../src/signers/key-facts.ts";
@@ -13,7 +16,8 @@ import { createSignerKeys, type SubmitMessage } from "../../src/signers/signer-k
 import { createSignerService } from "../../src/signers/signer-service.ts";
 import { createSignerStates } from "../../src/signers/signer-states.ts";
 import { createSigning } from "../../src/signers/signing.ts";
-import { createVault, readMasterKey } from "../../src/signers/vault.ts";
+import { createVault } from "../../src/signers/vault.ts";
+import { readMasterKey } from "../../src/vault/master-key.ts";
 import { registerEvent } from "./events.ts";
 import { makeWallet, signDigest, type TestWallet } from "./messages.ts";
 import { startTestNode } from "./node.ts";
@@ -80,16 +84,25 @@ export function openSigners(options: { readonly maxSigners?: number; readonly ex
   });
   const [tokenKey = new Uint8Array(32), ...former] = tokenKeysOf([master]);
   const thread = signersRpc(keys, approvals) as unknown as RpcClient<SignersRpc>;
+  const nonces = createSignInNonces({ store: stores.signInNonces, clock });
   const service = createSignerService({
     store: stores.signers,
     audit: stores.audit,
-    nonces: stores.oneTimeNonces,
+    signIn: {
+      nonces,
+      verifier: createSignInVerifier({
+        nonces,
+        people: peopleFromIndex(db, { custodyOf: custodyFromIndex(db), followed: undefined }),
+        clock,
+        contracts: undefined,
+        staleReason: neverStale,
+      }),
+    },
     states,
     facts,
     registry,
     custodyOf: custodyFromIndex(db),
     clock,
-    stateClock: clock,
     tokens: createApprovalTokens([tokenKey, ...former]),
     linkBase: () => LINK_BASE,
     thread,

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { StateDb } from "../../db/state/state-db.ts";
 import { UserError } from "../../lib/failure.ts";
 import { printable } from "../../lib/text.ts";
 import type { ManagementClient } from "../client/client.ts";
@@ -29,7 +30,7 @@ export function registerSigner(program: Command, context: CommandContext): void 
     .command("keygen")
     .description("print a new master key for signers.encryption_key")
     .action(async () => {
-      const { createMasterKeyText, readMasterKey } = await import("../../signers/vault.ts");
+      const { createMasterKeyText, readMasterKey } = await import("../../vault/master-key.ts");
       const key = createMasterKeyText();
       printError(
         `key id ${readMasterKey(key).keyId}. Keep a copy: with a lost key, no managed signer signs again.\n`,
@@ -129,7 +130,10 @@ async function deleteSigner(client: ManagementClient, id: string): Promise<void>
 
 async function rekeyState(context: CommandContext): Promise<void> {
   const { createCommon, runTask } = await import("../common.ts");
-  const { masterKeysOf } = await import("../../node/signers/master-keys.ts");
+  const { masterKeysOf, sealedUses } = await import("../../node/signers/master-keys.ts");
+  const { resealTokenKeys } = await import("../../sign-in/token-signer.ts");
+  const { createSignInKeys } = await import("../../sign-in/key-store.ts");
+  const { createSealer } = await import("../../vault/sealer.ts");
   const { postgresSettings } = await import("../../node/state/postgres-settings.ts");
   const { createVault } = await import("../../signers/vault.ts");
   const { rekey } = await import("../../signers/vault.ts");
@@ -139,11 +143,14 @@ async function rekeyState(context: CommandContext): Promise<void> {
   const [current, ...former] = masterKeysOf(config);
   if (!current) throw new UserError("there is no master key: set signers.encryption_key");
   const vault = createVault([current, ...former]);
-  const run = async (store: Parameters<typeof rekey>[0]["store"]) => {
+  const run = async (state: StateDb) => {
+    const store = createSigners(state);
     const onDamaged = (signerUuid: string, err: unknown) =>
       log.error({ signerUuid, err }, "A key did not open");
-    const count = await rekey({ store, vault, signal: shutdown.signal, onDamaged });
-    const left = (await store.keyUses()).filter(({ keyId }) => keyId !== vault.keyId);
+    const signers = await rekey({ store, vault, signal: shutdown.signal, onDamaged });
+    const sealer = createSealer([current, ...former], "svc quick auth key 1");
+    const count = signers + (await resealTokenKeys(createSignInKeys(state), sealer));
+    const left = (await sealedUses(state)).filter(({ keyId }) => keyId !== vault.keyId);
     const rest = left.map(({ keyId, count }) => `${count} under ${keyId}`).join(", ");
     print(`sealed ${count} keys under ${vault.keyId}; left: ${rest || "none"}\n`);
   };
@@ -159,7 +166,7 @@ async function rekeyState(context: CommandContext): Promise<void> {
           throw new UserError(
             `these nodes do not have the master key ${vault.keyId} and could no longer sign: ${without.join(", ")}`,
           );
-        await run(createSigners(postgresTaskDb(pool)));
+        await run(postgresTaskDb(pool));
       });
     }
     const { openTaskDataDir } = await import("../common.ts");
@@ -167,6 +174,6 @@ async function rekeyState(context: CommandContext): Promise<void> {
     const { taskStateDb } = await import("../../db/state/sqlite-state-db.ts");
     const dataDir = openTaskDataDir(common);
     using db = openState(statePath(dataDir.path), { mayCreate: false });
-    await run(createSigners(taskStateDb(db)));
+    await run(taskStateDb(db));
   });
 }

@@ -157,6 +157,7 @@ function accessNeeds(config: Config, access: Access, settings: readonly Need[]):
   });
   switch (access.kind) {
     case "open":
+    case "openRead":
       return [];
     case "read":
       return config.http.anonymous ? [] : [key("read")];

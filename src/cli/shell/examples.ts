@@ -19,6 +19,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "init --followers-of 3 --upstream http://snapchain.example:3383 --data-dir /var/lib/svc",
     "init --channel bread --upstream http://snapchain.example:3383 --output /etc/svc/svc.toml --force",
   ],
+  "quick-auth": ["quick-auth rotate"],
+  "quick-auth rotate": ["quick-auth rotate", "quick-auth rotate --now"],
   doctor: ["doctor", "doctor --config /etc/svc/svc.toml --json", "doctor --sdk src"],
   import: ["import records.bin --data-dir /var/lib/svc", "import --estimate records.bin"],
   migrate: ["migrate --data-dir /var/lib/svc", "migrate --verify"],

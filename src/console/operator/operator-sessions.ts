@@ -95,6 +95,8 @@ export interface OperatorRequest {
 /** The codes and sessions of the operator. */
 export interface OperatorSessions {
   /** @param client who counts wrong tokens */
+  checkToken(token: string, client: string): Result<null, OperatorRefusal>;
+  /** @param client who counts wrong tokens */
   issueCode(token: string, client: string): Result<IssuedCode, OperatorRefusal>;
   /** A code counts once. */
   open(code: string, publicKey: Uint8Array, client: string): Result<OperatorSession, OperatorRefusal>;
@@ -157,12 +159,20 @@ export function createOperatorSessions(deps: OperatorSessionsDeps): OperatorSess
     return undefined;
   };
 
+  const checkToken: OperatorSessions["checkToken"] = (given, client) => {
+    if (tokenDigest === undefined)
+      return refuse("unavailable", "this node could not write operator.token: its log says why");
+    return timingSafeEqual(secretDigest(given), tokenDigest)
+      ? ok(null)
+      : wrong(client, "the operator token is not that of this node");
+  };
+
   return {
+    checkToken,
+
     issueCode(given, client) {
-      if (tokenDigest === undefined)
-        return refuse("unavailable", "this node could not write operator.token: its log says why");
-      if (!timingSafeEqual(secretDigest(given), tokenDigest))
-        return wrong(client, "the operator token is not that of this node");
+      const checked = checkToken(given, client);
+      if (!checked.ok) return checked;
       const code = randomBase58(CODE_CHARS);
       codes.set(keyOf(code), monotonicMs() + CODE_TTL_MS);
       dropOldest(codes, MAX_CODES);

@@ -10,6 +10,7 @@ import { decodeQuery, integer, optional } from "../../http/params.ts";
 import { parseQueryString } from "../../http/query-string.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import { NO_TOKEN_KEY } from "../../sign-in/quick-auth.ts";
 import type { OperatorRpc } from "../console-rpc.ts";
 import type { PauseReport } from "../pulse/pulse.ts";
 import { createCachedSeries, seriesQuery, stepOf } from "../pulse/series-page.ts";
@@ -29,6 +30,15 @@ export interface OperatorRoutesDeps {
   /** Whether everybody may read: the demo network has nothing to hide. */
   readonly isOpen: boolean;
   readonly clock: Clock;
+  /** Rotates the keys of tokens; undefined where there are none. */
+  readonly rotateTokenKey: ((isNow: boolean) => Promise<RotatedTokenKey>) | undefined;
+}
+
+/** The newest key of tokens. */
+export interface RotatedTokenKey {
+  readonly kid: string;
+  /** Unix seconds. */
+  readonly signsAt: number;
 }
 
 const BEARER = /^Bearer ([\x21-\x7e]{1,256})$/i;
@@ -47,6 +57,7 @@ const readPause = jsonBodyDecoder(
     reason: Type.String({ pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$", maxLength: MAX_REASON_CHARS }),
   }),
 );
+const readRotation = jsonBodyDecoder(Type.Object({ now: Type.Boolean() }));
 const readResume = jsonBodyDecoder(Type.Object({ what: What }));
 const logQuery = { after: optional(integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), 0) };
 
@@ -58,7 +69,7 @@ const posted = { ...hidden, parse: captureBody } as const;
  * machine proves nothing, because behind a proxy every visitor is.
  */
 export function operatorRoutes(deps: OperatorRoutesDeps) {
-  const { node, switches, own, names, nodeId, isOpen, clock } = deps;
+  const { node, switches, own, names, nodeId, isOpen, clock, rotateTokenKey } = deps;
   const readHeaders = createSessionHeadersReader(names);
   const sessionHeader = `${names.headerPrefix}Session`;
   const series = createCachedSeries((step, since) => node.series(step, since), clock);
@@ -108,9 +119,18 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     .post(
       "/code",
       async ({ request }) => {
-        const token = BEARER.exec(request.headers.get("authorization") ?? "")?.[1];
-        if (token === undefined) throw new ApiError("unauthorized", "the operator token is missing");
-        return unwrapOperator(await node.issueCode(token, clientOf(request)));
+        return unwrapOperator(await node.issueCode(tokenOf(request), clientOf(request)));
+      },
+      posted,
+    )
+    .post(
+      "/quick-auth/rotate",
+      async ({ request }) => {
+        unwrapOperator(await node.checkToken(tokenOf(request), clientOf(request)));
+        const { now } = readRotation(rawBody(request));
+        if (!rotateTokenKey) throw new ApiError("notImplemented", NO_TOKEN_KEY);
+        const { kid, signsAt } = await rotateTokenKey(now);
+        return { kid, signs_at: signsAt };
       },
       posted,
     )
@@ -196,4 +216,11 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
       },
       posted,
     );
+}
+
+/** @throws ApiError `unauthorized` for a request without the operator's token */
+function tokenOf({ headers }: Request): string {
+  const token = BEARER.exec(headers.get("authorization") ?? "")?.[1];
+  if (token === undefined) throw new ApiError("unauthorized", "the operator token is missing");
+  return token;
 }

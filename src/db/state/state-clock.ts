@@ -99,7 +99,12 @@ const raiseFloor = statement<unknown, [nonceFloor: number]>(
    ON CONFLICT (id) DO UPDATE SET nonce_floor = max(nonce_floor, ?1)`,
 );
 
-const deleteSessions = statement("sessions.delete-all", "DELETE FROM sessions");
+/** What a state that went back in time must not have: sessions that owners have ended, and keys of what may have been used before. */
+const FORGOTTEN = [
+  statement("sessions.delete-all", "DELETE FROM sessions"),
+  statement("sign-in-nonces.forget-key", "DELETE FROM sign_in_nonce_key"),
+  statement("sign-in-keys.delete-all", "DELETE FROM signin_keys"),
+];
 
 /** The saved time of the state's clock in unix seconds; undefined before the first save. */
 export function savedClockSecs(db: StateDatabase): number | undefined {
@@ -127,5 +132,5 @@ export function raiseNonceFloor(db: StateDatabase, expiresAt: number): void {
  */
 export function refuseEarlierRequests(db: StateDatabase, expiresAt: number): void {
   raiseNonceFloor(db, expiresAt);
-  db.run(deleteSessions);
+  for (const forget of FORGOTTEN) db.run(forget);
 }

@@ -6,7 +6,7 @@ import { type ApproveDeps, approveRoutes } from "../../console/approve-routes.ts
 import { createWebAssets } from "../../console/assets.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import { type DemoRoutesDeps, demoRoutes } from "../../console/demo/routes.ts";
-import { operatorRoutes } from "../../console/operator/routes.ts";
+import { type OperatorRoutesDeps, operatorRoutes } from "../../console/operator/routes.ts";
 import { pulseRoutes } from "../../console/pulse/routes.ts";
 import { consoleRoutes, pageSettingsOf } from "../../console/routes.ts";
 import type { WebBuild } from "../../console/web-build.ts";
@@ -28,12 +28,14 @@ export interface ConsoleDeps {
   readonly node: RpcClient<ConsoleRpc> | undefined;
   readonly nodeId: string;
   readonly switches: SwitchStore;
+  readonly rotateTokenKey: OperatorRoutesDeps["rotateTokenKey"];
   readonly clock: Clock;
 }
 
 /** Returns the routes of the pages and of what they call. */
 export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
-  const { config, loadBuild, approve, hasMasterKey, demo, node, nodeId, switches, clock } = deps;
+  const { config, loadBuild, approve, hasMasterKey, demo, node, nodeId, switches, rotateTokenKey, clock } =
+    deps;
   const assets = createWebAssets(
     loadBuild,
     pageSettingsOf(config, { isDemo: demo !== undefined, hasMasterKey }),
@@ -48,7 +50,9 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
   return [
     ...pages,
     pulseRoutes({ node, own, clock }),
-    ...(operator ? [operatorRoutes({ node, switches, own, names, nodeId, isOpen, clock })] : []),
+    ...(operator
+      ? [operatorRoutes({ node, switches, own, names, nodeId, isOpen, clock, rotateTokenKey })]
+      : []),
     ...(demo ? [demoRoutes({ ...demo, own, basePath: names.basePath })] : []),
   ];
 }

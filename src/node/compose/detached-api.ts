@@ -1,3 +1,4 @@
+import { createAdmission } from "../../admission/admission.ts";
 import { apiPlugins } from "../../api/plugins.ts";
 import { neverStale } from "../../auth/custody.ts";
 import { openIndexInMemory } from "../../db/index/database.ts";
@@ -11,10 +12,11 @@ import { createLocalStores } from "../state/sqlite-stores.ts";
 import { createFanOut } from "./fan-out.ts";
 import { createManagement } from "./management.ts";
 import { createPush } from "./push.ts";
+import { createNodeSignIn } from "./sign-in.ts";
 import { createNodeSigners } from "./signers.ts";
 
 /** The routes of the API over empty databases in memory, for what describes them rather than calls them. */
-export type DetachedApi = Pick<HttpServerOptions, "plugins" | "compatPlugins" | "documentation">;
+export type DetachedApi = Pick<HttpServerOptions, "plugins" | "compatPlugins" | "documentation" | "mounts">;
 
 /** Creates the routes as a node with these settings has them, passes them to `use`, and closes the databases. */
 export async function withDetachedApi<T>(common: Common, use: (api: DetachedApi) => Promise<T>): Promise<T> {
@@ -28,9 +30,25 @@ export async function withDetachedApi<T>(common: Common, use: (api: DetachedApi)
   });
   const management = createManagement({ common, index: db, state });
   const fanOut = createFanOut({ common, index: db, state });
+  const shared = {
+    config,
+    db,
+    stores: state,
+    thread: undefined,
+    linkBase: () => undefined,
+    staleReason: neverStale,
+  };
+  const signIn = createNodeSignIn({
+    ...shared,
+    metrics: common.metrics,
+    stateClock: clock,
+    signals: { keyEpoch: 0, forgetKeys: () => undefined },
+    admission: createAdmission(),
+  });
   try {
-    return await use(
-      apiPlugins({
+    return await use({
+      mounts: signIn.mounts,
+      ...apiPlugins({
         source: {
           db,
           cache: new HydrationCache(),
@@ -40,23 +58,14 @@ export async function withDetachedApi<T>(common: Common, use: (api: DetachedApi)
           fullText: true,
         },
         management,
-        signers: createNodeSigners({
-          config,
-          clock,
-          db,
-          stores: state,
-          thread: undefined,
-          tokenKeys: [],
-          linkBase: () => undefined,
-          staleReason: neverStale,
-        }).service,
+        signers: createNodeSigners({ ...shared, signIn, clock, tokenKeys: [] }).service,
         audit: state.audit,
         publish: { storedWrites: state.writes, seen: state.seen, muteLinks: false },
         writes: undefined,
         push: createPush({ common, index: db, state, management, fanOut }),
         streams: undefined,
       }),
-    );
+    });
   } finally {
     await fanOut.stop(0);
   }

@@ -33,6 +33,7 @@ import { createHubInterface } from "./hub-reads.ts";
 import { startKeyGate } from "./key-gate.ts";
 import { createManagement } from "./management.ts";
 import { createPush } from "./push.ts";
+import { createNodeSignIn } from "./sign-in.ts";
 import { createNodeSigners, linkBaseOf, type WritesThread } from "./signers.ts";
 
 /** Composes the HTTP interface from the index, the state and clients of the parts on other threads. */
@@ -110,15 +111,29 @@ export function createNodeHttp(deps: {
     namesSuffix: isDemo(db) ? DEMO_NAMES : undefined,
   });
   const keyGate = startKeyGate({ common, store: state.apiKeys, management, keyMemory: signals, admission });
-  const signers = createNodeSigners({
+  const linkBase = linkBaseOf(config, deps.listeningUrl);
+  const hasThread = config.writes.enabled || config.signers.enabled;
+  const signIn = createNodeSignIn({
     config,
-    clock,
+    metrics: common.metrics,
     stateClock,
     db,
     stores: state,
-    thread: config.writes.enabled || config.signers.enabled ? deps.writesThread.signers : undefined,
+    thread: hasThread && deps.tokenKeys.length > 0 ? deps.writesThread.tokens : undefined,
+    linkBase,
+    staleReason: staleReason ?? neverStale,
+    signals,
+    admission,
+  });
+  const signers = createNodeSigners({
+    config,
+    clock,
+    db,
+    stores: state,
+    signIn,
+    thread: hasThread ? deps.writesThread.signers : undefined,
     tokenKeys: deps.tokenKeys,
-    linkBase: linkBaseOf(config, deps.listeningUrl),
+    linkBase,
     staleReason: staleReason ?? neverStale,
   });
   const server: HttpServer = createHttpServer({
@@ -144,6 +159,7 @@ export function createNodeHttp(deps: {
     }),
     ...(config.hub.reads &&
       createHubInterface({ config, db, hub: deps.hub, chargeKey: createKeyLimit(state.buckets) })),
+    mounts: signIn.mounts,
     pages: isBuilt("console")
       ? createConsole({
           config,
@@ -154,6 +170,7 @@ export function createNodeHttp(deps: {
           node: deps.console,
           nodeId: stateNode.nodeId,
           switches: state.switches,
+          rotateTokenKey: signIn.rotateTokenKey,
           clock,
         })
       : [],

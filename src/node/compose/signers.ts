@@ -8,11 +8,16 @@ import { connectRpc, type RpcClient } from "../../lib/port-rpc.ts";
 import { fromHex } from "../../protocol/validate/eth.ts";
 import { userNames } from "../../read/queries/users/users.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import type { TokenSignerRpc } from "../../sign-in/token-signer.ts";
 import { createApprovalTokens } from "../../signers/approval-token.ts";
 import { keyFactsFromIndex, keyRegistryFromIndex } from "../../signers/key-facts.ts";
 import { noMasterKey } from "../../signers/refusal.ts";
 import type { SignersRpc } from "../../signers/rpc.ts";
-import { createSignerService, type SignerService } from "../../signers/signer-service.ts";
+import {
+  createSignerService,
+  type SignerService,
+  type SignerServiceDeps,
+} from "../../signers/signer-service.ts";
 import { createSignerStates } from "../../signers/signer-states.ts";
 import type { Writes, WritesRpc } from "../../writes/rpc.ts";
 import type { StateStores } from "../state/stores.ts";
@@ -21,12 +26,11 @@ import { appliedBlocksOf } from "./signing.ts";
 export interface NodeSignersDeps {
   readonly config: Config;
   readonly clock: Clock;
-  /** See `OpenState`. Default: the clock. */
-  readonly stateClock?: Clock;
   readonly db: IndexDatabase;
-  readonly stores: Pick<StateStores, "signers" | "oneTimeNonces" | "audit">;
+  readonly stores: Pick<StateStores, "signers" | "audit">;
   /** The thread that has the vault; undefined where there is none. */
   readonly thread: RpcClient<SignersRpc> | undefined;
+  readonly signIn: SignerServiceDeps["signIn"];
   /** Those of `tokenKeysOf`; empty without a master key. */
   readonly tokenKeys: readonly Uint8Array[];
   readonly linkBase: () => string | undefined;
@@ -38,7 +42,7 @@ export function createNodeSigners(deps: NodeSignersDeps): {
   readonly service: SignerService;
   readonly approve: Omit<ApproveDeps, "assets" | "own">;
 } {
-  const { config, clock, stateClock = clock, db, stores, tokenKeys, linkBase, staleReason } = deps;
+  const { config, clock, db, stores, tokenKeys, linkBase, staleReason } = deps;
   const thread = deps.thread ?? absentThread;
   const facts = keyFactsFromIndex(db);
   const store = stores.signers;
@@ -48,13 +52,12 @@ export function createNodeSigners(deps: NodeSignersDeps): {
     service: createSignerService({
       store,
       audit: stores.audit,
-      nonces: stores.oneTimeNonces,
+      signIn: deps.signIn,
       states,
       facts,
       registry: keyRegistryFromIndex(db),
       custodyOf: custodyFromIndex(db),
       clock,
-      stateClock,
       tokens: current && createApprovalTokens([current, ...former]),
       linkBase,
       thread,
@@ -121,11 +124,12 @@ const TIMEOUT_MS = 60_000;
 export interface WritesThread {
   readonly writes: Writes;
   readonly signers: RpcClient<SignersRpc>;
+  readonly tokens: RpcClient<TokenSignerRpc>;
 }
 
 /** Connects to the thread of writes. */
 export function connectWrites(port: MessagePort): WritesThread {
-  const client = connectRpc<WritesRpc & SignersRpc>(port, {
+  const client = connectRpc<WritesRpc & SignersRpc & TokenSignerRpc>(port, {
     timeoutMs: TIMEOUT_MS,
     timeoutError: () => new Error("the thread of writes did not respond in time"),
   });
@@ -135,5 +139,6 @@ export function connectWrites(port: MessagePort): WritesThread {
       find: (ownerFid, hash) => client.find(ownerFid, hash),
     },
     signers: client,
+    tokens: client,
   };
 }

@@ -11,6 +11,7 @@ import { networkOf } from "../../protocol/network.ts";
 import { encodeMessage, type SignedMessage } from "../../protocol/signed-message.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
+import { createTokenSigner, resealTokenKeys, type TokenSignerRpc } from "../../sign-in/token-signer.ts";
 import { createApprovals } from "../../signers/approvals.ts";
 import { keyFactsFromIndex, keyRegistryFromIndex } from "../../signers/key-facts.ts";
 import { LOCKED_RETRY_SECS } from "../../signers/refusal.ts";
@@ -21,6 +22,7 @@ import { readSignerStats, type SignerStatsRpc } from "../../signers/signer-stats
 import { createSigning, type SigningRefusal } from "../../signers/signing.ts";
 import { createVault, rekey, type Vault } from "../../signers/vault.ts";
 import { UpstreamPositions } from "../../upstream/positions.ts";
+import { createSealer } from "../../vault/sealer.ts";
 import type { WriteRefusal } from "../../writes/outcome.ts";
 import { refusal } from "../../writes/refusals.ts";
 import type { Writes } from "../../writes/rpc.ts";
@@ -31,7 +33,7 @@ import type { OpenState } from "../state/thread-state.ts";
 
 /** Managed signers on the thread that has the vault. */
 export interface NodeSigning {
-  readonly rpc: SignersRpc & SignerStatsRpc;
+  readonly rpc: SignersRpc & SignerStatsRpc & TokenSignerRpc;
   /** For writes of users. */
   readonly signers: WriteSigners;
   stop(): void;
@@ -43,9 +45,11 @@ const RESEAL_INTERVAL_MS = 10_000;
 export function startNodeSigning(deps: {
   readonly config: Config;
   readonly clock: Clock;
+  /** See `OpenState`. Default: the clock. */
+  readonly stateClock?: Clock;
   readonly log: Logger;
   readonly db: IndexDatabase;
-  readonly stores: Pick<StateStores, "signers" | "audit">;
+  readonly stores: Pick<StateStores, "signers" | "signInKeys" | "audit">;
   /** The lease of sealing again under a master key; undefined where no other node shares the state. */
   readonly resealLease?: OpenState["resealLease"];
   /** Brings messages into the network. */
@@ -83,6 +87,19 @@ export function startNodeSigning(deps: {
     custodyOf: custodyFromIndex(db),
     keyTtlSecs: config.signers.key_ttl_secs,
   });
+  const tokenSealer = current && createSealer([current, ...former], "svc quick auth key 1");
+  const tokens = createTokenSigner({
+    store: stores.signInKeys,
+    sealer: tokenSealer,
+    clock: deps.stateClock ?? clock,
+    log,
+    settings: {
+      algorithm: config.quick_auth.algorithm,
+      tokenTtlSecs: config.quick_auth.token_ttl_secs,
+      rotationDays: config.quick_auth.key_rotation_days,
+    },
+  });
+  const resealTokens = async () => (tokenSealer ? resealTokenKeys(stores.signInKeys, tokenSealer) : 0);
   const stopping = new AbortController();
   if (vault) void rekeyInBackground(vault, deps.resealLease?.(vault.keyId));
 
@@ -97,7 +114,8 @@ export function startNodeSigning(deps: {
     for (;;) {
       try {
         const mayReseal = lease && { mayReseal: () => lease.hold() };
-        const count = await rekey({ store, vault, signal, onDamaged, ...mayReseal });
+        const signers = await rekey({ store, vault, signal, onDamaged, ...mayReseal });
+        const count = signers + (!lease || (await lease.hold()) ? await resealTokens() : 0);
         if (count > 0) log.info({ count, keyId: vault.keyId }, "Sealed keys under the current master key");
       } catch (err) {
         if (!signal.aborted && !(lease && err instanceof StateUnavailable))
@@ -116,6 +134,8 @@ export function startNodeSigning(deps: {
   return {
     rpc: {
       ...signersRpc(keys, approvals),
+      signToken: tokens.signToken,
+      rotateTokenKey: tokens.rotateTokenKey,
       signerStats: () => readSignerStats(store, vault?.keyId ?? null),
     },
     signers: {

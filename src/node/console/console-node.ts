@@ -136,6 +136,7 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
         ...(since === 0 && { shown }),
       }),
       series: (step, since) => pageOf(step, since),
+      checkToken: sessions.checkToken,
       issueCode: sessions.issueCode,
       open: sessions.open,
       admit: sessions.admit,

@@ -1,10 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config/schema.ts";
+import type { StateDb } from "../../db/state/state-db.ts";
 import { UserError } from "../../lib/failure.ts";
 import { writePrivateFile } from "../../lib/files.ts";
+import { createSignInKeys } from "../../sign-in/key-store.ts";
 import type { KeyUse } from "../../signers/store/signer-store.ts";
-import { createMasterKeyText, type MasterKey, readMasterKey } from "../../signers/vault.ts";
+import { createSigners } from "../../signers/store/signer-table.ts";
+import { createMasterKeyText, type MasterKey, readMasterKey } from "../../vault/master-key.ts";
 
 type SignerSettings = Pick<Config, "signers">;
 
@@ -14,18 +17,33 @@ export function masterKeysOf({ signers }: SignerSettings): readonly MasterKey[] 
   return [signers.encryption_key, ...signers.previous_encryption_keys].map(readMasterKey);
 }
 
+/** What is sealed under a master key. */
+interface SealedUse extends KeyUse {
+  readonly unit: string;
+}
+
+/** Returns how many keys of a state are sealed under each master key. */
+export async function sealedUses(db: StateDb): Promise<readonly SealedUse[]> {
+  const signers = await createSigners(db).keyUses();
+  const tokens = await createSignInKeys(db).list();
+  return [
+    ...signers.map((use) => ({ ...use, unit: "signer" })),
+    ...tokens.map(({ keyId }) => ({ keyId, count: 1, unit: "Quick Auth key" })),
+  ];
+}
+
 /**
  * Refuses a start that could not sign with keys that are stored.
  *
- * @throws UserError naming each missing master key and the number of signers under it.
+ * @throws UserError naming each missing master key and the number of keys under it.
  */
-export function refuseMissingKeys(config: SignerSettings, uses: readonly KeyUse[]): void {
+export async function refuseMissingKeys(config: SignerSettings, db: StateDb): Promise<void> {
   if (!config.signers.enabled) return;
   const known = new Set(masterKeysOf(config).map(({ keyId }) => keyId));
-  const missing = uses.filter(({ keyId }) => !known.has(keyId));
+  const missing = (await sealedUses(db)).filter(({ keyId }) => !known.has(keyId));
   if (missing.length === 0) return;
   const listed = missing.map(
-    ({ keyId, count }) => `${keyId} (${count} ${count === 1 ? "signer" : "signers"})`,
+    ({ keyId, count, unit }) => `${keyId} (${count} ${count === 1 ? unit : `${unit}s`})`,
   );
   throw new UserError(
     `managed signers are sealed under master keys that the settings do not have: ${listed.join(", ")}. Set signers.encryption_key, or signers.previous_encryption_keys for a former key; with signers.enabled = false the node starts without signing.`,

@@ -7,7 +7,6 @@ import { schemaVersion } from "../../db/postgres/migrate.ts";
 import { PgStats } from "../../db/postgres/pool-stats.ts";
 import type { PgPools, PgSettings } from "../../db/postgres/pools.ts";
 import { postgresTaskDb } from "../../db/postgres/state-db.ts";
-import { createSigners } from "../../signers/store/signer-table.ts";
 import { version } from "../../version.ts";
 import { refuseMissingKeys } from "../signers/master-keys.ts";
 import { openPools } from "./open-postgres.ts";
@@ -22,7 +21,7 @@ export async function joinPostgres(settings: PgSettings, deps: MainStateDeps): P
   const pgStats = new PgStats();
   const pools: PgPools = openPools(settings, { config, part: "main", nodeId, stats: pgStats, log });
   try {
-    refuseMissingKeys(config, await createSigners(postgresTaskDb(pools.main)).keyUses());
+    await refuseMissingKeys(config, postgresTaskDb(pools.main));
     const membership = await startMembership({
       pool: pools.main,
       nodeId,

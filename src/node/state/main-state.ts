@@ -6,7 +6,6 @@ import { taskStateDb } from "../../db/state/sqlite-state-db.ts";
 import { createSteadyClock, savedClockSecs } from "../../db/state/state-clock.ts";
 import { startSingleNode } from "../../db/state/state-db.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { createSigners } from "../../signers/store/signer-table.ts";
 import { refuseMissingKeys } from "../signers/master-keys.ts";
 import { postgresSettings } from "./postgres-settings.ts";
 import type { MainState, MainStateDeps } from "./thread-state.ts";
@@ -44,7 +43,7 @@ async function openLocal({ common, nodeId, signals }: MainStateDeps): Promise<Ma
   const pauses = createPauses({ signals, log });
   const reader = openStateReader(statePath(config.data.dir));
   const db = taskStateDb(reader);
-  refuseMissingKeys(config, await createSigners(db).keyUses());
+  await refuseMissingKeys(config, db);
   const stopClock = shareClock(reader, signals);
   const stopWatching = await watchSwitches({ switches: createSwitches(db), pauses, log });
   return {

@@ -25,11 +25,12 @@ import { tokenChangeSweep } from "../../push/store/tokens/token-changes.ts";
 import type { TokenStore } from "../../push/store/tokens/token-store.ts";
 import { createTokens } from "../../push/store/tokens/token-table.ts";
 import { createSessions, type SessionStore, sessionSweep } from "../../sessions/session-store.ts";
+import { createSignInKeys, type SignInKeyStore } from "../../sign-in/key-store.ts";
 import {
-  createOneTimeNonces,
-  type OneTimeNonceStore,
+  createSignInNonceStore,
   oneTimeNonceSweep,
-} from "../../signers/store/one-time-nonces.ts";
+  type SignInNonceStore,
+} from "../../sign-in/nonce-store.ts";
 import type { SignerStore } from "../../signers/store/signer-store.ts";
 import { createSigners } from "../../signers/store/signer-table.ts";
 import { attemptStatsSweep } from "../../webhooks/store/attempt-stats.ts";
@@ -64,7 +65,8 @@ export interface StateStores {
   readonly sessions: SessionStore;
   readonly nodeLogs: NodeLogStore;
   readonly signers: SignerStore;
-  readonly oneTimeNonces: OneTimeNonceStore;
+  readonly signInNonces: SignInNonceStore;
+  readonly signInKeys: SignInKeyStore;
   readonly switches: SwitchStore;
   readonly seen: SeenStore;
   readonly buckets: BucketStore;
@@ -101,7 +103,8 @@ export function createStores(db: StateDb, options: StoresOptions): StateStores {
     sessions: createSessions(db),
     nodeLogs: createNodeLogs(db),
     signers: createSigners(db),
-    oneTimeNonces: createOneTimeNonces(db),
+    signInNonces: createSignInNonceStore(db),
+    signInKeys: createSignInKeys(db),
     switches: createSwitches(db),
     seen: createSeen(db),
     buckets: createBuckets(db),

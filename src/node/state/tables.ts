@@ -12,7 +12,8 @@ import type { Table } from "../../db/state/table.ts";
 import { nodeLogs } from "../../ingest/hub-log/node-log-store.ts";
 import * as push from "../../push/store/tables.ts";
 import { sessions } from "../../sessions/session-store.ts";
-import { oneTimeNonces } from "../../signers/store/one-time-nonces.ts";
+import { signInKeys } from "../../sign-in/key-store.ts";
+import { nonceKey, oneTimeNonces } from "../../sign-in/nonce-store.ts";
 import { managedSigners } from "../../signers/store/signer-table.ts";
 import * as deliveries from "../../webhooks/store/tables.ts";
 import { webhooks } from "../../webhooks/store/webhook-store.ts";
@@ -34,6 +35,8 @@ export const STATE_TABLES: readonly Table[] = [
   nodeLogs,
   managedSigners,
   oneTimeNonces,
+  nonceKey,
+  signInKeys,
   sessions,
   auditEntries,
   ...Object.values(writes),

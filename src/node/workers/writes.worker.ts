@@ -6,6 +6,7 @@ import type { HubRpc } from "../../hub/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
+import type { TokenSignerRpc } from "../../sign-in/token-signer.ts";
 import type { SignersRpc } from "../../signers/rpc.ts";
 import type { SignerStatsRpc } from "../../signers/signer-stats.ts";
 import type { WritesRpc } from "../../writes/rpc.ts";
@@ -33,6 +34,7 @@ runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits }, { keep
   const signing = startNodeSigning({
     config,
     clock: systemClock,
+    stateClock: state.stateClock,
     log,
     db,
     stores: state.stores,
@@ -54,7 +56,10 @@ runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits }, { keep
   });
   return {
     connect: (port) =>
-      serveRpc<WritesRpc & SignersRpc & SignerStatsRpc>(port, { ...writes.rpc, ...signing.rpc }),
+      serveRpc<WritesRpc & SignersRpc & SignerStatsRpc & TokenSignerRpc>(port, {
+        ...writes.rpc,
+        ...signing.rpc,
+      }),
     async stop() {
       signing.stop();
       await writes.stop();

@@ -7,6 +7,7 @@ import { managedExamples } from "./managed-examples.ts";
 import { type DialectName, documentedOperations, exampleOf, send } from "./operations.ts";
 import { opsExamples } from "./ops-examples.ts";
 import { readRequests } from "./read-requests.ts";
+import { signInExamples } from "./sign-in-examples.ts";
 import { withStableIds } from "./stable-ids.ts";
 import { webhookExamples } from "./webhook-examples.ts";
 
@@ -38,7 +39,7 @@ export async function generateExamples(
   };
   const ops = await opsExamples(known.native);
   const submits = await hubSubmitExamples(api);
-  const native = withStableIds({ ...ops, ...(await examplesOf("native")), ...submits });
+  const native = withStableIds({ ...ops, ...(await examplesOf("native")), ...submits, ...signInExamples });
   const compat = withStableIds(await examplesOf("compat"));
   return { native, compat: withoutRepetitions(compat, native), webhooks: await webhookExamples(api) };
 }

@@ -8,7 +8,7 @@ const APP_ID = /(?<="(?:app|api_key|session)_id":")[A-Za-z0-9]{16}(?=")/g;
 const NEW_KEY = /(?<="public_key":"0x)[0-9a-f]{64}(?=")/g;
 const APPROVAL_TOKEN = /(?<=\/approve\/)[1-9A-HJ-NP-Za-km-z]{43,44}/g;
 const SIGNATURE = /(?<="0x)[0-9a-f]{130}(?=")/g;
-const LOGIN_NONCE = /(?<="nonce":"|Nonce: )[A-Za-z0-9]{22}/g;
+const LOGIN_NONCE = /(?<="nonce":"|Nonce: )[A-Za-z0-9]{32}/g;
 const KEY_SECRET = /(?<=_)[1-9A-HJ-NP-Za-km-z]{44}(?=")/g;
 const KEY_PREFIX = /(?<="svc_)[1-9A-HJ-NP-Za-km-z]{8}/g;
 
@@ -36,7 +36,7 @@ export function withStableIds<T>(value: T): T {
   const hex = (digest: Buffer, chars: number) => digest.toString("hex").repeat(3).slice(0, chars);
   replaceAll(NEW_KEY, (digest) => hex(digest, 64));
   replaceAll(SIGNATURE, (digest) => hex(digest, 130));
-  replaceAll(LOGIN_NONCE, (digest) => hex(digest, 22));
+  replaceAll(LOGIN_NONCE, (digest) => hex(digest, 32));
   const base58 = (digest: Buffer) => digest.toString("hex").replaceAll("0", "z");
   replaceAll(KEY_SECRET, (digest) => base58(digest).slice(0, 44));
   replaceAll(APPROVAL_TOKEN, (digest) => base58(digest).slice(0, 44));

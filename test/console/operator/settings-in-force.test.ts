@@ -9,6 +9,7 @@ const SECRETS = [
   "upstream.url=https://hub.example",
   "upstream.username=reader",
   "upstream.password=hidden-3",
+  "chain.op_rpc_url=https://user:hidden-20@op.example/hidden-21?key=hidden-22",
   "chain.l1_rpc_url=https://user:hidden-4@rpc.example/hidden-5?key=hidden-6",
   `signers.encryption_key=${"5ec7e7".repeat(10)}ffff`,
   `signers.previous_encryption_keys=${"dec7e7".repeat(10)}ffff`,

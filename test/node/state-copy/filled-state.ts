@@ -29,7 +29,7 @@ function rowValue(
     /^(description|compat_prefix|status|error|url|host|token|(deleted|started|ended|expires|last_success|last_failure|deactivated)_at|failing_since|deactivation_reason|(behind_since|held_until|due_at)_ms|seq_at)$/.test(
       name,
     ) &&
-    !/^(nonces|one_time_nonces|token_changes|dedupe|dedupe_keys|campaigns|write_calls|write_clocks|sessions)$/.test(
+    !/^(nonces|one_time_nonces|token_changes|signin_keys|sign_in_nonce_key|dedupe|dedupe_keys|campaigns|write_calls|write_clocks|sessions)$/.test(
       table.name,
     );
   if (isOptional && !isKey && row % 3 === 0) return null;

@@ -1,5 +1,5 @@
 import { auditSweep, createAudit } from "../../../src/audit/audit-store.ts";
-import { createOneTimeNonces, oneTimeNonceSweep } from "../../../src/signers/store/one-time-nonces.ts";
+import { createSignInNonceStore, oneTimeNonceSweep } from "../../../src/sign-in/nonce-store.ts";
 import { createSigners } from "../../../src/signers/store/signer-table.ts";
 import { reuseDatabases } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
@@ -14,7 +14,7 @@ if (HAS_POSTGRES) {
     const sweeps = [auditSweep(db), oneTimeNonceSweep(db)];
     return {
       signers: createSigners(db),
-      nonces: createOneTimeNonces(db),
+      nonces: createSignInNonceStore(db),
       audit: createAudit(db),
       smallAudit: createAudit(db, SMALL_AUDIT),
       rows: (table) => database.rows(table),

@@ -6,7 +6,7 @@ import { SMALL_AUDIT, signerStoreContract } from "../signer-store-contract.ts";
 
 signerStoreContract("managed signers in SQLite", async (clock) => {
   const { db, rows, ...file } = openStateFile();
-  const { signers, oneTimeNonces: nonces, audit, sweeps } = localStores(db, { clock });
+  const { signers, signInNonces: nonces, audit, sweeps } = localStores(db, { clock });
   return {
     signers,
     nonces,

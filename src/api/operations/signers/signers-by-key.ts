@@ -48,7 +48,7 @@ const CompatSigner = Type.Object(
 
 const CompatSigners = Type.Object({ signers: Type.Array(CompatSigner) }, closed);
 
-const LoginNonce = Type.Object({ nonce: Type.String({ pattern: "^[a-zA-Z0-9]{22}$" }) }, closed);
+const LoginNonce = Type.Object({ nonce: Type.String({ pattern: "^[a-zA-Z0-9]{32}$" }) }, closed);
 
 const CreateSignerRequest = Type.Object({
   permissions: Type.Optional(

@@ -1,0 +1,16 @@
+CREATE TABLE `sign_in_nonce_key` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`value` blob NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `signin_keys` (
+	`kid` text PRIMARY KEY NOT NULL,
+	`algorithm` text NOT NULL,
+	`public_jwk` text NOT NULL,
+	`sealed` blob NOT NULL,
+	`key_id` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`current_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `signin_keys_by_time` ON `signin_keys` (`current_at`,`kid`);

@@ -1,0 +1,99 @@
+import type { Admission } from "../../admission/admission.ts";
+import { signInMounts } from "../../api/sign-in-mounts.ts";
+import { custodyFromIndex, type StaleReason } from "../../auth/custody.ts";
+import type { NodeSignals } from "../../cluster/node-signals.ts";
+import { followedFids } from "../../config/fid-file.ts";
+import type { Config } from "../../config/schema.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { ApiError } from "../../http/errors.ts";
+import type { HttpServerOptions } from "../../http/server.ts";
+import type { RpcClient } from "../../lib/port-rpc.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Metrics } from "../../runtime/metrics.ts";
+import { createContractSignatures } from "../../sign-in/contract-signature.ts";
+import { createSignInNonces, type SignInNonces } from "../../sign-in/nonces.ts";
+import { peopleFromIndex } from "../../sign-in/people.ts";
+import { createQuickAuth, NO_TOKEN_KEY } from "../../sign-in/quick-auth.ts";
+import { createRegistryCalls } from "../../sign-in/registry-calls.ts";
+import { registryFactsFromIndex } from "../../sign-in/registry-facts.ts";
+import { createRegistryRpc } from "../../sign-in/registry-rpc.ts";
+import { createSignInMetrics } from "../../sign-in/sign-in-metrics.ts";
+import type { TokenSignerRpc } from "../../sign-in/token-signer.ts";
+import { createSignInVerifier, type SignInVerifier } from "../../sign-in/verify-message.ts";
+import type { StateStores } from "../state/stores.ts";
+
+export interface NodeSignInDeps {
+  readonly config: Config;
+  readonly metrics: Metrics;
+  /** See `OpenState`. */
+  readonly stateClock: Clock;
+  readonly db: IndexDatabase;
+  readonly stores: Pick<StateStores, "signInNonces" | "signInKeys">;
+  /** The thread that has the vault; undefined where there is none, or no master key. */
+  readonly thread: RpcClient<TokenSignerRpc> | undefined;
+  readonly linkBase: () => string | undefined;
+  readonly staleReason: StaleReason;
+  readonly signals: Pick<NodeSignals, "keyEpoch" | "forgetKeys">;
+  readonly admission: Admission;
+}
+
+/** Sign-in as the HTTP interface uses it. */
+export interface NodeSignIn {
+  readonly nonces: SignInNonces;
+  readonly verifier: SignInVerifier;
+  readonly mounts: NonNullable<HttpServerOptions["mounts"]>;
+  /** Makes the next key of tokens, or replaces all; undefined without a master key. The worker forgets what it knows of them. */
+  readonly rotateTokenKey:
+    | ((isNow: boolean) => Promise<{ readonly kid: string; readonly signsAt: number }>)
+    | undefined;
+}
+
+/** Composes sign-in for one HTTP worker. */
+export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
+  const { config, metrics, stateClock, db, stores, thread, linkBase, staleReason, signals, admission } = deps;
+  const { chain, quick_auth: settings } = config;
+  const { countSignIn, countRpcCall } = createSignInMetrics(metrics);
+  const followed = config.upstream.url === "" ? undefined : followedFids(config.upstream);
+  const people = peopleFromIndex(db, { custodyOf: custodyFromIndex(db), followed });
+  const facts = registryFactsFromIndex(db);
+  const contracts =
+    chain.op_rpc_url === "" ? undefined : createContractSignatures({ rpcUrl: chain.op_rpc_url, admission });
+  const nonces = createSignInNonces({ store: stores.signInNonces, clock: stateClock });
+  const verifier = createSignInVerifier({ nonces, people, clock: stateClock, contracts, staleReason });
+  const quickAuth = createQuickAuth({
+    nonces,
+    verifier,
+    keys: stores.signInKeys,
+    signer: thread,
+    linkBase,
+    keyEpoch: () => signals.keyEpoch,
+    clock: stateClock,
+    settings: { tokenTtlSecs: settings.token_ttl_secs, domains: settings.domains },
+    count: countSignIn,
+  });
+  return {
+    nonces,
+    verifier,
+    rotateTokenKey:
+      thread &&
+      (async (isNow) => {
+        const rotated = await thread.rotateTokenKey(isNow);
+        if (!rotated.ok) throw new ApiError("notImplemented", NO_TOKEN_KEY);
+        if (isNow) signals.forgetKeys();
+        return rotated.value;
+      }),
+    mounts: signInMounts({
+      quickAuth: settings.enabled ? quickAuth : undefined,
+      registryRpc: config.registry_rpc.enabled
+        ? createRegistryRpc({
+            registries: createRegistryCalls({ people, facts, isPartial: followed !== undefined }),
+            facts,
+            people,
+            contracts,
+            staleReason,
+            count: countRpcCall,
+          })
+        : undefined,
+    }),
+  };
+}

@@ -1,0 +1,81 @@
+import { sql } from "../db/state/sql.ts";
+import type { StateDb, Sweep } from "../db/state/state-db.ts";
+import { bytes, index, key, small, table, text, whole } from "../db/state/table.ts";
+
+/** Spent nonces of sign-ins, until they expire. Those that nobody has used are in no table. */
+export const oneTimeNonces = table(
+  "one_time_nonces",
+  {
+    nonce: key(text()),
+    /** What it was issued for. */
+    purpose: text(),
+    expires_at: whole(),
+  },
+  {
+    indexes: [index("one_time_nonces_by_expiry", ["expires_at"])],
+  },
+);
+
+/** The random key that nonces of sign-ins are made with: one row, `id` 1. A state that goes back in time loses it. */
+export const nonceKey = table("sign_in_nonce_key", { id: key(small()), value: bytes() });
+
+/** What a nonce is issued for: it counts for nothing else. */
+export type NoncePurpose = "login" | "sign-in";
+
+/** A nonce that this node has verified. */
+export interface VerifiedNonce {
+  readonly nonce: string;
+  readonly purpose: NoncePurpose;
+  /** Unix seconds. */
+  readonly expiresAt: number;
+}
+
+/** The key of nonces and the spent ones, of all nodes. */
+export interface SignInNonceStore {
+  /** The key, 32 bytes; `candidate` becomes it where there is none. */
+  key(candidate: Uint8Array): Promise<Uint8Array>;
+  /** Spends a nonce that was made with `madeWith`. True for exactly one of concurrent calls, and never after the key has changed. */
+  spend(nonce: VerifiedNonce, madeWith: Uint8Array): Promise<boolean>;
+}
+
+const readKey = sql<{ value: Uint8Array }>(
+  "sign-in-nonces.key",
+  "SELECT value FROM sign_in_nonce_key WHERE id = 1",
+);
+const insertKey = sql<unknown, [value: Uint8Array]>(
+  "sign-in-nonces.add-key",
+  "INSERT INTO sign_in_nonce_key (id, value) VALUES (1, $1) ON CONFLICT (id) DO NOTHING",
+);
+const insert = sql<unknown, [nonce: string, purpose: string, expiresAt: number, madeWith: Uint8Array]>(
+  "one-time-nonces.spend",
+  `INSERT INTO one_time_nonces (nonce, purpose, expires_at) SELECT $1::text, $2::text, $3::bigint
+   WHERE EXISTS (SELECT 1 FROM sign_in_nonce_key WHERE id = 1 AND value = $4::bytea) ON CONFLICT DO NOTHING`,
+);
+const deleteExpired = sql<unknown, [nowSecs: number, max: number]>(
+  "one-time-nonces.sweep",
+  `DELETE FROM one_time_nonces WHERE nonce IN
+   (SELECT n.nonce FROM one_time_nonces n WHERE n.expires_at < $1 ORDER BY n.expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+);
+
+/** A lost response to `spend` ends the nonce. */
+export function createSignInNonceStore(db: StateDb): SignInNonceStore {
+  const addKey = db.decision("signInNonces.addKey", async (tx, candidate: Uint8Array) => {
+    await tx.run(insertKey, candidate);
+    return (await tx.get(readKey))?.value ?? candidate;
+  });
+  return {
+    key: async (candidate) => Uint8Array.from((await db.get(readKey))?.value ?? (await addKey(candidate))),
+    spend: db.decision(
+      "oneTimeNonces.spend",
+      async (tx, { nonce, purpose, expiresAt }: VerifiedNonce, madeWith: Uint8Array) =>
+        (await tx.run(insert, nonce, purpose, expiresAt, madeWith)) === 1,
+      { isOneStatement: true },
+    ),
+  };
+}
+
+export function oneTimeNonceSweep(db: StateDb): Sweep {
+  return db.sweep("one_time_nonces", (tx, maxRows) =>
+    tx.run(deleteExpired, tx.clock.sweepableSecs(), maxRows),
+  );
+}

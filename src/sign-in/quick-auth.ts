@@ -1,0 +1,116 @@
+import type { RpcClient } from "../lib/port-rpc.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
+import { isListed, normalizeDomain } from "./domain.ts";
+import { type KeyRing, keyRingAt } from "./key-ring.ts";
+import type { PublicJwk, SignInKey, SignInKeyStore } from "./key-store.ts";
+import type { SignInNonces } from "./nonces.ts";
+import type { CountSignIn } from "./sign-in-metrics.ts";
+import { createTokenVerifier, type TokenClaims, type TokenRefusal } from "./token.ts";
+import type { TokenSignerRpc } from "./token-signer.ts";
+import type { SignInExpectation, SignInRefusal, SignInVerifier } from "./verify-message.ts";
+
+/** Why there are no tokens, as text for clients. */
+export const NO_TOKEN_KEY = "Quick Auth needs signers.encryption_key";
+export const NO_ISSUER = "Quick Auth needs service.public_url";
+
+/** A sign-in that got a token. */
+export interface TokenGrant {
+  readonly token: string;
+  readonly fid: number;
+}
+
+/** Quick Auth: signs people in, and gives apps tokens of who they are. */
+export interface QuickAuth {
+  /** The URL of this server, which its tokens name; undefined where it is not known. */
+  readonly issuer: () => string | undefined;
+  /** Whether this node has a master key. */
+  readonly canSign: boolean;
+  issueNonce(): Promise<string>;
+  /** Verifies a message and signs a token. `locked`: this node has no key for it. */
+  signIn(
+    issuer: string,
+    request: SignInExpectation,
+  ): Promise<Result<TokenGrant, SignInRefusal | { readonly reason: "locked" }>>;
+  verifyToken(
+    issuer: string,
+    request: { readonly token: string; readonly domain: string },
+  ): Promise<Result<TokenClaims, TokenRefusal>>;
+  /** The public keys, as clients get them. */
+  publicKeys(): Promise<readonly PublicJwk[]>;
+}
+
+export interface QuickAuthDeps {
+  readonly nonces: SignInNonces;
+  readonly verifier: SignInVerifier;
+  readonly keys: Pick<SignInKeyStore, "list">;
+  /** Signs; undefined without a master key. */
+  readonly signer: Pick<RpcClient<TokenSignerRpc>, "signToken"> | undefined;
+  readonly linkBase: () => string | undefined;
+  /** Changes when keys were replaced on any node. */
+  readonly keyEpoch: () => number;
+  /** Of the state. */
+  readonly clock: Clock;
+  readonly settings: { readonly tokenTtlSecs: number; readonly domains: readonly string[] };
+  readonly count: CountSignIn;
+  readonly monotonicMs?: () => number;
+}
+
+/** How long a thread keeps the list of keys. A new key is listed for 20 minutes before it signs. */
+const LIST_AGE_MS = 10_000;
+/** How often an unknown key makes a thread read the list again. */
+const RELIST_MS = 1000;
+
+export function createQuickAuth(deps: QuickAuthDeps): QuickAuth {
+  const { nonces, verifier, keys, signer, linkBase, keyEpoch, clock, settings, count } = deps;
+  const { monotonicMs = () => performance.now() } = deps;
+  const tokens = createTokenVerifier();
+  let listed:
+    | { readonly all: readonly SignInKey[]; readonly epoch: number; readonly readAtMs: number }
+    | undefined;
+
+  /** The keys of now. @param missingKid of a key that the last list lacked. */
+  async function ring(missingKid?: string): Promise<KeyRing> {
+    const epoch = keyEpoch();
+    const maxAgeMs = missingKid === undefined ? LIST_AGE_MS : RELIST_MS;
+    if (listed?.epoch !== epoch || monotonicMs() - listed.readAtMs >= maxAgeMs)
+      listed = { epoch, readAtMs: monotonicMs(), all: await keys.list() };
+    return keyRingAt(listed.all, nowSecs(clock), settings.tokenTtlSecs);
+  }
+
+  return {
+    issuer() {
+      const base = linkBase();
+      return base === undefined ? undefined : `${base}/quick-auth`;
+    },
+    canSign: signer !== undefined,
+    issueNonce: () => nonces.issue("sign-in"),
+
+    async signIn(issuer, request) {
+      const domain = normalizeDomain(request.domain);
+      if (domain === undefined || !isListed(domain, settings.domains)) {
+        count("quick_auth", "refused", "domain_mismatch");
+        return err({ reason: "domain_mismatch", message: "domain is not one that this server signs in to" });
+      }
+      const signedIn = await verifier.verify(request);
+      if (!signedIn.ok) {
+        count("quick_auth", "refused", signedIn.error.reason);
+        return signedIn;
+      }
+      const { fid, authMethod } = signedIn.value;
+      const token = await signer?.signToken({ iss: issuer, sub: fid, aud: domain, auth_method: authMethod });
+      if (!token?.ok) return err({ reason: "locked" });
+      count("quick_auth", "ok", "");
+      return ok({ token: token.value, fid });
+    },
+
+    verifyToken: (issuer, { token, domain }) =>
+      tokens.verify(
+        token,
+        { issuer, domain: normalizeDomain(domain) ?? domain, nowSecs: nowSecs(clock) },
+        ring,
+      ),
+
+    publicKeys: async () => (await ring()).listed.map(({ publicJwk }) => publicJwk),
+  };
+}

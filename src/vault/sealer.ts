@@ -1,0 +1,78 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { deriveKey, type KeyPurpose, type MasterKey } from "./master-key.ts";
+
+/** A secret, sealed under a master key. */
+export interface SealedBytes {
+  readonly sealed: Uint8Array;
+  /** The id of the master key. */
+  readonly keyId: string;
+}
+
+/** Seals secrets of one purpose. */
+export interface Sealer {
+  /** The id of the master key that new secrets are sealed under. */
+  readonly keyId: string;
+  /** Whether secrets under this master key can be opened. */
+  knows(keyId: string): boolean;
+  /** Seals a secret for its holder. It opens for the same holder only. */
+  seal(holder: Uint8Array, secret: Uint8Array): SealedBytes;
+  /**
+   * Opens a secret. The caller zeroes it.
+   *
+   * @throws Error for a damaged secret, that of another holder, and one under an unknown master key.
+   */
+  open(holder: Uint8Array, box: SealedBytes): Uint8Array;
+}
+
+const ALGORITHM = "aes-256-gcm";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * Creates the sealer of a purpose: AES-256-GCM under a key that is derived from a master key, with a fresh nonce, bound to the
+ * holder and the id of the master key.
+ *
+ * @param keys the current master key, then former ones.
+ */
+export function createSealer(keys: readonly [MasterKey, ...MasterKey[]], purpose: KeyPurpose): Sealer {
+  const [current] = keys;
+  const sealingKeys = new Map(keys.map((key) => [key.keyId, deriveKey(key, purpose)]));
+
+  function sealingKey(keyId: string): Uint8Array {
+    const key = sealingKeys.get(keyId);
+    if (!key) throw new Error(`the master key ${keyId} is not known`);
+    return key;
+  }
+
+  return {
+    keyId: current.keyId,
+    knows: (keyId) => sealingKeys.has(keyId),
+
+    seal(holder, secret) {
+      const { keyId } = current;
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(ALGORITHM, sealingKey(keyId), nonce);
+      cipher.setAAD(associatedData(holder, keyId));
+      const ciphertext = Buffer.concat([cipher.update(secret), cipher.final()]);
+      return { sealed: new Uint8Array(Buffer.concat([nonce, ciphertext, cipher.getAuthTag()])), keyId };
+    },
+
+    open(holder, { sealed, keyId }) {
+      if (sealed.length < NONCE_BYTES + TAG_BYTES) throw new Error("a sealed secret is damaged");
+      const decipher = createDecipheriv(ALGORITHM, sealingKey(keyId), sealed.subarray(0, NONCE_BYTES));
+      decipher.setAAD(associatedData(holder, keyId));
+      decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+      const opened = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+      try {
+        decipher.final();
+        return new Uint8Array(opened);
+      } finally {
+        opened.fill(0);
+      }
+    },
+  };
+}
+
+function associatedData(holder: Uint8Array, keyId: string): Uint8Array {
+  return Buffer.concat([holder, Buffer.from(keyId, "hex")]);
+}

@@ -1,0 +1,47 @@
+import type { OperationExample } from "../../../src/http/openapi-examples.ts";
+
+const NONCE = "0P1ih5BeNe492rSoXoUgsIixancsxOvh";
+const TOKEN = "eyJhbGciOiJSUzI1NiIsImtpZCI6Ik4xUG0zaWFLIiwidHlwIjoiSldUIn0.eyJzdWIiOjN9.c2lnbmF0dXJl";
+const ISSUER = "https://node.example/quick-auth";
+
+/** The examples of sign-in. Tokens, keys and signatures are random, so these are written by hand. The document leaves out paths with a dot. */
+export const signInExamples: Readonly<Record<string, OperationExample>> = {
+  quickAuthNonce: { responses: { 200: { nonce: NONCE } } },
+  quickAuthVerifySiwf: {
+    body: {
+      message: `app.example wants you to sign in with your Ethereum account:\n0x6Ce09Ed5526de4AFe4a981ad86D17B2F5c92FeA5\n\nFarcaster Auth\n\nURI: https://app.example/login\nVersion: 1\nChain ID: 10\nNonce: ${NONCE}\nIssued At: 2026-11-01T12:00:00.000Z\nResources:\n- farcaster://fid/3`,
+      signature: `0x${"a3".repeat(64)}1b`,
+      domain: "app.example",
+    },
+    responses: { 200: { valid: true, token: TOKEN } },
+  },
+  quickAuthVerifyJwt: {
+    query: { token: TOKEN, domain: "app.example" },
+    responses: {
+      200: {
+        iss: ISSUER,
+        sub: 3,
+        aud: "app.example",
+        iat: 1_793_534_400,
+        exp: 1_793_538_000,
+        auth_method: "custody",
+        jti: "Zc0hPp3mVZ0dUq8xYv2n5A",
+      },
+    },
+  },
+  registryRpc: {
+    body: {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "eth_call",
+      params: [
+        {
+          to: "0x00000000fc6c5f01fc30151999387bb99a9f489b",
+          data: "0xd94fe8320000000000000000000000006ce09ed5526de4afe4a981ad86d17b2f5c92fea5",
+        },
+        "latest",
+      ],
+    },
+    responses: { 200: { jsonrpc: "2.0", id: 1, result: `0x${"0".repeat(63)}3` } },
+  },
+};

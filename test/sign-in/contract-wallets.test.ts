@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { SHARES } from "../../src/admission/budgets.ts";
+import { CLOSED_PORT } from "../support/addresses.ts";
+import type { TestApi, TestApiOptions } from "../support/api.ts";
+import { makeWallet } from "../support/messages.ts";
+import {
+  addressOf,
+  custody,
+  DOMAIN,
+  newNonce,
+  OTHER,
+  post,
+  signInMessage,
+  signText,
+  startOptimism,
+  startSignInApi,
+} from "../support/sign-in.ts";
+
+const ACCEPTED = `0x${"ab".repeat(100)}` as const;
+const WRAPPED = `0x${"cd".repeat(96)}${"6492".repeat(16)}` as const;
+const REJECTED = `0x${"ef".repeat(100)}` as const;
+const WITH_AUTHORIZATION = `0x${"ab".repeat(100)}${"8010".repeat(16)}` as const;
+const UNBOUNDED = {
+  ...SHARES,
+  signIns: { perMinute: 1e9, burst: 1e9 },
+  contractChecks: { perMinute: 1e9, burst: 1e9 },
+};
+
+/** The contract of the person's custody address accepts two signatures, deployed or not. */
+const optimism = startOptimism(
+  ({ address, signature }) =>
+    address === addressOf(custody) && [ACCEPTED, WRAPPED].some((one) => one === signature),
+);
+let api: TestApi;
+
+const start = (url: string, options: TestApiOptions = {}) =>
+  startSignInApi({ settings: [`chain.op_rpc_url=${url}`], shares: UNBOUNDED, ...options });
+
+beforeAll(async () => {
+  api = await start(optimism.url);
+});
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+  optimism.stop();
+});
+
+async function signIn(
+  signature: string,
+  { at = api, ...changes }: Parameters<typeof signInMessage>[1] & { at?: TestApi } = {},
+) {
+  const message = signInMessage(await newNonce(at), changes);
+  return post(at, "/quick-auth/verify-siwf", {
+    message,
+    signature: signature === "own" ? signText(message) : signature,
+    domain: DOMAIN,
+  });
+}
+
+test("check 18: a contract wallet signs in, deployed (EIP-1271) or not yet (ERC-6492)", async () => {
+  for (const signature of [ACCEPTED, WRAPPED]) {
+    const { body } = await signIn(signature);
+    expect(body.valid).toBe(true);
+  }
+  expect(optimism.asked.map(({ signature }) => signature)).toEqual([ACCEPTED, WRAPPED]);
+});
+
+test("an account's own key needs no call, as one that has delegated to a contract (EIP-7702)", async () => {
+  const before = optimism.asked.length;
+  expect((await signIn("own")).body.valid).toBe(true);
+  expect(optimism.asked).toHaveLength(before);
+});
+
+test("what the contract rejects is refused, and so is what comes with an authorization (ERC-8010)", async () => {
+  expect((await signIn(REJECTED)).body).toMatchObject({ valid: false, reason: "invalid_signature" });
+  const before = optimism.asked.length;
+  expect((await signIn(WITH_AUTHORIZATION)).body).toMatchObject({ valid: false, reason: "contract_wallet" });
+  expect(optimism.asked).toHaveLength(before);
+});
+
+test("strangers make the node call nobody", async () => {
+  const before = optimism.asked.length;
+  const stranger = makeWallet("a stranger");
+  const all = await Promise.all(
+    [...Array(100)].map((_, at) =>
+      signIn(at % 2 === 0 ? ACCEPTED : signText(`message ${at}`, stranger), {
+        address: addressOf(stranger),
+        ...(at % 3 === 0 ? { resources: [`farcaster://fid/${OTHER}`] } : {}),
+      }),
+    ),
+  );
+  expect(all.every(({ body }) => body.valid === false)).toBe(true);
+  expect(optimism.asked).toHaveLength(before);
+});
+
+test("an RPC that does not answer is 503 with the reason, and a client's share of calls is bounded", async () => {
+  await using dead = await start(`http://127.0.0.1:${CLOSED_PORT}`, {
+    shares: { ...UNBOUNDED, contractChecks: { perMinute: 1, burst: 3 } },
+  });
+  for (let time = 0; time < 3; time += 1) {
+    const { status, headers, body } = await signIn(ACCEPTED, { at: dead });
+    expect({ status, reason: body.reason }).toEqual({ status: 503, reason: "contract_wallet" });
+    expect(headers.get("retry-after")).toBe("5");
+  }
+  expect((await signIn(ACCEPTED, { at: dead })).status).toBe(429);
+});
