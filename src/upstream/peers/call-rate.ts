@@ -5,6 +5,8 @@ import { wait } from "../timings.ts";
 const MIN_PER_SEC = 0.5;
 /** Without a refusal for so long, half as many calls again are made. */
 const RECOVERY_MS = 10_000;
+/** Fewer calls a second are no load: what follows blocks makes one or two, and a refusal of these has another cause. */
+const FEW_PER_SEC = 10;
 /** A rate that has recovered to this has no limit, if it had none. */
 const UNLIMITED_PER_SEC = 1000;
 /** Calls that may be made at once after a pause, in time at the rate of now. */
@@ -17,6 +19,7 @@ export class CallRate {
   /** Calls a second; infinite for none. */
   readonly #limit: number;
   readonly #nowMs: () => number;
+  readonly #recoveryMs: number;
   #perSec: number;
   /** The time at which the calls so far are through at the rate. */
   #paidUntilMs = 0;
@@ -27,12 +30,20 @@ export class CallRate {
 
   /**
    * @param limit calls a second; 0 for no limit.
-   * @param nowMs a monotonic clock.
+   * @param options.nowMs a monotonic clock.
+   * @param options.recoveryMs default: 10 seconds.
    */
-  constructor(limit: number, nowMs = () => performance.now()) {
+  constructor(
+    limit: number,
+    {
+      nowMs = () => performance.now(),
+      recoveryMs = RECOVERY_MS,
+    }: { nowMs?: () => number; recoveryMs?: number | undefined } = {},
+  ) {
     this.#limit = limit === 0 ? Number.POSITIVE_INFINITY : limit;
     this.#perSec = this.#limit;
     this.#nowMs = nowMs;
+    this.#recoveryMs = recoveryMs;
   }
 
   /** Calls a second at the moment. */
@@ -63,17 +74,17 @@ export class CallRate {
     this.#blockedUntilMs = Math.max(this.#blockedUntilMs, nowMs + retryAfterMs(cause));
     // Calls that were in flight together are one refusal.
     if (this.#changedAtMs !== 0 && nowMs - this.#changedAtMs < 1000 && this.#perSec < this.#limit) return;
-    const made = Math.max(this.#counted.calls, this.#counted.before, 1);
+    const made = Math.max(this.#counted.calls, this.#counted.before, FEW_PER_SEC);
     this.#perSec = Math.max(MIN_PER_SEC, Math.min(this.#perSec, made) / 2);
     this.#changedAtMs = nowMs;
   }
 
   #recover(nowMs: number): void {
-    while (this.#perSec < this.#limit && nowMs - this.#changedAtMs >= RECOVERY_MS) {
+    while (this.#perSec < this.#limit && nowMs - this.#changedAtMs >= this.#recoveryMs) {
       const faster = this.#perSec * 1.5;
       const top = Math.min(this.#limit, UNLIMITED_PER_SEC);
       this.#perSec = faster >= top ? this.#limit : faster;
-      this.#changedAtMs += RECOVERY_MS;
+      this.#changedAtMs += this.#recoveryMs;
     }
   }
 

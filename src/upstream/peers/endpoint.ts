@@ -79,12 +79,12 @@ export class Endpoint {
   /** Looks up where it is, which decides how it may be called. Called before the first call, and cheap from then on. */
   async place(): Promise<CallLimits> {
     if (this.#limits) return this.#limits;
-    const { settings, nowMs } = this.#deps;
+    const { settings, nowMs, timings } = this.#deps;
     const host = hostOfUrl(this.url);
     const isPublic = await isPublicHost(host);
     const limits = limitsFor(settings, isPublic);
     this.#mayFill = !isPublic || settings.bulkFrom.includes(host);
-    this.#rate ??= new CallRate(limits.callsPerSec, nowMs);
+    this.#rate ??= new CallRate(limits.callsPerSec, { nowMs, recoveryMs: timings.rateRecoveryMs });
     this.#limits = limits;
     return limits;
   }

@@ -25,6 +25,7 @@ const PACE = {
   maxRetryMs: 16,
   roomPollMs: 4,
   stallMs: 500,
+  rateRecoveryMs: 1,
   callTimeoutMs: 1500,
 };
 

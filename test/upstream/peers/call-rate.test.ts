@@ -21,7 +21,7 @@ function callAtOnce(rate: CallRate, clock: { ms: number }, untilMs: number): num
 
 function limited(perSec: number) {
   const clock = { ms: 5_000 };
-  return { clock, rate: new CallRate(perSec, () => clock.ms) };
+  return { clock, rate: new CallRate(perSec, { nowMs: () => clock.ms }) };
 }
 
 describe("the rate of calls to one node", () => {
@@ -79,6 +79,17 @@ describe("the rate of calls to one node", () => {
     expect(rate.perSec).toBeGreaterThanOrEqual(0.5);
   });
 
+  test("a refusal of one of few calls leaves enough of them to follow blocks", () => {
+    const { rate, clock } = limited(0);
+    rate.delayMs();
+    rate.failed(fault(status.UNAVAILABLE, "overloaded"));
+    expect(rate.perSec).toBe(5);
+    for (let second = 0; second < 60; second++) {
+      clock.ms += 1000;
+      expect([rate.delayMs(), rate.delayMs()]).toEqual([0, 0]);
+    }
+  });
+
   test("a node without a limit gets half of the calls that it refused", () => {
     const { rate, clock } = limited(0);
     for (let call = 0; call < 64; call++) rate.delayMs();
@@ -100,7 +111,7 @@ describe("the rate of calls to one node", () => {
     ] as const) {
       const { rate } = limited(20);
       rate.failed(fault(status.UNAVAILABLE, "Received HTTP status code 503", text));
-      // Half of one call a second remains.
+      // Five calls a second remain.
       expect(Math.max(1000, rate.delayMs())).toBe(Math.max(1000, ms));
     }
   });
