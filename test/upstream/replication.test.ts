@@ -104,7 +104,8 @@ describe("an empty index that is filled from snapshots", () => {
     }
     scene.index.start();
     expect(await scene.caughtUp()).toBe(chain.referenceDump);
-    expect(scene.callsOf("GetShardTransactions")).toBeLessThan(700);
+    // Each part once, and at each stop the pages that were under way. Without the stored places these were over 1,400.
+    expect(scene.callsOf("GetShardTransactions")).toBeLessThan(1_000);
   });
 
   test("reads the other fids one by one if no snapshot comes again", async () => {
