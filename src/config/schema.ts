@@ -196,7 +196,10 @@ export const configSchema = section({
     verify_threads: integer(0, 64),
   }),
   trust: section({
-    level: Type.Union([Type.Literal("node"), Type.Literal("blocks")], { rule: 'one of "node", "blocks"' }),
+    level: Type.Union([Type.Literal("node"), Type.Literal("blocks"), Type.Literal("roots")], {
+      rule: 'one of "node", "blocks", "roots"',
+    }),
+    roots: Type.Union([Type.Literal("sample"), Type.Literal("full")], { rule: 'one of "sample", "full"' }),
     validators_file: Type.String({
       pattern: "^[^\\u0000-\\u001f\\u007f]*$",
       maxLength: MAX_PATH_CHARS,

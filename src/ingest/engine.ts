@@ -3,6 +3,7 @@ import { appendHubBlock } from "../db/index/hub-log.ts";
 import type { BlockRef } from "../db/index/outbox.ts";
 import { type PositionUpdate, putPosition } from "../db/index/positions.ts";
 import { shardCount } from "../db/index/totals.ts";
+import { forgetRoots, hasStoredRoots } from "../db/index/trie/shard-proofs.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
 import { createBulkWriter } from "./bulk-writer.ts";
@@ -11,6 +12,7 @@ import { causeOf } from "./events.ts";
 import type { OwnHubLog } from "./hub-log/own-hub-log.ts";
 import type { ImportedBatch, SpoolOutcome } from "./import-spool.ts";
 import { type Admission, createIndexWriter, type IndexWriterDeps } from "./index-writer.ts";
+import type { MergeContext } from "./merge.ts";
 import { decodeRecord, type IngestRecord, type MergeOutcome, type RecordKind } from "./record.ts";
 import { applyRelayedOp, causeOfRelayed, type RelayedBatch, type SingleOp } from "./relay.ts";
 import { markRelayedBlocks, opsWithBlocks, writeProgress } from "./relay-progress.ts";
@@ -218,7 +220,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     ops: Iterable<readonly [SingleOp, BlockRef | undefined]> = opsWithBlocks(batch),
   ): void {
     write((context) => {
-      if (batch.followsKeys) context.keys.start(shardCount(db));
+      const tracksKeys = startKeys(context, batch);
       const blockKeys = new BlockKeys(context, batch.blocks);
       for (const [op, block] of ops) {
         if (block) blockKeys.applyUpTo(block.number);
@@ -228,8 +230,25 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
       if (batch.blocks) markRelayedBlocks(db, batch.blocks, context.nowSecs);
       for (const block of batch.hubBlocks ?? []) if (appendHubBlock(db, block)) writer.signalHubEvents();
       writeProgress(db, batch, context.nowSecs);
-      context.keys.flush();
+      const kinds = context.keys.flush();
+      if (tracksKeys)
+        writer.roots?.update({
+          shard: batch.blocks?.shard,
+          kinds,
+          claimedRoots: blockKeys.claimedRoots,
+          nowSecs: context.nowSecs,
+        });
     });
+  }
+
+  /** Starts to track the keys of the tries that a batch changes. Returns whether it does. */
+  function startKeys({ keys }: MergeContext, { followsKeys = false, blocks, ops }: RelayedBatch): boolean {
+    const isKept = hasStoredRoots(db);
+    // What is read from the upstream's state also changes rows.
+    const tracks = followsKeys || (isKept && !blocks && ops.length > 0);
+    if (tracks) keys.start(shardCount(db));
+    if (isKept && (!writer.roots || (blocks && !followsKeys))) forgetRoots(db);
+    return tracks;
   }
 
   function repointMore(): void {

@@ -25,6 +25,7 @@ import { mergeFnameProof, mergeOnChainEvent } from "./registry.ts";
 import { SignerCache } from "./signer-cache.ts";
 import { StorageLimitCache } from "./storage-limits.ts";
 import { KeyChanges } from "./trie/key-changes.ts";
+import type { RootKeeper } from "./trie/root-keeper.ts";
 
 /** How a record is admitted. */
 export interface Admission {
@@ -49,6 +50,8 @@ export interface IndexWriterDeps {
   readonly onEvents?: () => void;
   /** Called after each commit that logged hub events. */
   readonly onHubEvents?: () => void;
+  /** Keeps the roots of the followed network's tries, where the settings say so (`trust.level`). */
+  readonly roots?: RootKeeper | undefined;
 }
 
 /** The transactions of the writer of the index, and what they share: caches, counts and the events of a commit. */
@@ -56,6 +59,8 @@ export interface IndexWriter {
   readonly counts: StoreCounts;
   readonly totals: TotalsDelta;
   readonly changes: ChangeTracker;
+  /** Keeps the roots of the followed network's tries; undefined where they are not kept. */
+  readonly roots: RootKeeper | undefined;
 
   /**
    * Runs `work` in one transaction, which also moves rows of earlier repoints and writes the counts. Signals new events after
@@ -95,7 +100,7 @@ const DAMAGED = rejection(
 );
 
 export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
-  const { db, network, clock, schedule, onFault, onEvents, onHubEvents } = deps;
+  const { db, network, clock, schedule, onFault, onEvents, onHubEvents, roots } = deps;
   const totals = new TotalsDelta(db);
   const counts = new StoreCounts(db);
   const limits = new StorageLimitCache(db);
@@ -162,6 +167,7 @@ export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
 
   function discard(): void {
     keys.clear();
+    roots?.discard();
     totals.clear();
     forget();
   }
@@ -222,6 +228,7 @@ export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
     counts,
     totals,
     changes,
+    roots,
     write,
     signalHubEvents() {
       hasLoggedHubEvents = true;

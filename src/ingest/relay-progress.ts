@@ -6,6 +6,7 @@ import { writeFollowedFids } from "../db/index/identity.ts";
 import type { BlockRef } from "../db/index/outbox.ts";
 import { putPosition } from "../db/index/positions.ts";
 import { setShardCount } from "../db/index/totals.ts";
+import { forgetRoots, hasStoredRoots } from "../db/index/trie/shard-proofs.ts";
 import { dropUnknown, keepUnknown } from "../db/index/unknown-records.ts";
 import {
   addMentionedFid,
@@ -23,6 +24,7 @@ export function writeProgress(db: IndexDatabase, batch: RelayedBatch, nowSecs: n
   if (batch.startsOver) {
     clearUpstreamWork(db);
     forgetDecisions(db);
+    if (hasStoredRoots(db)) forgetRoots(db);
   }
   for (const record of batch.unknown ?? []) keepUnknown(db, record, nowSecs);
   for (const id of batch.recovered ?? []) dropUnknown(db, id);

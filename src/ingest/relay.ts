@@ -233,7 +233,7 @@ export function sizeOfOp(op: RelayedOp): number {
 /** Applies one operation, inside a write transaction. */
 export function applyRelayedOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void {
   // What is read from the state of the upstream is in the tries already.
-  if (op.happenedAt === 0) context.keys.withoutTracking(() => applyOp(context, totals, op));
+  if (op.happenedAt === 0) context.keys.readingState(() => applyOp(context, totals, op));
   else applyOp(context, totals, op);
 }
 

@@ -6,5 +6,5 @@ import { FNAME_KIND, MAX_ON_CHAIN_TYPE, MESSAGE_KIND_UNIT } from "./trie-key.ts"
 export function kindName(kind: number): string {
   if (kind === FNAME_KIND) return "fname";
   const name = kind <= MAX_ON_CHAIN_TYPE ? OnChainEventType[kind] : MessageType[kind / MESSAGE_KIND_UNIT];
-  return name?.replace(/^(MESSAGE_TYPE|EVENT_TYPE)_/, "").toLowerCase() ?? `kind_${kind}`;
+  return name?.replace(/^(MESSAGE_TYPE_|(EVENT_)TYPE_)/, "$2").toLowerCase() ?? `kind_${kind}`;
 }

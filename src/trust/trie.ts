@@ -199,21 +199,46 @@ export class ShardTrie {
 
   /** Returns the root of the shard; empty without accounts. */
   root(): Uint8Array {
-    return subtreeOf(this.#prefixes, this.#roots, this.#count, 0);
+    return subtreeOf(this.#prefixes, this.#roots, this.#count, { top: 0, bottom: ACCOUNT_DEPTH });
   }
 }
 
-function subtreeOf(prefixes: Uint8Array, roots: Uint8Array, count: number, depth: number): Uint8Array {
+/** The depths of the root of a part of the trie and of the nodes whose hashes are known. */
+export interface Levels {
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** A node of the upper levels: all below it have the nibbles of `prefix` down to its depth. */
+export type UpperNode = Pick<AccountRoot, "prefix" | "root">;
+
+/** Returns the hash of the node at the depth `top` above nodes at the depth `bottom`; empty without any. */
+export function rootAbove(nodes: readonly UpperNode[], levels: Levels): Uint8Array {
+  const prefixes = new Uint8Array(nodes.length * ACCOUNT_BYTES);
+  const roots = new Uint8Array(nodes.length * TRIE_HASH_BYTES);
+  for (const [index, { prefix, root }] of nodes.entries()) {
+    prefixes.set(prefix, index * ACCOUNT_BYTES);
+    roots.set(root, index * TRIE_HASH_BYTES);
+  }
+  return subtreeOf(prefixes, roots, nodes.length, levels);
+}
+
+function subtreeOf(
+  prefixes: Uint8Array,
+  roots: Uint8Array,
+  count: number,
+  { top, bottom }: Levels,
+): Uint8Array {
   if (count === 0) return EMPTY;
   const root = new Uint8Array(TRIE_HASH_BYTES);
   const entries = { bytes: prefixes, width: ACCOUNT_BYTES, base: 0 };
-  const writeAccount: WriteLeaf = (one, _count, at, out, outAt) => {
-    if (at < ACCOUNT_DEPTH) return false;
+  const writeNode: WriteLeaf = (one, _count, at, out, outAt) => {
+    if (at < bottom) return false;
     const start = one * TRIE_HASH_BYTES;
     out.set(roots.subarray(start, start + TRIE_HASH_BYTES), outAt);
     return true;
   };
-  hashSubtrees(entries, count, root, writeAccount, depth);
+  hashSubtrees(entries, count, root, writeNode, top);
   return root;
 }
 

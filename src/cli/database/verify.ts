@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import type { RootsReport } from "../../upstream/verify-roots.ts";
 import type { ComparisonReport } from "../../upstream/verify-sample.ts";
 import { parseFids } from "../client/options.ts";
 import type { CommandContext } from "../context.ts";
@@ -14,14 +15,19 @@ const SETTLE_MS = 2000;
 interface VerifyOptions {
   readonly sample?: number;
   readonly fid: readonly number[];
+  readonly roots?: boolean;
   readonly json?: boolean;
 }
 
-/** `verify`: compares fids with the followed node. */
+/** `verify`: compares fids with the followed node, or the index with the roots that the network's validators signed. */
 export function registerVerify(program: Command, context: CommandContext): void {
   program
     .command("verify")
     .description("compare random fids of the index with the followed node; exit 1 when they differ")
+    .option(
+      "--roots",
+      "compare the index with the state that the network's validators signed instead; asks no node",
+    )
     .option("--sample <n>", `how many, 1 to ${MAX_FIDS} (default: ${DEFAULT_SAMPLE})`, parseSample)
     .addOption(
       new Option("--fid <n>", "compare this fid instead, or these; may be repeated")
@@ -29,7 +35,8 @@ export function registerVerify(program: Command, context: CommandContext): void 
         .default([], "none"),
     )
     .option("--json", "print a JSON object")
-    .action(async ({ sample = DEFAULT_SAMPLE, fid: named, json = false }: VerifyOptions) => {
+    .action(async ({ sample = DEFAULT_SAMPLE, fid: named, roots = false, json = false }: VerifyOptions) => {
+      if (roots) return verifyRoots(context, named, json);
       const { createCommon, runTask } = await import("../common.ts");
       const { followedFids } = await import("../../config/fid-file.ts");
       const { indexPath, openIndexReader } = await import("../../db/index/database.ts");
@@ -72,6 +79,49 @@ export function registerVerify(program: Command, context: CommandContext): void 
       if (report) print(json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report));
       context.exitCode = exitCode === EXIT_OK && report?.differences.length !== 0 ? EXIT_USER : exitCode;
     });
+}
+
+async function verifyRoots(context: CommandContext, named: readonly number[], json: boolean): Promise<void> {
+  const { createCommon, runTask } = await import("../common.ts");
+  const { followedFids } = await import("../../config/fid-file.ts");
+  const { indexPath, openIndexReader } = await import("../../db/index/database.ts");
+  const { EXIT_OK, EXIT_USER, UserError } = await import("../../lib/failure.ts");
+  const upstream = await import("../../upstream/verify-roots.ts");
+  const common = createCommon(context);
+  const { config, shutdown } = common;
+  let report: RootsReport | undefined;
+  const exitCode = await runTask(common, async () => {
+    if (followedFids(config.upstream))
+      throw new UserError("an index of some fids (upstream.fids) has no roots to compare with");
+    const path = indexPath(config.data.dir);
+    if (!existsSync(path)) throw new UserError(`there is no index yet: ${path}`);
+    const db = openIndexReader(path);
+    shutdown.add("index", () => db[Symbol.dispose]());
+    report = await upstream.verifyRoots(db, shutdown.signal, named.length > 0 ? named : undefined);
+  });
+  if (report) print(json ? `${JSON.stringify(report, null, 2)}\n` : formatRoots(report));
+  const isProven = report?.differing === 0 && report.shards.every(({ verdict }) => verdict === "proven");
+  context.exitCode = exitCode === EXIT_OK && !isProven ? EXIT_USER : exitCode;
+}
+
+function formatRoots({ shards, accounts, differences, differing }: RootsReport): string {
+  const count = (value: number) => value.toLocaleString("en-US");
+  const lines = shards.map(({ shard, height, verdict, keys, accounts: ofShard, foreign, opaque }) => {
+    const said = {
+      proven: `proven at ${count(height)}`,
+      differs: `differs from the signed root at ${count(height)}`,
+      unsigned: `no signed root of block ${count(height)} is stored`,
+    }[verdict];
+    return `shard ${shard}: ${said} (${count(keys)} keys, ${count(ofShard)} accounts, ${count(foreign)} foreign, ${count(opaque)} opaque)`;
+  });
+  lines.push(`${count(accounts)} accounts computed, ${count(differing)} differ`);
+  for (const { fid, shard, kinds, from } of differences) {
+    const what =
+      from === "network" ? "the root that the network names for it" : `its stored root: ${kinds.join(", ")}`;
+    lines.push(`fid ${fid} on shard ${shard} differs from ${what}`);
+  }
+  if (differing > differences.length) lines.push(`and ${count(differing - differences.length)} more`);
+  return `${lines.join("\n")}\n`;
 }
 
 function formatReport({ compared, differences, shards }: ComparisonReport): string {

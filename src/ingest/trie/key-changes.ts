@@ -40,8 +40,9 @@ const NOT_DERIVED: ReadonlySet<number> = new Set([
 export class KeyChanges {
   readonly #db: IndexDatabase;
   readonly #changes = new Map<string, KeyChange>();
+  readonly #kinds = new Map<string, ChangedKind>();
   #shards = 0;
-  #isPaused = false;
+  #isReadingState = false;
 
   constructor(db: IndexDatabase) {
     this.#db = db;
@@ -49,28 +50,29 @@ export class KeyChanges {
 
   /** Starts the changes of a transaction. `shards`: the number of data shards. */
   start(shards: number): void {
-    this.#changes.clear();
+    this.clear();
     this.#shards = shards;
   }
 
   /** Ends the changes of a transaction that did not commit them. */
   clear(): void {
     this.#changes.clear();
+    this.#kinds.clear();
     this.#shards = 0;
   }
 
   /** Whether the rows are followed. Nothing follows those that a node without verified blocks writes. */
   get isOn(): boolean {
-    return this.#shards > 0 && !this.#isPaused;
+    return this.#shards > 0;
   }
 
-  /** Runs an operation that reads the upstream's state: what it stores is in the trie already. */
-  withoutTracking(operation: () => void): void {
-    this.#isPaused = true;
+  /** Runs an operation that stores a part of the upstream's state: the trie is as the rows are from then on. */
+  readingState(operation: () => void): void {
+    this.#isReadingState = true;
     try {
       operation();
     } finally {
-      this.#isPaused = false;
+      this.#isReadingState = false;
     }
   }
 
@@ -106,16 +108,19 @@ export class KeyChanges {
 
   /** Writes the corrections, in the transaction. Returns what has changed. */
   flush(): ChangedKind[] {
-    const kinds = new Map<string, ChangedKind>();
     for (const change of this.#changes.values()) {
       this.#store(change);
-      const { shard, key } = change;
-      const account = key.slice(0, ACCOUNT_BYTES);
-      const kind = key[ACCOUNT_BYTES] as number;
-      kinds.set(`${shard} ${account.toHex()} ${kind}`, { shard, account, kind });
+      this.#addKind(change.shard, change.key);
     }
+    const kinds = [...this.#kinds.values()];
     this.clear();
-    return [...kinds.values()];
+    return kinds;
+  }
+
+  #addKind(shard: number, key: TrieKey): void {
+    const account = key.slice(0, ACCOUNT_BYTES);
+    const kind = key[ACCOUNT_BYTES] as number;
+    this.#kinds.set(`${shard} ${account.toHex()} ${kind}`, { shard, account, kind });
   }
 
   #store({ shard, key, wasDerived, isDerived, isPresent }: KeyChange): void {
@@ -125,18 +130,28 @@ export class KeyChanges {
   }
 
   #derive(shard: number, key: TrieKey, isDerived: boolean, hasChanged: boolean): void {
+    if (this.#isReadingState) {
+      setCorrection(this.#db, shard, key, undefined);
+      this.#changes.delete(nameOf(shard, key));
+      this.#addKind(shard, key);
+      return;
+    }
     const change = this.#changeOf(shard, key);
     if (hasChanged) change.wasDerived ??= !isDerived;
     change.isDerived = isDerived;
   }
 
   #changeOf(shard: number, key: TrieKey): KeyChange {
-    return this.#changes.getOrInsertComputed(`${shard} ${key.toHex()}`, () => ({ shard, key }));
+    return this.#changes.getOrInsertComputed(nameOf(shard, key), () => ({ shard, key }));
   }
 
   #homeOf(key: TrieKey): number {
     return shardOfFid(fidOfKey(key), this.#shards);
   }
+}
+
+function nameOf(shard: number, key: TrieKey): string {
+  return `${shard} ${key.toHex()}`;
 }
 
 interface KeyFacts extends Omit<KeyChange, "shard" | "key"> {

@@ -1,8 +1,9 @@
 import { NodeSignals } from "../../cluster/node-signals.ts";
+import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { isFollowing } from "../../config/upstream-urls.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
-import { indexPath, openIndexWriter } from "../../db/index/database.ts";
+import { type IndexDatabase, indexPath, openIndexWriter } from "../../db/index/database.ts";
 import { createDeferredSync } from "../../db/index/deferred-sync.ts";
 import { createFaultLog } from "../../db/state/unavailable.ts";
 import { createIngestEngine } from "../../ingest/engine.ts";
@@ -11,6 +12,8 @@ import { createLogRetention, LOG_COMMIT_INTERVAL_MS } from "../../ingest/log-ret
 import { createIngestFaultLog, IngestQueue } from "../../ingest/queue.ts";
 import { EventSignal, serveIngest } from "../../ingest/rpc.ts";
 import { createSizeBound, logSizeLevel } from "../../ingest/size-bound.ts";
+import { createRootKeeper, type RootKeeper } from "../../ingest/trie/root-keeper.ts";
+import { createWorkBudget, NO_BUDGET } from "../../ingest/trie/work-budget.ts";
 import { engineSchedule } from "../../protocol/engine-versions.ts";
 import { networkOf } from "../../protocol/network.ts";
 import { rejection } from "../../protocol/rejection.ts";
@@ -25,6 +28,22 @@ import { runWorker } from "./worker-entry.ts";
 const RETRY_INTERVAL_MS = 5_000;
 /** How often an idle writer moves rows to the ids of casts that arrived late, and looks at its files. */
 const IDLE_INTERVAL_MS = 1_000;
+
+/** With `trust.roots = "sample"`, more keys of one kind of an account wait. */
+const MAX_KEYS_AT_ONCE = 5_000;
+
+/** Returns what keeps the roots of the followed network; undefined where they are not kept. */
+function rootKeeperOf(config: Config, db: IndexDatabase): RootKeeper | undefined {
+  if (config.upstream.url === "" || config.trust.level !== "roots" || followedFids(config.upstream))
+    return undefined;
+  const isSample = config.trust.roots === "sample";
+  return createRootKeeper({
+    db,
+    network: networkOf(config.protocol.network),
+    budget: isSample ? createWorkBudget(() => performance.now()) : NO_BUDGET,
+    maxKeysAtOnce: isSample ? MAX_KEYS_AT_ONCE : Number.POSITIVE_INFINITY,
+  });
+}
 
 /** The initial message of the ingest worker. */
 export interface IngestWorkerInit {
@@ -100,6 +119,7 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine 
     onFault: logFault,
     onEvents: () => void deferred.synced().then(() => newEvents.raise()),
     refusal: unchosen === undefined ? undefined : rejection("unavailable", unchosen),
+    roots: rootKeeperOf(config, db),
     hubLog: logs && isNumbering && config.hub.reads ? createOwnHubLog({ db, logs }) : undefined,
     onHubEvents: () => void deferred.synced().then(() => newHubEvents.raise()),
   });

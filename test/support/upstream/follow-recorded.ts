@@ -2,6 +2,8 @@ import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/dat
 import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { getPosition } from "../../../src/db/index/positions.ts";
 import { createIngestEngine, type IngestEngine, type IngestEngineDeps } from "../../../src/ingest/engine.ts";
+import { createRootKeeper } from "../../../src/ingest/trie/root-keeper.ts";
+import { createWorkBudget, NO_BUDGET } from "../../../src/ingest/trie/work-budget.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { type ValidatorSet, ValidatorSets } from "../../../src/trust/validator-sets.ts";
 import { startFollower } from "../../../src/upstream/follower.ts";
@@ -54,6 +56,8 @@ export async function followRecorded(
   options: {
     readonly db?: IndexDatabase;
     readonly last?: number;
+    /** Default: the roots of accounts are not kept. */
+    readonly roots?: "sample" | "full";
     readonly engine?: Partial<IngestEngineDeps>;
     readonly change?: (recording: Recording) => Recording;
     readonly afterBatch?: (db: IndexDatabase) => void;
@@ -74,6 +78,14 @@ export async function followRecorded(
     onFault: (cause) => {
       throw cause;
     },
+    ...(options.roots && {
+      roots: createRootKeeper({
+        db,
+        network: NETWORK,
+        budget: options.roots === "full" ? NO_BUDGET : createWorkBudget(createCountingClock()),
+        maxKeysAtOnce: options.roots === "full" ? Number.POSITIVE_INFINITY : 2,
+      }),
+    }),
     ...options.engine,
   });
   const caughtUp = Promise.withResolvers<void>();
@@ -111,4 +123,10 @@ export async function followRecorded(
     await follower.stop();
   }
   return { db, engine, clock, [Symbol.dispose]: () => db[Symbol.dispose]() };
+}
+
+/** A clock on which each look takes a time of its own, so that a budget runs out without any real time. */
+function createCountingClock(): () => number {
+  let nowMs = 0;
+  return () => (nowMs += 20);
 }

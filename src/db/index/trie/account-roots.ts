@@ -1,4 +1,4 @@
-import type { KindRoot } from "../../../trust/trie.ts";
+import type { AccountRoot, KindRoot } from "../../../trust/trie.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 
@@ -22,6 +22,24 @@ const accountsAfter = statement<StoredAccount, [shard: number, account: Uint8Arr
   "trie-accounts.after",
   `SELECT ${COLUMNS} FROM trie_accounts WHERE shard = ? AND account > ? ORDER BY account LIMIT ?`,
 );
+const accountsBetween = statement<
+  Pick<AccountRoot, "prefix" | "root">,
+  [shard: number, from: Uint8Array, to: Uint8Array]
+>(
+  "trie-accounts.between",
+  "SELECT account AS prefix, root FROM trie_accounts WHERE shard = ? AND account >= ? AND account <= ? ORDER BY account",
+);
+const putAccount = statement<
+  unknown,
+  [shard: number, account: Uint8Array, root: Uint8Array, kinds: Uint8Array, claimed: Uint8Array | null]
+>(
+  "trie-accounts.put",
+  "INSERT OR REPLACE INTO trie_accounts (shard, account, root, kinds, claimed) VALUES (?, ?, ?, ?, ?)",
+);
+const dropAccount = statement<unknown, [shard: number, account: Uint8Array]>(
+  "trie-accounts.drop",
+  "DELETE FROM trie_accounts WHERE shard = ? AND account = ?",
+);
 
 export function storedAccount(
   db: IndexDatabase,
@@ -41,9 +59,38 @@ export function storedAccountsAfter(
   return db.all(accountsAfter, shard, account, limit);
 }
 
+/** Returns the roots of the accounts of a shard from `from` to `to`. */
+export function accountRootsBetween(
+  db: IndexDatabase,
+  shard: number,
+  from: Uint8Array,
+  to: Uint8Array,
+): Pick<AccountRoot, "prefix" | "root">[] {
+  return db.all(accountsBetween, shard, from, to);
+}
+
+export function putStoredAccount(db: IndexDatabase, shard: number, row: StoredAccount): void {
+  db.run(putAccount, shard, row.account, row.root, row.kinds, row.claimed);
+}
+
+export function dropStoredAccount(db: IndexDatabase, shard: number, account: Uint8Array): void {
+  db.run(dropAccount, shard, account);
+}
+
 /** A kind, the number of its keys, the root of its subtree. */
 const KIND_BYTES = 25;
 const ROOT_START = 5;
+
+export function encodeKinds(kinds: readonly KindRoot[]): Uint8Array {
+  const bytes = Buffer.alloc(kinds.length * KIND_BYTES);
+  for (const [index, { kind, keys, root }] of kinds.entries()) {
+    const at = index * KIND_BYTES;
+    bytes.writeUInt8(kind, at);
+    bytes.writeUInt32BE(keys, at + 1);
+    bytes.set(root, at + ROOT_START);
+  }
+  return bytes;
+}
 
 export function decodeKinds(bytes: Uint8Array): KindRoot[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -63,14 +110,26 @@ export interface DirtyKind {
   readonly kind: number;
 }
 
+const markDirtyKind = statement<unknown, [shard: number, account: Uint8Array, kind: number]>(
+  "trie-dirty.put",
+  "INSERT OR IGNORE INTO trie_dirty (shard, account, kind) VALUES (?, ?, ?)",
+);
 const dirtyFrom = statement<DirtyKind, [shard: number, account: Uint8Array, limit: number]>(
   "trie-dirty.from",
   "SELECT account, kind FROM trie_dirty WHERE shard = ? AND account >= ? ORDER BY account, kind LIMIT ?",
+);
+const dropDirtyKind = statement<unknown, [shard: number, account: Uint8Array, kind: number]>(
+  "trie-dirty.drop",
+  "DELETE FROM trie_dirty WHERE shard = ? AND account = ? AND kind = ?",
 );
 const dirtyKinds = statement<{ count: number }, [shard: number]>(
   "trie-dirty.count",
   "SELECT count(*) AS count FROM trie_dirty WHERE shard = ?",
 );
+
+export function markDirty(db: IndexDatabase, shard: number, account: Uint8Array, kind: number): void {
+  db.run(markDirtyKind, shard, account, kind);
+}
 
 /** Returns kinds that are out of date, in the order of their accounts from `account` on. */
 export function dirtyKindsFrom(
@@ -80,6 +139,14 @@ export function dirtyKindsFrom(
   limit: number,
 ): DirtyKind[] {
   return db.all(dirtyFrom, shard, account, limit);
+}
+
+export function dropDirty(db: IndexDatabase, shard: number, account: Uint8Array, kind: number): void {
+  db.run(dropDirtyKind, shard, account, kind);
+}
+
+export function isAnyDirty(db: IndexDatabase, shard: number): boolean {
+  return dirtyKindsFrom(db, shard, new Uint8Array(), 1).length > 0;
 }
 
 export function countDirty(db: IndexDatabase, shard: number): number {

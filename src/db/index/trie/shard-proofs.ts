@@ -1,5 +1,54 @@
 import type { IndexDatabase } from "../database.ts";
-import { getPosition } from "../positions.ts";
+import { getPosition, putPosition } from "../positions.ts";
+import { statement } from "../statement.ts";
+
+/** How the computed root of a shard compares with the one that the network's validators signed. */
+export interface ShardProof {
+  /** The newest block whose signed root is the computed one; null before the first. */
+  readonly provenHeight: number | null;
+  /** Unix seconds. */
+  readonly provenAt: number | null;
+  /** The first block of a difference that lasts; null without one. */
+  readonly mismatchHeight: number | null;
+  /** How often a difference has begun. */
+  readonly mismatches: number;
+}
+
+const proofOf = statement<ShardProof, [shard: number]>(
+  "trie-shards.get",
+  `SELECT proven_height AS provenHeight, proven_at AS provenAt, mismatch_height AS mismatchHeight, mismatches
+   FROM trie_shards WHERE shard = ?`,
+);
+const putProof = statement<
+  unknown,
+  [
+    shard: number,
+    provenHeight: number | null,
+    provenAt: number | null,
+    mismatchHeight: number | null,
+    mismatches: number,
+  ]
+>(
+  "trie-shards.put",
+  `INSERT OR REPLACE INTO trie_shards (shard, proven_height, proven_at, mismatch_height, mismatches)
+   VALUES (?, ?, ?, ?, ?)`,
+);
+
+const NOTHING_PROVEN: ShardProof = {
+  provenHeight: null,
+  provenAt: null,
+  mismatchHeight: null,
+  mismatches: 0,
+};
+
+export function shardProof(db: IndexDatabase, shard: number): ShardProof {
+  return db.get(proofOf, shard) ?? NOTHING_PROVEN;
+}
+
+export function putShardProof(db: IndexDatabase, shard: number, proof: ShardProof): void {
+  const { provenHeight, provenAt, mismatchHeight, mismatches } = proof;
+  db.run(putProof, shard, provenHeight, provenAt, mismatchHeight, mismatches);
+}
 
 /** The last fid whose accounts have roots, while they are computed for the first time. */
 const COMPUTED = "trie computed";
@@ -9,4 +58,38 @@ const ALL = Number.MAX_SAFE_INTEGER;
 /** Whether the roots of all accounts are stored, but for those that are marked as out of date. */
 export function areRootsKept(db: IndexDatabase): boolean {
   return getPosition(db, COMPUTED) === ALL;
+}
+
+/** Returns the last fid whose accounts have roots, and those of all before it; -1 before the first. */
+export function rootsComputedUpTo(db: IndexDatabase): number {
+  return getPosition(db, COMPUTED) ?? -1;
+}
+
+/** @param fid undefined once all accounts have roots. */
+export function setRootsComputed(db: IndexDatabase, fid: number | undefined): void {
+  putPosition(db, COMPUTED, fid ?? ALL);
+}
+
+/** Whether roots of accounts are stored, or being computed. */
+export function hasStoredRoots(db: IndexDatabase): boolean {
+  return getPosition(db, COMPUTED) !== undefined;
+}
+
+const dropPositionOf = statement<unknown, [key: string]>(
+  "trie-shards.drop-position",
+  "DELETE FROM positions WHERE key = ?",
+);
+const clearAccounts = statement<unknown>(
+  "trie-shards.clear-accounts",
+  "DELETE FROM trie_accounts WHERE shard > 0",
+);
+const clearDirty = statement<unknown>("trie-shards.clear-dirty", "DELETE FROM trie_dirty WHERE shard > 0");
+const clearProofs = statement<unknown>("trie-shards.clear", "DELETE FROM trie_shards WHERE shard > 0");
+
+/** Deletes the roots, which are no longer kept. They are computed anew once they are. */
+export function forgetRoots(db: IndexDatabase): void {
+  db.run(clearAccounts);
+  db.run(clearDirty);
+  db.run(clearProofs);
+  db.run(dropPositionOf, COMPUTED);
 }

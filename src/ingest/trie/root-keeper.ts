@@ -1,0 +1,196 @@
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { getPosition } from "../../db/index/positions.ts";
+import { shardCount } from "../../db/index/totals.ts";
+import {
+  decodeKinds,
+  dirtyKindsFrom,
+  dropDirty,
+  dropStoredAccount,
+  encodeKinds,
+  isAnyDirty,
+  markDirty,
+  putStoredAccount,
+  storedAccount,
+} from "../../db/index/trie/account-roots.ts";
+import { correctedAccounts, opaqueChildren } from "../../db/index/trie/corrections.ts";
+import { fidWithKeysAfter } from "../../db/index/trie/derived-keys.ts";
+import { KindRoots } from "../../db/index/trie/kind-roots.ts";
+import {
+  areRootsKept,
+  putShardProof,
+  rootsComputedUpTo,
+  setRootsComputed,
+  shardProof,
+} from "../../db/index/trie/shard-proofs.ts";
+import { chainHeadOf } from "../../db/index/upstream-work.ts";
+import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
+import { accountRootOf, type KindRoot } from "../../trust/trie.ts";
+import { accountPrefix, fidOfKey } from "../../trust/trie-key.ts";
+import type { ClaimedRoot } from "./block-keys.ts";
+import type { ChangedKind } from "./key-changes.ts";
+import { UpperLevels } from "./upper-levels.ts";
+import type { WorkBudget } from "./work-budget.ts";
+
+/** What a batch of blocks changed in the tries. */
+export interface ChangedTries {
+  /** The data shard of the blocks; undefined for those of shard 0. */
+  readonly shard: number | undefined;
+  readonly kinds: readonly ChangedKind[];
+  readonly claimedRoots: Iterable<ClaimedRoot>;
+  /** Unix seconds. */
+  readonly nowSecs: number;
+}
+
+/** Keeps the roots of accounts and compares the roots of shards, in the transactions that change them. */
+export interface RootKeeper {
+  /** Called at the end of each batch of verified blocks, inside its transaction and after its positions. */
+  update(changed: ChangedTries): void;
+  /** Forgets what a transaction that was rolled back has computed. */
+  discard(): void;
+}
+
+export interface RootKeeperDeps {
+  readonly db: IndexDatabase;
+  readonly network: FarcasterNetwork;
+  readonly budget: WorkBudget;
+  /** Kinds of an account with more keys are computed later, at most once an hour each. */
+  readonly maxKeysAtOnce: number;
+}
+
+const DIRTY_PER_READ = 64;
+const LARGE_EVERY_SECS = 3600;
+const MAX_LARGE = 10_000;
+
+export function createRootKeeper({ db, network, budget, maxKeysAtOnce }: RootKeeperDeps): RootKeeper {
+  let kinds: KindRoots | undefined;
+  let upper = new Map<number, UpperLevels>();
+  /** When a large kind was computed last. */
+  const largeAt = new Map<string, number>();
+  /** Where the next look for kinds that are out of date begins. */
+  const dirtyFrom = new Map<number, Uint8Array>();
+
+  const kindRoots = () => (kinds ??= new KindRoots(db, network, shardCount(db)));
+  const levelsOf = (shard: number) => upper.getOrInsertComputed(shard, () => new UpperLevels(db, shard));
+
+  function update({ shard, kinds: changed, claimedRoots, nowSecs }: ChangedTries): void {
+    computeFirst();
+    const computedUpTo = rootsComputedUpTo(db);
+    for (const one of changed) {
+      // Those of later accounts are computed with the accounts.
+      if (fidOfKey(one.account) > computedUpTo) continue;
+      if (!recompute(one, nowSecs)) markDirty(db, one.shard, one.account, one.kind);
+    }
+    for (let one = 1; one <= shardCount(db); one++) repair(one, nowSecs);
+    if (shard !== undefined && areRootsKept(db)) compare(shard, claimedRoots, nowSecs);
+  }
+
+  /** Computes the roots of accounts that have none yet, as far as the budget goes. */
+  function computeFirst(): void {
+    if (areRootsKept(db)) return;
+    let fid = rootsComputedUpTo(db);
+    while (budget.hasRoom()) {
+      const next = fidWithKeysAfter(db, fid);
+      if (next === undefined) {
+        budget.spend(computeWithoutRows);
+        setRootsComputed(db, undefined);
+        return;
+      }
+      budget.spend(() => {
+        for (let shard = 1; shard <= shardCount(db); shard++) computeAccount(shard, accountPrefix(next));
+      });
+      fid = next;
+    }
+    setRootsComputed(db, fid);
+  }
+
+  function computeWithoutRows(): void {
+    for (let shard = 1; shard <= shardCount(db); shard++)
+      for (const account of correctedAccounts(db, shard))
+        if (!storedAccount(db, shard, account)) computeAccount(shard, account);
+  }
+
+  function computeAccount(shard: number, account: Uint8Array): void {
+    store(shard, account, kindRoots().ofAccount(shard, account));
+  }
+
+  /** Computes the root of a kind again, unless it has to wait. Returns whether it did. */
+  function recompute({ shard, account, kind }: ChangedKind, nowSecs: number): boolean {
+    if (!budget.hasRoom()) return false;
+    const stored = storedAccount(db, shard, account);
+    const before = stored ? decodeKinds(stored.kinds) : [];
+    const name = `${shard} ${account.toHex()} ${kind}`;
+    if ((before.find((one) => one.kind === kind)?.keys ?? 0) > maxKeysAtOnce) {
+      if (nowSecs - (largeAt.get(name) ?? 0) < LARGE_EVERY_SECS) return false;
+      if (largeAt.size >= MAX_LARGE) largeAt.clear();
+      largeAt.set(name, nowSecs);
+    }
+    budget.spend(() => {
+      const computed = kindRoots().ofKind(shard, account, kind);
+      const others = before.filter((one) => one.kind !== kind);
+      store(shard, account, computed ? [...others, computed].sort((a, b) => a.kind - b.kind) : others);
+    });
+    return true;
+  }
+
+  function store(shard: number, account: Uint8Array, of: readonly KindRoot[]): void {
+    const computed = accountRootOf(of, opaqueChildren(db, shard, account));
+    if (computed)
+      putStoredAccount(db, shard, { account, root: computed.root, kinds: encodeKinds(of), claimed: null });
+    else dropStoredAccount(db, shard, account);
+    levelsOf(shard).changed(account);
+  }
+
+  /** Computes kinds that had to wait. */
+  function repair(shard: number, nowSecs: number): void {
+    if (!isAnyDirty(db, shard)) return;
+    const from = dirtyFrom.get(shard) ?? new Uint8Array();
+    const dirty = dirtyKindsFrom(db, shard, from, DIRTY_PER_READ);
+    const isEnd = dirty.length < DIRTY_PER_READ;
+    for (const { account, kind } of dirty) {
+      if (!budget.hasRoom()) return;
+      dirtyFrom.set(shard, account);
+      if (recompute({ shard, account, kind }, nowSecs)) dropDirty(db, shard, account, kind);
+    }
+    if (isEnd) dirtyFrom.delete(shard);
+  }
+
+  /** Compares the root of a shard with the signed one of its newest applied block. */
+  function compare(shard: number, claimedRoots: Iterable<ClaimedRoot>, nowSecs: number): void {
+    const head = chainHeadOf(db, shard);
+    const applied = getPosition(db, `upstream ${shard} applied`);
+    if (!head || head.height !== applied || head.certified !== applied || isAnyDirty(db, shard)) return;
+    const before = shardProof(db, shard);
+    if (Buffer.compare(levelsOf(shard).root(), head.root) === 0) {
+      putShardProof(db, shard, {
+        ...before,
+        provenHeight: head.height,
+        provenAt: nowSecs,
+        mismatchHeight: null,
+      });
+      return;
+    }
+    if (before.mismatchHeight === null)
+      putShardProof(db, shard, {
+        ...before,
+        mismatchHeight: head.height,
+        mismatches: before.mismatches + 1,
+      });
+    for (const claimed of claimedRoots) nameAccount(shard, claimed);
+  }
+
+  /** Stores the root that a transaction names for an account, where the computed one is another. */
+  function nameAccount(shard: number, { account, root }: ClaimedRoot): void {
+    const stored = storedAccount(db, shard, account);
+    if (Buffer.compare(stored?.root ?? new Uint8Array(), root) === 0) return;
+    const { root: computed, kinds: of } = stored ?? { root: new Uint8Array(), kinds: new Uint8Array() };
+    putStoredAccount(db, shard, { account, root: computed, kinds: of, claimed: root });
+  }
+
+  return {
+    update,
+    discard() {
+      upper = new Map();
+      dirtyFrom.clear();
+    },
+  };
+}
