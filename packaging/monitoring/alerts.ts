@@ -115,6 +115,14 @@ export const alerts: readonly Alert[] = [
     runbook: "watch.md#health",
   },
   {
+    name: "StateDiffers",
+    severity: "warning",
+    expr: rose("svc_trust_mismatches_total", "1h"),
+    summary: "The index has another state than the one that the network's validators signed.",
+    action: "`svc verify --roots` names the accounts. Compare them with a second node by `svc verify --fid`.",
+    runbook: "../follow-the-network.md#what-is-verified",
+  },
+  {
     name: "IndexBacklog",
     severity: "warning",
     expr: "min_over_time(svc_ingest_queue_records[10m]) > 1000",

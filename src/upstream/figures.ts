@@ -3,6 +3,7 @@ import { counter, counterBy, figureOf, gauge, gaugeBy, gauges } from "../runtime
 import type { EngineProgress } from "./engine-watch.ts";
 import { ENDPOINT_STATES } from "./peers/endpoint.ts";
 import { type ShardProgress, UPSTREAM_PHASES, type UpstreamProgress } from "./progress.ts";
+import type { ShardState } from "./proofs.ts";
 
 /** The progress of following, undefined before it is known, and why the index is behind. */
 export interface UpstreamStats {
@@ -158,6 +159,28 @@ export const upstreamFigures = [
     ),
   }),
   figure({
+    read: ({ progress }) =>
+      (progress?.trust.states ?? []).flatMap(({ shard, provenHeight }) =>
+        provenHeight === undefined ? [] : [[{ shard }, provenHeight] as const],
+      ),
+    metric: gauges(
+      "trust_proven_height",
+      "Newest block whose signed root is that of the index, for each data shard.",
+      ["shard"],
+    ),
+  }),
+  figure({
+    read: ({ progress }) => sumOf(progress, ({ mismatches }) => mismatches),
+    metric: counter(
+      "trust_mismatches_total",
+      "How often the index began to differ from the signed root of a shard.",
+    ),
+  }),
+  figure({
+    read: ({ progress }) => sumOf(progress, ({ dirty }) => dirty),
+    metric: gauge("trust_accounts_dirty", "Kinds of accounts whose roots wait to be computed."),
+  }),
+  figure({
     read: ({ progress }) => progress?.trust.refused ?? {},
     metric: counterBy(
       "reason",
@@ -212,8 +235,12 @@ function engineSection({ unknownAt, unknown, isHistoryDue }: EngineProgress) {
   };
 }
 
+function sumOf(progress: UpstreamProgress | undefined, read: (state: ShardState) => number): number {
+  return (progress?.trust.states ?? []).reduce((sum, state) => sum + read(state), 0);
+}
+
 function trustSection({ trust, upstreams }: UpstreamProgress) {
-  const { level, reason, validators, shards, forks, refused } = trust;
+  const { level, reason, validators, shards, states, forks, refused } = trust;
   return {
     level,
     reason: reason ?? null,
@@ -222,7 +249,9 @@ function trustSection({ trust, upstreams }: UpstreamProgress) {
       shard,
       verified_height: verifiedHeight ?? null,
       set_unknown: isSetUnknown,
+      ...stateSection(states.find((state) => state.shard === shard)),
     })),
+    mismatches: states.reduce((sum, { mismatches }) => sum + mismatches, 0),
     refused,
     forks,
     upstreams: upstreams.map(({ position, state, isActive, lagBlocks, latencyMs, reason: why }) => ({
@@ -233,5 +262,18 @@ function trustSection({ trust, upstreams }: UpstreamProgress) {
       latency_ms: latencyMs ?? null,
       reason: why ?? null,
     })),
+  };
+}
+
+/** Shard 0 has no state here, and neither has any shard below the level `roots`. */
+function stateSection(state: ShardState | undefined) {
+  if (!state) return {};
+  const { provenHeight, provenAt, mismatchHeight, dirty } = state;
+  return {
+    state: state.state,
+    proven_height: provenHeight ?? null,
+    proven_at: provenAt ?? null,
+    mismatch_height: mismatchHeight ?? null,
+    dirty,
   };
 }

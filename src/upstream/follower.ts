@@ -1,4 +1,5 @@
 import type { IndexDatabase } from "../db/index/database.ts";
+import { shardCount } from "../db/index/totals.ts";
 import { chainHeadOf, mentionedFidsAfter } from "../db/index/upstream-work.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
 import { IndexFullError } from "../ingest/size-bound.ts";
@@ -33,6 +34,7 @@ import { createEndpoints, type Endpoints } from "./peers/endpoints.ts";
 import { Stage, UpstreamPositions } from "./positions.ts";
 import type { UpstreamProgress } from "./progress.ts";
 import { ProgressTracker } from "./progress-tracker.ts";
+import { shardStates } from "./proofs.ts";
 import { startReconciliation } from "./reconciliation.ts";
 import { RefusedPageError } from "./replication/account-records.ts";
 import { Scope } from "./scope.ts";
@@ -85,6 +87,8 @@ export interface Verification {
   /** Returns the validators of the network; undefined if none are known. */
   readonly validators: () => KnownValidators | undefined;
   readonly onUnknownSet: OnUnknownSet;
+  /** Whether the writer of the index keeps the roots of accounts (`trust.level`). Default: it does not. */
+  readonly comparesRoots?: boolean;
 }
 
 export interface Follower {
@@ -143,7 +147,11 @@ export function startFollower(deps: FollowerDeps): Follower {
       const upstreams = endpoints.status();
       return {
         ...tracker.progress(),
-        trust: { ...trust.progress(), forks: forks.all() },
+        trust: {
+          ...trust.progress(),
+          forks: forks.all(),
+          states: trust.level === "roots" ? shardStates(deps.db, deps.network, shardCount(deps.db)) : [],
+        },
         engine: engine.progress(),
         isConnected: endpoints.all.some(
           ({ isConnected }, index) => isConnected && upstreams[index]?.isActive === true,
@@ -302,6 +310,7 @@ function chainVerifier(
     db,
     network,
     clock,
+    fids,
     verification,
     trust,
     forks,
@@ -326,7 +335,7 @@ function chainVerifier(
     trust.trustsNode("the validators of the network are not known; trust.validators_file can name them");
     return NO_VERIFICATION;
   }
-  trust.verifies(known.origin);
+  trust.verifies(known.origin, verification.comparesRoots && !fids ? "roots" : "blocks");
   return createChainVerifier({
     ...run,
     timings,

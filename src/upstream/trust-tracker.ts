@@ -1,10 +1,14 @@
 import type { RefusalCode } from "../trust/certificate.ts";
+import type { ShardState } from "./proofs.ts";
 import type { PageRefusal } from "../trust/snapshot-page.ts";
 import type { Fork } from "./forks.ts";
 import type { ValidatorOrigin } from "./validator-source.ts";
 
-/** How far a followed network is verified. `node`: not at all. `blocks`: the chain of blocks that its validators sign. */
-export type TrustLevel = "node" | "blocks";
+/**
+ * How far a followed network is verified. `node`: not at all. `blocks`: the chain of blocks that its validators sign. `roots`: also the
+ * state that these blocks sign.
+ */
+export type TrustLevel = "node" | "blocks" | "roots";
 
 export interface TrustProgress {
   readonly level: TrustLevel;
@@ -15,6 +19,8 @@ export interface TrustProgress {
   readonly shards: readonly ShardTrust[];
   /** Where validators signed two blocks for one height: the shard has stopped there. */
   readonly forks: readonly Fork[];
+  /** How the index compares with the signed state; empty below the level `roots`. */
+  readonly states: readonly ShardState[];
   /** Refused blocks and pages of snapshots by the rule that they break, since the start of the process. */
   readonly refused: Readonly<Partial<Record<RefusalCode | PageRefusal, number>>>;
 }
@@ -36,8 +42,8 @@ export class TrustTracker {
   readonly #shards = new Map<number, { verifiedHeight: number | undefined; isSetUnknown: boolean }>();
   readonly #refused: Partial<Record<RefusalCode | PageRefusal, number>> = {};
 
-  verifies(origin: ValidatorOrigin): void {
-    this.#level = "blocks";
+  verifies(origin: ValidatorOrigin, level: "blocks" | "roots"): void {
+    this.#level = level;
     this.#reason = undefined;
     this.#validators = origin;
   }
@@ -62,7 +68,12 @@ export class TrustTracker {
     this.#refused[code] = (this.#refused[code] ?? 0) + 1;
   }
 
-  progress(): Omit<TrustProgress, "forks"> {
+  get level(): TrustLevel {
+    return this.#level;
+  }
+
+  /** Without the states, which are in the index, and the forks, which are files. */
+  progress(): Omit<TrustProgress, "forks" | "states"> {
     return {
       level: this.#level,
       reason: this.#reason,

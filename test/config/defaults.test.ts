@@ -53,6 +53,7 @@ test("the comment of a choice names every choice", () => {
   expect(choices.map(({ key }) => key)).toEqual([
     "http.proxy_header",
     "trust.level",
+    "trust.roots",
     "trust.on_unknown_set",
     "protocol.network",
     "quick_auth.algorithm",

@@ -45,6 +45,7 @@ describe("following a chain that validators sign", () => {
       reason: undefined,
       validators: "file",
       shards: SHARDS.map((shard) => ({ shard, verifiedHeight: LAST_BLOCK, isSetUnknown: false })),
+      states: [],
       refused: {},
       forks: [],
     });

@@ -56,7 +56,11 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
     verification:
       config.trust.level === "node"
         ? undefined
-        : { validators: createValidatorSource(config), onUnknownSet: config.trust.on_unknown_set },
+        : {
+            validators: createValidatorSource(config),
+            onUnknownSet: config.trust.on_unknown_set,
+            comparesRoots: config.trust.level === "roots",
+          },
     forksDir: join(config.data.dir, "forks"),
     clock: systemClock,
     fids: followedFids(config.upstream),
