@@ -117,9 +117,10 @@ export const alerts: readonly Alert[] = [
   {
     name: "StateDiffers",
     severity: "warning",
-    expr: rose("svc_trust_mismatches_total", "1h"),
+    expr: "svc_trust_shards_differing > 0",
+    for: "5m",
     summary: "The index has another state than the one that the network's validators signed.",
-    action: "`svc verify --roots` names the accounts. Compare them with a second node by `svc verify --fid`.",
+    action: "`verify --roots` names the accounts. Compare them with a second node by `verify --fid`.",
     runbook: "../follow-the-network.md#what-is-verified",
   },
   {

@@ -177,6 +177,10 @@ export const upstreamFigures = [
     ),
   }),
   figure({
+    read: ({ progress }) => sumOf(progress, ({ mismatchHeight }) => Number(mismatchHeight !== undefined)),
+    metric: gauge("trust_shards_differing", "Data shards of which the index does not have the signed root."),
+  }),
+  figure({
     read: ({ progress }) => sumOf(progress, ({ dirty }) => dirty),
     metric: gauge("trust_accounts_dirty", "Kinds of accounts whose roots wait to be computed."),
   }),

@@ -93,7 +93,7 @@ export const alertCases: Readonly<Record<string, AlertCases>> = {
       },
     ],
   },
-  StateDiffers: rising("svc_trust_mismatches_total"),
+  StateDiffers: gauge("svc_trust_shards_differing", 1, 0),
   IndexBacklog: {
     fires: [{ svc_ingest_queue_records: always(5000) }],
     quiet: [{ svc_ingest_queue_records: "5000x84 0x1 5000x30" }],

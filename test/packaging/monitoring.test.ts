@@ -27,7 +27,7 @@ const OF_POSTGRES = [
 const WHILE_QUEUED = ["svc_writes_oldest_queued_timestamp_seconds"];
 /** Panels that show a time since something that has not happened here. */
 const OF_AN_OLDER_NODE = /^Age of the newest backup|svc_event_outbox_oldest/;
-const OF_FOLLOWER = /^svc_upstream_/;
+const OF_FOLLOWER = /^svc_(upstream|trust)_/;
 
 const dir = tempDir();
 let node: RunningNode;
