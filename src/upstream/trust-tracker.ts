@@ -1,7 +1,7 @@
 import type { RefusalCode } from "../trust/certificate.ts";
-import type { ShardState } from "./proofs.ts";
 import type { PageRefusal } from "../trust/snapshot-page.ts";
 import type { Fork } from "./forks.ts";
+import type { ShardState } from "./proofs.ts";
 import type { ValidatorOrigin } from "./validator-source.ts";
 
 /**

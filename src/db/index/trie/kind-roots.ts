@@ -24,16 +24,23 @@ export class KindRoots {
   ofAccount(shard: number, account: Uint8Array): KindRoot[] {
     const isHome = shardOfFid(fidOfKey(account), this.#shards) === shard;
     const derived = isHome ? DERIVED_KINDS : DERIVED_KINDS.filter(isOnAllShards);
-    const kinds = new Set([...derived, ...correctedKinds(this.#db, shard, account)]);
-    return [...kinds].sort((a, b) => a - b).flatMap((kind) => this.ofKind(shard, account, kind) ?? []);
+    const corrected = correctedKinds(this.#db, shard, account);
+    const others = corrected.filter((kind) => !derived.includes(kind));
+    const kinds = others.length === 0 ? derived : [...derived, ...others].sort((a, b) => a - b);
+    return kinds.flatMap((kind) => this.#compute(shard, account, kind, corrected.includes(kind)) ?? []);
   }
 
   /** Returns the root of one kind of an account; undefined without a key of it. */
   ofKind(shard: number, account: Uint8Array, kind: number): KindRoot | undefined {
+    return this.#compute(shard, account, kind, true);
+  }
+
+  #compute(shard: number, account: Uint8Array, kind: number, isCorrected: boolean): KindRoot | undefined {
     const trie = this.#trie;
     trie.start(account, kind);
     const absent = new Set<string>();
-    for (const { key, isPresent } of correctionsBelow(this.#db, shard, kindPrefix(account, kind))) {
+    const corrections = isCorrected ? correctionsBelow(this.#db, shard, kindPrefix(account, kind)) : [];
+    for (const { key, isPresent } of corrections) {
       const rest = key.subarray(REST_START);
       if (isPresent) trie.add(rest);
       else absent.add(rest.toHex());
