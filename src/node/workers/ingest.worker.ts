@@ -1,5 +1,4 @@
 import { NodeSignals } from "../../cluster/node-signals.ts";
-import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { isFollowing } from "../../config/upstream-urls.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
@@ -34,8 +33,13 @@ const MAX_KEYS_AT_ONCE = 5_000;
 
 /** Returns what keeps the roots of the followed network; undefined where they are not kept. */
 function rootKeeperOf(config: Config, db: IndexDatabase): RootKeeper | undefined {
-  if (config.upstream.url === "" || config.trust.level !== "roots" || followedFids(config.upstream))
-    return undefined;
+  const { fids, fid_file: fidFile } = config.upstream;
+  const isPartial = fids.length > 0 || fidFile !== "";
+  if (isFollowing(config) && config.trust.level === "roots" && !isPartial) return keeperOf(config, db);
+  return undefined;
+}
+
+function keeperOf(config: Config, db: IndexDatabase): RootKeeper {
   const isSample = config.trust.roots === "sample";
   return createRootKeeper({
     db,

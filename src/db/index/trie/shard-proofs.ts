@@ -10,7 +10,7 @@ export interface ShardProof {
   readonly provenAt: number | null;
   /** The first block of a difference that lasts; null without one. */
   readonly mismatchHeight: number | null;
-  /** How often a difference has begun. */
+  /** How often a difference began. */
   readonly mismatches: number;
 }
 
@@ -86,7 +86,7 @@ const clearAccounts = statement<unknown>(
 const clearDirty = statement<unknown>("trie-shards.clear-dirty", "DELETE FROM trie_dirty WHERE shard > 0");
 const clearProofs = statement<unknown>("trie-shards.clear", "DELETE FROM trie_shards WHERE shard > 0");
 
-/** Deletes the roots, which are no longer kept. They are computed anew once they are. */
+/** Deletes the roots, which are no longer kept. They are computed again once they are. */
 export function forgetRoots(db: IndexDatabase): void {
   db.run(clearAccounts);
   db.run(clearDirty);
