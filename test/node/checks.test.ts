@@ -92,7 +92,7 @@ function followed() {
       if (isSilent) throw new Error("no response");
       return {
         ...tracker.progress(),
-        trust: { ...trust.progress(), forks },
+        trust: { ...trust.progress(), forks, states: [] },
         engine: { unknownAt: undefined, unknown: [], isHistoryDue: false },
         isConnected: true,
         upstreams: [],
