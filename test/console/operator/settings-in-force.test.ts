@@ -15,10 +15,12 @@ const SECRETS = [
   `signers.previous_encryption_keys=${"dec7e7".repeat(10)}ffff`,
   `console.operator_token=hidden-7-${"x".repeat(40)}`,
 ];
+/** A node has either of them. */
+const WITH_URLS = SECRETS.map((set) => set.replace(/^upstream\.url=/, "upstream.urls="));
 
 test("no secret of settings full of them is shown, and each setting has its source", () => {
   const shown = settingsInForce(configWith(...SECRETS), new Map([["state.password", "SVC_STATE_PASSWORD"]]));
-  const text = JSON.stringify(shown);
+  const text = JSON.stringify([shown, settingsInForce(configWith(...WITH_URLS), new Map())]);
   for (const secret of ["hidden-", "5ec7e7", "dec7e7"]) expect(text).not.toContain(secret);
   expect(shown.map(({ key }) => key)).toEqual(settings.map(({ key }) => key));
   expect(shown.find(({ key }) => key === "state.password")).toEqual({
@@ -28,6 +30,7 @@ test("no secret of settings full of them is shown, and each setting has its sour
   });
   // Each setting that is marked as secret was given one.
   const masked = settings.filter(({ secret }) => secret).map(({ key }) => key);
-  const given = SECRETS.map((secret) => secret.split("=")[0] ?? "");
-  expect(given.filter((key) => key !== "upstream.username").toSorted()).toEqual(masked.toSorted());
+  const given = new Set([...SECRETS, ...WITH_URLS].map((secret) => secret.split("=")[0] ?? ""));
+  given.delete("upstream.username");
+  expect([...given].toSorted()).toEqual(masked.toSorted());
 });
