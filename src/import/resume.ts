@@ -1,8 +1,10 @@
 import { createHash, type Hash } from "node:crypto";
 import { realpath } from "node:fs/promises";
+import { isBulkBuilding } from "../db/index/bulk/bulk-state.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { PositionUpdate } from "../db/index/positions.ts";
 import { positionKeys } from "../db/index/positions.ts";
+import { areDeferred } from "../ingest/deferred-records.ts";
 import { readChunks } from "./record-file.ts";
 
 const PREFIX = "import ";
@@ -13,6 +15,14 @@ export function unfinishedImport(db: IndexDatabase): string {
   const files = importedFiles(db);
   const file = files.length === 1 ? files[0] : `<${files.join(" or ")}>`;
   return `an import into the index has not finished: run \`svc import ${file}\` again, which continues where it stopped, or \`svc import --finish\` to do without the rest of the file`;
+}
+
+/** Why an index is not served before an import has finished; undefined if none is under way. A follower fills its index while it serves. */
+export function refusalOfUnfinished(
+  db: IndexDatabase,
+  { follows }: { readonly follows: boolean },
+): string | undefined {
+  return !follows && (isBulkBuilding(db) || areDeferred(db)) ? unfinishedImport(db) : undefined;
 }
 
 /** The files of which the index has records. */

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { isFollowing } from "../config/upstream-urls.ts";
-import { isBulkBuilding } from "../db/index/bulk/bulk-state.ts";
 import { indexPath, indexVersion, openIndexAsIs, openIndexWriter } from "../db/index/database.ts";
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
 import { QUICKLY_CHECKED_BYTES, type SqliteConnection } from "../db/sqlite/connection.ts";
@@ -8,8 +7,7 @@ import { findLostLog } from "../db/sqlite/lost-log.ts";
 import { type DatabaseFile, type DatabaseName, recoveryOf } from "../db/sqlite/storage-error.ts";
 import { openState, statePath } from "../db/state/database.ts";
 import { refuseEarlierRequests } from "../db/state/state-clock.ts";
-import { unfinishedImport } from "../import/resume.ts";
-import { areDeferred } from "../ingest/deferred-records.ts";
+import { refusalOfUnfinished } from "../import/resume.ts";
 import { UserError } from "../lib/failure.ts";
 import { networkOf } from "../protocol/network.ts";
 import { nowSecs } from "../runtime/clock.ts";
@@ -63,7 +61,8 @@ export async function prepareDatabases(
   claimSource(db, { follows });
   if (mustBuildFullText(db, config.index)) await starting.show({ task: "building the full-text index" });
   await applyFullText(common, db, config.index);
-  if (!follows && (isBulkBuilding(db) || areDeferred(db))) throw new UserError(unfinishedImport(db));
+  const unfinished = refusalOfUnfinished(db, { follows });
+  if (unfinished !== undefined) throw new UserError(unfinished);
   // Before the index gets any data, so that an index with data and no state means that the state was lost.
   if (!postgres) {
     using state = openState(statePath(config.data.dir), { mayCreate: newState || mayLackState(db) });

@@ -24,9 +24,11 @@ export interface SignedMessage {
  * Decodes a wire `Message`. If `data_bytes` is set, the envelope's own `data` is ignored because no signature covers
  * it. Otherwise the signed bytes are `data` as it was sent, if it has the hash of the message: published clients hash an encoding
  * that is not canonical. If it has another, `data` is encoded again in canonical form, as the reference node does. Returns a
- * `bad_request.parse_failure` for bytes that are not a message, and for integers above 2^53 - 1.
+ * `bad_request.parse_failure` for bytes that are not a message or larger than any, and for integers above 2^53 - 1.
  */
 export function decodeMessage(bytes: Uint8Array): Result<SignedMessage, Rejection> {
+  if (bytes.length > MAX_MESSAGE_BYTES)
+    return err(parseFailure(`it is larger than ${MAX_MESSAGE_BYTES} bytes`));
   try {
     const error = findWireError(bytes, MESSAGE_SCHEMA);
     if (error !== undefined) return err(parseFailure(error));
@@ -45,6 +47,9 @@ export function signedMessageFromWire(message: Message): Result<SignedMessage, R
     return err(parseFailure(cause));
   }
 }
+
+/** Twice the largest data, and as much for what else an envelope may have. Empty items need eighty times their bytes once decoded. */
+const MAX_MESSAGE_BYTES = 262_144;
 
 const DATA_FIELD = 1;
 const HASH_FIELD = 2;

@@ -15,6 +15,7 @@ import {
   verifyChunk,
 } from "../trust/verify-block.ts";
 import type { ShardBlock } from "./block-assembler.ts";
+import { TOO_MANY_FIELDS } from "./bounded-reader.ts";
 import type { ReceivedBlock, UpstreamClient } from "./client.ts";
 import type { Fork, Forks, SignedHeader } from "./forks.ts";
 import { PeerError } from "./peer.ts";
@@ -252,5 +253,6 @@ async function* chunksOf(
 }
 
 function isTooLarge(cause: unknown): boolean {
-  return cause instanceof Error && "code" in cause && cause.code === status.RESOURCE_EXHAUSTED;
+  if (!(cause instanceof Error) || !("code" in cause)) return false;
+  return cause.code === status.RESOURCE_EXHAUSTED || cause.message.includes(TOO_MANY_FIELDS);
 }

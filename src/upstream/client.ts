@@ -1,4 +1,3 @@
-import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { type CallOptions, type Client, Metadata, status } from "@grpc/grpc-js";
 import type { UnknownRecord } from "../db/index/unknown-records.ts";
 import type { KeyNonces } from "../ingest/gasless-key-store.ts";
@@ -61,6 +60,7 @@ import {
   FollowedOnChainEvents,
 } from "../protocol/wire/generated/upstream.ts";
 import { FOLLOWED_TYPES } from "./block-assembler.ts";
+import { BoundedReader } from "./bounded-reader.ts";
 import { PeerError, peerErrorOf } from "./peer.ts";
 import type { CallRate } from "./peers/call-rate.ts";
 import { ResponseStream } from "./response-stream.ts";
@@ -111,13 +111,13 @@ interface InfoHeaders {
 
 interface Codec<T> {
   encode(value: T): { finish(): Uint8Array };
-  decode(bytes: Uint8Array): T;
+  decode(reader: BoundedReader): T;
 }
 
 /** A response that stays encoded. */
 const ENCODED: Codec<Uint8Array> = {
   encode: (bytes) => ({ finish: () => bytes }),
-  decode: (bytes) => bytes.slice(),
+  decode: ({ encoded }) => encoded.slice(),
 };
 
 /** A block of shard 0, and what its certificate binds. */
@@ -129,11 +129,13 @@ export interface ReceivedBlock extends FollowedBlock {
 
 const RECEIVED_BLOCK: Codec<ReceivedBlock> = {
   encode: (block) => FollowedBlock.encode(block),
-  decode: (bytes) => {
-    const block = FollowedBlock.decode(bytes);
+  decode: (reader) => {
+    const { encoded } = reader;
+    const block = FollowedBlock.decode(reader);
     const number = block.header?.height?.blockNumber ?? 0;
-    const unknown = unknownBlockEvents(EncodedBlockEvents.decode(bytes).events, number);
-    return { ...block, signed: SignedBlock.decode(bytes), unknown };
+    const { events } = EncodedBlockEvents.decode(new BoundedReader(encoded));
+    const unknown = unknownBlockEvents(events, number);
+    return { ...block, signed: SignedBlock.decode(new BoundedReader(encoded)), unknown };
   },
 };
 
@@ -142,13 +144,16 @@ const MAX_SNAPSHOT_PAGE_BYTES = 32 * 1024 * 1024;
 
 const SNAPSHOT_PAGE: Codec<SnapshotPage> = {
   encode: (page) => SnapshotPage.encode(page),
-  decode: (bytes) => decodeSnapshotPage(bytes),
+  decode: (reader) => decodeSnapshotPage(reader),
 };
 
 /** @throws RangeError for a page that is too large. */
-export function decodeSnapshotPage(bytes: Uint8Array, maxBytes = MAX_SNAPSHOT_PAGE_BYTES): SnapshotPage {
-  if (bytes.length > maxBytes) throw new RangeError(`a page of a snapshot has ${bytes.length} bytes`);
-  return SnapshotPage.decode(bytes);
+export function decodeSnapshotPage(
+  reader: BoundedReader,
+  maxBytes = MAX_SNAPSHOT_PAGE_BYTES,
+): SnapshotPage {
+  if (reader.len > maxBytes) throw new RangeError(`a page of a snapshot has ${reader.len} bytes`);
+  return SnapshotPage.decode(reader);
 }
 
 /** Messages per response. Several pages of the largest messages fit into the connection's limit. */
@@ -439,7 +444,7 @@ export class UpstreamClient {
       const call = this.#connection.makeUnaryRequest<Request, Response>(
         pathOf(method),
         (value) => asBuffer(encode(value).finish()),
-        (bytes) => decode(withinItemLimit(bytes)),
+        (bytes) => decode(new BoundedReader(bytes)),
         request,
         new Metadata(),
         options,
@@ -468,7 +473,7 @@ export class UpstreamClient {
     const call = this.#connection.makeServerStreamRequest<Request, Response>(
       HubServiceService[method].path,
       (value) => asBuffer(encode(value).finish()),
-      decode,
+      (bytes) => decode(new BoundedReader(bytes)),
       request,
       new Metadata(),
       {},
@@ -498,23 +503,4 @@ function pageOf<Item>(items: readonly Item[], token: Uint8Array | undefined): Pa
 
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-/** A hundred times the requested page size, for a node that ignores it. */
-const MAX_ITEMS_PER_RESPONSE = 100_000;
-
-/**
- * Returns the bytes of a response if it has few enough top-level fields. A response within the size limit may have tens of
- * millions of empty items, which would fill the memory once decoded.
- *
- * @throws RangeError if it has more.
- */
-export function withinItemLimit(bytes: Uint8Array, maxItems = MAX_ITEMS_PER_RESPONSE): Uint8Array {
-  const reader = new BinaryReader(bytes);
-  for (let items = 0; reader.pos < reader.len; items++) {
-    if (items === maxItems) throw new RangeError(`a response has more than ${maxItems} items`);
-    const [field, wireType] = reader.tag();
-    reader.skip(wireType, field);
-  }
-  return bytes;
 }

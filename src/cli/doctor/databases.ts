@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../../config/schema.ts";
-import { indexPath, indexVersion, openIndexAsIs } from "../../db/index/database.ts";
-import { mayLackState } from "../../db/index/identity.ts";
+import { isFollowing } from "../../config/upstream-urls.ts";
+import { type IndexDatabase, indexPath, indexVersion, openIndexAsIs } from "../../db/index/database.ts";
+import { mayLackState, refusalOfNetwork, refusalOfSource } from "../../db/index/identity.ts";
 import { migratePostgres } from "../../db/postgres/migrate.ts";
 import { QUICKLY_CHECKED_BYTES, type SqliteConnection } from "../../db/sqlite/connection.ts";
 import type { SchemaVersion } from "../../db/sqlite/schema-version.ts";
@@ -12,13 +13,17 @@ import {
   StorageError,
 } from "../../db/sqlite/storage-error.ts";
 import { openStateAsIs, statePath, stateVersion } from "../../db/state/database.ts";
+import { refusalOfUnfinished } from "../../import/resume.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { postgresSettings } from "../../node/state/postgres-settings.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 import type { Place } from "./place.ts";
 
-/** Whether the databases are whole and of this version. They are opened beside a node that runs, and not changed. */
-export function lookIntoDatabases({ state }: Pick<Config, "state">, { dir }: Place): Finding[] {
+type DatabaseSettings = Pick<Config, "protocol" | "state" | "upstream">;
+
+/** Whether the databases are whole and of this version, and whether the node starts over them. They are opened beside a node that runs, and not changed. */
+export function lookIntoDatabases(config: DatabaseSettings, { dir }: Place): Finding[] {
+  const { state } = config;
   const findings: Finding[] = [];
   const index = indexPath(dir);
   let lacksState = false;
@@ -28,8 +33,12 @@ export function lookIntoDatabases({ state }: Pick<Config, "state">, { dir }: Pla
       lookInto("index", index, () => {
         using db = openIndexAsIs(index);
         const version = indexVersion(db);
-        lacksState = version === "current" && !mayLackState(db);
-        return assess(db, version);
+        const found = assess(db, version);
+        if (version !== "current" || found.level !== "ok") return found;
+        const refusal = refusalOfIndex(db, config);
+        if (refusal !== undefined) return fail("index", refusal, "Correct what the reason names");
+        lacksState = !mayLackState(db);
+        return found;
       }),
     );
   // The state is in PostgreSQL.
@@ -51,6 +60,16 @@ export function lookIntoDatabases({ state }: Pick<Config, "state">, { dir }: Pla
       ),
     );
   return findings;
+}
+
+/** Why the node does not start over an index that is whole; undefined if it does. */
+function refusalOfIndex(db: IndexDatabase, { protocol, upstream }: DatabaseSettings): string | undefined {
+  const follows = isFollowing({ upstream });
+  return (
+    refusalOfNetwork(db, protocol.network) ??
+    refusalOfSource(db, { follows }) ??
+    refusalOfUnfinished(db, { follows })
+  );
 }
 
 function lookInto(check: DatabaseName, file: string, look: () => Finding): Finding {

@@ -11,13 +11,16 @@ import { readTotals } from "./totals.ts";
  * @throws UserError when the index holds another network's data.
  */
 export function claimNetwork(db: IndexDatabase, network: string): void {
+  const refusal = refusalOfNetwork(db, network);
+  if (refusal !== undefined) throw new UserError(refusal);
+  if (readMeta(db, "network") === undefined) writeMeta(db, "network", network);
+}
+
+/** Why an index does not serve a network; undefined if it does. */
+export function refusalOfNetwork(db: IndexDatabase, network: string): string | undefined {
   const claimed = readMeta(db, "network");
-  if (claimed === undefined) writeMeta(db, "network", network);
-  else if (claimed !== network) {
-    throw new UserError(
-      `the index in this data directory holds ${claimed}; protocol.network is ${network}. Use another data directory.`,
-    );
-  }
+  if (claimed === undefined || claimed === network) return undefined;
+  return `the index in this data directory holds ${claimed}; protocol.network is ${network}. Use another data directory.`;
 }
 
 /**
@@ -56,22 +59,20 @@ export function isFollowing(db: IndexDatabase): boolean {
  * @throws UserError when the index has another source.
  */
 export function claimSource(db: IndexDatabase, { follows }: { follows: boolean }): void {
-  if (follows && isDemo(db)) {
-    throw new UserError(
-      "this data directory holds the demo network, which cannot follow upstream.url. Use another data directory.",
-    );
-  }
-  if (follows && !isFollowing(db) && !isEmpty(db)) {
-    throw new UserError(
-      "the index in this data directory was filled without an upstream, and may hold records that upstream.url does not have. Use another data directory, or delete the index (index.db), which is then filled again.",
-    );
-  }
-  if (!follows && isFollowing(db)) {
-    throw new UserError(
-      "the index in this data directory follows an upstream, and upstream.url is empty. Set it, or use another data directory.",
-    );
-  }
+  const refusal = refusalOfSource(db, { follows });
+  if (refusal !== undefined) throw new UserError(refusal);
   if (follows && !isFollowing(db)) writeMeta(db, "follows", "true");
+}
+
+/** Why an index does not take records of a source; undefined if it does. See `claimSource`. */
+export function refusalOfSource(db: IndexDatabase, { follows }: { follows: boolean }): string | undefined {
+  if (follows && isDemo(db))
+    return "this data directory holds the demo network, which cannot follow upstream.url. Use another data directory.";
+  if (follows && !isFollowing(db) && !isEmpty(db))
+    return "the index in this data directory was filled without an upstream, and may hold records that upstream.url does not have. Use another data directory, or delete the index (index.db), which is then filled again.";
+  if (!follows && isFollowing(db))
+    return "the index in this data directory follows an upstream, and upstream.url is empty. Set it, or use another data directory.";
+  return undefined;
 }
 
 /**

@@ -57,7 +57,9 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
       config.trust.level === "node"
         ? undefined
         : {
-            validators: createValidatorSource(config),
+            validators: createValidatorSource(config, (cause) =>
+              faults.fault("the validators of before still count", cause),
+            ),
             onUnknownSet: config.trust.on_unknown_set,
             comparesRoots: config.trust.level === "roots",
           },

@@ -8,8 +8,16 @@ import { type ExamineDeps, examine } from "../../../src/cli/doctor/examine.ts";
 import type { Finding } from "../../../src/cli/doctor/finding.ts";
 import { placeOf } from "../../../src/cli/doctor/place.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import { indexPath, openIndexInMemory } from "../../../src/db/index/database.ts";
+import { createSpoolTables } from "../../../src/db/index/bulk/spool-tables.ts";
+import {
+  type IndexDatabase,
+  indexPath,
+  openIndexInMemory,
+  openIndexWriter,
+} from "../../../src/db/index/database.ts";
+import { claimNetwork, claimSource, markDemo } from "../../../src/db/index/identity.ts";
 import { statePath } from "../../../src/db/state/database.ts";
+import { defer } from "../../../src/ingest/deferred-records.ts";
 import { UserError } from "../../../src/lib/failure.ts";
 import { resolveBySystem } from "../../../src/net/resolve.ts";
 import { nowSecs, systemClock } from "../../../src/runtime/clock.ts";
@@ -288,7 +296,10 @@ test("a check writes nothing into a directory that exists", async () => {
 
 describe("the databases", () => {
   /** The findings about the databases of a data directory that `change` has changed, which keeps its files. */
-  async function databasesAfter(change: (dir: string) => void): Promise<Record<string, string>> {
+  async function databasesAfter(
+    change: (dir: string) => void,
+    settings: readonly string[] = [],
+  ): Promise<Record<string, string>> {
     using place = tempDir();
     const dir = `${place.path}/data`;
     mkdirSync(dir);
@@ -296,7 +307,7 @@ describe("the databases", () => {
     createState(dir)[Symbol.dispose]();
     change(dir);
     const before = readdirSync(dir).sort();
-    const findings = await examined([], { dir });
+    const findings = await examined(settings, { dir });
     expect(readdirSync(dir).sort()).toEqual(before);
     return Object.fromEntries(
       ["index", "state"].flatMap((check) => {
@@ -317,6 +328,35 @@ describe("the databases", () => {
 
   test("are opened, and whole", async () => {
     expect(await databasesAfter(() => {})).toEqual(whole);
+  });
+
+  const refused: readonly [string, string, (db: IndexDatabase) => void, string[]][] = [
+    ["of another network", "holds devnet", (db) => claimNetwork(db, "devnet"), []],
+    [
+      "that follows, without an upstream",
+      "upstream.url is empty",
+      (db) => claimSource(db, { follows: true }),
+      [],
+    ],
+    ["of the demo network, with an upstream", "holds the demo network", markDemo, [`upstream.url=http://127.0.0.1:${CLOSED_PORT}`]],
+    ["whose import was killed while it was built", "run `svc import", createSpoolTables, []],
+    [
+      "whose import was killed while records waited",
+      "run `svc import",
+      (db) => {
+        const record = { kind: "message" as const, bytes: Uint8Array.of(1) };
+        defer(db, { number: 1, offset: 0, record, isAdmitted: false });
+      },
+      [],
+    ],
+  ];
+  test.each(refused)("an index %s fails, as the start of the node does", async (_, reason, change, settings) => {
+    const { index } = await databasesAfter((dir) => {
+      using db = openIndexWriter(indexPath(dir));
+      change(db);
+    }, settings);
+    expect(index).toStartWith("fail: ");
+    expect(index).toContain(reason);
   });
 
   test("of a newer version fail", async () => {
