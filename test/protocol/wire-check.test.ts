@@ -101,6 +101,24 @@ describe("decoding", () => {
     );
   });
 
+  test("refuses what is larger than any message before it is decoded", () => {
+    const sized = (size: number) => {
+      const [sample = new Uint8Array()] = samples;
+      // An unknown field: its tag, and its length in three bytes.
+      const padding = size - sample.length - 4;
+      const length = [(padding & 127) | 128, ((padding >> 7) & 127) | 128, padding >> 14];
+      return Buffer.concat([sample, Buffer.of(0x7a, ...length), Buffer.alloc(padding)]);
+    };
+    expect(sized(262_144)).toHaveLength(262_144);
+    expect(decodeMessage(sized(262_144)).ok).toBe(true);
+    expect(decodeMessage(sized(262_145))).toMatchObject({
+      error: {
+        code: "bad_request.parse_failure",
+        reason: expect.stringContaining("larger than 262144 bytes"),
+      },
+    });
+  });
+
   test("returns data that encodes to the same data, or a refusal, for any signed data bytes", () => {
     fc.assert(
       fc.property(mutated(samples.map(dataBytesOf)), (dataBytes) => {

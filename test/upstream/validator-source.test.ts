@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { MAINNET_VALIDATORS } from "../../src/trust/validator-sets.ts";
 import { createValidatorSource } from "../../src/upstream/validator-source.ts";
@@ -36,24 +35,27 @@ const GARBAGE: readonly [string, () => void][] = [
   ["is too large", () => writeFileSync(path, Buffer.alloc(2 * 2 ** 20, " "))],
   ["is a directory", () => mkdirSync(path)],
   // Nobody writes to it: opening it would wait for ever.
-  ["is a pipe", () => void execFileSync("mkfifo", [path])],
+  ["is a pipe", () => void Bun.spawnSync(["mkfifo", path])],
 ];
 
 describe("a file of validators that", () => {
-  test.each(GARBAGE)("%s while the node follows leaves those that were read before, until it can be read again", (_, spoil) => {
-    remove();
-    write(10);
-    const { faults, knows } = source();
-    expect([knows(9), knows(10)]).toEqual([false, true]);
-    remove();
-    spoil();
-    expect([knows(9), knows(10)]).toEqual([false, true]);
-    expect(faults).toEqual(Array(2).fill(expect.stringContaining(`trust.validators_file names ${path}`)));
-    remove();
-    write(5);
-    expect([knows(4), knows(5)]).toEqual([false, true]);
-    expect(faults).toHaveLength(2);
-  });
+  test.each(GARBAGE)(
+    "%s while the node follows leaves those that were read before, until it can be read again",
+    (_, spoil) => {
+      remove();
+      write(10);
+      const { faults, knows } = source();
+      expect([knows(9), knows(10)]).toEqual([false, true]);
+      remove();
+      spoil();
+      expect([knows(9), knows(10)]).toEqual([false, true]);
+      expect(faults).toEqual(Array(2).fill(expect.stringContaining(`trust.validators_file names ${path}`)));
+      remove();
+      write(5);
+      expect([knows(4), knows(5)]).toEqual([false, true]);
+      expect(faults).toHaveLength(2);
+    },
+  );
 
   test.each(GARBAGE)("%s from the start is an error", (_, spoil) => {
     remove();

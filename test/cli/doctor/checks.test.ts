@@ -338,7 +338,12 @@ describe("the databases", () => {
       (db) => claimSource(db, { follows: true }),
       [],
     ],
-    ["of the demo network, with an upstream", "holds the demo network", markDemo, [`upstream.url=http://127.0.0.1:${CLOSED_PORT}`]],
+    [
+      "of the demo network, with an upstream",
+      "holds the demo network",
+      markDemo,
+      [`upstream.url=http://127.0.0.1:${CLOSED_PORT}`],
+    ],
     ["whose import was killed while it was built", "run `svc import", createSpoolTables, []],
     [
       "whose import was killed while records waited",
@@ -350,14 +355,17 @@ describe("the databases", () => {
       [],
     ],
   ];
-  test.each(refused)("an index %s fails, as the start of the node does", async (_, reason, change, settings) => {
-    const { index } = await databasesAfter((dir) => {
-      using db = openIndexWriter(indexPath(dir));
-      change(db);
-    }, settings);
-    expect(index).toStartWith("fail: ");
-    expect(index).toContain(reason);
-  });
+  test.each(refused)(
+    "an index %s fails, as the start of the node does",
+    async (_, reason, change, settings) => {
+      const { index } = await databasesAfter((dir) => {
+        using db = openIndexWriter(indexPath(dir));
+        change(db);
+      }, settings);
+      expect(index).toStartWith("fail: ");
+      expect(index).toContain(reason);
+    },
+  );
 
   test("of a newer version fail", async () => {
     const found = await databasesAfter((dir) => {
