@@ -10,6 +10,7 @@ import {
   FollowedEvent,
 } from "../protocol/wire/generated/upstream.ts";
 import { relayedBlocks } from "./block-operations.ts";
+import { BoundedReader } from "./bounded-reader.ts";
 import { relayedChainBlocks } from "./chain-operations.ts";
 import { BLOCK_SHARD } from "./positions.ts";
 import type { StageDeps } from "./stage.ts";
@@ -62,7 +63,7 @@ function readOfChain(rules: RelayRules, record: UnknownRecord) {
 function blockEventOf({ kind, position: seqnum, bytes }: UnknownRecord): FollowedBlockEvent | undefined {
   switch (kind) {
     case "block_event":
-      return FollowedBlockEvent.decode(bytes);
+      return FollowedBlockEvent.decode(new BoundedReader(bytes));
     case "message": {
       const body = { $case: "merged" as const, value: { message: bytes } };
       return {
@@ -99,7 +100,7 @@ function hubEventOf({ kind, block, position, bytes }: UnknownRecord): FollowedEv
   const id = position || firstEventId(block);
   switch (kind) {
     case "hub_event":
-      return FollowedEvent.decode(bytes);
+      return FollowedEvent.decode(new BoundedReader(bytes));
     case "message": {
       const body = { $case: "merge" as const, value: { message: bytes, deletedMessages: [] } };
       return { type: HubEventType.HUB_EVENT_TYPE_MERGE_MESSAGE, id, body };

@@ -4,6 +4,7 @@ import { decodeMessage } from "../protocol/signed-message.ts";
 import { MessageType } from "../protocol/wire/generated/message.ts";
 import { type ConcernedByChunks, FollowedEvent } from "../protocol/wire/generated/upstream.ts";
 import { BlockAssembler, OpenBlock, type ShardBlock } from "./block-assembler.ts";
+import { BoundedReader } from "./bounded-reader.ts";
 import type { UpstreamClient } from "./client.ts";
 import { GapError } from "./peer.ts";
 import { Backoff, type Timings } from "./timings.ts";
@@ -56,7 +57,7 @@ async function unknownEventsOf(
       unknown.push(...unknownHubEvents(page, shard, number));
       const last = page.at(-1);
       if (!last) break;
-      startId = FollowedEvent.decode(last).id + 1;
+      startId = FollowedEvent.decode(new BoundedReader(last)).id + 1;
     }
   } catch (cause) {
     onFault("events of an unknown type could not be read", cause);

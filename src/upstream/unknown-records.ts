@@ -5,6 +5,7 @@ import { HubEventType } from "../protocol/wire/generated/hub.ts";
 import { MessageType } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 import { FollowedBlockEvent, FollowedEvent } from "../protocol/wire/generated/upstream.ts";
+import { BoundedReader } from "./bounded-reader.ts";
 
 /** Where a record of the upstream is. */
 export type RecordPlace = Pick<UnknownRecord, "shard" | "block" | "position">;
@@ -34,7 +35,7 @@ export function unknownOnChainEvent(bytes: Uint8Array, place: RecordPlace): Unkn
 /** Returns those of the encoded events of a block of shard 0 whose type this program does not know. */
 export function unknownBlockEvents(events: readonly Uint8Array[], block: number): UnknownRecord[] {
   return events.flatMap((bytes) => {
-    const { data } = FollowedBlockEvent.decode(bytes);
+    const { data } = FollowedBlockEvent.decode(new BoundedReader(bytes));
     const number = data?.type ?? 0;
     if (isNumberOf(BlockEventType, number)) return [];
     return [
@@ -62,7 +63,7 @@ export function unknownHubEvents(
   block: number,
 ): UnknownRecord[] {
   return events.flatMap((bytes) => {
-    const { type: number, id: position } = FollowedEvent.decode(bytes);
+    const { type: number, id: position } = FollowedEvent.decode(new BoundedReader(bytes));
     if (isKnownHubEvent(number)) return [];
     return [{ kind: "hub_event" as const, number, shard, block, position, bytes: bytes.slice() }];
   });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
-import { SignedBlock, SignedChunk, SignedChunks } from "../../src/protocol/wire/generated/certificate.ts";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
+import { SignedBlock, SignedChunk, SignedChunks } from "../../src/protocol/wire/generated/certificate.ts";
 import { GetInfoResponse, HubServiceService } from "../../src/protocol/wire/generated/hub.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { FidsResponse, SignersByFidResponse } from "../../src/protocol/wire/generated/state.ts";

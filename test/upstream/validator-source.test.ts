@@ -17,7 +17,7 @@ function source() {
   const faults: string[] = [];
   const read = createValidatorSource(
     {
-      protocol: { network: "devnet" },
+      protocol: { network: "devnet", engine_versions: [] },
       trust: { level: "blocks", validators_file: path, on_unknown_set: "stop" },
     },
     (cause) => faults.push(cause instanceof Error ? cause.message : ""),
