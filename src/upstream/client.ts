@@ -148,10 +148,7 @@ const SNAPSHOT_PAGE: Codec<SnapshotPage> = {
 };
 
 /** @throws RangeError for a page that is too large. */
-export function decodeSnapshotPage(
-  reader: BoundedReader,
-  maxBytes = MAX_SNAPSHOT_PAGE_BYTES,
-): SnapshotPage {
+export function decodeSnapshotPage(reader: BoundedReader, maxBytes = MAX_SNAPSHOT_PAGE_BYTES): SnapshotPage {
   if (reader.len > maxBytes) throw new RangeError(`a page of a snapshot has ${reader.len} bytes`);
   return SnapshotPage.decode(reader);
 }
