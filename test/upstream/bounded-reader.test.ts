@@ -20,6 +20,7 @@ import { BoundedReader, TOO_MANY_FIELDS } from "../../src/upstream/bounded-reade
 import { createChainVerifier } from "../../src/upstream/chain-verifier.ts";
 import { decodeSnapshotPage, UpstreamClient } from "../../src/upstream/client.ts";
 import { connectUpstream } from "../../src/upstream/connection.ts";
+import { Forks } from "../../src/upstream/forks.ts";
 import { DEFAULT_TIMINGS } from "../../src/upstream/timings.ts";
 import { TrustTracker } from "../../src/upstream/trust-tracker.ts";
 import { ManualClock } from "../support/clock.ts";
@@ -155,6 +156,7 @@ test("blocks that have too many fields together are read one by one", async () =
     readSets: () => undefined,
     onUnknownSet: "stop",
     tracker: new TrustTracker(),
+    forks: new Forks({ dir: undefined, timings: TIMINGS, onFork: () => {} }),
     timings: TIMINGS,
     signal,
     onFault: (_, cause) => {

@@ -123,7 +123,7 @@ async function certificates(
   hasBlockShard: boolean,
 ): Promise<Finding> {
   const check = "certificates";
-  const sets = config.trust.level === "node" ? undefined : createValidatorSource(config)()?.sets;
+  const sets = config.trust.level === "node" ? undefined : createValidatorSource(config, () => {})()?.sets;
   if (!sets || !hasBlockShard)
     return ok(check, "its blocks are not verified: the node is trusted, see docs/follow-the-network.md");
   try {
