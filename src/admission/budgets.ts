@@ -75,6 +75,8 @@ export const TURNS = {
   hubLists: { unit: "lists", running: 16, waiting: 512, perClient: { running: 4, waiting: 512 } },
   /** Requests of several messages whose signatures are being checked, a few milliseconds at a time. */
   bulkChecks: { unit: "bulk requests", running: 2, waiting: 512, perClient: { running: 1, waiting: 256 } },
+  /** Requests of MCP. */
+  mcpRequests: { unit: "requests of MCP", running: 32, waiting: 256, perClient: { running: 4, waiting: 16 } },
   /** Messages that wait for an answer of the Ethereum RPC. */
   chainChecks: { unit: "messages", running: 8, waiting: 100, perClient: { running: 4, waiting: 50 } },
 } as const satisfies Readonly<Record<string, TurnTerms>>;

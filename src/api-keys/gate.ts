@@ -30,7 +30,7 @@ const KEY_HEADERS = ["x-api-key", "api_key"] as const;
 const SIGNATURE_HEADERS = ["Fid", "Op", "Signed-At", "Nonce", "Signature"] as const;
 const SESSION_HEADER = "Session";
 /** Where an anonymous client counts by its address. Other routes verify a credential of their own. */
-const COUNTED_WITHOUT_KEY: ReadonlySet<Access["kind"]> = new Set(["read", "openRead", "anonymousOrKey"]);
+const COUNTED_WITHOUT_KEY: ReadonlySet<Access["kind"]> = new Set(["read", "openRead", "anonymousOrKey", "bearer"]);
 /** What these scopes allow to the owner, a new custody address must be able to stop at once. */
 const NEED_CURRENT_INDEX: ReadonlySet<Scope> = new Set(["webhooks", "apps", "signers"]);
 
@@ -41,6 +41,14 @@ export function keyTextOf(headers: Headers): string {
     if (text !== null && text !== "") return text;
   }
   return "";
+}
+
+const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
+
+/** The text that a client of MCP sends as its key; undefined without the header, empty for another scheme. */
+export function bearerOf(headers: Headers): string | undefined {
+  const header = headers.get("authorization");
+  return header === null ? undefined : (BEARER.exec(header)?.[1] ?? "");
 }
 
 /**
@@ -93,6 +101,21 @@ export function createGate(deps: GateDeps): Gate {
     if (stale !== undefined) throw new ApiError("unavailable", `this key has to wait: ${stale}`);
   }
 
+  /** A credential that is sent counts, also where none is needed. */
+  async function admitBearer(exchange: Exchange): Promise<void> {
+    const text = bearerOf(exchange.request.headers);
+    if (text === undefined && anonymousReads) return;
+    const caller = text !== undefined && isKey(text) ? await keys.findForRead(text) : undefined;
+    if (caller === undefined) {
+      if (text !== undefined) limits.count(exchange, "unknownKeys");
+      throw new ApiError("unauthorized", "a valid API key is required", {
+        code: "invalid_key",
+        scheme: "Bearer",
+      });
+    }
+    admitCaller(exchange, caller, "read");
+  }
+
   function admitTo(exchange: Exchange, access: Access): void | Promise<void> {
     const { request, path } = exchange;
     switch (access.kind) {
@@ -101,6 +124,8 @@ export function createGate(deps: GateDeps): Gate {
         return undefined;
       case "read":
         return admitRead(exchange);
+      case "bearer":
+        return admitBearer(exchange);
       case "anonymousOrKey":
         return anonymousReads ? undefined : admitKey(exchange, access.scope);
       case "key":

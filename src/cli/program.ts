@@ -1,9 +1,11 @@
 import { Command, Option } from "commander";
 import { EXIT_OK } from "../lib/failure.ts";
+import { isBuilt } from "../node/optional-parts.ts";
 import { programName, version } from "../version.ts";
 import { registerDatabaseTask, registerPlaceTask } from "./child-tasks.ts";
 import { registerConsole } from "./client/console.ts";
 import { registerHealthcheck } from "./client/healthcheck.ts";
+import { registerMcp } from "./client/mcp.ts";
 import { registerQuickAuth } from "./client/quick-auth.ts";
 import { registerSign } from "./client/sign.ts";
 import { registerConfig } from "./config.ts";
@@ -61,6 +63,7 @@ const COMMANDS = [
   registerDemo,
   registerDemoClient,
   registerListen,
+  ...(isBuilt("mcp") ? [registerMcp] : []),
   registerCompletion,
   registerVersion,
   registerDatabaseTask,

@@ -326,6 +326,15 @@ export const configSchema = section({
     }),
     images: Type.Union([Type.Literal("ask"), Type.Literal("off")], { rule: '"ask" or "off"' }),
   }),
+  mcp: section({
+    enabled: flag(),
+    max_result_bytes: integer(16_384, 1_048_576),
+    tools: Type.Array(Type.String({ pattern: "^[a-z_]{1,64}$", rule: "the name of a tool" }), {
+      maxItems: 32,
+      uniqueItems: true,
+      rule: "a list of at most 32 different names of tools",
+    }),
+  }),
   log: section({
     level: Type.Union(
       [

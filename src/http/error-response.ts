@@ -70,6 +70,7 @@ export function errorResponse(options: { exchange: Exchange; error: unknown; log
   if (error.retryAfterSecs !== undefined) headers["retry-after"] = String(error.retryAfterSecs);
   if (error.code !== undefined) headers["x-error-code"] = error.code;
   if (error.allow !== undefined) headers.allow = error.allow;
+  if (error.scheme !== undefined) headers["www-authenticate"] = error.scheme;
   const body = JSON.stringify(exchange.policy.errorBody(error.message, error.kind, error.code));
   return new Response(body, { status: kind.status, headers });
 }

@@ -68,6 +68,8 @@ export interface ApiErrorOptions {
   readonly code?: string;
   /** Sent as `allow`: the methods of the path. */
   readonly allow?: string;
+  /** Sent as `www-authenticate`: the scheme of the credential that is missing. */
+  readonly scheme?: "Bearer";
 }
 
 /** An error whose message is sent to the client. Any other thrown value is a fault and causes a 500 response. */
@@ -76,6 +78,7 @@ export class ApiError extends Error {
   readonly retryAfterSecs: number | undefined;
   readonly code: string | undefined;
   readonly allow: string | undefined;
+  readonly scheme: string | undefined;
 
   constructor(kind: ErrorName, message: string = errorKinds[kind].message, options: ApiErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -85,6 +88,7 @@ export class ApiError extends Error {
     this.retryAfterSecs = options.retryAfterSecs ?? row.retryAfterSecs;
     this.code = options.code ?? row.code;
     this.allow = options.allow;
+    this.scheme = options.scheme;
   }
 
   get status(): number {

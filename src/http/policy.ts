@@ -77,6 +77,10 @@ const consolePath = "/console";
 const consolePrefix = "/console/";
 const consoleDefault: RoutePolicy = { ...opsDefault, isShared: false };
 
+/** For agents: its own reads are refused while the index is built, and no page of another origin calls it. */
+const mcpPath = "/mcp";
+const mcpDefault: RoutePolicy = { ...apiDefault, gatesItself: true, isShared: false };
+
 /** The paths of a hub. */
 const hubPrefix = "/v1/";
 const hubDefault: RoutePolicy = {
@@ -103,6 +107,7 @@ export function createPolicyLookup(basePaths: readonly string[]): (path: string)
     if (path.startsWith(quickAuthPrefix)) return quickAuthDefault;
     if (path.startsWith(rpcPrefix)) return rpcDefault;
     if (path.startsWith(approvalPrefix)) return approvalDefault;
+    if (path === mcpPath) return mcpDefault;
     if (path === consolePath || path.startsWith(consolePrefix)) return consoleDefault;
     for (const prefix of prefixes) {
       if (!path.startsWith(prefix)) continue;

@@ -43,10 +43,11 @@ export function createCacheOfRoute(
  * - `key`: an API key with the scope.
  * - `keyUnlessRead`: an API key with the scope, but for requests whose query makes them a read.
  * - `signatureOrKey`: a signature of the owner or, in the compat dialect, an API key with the scope.
+ * - `bearer`: an API key with the scope `read` as `Authorization: Bearer`, or none while anonymous reads are open.
  * - `sendSecretOrKey`: a send secret of a mini app, or an API key with the scope.
  */
 export type Access =
-  | { readonly kind: "open" | "openRead" | "read" }
+  | { readonly kind: "open" | "openRead" | "read" | "bearer" }
   | { readonly kind: "anonymousOrKey" | "key" | "signatureOrKey" | "sendSecretOrKey"; readonly scope: Scope }
   | {
       readonly kind: "keyUnlessRead";

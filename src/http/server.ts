@@ -176,7 +176,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     .compile();
 
   const httpMetrics = createHttpMetrics(metrics);
-  const termsOf = createTermsOf(documented.routes);
+  const termsOf = createTermsOf([
+    ...documented.routes,
+    ...(options.pages ?? []).flatMap((page) => page.routes),
+  ]);
   const otherMethods = createMethodCheck(app.routes);
   const pipelineWith = (gate: Gate) =>
     createPipeline({

@@ -55,6 +55,10 @@ export const OPTIONAL_PARTS = {
       signers: { ...config.signers, enabled: false },
     }),
   },
+  mcp: {
+    entries: ["node/compose/mcp.ts", "cli/client/mcp.ts"],
+    turnOff: (config) => ({ ...config, mcp: { ...config.mcp, enabled: false } }),
+  },
   compat: {
     entries: ["api/compat-plugin.ts"],
     turnOff: (config) => ({ ...config, service: { ...config.service, compat_prefixes: [] } }),

@@ -121,6 +121,7 @@ test("without any source the values are those that decisions section 11 names", 
     net: { allow_cidrs: [], allow_http: false },
     backup: { dir: "", keep: 7, at: "", index: false },
     console: { enabled: true, manage: true, operator: true, operator_token: "", images: "ask" },
+    mcp: { enabled: true, max_result_bytes: 65_536, tools: [] },
     log: { level: "info", format: "json" },
   });
 });

@@ -75,7 +75,8 @@ export function createManagementClient(options: ManagementClientOptions): Manage
 export async function exchange(url: URL, init: RequestInit): Promise<{ status: number; text: string }> {
   try {
     // Following a redirect would send the signature to another host.
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = init.signal ? AbortSignal.any([timeout, init.signal]) : timeout;
     const response = await fetch(url, { ...init, redirect: "manual", signal, tls: STRICT_TLS });
     return { status: response.status, text: await readUpToLimit(response) };
   } catch (cause) {

@@ -1,5 +1,5 @@
+import { FORMER_METHODS, HUB_METHODS, SDK_METHODS, type SdkClass } from "../../api/sdk-methods.ts";
 import { sdkClassesIn } from "./sdk-classes.ts";
-import { FORMER_METHODS, HUB_METHODS, SDK_METHODS, type SdkClass } from "./sdk-methods.ts";
 import type { SourceFile } from "./source-files.ts";
 
 /** A call of a method of the SDK. */

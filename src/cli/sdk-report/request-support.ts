@@ -1,9 +1,9 @@
 import type { AnyElysia } from "elysia";
+import { FORMER_METHODS, HUB_METHODS } from "../../api/sdk-methods.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Scope } from "../../http/caller.ts";
 import { type Access, OPEN, READ, type RouteTermsHook } from "../../http/route-terms.ts";
 import { programName } from "../../version.ts";
-import { FORMER_METHODS, HUB_METHODS } from "./sdk-methods.ts";
 import { pathWithoutValues } from "./without-values.ts";
 
 /**
@@ -160,6 +160,7 @@ function accessNeeds(config: Config, access: Access, settings: readonly Need[]):
     case "openRead":
       return [];
     case "read":
+    case "bearer":
       return config.http.anonymous ? [] : [key("read")];
     case "anonymousOrKey":
       return config.http.anonymous ? [] : [key(access.scope)];

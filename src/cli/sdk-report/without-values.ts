@@ -1,4 +1,4 @@
-import { FORMER_METHODS, HUB_METHODS, SDK_METHODS } from "./sdk-methods.ts";
+import { FORMER_METHODS, HUB_METHODS, SDK_METHODS } from "../../api/sdk-methods.ts";
 
 /**
  * Sources have secrets in any place: in paths, in queries, in what looks like the name of a variable. So a report shows of a source

@@ -165,6 +165,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   demo: ["demo keys --fid 3"],
   "demo keys": ["demo keys --fid 3"],
   "demo-client": ["demo-client --app-id APP_ID --fids 4,5,6", "demo-client --answer rate-limited"],
+  mcp: ["mcp", "mcp --url https://node.example --key-file key", "mcp --print-config claude"],
   listen: ["listen --secret SECRET", "listen --port 9200 --secret-file secrets --answer 503"],
   completion: ["completion bash > /etc/bash_completion.d/svc", "completion fish | source"],
   manpage: ["manpage > /usr/local/share/man/man1/svc.1"],

@@ -32,6 +32,7 @@ import { createConsole } from "./console.ts";
 import { createHubInterface } from "./hub-reads.ts";
 import { startKeyGate } from "./key-gate.ts";
 import { createManagement } from "./management.ts";
+import { createMcp } from "./mcp.ts";
 import { createPush } from "./push.ts";
 import { createNodeSignIn } from "./sign-in.ts";
 import { createNodeSigners, linkBaseOf, type WritesThread } from "./signers.ts";
@@ -160,20 +161,35 @@ export function createNodeHttp(deps: {
     ...(config.hub.reads &&
       createHubInterface({ config, db, hub: deps.hub, chargeKey: createKeyLimit(state.buckets) })),
     mounts: signIn.mounts,
-    pages: isBuilt("console")
-      ? createConsole({
-          config,
-          loadBuild: deps.loadWebBuild,
-          approve: signers.approve,
-          hasMasterKey: deps.tokenKeys.length > 0,
-          demo: demo && { services: demo.services, callNode: (request) => server.handle(request), stopping },
-          node: deps.console,
-          nodeId: stateNode.nodeId,
-          switches: state.switches,
-          rotateTokenKey: signIn.rotateTokenKey,
-          clock,
-        })
-      : [],
+    pages: [
+      ...(config.mcp.enabled
+        ? [
+            createMcp({
+              config,
+              handle: (request, connection) => server.handle(request, connection),
+              listeningUrl: deps.listeningUrl,
+            }),
+          ]
+        : []),
+      ...(isBuilt("console")
+        ? createConsole({
+            config,
+            loadBuild: deps.loadWebBuild,
+            approve: signers.approve,
+            hasMasterKey: deps.tokenKeys.length > 0,
+            demo: demo && {
+              services: demo.services,
+              callNode: (request) => server.handle(request),
+              stopping,
+            },
+            node: deps.console,
+            nodeId: stateNode.nodeId,
+            switches: state.switches,
+            rotateTokenKey: signIn.rotateTokenKey,
+            clock,
+          })
+        : []),
+    ],
     ops,
     unavailableReason: isFollowing(config) ? createBuildCheck(db) : undefined,
     gate: keyGate.gate,

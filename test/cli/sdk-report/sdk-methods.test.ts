@@ -2,12 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Configuration, NeynarAPIClient, NeynarHubClient } from "@neynar/nodejs-sdk";
 import axios from "axios";
-import {
-  FORMER_METHODS,
-  HUB_METHODS,
-  SDK_METHODS,
-  type SdkClass,
-} from "../../../src/cli/sdk-report/sdk-methods.ts";
+import { FORMER_METHODS, HUB_METHODS, SDK_METHODS, type SdkClass } from "../../../src/api/sdk-methods.ts";
 import routeCaches from "../../api/route-cache.json";
 
 /** The table of methods says what the SDK does, and the paths of its hub client are the node's. */

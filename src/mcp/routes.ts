@@ -1,0 +1,52 @@
+import { Elysia } from "elysia";
+import { TURNS } from "../admission/budgets.ts";
+import { FairTurns } from "../admission/fair-turns.ts";
+import { captureBodyAfter, parseBody, rawBody } from "../http/body.ts";
+import { noRoom } from "../http/error-response.ts";
+import { ApiError } from "../http/errors.ts";
+import { clientKeyOf, exchangeOf } from "../http/exchange.ts";
+import { flat } from "../http/limits/prices.ts";
+import type { OwnOrigin } from "../http/own-origin.ts";
+import { loadOnce } from "../lib/promises.ts";
+import type { McpEndpoint } from "./endpoint.ts";
+
+/** Of each request, beyond the units of the reads that it makes. */
+const REQUEST_UNITS = 2;
+
+/**
+ * `POST /mcp`. Its code is loaded by the first request. A foreign `Host`, or a page of another origin, is refused before the body is read, because
+ * a page could otherwise reach a node on the machine of its visitor (DNS rebinding).
+ */
+export function mcpRoutes({
+  own,
+  load,
+}: {
+  readonly own: OwnOrigin;
+  readonly load: () => Promise<McpEndpoint>;
+}) {
+  const endpoint = loadOnce(load);
+  const turns = new FairTurns(TURNS.mcpRequests);
+  const check = async ({ request }: { readonly request: Request }) => {
+    if (!own.isOwnHost(request.headers.get("host")))
+      throw new ApiError("forbidden", "this host name is not one of the node's own");
+    if (!own.isOwnOrigin(request)) throw new ApiError("forbidden", "other origins may not call this");
+  };
+  const hooks = {
+    parse: captureBodyAfter(check),
+    detail: { hide: true },
+    access: { kind: "bearer" },
+    price: flat(REQUEST_UNITS),
+  } as const;
+  return new Elysia({ name: "mcp" }).post(
+    "/mcp",
+    async ({ request }) => {
+      await check({ request });
+      const message = parseBody(rawBody(request));
+      const client = clientKeyOf(exchangeOf(request));
+      const response = await turns.run(client, async () => (await endpoint())(request, message));
+      if (response === undefined) throw noRoom(TURNS.mcpRequests.unit, "client");
+      return response;
+    },
+    hooks,
+  );
+}

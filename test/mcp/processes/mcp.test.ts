@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as OlderStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as OlderHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import Ajv from "ajv";
+import { TOOLS } from "../../../src/mcp/tools.ts";
+import { compiledProgram } from "../../support/compiled-program.ts";
+import { startDemoNode } from "../../support/demo-node.ts";
+import { type RunningNode, tempDir } from "../../support/program.ts";
+
+const dir = tempDir();
+const info = { name: "test", version: "1.0.0" };
+let node: RunningNode;
+let client: Client;
+
+beforeAll(async () => {
+  node = await startDemoNode({
+    dataDir: `${dir.path}/data`,
+    args: ["--set", "http.anonymous_units_per_minute=0", "--set", "mcp.max_result_bytes=16384"],
+  });
+  client = new Client(info, { versionNegotiation: { mode: "auto" } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${node.url}/mcp`)));
+});
+
+afterAll(async () => {
+  await client?.close();
+  await node?.stop();
+  dir[Symbol.dispose]();
+});
+
+const stdioOf = () => {
+  const [command = "", ...args] = compiledProgram;
+  return { command, args: [...args, "--log-level", "trace", "mcp", "--url", node.url], cwd: dir.path };
+};
+
+interface Result {
+  readonly isError?: boolean;
+  readonly content: readonly { readonly text: string }[];
+  readonly structuredContent: Record<string, never>;
+}
+
+const call = async (name: string, args: Record<string, unknown> = {}) =>
+  (await client.callTool({ name, arguments: args })) as unknown as Result;
+
+const post = (headers: Record<string, string>, body: string, url = node.url) =>
+  fetch(`${url}/mcp`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...headers,
+    },
+    body,
+  });
+
+const LIST = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+
+describe("MCP of the compiled program", () => {
+  test("both revisions list the same tools over HTTP and standard input, and close cleanly", async () => {
+    const expected = TOOLS.map(({ name }) => name);
+    expect(expected).toHaveLength(12);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(expected);
+
+    const local = new Client(info, { versionNegotiation: { mode: "auto" } });
+    await local.connect(new StdioClientTransport(stdioOf()));
+    const older = new OlderClient(info);
+    await older.connect(new OlderHttp(new URL(`${node.url}/mcp`)) as never);
+    const olderLocal = new OlderClient(info);
+    // What is not a line of the protocol is an error of the client.
+    const errors: Error[] = [];
+    olderLocal.onerror = (error) => errors.push(error);
+    await olderLocal.connect(new OlderStdio(stdioOf()) as never);
+    for (const each of [local, older, olderLocal]) {
+      const { tools } = await each.listTools();
+      expect(tools.map(({ name }) => name)).toEqual(expected);
+      const { structuredContent } = await each.callTool({ name: "get_user", arguments: { fid: 1 } });
+      expect(structuredContent).toMatchObject({ users: [{ fid: 1, username: "harbor" }] });
+      await each.close();
+    }
+    expect(errors).toEqual([]);
+  });
+
+  test("every tool's result matches its output schema and stays within mcp.max_result_bytes", async () => {
+    const trending = (await call("get_feed", { kind: "trending" })).structuredContent as unknown as {
+      casts: { hash: string }[];
+    };
+    const cast = trending.casts[0]?.hash ?? "";
+    const calls: [string, Record<string, unknown>][] = [
+      ["get_user", { fid: 1 }],
+      ["get_user", { username: "tove" }],
+      ["search_users", { q: "to" }],
+      ...["followers", "following", "mutual", "suggested"].map((kind): [string, Record<string, unknown>] => [
+        "get_relations",
+        { kind, fid: 4, limit: 25 },
+      ]),
+      ["get_relations", { kind: "between", fid: 4, other_fid: 57 }],
+      ["get_cast", { cast }],
+      ["get_thread", { cast, depth: 5, parents: 5 }],
+      ["search_casts", { q: "coffee", channel: "coffee" }],
+      ["get_feed", { kind: "trending", limit: 25 }],
+      ["get_feed", { kind: "following", fid: 4 }],
+      ["get_feed", { kind: "channel", channel: "coffee" }],
+      ["get_feed", { kind: "user", fid: 4 }],
+      ["get_notifications", { fid: 4, limit: 25 }],
+      ["get_notifications", { fid: 4, types: ["follow"] }],
+      ["list_channels", { q: "cof" }],
+      ["list_channels", {}],
+      ["get_channel", { id: "coffee" }],
+      ["get_node", {}],
+      ["explain_call", { call: "GET /v2/svc/user" }],
+      ["explain_call", { call: "fetchBulkUsers" }],
+    ];
+    const ajv = new Ajv({ strict: false });
+    expect(new Set(calls.map(([name]) => name))).toEqual(new Set(TOOLS.map(({ name }) => name)));
+    for (const [name, args] of calls) {
+      const result = await call(name, args);
+      const label = `${name} ${JSON.stringify(args)}`;
+      expect({ label, isError: result.isError ?? false, text: result.isError ? result.content : [] }).toEqual(
+        {
+          label,
+          isError: false,
+          text: [],
+        },
+      );
+      const output = JSON.parse(JSON.stringify(TOOLS.find((tool) => tool.name === name)?.output));
+      expect({ label, ok: ajv.validate(output, result.structuredContent), errors: ajv.errors }).toEqual({
+        label,
+        ok: true,
+        errors: null,
+      });
+      const { content, structuredContent } = result;
+      expect(Buffer.byteLength(JSON.stringify({ content, structuredContent }))).toBeLessThanOrEqual(16_384);
+    }
+  });
+
+  test("a result that is cut continues after its last item", async () => {
+    interface Feed {
+      readonly casts: { readonly hash: string }[];
+      readonly truncated: boolean;
+      readonly cursor: string;
+    }
+    const feed = async (args: object) =>
+      (await call("get_feed", { kind: "user", fid: 4, ...args })).structuredContent as unknown as Feed;
+    const cut = await feed({ limit: 25 });
+    expect(cut.truncated).toBe(true);
+    const next = await feed({ limit: 1, cursor: cut.cursor });
+    const all = (await (await fetch(`${node.url}/v2/svc/feed/user/casts?fid=4&limit=26`)).json()) as Feed;
+    const hashes = all.casts.map(({ hash }) => hash);
+    expect([...cut.casts, ...next.casts].map(({ hash }) => hash)).toEqual(
+      hashes.slice(0, cut.casts.length + 1),
+    );
+  });
+
+  test("bad arguments are refused by a result that names the field, without a fault", async () => {
+    for (const [name, args, field] of [
+      ["get_user", { fid: -1 }, "fid"],
+      ["get_user", {}, "exactly one"],
+      ["get_cast", { cast: "0xzz" }, "identifier"],
+      ["get_feed", { kind: "nothing" }, "kind"],
+      ["get_feed", { kind: "user" }, "fid"],
+      ["search_casts", { q: "a", since: "yesterday morning" }, "since"],
+      ["list_channels", { cursor: "nonsense" }, "cursor"],
+      ["explain_call", { call: "__proto__" }, "call"],
+    ] as const) {
+      const result = await call(name, args);
+      expect(result.isError).toBe(true);
+      expect(result.content[0]?.text).toContain(field);
+    }
+    expect(node.logs()).not.toContain('"Request failed"');
+  });
+
+  test("a foreign Origin or Host is 403, a large body 413, a bad key 401 with the scheme, GET 405", async () => {
+    expect((await post({ origin: "https://evil.example" }, LIST)).status).toBe(403);
+    expect((await post({ host: "evil.example" }, LIST)).status).toBe(403);
+    expect((await post({}, "x".repeat(4 * 1024 * 1024))).status).toBe(413);
+    const refused = await post({ authorization: "Bearer svc_wrong" }, LIST);
+    expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    expect((await fetch(`${node.url}/mcp`)).status).toBe(405);
+    expect((await post({}, LIST)).status).toBe(200);
+  });
+
+  test("30 parallel requests of one client are served or refused with 429, and none fails", async () => {
+    const body = JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "get_thread", arguments: { cast: "0xzz" } },
+    });
+    const statuses = await Promise.all(Array.from({ length: 30 }, async () => (await post({}, body)).status));
+    expect(statuses.every((status) => status === 200 || status === 429)).toBe(true);
+  });
+
+  test("prints a block for each client that names the program and the node", () => {
+    writeFileSync(`${dir.path}/key`, "svc_key\n");
+    for (const [client, list] of [
+      ["claude", "mcpServers"],
+      ["cursor", "mcpServers"],
+      ["vscode", "servers"],
+    ] as const) {
+      const flags = ["mcp", "--url", node.url, "--key-file", `${dir.path}/key`, "--print-config", client];
+      const { stdout } = Bun.spawnSync([...compiledProgram, ...flags], { cwd: dir.path });
+      expect(JSON.parse(stdout.toString())[list].svc).toEqual({
+        type: "stdio",
+        command: "svc",
+        args: ["mcp", "--url", `${node.url}/`, "--key-file", `${dir.path}/key`],
+      });
+    }
+  });
+});
