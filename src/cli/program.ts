@@ -1,7 +1,6 @@
 import { Command, Option } from "commander";
 import { EXIT_OK } from "../lib/failure.ts";
-import { isBuilt } from "../node/optional-parts.ts";
-import { programName, version } from "../version.ts";
+import { leftOut, programName, version } from "../version.ts";
 import { registerDatabaseTask, registerPlaceTask } from "./child-tasks.ts";
 import { registerConsole } from "./client/console.ts";
 import { registerHealthcheck } from "./client/healthcheck.ts";
@@ -63,7 +62,7 @@ const COMMANDS = [
   registerDemo,
   registerDemoClient,
   registerListen,
-  ...(isBuilt("mcp") ? [registerMcp] : []),
+  ...(leftOut.includes("mcp") ? [] : [registerMcp]),
   registerCompletion,
   registerVersion,
   registerDatabaseTask,

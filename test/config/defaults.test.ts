@@ -58,9 +58,6 @@ test("the comment of a choice names every choice", () => {
     "protocol.network",
     "quick_auth.algorithm",
     "console.images",
-    "mcp.enabled",
-    "mcp.max_result_bytes",
-    "mcp.tools",
     "log.level",
     "log.format",
   ]);
