@@ -30,7 +30,12 @@ const KEY_HEADERS = ["x-api-key", "api_key"] as const;
 const SIGNATURE_HEADERS = ["Fid", "Op", "Signed-At", "Nonce", "Signature"] as const;
 const SESSION_HEADER = "Session";
 /** Where an anonymous client counts by its address. Other routes verify a credential of their own. */
-const COUNTED_WITHOUT_KEY: ReadonlySet<Access["kind"]> = new Set(["read", "openRead", "anonymousOrKey", "bearer"]);
+const COUNTED_WITHOUT_KEY: ReadonlySet<Access["kind"]> = new Set([
+  "read",
+  "openRead",
+  "anonymousOrKey",
+  "bearer",
+]);
 /** What these scopes allow to the owner, a new custody address must be able to stop at once. */
 const NEED_CURRENT_INDEX: ReadonlySet<Scope> = new Set(["webhooks", "apps", "signers"]);
 
