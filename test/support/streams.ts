@@ -127,7 +127,8 @@ export class SseClient implements AsyncDisposable {
 
   static async open(url: string, init: RequestInit = {}): Promise<SseClient> {
     const abort = new AbortController();
-    return new SseClient(await fetch(url, { ...init, signal: abort.signal }), abort);
+    // A connection of the pool may be one that the server is closing.
+    return new SseClient(await fetch(url, { ...init, keepalive: false, signal: abort.signal }), abort);
   }
 
   /** The cursor of the last frame. */
