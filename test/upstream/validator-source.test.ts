@@ -18,7 +18,7 @@ function source() {
   const read = createValidatorSource(
     {
       protocol: { network: "devnet", engine_versions: [] },
-      trust: { level: "blocks", validators_file: path, on_unknown_set: "stop" },
+      trust: { level: "blocks", roots: "sample", validators_file: path, on_unknown_set: "stop" },
     },
     (cause) => faults.push(cause instanceof Error ? cause.message : ""),
   );
