@@ -5,14 +5,29 @@ import { createMcpServer, type McpDeps } from "./server.ts";
 /** Serves one request of MCP over HTTP. */
 export type McpEndpoint = (request: Request, message: unknown) => Promise<Response>;
 
+const OPENAPI_PATH = "/openapi.json";
+
+/** Reads the document of the API once for all calls: it is large, and the same as long as the program runs. */
+function withOneDocument(): (call: NodeCall) => NodeCall {
+  let document: Awaited<ReturnType<NodeCall>> | undefined;
+  return (call) => async (request) => {
+    if (request.path !== OPENAPI_PATH) return call(request);
+    if (document !== undefined) return document;
+    const response = await call(request);
+    if (response.status === 200) document = response;
+    return response;
+  };
+}
+
 /** Creates the endpoint of a thread. Responses are complete: nothing of a call runs after them. */
 export function createMcpEndpoint(
   deps: Omit<McpDeps, "call" | "signal"> & { readonly callOf: (request: Request) => NodeCall },
 ): McpEndpoint {
+  const { callOf, ...rest } = deps;
+  const sharingDocument = withOneDocument();
   return async (request, message) => {
-    const { callOf, ...rest } = deps;
     const handler = createMcpHandler(
-      () => createMcpServer({ ...rest, call: callOf(request), signal: request.signal }),
+      () => createMcpServer({ ...rest, call: sharingDocument(callOf(request)), signal: request.signal }),
       { responseMode: "json", maxSubscriptions: 0, keepAliveMs: 0 },
     );
     const bare = new Request(request.url, {

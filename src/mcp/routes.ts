@@ -42,6 +42,9 @@ export function mcpRoutes({
     async ({ request }) => {
       await check({ request });
       const message = parseBody(rawBody(request));
+      // Revisions since 2025-06-18 have none, and a batch would make a hundred calls for one turn and one price.
+      if (Array.isArray(message))
+        throw new ApiError("badRequest", "send one message a request: batches are not served");
       const client = clientKeyOf(exchangeOf(request));
       const response = await turns.run(client, async () => (await endpoint())(request, message));
       if (response === undefined) throw noRoom(TURNS.mcpRequests.unit, "client");

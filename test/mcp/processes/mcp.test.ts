@@ -184,6 +184,13 @@ describe("MCP of the compiled program", () => {
     expect((await post({}, LIST)).status).toBe(200);
   });
 
+  test("a batch is 400: each message takes a turn and has a price", async () => {
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "get_node", arguments: {} } };
+    const response = await post({}, JSON.stringify([call, call]));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({ message: "send one message a request: batches are not served" });
+  });
+
   test("30 parallel requests of one client are served or refused with 429, and none fails", async () => {
     const body = JSON.stringify({
       jsonrpc: "2.0",
