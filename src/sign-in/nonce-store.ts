@@ -2,7 +2,7 @@ import { sql } from "../db/state/sql.ts";
 import type { StateDb, Sweep } from "../db/state/state-db.ts";
 import { bytes, index, key, small, table, text, whole } from "../db/state/table.ts";
 
-/** Spent nonces of sign-ins, until they expire. Those that nobody has used are in no table. */
+/** Spent nonces of sign-ins, until they expire. Unused ones are not stored. */
 export const oneTimeNonces = table(
   "one_time_nonces",
   {

@@ -162,7 +162,7 @@ export function createSignInVerifier(deps: SignInVerifierDeps): SignInVerifier {
   return {
     async verify(expected) {
       const message = parseSignIn(expected.text);
-      if (!message) return refuse("malformed", "message is no sign-in message of EIP-4361");
+      if (!message) return refuse("malformed", "message is not an EIP-4361 sign-in message");
       const fid = fidOf(message);
       if (!fid.ok) return fid;
       const stale = await checkFreshness();
@@ -186,7 +186,7 @@ export function createSignInVerifier(deps: SignInVerifierDeps): SignInVerifier {
 
     async verifyAddress(request) {
       const message = parseSignIn(request.text);
-      if (!message) return refuse("malformed", "message is no sign-in message of EIP-4361");
+      if (!message) return refuse("malformed", "message is not an EIP-4361 sign-in message");
       const stale = await checkFreshness();
       if (stale) return stale;
       const unusable = await checkUse(message, "login", URL.parse(message.uri)?.host ?? "");

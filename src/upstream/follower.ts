@@ -258,7 +258,7 @@ async function follow(
       }
     } catch (cause) {
       if (signal.aborted) break;
-      // It waits for room, and goes on at the last durable position. What was left is only stopped.
+      // It waits for room, then continues at the last durable position. Leaving a node is not a fault.
       if (cause instanceof IndexFullError || leaving.aborted) continue;
       const isFalse = cause instanceof RefusedBlockError || cause instanceof RefusedPageError;
       isRefused = isFalse && endpoints.isAlone;

@@ -108,7 +108,7 @@ describe("keys of tokens", () => {
     expect(await check(await signed(signerWith([master])))).toBe(true);
   });
 
-  test("--now replaces them all: tokens of before die", async () => {
+  test("--now replaces them all: earlier tokens are refused", async () => {
     const other = signerWith([master]);
     const before = await signed(other);
     expect(await check(before)).toBe(true);

@@ -163,7 +163,7 @@ describe("check 15: what is not served is an error of JSON-RPC", () => {
     expect(await errorOf(body())).toEqual({ status: 200, code });
   });
 
-  test("a body that is no JSON", async () => {
+  test("a body that is not valid JSON", async () => {
     const response = await fetch(rpcUrl(), {
       method: "POST",
       body: "{",

@@ -17,7 +17,7 @@ export function registerQuickAuth(program: Command, context: CommandContext): vo
       "[url]",
       "base URL of the node (default: that of the data directory, else the address in the settings)",
     )
-    .option("--now", "delete all keys, so that tokens of before are refused: after a leak")
+    .option("--now", "after a leak: delete all keys, so that earlier tokens are refused")
     .action(async (url: string | undefined, { now = false }: { readonly now?: boolean }) => {
       const { exchange, messageOf } = await import("./client.ts");
       const { Type } = await import("@sinclair/typebox");
@@ -46,7 +46,7 @@ export function registerQuickAuth(program: Command, context: CommandContext): vo
       print(`${kid}\n`);
       printError(
         now
-          ? "The key signs now. The node refuses tokens of before; other verifiers may keep the former keys for 10 minutes.\n"
+          ? "The new key is in use. The node refuses earlier tokens; other verifiers may cache the previous keys for 10 minutes.\n"
           : `The key signs from ${isoTime(signsAt)} on.\n`,
       );
     });

@@ -58,7 +58,7 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
         ? undefined
         : {
             validators: createValidatorSource(config, (cause) =>
-              faults.fault("the validators of before still count", cause),
+              faults.fault("the validators file cannot be read; the sets read before still apply", cause),
             ),
             onUnknownSet: config.trust.on_unknown_set,
             comparesRoots: config.trust.level === "roots",

@@ -5,7 +5,7 @@ import { wait } from "../timings.ts";
 const MIN_PER_SEC = 0.5;
 /** Without a refusal for so long, half as many calls again are made. */
 const RECOVERY_MS = 10_000;
-/** Fewer calls a second are no load: what follows blocks makes one or two, and a refusal of these has another cause. */
+/** Fewer calls a second do not overload a node: following blocks takes one or two, so a refusal of these has another cause. */
 const FEW_PER_SEC = 10;
 /** A rate that has recovered to this has no limit, if it had none. */
 const UNLIMITED_PER_SEC = 1000;

@@ -42,10 +42,10 @@ test.each([
 });
 
 test.each([
-  ["no JSON", "<html>", "is no JSON"],
-  ["a page with a fault", `{"notification_tokens":[{"fid":1}, x`, "is no JSON"],
+  ["no JSON", "<html>", "is not valid JSON"],
+  ["a page with a fault", `{"notification_tokens":[{"fid":1}, x`, "is not valid JSON"],
   ["the first part of a page", page(tokens).slice(0, -20), "ends in the middle"],
-  ["a broken line", `${JSON.stringify(tokens[0])}\n{`, "line 2 is no JSON"],
+  ["a broken line", `${JSON.stringify(tokens[0])}\n{`, "line 2 is not valid JSON"],
   ["a line without end", `${JSON.stringify(tokens[0])}\n"${"x".repeat(100_000)}`, "line 2 is too long"],
   [
     "a text without end",
@@ -71,7 +71,7 @@ test("reads the tokens before a fault", async () => {
   const reading = async () => {
     for await (const token of tokensOfFile(path)) seen.push(token);
   };
-  await expect(reading()).rejects.toThrow("is no JSON");
+  await expect(reading()).rejects.toThrow("is not valid JSON");
   expect(seen).toEqual([tokens[0], { fid: 2 }]);
 });
 

@@ -54,7 +54,7 @@ async function answer(registryRpc: RegistryRpc, request: Request): Promise<RpcRe
   const exchange = exchangeOf(request);
   const client = clientKeyOf(exchange);
   const sent = parsed(rawBody(request));
-  if (sent === undefined) return failure(PARSE_ERROR, "the body is no JSON");
+  if (sent === undefined) return failure(PARSE_ERROR, "the body is not valid JSON");
   if (!Array.isArray(sent)) return registryRpc.call(sent, client);
   if (sent.length === 0 || sent.length > MAX_BATCH)
     return failure(INVALID_REQUEST, `a batch has 1 to ${MAX_BATCH} calls`);

@@ -118,7 +118,7 @@ async function* tokensOfPages(path: string): AsyncGenerator<unknown> {
       tokenBytes += part.length;
       parser.write(part);
       yield* found.splice(0);
-      if (fault !== undefined) throw new UserError(`${path} is no JSON: ${reasonOf(fault)}`);
+      if (fault !== undefined) throw new UserError(`${path} is not valid JSON: ${reasonOf(fault)}`);
       if (tokenBytes > 2 * MAX_TOKEN_BYTES) throw new UserError(`${path} is no list of notification tokens`);
     }
   }
@@ -137,7 +137,7 @@ async function* tokensOfLines(path: string): AsyncGenerator<unknown> {
     try {
       return line.trim() === "" ? undefined : JSON.parse(line);
     } catch (cause) {
-      throw new UserError(`${path}: line ${number} is no JSON: ${reasonOf(cause)}`, { cause });
+      throw new UserError(`${path}: line ${number} is not valid JSON: ${reasonOf(cause)}`, { cause });
     }
   };
   for await (const chunk of chunksOf(path)) {
