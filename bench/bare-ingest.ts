@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from "node:crypto";
 import { join } from "node:path";
 import { openWriter } from "../src/db/sqlite/open.ts";
-import { encodeMessage, signedMessageFromWire } from "../src/protocol/signed-message.ts";
+import { encodeMessage, signedMessageFromWire } from "../src/protocol/message/signed-message.ts";
 import type { Message } from "../src/protocol/wire/generated/message.ts";
 import { tempDir } from "../test/support/program.ts";
 

@@ -7,7 +7,7 @@ import { AccountTrie } from "../src/trust/trie.ts";
 import { messageKey } from "../src/trust/trie-key.ts";
 import { type ValidatorSet, ValidatorSets } from "../src/trust/validator-sets.ts";
 import { verifyChunk } from "../src/trust/verify-block.ts";
-import { relayedBlocks } from "../src/upstream/block-operations.ts";
+import { relayedBlocks } from "../src/upstream/blocks/block-operations.ts";
 import { Scope } from "../src/upstream/scope.ts";
 import { ManualClock } from "../test/support/clock.ts";
 import { makeSigner, signMessage } from "../test/support/messages.ts";

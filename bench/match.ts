@@ -1,6 +1,6 @@
-import { ENGLISH_TOPICS, type Topic } from "../src/demo/english.ts";
+import { ENGLISH_TOPICS, type Topic } from "../src/demo/contents/english.ts";
+import { createTexts } from "../src/demo/contents/texts.ts";
 import { type Random, seededRandom } from "../src/demo/random.ts";
-import { createTexts } from "../src/demo/texts.ts";
 import type { CastFacts } from "../src/webhooks/match/facts.ts";
 import { createMatcher, type Matcher } from "../src/webhooks/match/matcher.ts";
 import type { CastFilter } from "../src/webhooks/subscription.ts";

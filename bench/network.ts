@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { encodeAbiParameters, hexToBytes } from "viem/utils";
+import { storeRankings } from "../src/db/index/counts/rankings.ts";
 import { indexPath, openIndexWriter } from "../src/db/index/database.ts";
 import { claimNetwork } from "../src/db/index/identity.ts";
-import { storeRankings } from "../src/db/index/rankings.ts";
 import { openState, statePath } from "../src/db/state/database.ts";
 import { demoNetwork } from "../src/demo/network.ts";
 import { type Random, seededRandom } from "../src/demo/random.ts";
@@ -11,7 +11,7 @@ import { createIngestEngine } from "../src/ingest/engine.ts";
 import { computeRankings } from "../src/ingest/ranking.ts";
 import { decodeRecord, type IngestRecord } from "../src/ingest/record.ts";
 import { canonicalKey } from "../src/protocol/auth-address.ts";
-import { messageHash } from "../src/protocol/message-hash.ts";
+import { messageHash } from "../src/protocol/message/message-hash.ts";
 import { toFarcasterSecs } from "../src/protocol/time.ts";
 import {
   CastType,

@@ -1,10 +1,10 @@
 import { availableParallelism } from "node:os";
-import type { MessagePage } from "../src/ingest/verify/verifier.ts";
-import { startVerifierPool } from "../src/ingest/verify/verifier-pool.ts";
+import type { MessagePage } from "../src/ingest/bulk/verify/verifier.ts";
+import { startVerifierPool } from "../src/ingest/bulk/verify/verifier-pool.ts";
 import { packBytes } from "../src/lib/bytes.ts";
 import { workerUrl } from "../src/node/worker-urls.ts";
-import { slotOf } from "../src/protocol/merge-rules.ts";
-import { encodeMessage, signedMessageFromWire } from "../src/protocol/signed-message.ts";
+import { slotOf } from "../src/protocol/message/merge-rules.ts";
+import { encodeMessage, signedMessageFromWire } from "../src/protocol/message/signed-message.ts";
 import type { Message } from "../src/protocol/wire/generated/message.ts";
 import { backfillSet, firstMessages } from "./backfill-set.ts";
 import { bareVerifyRate } from "./bare-ingest.ts";

@@ -15,7 +15,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { decodeMessage } from "../../src/protocol/signed-message.ts";
+import { decodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { Block, BlocksRequest } from "../../src/protocol/wire/generated/block.ts";
 import {

@@ -4,7 +4,7 @@
  *
  * Usage: bare-posting.ts <tokens> <tokens per body> <concurrency>
  */
-import { clientRequestBody } from "../../src/push/post-batch.ts";
+import { clientRequestBody } from "../../src/push/fan-out/post-batch.ts";
 
 const [tokens = 0, perBody = 1, concurrency = 1] = process.argv.slice(2).map(Number);
 const notification = {

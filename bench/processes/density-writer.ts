@@ -6,8 +6,12 @@ import { Database } from "bun:sqlite";
 import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { IngestRecord } from "../../src/ingest/record.ts";
-import { buildMessage, type Ed25519Key, ed25519KeyFromSeed } from "../../src/protocol/build-message.ts";
-import { encodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
+import {
+  buildMessage,
+  type Ed25519Key,
+  ed25519KeyFromSeed,
+} from "../../src/protocol/message/build-message.ts";
+import { encodeMessage, type SignedMessage } from "../../src/protocol/message/signed-message.ts";
 import type { MessageData } from "../../src/protocol/wire/generated/message.ts";
 import { makeSigner } from "../../test/support/messages.ts";
 import { benchRecords } from "../network.ts";
@@ -182,7 +186,7 @@ async function importSigned(): Promise<void> {
   const db = await openEmpty();
   const engine = await startEngine(db);
   const { validateMessage } = await load("src/protocol/validate/message.ts");
-  const { decodeMessage } = await load("src/protocol/signed-message.ts");
+  const { decodeMessage } = await load("src/protocol/message/signed-message.ts");
   const nowUnixSecs = Math.floor(Date.now() / 1000);
   let batch: Uint8Array[] = [];
   const flush = () => {

@@ -1,8 +1,8 @@
 import { createKeyring } from "../../src/demo/keys.ts";
 import { seededRandom } from "../../src/demo/random.ts";
 import { clientFidsOf } from "../../src/demo/roster.ts";
-import { buildMessage } from "../../src/protocol/build-message.ts";
-import { encodeMessage } from "../../src/protocol/signed-message.ts";
+import { buildMessage } from "../../src/protocol/message/build-message.ts";
+import { encodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import {
   FarcasterNetwork,

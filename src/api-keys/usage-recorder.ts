@@ -1,6 +1,6 @@
 import { reasonOf } from "../lib/failure.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/logger.ts";
+import type { Logger } from "../runtime/log/logger.ts";
 import type { ApiKeyStore, UsageCounts, UsageRow } from "./api-key-store.ts";
 
 const FLUSH_MS = 10_000;

@@ -7,7 +7,7 @@ import type { StaleReason } from "../auth/custody.ts";
 import type { VerifyEnvelope } from "../auth/jfs.ts";
 import type { Signing } from "../auth/signed-routes.ts";
 import type { AuthDeps } from "../auth/verify.ts";
-import type { QueryParams } from "../http/params.ts";
+import type { QueryParams } from "../http/request/params.ts";
 import type { AudienceService } from "../push/audience-service.ts";
 import type { CampaignService } from "../push/campaign-service.ts";
 import type { SendService } from "../push/send-service.ts";

@@ -2,11 +2,17 @@ import { Kind, type StaticDecode, type TSchema, Type } from "@sinclair/typebox";
 import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
 import type { ShareName } from "../admission/budgets.ts";
 import type { SignatureRule } from "../auth/signed-routes.ts";
-import type { CredentialsContext } from "../http/body.ts";
 import type { ErrorName } from "../http/errors.ts";
 import type { Price } from "../http/limits/prices.ts";
-import { aliasOf, type NotImplemented, operation, type Security, unimplemented } from "../http/operation.ts";
-import type { DecodedQuery, QueryParams } from "../http/params.ts";
+import type { CredentialsContext } from "../http/request/body.ts";
+import type { DecodedQuery, QueryParams } from "../http/request/params.ts";
+import {
+  aliasOf,
+  type NotImplemented,
+  operation,
+  type Security,
+  unimplemented,
+} from "../http/route/operation.ts";
 import type { Access, RouteCache } from "../http/route-terms.ts";
 import type { Dialect, ResponseName, Viewer } from "./deps.ts";
 

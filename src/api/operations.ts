@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { SignatureRule } from "../auth/signed-routes.ts";
-import type { QueryParams } from "../http/params.ts";
+import type { QueryParams } from "../http/request/params.ts";
 import type { OperationCommand } from "./command.ts";
 import type { ApiDeps } from "./deps.ts";
 import type { Operation } from "./op.ts";

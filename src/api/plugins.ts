@@ -1,6 +1,6 @@
 import type { ServiceNames } from "../config/names.ts";
-import type { ApiDocumentation } from "../http/openapi.ts";
-import type { OperationExample } from "../http/openapi-examples.ts";
+import type { OperationExample } from "../http/openapi/examples.ts";
+import type { ApiDocumentation } from "../http/openapi/openapi.ts";
 import type { HttpServerOptions } from "../http/server.ts";
 import type { ReadSource } from "../read/run-query.ts";
 import { compatPlugin } from "./compat-plugin.ts";

@@ -2,8 +2,8 @@ import type { TSchema } from "@sinclair/typebox";
 import type { ShareName } from "../admission/budgets.ts";
 import type { SessionRule } from "../auth/session.ts";
 import { accessOf, type SignatureRule, type SignedRequest } from "../auth/signed-routes.ts";
-import { operation } from "../http/operation.ts";
-import type { DecodedQuery, QueryParams } from "../http/params.ts";
+import type { DecodedQuery, QueryParams } from "../http/request/params.ts";
+import { operation } from "../http/route/operation.ts";
 import type { OperationCommand } from "./command.ts";
 import type { ApiDeps } from "./deps.ts";
 import {

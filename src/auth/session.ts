@@ -1,4 +1,4 @@
-import { parseQueryString } from "../http/query-string.ts";
+import { parseQueryString } from "../http/request/query-string.ts";
 import { parseJsonBytes } from "../lib/json.ts";
 import { verifyEd25519 } from "../protocol/validate/ed25519.ts";
 

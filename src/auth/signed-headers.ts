@@ -1,6 +1,6 @@
 import type { ServiceNames } from "../config/names.ts";
 import { ApiError } from "../http/errors.ts";
-import { parseFid } from "../http/params.ts";
+import { parseFid } from "../http/request/params.ts";
 
 /** The five headers of a signed request, decoded. */
 export interface SignedHeaders {

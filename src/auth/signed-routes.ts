@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { checkBeforeBody, rawBody, readBody, refuseDeclaredSize } from "../http/body.ts";
 import type { Scope } from "../http/caller.ts";
 import { ApiError, pausedByOperator } from "../http/errors.ts";
 import { callerOf, exchangeOf } from "../http/exchange.ts";
-import { parseFid } from "../http/params.ts";
-import { parseQueryString } from "../http/query-string.ts";
+import { checkBeforeBody, rawBody, readBody, refuseDeclaredSize } from "../http/request/body.ts";
+import { parseFid } from "../http/request/params.ts";
+import { parseQueryString } from "../http/request/query-string.ts";
 import { type Access, OPEN } from "../http/route-terms.ts";
 import { type Session, type SessionRule, withoutSecrets } from "./session.ts";
 import { type AuthDeps, createVerify } from "./verify.ts";

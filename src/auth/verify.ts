@@ -2,7 +2,7 @@ import type { ServiceNames } from "../config/names.ts";
 import { ApiError, pausedByOperator } from "../http/errors.ts";
 import { UNKNOWN_FID } from "../protocol/fid.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/logger.ts";
+import type { Logger } from "../runtime/log/logger.ts";
 import type { CustodyOf, StaleReason } from "./custody.ts";
 import type { NonceStore } from "./nonce-store.ts";
 import type { SessionLookup } from "./session.ts";

@@ -3,10 +3,10 @@ import { EXIT_RETRYABLE } from "../lib/failure.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Common } from "../runtime/common.ts";
 import { type DataDir, openDataDir } from "../runtime/data-dir.ts";
-import { createLogger } from "../runtime/logger.ts";
+import { createLogger } from "../runtime/log/logger.ts";
+import type { KeepLine } from "../runtime/log/recent-lines.ts";
 import { createMetrics } from "../runtime/metrics.ts";
 import { becomeOwnerOf } from "../runtime/process.ts";
-import type { KeepLine } from "../runtime/recent-lines.ts";
 import { createShutdown, handleSignals } from "../runtime/shutdown.ts";
 import type { CommandContext } from "./context.ts";
 

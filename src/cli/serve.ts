@@ -30,7 +30,7 @@ export function registerServe(program: Command, context: CommandContext): void {
       const { indexPath } = await import("../db/index/database.ts");
       const { dropOldIndex } = await import("../db/index/upgrade/replace-file.ts");
       const { EXIT_OK } = await import("../lib/failure.ts");
-      const { RecentLines } = await import("../runtime/recent-lines.ts");
+      const { RecentLines } = await import("../runtime/log/recent-lines.ts");
       const given = readConfig(context);
       const loaded = acceptLoad ? { ...given, config: acceptingLoad(given.config) } : given;
       const lines = new RecentLines();

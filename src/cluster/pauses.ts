@@ -1,4 +1,4 @@
-import type { Logger } from "../runtime/logger.ts";
+import type { Logger } from "../runtime/log/logger.ts";
 import type { NodeSignals } from "./node-signals.ts";
 import type { Pause, SwitchStore } from "./switch-store.ts";
 

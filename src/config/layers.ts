@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { reasonOf } from "../lib/failure.ts";
+import type { FileFacts } from "./files/small-file.ts";
 import { ENV_PREFIX } from "./names.ts";
 import { findSetting, keysOf, type Setting, sectionNames } from "./schema.ts";
-import type { FileFacts } from "./small-file.ts";
 import { parseText } from "./values.ts";
 
 /** A key with this end names a file that holds the value. */

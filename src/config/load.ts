@@ -1,8 +1,10 @@
 import { Value } from "@sinclair/typebox/value";
 import { reasonOf, UserError } from "../lib/failure.ts";
-import { findConflicts } from "./conflicts.ts";
+import { findConflicts } from "./checks/conflicts.ts";
 import defaultsText from "./defaults.toml" with { type: "text" };
-import { followedFids } from "./fid-file.ts";
+import { followedFids } from "./files/fid-file.ts";
+import { findSettingsFile, type SettingsFile } from "./files/settings-file.ts";
+import { readSmallFile } from "./files/small-file.ts";
 import {
   type ArgvFlags,
   type ConfigInput,
@@ -15,8 +17,6 @@ import {
 import { type Config, configSchema, type Setting, settings } from "./schema.ts";
 import type { SecretKind } from "./secret-settings.ts";
 import { isSecretValue, maskSecret, settingValue } from "./secrets.ts";
-import { findSettingsFile, type SettingsFile } from "./settings-file.ts";
-import { readSmallFile } from "./small-file.ts";
 import { isValid, showValue } from "./values.ts";
 
 /** What a client of a node needs to know: its address and names, and how to log. */

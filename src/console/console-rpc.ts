@@ -1,7 +1,7 @@
 import { ApiError } from "../http/errors.ts";
 import { connectRpc, type RpcClient } from "../lib/port-rpc.ts";
 import type { Result } from "../lib/result.ts";
-import type { RecentLine } from "../runtime/recent-lines.ts";
+import type { RecentLine } from "../runtime/log/recent-lines.ts";
 import type { OperatorRefusal, OperatorSessions } from "./operator/operator-sessions.ts";
 import type { BackupsReport, SettingInForce, ThreadsReport } from "./operator/reports.ts";
 import type { HistoryStep } from "./pulse/history.ts";

@@ -3,7 +3,7 @@ import { serviceNames } from "../config/names.ts";
 import type { Config } from "../config/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { exchangeOf } from "../http/exchange.ts";
-import type { OwnOrigin } from "../http/own-origin.ts";
+import type { OwnOrigin } from "../http/request/own-origin.ts";
 import { version } from "../version.ts";
 import {
   acceptsHtml,

@@ -3,7 +3,7 @@ import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { bytesToHex, encodeAbiParameters, hashTypedData } from "viem/utils";
 import { encodeBase58 } from "../lib/base58.ts";
-import type { Ed25519Key } from "../protocol/build-message.ts";
+import type { Ed25519Key } from "../protocol/message/build-message.ts";
 import { fnameDigest } from "../protocol/validate/username-proof.ts";
 import { type FarcasterNetwork, VerificationProtocol } from "../protocol/wire/generated/message.ts";
 import type { Wallet } from "./keys.ts";

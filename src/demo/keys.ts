@@ -2,7 +2,7 @@ import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { blake3 } from "@noble/hashes/blake3.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { type Ed25519Key, ed25519KeyFromSeed } from "../protocol/build-message.ts";
+import { type Ed25519Key, ed25519KeyFromSeed } from "../protocol/message/build-message.ts";
 import { clientFidsOf, isDemoFid, transferredAtSecs } from "./roster.ts";
 
 type Hex = `0x${string}`;

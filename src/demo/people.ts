@@ -1,8 +1,8 @@
-import { ENGLISH_TOPICS, type Topic } from "./english.ts";
-import type { Language } from "./other-languages.ts";
+import { ENGLISH_TOPICS, type Topic } from "./contents/english.ts";
+import type { Language } from "./contents/other-languages.ts";
+import type { Texts, Voice } from "./contents/texts.ts";
 import { type Random, seededRandom } from "./random.ts";
 import { DEMO_FID_COUNT, demoFids } from "./roster.ts";
-import type { Texts, Voice } from "./texts.ts";
 
 /** Names of invented people: the written form of each part and, for usernames, its spelling in a-z. */
 interface NameParts {

@@ -10,6 +10,7 @@ import {
   VerificationProtocol,
 } from "../protocol/wire/generated/message.ts";
 import { ethereumClaimSignature, nameProofSignature, solanaClaimSignature } from "./claims.ts";
+import type { Texts } from "./contents/texts.ts";
 import { type Keyring, secret, type Wallet } from "./keys.ts";
 import { type Person, TOWNS } from "./people.ts";
 import { seededRandom } from "./random.ts";
@@ -22,7 +23,6 @@ import {
   transferredAtSecs,
   WEEK_SECS,
 } from "./roster.ts";
-import type { Texts } from "./texts.ts";
 
 /** Fids whose ENS name or basename is `<fname>.eth` or `<fname>.base.eth`. Most use it instead of the fname. */
 const ENS: ReadonlyMap<number, { suffix: string; type: UserNameType; isUsername: boolean }> = new Map([

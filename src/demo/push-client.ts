@@ -3,7 +3,7 @@ import type { Envelope } from "../auth/jfs.ts";
 import { RetryableError, UserError } from "../lib/failure.ts";
 import { listenFault } from "../net/listen-address.ts";
 import { noResponseReason, type OperatorFetch } from "../net/operator-fetch.ts";
-import type { Ed25519Key } from "../protocol/build-message.ts";
+import type { Ed25519Key } from "../protocol/message/build-message.ts";
 import { createKeyring } from "./keys.ts";
 import { clientFidsOf, isDemoFid } from "./roster.ts";
 

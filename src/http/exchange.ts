@@ -2,8 +2,8 @@ import type { BucketLimit, BucketTable } from "../admission/bucket-table.ts";
 import type { Budget, Hold } from "../admission/budget.ts";
 import type { ClientAddress } from "../admission/client-address.ts";
 import { type ApiKeyCaller, type Caller, invalidKey } from "./caller.ts";
-import type { CodedBody } from "./content-coding.ts";
 import type { RoutePolicy } from "./policy.ts";
+import type { CodedBody } from "./response/content-coding.ts";
 import type { WebSocketSession } from "./web-socket.ts";
 
 /** How request bodies are received. */

@@ -1,4 +1,4 @@
-import type { Logger } from "../runtime/logger.ts";
+import type { Logger } from "../runtime/log/logger.ts";
 import type { Descriptors } from "../runtime/process.ts";
 import type { WebSocketSession } from "./web-socket.ts";
 

@@ -1,5 +1,5 @@
 import type { ErrorName } from "./errors.ts";
-import { hubErrorOf } from "./hub-error.ts";
+import { hubErrorOf } from "./response/hub-error.ts";
 
 /** Rules for every request under one path, also for paths without a route. */
 export interface RoutePolicy {

@@ -1,7 +1,7 @@
 import type { ShareName } from "../admission/budgets.ts";
 import type { Scope } from "./caller.ts";
 import { askedOf, flat, type Price } from "./limits/prices.ts";
-import type { QueryParams } from "./params.ts";
+import type { QueryParams } from "./request/params.ts";
 
 /**
  * Which caches may store the response of a GET. Responses of routes without a declaration are `no-store`.

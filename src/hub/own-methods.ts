@@ -1,8 +1,8 @@
 import type { ServiceError } from "@grpc/grpc-js";
+import { readShardTotals } from "../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
-import { lastHubBlock } from "../db/index/hub-log.ts";
-import { readShardTotals } from "../db/index/totals.ts";
-import { admit } from "../ingest/admit.ts";
+import { lastHubBlock } from "../db/index/log/hub-log.ts";
+import { admit } from "../ingest/merge/admit.ts";
 import { err, mapOk, ok, type Result } from "../lib/result.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
 import {
@@ -11,10 +11,10 @@ import {
   ValidationResponse,
 } from "../protocol/wire/generated/hub.ts";
 import { nowSecs } from "../runtime/clock.ts";
-import type { Intake, IntakeDeps } from "./intake.ts";
-import { encodeResponse, splitBulkRequest, toResponse } from "./message-responses.ts";
-import type { SubmissionCheck } from "./submission-check.ts";
-import type { WriteThrough } from "./write-through.ts";
+import type { Intake, IntakeDeps } from "./submit/intake.ts";
+import { encodeResponse, splitBulkRequest, toResponse } from "./submit/message-responses.ts";
+import type { SubmissionCheck } from "./submit/submission-check.ts";
+import type { WriteThrough } from "./submit/write-through.ts";
 
 /** Dependencies of submitting, validating and describing the node. */
 export interface OwnMethodDeps extends IntakeDeps {

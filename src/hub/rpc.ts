@@ -1,4 +1,4 @@
-import type { HubLogStatus } from "../db/index/hub-log.ts";
+import type { HubLogStatus } from "../db/index/log/hub-log.ts";
 import { counterBy, counters, figureOf, gauge } from "../runtime/figures.ts";
 import type { SubmitResult } from "../writes/network.ts";
 import type { MethodStats } from "./call-stats.ts";

@@ -1,6 +1,6 @@
 import type { Http2Server } from "node:http2";
 import { Server, ServerCredentials, type ServiceError } from "@grpc/grpc-js";
-import { hubLogStatus } from "../db/index/hub-log.ts";
+import { hubLogStatus } from "../db/index/log/hub-log.ts";
 import type { Result } from "../lib/result.ts";
 import type { Rejection } from "../protocol/rejection.ts";
 import { HubServiceService } from "../protocol/wire/generated/hub.ts";
@@ -9,12 +9,12 @@ import type { Descriptors } from "../runtime/process.ts";
 import { DUPLICATE_CODE, type SubmitResult } from "../writes/network.ts";
 import { CallStats } from "./call-stats.ts";
 import { internalFault, toServiceError } from "./grpc-errors.ts";
-import { Intake } from "./intake.ts";
 import { createOwnMethods, type OwnMethods } from "./own-methods.ts";
 import type { RawService } from "./raw-service.ts";
 import { limitReceiving, type ReceiveLimits } from "./receive-limits.ts";
 import type { HubReply, HubRpc, HubStats } from "./rpc.ts";
 import { adminService, type HubDeps, hubService } from "./service.ts";
+import { Intake } from "./submit/intake.ts";
 
 /** The reference node's limit for a request. All other requests than bulk requests are one record. */
 const MAX_BULK_BYTES = 4 * 1024 * 1024;

@@ -11,13 +11,13 @@ import { encodeList, listedBytes } from "../read/hub/wire-bytes.ts";
 import type { CallStats } from "./call-stats.ts";
 import type { Subscribers } from "./events/subscribers.ts";
 import { permissionDenied, refusedWhileFollowing } from "./grpc-errors.ts";
-import type { Intake } from "./intake.ts";
 import type { OwnMethodDeps, OwnMethods } from "./own-methods.ts";
 import { type RawMethod, type RawStreamMethod, rawService } from "./raw-service.ts";
 import type { BlockRelay } from "./reads/block-relay.ts";
 import { PARTIAL, readMethods } from "./reads/methods.ts";
 import { bytes, flag, readRequest, u32, u64 } from "./reads/request.ts";
 import { unservedMethods } from "./reads/unserved.ts";
+import type { Intake } from "./submit/intake.ts";
 
 /** Dependencies of the services. */
 export interface HubDeps extends OwnMethodDeps {

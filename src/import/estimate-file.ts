@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { type NetworkSample, SampleCounter } from "../db/index/size-estimate.ts";
+import { type NetworkSample, SampleCounter } from "../db/index/counts/size-estimate.ts";
 import { decodeRecord } from "../ingest/record.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { IdRegisterEventType } from "../protocol/wire/generated/on-chain.ts";

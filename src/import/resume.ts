@@ -4,7 +4,7 @@ import { isBulkBuilding } from "../db/index/bulk/bulk-state.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { PositionUpdate } from "../db/index/positions.ts";
 import { positionKeys } from "../db/index/positions.ts";
-import { areDeferred } from "../ingest/deferred-records.ts";
+import { areDeferred } from "../ingest/bulk/deferred-records.ts";
 import { readChunks } from "./record-file.ts";
 
 const PREFIX = "import ";

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import type { BulkProgress } from "../db/index/bulk/bulk-state.ts";
-import type { ImportedRecord, SpoolOutcome } from "../ingest/import-spool.ts";
-import type { ValidatedRecords } from "../ingest/verify/verifier.ts";
+import type { ImportedRecord, SpoolOutcome } from "../ingest/bulk/import-spool.ts";
+import type { ValidatedRecords } from "../ingest/bulk/verify/verifier.ts";
 import { reasonOf } from "../lib/failure.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { ImportSink } from "./import-sink.ts";

@@ -1,23 +1,23 @@
 import type { BulkProgress } from "../db/index/bulk/bulk-state.ts";
-import { appendHubBlock } from "../db/index/hub-log.ts";
-import type { BlockRef } from "../db/index/outbox.ts";
+import { shardCount } from "../db/index/counts/totals.ts";
+import { appendHubBlock } from "../db/index/log/hub-log.ts";
+import type { BlockRef } from "../db/index/log/outbox.ts";
 import { type PositionUpdate, putPosition } from "../db/index/positions.ts";
-import { shardCount } from "../db/index/totals.ts";
 import { forgetRoots, hasStoredRoots } from "../db/index/trie/shard-proofs.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
-import { createBulkWriter } from "./bulk-writer.ts";
-import { deferredAfter, dropDeferred } from "./deferred-records.ts";
+import { BlockKeys } from "./block-keys.ts";
+import { createBulkWriter } from "./bulk/bulk-writer.ts";
+import { deferredAfter, dropDeferred } from "./bulk/deferred-records.ts";
+import type { ImportedBatch, SpoolOutcome } from "./bulk/import-spool.ts";
 import { causeOf } from "./events.ts";
 import type { OwnHubLog } from "./hub-log/own-hub-log.ts";
-import type { ImportedBatch, SpoolOutcome } from "./import-spool.ts";
 import { type Admission, createIndexWriter, type IndexWriterDeps } from "./index-writer.ts";
-import type { MergeContext } from "./merge.ts";
+import type { MergeContext } from "./merge/merge.ts";
 import { decodeRecord, type IngestRecord, type MergeOutcome, type RecordKind } from "./record.ts";
 import { applyRelayedOp, causeOfRelayed, type RelayedBatch, type SingleOp } from "./relay.ts";
 import { markRelayedBlocks, opsWithBlocks, writeProgress } from "./relay-progress.ts";
 import { INDEX_FULL, IndexFullError, type SizeBound } from "./size-bound.ts";
-import { BlockKeys } from "./trie/block-keys.ts";
 
 export interface ApplyOptions extends Admission {
   /** Runs in the transaction that stores all of the records. */

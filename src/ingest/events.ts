@@ -1,13 +1,13 @@
 import { hash as digest } from "node:crypto";
 import type { IndexDatabase } from "../db/index/database.ts";
-import { type BlockRef, type OutboxEvent, putEvent } from "../db/index/outbox.ts";
+import { type BlockRef, type OutboxEvent, putEvent } from "../db/index/log/outbox.ts";
 import { findCast, type ThreadRoot, threadRootOf } from "../db/index/project/casts.ts";
 import { FOLLOW } from "../db/index/project/links.ts";
 import type { EventKind } from "../protocol/event-kind.ts";
-import type { SignedMessage } from "../protocol/signed-message.ts";
+import type { SignedMessage } from "../protocol/message/signed-message.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import { MessageType, UserNameProof } from "../protocol/wire/generated/message.ts";
-import type { ChangedMessage, ChangeTracker, SlotChange } from "./change-tracker.ts";
+import type { ChangedMessage, ChangeTracker, SlotChange } from "./merge/change-tracker.ts";
 import type { IngestRecord } from "./record.ts";
 
 /** An older change is history when it arrives and produces no event. */

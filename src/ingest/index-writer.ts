@@ -1,29 +1,33 @@
 import { settleChannelsActive } from "../db/index/channels/follows.ts";
+import { StoreCounts } from "../db/index/counts/store-counts.ts";
+import { TotalsDelta } from "../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { continueRepoints } from "../db/index/project/repoints.ts";
-import { StoreCounts } from "../db/index/store-counts.ts";
-import { TotalsDelta } from "../db/index/totals.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";
 import { isChannelMessage } from "../protocol/channels/slots.ts";
-import { CHANNELS_VERSION, type EngineSchedule, engineSchedule } from "../protocol/engine-versions.ts";
+import type { SignedMessage } from "../protocol/message/signed-message.ts";
+import {
+  CHANNELS_VERSION,
+  type EngineSchedule,
+  engineSchedule,
+} from "../protocol/network/engine-versions.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
-import type { SignedMessage } from "../protocol/signed-message.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import { admit, admitByMessages } from "./admit.ts";
-import { ChangeTracker } from "./change-tracker.ts";
-import { claimByMerge, mergeChannelMessage } from "./channels.ts";
 import { type EventCause, isHistory, writeEvents } from "./events.ts";
-import { applyKeyMessage, renewGaslessSigner } from "./gasless-keys.ts";
 import { OperationEvents } from "./hub-log/operation-events.ts";
 import type { OwnHubLog } from "./hub-log/own-hub-log.ts";
-import { type MergeContext, mergeMessage } from "./merge.ts";
-import { MessageStore } from "./message-store.ts";
+import { admit, admitByMessages } from "./merge/admit.ts";
+import { ChangeTracker } from "./merge/change-tracker.ts";
+import { claimByMerge, mergeChannelMessage } from "./merge/channels.ts";
+import { applyKeyMessage, renewGaslessSigner } from "./merge/gasless-keys.ts";
+import { type MergeContext, mergeMessage } from "./merge/merge.ts";
+import { MessageStore } from "./merge/message-store.ts";
+import { mergeFnameProof, mergeOnChainEvent } from "./merge/registry.ts";
+import { SignerCache } from "./merge/signer-cache.ts";
+import { StorageLimitCache } from "./merge/storage-limits.ts";
 import type { IngestRecord, MergeOutcome } from "./record.ts";
-import { mergeFnameProof, mergeOnChainEvent } from "./registry.ts";
-import { SignerCache } from "./signer-cache.ts";
-import { StorageLimitCache } from "./storage-limits.ts";
 import { KeyChanges } from "./trie/key-changes.ts";
 import type { RootKeeper } from "./trie/root-keeper.ts";
 

@@ -1,14 +1,14 @@
 import { bulkPhaseOf } from "../db/index/bulk/bulk-state.ts";
 import { firstCastIdAt, timestampOfCastId } from "../db/index/cast-id.ts";
-import type { IndexDatabase } from "../db/index/database.ts";
-import { urlOf } from "../db/index/project/named-ids.ts";
 import {
   newestSnapshot,
   type RankedRef,
   type RankingSnapshot,
   SNAPSHOT_INTERVAL_MS,
   snapshotTimeAt,
-} from "../db/index/rankings.ts";
+} from "../db/index/counts/rankings.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { urlOf } from "../db/index/project/named-ids.ts";
 import { statement } from "../db/index/statement.ts";
 import { channelIdOf } from "../protocol/channel-url.ts";
 import type { Clock } from "../runtime/clock.ts";

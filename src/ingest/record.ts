@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../lib/result.ts";
+import { decodeMessage, type SignedMessage } from "../protocol/message/signed-message.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
-import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import type { ValidationContext } from "../protocol/validate/envelope.ts";
 import { validateMessage } from "../protocol/validate/message.ts";
 import { validateOnChainEvent } from "../protocol/validate/on-chain-event.ts";

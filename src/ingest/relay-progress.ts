@@ -1,11 +1,11 @@
 import { canBulkBuild } from "../db/index/bulk/bulk-state.ts";
 import { forgetDecisions } from "../db/index/channels/history.ts";
+import { setShardCount } from "../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
-import { markBlocksApplied } from "../db/index/event-blocks.ts";
 import { writeFollowedFids } from "../db/index/identity.ts";
-import type { BlockRef } from "../db/index/outbox.ts";
+import { markBlocksApplied } from "../db/index/log/event-blocks.ts";
+import type { BlockRef } from "../db/index/log/outbox.ts";
 import { putPosition } from "../db/index/positions.ts";
-import { setShardCount } from "../db/index/totals.ts";
 import { forgetRoots, hasStoredRoots } from "../db/index/trie/shard-proofs.ts";
 import { dropUnknown, keepUnknown } from "../db/index/unknown-records.ts";
 import {

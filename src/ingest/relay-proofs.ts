@@ -2,7 +2,7 @@ import { addUsernameProof, dropUsernameProof, nameOf } from "../db/index/project
 import { statement } from "../db/index/statement.ts";
 import { UserNameProof, UserNameType } from "../protocol/wire/generated/message.ts";
 import { fnameKey, type TrieKey } from "../trust/trie-key.ts";
-import type { MergeContext } from "./merge.ts";
+import type { MergeContext } from "./merge/merge.ts";
 
 interface ProofRow {
   readonly fid: number;

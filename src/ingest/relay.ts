@@ -2,20 +2,21 @@ import type { PackedMessages } from "../db/index/bulk/bulk-state.ts";
 import { addSpooledFid, type SpooledPart } from "../db/index/bulk/spool-tables.ts";
 import { noteChannelsActive } from "../db/index/channels/follows.ts";
 import { applyRegistration } from "../db/index/channels/registrations.ts";
-import type { HubLogBlock } from "../db/index/hub-log.ts";
+import type { TotalsDelta } from "../db/index/counts/totals.ts";
 import type { FollowedFids } from "../db/index/identity.ts";
-import type { BlockRef } from "../db/index/outbox.ts";
+import type { HubLogBlock } from "../db/index/log/hub-log.ts";
+import type { BlockRef } from "../db/index/log/outbox.ts";
 import type { PositionUpdate } from "../db/index/positions.ts";
 import type { StoredMessage } from "../db/index/project/stored-message.ts";
-import type { TotalsDelta } from "../db/index/totals.ts";
 import type { UnknownRecord } from "../db/index/unknown-records.ts";
 import { type ChainHead, dropFromTodo, type JournaledBlock } from "../db/index/upstream-work.ts";
 import { type ByteList, unpackBytes } from "../lib/bytes.ts";
 import type { ChannelSlot } from "../protocol/channels/slots.ts";
-import { resolveConflict, type Store, slotOf } from "../protocol/merge-rules.ts";
-import type { SignedMessage } from "../protocol/signed-message.ts";
+import { resolveConflict, type Store, slotOf } from "../protocol/message/merge-rules.ts";
+import type { SignedMessage } from "../protocol/message/signed-message.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
+import type { EventCause } from "./events.ts";
 import {
   applyChannelMessage,
   applyChannelState,
@@ -23,8 +24,7 @@ import {
   applyOwnerState,
   type Decision,
   forceVerification,
-} from "./channels.ts";
-import type { EventCause } from "./events.ts";
+} from "./merge/channels.ts";
 import {
   type GaslessKey,
   type KeyNonces,
@@ -32,16 +32,16 @@ import {
   raiseNonces,
   removeGaslessKey,
   storeGaslessKey,
-} from "./gasless-key-store.ts";
-import { renewGaslessSigner } from "./gasless-keys.ts";
-import { applyCompactState, type MergeContext } from "./merge.ts";
-import { decodeStored } from "./message-store.ts";
+} from "./merge/gasless-key-store.ts";
+import { renewGaslessSigner } from "./merge/gasless-keys.ts";
+import { applyCompactState, type MergeContext } from "./merge/merge.ts";
+import { decodeStored } from "./merge/message-store.ts";
 import {
   mergeOnChainEvent,
   type OnChainEventRef,
   removeOnChainEvent,
   storeOnChainEvent,
-} from "./registry.ts";
+} from "./merge/registry.ts";
 import { addRelayedProof, removeRelayedProof } from "./relay-proofs.ts";
 
 /** Identifies a message in its slot. */

@@ -3,7 +3,7 @@ import { bulkPhaseOf } from "../db/index/bulk/bulk-state.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { UserError } from "../lib/failure.ts";
 import { rejection } from "../protocol/rejection.ts";
-import type { Logger } from "../runtime/logger.ts";
+import type { Logger } from "../runtime/log/logger.ts";
 
 /** What the index takes, in bytes. */
 export interface IndexSize {

@@ -1,5 +1,5 @@
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { describeValueError } from "../http/validation-message.ts";
+import { describeValueError } from "../http/response/validation-message.ts";
 import { ToolError } from "./node-call.ts";
 import { renderText } from "./render.ts";
 import type { Tool, ToolContext } from "./tool.ts";

@@ -1,12 +1,12 @@
 import { Elysia } from "elysia";
 import { TURNS } from "../admission/budgets.ts";
 import { FairTurns } from "../admission/fair-turns.ts";
-import { captureBodyAfter, parseBody, rawBody } from "../http/body.ts";
-import { noRoom } from "../http/error-response.ts";
 import { ApiError } from "../http/errors.ts";
 import { clientKeyOf, exchangeOf } from "../http/exchange.ts";
 import { flat } from "../http/limits/prices.ts";
-import type { OwnOrigin } from "../http/own-origin.ts";
+import { captureBodyAfter, parseBody, rawBody } from "../http/request/body.ts";
+import type { OwnOrigin } from "../http/request/own-origin.ts";
+import { noRoom } from "../http/response/error-response.ts";
 import { loadOnce } from "../lib/promises.ts";
 import type { McpEndpoint } from "./endpoint.ts";
 

@@ -1,5 +1,5 @@
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import type { UpstreamProgress } from "../upstream/progress.ts";
+import type { UpstreamProgress } from "../upstream/follow/progress.ts";
 
 /** What a node reports to the other nodes of its state about its index. */
 export interface LiveReport {

@@ -8,8 +8,8 @@ import {
 import type { StaleReason } from "../auth/custody.ts";
 import type { WebBuild } from "../console/web-build.ts";
 import { ApiError } from "../http/errors.ts";
-import type { HttpFigures } from "../http/http-metrics.ts";
-import type { MetricsPage, OpsProviders } from "../http/ops.ts";
+import type { HttpFigures } from "../http/metrics/http-metrics.ts";
+import type { MetricsPage, OpsProviders } from "../http/route/ops.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
 import { oncePer } from "../lib/promises.ts";
 import type { Metrics } from "../runtime/metrics.ts";

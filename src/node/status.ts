@@ -1,8 +1,8 @@
 import type { Pauses } from "../cluster/pauses.ts";
 import type { Config } from "../config/schema.ts";
+import { readTotals } from "../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { isDemo } from "../db/index/identity.ts";
-import { readTotals } from "../db/index/totals.ts";
 import { figureOf, gauge, gaugeBy, statusOf } from "../runtime/figures.ts";
 import type { Threads } from "./console/threads.ts";
 import { type FigureSource, requestStats } from "./part-stats.ts";

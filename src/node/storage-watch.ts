@@ -3,7 +3,7 @@ import type { NodeSignals } from "../cluster/node-signals.ts";
 import type { Damage, DatabaseFile, DatabaseName } from "../db/sqlite/storage-error.ts";
 import { type SetTimer, setTimer } from "../runtime/clock.ts";
 import { figureOf, gauge, gaugeBy } from "../runtime/figures.ts";
-import type { Logger } from "../runtime/logger.ts";
+import type { Logger } from "../runtime/log/logger.ts";
 import type { Replacement } from "../runtime/replacement.ts";
 
 /** The space of the file system of the data directory. */

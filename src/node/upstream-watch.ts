@@ -3,16 +3,16 @@ import { reasonOf } from "../lib/failure.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Common } from "../runtime/common.ts";
-import type { Logger } from "../runtime/logger.ts";
+import type { Logger } from "../runtime/log/logger.ts";
 import {
   createProgressReporter,
   type ProgressOutput,
   type ProgressReporter,
   progressOnStderr,
 } from "../runtime/progress-line.ts";
-import { forkedAt, unknownValidators } from "../upstream/chain-verifier.ts";
-import type { UpstreamPhase, UpstreamProgress, UpstreamRpc } from "../upstream/progress.ts";
-import { formatUpstreamProgress, notReadyReason } from "../upstream/progress-text.ts";
+import { forkedAt, unknownValidators } from "../upstream/chain/chain-verifier.ts";
+import type { UpstreamPhase, UpstreamProgress, UpstreamRpc } from "../upstream/follow/progress.ts";
+import { formatUpstreamProgress, notReadyReason } from "../upstream/follow/progress-text.ts";
 import type { WorkerChannels } from "./workers/worker-handle.ts";
 
 /** Monitors the progress of following the upstream. */

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { Config } from "../config/schema.ts";
-import { startVerifierPool, type VerifierPool } from "../ingest/verify/verifier-pool.ts";
+import { startVerifierPool, type VerifierPool } from "../ingest/bulk/verify/verifier-pool.ts";
 import type { ValidationContext } from "../protocol/validate/envelope.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { Store } from "./merge-rules.ts";
+import { Store } from "./message/merge-rules.ts";
 import { StorageUnitType } from "./wire/generated/message.ts";
 
 /** Storage that an fid rented with one STORAGE_RENT event. `rentedAt` is in unix seconds. */

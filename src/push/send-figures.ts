@@ -1,6 +1,6 @@
 import { counterBy, counters, durations, figureOf, gauge } from "../runtime/figures.ts";
-import type { FanOutStats } from "./fan-out.ts";
-import { FAILURE_REASONS } from "./post-batch.ts";
+import type { FanOutStats } from "./fan-out/fan-out.ts";
+import { FAILURE_REASONS } from "./fan-out/post-batch.ts";
 
 const figure = figureOf<FanOutStats>();
 

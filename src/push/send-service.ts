@@ -2,8 +2,8 @@ import type { App, AppStore } from "../apps/app-store.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { type Refusal, refused } from "../management/refusal.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import type { FanOut } from "./fan-out.ts";
-import type { CampaignOutcome } from "./send-callers.ts";
+import type { FanOut } from "./fan-out/fan-out.ts";
+import type { CampaignOutcome } from "./fan-out/send-callers.ts";
 import { readSendRequest } from "./send-request.ts";
 import type { Campaign, CampaignStore } from "./store/campaigns/campaign-store.ts";
 

@@ -1,6 +1,6 @@
 import type { Config } from "../config/schema.ts";
 import type { Clock } from "./clock.ts";
-import type { Logger } from "./logger.ts";
+import type { Logger } from "./log/logger.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Shutdown } from "./shutdown.ts";
 

@@ -1,5 +1,5 @@
 import { EXIT_OK, EXIT_RETRYABLE } from "../lib/failure.ts";
-import type { Logger } from "./logger.ts";
+import type { Logger } from "./log/logger.ts";
 
 /**
  * Closes one part after its accepted work is done. It limits its own time.

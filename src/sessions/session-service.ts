@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { AuditEntry } from "../audit/audit-store.ts";
 import type { CustodyOf } from "../auth/custody.ts";
 import { SESSION_ACCESS, type Session, type SessionAccess } from "../auth/session.ts";
-import type { OwnOrigin } from "../http/own-origin.ts";
+import type { OwnOrigin } from "../http/request/own-origin.ts";
 import { randomBase58 } from "../lib/base58.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { badField, type Refusal, refused } from "../management/refusal.ts";

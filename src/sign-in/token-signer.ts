@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPair, type KeyObject, randomBytes, sign } 
 import { promisify } from "node:util";
 import { err, ok, type Result } from "../lib/result.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/logger.ts";
+import type { Logger } from "../runtime/log/logger.ts";
 import type { Sealer } from "../vault/sealer.ts";
 import { isRotationDue, keyRingAt, LISTED_AHEAD_SECS } from "./key-ring.ts";
 import type { PublicJwk, SignInKey, SignInKeyStore, TokenAlgorithm } from "./key-store.ts";

@@ -1,7 +1,7 @@
 import { type AuditEntry, type AuditStore, recordRefusal } from "../audit/audit-store.ts";
 import { ok, type Result } from "../lib/result.ts";
-import { ed25519KeyFromSeed } from "../protocol/build-message.ts";
-import type { SignedMessage } from "../protocol/signed-message.ts";
+import { ed25519KeyFromSeed } from "../protocol/message/build-message.ts";
+import type { SignedMessage } from "../protocol/message/signed-message.ts";
 import { toFarcasterSecs } from "../protocol/time.ts";
 import { type FarcasterNetwork, MessageType } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";

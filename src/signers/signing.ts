@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "../lib/result.ts";
-import type { SignedMessage } from "../protocol/signed-message.ts";
+import type { SignedMessage } from "../protocol/message/signed-message.ts";
 import type { MessageData } from "../protocol/wire/generated/message.ts";
 import type { RequestOrigin, SignerStates } from "./signer-states.ts";
 import type { SignerStore } from "./store/signer-store.ts";

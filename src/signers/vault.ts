@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { buildMessage, type Ed25519Key, ed25519KeyFromSeed } from "../protocol/build-message.ts";
-import type { SignedMessage } from "../protocol/signed-message.ts";
+import { buildMessage, type Ed25519Key, ed25519KeyFromSeed } from "../protocol/message/build-message.ts";
+import type { SignedMessage } from "../protocol/message/signed-message.ts";
 import type { MessageData } from "../protocol/wire/generated/message.ts";
 import type { MasterKey } from "../vault/master-key.ts";
 import { createSealer } from "../vault/sealer.ts";

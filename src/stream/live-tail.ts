@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../db/index/database.ts";
-import type { BlockRef } from "../db/index/outbox.ts";
+import type { BlockRef } from "../db/index/log/outbox.ts";
 import type { SubscriptionRefusal } from "../webhooks/match/match-service.ts";
 import { type MatchClient, matchFacts } from "../webhooks/match/rpc.ts";
 import type { Subscription } from "../webhooks/subscription.ts";

@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../db/index/database.ts";
-import { lastEventBlocks } from "../db/index/event-blocks.ts";
 import { logIdOf } from "../db/index/identity.ts";
-import { type BlockRef, eventsAfter } from "../db/index/outbox.ts";
+import { lastEventBlocks } from "../db/index/log/event-blocks.ts";
+import { type BlockRef, eventsAfter } from "../db/index/log/outbox.ts";
 import { loadUsers } from "../read/hydrate/users.ts";
 import type { EventFacts } from "../webhooks/match/facts.ts";
 import { factsOf, fidsNamedIn } from "../webhooks/match/facts-of.ts";

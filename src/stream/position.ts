@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../db/index/database.ts";
-import { firstEventBehind, lastEventBlocks, missingEventBlocks } from "../db/index/event-blocks.ts";
 import { logIdOf } from "../db/index/identity.ts";
-import { eventRange, firstEventFrom } from "../db/index/outbox.ts";
+import { firstEventBehind, lastEventBlocks, missingEventBlocks } from "../db/index/log/event-blocks.ts";
+import { eventRange, firstEventFrom } from "../db/index/log/outbox.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { cursorCodec } from "../read/cursor.ts";
 

@@ -1,4 +1,4 @@
-import { eventsAfter } from "../db/index/outbox.ts";
+import { eventsAfter } from "../db/index/log/outbox.ts";
 import { type MatchClient, matchFacts } from "../webhooks/match/rpc.ts";
 import { readEvent } from "../webhooks/publish/event.ts";
 import type { EventFrames, Frame } from "./frame.ts";

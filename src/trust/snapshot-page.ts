@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../lib/result.ts";
-import { messageHash } from "../protocol/message-hash.ts";
-import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
+import { messageHash } from "../protocol/message/message-hash.ts";
+import { decodeMessage, type SignedMessage } from "../protocol/message/signed-message.ts";
 import { verifyEd25519 } from "../protocol/validate/ed25519.ts";
 import type { SnapshotEntry, SnapshotPage } from "../protocol/wire/generated/snapshot.ts";
 import { isEqual } from "./certificate.ts";

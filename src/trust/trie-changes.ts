@@ -1,5 +1,5 @@
-import { shardOfFid } from "../protocol/shard.ts";
-import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
+import { decodeMessage, type SignedMessage } from "../protocol/message/signed-message.ts";
+import { shardOfFid } from "../protocol/network/shard.ts";
 import type { ChunkTransaction } from "../protocol/wire/generated/certificate.ts";
 import { type LinkCompactStateBody, MessageType } from "../protocol/wire/generated/message.ts";
 import type { FollowedEvent, FollowedProofs } from "../protocol/wire/generated/upstream.ts";

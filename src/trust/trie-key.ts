@@ -1,5 +1,5 @@
 import { hash as digest } from "node:crypto";
-import type { SignedMessage } from "../protocol/signed-message.ts";
+import type { SignedMessage } from "../protocol/message/signed-message.ts";
 import { MessageType, UserNameProof, UserNameType } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
 

@@ -1,4 +1,4 @@
-import { TRIE_HASH_BYTES, writeTrieHash } from "../protocol/message-hash.ts";
+import { TRIE_HASH_BYTES, writeTrieHash } from "../protocol/message/message-hash.ts";
 import { ACCOUNT_BYTES, MAX_KEY_BYTES, type TrieKey } from "./trie-key.ts";
 
 /** The depth, in nibbles, at which the subtree of an account begins. */

@@ -1,5 +1,5 @@
 import { type Err, err, ok, type Result } from "../lib/result.ts";
-import { blockHash } from "../protocol/message-hash.ts";
+import { blockHash } from "../protocol/message/message-hash.ts";
 import {
   type Commits,
   type SignedBlock,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FollowedFids } from "../db/index/identity.ts";
-import { Store } from "../protocol/merge-rules.ts";
+import { Store } from "../protocol/message/merge-rules.ts";
 import { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 
 /**

@@ -1,19 +1,19 @@
 import type { IndexDatabase } from "../db/index/database.ts";
-import type { Verifier } from "../ingest/verify/verifier.ts";
-import type { EngineSchedule } from "../protocol/engine-versions.ts";
-import type { ChainVerifier } from "./chain-verifier.ts";
-import type { UpstreamClient } from "./client.ts";
-import type { EngineWatch } from "./engine-watch.ts";
-import type { RelayWriter } from "./op-batcher.ts";
-import { GapError } from "./peer.ts";
+import type { Verifier } from "../ingest/bulk/verify/verifier.ts";
+import type { EngineSchedule } from "../protocol/network/engine-versions.ts";
+import type { RelayWriter } from "./blocks/op-batcher.ts";
+import type { ShardSource } from "./blocks/shard-blocks.ts";
+import type { RelayRules } from "./blocks/validate-relayed.ts";
+import type { UpstreamClient } from "./calls/client.ts";
+import { GapError } from "./calls/peer.ts";
+import type { ChainVerifier } from "./chain/chain-verifier.ts";
+import type { TrustTracker } from "./chain/trust-tracker.ts";
+import type { EngineWatch } from "./follow/engine-watch.ts";
+import type { ProgressTracker } from "./follow/progress-tracker.ts";
 import type { SilenceWatch } from "./peers/silence-watch.ts";
 import type { UpstreamPositions } from "./positions.ts";
-import type { ProgressTracker } from "./progress-tracker.ts";
 import type { Scope } from "./scope.ts";
-import type { ShardSource } from "./shard-blocks.ts";
 import type { Timings } from "./timings.ts";
-import type { TrustTracker } from "./trust-tracker.ts";
-import type { RelayRules } from "./validate-relayed.ts";
 
 /** Verifier threads, which must be stopped. */
 export interface StoppableVerifier extends Verifier {

@@ -6,7 +6,7 @@ import {
   MAX_REGEX_CHARS,
   MAX_UNFILTERED_PROGRAM_SIZE,
   readRegexProgram,
-} from "./match/regex-program.ts";
+} from "./match/expressions/regex-program.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** Schema of subscriptions in their normal form; see `readSubscription` for other spellings. */

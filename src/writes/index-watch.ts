@@ -1,7 +1,7 @@
-import type { CommitSequence } from "../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
-import { presenceOf } from "../ingest/presence.ts";
-import type { SignedMessage } from "../protocol/signed-message.ts";
+import type { CommitSequence } from "../db/index/log/commit-sequence.ts";
+import { presenceOf } from "../ingest/merge/presence.ts";
+import type { SignedMessage } from "../protocol/message/signed-message.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 
 /** How often the commits of the index are looked at while a caller waits. */

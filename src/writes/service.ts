@@ -1,8 +1,8 @@
 import { StateUnavailable } from "../db/state/unavailable.ts";
 import { err, ok, type Result } from "../lib/result.ts";
-import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
+import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/message/signed-message.ts";
 import type { MessageData } from "../protocol/wire/generated/message.ts";
-import type { Logger } from "../runtime/logger.ts";
+import type { Logger } from "../runtime/log/logger.ts";
 import { FidOrder } from "./fid-order.ts";
 import type { MessageOutcome, WriteRefusal } from "./outcome.ts";
 import {

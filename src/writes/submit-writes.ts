@@ -1,6 +1,6 @@
 import { StateUnavailable } from "../db/state/unavailable.ts";
-import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
-import type { Logger } from "../runtime/logger.ts";
+import { decodeMessage, type SignedMessage } from "../protocol/message/signed-message.ts";
+import type { Logger } from "../runtime/log/logger.ts";
 import type { IndexWatch } from "./index-watch.ts";
 import { DUPLICATE_CODE, type SubmitResult, type WriteNetwork } from "./network.ts";
 import { decideOutcomes, type MessageOutcome, type WriteRefusal } from "./outcome.ts";

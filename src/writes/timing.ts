@@ -1,8 +1,8 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { StoredMessage } from "../db/index/project/stored-message.ts";
-import { findStored } from "../ingest/find-stored.ts";
+import { findStored } from "../ingest/merge/find-stored.ts";
 import { err, ok, type Result } from "../lib/result.ts";
-import { Kind, type MessageSlot, Store, slotOf } from "../protocol/merge-rules.ts";
+import { Kind, type MessageSlot, Store, slotOf } from "../protocol/message/merge-rules.ts";
 import { toFarcasterSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork, MessageData } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";

@@ -1,5 +1,5 @@
-import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
-import type { Logger } from "../runtime/logger.ts";
+import { decodeMessage, type SignedMessage } from "../protocol/message/signed-message.ts";
+import type { Logger } from "../runtime/log/logger.ts";
 import type { IndexWatch } from "./index-watch.ts";
 import { CONFLICT_CODE, DUPLICATE_CODE, type SubmitResult, type WriteNetwork } from "./network.ts";
 import { refusal, refusalOf } from "./refusals.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { isObject, type Json } from "../../src/http/openapi-document.ts";
+import { isObject, type Json } from "../../src/http/openapi/document.ts";
 import { fnameProof, registerEvent, rentEvent, signerEvent } from "../support/events.ts";
 import { DEFAULT_NOW_SECS, makeWallet, signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner, eventRecord, proofRecord } from "../support/node.ts";

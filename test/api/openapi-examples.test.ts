@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { errorKinds } from "../../src/http/errors.ts";
-import { isObject, type Json, type JsonObject } from "../../src/http/openapi-document.ts";
+import { isObject, type Json, type JsonObject } from "../../src/http/openapi/document.ts";
 import { eventKinds } from "../../src/webhooks/subscription-schema.ts";
 import type { TestApi } from "../support/api.ts";
 import { makeHttp } from "../support/http.ts";

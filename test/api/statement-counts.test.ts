@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { storeRankings } from "../../src/db/index/rankings.ts";
+import { storeRankings } from "../../src/db/index/counts/rankings.ts";
 import { fillWithDemo } from "../../src/demo/network.ts";
 import { refreshRankings } from "../../src/ingest/ranking.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { isObject } from "../../src/http/openapi-document.ts";
+import { isObject } from "../../src/http/openapi/document.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { pathsWithAliases } from "../support/openapi.ts";
 import { sendRaw, statusesOf } from "../support/raw-socket.ts";

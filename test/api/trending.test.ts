@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { openIndexInMemory } from "../../src/db/index/database.ts";
 import {
   newestSnapshot,
   type RankedRef,
   SNAPSHOT_INTERVAL_MS,
   snapshotTimeAt,
   storeRankings,
-} from "../../src/db/index/rankings.ts";
+} from "../../src/db/index/counts/rankings.ts";
+import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { computeRankings, refreshRankings, startRankingRefresh } from "../../src/ingest/ranking.ts";
 import { ReactionType } from "../../src/protocol/wire/generated/message.ts";
 import { hashesOfCasts, hex } from "../../src/read/hydrate/casts.ts";

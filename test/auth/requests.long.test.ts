@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { signedOperations } from "../../src/api/operations.ts";
-import { isObject } from "../../src/http/openapi-document.ts";
+import { isObject } from "../../src/http/openapi/document.ts";
 import { signerEvent, transferEvent } from "../support/events.ts";
 import { IS_LONG } from "../support/long.ts";
 import { makeSigner, makeWallet } from "../support/messages.ts";

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { outboxBacklog } from "../../src/db/index/log/outbox.ts";
 import { allMessages } from "../../src/db/index/messages/live-messages.ts";
-import { outboxBacklog } from "../../src/db/index/outbox.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { compiledProgram } from "../support/compiled-program.ts";

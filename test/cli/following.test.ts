@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { readTotals } from "../../src/db/index/counts/totals.ts";
 import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/index/database.ts";
 import { claimSource, markDemo } from "../../src/db/index/identity.ts";
-import { readTotals } from "../../src/db/index/totals.ts";
 import { accountRecords } from "../support/node.ts";
 import { writeRecords } from "../support/record-writer.ts";
 import { emptyDir, run } from "./run.ts";

@@ -11,9 +11,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { followedFids } from "../../src/config/fid-file.ts";
+import { followedFids } from "../../src/config/files/fid-file.ts";
+import { readSmallFile } from "../../src/config/files/small-file.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { readSmallFile } from "../../src/config/small-file.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { startDemoNode } from "../support/demo-node.ts";
 import { startNode } from "../support/program.ts";

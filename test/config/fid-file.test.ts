@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { followedFids } from "../../src/config/fid-file.ts";
+import { followedFids } from "../../src/config/files/fid-file.ts";
 import { ConfigError, loadConfig, processInput } from "../../src/config/load.ts";
 import { emptyDir } from "../cli/run.ts";
 import { inputOf, load, problemsOf } from "./input.ts";

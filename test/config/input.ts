@@ -1,6 +1,6 @@
+import type { FileFacts } from "../../src/config/files/small-file.ts";
 import type { ArgvFlags, ConfigInput, ConfigProblem } from "../../src/config/layers.ts";
 import { ConfigError, type LoadedConfig, loadConfig, type SettingsReader } from "../../src/config/load.ts";
-import type { FileFacts } from "../../src/config/small-file.ts";
 
 export interface Sources {
   readonly flags?: ArgvFlags;

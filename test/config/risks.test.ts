@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findRisks } from "../../src/config/risks.ts";
+import { findRisks } from "../../src/config/checks/risks.ts";
 import { run } from "../cli/run.ts";
 import { configWith } from "../runtime/config.ts";
 import { tempDir } from "../support/program.ts";

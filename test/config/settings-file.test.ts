@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { symlinkSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
-import { readSmallFile } from "../../src/config/small-file.ts";
+import { readSmallFile } from "../../src/config/files/small-file.ts";
 import { fromSources, tempDir } from "../support/program.ts";
 import { load, problemsOf, type Sources } from "./input.ts";
 

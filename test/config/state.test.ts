@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { findRisks } from "../../src/config/checks/risks.ts";
 import { stateConnections } from "../../src/config/http-workers.ts";
 import { maskConfig } from "../../src/config/load.ts";
-import { findRisks } from "../../src/config/risks.ts";
 import { secretTexts } from "../../src/config/secrets.ts";
 import { load, problemsOf } from "./input.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { privateRoutes } from "../../src/console/routes.ts";
-import { createOwnOrigin } from "../../src/http/own-origin.ts";
+import { createOwnOrigin } from "../../src/http/request/own-origin.ts";
 import { runHttp } from "../support/http.ts";
 
 let calls = 0;

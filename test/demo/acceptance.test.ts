@@ -3,7 +3,7 @@ import { Message as CoreMessage, validations } from "@farcaster/core";
 import { indexPath } from "../../src/db/index/database.ts";
 import { verifyIndex } from "../../src/db/index/verify.ts";
 import { EARLIEST_ANCHOR_SECS } from "../../src/demo/roster.ts";
-import { Store } from "../../src/protocol/merge-rules.ts";
+import { Store } from "../../src/protocol/message/merge-rules.ts";
 import { storageLimits } from "../../src/protocol/storage.ts";
 import { Message, MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Message, makeCastAdd, NobleEd25519Signer } from "@farcaster/core";
-import { buildMessage, ed25519KeyFromSeed } from "../../src/protocol/build-message.ts";
-import { decodeMessage, encodeMessage } from "../../src/protocol/signed-message.ts";
+import { buildMessage, ed25519KeyFromSeed } from "../../src/protocol/message/build-message.ts";
+import { decodeMessage, encodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { FarcasterNetwork, MessageData, MessageType } from "../../src/protocol/wire/generated/message.ts";
 
 const seed = new Uint8Array(32).fill(11);

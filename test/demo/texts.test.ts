@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { ENGLISH_TOPICS, type Topic } from "../../src/demo/english.ts";
-import type { Language } from "../../src/demo/other-languages.ts";
-import { seededRandom } from "../../src/demo/random.ts";
+import { ENGLISH_TOPICS, type Topic } from "../../src/demo/contents/english.ts";
+import type { Language } from "../../src/demo/contents/other-languages.ts";
 import {
   byteLength,
   createTexts,
@@ -9,7 +8,8 @@ import {
   MENTION_MARK,
   readGrammar,
   withMentions,
-} from "../../src/demo/texts.ts";
+} from "../../src/demo/contents/texts.ts";
+import { seededRandom } from "../../src/demo/random.ts";
 
 const LANGUAGES: Language[] = ["en", "ja", "ko", "zh", "es", "pt"];
 const TOPICS = Object.keys(ENGLISH_TOPICS) as Topic[];

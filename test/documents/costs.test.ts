@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { costOf, followedNodeText, wholeNetworkText } from "../../src/cli/doctor/costs.ts";
-import figures from "../../src/protocol/network-figures.json" with { type: "json" };
-import { STORES } from "../../src/upstream/read-fid.ts";
-import { EVENT_TYPES } from "../../src/upstream/stored.ts";
+import figures from "../../src/protocol/network/network-figures.json" with { type: "json" };
+import { STORES } from "../../src/upstream/fill/read-fid.ts";
+import { EVENT_TYPES } from "../../src/upstream/fill/stored.ts";
 import { documentText } from "../support/documents.ts";
 
 const { network, followedNode, filling, scopes } = figures;

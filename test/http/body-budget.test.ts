@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { Elysia } from "elysia";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { Budget } from "../../src/admission/budget.ts";
-import { captureBody, rawBody } from "../../src/http/body.ts";
+import { captureBody, rawBody } from "../../src/http/request/body.ts";
 import { processDescriptors } from "../../src/runtime/process.ts";
 import { type RunHttpOptions, runHttp } from "../support/http.ts";
 import { sendRaw, statusesOf } from "../support/raw-socket.ts";

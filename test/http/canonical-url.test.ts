@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { canonicalUrl } from "../../src/http/canonical-url.ts";
+import { canonicalUrl } from "../../src/http/request/canonical-url.ts";
 
 describe("canonicalUrl", () => {
   test("does not change a canonical URL, whatever its query contains", () => {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { Elysia } from "elysia";
 import fc from "fast-check";
-import { createChooseCoding } from "../../src/http/content-coding.ts";
-import { ResponseCache } from "../../src/http/response-cache.ts";
+import { createChooseCoding } from "../../src/http/response/content-coding.ts";
+import { ResponseCache } from "../../src/http/response/response-cache.ts";
 import { type RunningHttp, runHttp } from "../support/http.ts";
 
 const decoders = {

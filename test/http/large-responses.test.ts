@@ -5,8 +5,8 @@ import { Elysia } from "elysia";
 import pino from "pino";
 import { createAdmission } from "../../src/admission/admission.ts";
 import type { Budget } from "../../src/admission/budget.ts";
-import { createBodySender, JsonStream, respondsLater } from "../../src/http/response-body.ts";
-import { ResponseCache } from "../../src/http/response-cache.ts";
+import { createBodySender, JsonStream, respondsLater } from "../../src/http/response/response-body.ts";
+import { ResponseCache } from "../../src/http/response/response-cache.ts";
 import { type RunningHttp, runHttp } from "../support/http.ts";
 
 const kib = 1024;

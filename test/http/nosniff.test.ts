@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ResponseCache } from "../../src/http/response-cache.ts";
+import { ResponseCache } from "../../src/http/response/response-cache.ts";
 import { runHttp } from "../support/http.ts";
 import { brokenRoutes, sampleRoutes } from "./sample-routes.ts";
 

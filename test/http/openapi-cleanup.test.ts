@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { SchemaCleanup } from "../../src/http/openapi-cleanup.ts";
-import type { Json, JsonObject } from "../../src/http/openapi-document.ts";
+import { SchemaCleanup } from "../../src/http/openapi/cleanup.ts";
+import type { Json, JsonObject } from "../../src/http/openapi/document.ts";
 
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as JsonObject;
 

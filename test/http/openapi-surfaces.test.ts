@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { isObject, type JsonObject, type OpenApiDocument } from "../../src/http/openapi-document.ts";
+import { isObject, type JsonObject, type OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { startTestApi } from "../support/api.ts";
 
 const api = await startTestApi({ compatPrefixes: ["farcaster"] });

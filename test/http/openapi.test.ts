@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { JsonObject, OpenApiDocument } from "../../src/http/openapi-document.ts";
-import { isObject } from "../../src/http/openapi-document.ts";
-import { aliasOf, operation } from "../../src/http/operation.ts";
+import type { JsonObject, OpenApiDocument } from "../../src/http/openapi/document.ts";
+import { isObject } from "../../src/http/openapi/document.ts";
+import { aliasOf, operation } from "../../src/http/route/operation.ts";
 import { makeHttp, type RunHttpOptions, type RunningHttp, runHttp } from "../support/http.ts";
 import { expectMatchesOpenApi, objectsIn } from "../support/openapi.ts";
 import { sampleRoutes } from "./sample-routes.ts";

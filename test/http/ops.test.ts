@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Registry } from "prom-client";
-import { createHttpMetrics } from "../../src/http/http-metrics.ts";
+import { createHttpMetrics } from "../../src/http/metrics/http-metrics.ts";
 import { runHttp } from "../support/http.ts";
 import { expectMatchesOpenApi } from "../support/openapi.ts";
 import { brokenRoutes, sampleRoutes, secretText } from "./sample-routes.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createOwnOrigin } from "../../src/http/own-origin.ts";
+import { createOwnOrigin } from "../../src/http/request/own-origin.ts";
 
 const requestFrom = (headers: Record<string, string>) => new Request("http://localhost/x", { headers });
 const ownAddresses = () => ["192.168.1.5", "[fe80::1]"];

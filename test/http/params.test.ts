@@ -17,8 +17,8 @@ import {
   type QueryParam,
   text,
   textList,
-} from "../../src/http/params.ts";
-import { parseQueryString } from "../../src/http/query-string.ts";
+} from "../../src/http/request/params.ts";
+import { parseQueryString } from "../../src/http/request/query-string.ts";
 import { UNKNOWN_FID } from "../../src/protocol/fid.ts";
 
 function decode<T>(param: QueryParam<T>, query: string): T {

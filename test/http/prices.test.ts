@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { pageParams } from "../../src/api/operations/hub/params.ts";
 import { askedOf, flat, perIds, perRows } from "../../src/http/limits/prices.ts";
-import { fidList, limit, type QueryParams, renamed } from "../../src/http/params.ts";
+import { fidList, limit, type QueryParams, renamed } from "../../src/http/request/params.ts";
 
 const BASE = "http://h/v2/svc/x";
 const page: QueryParams = { limit: limit() };

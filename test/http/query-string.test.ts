@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ApiError } from "../../src/http/errors.ts";
-import { listValues, parseQueryString } from "../../src/http/query-string.ts";
+import { listValues, parseQueryString } from "../../src/http/request/query-string.ts";
 
 const parse = (query: string) => ({ ...parseQueryString(`http://localhost/path?${query}`) });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
-import { type CachedResponse, ResponseCache } from "../../src/http/response-cache.ts";
+import { type CachedResponse, ResponseCache } from "../../src/http/response/response-cache.ts";
 import { startTestApi } from "../support/api.ts";
 import { type RunHttpOptions, runHttp } from "../support/http.ts";
 import { DEFAULT_TIMESTAMP } from "../support/messages.ts";

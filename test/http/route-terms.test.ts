@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { ApiKeyCaller } from "../../src/http/caller.ts";
 import { keyCallerOf } from "../../src/http/exchange.ts";
-import { operation } from "../../src/http/operation.ts";
+import { operation } from "../../src/http/route/operation.ts";
 import { createTermsOf, OPEN, READ, requireKey } from "../../src/http/route-terms.ts";
 import { runHttp } from "../support/http.ts";
 

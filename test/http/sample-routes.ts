@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { rawBody } from "../../src/http/body.ts";
 import { ApiError } from "../../src/http/errors.ts";
-import { operation, unimplemented } from "../../src/http/operation.ts";
-import { cursor, fid, fidList, limit, optional } from "../../src/http/params.ts";
+import { rawBody } from "../../src/http/request/body.ts";
+import { cursor, fid, fidList, limit, optional } from "../../src/http/request/params.ts";
+import { operation, unimplemented } from "../../src/http/route/operation.ts";
 
 const User = Type.Object(
   {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Elysia } from "elysia";
-import { ResponseCache } from "../../src/http/response-cache.ts";
+import { ResponseCache } from "../../src/http/response/response-cache.ts";
 import { NODE_ID, runHttp } from "../support/http.ts";
 import { sampleRoutes } from "./sample-routes.ts";
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { captureBody, rawBody } from "../../src/http/body.ts";
 import { ApiError } from "../../src/http/errors.ts";
-import { operation } from "../../src/http/operation.ts";
-import { optional, text } from "../../src/http/params.ts";
+import { captureBody, rawBody } from "../../src/http/request/body.ts";
+import { optional, text } from "../../src/http/request/params.ts";
+import { operation } from "../../src/http/route/operation.ts";
 import { type RunningHttp, runHttp } from "../support/http.ts";
 
 /** The signature in these tests: the sum of the body's bytes. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { decodeQuery, fid, limit, type QueryParam, renamed } from "../../src/http/params.ts";
-import { parseQueryString } from "../../src/http/query-string.ts";
-import { choiceList, decimal, flag } from "../../src/http/word-params.ts";
+import { decodeQuery, fid, limit, type QueryParam, renamed } from "../../src/http/request/params.ts";
+import { parseQueryString } from "../../src/http/request/query-string.ts";
+import { choiceList, decimal, flag } from "../../src/http/request/word-params.ts";
 
 const decode = <T>(param: QueryParam<T>, query: string): T =>
   decodeQuery({ p: param }, parseQueryString(`http://x/?${query}`)).p;

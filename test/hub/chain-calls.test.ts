@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { createGatewayRequest } from "../../src/hub/chain-calls.ts";
+import { createGatewayRequest } from "../../src/hub/submit/chain-calls.ts";
 import { createOutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
 import { startRawReceiver, startReceiver } from "../support/receiver.ts";

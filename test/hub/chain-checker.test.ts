@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { encodeAbiParameters } from "viem/utils";
-import { type ChainChecker, createChainChecker } from "../../src/hub/chain-checker.ts";
-import { decodeMessage } from "../../src/protocol/signed-message.ts";
+import { type ChainChecker, createChainChecker } from "../../src/hub/submit/chain-checker.ts";
+import { decodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { MessageType, UserNameType } from "../../src/protocol/wire/generated/message.ts";
 import { DEFAULT_NOW_SECS, makeWallet, signedCast, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner, startTestNode, type TestNode } from "../support/node.ts";

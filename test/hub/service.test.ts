@@ -3,9 +3,9 @@ import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js"
 import { createAdmission } from "../../src/admission/admission.ts";
 import { createClientAddresses } from "../../src/admission/client-address.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { createChainChecker } from "../../src/hub/chain-checker.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
-import { SubmissionCheck } from "../../src/hub/submission-check.ts";
+import { createChainChecker } from "../../src/hub/submit/chain-checker.ts";
+import { SubmissionCheck } from "../../src/hub/submit/submission-check.ts";
 import {
   GetInfoResponse,
   SubmitBulkMessagesRequest,

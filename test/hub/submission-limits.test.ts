@@ -8,10 +8,14 @@ import { createAdmission } from "../../src/admission/admission.ts";
 import { Budget } from "../../src/admission/budget.ts";
 import { BUDGETS } from "../../src/admission/budgets.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { splitBulkRequest } from "../../src/hub/message-responses.ts";
 import type { ReceiveLimits } from "../../src/hub/receive-limits.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
-import { SUBMISSION_LIMITS, SubmissionCheck, type SubmissionLimits } from "../../src/hub/submission-check.ts";
+import { splitBulkRequest } from "../../src/hub/submit/message-responses.ts";
+import {
+  SUBMISSION_LIMITS,
+  SubmissionCheck,
+  type SubmissionLimits,
+} from "../../src/hub/submit/submission-check.ts";
 import type { EncodedRecord, MergeOutcome } from "../../src/ingest/record.ts";
 import { ok } from "../../src/lib/result.ts";
 import {

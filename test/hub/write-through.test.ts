@@ -13,10 +13,10 @@ import {
 import fc from "fast-check";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { createChainChecker } from "../../src/hub/chain-checker.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
-import { SUBMISSION_LIMITS, SubmissionCheck } from "../../src/hub/submission-check.ts";
-import { WriteThrough } from "../../src/hub/write-through.ts";
+import { createChainChecker } from "../../src/hub/submit/chain-checker.ts";
+import { SUBMISSION_LIMITS, SubmissionCheck } from "../../src/hub/submit/submission-check.ts";
+import { WriteThrough } from "../../src/hub/submit/write-through.ts";
 import {
   type BulkMessageResponse,
   GetInfoResponse,
@@ -26,7 +26,7 @@ import {
 } from "../../src/protocol/wire/generated/hub.ts";
 import { Message, MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
-import { connectUpstream } from "../../src/upstream/connection.ts";
+import { connectUpstream } from "../../src/upstream/calls/connection.ts";
 import { registerEvent } from "../support/events.ts";
 import { directClients } from "../support/http.ts";
 import { liveHashes } from "../support/live-messages.ts";

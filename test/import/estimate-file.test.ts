@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { benchRecords } from "../../bench/network.ts";
+import { estimateSize } from "../../src/db/index/counts/size-estimate.ts";
 import { openIndexWriter } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
-import { estimateSize } from "../../src/db/index/size-estimate.ts";
 import { estimateFile } from "../../src/import/estimate-file.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord, IngestRecord } from "../../src/ingest/record.ts";
-import { encodeMessage } from "../../src/protocol/signed-message.ts";
+import { encodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { FarcasterNetwork, UserNameProof } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { writeRecords } from "../support/record-writer.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { readTotals } from "../../src/db/index/counts/totals.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
-import { readTotals } from "../../src/db/index/totals.ts";
 import { verifyIndex } from "../../src/db/index/verify.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { createImportSink } from "../../src/import/import-sink.ts";

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { readTotals } from "../../src/db/index/counts/totals.ts";
 import {
   type IndexDatabase,
   indexPath,
@@ -6,12 +7,11 @@ import {
   openIndexWriter,
 } from "../../src/db/index/database.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
-import { readTotals } from "../../src/db/index/totals.ts";
 import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createImportSink } from "../../src/import/import-sink.ts";
 import { ImportInterrupted, runImport } from "../../src/import/run-import.ts";
+import type { Verifier } from "../../src/ingest/bulk/verify/verifier.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
-import type { Verifier } from "../../src/ingest/verify/verifier.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ANCHOR_SECS, demoRecords } from "../demo/records.ts";
 import { ManualClock } from "../support/clock.ts";

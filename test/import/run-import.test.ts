@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, copyFileSync, mkdirSync, renameSync } from "node:fs";
+import { readTotals } from "../../src/db/index/counts/totals.ts";
 import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
-import { readTotals } from "../../src/db/index/totals.ts";
 import { verifyIndex } from "../../src/db/index/verify.ts";
 import { createImportSink, type ImportSink } from "../../src/import/import-sink.ts";
 import { encodeEnvelope } from "../../src/import/record-file.ts";

@@ -2,21 +2,21 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CommitSequence } from "../../src/db/index/commit-sequence.ts";
 import {
   type IndexDatabase,
   indexPath,
   openIndexReader,
   openIndexWriter,
 } from "../../src/db/index/database.ts";
-import { createDeferredSync, type DeferredSync } from "../../src/db/index/deferred-sync.ts";
-import { hasHubEventsAfter } from "../../src/db/index/hub-log.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
-import { eventsAfter, hasEventsAfter } from "../../src/db/index/outbox.ts";
+import { CommitSequence } from "../../src/db/index/log/commit-sequence.ts";
+import { createDeferredSync, type DeferredSync } from "../../src/db/index/log/deferred-sync.ts";
+import { hasHubEventsAfter } from "../../src/db/index/log/hub-log.ts";
+import { eventsAfter, hasEventsAfter } from "../../src/db/index/log/outbox.ts";
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
 import { createOwnHubLog, openLogs } from "../../src/ingest/hub-log/own-hub-log.ts";
-import { IngestQueue } from "../../src/ingest/queue.ts";
 import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
+import { IngestQueue } from "../../src/ingest/thread/queue.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { createHubReads, type HubReads } from "../../src/read/hub/hub-reads.ts";
 import { Random } from "../model/random.ts";

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
-import type { StoredOutboxEvent } from "../../src/db/index/outbox.ts";
+import type { StoredOutboxEvent } from "../../src/db/index/log/outbox.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
-import { slotOf } from "../../src/protocol/merge-rules.ts";
-import { decodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
+import { slotOf } from "../../src/protocol/message/merge-rules.ts";
+import { decodeMessage, type SignedMessage } from "../../src/protocol/message/signed-message.ts";
 import { MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { registerEvent, rentEvent, signerEvent } from "../support/events.ts";
 import { liveMessages } from "../support/live-messages.ts";

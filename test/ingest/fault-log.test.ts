@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import pino from "pino";
 import { asStorageError } from "../../src/db/sqlite/storage-error.ts";
-import { createIngestFaultLog } from "../../src/ingest/queue.ts";
+import { createIngestFaultLog } from "../../src/ingest/thread/queue.ts";
 import { ManualClock } from "../support/clock.ts";
 import { sqliteError } from "../support/storage-faults.ts";
 

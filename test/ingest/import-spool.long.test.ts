@@ -4,7 +4,7 @@ import { claimNetwork } from "../../src/db/index/identity.ts";
 import { seededRandom } from "../../src/demo/random.ts";
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
 import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
-import { encodeMessage } from "../../src/protocol/signed-message.ts";
+import { encodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { FarcasterNetwork, UserDataType } from "../../src/protocol/wire/generated/message.ts";
 import { ManualClock } from "../support/clock.ts";
 import { dumpIndex } from "../support/dump.ts";

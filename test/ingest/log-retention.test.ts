@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { missingEventBlocks } from "../../src/db/index/event-blocks.ts";
-import { eventsAfter, outboxBacklog, publishedSeq } from "../../src/db/index/outbox.ts";
+import { missingEventBlocks } from "../../src/db/index/log/event-blocks.ts";
+import { eventsAfter, outboxBacklog, publishedSeq } from "../../src/db/index/log/outbox.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
-import { createLogRetention } from "../../src/ingest/log-retention.ts";
+import { createLogRetention } from "../../src/ingest/thread/log-retention.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { nowSecs } from "../../src/runtime/clock.ts";
 import { DEFAULT_TIMESTAMP } from "../support/messages.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
-import { ingestFigures } from "../../src/ingest/figures.ts";
+import { ingestFigures } from "../../src/ingest/thread/figures.ts";
 import { registerFigures } from "../../src/runtime/figure-metrics.ts";
 
 test("each scrape shows the writer's current stats", async () => {

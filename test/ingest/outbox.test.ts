@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { eventsAfter, markPublished, outboxBacklog } from "../../src/db/index/outbox.ts";
+import { eventsAfter, markPublished, outboxBacklog } from "../../src/db/index/log/outbox.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
 import {

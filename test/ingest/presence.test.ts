@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { presenceOf } from "../../src/ingest/presence.ts";
-import { decodeMessage } from "../../src/protocol/signed-message.ts";
+import { presenceOf } from "../../src/ingest/merge/presence.ts";
+import { decodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { gaslessKeyMessage, gaslessKeyRemoval } from "../support/gasless-keys.ts";
 import { DEFAULT_TIMESTAMP, makeSigner, makeWallet } from "../support/messages.ts";

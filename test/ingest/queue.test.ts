@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
-import { IngestQueue } from "../../src/ingest/queue.ts";
 import { decodeRecord } from "../../src/ingest/record.ts";
+import { IngestQueue } from "../../src/ingest/thread/queue.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ManualClock } from "../support/clock.ts";
 import { DEFAULT_NOW_SECS } from "../support/messages.ts";

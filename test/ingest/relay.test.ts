@@ -6,8 +6,8 @@ import { journaledBlocksAfter, todoAfter } from "../../src/db/index/upstream-wor
 import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { MessageRef, RelayedBatch, RelayedOp } from "../../src/ingest/relay.ts";
-import { slotOf } from "../../src/protocol/merge-rules.ts";
-import { decodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
+import { slotOf } from "../../src/protocol/message/merge-rules.ts";
+import { decodeMessage, type SignedMessage } from "../../src/protocol/message/signed-message.ts";
 import {
   type CastAddBody,
   type DeepPartial,

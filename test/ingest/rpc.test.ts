@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { eventsAfter } from "../../src/db/index/outbox.ts";
+import { eventsAfter } from "../../src/db/index/log/outbox.ts";
 import { DEFAULT_NOW_SECS } from "../support/messages.ts";
 import { cast } from "../support/records.ts";
 import { startTestWriter } from "../support/writer.ts";

@@ -3,9 +3,9 @@ import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/databa
 import { getPosition } from "../../src/db/index/positions.ts";
 import { todoAfter } from "../../src/db/index/upstream-work.ts";
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
-import { IngestQueue } from "../../src/ingest/queue.ts";
 import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
 import type { RelayedOp } from "../../src/ingest/relay.ts";
+import { IngestQueue } from "../../src/ingest/thread/queue.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ANCHOR_SECS } from "../demo/records.ts";
 import { ManualClock } from "../support/clock.ts";

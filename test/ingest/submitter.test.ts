@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { IngestRpc } from "../../src/ingest/rpc.ts";
-import { Submitter } from "../../src/ingest/submitter.ts";
+import type { IngestRpc } from "../../src/ingest/thread/rpc.ts";
+import { Submitter } from "../../src/ingest/thread/submitter.ts";
 import { connectRpc, serveRpc } from "../../src/lib/port-rpc.ts";
 import { cast } from "../support/records.ts";
 import { startTestWriter } from "../support/writer.ts";

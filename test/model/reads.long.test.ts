@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { storeRankings } from "../../src/db/index/rankings.ts";
+import { storeRankings } from "../../src/db/index/counts/rankings.ts";
 import { computeRankings } from "../../src/ingest/ranking.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { IS_LONG } from "../support/long.ts";

@@ -48,7 +48,7 @@ const EXCEPTIONS: readonly { readonly file: string; readonly what: string; reado
     why: "the developer's own server of the page passes requests on to the node that the command line names",
   },
   {
-    file: "src/hub/chain-calls.ts",
+    file: "src/hub/submit/chain-calls.ts",
     what: "viem: createPublicClient, http",
     why: "the RPC URL is the operator's setting; the transport and the gateways are both given src/net's own fetch",
   },
@@ -78,7 +78,7 @@ const EXCEPTIONS: readonly { readonly file: string; readonly what: string; reado
     why: "it takes the code of a contract from viem, and calls the operator's RPC by src/net's own fetch",
   },
   {
-    file: "src/upstream/connection.ts",
+    file: "src/upstream/calls/connection.ts",
     what: "@grpc/grpc-js: Client, connectivityState, credentials",
     why: "upstream.urls are the operator's setting, and nothing that the upstream says leads to another address",
   },

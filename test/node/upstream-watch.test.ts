@@ -4,9 +4,9 @@ import { Registry } from "prom-client";
 import { createUpstreamWatch, type UpstreamWatch } from "../../src/node/upstream-watch.ts";
 import { registerFigures } from "../../src/runtime/figure-metrics.ts";
 import { statusOf } from "../../src/runtime/figures.ts";
-import { upstreamFigures } from "../../src/upstream/figures.ts";
-import type { UpstreamProgress } from "../../src/upstream/progress.ts";
-import { TrustTracker } from "../../src/upstream/trust-tracker.ts";
+import { TrustTracker } from "../../src/upstream/chain/trust-tracker.ts";
+import { upstreamFigures } from "../../src/upstream/follow/figures.ts";
+import type { UpstreamProgress } from "../../src/upstream/follow/progress.ts";
 import { ManualClock } from "../support/clock.ts";
 
 const backfill: UpstreamProgress = {

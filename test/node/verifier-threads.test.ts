@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { IngestRpc } from "../../src/ingest/rpc.ts";
+import type { IngestRpc } from "../../src/ingest/thread/rpc.ts";
 import { serveRpc } from "../../src/lib/port-rpc.ts";
 import { workerUrl } from "../../src/node/worker-urls.ts";
 import type { UpstreamWorkerInit } from "../../src/node/workers/upstream.worker.ts";

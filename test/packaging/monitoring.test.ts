@@ -5,8 +5,8 @@ import { grafanaDashboard, metricsIn } from "../../packaging/monitoring/dashboar
 import { rows } from "../../packaging/monitoring/panels.ts";
 import { alertName, rulesFile } from "../../packaging/monitoring/rules.ts";
 import { alertTable, panelTable } from "../../packaging/monitoring/tables.ts";
-import { UpstreamClient } from "../../src/upstream/client.ts";
-import { connectUpstream } from "../../src/upstream/connection.ts";
+import { UpstreamClient } from "../../src/upstream/calls/client.ts";
+import { connectUpstream } from "../../src/upstream/calls/connection.ts";
 import { DEFAULT_TIMINGS } from "../../src/upstream/timings.ts";
 import { type BusyNode, makeBusy, metricsOf, untilPositive, valuesOf } from "../support/busy-node.ts";
 import { compiledProgram } from "../support/compiled-program.ts";

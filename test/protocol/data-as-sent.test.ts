@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { decodeMessage } from "../../src/protocol/signed-message.ts";
+import { decodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { Message, MessageData, MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { encodeData, makeSigner, sealDataBytes } from "../support/messages.ts";
 

@@ -5,7 +5,7 @@ import {
   type Rank,
   resolveConflict,
   Store,
-} from "../../src/protocol/merge-rules.ts";
+} from "../../src/protocol/message/merge-rules.ts";
 import { MessageType, UserDataType } from "../../src/protocol/wire/generated/message.ts";
 import { liveHashes } from "../support/live-messages.ts";
 import { DEFAULT_TIMESTAMP, signMessage } from "../support/messages.ts";

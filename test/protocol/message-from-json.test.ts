@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Message as CoreMessage } from "@farcaster/core";
 import fc from "fast-check";
-import { decodeMessage, messageFromJson } from "../../src/protocol/signed-message.ts";
+import { decodeMessage, messageFromJson } from "../../src/protocol/message/signed-message.ts";
 import { MessageType, ReactionType } from "../../src/protocol/wire/generated/message.ts";
 import { makeSigner, signMessage, type TestData } from "../support/messages.ts";
 

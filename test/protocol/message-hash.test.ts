@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { blake3 } from "@noble/hashes/blake3.js";
 import fc from "fast-check";
-import { messageHash } from "../../src/protocol/message-hash.ts";
+import { messageHash } from "../../src/protocol/message/message-hash.ts";
 
 const expected = (data: Uint8Array) => blake3(data, { dkLen: 20 }).toHex();
 

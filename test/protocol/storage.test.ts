@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Store } from "../../src/protocol/merge-rules.ts";
+import { Store } from "../../src/protocol/message/merge-rules.ts";
 import {
   mayLend,
   rentExpiresAt,

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { ok, type Result } from "../../src/lib/result.ts";
+import { decodeMessage, decodeMessageData } from "../../src/protocol/message/signed-message.ts";
 import type { Rejection } from "../../src/protocol/rejection.ts";
-import { decodeMessage, decodeMessageData } from "../../src/protocol/signed-message.ts";
 import { validateMessage } from "../../src/protocol/validate/message.ts";
 import {
   FarcasterNetwork,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { CircuitBreaker, type HostStatus } from "../../src/push/circuit-breaker.ts";
+import { CircuitBreaker, type HostStatus } from "../../src/push/fan-out/circuit-breaker.ts";
 
 const settings = { failuresUntilDown: 3, firstProbeMs: 100, maxProbeMs: 400, giveUpAfterMs: 1_000 };
 

@@ -1,8 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { sendNotificationRequestSchema } from "@farcaster/miniapp-node";
 import fc from "fast-check";
-import { parseClientResponse, type SentTokens, tokenOutcomes } from "../../src/push/client-response.ts";
-import { clientRequestBody, createPostBatch } from "../../src/push/post-batch.ts";
+import {
+  parseClientResponse,
+  type SentTokens,
+  tokenOutcomes,
+} from "../../src/push/fan-out/client-response.ts";
+import { clientRequestBody, createPostBatch } from "../../src/push/fan-out/post-batch.ts";
 import { readSendRequest } from "../../src/push/send-request.ts";
 import { ManualClock } from "../support/clock.ts";
 import { loopbackClient } from "../support/loopback-client.ts";

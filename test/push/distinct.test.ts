@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { distinct } from "../../src/push/distinct.ts";
+import { distinct } from "../../src/push/fan-out/distinct.ts";
 
 test("returns the texts without repetitions, in order, as a Set does", () => {
   // Few characters, so that many texts are equal, and many different ones have the same end and length.

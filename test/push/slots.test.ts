@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { seededRandom } from "../../src/demo/random.ts";
-import { CircuitBreaker, DEFAULT_CIRCUIT_BREAKER, type HostStatus } from "../../src/push/circuit-breaker.ts";
-import { createSlots, type Slot } from "../../src/push/slots.ts";
+import {
+  CircuitBreaker,
+  DEFAULT_CIRCUIT_BREAKER,
+  type HostStatus,
+} from "../../src/push/fan-out/circuit-breaker.ts";
+import { createSlots, type Slot } from "../../src/push/fan-out/slots.ts";
 
 const never = new AbortController().signal;
 

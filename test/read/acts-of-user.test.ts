@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
-import { messageHash } from "../../src/protocol/message-hash.ts";
+import { messageHash } from "../../src/protocol/message/message-hash.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { FarcasterNetwork, MessageData, MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { newestCastInteractions, newestReactions } from "../../src/read/queries/users/batch.ts";

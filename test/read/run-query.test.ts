@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { CommitSequence } from "../../src/db/index/commit-sequence.ts";
 import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { CommitSequence } from "../../src/db/index/log/commit-sequence.ts";
 import { UserDataType } from "../../src/protocol/wire/generated/message.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import { presentUser } from "../../src/read/present/compat/user.ts";

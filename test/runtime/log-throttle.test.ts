@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createLogThrottle } from "../../src/runtime/log-throttle.ts";
+import { createLogThrottle } from "../../src/runtime/log/log-throttle.ts";
 import { ManualClock } from "../support/clock.ts";
 
 test("one line is logged in each interval, says how many did not, and a clock that goes back silences nothing", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createLogger, type Logger } from "../../src/runtime/logger.ts";
+import { createLogger, type Logger } from "../../src/runtime/log/logger.ts";
 import { configWith } from "./config.ts";
 
 /** A logger, and the lines that it has written. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createLogger } from "../../src/runtime/logger.ts";
-import { limitedLines, RecentLines } from "../../src/runtime/recent-lines.ts";
+import { createLogger } from "../../src/runtime/log/logger.ts";
+import { limitedLines, RecentLines } from "../../src/runtime/log/recent-lines.ts";
 import { configWith } from "./config.ts";
 
 const TOKEN = "operator-token-of-32-characters!";

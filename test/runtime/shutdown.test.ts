@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createLogger } from "../../src/runtime/logger.ts";
+import { createLogger } from "../../src/runtime/log/logger.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
 import { configWith } from "./config.ts";
 import { startProcess } from "./processes/start.ts";

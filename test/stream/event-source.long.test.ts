@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { EventSource } from "eventsource";
-import { eventsAfter, markAllPublished } from "../../src/db/index/outbox.ts";
-import { createLogRetention } from "../../src/ingest/log-retention.ts";
+import { eventsAfter, markAllPublished } from "../../src/db/index/log/outbox.ts";
+import { createLogRetention } from "../../src/ingest/thread/log-retention.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { nowSecs } from "../../src/runtime/clock.ts";
 import { HAS_BROWSER, sharedBrowser } from "../browser/support/shared.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createAdmission } from "../../src/admission/admission.ts";
-import { deleteEventsUpTo, eventRange, markAllPublished } from "../../src/db/index/outbox.ts";
+import { deleteEventsUpTo, eventRange, markAllPublished } from "../../src/db/index/log/outbox.ts";
 import { StateUnavailable } from "../../src/db/state/unavailable.ts";
 import { cursorOf, NO_BLOCKS } from "../../src/stream/position.ts";
 import { createStreamSlots } from "../../src/stream/slots.ts";

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { CommitSequence } from "../../src/db/index/commit-sequence.ts";
 import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/index/database.ts";
 import { claimNetwork, startReservingHeight } from "../../src/db/index/identity.ts";
-import { eventRange, eventsAfter, markAllPublished } from "../../src/db/index/outbox.ts";
+import { CommitSequence } from "../../src/db/index/log/commit-sequence.ts";
+import { eventRange, eventsAfter, markAllPublished } from "../../src/db/index/log/outbox.ts";
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
-import { createLogRetention } from "../../src/ingest/log-retention.ts";
 import { decodeRecord } from "../../src/ingest/record.ts";
+import { createLogRetention } from "../../src/ingest/thread/log-retention.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { readLogPage } from "../../src/stream/log-page.ts";
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import pino from "pino";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { eventRange, hasEventsAfter, markPublished } from "../../src/db/index/outbox.ts";
+import { eventRange, hasEventsAfter, markPublished } from "../../src/db/index/log/outbox.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { ReactionType } from "../../src/protocol/wire/generated/message.ts";
 import { startPublisher } from "../../src/webhooks/publish/publisher.ts";

@@ -31,7 +31,7 @@ const OPENERS: Readonly<Record<string, string>> = {
   "push/tokens/transfer/token-file.ts": "a file of tokens",
   "runtime/data-dir.ts": "the file with the pid",
   "runtime/process.ts": "the limits of the process",
-  "upstream/forks.ts": "certificates of two blocks for one height",
+  "upstream/chain/forks.ts": "certificates of two blocks for one height",
   "cli/doctor/data-directory.ts": "a file of its own",
   "cli/doctor/machine.ts": "the limits of the system",
   "cli/init/write-files.ts": "settings",

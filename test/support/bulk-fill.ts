@@ -4,7 +4,7 @@ import { packMessages } from "../../src/db/index/bulk/packed-messages.ts";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
 import { splitEncoded } from "../../src/db/index/messages/split.ts";
 import { getPosition, putPosition } from "../../src/db/index/positions.ts";
-import { encodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
+import { encodeMessage, type SignedMessage } from "../../src/protocol/message/signed-message.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 
 const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;

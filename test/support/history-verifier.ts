@@ -1,4 +1,4 @@
-import { createInlineVerifier, type Verifier } from "../../src/ingest/verify/verifier.ts";
+import { createInlineVerifier, type Verifier } from "../../src/ingest/bulk/verify/verifier.ts";
 import type { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../../src/runtime/clock.ts";
 

@@ -1,12 +1,12 @@
 import { getInsecureHubRpcClient, type HubRpcClient } from "@farcaster/hub-nodejs";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { type IndexDatabase, openIndexReader } from "../../src/db/index/database.ts";
-import { createChainChecker } from "../../src/hub/chain-checker.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
 import type { HubDeps } from "../../src/hub/service.ts";
-import { SubmissionCheck } from "../../src/hub/submission-check.ts";
+import { createChainChecker } from "../../src/hub/submit/chain-checker.ts";
+import { SubmissionCheck } from "../../src/hub/submit/submission-check.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
-import { encodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
+import { encodeMessage, type SignedMessage } from "../../src/protocol/message/signed-message.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { createHubReads, type HubReadDeps } from "../../src/read/hub/hub-reads.ts";
 import type { Clock } from "../../src/runtime/clock.ts";

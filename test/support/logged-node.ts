@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { createClientAddresses } from "../../src/admission/client-address.ts";
 import type { Config } from "../../src/config/schema.ts";
 import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { hasHubEventsAfter } from "../../src/db/index/hub-log.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
+import { hasHubEventsAfter } from "../../src/db/index/log/hub-log.ts";
 import {
   createSubscribers,
   type Subscribers,
@@ -14,7 +14,7 @@ import {
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
 import { createOwnHubLog, openLogs } from "../../src/ingest/hub-log/own-hub-log.ts";
 import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
-import { EventSignal } from "../../src/ingest/rpc.ts";
+import { EventSignal } from "../../src/ingest/thread/rpc.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { createHubReads } from "../../src/read/hub/hub-reads.ts";
 import { ManualClock } from "./clock.ts";

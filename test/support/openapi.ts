@@ -6,7 +6,7 @@ import {
   type Json,
   type JsonObject,
   type OpenApiDocument,
-} from "../../src/http/openapi-document.ts";
+} from "../../src/http/openapi/document.ts";
 
 const validators = new WeakMap<OpenApiDocument, Ajv2020>();
 

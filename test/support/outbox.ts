@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../src/db/index/database.ts";
-import { deleteEventsUpTo, eventsAfter, type StoredOutboxEvent } from "../../src/db/index/outbox.ts";
+import { deleteEventsUpTo, eventsAfter, type StoredOutboxEvent } from "../../src/db/index/log/outbox.ts";
 import { Message, MessageData } from "../../src/protocol/wire/generated/message.ts";
 
 /** Removes and returns the events in the outbox. */

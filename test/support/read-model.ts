@@ -6,7 +6,7 @@ import { addCast, dropCast, findCast } from "../../src/db/index/project/casts.ts
 import { addLink, dropLink, findLink } from "../../src/db/index/project/links.ts";
 import { addReaction, dropReaction, findReaction } from "../../src/db/index/project/reactions.ts";
 import { putEnvelope } from "../../src/db/index/project/stored-message.ts";
-import type { SignedMessage } from "../../src/protocol/signed-message.ts";
+import type { SignedMessage } from "../../src/protocol/message/signed-message.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import {
   CastAddBody,

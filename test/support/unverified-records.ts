@@ -1,6 +1,6 @@
+import { CandidatePacker } from "../../src/ingest/bulk/spool-candidates.ts";
+import type { ValidatedRecords } from "../../src/ingest/bulk/verify/verifier.ts";
 import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
-import { CandidatePacker } from "../../src/ingest/spool-candidates.ts";
-import type { ValidatedRecords } from "../../src/ingest/verify/verifier.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 
 /** Returns records as a verifier would that finds all of them valid. */

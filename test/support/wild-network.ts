@@ -1,6 +1,6 @@
 import { type Random, seededRandom } from "../../src/demo/random.ts";
-import { messageHash } from "../../src/protocol/message-hash.ts";
-import type { SignedMessage } from "../../src/protocol/signed-message.ts";
+import { messageHash } from "../../src/protocol/message/message-hash.ts";
+import type { SignedMessage } from "../../src/protocol/message/signed-message.ts";
 import {
   CastType,
   type DeepPartial,

@@ -5,11 +5,11 @@ import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/ind
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
-import { createLogRetention } from "../../src/ingest/log-retention.ts";
-import { IngestQueue } from "../../src/ingest/queue.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
-import { EventSignal, type IngestClient, type IngestRpc, serveIngest } from "../../src/ingest/rpc.ts";
 import { createSizeBound } from "../../src/ingest/size-bound.ts";
+import { createLogRetention } from "../../src/ingest/thread/log-retention.ts";
+import { IngestQueue } from "../../src/ingest/thread/queue.ts";
+import { EventSignal, type IngestClient, type IngestRpc, serveIngest } from "../../src/ingest/thread/rpc.ts";
 import { connectRpc } from "../../src/lib/port-rpc.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ManualClock } from "./clock.ts";

@@ -16,10 +16,10 @@ import { createAdmission } from "../../src/admission/admission.ts";
 import type { AuditStore } from "../../src/audit/audit-store.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
-import { createChainChecker } from "../../src/hub/chain-checker.ts";
 import { createHub } from "../../src/hub/server.ts";
-import { SubmissionCheck } from "../../src/hub/submission-check.ts";
-import { WriteThrough } from "../../src/hub/write-through.ts";
+import { createChainChecker } from "../../src/hub/submit/chain-checker.ts";
+import { SubmissionCheck } from "../../src/hub/submit/submission-check.ts";
+import { WriteThrough } from "../../src/hub/submit/write-through.ts";
 import { startNodeWrites } from "../../src/node/compose/writes.ts";
 import { createLocalStores } from "../../src/node/state/sqlite-stores.ts";
 import {
@@ -29,7 +29,7 @@ import {
   type SubmitBulkMessagesResponse,
 } from "../../src/protocol/wire/generated/hub.ts";
 import { Message } from "../../src/protocol/wire/generated/message.ts";
-import { connectUpstream } from "../../src/upstream/connection.ts";
+import { connectUpstream } from "../../src/upstream/calls/connection.ts";
 import type { WriteCall, WriteReply, Writes, WritesStats } from "../../src/writes/rpc.ts";
 import type { WriteSigners } from "../../src/writes/service.ts";
 import type { WriteStore } from "../../src/writes/store/write-store.ts";

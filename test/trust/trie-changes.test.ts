@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { blockOfEvent } from "../../src/protocol/hub-event-id.ts";
-import { decodeMessage } from "../../src/protocol/signed-message.ts";
+import { decodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { SignedChunk } from "../../src/protocol/wire/generated/certificate.ts";
 import { type LinkBody, MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { FollowedEvent } from "../../src/protocol/wire/generated/upstream.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { messageHash } from "../../src/protocol/message-hash.ts";
+import { messageHash } from "../../src/protocol/message/message-hash.ts";
 import { UserNameProof } from "../../src/protocol/wire/generated/message.ts";
 import { AccountTrie, ShardTrie } from "../../src/trust/trie.ts";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { blockHash } from "../../src/protocol/message-hash.ts";
+import { blockHash } from "../../src/protocol/message/message-hash.ts";
 import {
   SignedBlock,
   SignedBlockHeader,

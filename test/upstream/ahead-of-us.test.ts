@@ -5,17 +5,21 @@ import { claimNetwork } from "../../src/db/index/identity.ts";
 import { keepUnknown, unknownAfter } from "../../src/db/index/unknown-records.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { ChannelSlotKind } from "../../src/protocol/channels/slots.ts";
-import { engineSchedule } from "../../src/protocol/engine-versions.ts";
+import { engineSchedule } from "../../src/protocol/network/engine-versions.ts";
 import { BlockEventType } from "../../src/protocol/wire/generated/block.ts";
 import { FarcasterNetwork, Message, MessageType } from "../../src/protocol/wire/generated/message.ts";
 import type { FollowedBlock } from "../../src/protocol/wire/generated/upstream.ts";
-import { relayedChainBlocks } from "../../src/upstream/chain-operations.ts";
-import { degradedReasons, EngineWatch } from "../../src/upstream/engine-watch.ts";
-import { recoverUnknown } from "../../src/upstream/recover-unknown.ts";
+import { relayedChainBlocks } from "../../src/upstream/blocks/chain-operations.ts";
+import type { RelayRules } from "../../src/upstream/blocks/validate-relayed.ts";
+import {
+  unknownBlockEvents,
+  unknownHubEvents,
+  unknownMessage,
+} from "../../src/upstream/calls/unknown-records.ts";
+import { degradedReasons, EngineWatch } from "../../src/upstream/follow/engine-watch.ts";
+import { recoverUnknown } from "../../src/upstream/follow/recover-unknown.ts";
 import { Scope } from "../../src/upstream/scope.ts";
 import type { StageDeps } from "../../src/upstream/stage.ts";
-import { unknownBlockEvents, unknownHubEvents, unknownMessage } from "../../src/upstream/unknown-records.ts";
-import type { RelayRules } from "../../src/upstream/validate-relayed.ts";
 import { ManualClock } from "../support/clock.ts";
 import { DEFAULT_NOW_SECS, makeSigner, sealDataBytes, signMessage } from "../support/messages.ts";
 

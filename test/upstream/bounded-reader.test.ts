@@ -16,13 +16,13 @@ import {
   FollowedOnChainEvents,
 } from "../../src/protocol/wire/generated/upstream.ts";
 import { ValidatorSets } from "../../src/trust/validator-sets.ts";
-import { BoundedReader, TOO_MANY_FIELDS } from "../../src/upstream/bounded-reader.ts";
-import { createChainVerifier } from "../../src/upstream/chain-verifier.ts";
-import { decodeSnapshotPage, UpstreamClient } from "../../src/upstream/client.ts";
-import { connectUpstream } from "../../src/upstream/connection.ts";
-import { Forks } from "../../src/upstream/forks.ts";
+import { BoundedReader, TOO_MANY_FIELDS } from "../../src/upstream/calls/bounded-reader.ts";
+import { decodeSnapshotPage, UpstreamClient } from "../../src/upstream/calls/client.ts";
+import { connectUpstream } from "../../src/upstream/calls/connection.ts";
+import { createChainVerifier } from "../../src/upstream/chain/chain-verifier.ts";
+import { Forks } from "../../src/upstream/chain/forks.ts";
+import { TrustTracker } from "../../src/upstream/chain/trust-tracker.ts";
 import { DEFAULT_TIMINGS } from "../../src/upstream/timings.ts";
-import { TrustTracker } from "../../src/upstream/trust-tracker.ts";
 import { ManualClock } from "../support/clock.ts";
 import { serveRecording } from "../support/upstream/recorded.ts";
 import { chain, validators } from "../support/upstream/recorded-nodes.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import pino from "pino";
 import { rejection } from "../../src/protocol/rejection.ts";
-import { createUpstreamFaultLog } from "../../src/upstream/follower.ts";
-import { PeerError } from "../../src/upstream/peer.ts";
+import { PeerError } from "../../src/upstream/calls/peer.ts";
+import { createUpstreamFaultLog } from "../../src/upstream/follow/follower.ts";
 import { ManualClock } from "../support/clock.ts";
 
 test("logs one line a minute per kind, with the number of suppressed lines", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { RelayedBatch, RelayedOp } from "../../src/ingest/relay.ts";
-import { ChainGate } from "../../src/upstream/chain-blocks.ts";
-import { inBatches, OpBatcher } from "../../src/upstream/op-batcher.ts";
-import { SpoolBatcher } from "../../src/upstream/spool-batcher.ts";
+import { ChainGate } from "../../src/upstream/blocks/chain-blocks.ts";
+import { inBatches, OpBatcher } from "../../src/upstream/blocks/op-batcher.ts";
+import { SpoolBatcher } from "../../src/upstream/fill/spool-batcher.ts";
 
 const filled = (fid: number): RelayedOp => ({ kind: "fidComplete", fid, happenedAt: 0 });
 const fidsOf = ({ ops }: RelayedBatch) => ops.map((op) => (op.kind === "fidComplete" ? op.fid : 0));

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { generateKeyPairSync, sign } from "node:crypto";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { blockHash } from "../../src/protocol/message-hash.ts";
+import { blockHash } from "../../src/protocol/message/message-hash.ts";
 import {
   type Commits,
   SignedChunk,

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { getPosition } from "../../src/db/index/positions.ts";
-import { narrowIndex } from "../../src/upstream/narrow-index.ts";
+import { narrowIndex } from "../../src/upstream/fill/narrow-index.ts";
 import { contentDifferences, indexContent } from "../support/index-content.ts";
 import { IS_LONG } from "../support/long.ts";
 import { Chain } from "../support/upstream/chain.ts";

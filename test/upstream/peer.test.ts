@@ -10,8 +10,8 @@ import {
 } from "@grpc/grpc-js";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { GetInfoResponse, HubServiceService } from "../../src/protocol/wire/generated/hub.ts";
-import { startFollower } from "../../src/upstream/follower.ts";
-import { peerErrorOf } from "../../src/upstream/peer.ts";
+import { peerErrorOf } from "../../src/upstream/calls/peer.ts";
+import { startFollower } from "../../src/upstream/follow/follower.ts";
 import { DEFAULT_TIMINGS } from "../../src/upstream/timings.ts";
 import { ManualClock } from "../support/clock.ts";
 import { startTestHub } from "../support/hub.ts";

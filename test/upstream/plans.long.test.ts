@@ -1,9 +1,14 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
-import { UpstreamClient } from "../../src/upstream/client.ts";
-import { connectUpstream } from "../../src/upstream/connection.ts";
-import { compareFids, type FidDifferences, knownFids, sampleOf } from "../../src/upstream/verify-sample.ts";
+import { UpstreamClient } from "../../src/upstream/calls/client.ts";
+import { connectUpstream } from "../../src/upstream/calls/connection.ts";
+import {
+  compareFids,
+  type FidDifferences,
+  knownFids,
+  sampleOf,
+} from "../../src/upstream/verify/verify-sample.ts";
 import { IS_LONG } from "../support/long.ts";
 import { makeChain } from "../support/upstream/chain.ts";
 import { hubLogDifferences } from "../support/upstream/hub-log.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { UPSTREAM_PHASES, type UpstreamProgress } from "../../src/upstream/progress.ts";
-import { formatUpstreamProgress, notReadyReason } from "../../src/upstream/progress-text.ts";
-import { TrustTracker } from "../../src/upstream/trust-tracker.ts";
+import { TrustTracker } from "../../src/upstream/chain/trust-tracker.ts";
+import { UPSTREAM_PHASES, type UpstreamProgress } from "../../src/upstream/follow/progress.ts";
+import { formatUpstreamProgress, notReadyReason } from "../../src/upstream/follow/progress-text.ts";
 
 const backfill: UpstreamProgress = {
   isConnected: true,

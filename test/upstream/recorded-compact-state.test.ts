@@ -6,7 +6,7 @@ import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { toUnixSecs } from "../../src/protocol/time.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { FollowedEvent } from "../../src/protocol/wire/generated/upstream.ts";
-import { relayedBlocks } from "../../src/upstream/block-operations.ts";
+import { relayedBlocks } from "../../src/upstream/blocks/block-operations.ts";
 import { Scope } from "../../src/upstream/scope.ts";
 import { ManualClock } from "../support/clock.ts";
 import recorded from "./recorded-compact-state.json";

@@ -7,7 +7,7 @@ import { correctionsBelow } from "../../src/db/index/trie/corrections.ts";
 import { type ShardProof, shardProof } from "../../src/db/index/trie/shard-proofs.ts";
 import { MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { accountPrefix, FNAME_KIND, MESSAGE_KIND_UNIT } from "../../src/trust/trie-key.ts";
-import { verifyRoots } from "../../src/upstream/verify-roots.ts";
+import { verifyRoots } from "../../src/upstream/verify/verify-roots.ts";
 import { type FollowedRecording, followRecorded } from "../support/upstream/follow-recorded.ts";
 
 const SHARDS = [1, 2];

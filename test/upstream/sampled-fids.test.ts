@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Client } from "@grpc/grpc-js";
-import { UpstreamClient } from "../../src/upstream/client.ts";
-import { connectUpstream } from "../../src/upstream/connection.ts";
-import { sampleFids } from "../../src/upstream/estimate-upstream.ts";
-import { upstreamFids } from "../../src/upstream/verify-sample.ts";
+import { UpstreamClient } from "../../src/upstream/calls/client.ts";
+import { connectUpstream } from "../../src/upstream/calls/connection.ts";
+import { sampleFids } from "../../src/upstream/verify/estimate-upstream.ts";
+import { upstreamFids } from "../../src/upstream/verify/verify-sample.ts";
 import { makeChain } from "../support/upstream/chain.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
 import { UpstreamServer } from "../support/upstream/server.ts";

@@ -7,7 +7,7 @@ import {
   OnChainEventType,
   type HubEvent as TheirEvent,
 } from "@farcaster/hub-nodejs";
-import { Store } from "../../src/protocol/merge-rules.ts";
+import { Store } from "../../src/protocol/message/merge-rules.ts";
 import { liveMessages } from "../support/live-messages.ts";
 import { type Chain, eventId, heightAt, makeChain } from "../support/upstream/chain.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";

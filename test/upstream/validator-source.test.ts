@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { MAINNET_VALIDATORS } from "../../src/trust/validator-sets.ts";
-import { createValidatorSource } from "../../src/upstream/validator-source.ts";
+import { createValidatorSource } from "../../src/upstream/chain/validator-source.ts";
 import { tempDir } from "../support/program.ts";
 
 const dir = tempDir();

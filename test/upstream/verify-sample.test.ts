@@ -2,10 +2,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import type { Client } from "@grpc/grpc-js";
 import fc from "fast-check";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
-import { Store } from "../../src/protocol/merge-rules.ts";
-import { UpstreamClient } from "../../src/upstream/client.ts";
-import { connectUpstream } from "../../src/upstream/connection.ts";
-import { compareFids, type FidDifferences, knownFids, sampleOf } from "../../src/upstream/verify-sample.ts";
+import { Store } from "../../src/protocol/message/merge-rules.ts";
+import { UpstreamClient } from "../../src/upstream/calls/client.ts";
+import { connectUpstream } from "../../src/upstream/calls/connection.ts";
+import {
+  compareFids,
+  type FidDifferences,
+  knownFids,
+  sampleOf,
+} from "../../src/upstream/verify/verify-sample.ts";
 import { makeChain } from "../support/upstream/chain.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
 import { UpstreamServer } from "../support/upstream/server.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { slotOf } from "../../src/protocol/merge-rules.ts";
-import { decodeMessage } from "../../src/protocol/signed-message.ts";
+import { slotOf } from "../../src/protocol/message/merge-rules.ts";
+import { decodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { Message } from "../../src/protocol/wire/generated/message.ts";
 import { LEASE_MS } from "../../src/writes/store/write-store.ts";
 import { signerEvent } from "../support/events.ts";

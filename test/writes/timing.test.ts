@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { err, ok } from "../../src/lib/result.ts";
-import { buildMessage, ed25519KeyFromSeed } from "../../src/protocol/build-message.ts";
-import { Store } from "../../src/protocol/merge-rules.ts";
+import { buildMessage, ed25519KeyFromSeed } from "../../src/protocol/message/build-message.ts";
+import { Store } from "../../src/protocol/message/merge-rules.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import {
   type MessageData,

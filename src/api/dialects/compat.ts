@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { cursor, fid, limit, optional, type QueryParams } from "../../http/params.ts";
+import { cursor, fid, limit, optional, type QueryParams } from "../../http/request/params.ts";
 import { compatPresenters } from "../../read/present/compat/presenters.ts";
 import type { Dialect, ResponseName, Undocumented } from "../deps.ts";
 import { CompatCast, CompatChannel, CompatUser, IsoTime, NoItems, UserDehydrated } from "./compat-objects.ts";

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { cursor, limit } from "../../http/params.ts";
+import { cursor, limit } from "../../http/request/params.ts";
 import { LIMITED_STORES } from "../../protocol/storage.ts";
 import { nativePresenters } from "../../read/present/native/presenters.ts";
 import type { Dialect, ResponseName, Undocumented } from "../deps.ts";

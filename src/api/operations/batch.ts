@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { rawBody } from "../../http/body.ts";
 import { ApiError } from "../../http/errors.ts";
 import { exchangeOf } from "../../http/exchange.ts";
-import { parseFid } from "../../http/params.ts";
-import { JsonStream } from "../../http/response-body.ts";
+import { rawBody } from "../../http/request/body.ts";
+import { parseFid } from "../../http/request/params.ts";
+import { JsonStream } from "../../http/response/response-body.ts";
 import { READ } from "../../http/route-terms.ts";
 import {
   type IdRegistration as PresentedIdRegistration,

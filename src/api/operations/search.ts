@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../http/errors.ts";
 import { perRows } from "../../http/limits/prices.ts";
-import { choice, fid, optional, text } from "../../http/params.ts";
+import { choice, fid, optional, text } from "../../http/request/params.ts";
 import { hashesOf } from "../../read/hydrate/hydrate.ts";
 import { presentCastSearch } from "../../read/present/compat/cast.ts";
 import {

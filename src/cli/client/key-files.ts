@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { readSmallFile } from "../../config/small-file.ts";
+import { readSmallFile } from "../../config/files/small-file.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 
 /** The part of the file that is read. A key with its line end is much shorter. */

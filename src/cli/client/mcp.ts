@@ -60,7 +60,7 @@ export function registerMcp(program: Command, context: CommandContext): void {
 }
 
 async function readKey(file: string): Promise<string> {
-  const { readSmallFile } = await import("../../config/small-file.ts");
+  const { readSmallFile } = await import("../../config/files/small-file.ts");
   const { reasonOf } = await import("../../lib/failure.ts");
   let text: string | undefined;
   try {

@@ -15,7 +15,7 @@ export function registerChannels(program: Command, context: CommandContext): voi
       const { createCommon, openTaskDataDir, runTask } = await import("../common.ts");
       const { indexPath, openIndexWriter } = await import("../../db/index/database.ts");
       const { claimNetwork } = await import("../../db/index/identity.ts");
-      const { migrateIndex } = await import("../../node/migrate-index.ts");
+      const { migrateIndex } = await import("../../node/start/migrate-index.ts");
       const { importRegistry } = await import("../../import/channel-registry.ts");
       const common = createCommon(context);
       context.exitCode = await runTask(common, async () => {

@@ -19,11 +19,11 @@ export function registerIndex(program: Command, context: CommandContext): void {
     .option("--json", "print the sizes as a JSON object")
     .action(async ({ json = false }: { json?: boolean }) => {
       const { createCommon, openTaskDataDir, runTask } = await import("../common.ts");
-      const { followedFids } = await import("../../config/fid-file.ts");
+      const { followedFids } = await import("../../config/files/fid-file.ts");
       const { indexPath } = await import("../../db/index/database.ts");
       const { UserError } = await import("../../lib/failure.ts");
       const { compactIndex } = await import("../../node/compact/compact-index.ts");
-      const { migrateIndex } = await import("../../node/migrate-index.ts");
+      const { migrateIndex } = await import("../../node/start/migrate-index.ts");
       const { createProgressReporter, progressOnStderr } = await import("../../runtime/progress-line.ts");
       const common = createCommon(context);
       const { config, clock, log, shutdown } = common;

@@ -1,7 +1,7 @@
-import type { SizeEstimate } from "../../db/index/size-estimate.ts";
-import figures from "../../protocol/network-figures.json" with { type: "json" };
+import type { SizeEstimate } from "../../db/index/counts/size-estimate.ts";
+import figures from "../../protocol/network/network-figures.json" with { type: "json" };
 import { formatDuration, grouped } from "../../runtime/progress-line.ts";
-import type { UpstreamEstimate } from "../../upstream/estimate-upstream.ts";
+import type { UpstreamEstimate } from "../../upstream/verify/estimate-upstream.ts";
 
 const { callsPerFid: CALLS_PER_FID } = figures.filling;
 

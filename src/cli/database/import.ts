@@ -38,20 +38,20 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { ImportInterrupted, runImport } = await import("../../import/run-import.ts");
       const { formatSummary } = await import("../../import/summary.ts");
       const { indexPath, openIndexWriter } = await import("../../db/index/database.ts");
-      const { endHubLog } = await import("../../db/index/hub-log.ts");
+      const { endHubLog } = await import("../../db/index/log/hub-log.ts");
       const { claimNetwork, isFollowing, mayLackState } = await import("../../db/index/identity.ts");
       const { getPosition } = await import("../../db/index/positions.ts");
       const { createIngestEngine } = await import("../../ingest/engine.ts");
       const { createSizeBound } = await import("../../ingest/size-bound.ts");
       const { openState, statePath } = await import("../../db/state/database.ts");
-      const { engineSchedule } = await import("../../protocol/engine-versions.ts");
-      const { networkOf } = await import("../../protocol/network.ts");
-      const { createInlineVerifier } = await import("../../ingest/verify/verifier.ts");
+      const { engineSchedule } = await import("../../protocol/network/engine-versions.ts");
+      const { networkOf } = await import("../../protocol/network/network.ts");
+      const { createInlineVerifier } = await import("../../ingest/bulk/verify/verifier.ts");
       const { startVerifierThreads } = await import("../../node/worker-urls.ts");
       const { workerUrl } = await import("../../node/worker-urls.ts");
       const { nowSecs } = await import("../../runtime/clock.ts");
-      const { applyFullText } = await import("../../node/full-text.ts");
-      const { migrateIndex } = await import("../../node/migrate-index.ts");
+      const { applyFullText } = await import("../../node/start/full-text.ts");
+      const { migrateIndex } = await import("../../node/start/migrate-index.ts");
       const { createProgressReporter, progressOnStderr } = await import("../../runtime/progress-line.ts");
       const common = createCommon(context);
       const { config, clock, log, shutdown } = common;
@@ -136,9 +136,9 @@ export function registerImport(program: Command, context: CommandContext): void 
 
 async function printEstimate(context: CommandContext, file: string, isJson: boolean): Promise<void> {
   const { availableParallelism } = await import("node:os");
-  const { estimateSize } = await import("../../db/index/size-estimate.ts");
+  const { estimateSize } = await import("../../db/index/counts/size-estimate.ts");
   const { estimateFile } = await import("../../import/estimate-file.ts");
-  const { networkOf } = await import("../../protocol/network.ts");
+  const { networkOf } = await import("../../protocol/network/network.ts");
   const { readConfig } = await import("../common.ts");
   const { formatEstimate } = await import("./estimate-text.ts");
   const { config } = readConfig(context);

@@ -33,7 +33,7 @@ export function registerMigrate(program: Command, context: CommandContext): void
       const { openState, statePath } = await import("../../db/state/database.ts");
       const { migratePostgres } = await import("../../db/postgres/migrate.ts");
       const { postgresSettings } = await import("../../node/state/postgres-settings.ts");
-      const { migrateIndex } = await import("../../node/migrate-index.ts");
+      const { migrateIndex } = await import("../../node/start/migrate-index.ts");
       const { verifyState } = await import("../../node/state/verify.ts");
       const { UserError } = await import("../../lib/failure.ts");
       const { recoveryOf } = await import("../../db/sqlite/storage-error.ts");

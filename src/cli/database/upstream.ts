@@ -13,12 +13,12 @@ export function registerUpstream(program: Command, context: CommandContext): voi
     .action(async ({ json = false }: { json?: boolean }) => {
       const { availableParallelism } = await import("node:os");
       const { createCommon, runTask } = await import("../common.ts");
-      const { followedFids } = await import("../../config/fid-file.ts");
+      const { followedFids } = await import("../../config/files/fid-file.ts");
       const { RetryableError, reasonOf, UserError } = await import("../../lib/failure.ts");
-      const { networkOf } = await import("../../protocol/network.ts");
+      const { networkOf } = await import("../../protocol/network/network.ts");
       const { isFollowing } = await import("../../config/upstream-urls.ts");
       const { openUpstream } = await import("../../upstream/peers/open-upstream.ts");
-      const { estimateUpstream } = await import("../../upstream/estimate-upstream.ts");
+      const { estimateUpstream } = await import("../../upstream/verify/estimate-upstream.ts");
       const { formatUpstreamEstimate } = await import("./estimate-text.ts");
       const common = createCommon(context);
       const { config, shutdown } = common;

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { RootsReport } from "../../upstream/verify-roots.ts";
-import type { ComparisonReport } from "../../upstream/verify-sample.ts";
+import type { RootsReport } from "../../upstream/verify/verify-roots.ts";
+import type { ComparisonReport } from "../../upstream/verify/verify-sample.ts";
 import { parseFids } from "../client/options.ts";
 import type { CommandContext } from "../context.ts";
 import { print } from "../output.ts";
@@ -38,7 +38,7 @@ export function registerVerify(program: Command, context: CommandContext): void 
     .action(async ({ sample = DEFAULT_SAMPLE, fid: named, roots = false, json = false }: VerifyOptions) => {
       if (roots) return verifyRoots(context, named, json);
       const { createCommon, runTask } = await import("../common.ts");
-      const { followedFids } = await import("../../config/fid-file.ts");
+      const { followedFids } = await import("../../config/files/fid-file.ts");
       const { indexPath, openIndexReader } = await import("../../db/index/database.ts");
       const { EXIT_OK, EXIT_USER, RetryableError, reasonOf, UserError } = await import(
         "../../lib/failure.ts"
@@ -46,7 +46,7 @@ export function registerVerify(program: Command, context: CommandContext): void 
       const { isFollowing } = await import("../../config/upstream-urls.ts");
       const { openUpstream } = await import("../../upstream/peers/open-upstream.ts");
       const { wait } = await import("../../upstream/timings.ts");
-      const { compareFids, knownFids, sampleOf } = await import("../../upstream/verify-sample.ts");
+      const { compareFids, knownFids, sampleOf } = await import("../../upstream/verify/verify-sample.ts");
       const common = createCommon(context);
       const { config, shutdown } = common;
       if (!isFollowing(config))
@@ -83,10 +83,10 @@ export function registerVerify(program: Command, context: CommandContext): void 
 
 async function verifyRoots(context: CommandContext, named: readonly number[], json: boolean): Promise<void> {
   const { createCommon, runTask } = await import("../common.ts");
-  const { followedFids } = await import("../../config/fid-file.ts");
+  const { followedFids } = await import("../../config/files/fid-file.ts");
   const { indexPath, openIndexReader } = await import("../../db/index/database.ts");
   const { EXIT_OK, EXIT_USER, UserError } = await import("../../lib/failure.ts");
-  const upstream = await import("../../upstream/verify-roots.ts");
+  const upstream = await import("../../upstream/verify/verify-roots.ts");
   const common = createCommon(context);
   const { config, shutdown } = common;
   let report: RootsReport | undefined;

@@ -1,14 +1,14 @@
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { followedFids } from "../../config/fid-file.ts";
+import { followedFids } from "../../config/files/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { isFollowing } from "../../config/upstream-urls.ts";
 import { indexPath } from "../../db/index/database.ts";
-import { networkOf } from "../../protocol/network.ts";
-import figures from "../../protocol/network-figures.json" with { type: "json" };
+import { networkOf } from "../../protocol/network/network.ts";
+import figures from "../../protocol/network/network-figures.json" with { type: "json" };
 import { grouped } from "../../runtime/progress-line.ts";
-import { estimateUpstream } from "../../upstream/estimate-upstream.ts";
 import { openUpstream } from "../../upstream/peers/open-upstream.ts";
+import { estimateUpstream } from "../../upstream/verify/estimate-upstream.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 import type { Place } from "./place.ts";
 

@@ -1,6 +1,6 @@
+import { findRisks } from "../../config/checks/risks.ts";
 import type { ConfigProblem } from "../../config/layers.ts";
 import type { LoadedConfig } from "../../config/load.ts";
-import { findRisks } from "../../config/risks.ts";
 import type { Resolve } from "../../net/resolve.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { lockHolder } from "../../runtime/data-dir.ts";

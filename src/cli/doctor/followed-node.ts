@@ -1,19 +1,19 @@
-import { followedFids } from "../../config/fid-file.ts";
+import { followedFids } from "../../config/files/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { hostOfUrl, upstreamUrls } from "../../config/upstream-urls.ts";
-import { networkOf } from "../../protocol/network.ts";
+import { networkOf } from "../../protocol/network/network.ts";
 import { toUnixSecs } from "../../protocol/time.ts";
 import type { GetInfoResponse } from "../../protocol/wire/generated/hub.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { RefusedBlockError } from "../../upstream/chain-verifier.ts";
-import { checkPeer, dataOnNetwork } from "../../upstream/check-peer.ts";
-import type { UpstreamClient } from "../../upstream/client.ts";
-import { PeerError, reasonOfCall, SilentPeerError } from "../../upstream/peer.ts";
+import { checkPeer, dataOnNetwork } from "../../upstream/calls/check-peer.ts";
+import type { UpstreamClient } from "../../upstream/calls/client.ts";
+import { PeerError, reasonOfCall, SilentPeerError } from "../../upstream/calls/peer.ts";
+import { RefusedBlockError } from "../../upstream/chain/chain-verifier.ts";
+import { createValidatorSource } from "../../upstream/chain/validator-source.ts";
 import { askNode } from "../../upstream/peers/ask-node.ts";
 import { type OpenUpstream, openUpstream } from "../../upstream/peers/open-upstream.ts";
 import { BLOCK_SHARD } from "../../upstream/positions.ts";
 import { DEFAULT_TIMINGS } from "../../upstream/timings.ts";
-import { createValidatorSource } from "../../upstream/validator-source.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const CALL_TIMEOUT_MS = 8000;

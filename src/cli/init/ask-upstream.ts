@@ -2,19 +2,19 @@ import { availableParallelism } from "node:os";
 import type { Config } from "../../config/schema.ts";
 import { RetryableError, UserError } from "../../lib/failure.ts";
 import { parentUrlsOf } from "../../protocol/channel-url.ts";
-import { networkOf } from "../../protocol/network.ts";
+import { networkOf } from "../../protocol/network/network.ts";
 import {
   type FarcasterNetwork,
   type MessageData,
   MessageType,
 } from "../../protocol/wire/generated/message.ts";
-import { checkPeer, dataOnNetwork } from "../../upstream/check-peer.ts";
-import { type Page, UpstreamClient } from "../../upstream/client.ts";
-import { connectUpstream } from "../../upstream/connection.ts";
-import { estimateUpstream, type UpstreamEstimate } from "../../upstream/estimate-upstream.ts";
-import { readShardPages } from "../../upstream/pages.ts";
-import { PeerError, reasonOfCall, SilentPeerError } from "../../upstream/peer.ts";
+import { checkPeer, dataOnNetwork } from "../../upstream/calls/check-peer.ts";
+import { type Page, UpstreamClient } from "../../upstream/calls/client.ts";
+import { connectUpstream } from "../../upstream/calls/connection.ts";
+import { readShardPages } from "../../upstream/calls/pages.ts";
+import { PeerError, reasonOfCall, SilentPeerError } from "../../upstream/calls/peer.ts";
 import { DEFAULT_TIMINGS } from "../../upstream/timings.ts";
+import { estimateUpstream, type UpstreamEstimate } from "../../upstream/verify/estimate-upstream.ts";
 import type { Choice } from "./choice.ts";
 
 /** What the followed node says about a choice. */

@@ -1,10 +1,10 @@
 import { existsSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { followedFids } from "../../config/fid-file.ts";
+import { followedFids } from "../../config/files/fid-file.ts";
+import { readSmallFile } from "../../config/files/small-file.ts";
 import { isHost, isLoopbackHost } from "../../config/formats.ts";
 import { loadConfig } from "../../config/load.ts";
-import { readSmallFile } from "../../config/small-file.ts";
 import { EXIT_OK, RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
 import { grouped } from "../../runtime/progress-line.ts";
 import { limitsOf } from "../../upstream/peers/network-place.ts";

@@ -9,8 +9,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { readSmallFile } from "../../config/files/small-file.ts";
 import { loadConfig } from "../../config/load.ts";
-import { readSmallFile } from "../../config/small-file.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { giveToOwnerOf } from "../../lib/files.ts";
 

@@ -3,7 +3,7 @@ import type { StateNode } from "../../db/state/state-db.ts";
 import { createFaultLog, StateUnavailable } from "../../db/state/unavailable.ts";
 import { EXIT_RETRYABLE, EXIT_USER } from "../../lib/failure.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/logger.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
 import type { NodeSignals } from "../node-signals.ts";
 import type { Pauses } from "../pauses.ts";
 import { isPausable, type Pause } from "../switch-store.ts";

@@ -1,10 +1,10 @@
+import { createTexts, type Texts, withMentions } from "../../demo/contents/texts.ts";
 import { createKeyring } from "../../demo/keys.ts";
 import { demoPeople, type Person } from "../../demo/people.ts";
 import { type Random, seededRandom } from "../../demo/random.ts";
 import { clientFidsOf } from "../../demo/roster.ts";
-import { createTexts, type Texts, withMentions } from "../../demo/texts.ts";
-import { buildMessage } from "../../protocol/build-message.ts";
-import { encodeMessage } from "../../protocol/signed-message.ts";
+import { buildMessage } from "../../protocol/message/build-message.ts";
+import { encodeMessage } from "../../protocol/message/signed-message.ts";
 import { toFarcasterSecs } from "../../protocol/time.ts";
 import {
   CastType,

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { captureBody, jsonBodyDecoder, rawBody } from "../../http/body.ts";
 import { ApiError } from "../../http/errors.ts";
 import { exchangeOf } from "../../http/exchange.ts";
-import type { OwnOrigin } from "../../http/own-origin.ts";
+import { captureBody, jsonBodyDecoder, rawBody } from "../../http/request/body.ts";
+import type { OwnOrigin } from "../../http/request/own-origin.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import { privateRoutes } from "../routes.ts";
 import { FEED_HEADERS, type FeedPage, feedResponse } from "./event-feed.ts";

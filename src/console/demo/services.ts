@@ -1,8 +1,8 @@
 import type { Secret } from "../../db/state/secret.ts";
+import { createTexts } from "../../demo/contents/texts.ts";
 import { type DemoKeys, demoKeys } from "../../demo/keys.ts";
 import { demoPeople } from "../../demo/people.ts";
 import { isPostedNotification } from "../../demo/push-client.ts";
-import { createTexts } from "../../demo/texts.ts";
 import { LOOPBACK_HOST, type LoopbackTarget } from "../../net/guard.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import type { SetTimer } from "../../runtime/clock.ts";

@@ -1,6 +1,6 @@
-import type { OwnOrigin } from "../../http/own-origin.ts";
-import { decodeQuery } from "../../http/params.ts";
-import { parseQueryString } from "../../http/query-string.ts";
+import type { OwnOrigin } from "../../http/request/own-origin.ts";
+import { decodeQuery } from "../../http/request/params.ts";
+import { parseQueryString } from "../../http/request/query-string.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import { oncePer } from "../../lib/promises.ts";
 import type { Clock } from "../../runtime/clock.ts";

@@ -1,4 +1,4 @@
-import { choice, integer, optional } from "../../http/params.ts";
+import { choice, integer, optional } from "../../http/request/params.ts";
 import { oncePer } from "../../lib/promises.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { Series } from "../../runtime/figures.ts";

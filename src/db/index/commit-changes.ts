@@ -1,5 +1,5 @@
 import type { SqliteConnection } from "../sqlite/connection.ts";
-import { searchText } from "./search-text.ts";
+import { searchText } from "./search/search-text.ts";
 import { statement } from "./statement.ts";
 
 interface CastCounts {

@@ -10,7 +10,7 @@ import {
 } from "../sqlite/schema-version.ts";
 import { InvalidationRecorder } from "./cache-invalidations.ts";
 import { CountChanges, PendingRepoints, SearchChanges } from "./commit-changes.ts";
-import type { CommitSequence } from "./commit-sequence.ts";
+import type { CommitSequence } from "./log/commit-sequence.ts";
 import { statement } from "./statement.ts";
 
 const signerByKey = statement<{ id: number }, [key: Uint8Array]>(

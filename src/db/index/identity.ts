@@ -1,9 +1,9 @@
 import { UserError } from "../../lib/failure.ts";
-import { networkOf } from "../../protocol/network.ts";
+import { networkOf } from "../../protocol/network/network.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
+import { readTotals } from "./counts/totals.ts";
 import type { IndexDatabase } from "./database.ts";
 import { clearMeta, readMeta, writeMeta } from "./meta.ts";
-import { readTotals } from "./totals.ts";
 
 /**
  * Binds an index to one network.

@@ -1,20 +1,20 @@
 import { rmSync } from "node:fs";
-import { messageHash } from "../../protocol/message-hash.ts";
-import type { SignedMessage } from "../../protocol/signed-message.ts";
+import { messageHash } from "../../protocol/message/message-hash.ts";
+import type { SignedMessage } from "../../protocol/message/signed-message.ts";
 import { verifyEd25519 } from "../../protocol/validate/ed25519.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../protocol/wire/generated/on-chain.ts";
 import { StorageError } from "../sqlite/storage-error.ts";
+import { StoreCounts } from "./counts/store-counts.ts";
+import { setShardCount, shardCount, TotalsDelta } from "./counts/totals.ts";
 import { type IndexDatabase, openIndexReader, openIndexWriter } from "./database.ts";
-import { lacksFullText } from "./full-text.ts";
 import { networkOfIndex } from "./identity.ts";
 import { allMessages, type LiveMessage } from "./messages/live-messages.ts";
 import { splitMessage } from "./messages/split.ts";
 import { foldOnChainEvents } from "./project/on-chain.ts";
 import { project } from "./project/project.ts";
 import { continueRepoints } from "./project/repoints.ts";
-import { StoreCounts } from "./store-counts.ts";
-import { setShardCount, shardCount, TotalsDelta } from "./totals.ts";
+import { lacksFullText } from "./search/full-text.ts";
 
 /** A table that differs from what the messages and events yield. */
 export interface Difference {

@@ -1,4 +1,4 @@
-import type { Logger } from "../../runtime/logger.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
 import { StateUnavailable } from "../state/unavailable.ts";
 
 /** The pause between two probes. */

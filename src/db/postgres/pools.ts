@@ -1,5 +1,5 @@
 import type { ConnectOptions } from "../../config/postgres-url.ts";
-import type { Logger } from "../../runtime/logger.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
 import { createBreaker } from "./breaker.ts";
 import { openPgDriver, type PgDriver, type VerifyConnection } from "./driver.ts";
 import { openPgPool, type PgPool } from "./pool.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../runtime/clock.ts";
-import { createLogThrottle, type LogThrottle } from "../../runtime/log-throttle.ts";
-import type { Logger } from "../../runtime/logger.ts";
+import { createLogThrottle, type LogThrottle } from "../../runtime/log/log-throttle.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
 
 /**
  * The state cannot be read or written, or it did not respond in time. A write may or may not have been committed, unless it

@@ -1,5 +1,5 @@
-import type { QueryParams } from "../params.ts";
-import { parseQueryString, type RawQuery } from "../query-string.ts";
+import type { QueryParams } from "../request/params.ts";
+import { parseQueryString, type RawQuery } from "../request/query-string.ts";
 
 const ITEMS_PER_PRICE = 25;
 

@@ -1,5 +1,5 @@
-import type { HubLogEvent } from "../../db/index/hub-log.ts";
-import { encodeMessage, type SignedMessage } from "../../protocol/signed-message.ts";
+import type { HubLogEvent } from "../../db/index/log/hub-log.ts";
+import { encodeMessage, type SignedMessage } from "../../protocol/message/signed-message.ts";
 import { HubEventType } from "../../protocol/wire/generated/hub.ts";
 import { UserNameProof } from "../../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../protocol/wire/generated/on-chain.ts";

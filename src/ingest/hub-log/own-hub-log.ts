@@ -1,11 +1,11 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { appendHubBlock, beginHubLog, endHubLog, lastHubBlock } from "../../db/index/hub-log.ts";
 import {
   hasSeenReservedHeight,
   logIdOf,
   markHeightReserved,
   startReservingHeight,
 } from "../../db/index/identity.ts";
+import { appendHubBlock, beginHubLog, endHubLog, lastHubBlock } from "../../db/index/log/hub-log.ts";
 import { firstEventId, MAX_EVENTS_OF_BLOCK } from "../../protocol/hub-event-id.ts";
 import { FARCASTER_EPOCH_UNIX_SECS, toFarcasterSecs } from "../../protocol/time.ts";
 import type { Clock } from "../../runtime/clock.ts";

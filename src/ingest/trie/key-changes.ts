@@ -1,8 +1,8 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { correction, setCorrection } from "../../db/index/trie/corrections.ts";
 import { isOnAllShards } from "../../db/index/trie/derived-keys.ts";
-import { shardOfFid } from "../../protocol/shard.ts";
-import type { SignedMessage } from "../../protocol/signed-message.ts";
+import type { SignedMessage } from "../../protocol/message/signed-message.ts";
+import { shardOfFid } from "../../protocol/network/shard.ts";
 import { MessageType } from "../../protocol/wire/generated/message.ts";
 import { ACCOUNT_BYTES, fidOfKey, keysOfMessage, type TrieKey } from "../../trust/trie-key.ts";
 

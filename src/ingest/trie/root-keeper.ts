@@ -1,6 +1,6 @@
+import { shardCount } from "../../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { getPosition } from "../../db/index/positions.ts";
-import { shardCount } from "../../db/index/totals.ts";
 import {
   decodeKinds,
   dirtyKindsFrom,
@@ -26,7 +26,7 @@ import { chainHeadOf } from "../../db/index/upstream-work.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import { accountRootOf, type KindRoot } from "../../trust/trie.ts";
 import { accountPrefix, fidOfKey } from "../../trust/trie-key.ts";
-import type { ClaimedRoot } from "./block-keys.ts";
+import type { ClaimedRoot } from "../block-keys.ts";
 import type { ChangedKind } from "./key-changes.ts";
 import { UpperLevels } from "./upper-levels.ts";
 import type { WorkBudget } from "./work-budget.ts";

@@ -10,7 +10,7 @@ import { type OperatorRoutesDeps, operatorRoutes } from "../../console/operator/
 import { pulseRoutes } from "../../console/pulse/routes.ts";
 import { consoleRoutes, pageSettingsOf } from "../../console/routes.ts";
 import type { WebBuild } from "../../console/web-build.ts";
-import { createOwnOrigin } from "../../http/own-origin.ts";
+import { createOwnOrigin } from "../../http/request/own-origin.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import type { Clock } from "../../runtime/clock.ts";
 

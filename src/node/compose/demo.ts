@@ -2,7 +2,7 @@ import { serviceNames } from "../../config/names.ts";
 import type { DemoServices } from "../../console/demo/services.ts";
 import type { HubRpc } from "../../hub/rpc.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
-import { networkOf } from "../../protocol/network.ts";
+import { networkOf } from "../../protocol/network/network.ts";
 import { nowSecs, setTimer } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import { openStateStores } from "../state/open-state.ts";

@@ -7,7 +7,7 @@ import type { AuthDeps } from "../../auth/verify.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { createOwnOrigin } from "../../http/own-origin.ts";
+import { createOwnOrigin } from "../../http/request/own-origin.ts";
 import { createConfiguredGuard } from "../../net/configured-client.ts";
 import { acceptingNamesUnder, type LoopbackTarget, type UrlGuard } from "../../net/guard.ts";
 import type { Clock } from "../../runtime/clock.ts";

@@ -3,7 +3,7 @@ import { bearerOf } from "../../api-keys/gate.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
 import { exchangeOf } from "../../http/exchange.ts";
-import { createOwnOrigin } from "../../http/own-origin.ts";
+import { createOwnOrigin } from "../../http/request/own-origin.ts";
 import type { HttpServer } from "../../http/server.ts";
 import { parseJson } from "../../lib/json.ts";
 import type { NodeCall } from "../../mcp/node-call.ts";

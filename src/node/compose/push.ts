@@ -8,7 +8,7 @@ import type { LoopbackTarget, UrlGuard } from "../../net/guard.ts";
 import { followersFromIndex } from "../../push/audience.ts";
 import { createAudienceService } from "../../push/audience-service.ts";
 import { createCampaignService } from "../../push/campaign-service.ts";
-import type { FanOut } from "../../push/fan-out.ts";
+import type { FanOut } from "../../push/fan-out/fan-out.ts";
 import { createSendService } from "../../push/send-service.ts";
 import { createSenderView } from "../../push/sender-view.ts";
 import { createTokenEvents, createTokenService } from "../../push/tokens/token-events.ts";

@@ -2,7 +2,7 @@ import type { Admission } from "../../admission/admission.ts";
 import { signInMounts } from "../../api/sign-in-mounts.ts";
 import { custodyFromIndex, type StaleReason } from "../../auth/custody.ts";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
-import { followedFids } from "../../config/fid-file.ts";
+import { followedFids } from "../../config/files/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { ApiError } from "../../http/errors.ts";

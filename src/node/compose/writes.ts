@@ -1,14 +1,14 @@
 import type { AuditStore } from "../../audit/audit-store.ts";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
-import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
+import type { CommitSequence } from "../../db/index/log/commit-sequence.ts";
 import type { HubRpc } from "../../hub/rpc.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import { valueWithin } from "../../lib/promises.ts";
-import { networkOf } from "../../protocol/network.ts";
+import { networkOf } from "../../protocol/network/network.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/logger.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
 import { createIndexWatch } from "../../writes/index-watch.ts";
 import type { WriteNetwork } from "../../writes/network.ts";
 import type { WritesRpc } from "../../writes/rpc.ts";

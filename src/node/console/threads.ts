@@ -1,5 +1,5 @@
 import type { ThreadReport } from "../../console/operator/reports.ts";
-import type { RecentLines } from "../../runtime/recent-lines.ts";
+import type { RecentLines } from "../../runtime/log/recent-lines.ts";
 import { PartStats } from "../part-stats.ts";
 import { createVitals, type ThreadVitals } from "../workers/worker-entry.ts";
 

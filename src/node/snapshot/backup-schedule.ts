@@ -3,7 +3,7 @@ import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { RetryableError, reasonOf } from "../../lib/failure.ts";
 import { type Clock, type SetTimer, setTimer } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/logger.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
 import { type Backup, type BackupKind, backupsIn, UNDELETABLE } from "./backup.ts";
 import { incompleteReason } from "./manifest.ts";
 

@@ -6,7 +6,7 @@ import type { BackupEntry, BackupsReport } from "../../console/operator/reports.
 import { reasonOf } from "../../lib/failure.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/logger.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
 import { type Backup, type BackupKind, backupsIn, makeBackup, UNDELETABLE } from "./backup.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
 import { compressedFile, type SnapshotPart } from "./manifest.ts";

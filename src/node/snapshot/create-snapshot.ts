@@ -3,7 +3,7 @@ import { rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { IndexDatabase, indexPath, openIndexReader } from "../../db/index/database.ts";
-import { publishAgainAfter, publishedSeq } from "../../db/index/outbox.ts";
+import { publishAgainAfter, publishedSeq } from "../../db/index/log/outbox.ts";
 import { openAsIs } from "../../db/sqlite/open.ts";
 import { appliedMigrations } from "../../db/sqlite/schema-version.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";

@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { LOG_PROPERTIES } from "../../db/index/identity.ts";
+import { markAllPublished } from "../../db/index/log/outbox.ts";
 import { clearMeta } from "../../db/index/meta.ts";
-import { markAllPublished } from "../../db/index/outbox.ts";
 import type { COPIED_TABLES, OTHER_TABLES } from "../../db/index/upgrade/tables.ts";
 
 type Treatment =

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { followedFids } from "../../config/fid-file.ts";
+import { followedFids } from "../../config/files/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { isFollowing } from "../../config/upstream-urls.ts";
 import { INDEX_SCHEMA } from "../../db/index/database.ts";

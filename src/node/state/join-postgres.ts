@@ -1,7 +1,7 @@
 import { createPauses } from "../../cluster/pauses.ts";
 import { startMembership } from "../../cluster/postgres/membership.ts";
 import { comparedSettings } from "../../cluster/shared-settings.ts";
-import { followedFids } from "../../config/fid-file.ts";
+import { followedFids } from "../../config/files/fid-file.ts";
 import { isFollowing } from "../../config/upstream-urls.ts";
 import { schemaVersion } from "../../db/postgres/migrate.ts";
 import { PgStats } from "../../db/postgres/pool-stats.ts";

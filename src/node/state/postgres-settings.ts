@@ -1,6 +1,6 @@
+import { readSmallFile } from "../../config/files/small-file.ts";
 import { readPostgresUrl } from "../../config/postgres-url.ts";
 import type { Config } from "../../config/schema.ts";
-import { readSmallFile } from "../../config/small-file.ts";
 import type { PgSettings } from "../../db/postgres/pools.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { isBuilt } from "../optional-parts.ts";

@@ -8,7 +8,7 @@ import type { PgStats } from "../../db/postgres/pool-stats.ts";
 import type { StateNode, Sweep } from "../../db/state/state-db.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
-import type { Logger } from "../../runtime/logger.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
 import type { StateStores } from "./stores.ts";
 
 /** What a thread needs to open the state. It can be sent to the thread. */

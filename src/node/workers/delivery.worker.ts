@@ -1,12 +1,12 @@
 import { deliveryGate, NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
-import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
-import type { IngestRpc } from "../../ingest/rpc.ts";
+import { CommitSequence } from "../../db/index/log/commit-sequence.ts";
+import type { IngestRpc } from "../../ingest/thread/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { createConfiguredClient } from "../../net/configured-client.ts";
 import type { LoopbackTarget } from "../../net/guard.ts";
-import { createLogger } from "../../runtime/logger.ts";
+import { createLogger } from "../../runtime/log/logger.ts";
 import type { MatchRpc } from "../../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { startDelivery } from "../compose/delivery.ts";

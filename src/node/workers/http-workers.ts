@@ -3,11 +3,11 @@ import { httpWorkersOf } from "../../config/http-workers.ts";
 import type { Config } from "../../config/schema.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import type { DemoRpc, DemoServices } from "../../console/demo/services.ts";
-import type { CommitSequence } from "../../db/index/commit-sequence.ts";
-import type { HttpFigures } from "../../http/http-metrics.ts";
+import type { CommitSequence } from "../../db/index/log/commit-sequence.ts";
+import type { HttpFigures } from "../../http/metrics/http-metrics.ts";
 import { connectRpc, type RpcClient, serveRpc } from "../../lib/port-rpc.ts";
+import type { RecentLines } from "../../runtime/log/recent-lines.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
-import type { RecentLines } from "../../runtime/recent-lines.ts";
 import type { StreamSlots } from "../../stream/slots.ts";
 import type { Threads } from "../console/threads.ts";
 import {

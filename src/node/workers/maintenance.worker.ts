@@ -2,7 +2,7 @@ import type { Config } from "../../config/schema.ts";
 import { createFaultLog } from "../../db/state/unavailable.ts";
 import { serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { createLogger } from "../../runtime/logger.ts";
+import { createLogger } from "../../runtime/log/logger.ts";
 import {
   createMaintenance,
   type MaintenanceRpc,

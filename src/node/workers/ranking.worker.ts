@@ -1,10 +1,10 @@
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { startRankingRefresh } from "../../ingest/ranking.ts";
-import type { IngestRpc } from "../../ingest/rpc.ts";
+import type { IngestRpc } from "../../ingest/thread/rpc.ts";
 import { connectRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { createLogger } from "../../runtime/logger.ts";
+import { createLogger } from "../../runtime/log/logger.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the ranking worker; `ingest` connects to the writer of the index. */

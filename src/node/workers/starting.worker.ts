@@ -1,6 +1,6 @@
 import type { Config } from "../../config/schema.ts";
 import { errorKinds } from "../../http/errors.ts";
-import { createLogger } from "../../runtime/logger.ts";
+import { createLogger } from "../../runtime/log/logger.ts";
 import { version } from "../../version.ts";
 import { runWorker } from "./worker-entry.ts";
 

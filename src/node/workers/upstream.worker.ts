@@ -1,19 +1,19 @@
 import { join } from "node:path";
-import { followedFids } from "../../config/fid-file.ts";
+import { followedFids } from "../../config/files/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { upstreamUrls } from "../../config/upstream-urls.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
-import type { IngestRpc } from "../../ingest/rpc.ts";
 import { IndexFullError } from "../../ingest/size-bound.ts";
+import type { IngestRpc } from "../../ingest/thread/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
-import { engineSchedule } from "../../protocol/engine-versions.ts";
-import { networkOf } from "../../protocol/network.ts";
+import { engineSchedule } from "../../protocol/network/engine-versions.ts";
+import { networkOf } from "../../protocol/network/network.ts";
 import { nameServerOf } from "../../protocol/validate/username-proof.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { createLogger } from "../../runtime/logger.ts";
-import { createUpstreamFaultLog, startFollower } from "../../upstream/follower.ts";
-import type { UpstreamRpc } from "../../upstream/progress.ts";
-import { createValidatorSource } from "../../upstream/validator-source.ts";
+import { createLogger } from "../../runtime/log/logger.ts";
+import { createValidatorSource } from "../../upstream/chain/validator-source.ts";
+import { createUpstreamFaultLog, startFollower } from "../../upstream/follow/follower.ts";
+import type { UpstreamRpc } from "../../upstream/follow/progress.ts";
 import { startVerifierThreads } from "../worker-urls.ts";
 import { runWorker } from "./worker-entry.ts";
 

@@ -1,4 +1,4 @@
-import { serveVerifier, type VerifierScope } from "../../ingest/verify/verifier-thread.ts";
+import { serveVerifier, type VerifierScope } from "../../ingest/bulk/verify/verifier-thread.ts";
 
 declare const self: VerifierScope;
 

@@ -1,7 +1,7 @@
 import { heapSize } from "bun:jsc";
 import { type Damage, onDamage } from "../../db/sqlite/storage-error.ts";
+import { type KeepLine, limitedLines } from "../../runtime/log/recent-lines.ts";
 import { type LoopMonitor, startLoopMonitor } from "../../runtime/loop-monitor.ts";
-import { type KeepLine, limitedLines } from "../../runtime/recent-lines.ts";
 
 /** A message from the process to one of its workers. */
 export type ToWorker<Init> =

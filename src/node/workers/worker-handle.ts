@@ -1,6 +1,6 @@
 import type { Damage } from "../../db/sqlite/storage-error.ts";
 import { RetryableError } from "../../lib/failure.ts";
-import type { KeepLine } from "../../runtime/recent-lines.ts";
+import type { KeepLine } from "../../runtime/log/recent-lines.ts";
 import type { FromWorker, ThreadVitals, ToWorker } from "./worker-entry.ts";
 
 /** A worker that was started and may not be ready yet. */

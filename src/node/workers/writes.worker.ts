@@ -1,11 +1,11 @@
 import { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
-import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
+import { CommitSequence } from "../../db/index/log/commit-sequence.ts";
 import type { HubRpc } from "../../hub/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { createLogger } from "../../runtime/logger.ts";
+import { createLogger } from "../../runtime/log/logger.ts";
 import type { TokenSignerRpc } from "../../sign-in/token-signer.ts";
 import type { SignersRpc } from "../../signers/rpc.ts";
 import type { SignerStatsRpc } from "../../signers/signer-stats.ts";

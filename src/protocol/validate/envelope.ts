@@ -1,6 +1,6 @@
-import { messageHash } from "../message-hash.ts";
+import { messageHash } from "../message/message-hash.ts";
+import { MAX_DATA_BYTES_OF_ANY_TYPE, type SignedMessage } from "../message/signed-message.ts";
 import { invalid, type Rejection } from "../rejection.ts";
-import { MAX_DATA_BYTES_OF_ANY_TYPE, type SignedMessage } from "../signed-message.ts";
 import { toFarcasterSecs } from "../time.ts";
 import { FarcasterNetwork, HashScheme, MessageType, SignatureScheme } from "../wire/generated/message.ts";
 import { verifyEd25519 } from "./ed25519.ts";

@@ -1,6 +1,6 @@
 import { hashTypedData } from "viem/utils";
+import type { SignedMessage } from "../message/signed-message.ts";
 import { invalid, type Rejection } from "../rejection.ts";
-import type { SignedMessage } from "../signed-message.ts";
 import {
   type KeyAddBody,
   type KeyRemoveBody,

@@ -1,5 +1,5 @@
+import type { SignedMessage } from "../message/signed-message.ts";
 import { invalid, type Rejection } from "../rejection.ts";
-import type { SignedMessage } from "../signed-message.ts";
 import { toFarcasterSecs } from "../time.ts";
 import {
   type FrameActionBody,

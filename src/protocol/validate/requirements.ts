@@ -1,4 +1,4 @@
-import type { SignedMessage } from "../signed-message.ts";
+import type { SignedMessage } from "../message/signed-message.ts";
 import {
   CastType,
   type MessageData,

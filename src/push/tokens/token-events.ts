@@ -6,7 +6,7 @@ import { type JsonObject, ownValue, readObject, readText } from "../../managemen
 import { badField, type Refusal, refused } from "../../management/refusal.ts";
 import type { UrlGuard } from "../../net/guard.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/logger.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
 import type {
   ChangeLimit,
   ChangesExhausted,

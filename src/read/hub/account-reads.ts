@@ -1,7 +1,7 @@
+import { createShardOf, shardCount } from "../../db/index/counts/totals.ts";
 import { statement } from "../../db/index/statement.ts";
-import { createShardOf, shardCount } from "../../db/index/totals.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import { Store } from "../../protocol/merge-rules.ts";
+import { Store } from "../../protocol/message/merge-rules.ts";
 import { purchasedUnits, storageLimits, usableUnits } from "../../protocol/storage.ts";
 import { StorageUnitType, type UserNameProof, UserNameType } from "../../protocol/wire/generated/message.ts";
 import { TierType } from "../../protocol/wire/generated/on-chain.ts";

@@ -1,7 +1,7 @@
+import { shardCount } from "../../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { durableHubSeq, type HubLogRange, hubLogRange, lastHubEventSeq } from "../../db/index/hub-log.ts";
+import { durableHubSeq, type HubLogRange, hubLogRange, lastHubEventSeq } from "../../db/index/log/hub-log.ts";
 import { statement } from "../../db/index/statement.ts";
-import { shardCount } from "../../db/index/totals.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { blockOfEvent } from "../../protocol/hub-event-id.ts";
 import { type ReadContext, readList } from "./context.ts";

@@ -10,7 +10,7 @@ import type {
   UserDataColumns,
 } from "../../db/index/messages/columns.ts";
 import { messageDataOf, rebuildData } from "../../db/index/messages/rebuild.ts";
-import { messageHash } from "../../protocol/message-hash.ts";
+import { messageHash } from "../../protocol/message/message-hash.ts";
 import { toUnixSecs } from "../../protocol/time.ts";
 import {
   type FarcasterNetwork,

@@ -1,6 +1,6 @@
 import { lastInvalidationSeq, readInvalidations } from "../../db/index/cache-invalidations.ts";
-import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
+import type { CommitSequence } from "../../db/index/log/commit-sequence.ts";
 import { GenerationCache } from "../../lib/generation-cache.ts";
 import { type Hash, loadCasts, loadCastsByHash, type StoredCast } from "./casts.ts";
 import type { ChannelState } from "./channels.ts";

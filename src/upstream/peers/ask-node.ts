@@ -3,10 +3,10 @@ import type { SignedBlock, SignedChunk } from "../../protocol/wire/generated/cer
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import type { ValidatorSets } from "../../trust/validator-sets.ts";
 import { type ChainRefusal, type VerifiedHead, verifyBlock, verifyChunk } from "../../trust/verify-block.ts";
-import { RefusedBlockError } from "../chain-verifier.ts";
-import { shardCount } from "../check-peer.ts";
-import type { ReceivedBlock, UpstreamClient } from "../client.ts";
-import { NoBlocksError, PeerError } from "../peer.ts";
+import { shardCount } from "../calls/check-peer.ts";
+import type { ReceivedBlock, UpstreamClient } from "../calls/client.ts";
+import { NoBlocksError, PeerError } from "../calls/peer.ts";
+import { RefusedBlockError } from "../chain/chain-verifier.ts";
 import { BLOCK_SHARD } from "../positions.ts";
 
 /** What a node says about itself, and proves as far as its blocks are signed. */

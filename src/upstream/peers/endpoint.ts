@@ -1,10 +1,10 @@
 import type { Client } from "@grpc/grpc-js";
 import { hostOfUrl } from "../../config/upstream-urls.ts";
-import { UpstreamClient } from "../client.ts";
-import { connectUpstream, isConnected } from "../connection.ts";
+import { CallRate } from "../calls/call-rate.ts";
+import { UpstreamClient } from "../calls/client.ts";
+import { connectUpstream, isConnected } from "../calls/connection.ts";
 import type { Timings } from "../timings.ts";
 import type { NodeAnswer } from "./ask-node.ts";
-import { CallRate } from "./call-rate.ts";
 import { type CallLimits, isPublicHost, type LimitSettings, limitsFor } from "./network-place.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { reasonOf } from "../../lib/failure.ts";
-import { RefusedBlockError } from "../chain-verifier.ts";
-import { PeerError, reasonOfCall } from "../peer.ts";
-import { RefusedPageError } from "../replication/account-records.ts";
-import { SilentStreamError } from "../response-stream.ts";
+import { PeerError, reasonOfCall } from "../calls/peer.ts";
+import { SilentStreamError } from "../calls/response-stream.ts";
+import { RefusedBlockError } from "../chain/chain-verifier.ts";
+import { RefusedPageError } from "../fill/replication/account-records.ts";
 import { type Timings, wait } from "../timings.ts";
 import { type AskOptions, askNode } from "./ask-node.ts";
 import { Endpoint, type EndpointDeps, type EndpointState, type EndpointStatus } from "./endpoint.ts";

@@ -1,8 +1,8 @@
 import { hostOfUrl, type UpstreamSettings, upstreamUrls } from "../../config/upstream-urls.ts";
-import { UpstreamClient } from "../client.ts";
-import { connectUpstream } from "../connection.ts";
+import { CallRate } from "../calls/call-rate.ts";
+import { UpstreamClient } from "../calls/client.ts";
+import { connectUpstream } from "../calls/connection.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../timings.ts";
-import { CallRate } from "./call-rate.ts";
 import { type CallLimits, isPublicHost, type LimitSettings, limitsFor } from "./network-place.ts";
 
 /** A node that a command asks, within the limits of calls to it. */

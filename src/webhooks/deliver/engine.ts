@@ -1,7 +1,7 @@
 import { createFaultLog, StateUnavailable } from "../../db/state/unavailable.ts";
 import type { Gate } from "../../lib/gate.ts";
 import type { Clock, SetTimer } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/logger.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
 import type { CallLimit, ClaimedDelivery, DeliveryQueue, FailureRule } from "../store/delivery-queue.ts";
 import type { CallReceiver } from "./call-receiver.ts";
 import { createClaims } from "./claims.ts";

@@ -83,7 +83,7 @@ function queueByKey(): TinyQueue<QueueEntry> {
  * free slots. Webhooks whose last call was slow share a small part of the slots, and a part is reserved for quick ones.
  * Times are unix milliseconds.
  *
- * A call costs 0.5 to 1.4 us here with 4 to 10,000 webhooks. The slots of push (`src/push/slots.ts`) share no more than
+ * A call costs 0.5 to 1.4 us here with 4 to 10,000 webhooks. The slots of push (`src/push/fan-out/slots.ts`) share no more than
  * the name: its requests wait in memory, by campaign and then by host, and a circuit breaker gives a host up. Deliveries
  * are due at stored times, and the store deactivates a webhook that fails.
  */

@@ -1,5 +1,5 @@
 import type { Clock } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/logger.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
 import type { DeliveryQueue, DueWebhook } from "../store/delivery-queue.ts";
 
 /** Webhooks that are read, and leases that are ended, at a time. */

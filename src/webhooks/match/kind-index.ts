@@ -7,9 +7,9 @@ import {
   REGEX_FIELDS,
   type RegexField,
 } from "./event-keys.ts";
-import { type Expression, ExpressionPool } from "./expressions.ts";
+import { type Expression, ExpressionPool } from "./expressions/expressions.ts";
+import type { RegexProgram } from "./expressions/regex-program.ts";
 import type { OwnerBudgets, Subscriber } from "./owner-budgets.ts";
-import type { RegexProgram } from "./regex-program.ts";
 
 /** A filter of any kind; each kind has some of the fields. */
 export type Filter = CastFilter & FollowFilter & ReactionFilter & UserUpdatedFilter;

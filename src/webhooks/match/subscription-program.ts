@@ -2,8 +2,8 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
 import type { Subscription } from "../subscription.ts";
 import { REGEX_FIELDS } from "./event-keys.ts";
+import { type RegexFault, readRegexProgram } from "./expressions/regex-program.ts";
 import type { FieldPrograms } from "./kind-index.ts";
-import { type RegexFault, readRegexProgram } from "./regex-program.ts";
 
 /** Limit of instructions of all regular expressions of one owner's active subscriptions. */
 export const MAX_OWNER_PROGRAM_SIZE = 10_000;

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { eventRange, eventsAfter, type StoredOutboxEvent } from "../../db/index/outbox.ts";
+import { eventRange, eventsAfter, type StoredOutboxEvent } from "../../db/index/log/outbox.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
 import { loadUsers } from "../../read/hydrate/users.ts";

@@ -1,7 +1,7 @@
-import type { StoredOutboxEvent } from "../../db/index/outbox.ts";
+import type { StoredOutboxEvent } from "../../db/index/log/outbox.ts";
 import { embedsOf, mentionsOf, type ThreadRoot } from "../../db/index/project/casts.ts";
 import { linkedAtOf } from "../../db/index/project/links.ts";
-import { decodeMessage, type SignedMessage } from "../../protocol/signed-message.ts";
+import { decodeMessage, type SignedMessage } from "../../protocol/message/signed-message.ts";
 import { toUnixSecs } from "../../protocol/time.ts";
 import type { CastAddBody, ReactionType } from "../../protocol/wire/generated/message.ts";
 import { type CastContent, type Hash, hex } from "../../read/hydrate/casts.ts";

@@ -1,9 +1,9 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { eventsAfter, publishedSeq, type StoredOutboxEvent } from "../../db/index/outbox.ts";
+import { eventsAfter, publishedSeq, type StoredOutboxEvent } from "../../db/index/log/outbox.ts";
 import { createFaultLog } from "../../db/state/unavailable.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
 import { type Clock, nowSecs, type SetTimer, setTimer } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/logger.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
 import type { SubscriptionRefusal } from "../match/match-service.ts";
 import type { MatchClient } from "../match/rpc.ts";
 import { Subscriptions } from "../match/subscriptions.ts";

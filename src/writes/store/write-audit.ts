@@ -1,6 +1,6 @@
 import type { AuditEntry, AuditStore } from "../../audit/audit-store.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/logger.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
 import type { WriteCall, WriteReply } from "../rpc.ts";
 import type { Settlement, WriteAudit } from "./write-store.ts";
 

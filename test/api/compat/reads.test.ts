@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { NeynarAPIClient } from "@neynar/nodejs-sdk";
-import type { OpenApiDocument } from "../../../src/http/openapi-document.ts";
+import type { OpenApiDocument } from "../../../src/http/openapi/document.ts";
 import { startDemoNode } from "../../support/demo-node.ts";
 import { expectMatchesOpenApi, pathsWithAliases } from "../../support/openapi.ts";
 import { type RunningNode, tempDir } from "../../support/program.ts";

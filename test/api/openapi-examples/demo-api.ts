@@ -1,4 +1,4 @@
-import { storeRankings } from "../../../src/db/index/rankings.ts";
+import { storeRankings } from "../../../src/db/index/counts/rankings.ts";
 import { createKeyring } from "../../../src/demo/keys.ts";
 import { refreshRankings } from "../../../src/ingest/ranking.ts";
 import { ok } from "../../../src/lib/result.ts";

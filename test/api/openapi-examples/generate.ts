@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { DocumentationExamples } from "../../../src/api/plugins.ts";
-import type { OperationExample } from "../../../src/http/openapi-examples.ts";
+import type { OperationExample } from "../../../src/http/openapi/examples.ts";
 import type { TestApi } from "../../support/api.ts";
 import { hubSubmitExamples } from "./hub-requests.ts";
 import { managedExamples } from "./managed-examples.ts";

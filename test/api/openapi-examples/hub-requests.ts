@@ -1,6 +1,6 @@
-import { appendHubBlock } from "../../../src/db/index/hub-log.ts";
-import type { JsonObject } from "../../../src/http/openapi-document.ts";
-import type { OperationExample } from "../../../src/http/openapi-examples.ts";
+import { appendHubBlock } from "../../../src/db/index/log/hub-log.ts";
+import type { JsonObject } from "../../../src/http/openapi/document.ts";
+import type { OperationExample } from "../../../src/http/openapi/examples.ts";
 import { encodeHubBody } from "../../../src/ingest/hub-log/operation-events.ts";
 import { firstEventId } from "../../../src/protocol/hub-event-id.ts";
 import { HubEventType } from "../../../src/protocol/wire/generated/hub.ts";

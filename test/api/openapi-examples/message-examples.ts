@@ -1,5 +1,5 @@
-import type { Json } from "../../../src/http/openapi-document.ts";
-import type { OperationExample } from "../../../src/http/openapi-examples.ts";
+import type { Json } from "../../../src/http/openapi/document.ts";
+import type { OperationExample } from "../../../src/http/openapi/examples.ts";
 import { Message } from "../../../src/protocol/wire/generated/message.ts";
 import { nowSecs } from "../../../src/runtime/clock.ts";
 import { demoRecords } from "../../demo/records.ts";

@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject } from "../../../src/http/openapi-document.ts";
-import type { OperationExample } from "../../../src/http/openapi-examples.ts";
+import { isObject, type Json, type JsonObject } from "../../../src/http/openapi/document.ts";
+import type { OperationExample } from "../../../src/http/openapi/examples.ts";
 import type { TestApi } from "../../support/api.ts";
 
 export type DialectName = "native" | "compat";

@@ -1,5 +1,5 @@
-import { isObject, type Json } from "../../../src/http/openapi-document.ts";
-import type { OperationExample } from "../../../src/http/openapi-examples.ts";
+import { isObject, type Json } from "../../../src/http/openapi/document.ts";
+import type { OperationExample } from "../../../src/http/openapi/examples.ts";
 import { startDemoNode } from "../../support/demo-node.ts";
 import { until } from "../../support/manual-time.ts";
 import { tempDir } from "../../support/program.ts";

@@ -1,6 +1,6 @@
 import { clientFidsOf } from "../../../src/demo/roster.ts";
-import type { Json } from "../../../src/http/openapi-document.ts";
-import type { OperationExample } from "../../../src/http/openapi-examples.ts";
+import type { Json } from "../../../src/http/openapi/document.ts";
+import type { OperationExample } from "../../../src/http/openapi/examples.ts";
 import { nowSecs } from "../../../src/runtime/clock.ts";
 import type { TestApi } from "../../support/api.ts";
 import { type Method, signedHeaders } from "../../support/signing.ts";

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../../src/http/openapi-document.ts";
-import { isObject } from "../../../src/http/openapi-document.ts";
+import type { JsonObject } from "../../../src/http/openapi/document.ts";
+import { isObject } from "../../../src/http/openapi/document.ts";
 import type { TestApi } from "../../support/api.ts";
 import { hubRequests } from "./hub-requests.ts";
 import type { DocumentedOperation, ExampleRequest } from "./operations.ts";

@@ -1,4 +1,4 @@
-import type { OperationExample } from "../../../src/http/openapi-examples.ts";
+import type { OperationExample } from "../../../src/http/openapi/examples.ts";
 
 const NONCE = "0P1ih5BeNe492rSoXoUgsIixancsxOvh";
 const TOKEN = "eyJhbGciOiJSUzI1NiIsImtpZCI6Ik4xUG0zaWFLIiwidHlwIjoiSldUIn0.eyJzdWIiOjN9.c2lnbmF0dXJl";

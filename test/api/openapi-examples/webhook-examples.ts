@@ -1,6 +1,6 @@
 import type { WebhookExample } from "../../../src/api/operations/webhooks/openapi-webhooks.ts";
 import { clientFidsOf } from "../../../src/demo/roster.ts";
-import type { Json } from "../../../src/http/openapi-document.ts";
+import type { Json } from "../../../src/http/openapi/document.ts";
 import { ok } from "../../../src/lib/result.ts";
 import type { EventKind } from "../../../src/protocol/event-kind.ts";
 import { toFarcasterSecs } from "../../../src/protocol/time.ts";

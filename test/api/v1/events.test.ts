@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { appendHubBlock } from "../../../src/db/index/hub-log.ts";
+import { appendHubBlock } from "../../../src/db/index/log/hub-log.ts";
 import { encodeHubBody } from "../../../src/ingest/hub-log/operation-events.ts";
 import { firstEventId } from "../../../src/protocol/hub-event-id.ts";
 import { HubEventType } from "../../../src/protocol/wire/generated/hub.ts";

@@ -1,6 +1,6 @@
 import { getInsecureHubRpcClient, Message as HubMessage } from "@farcaster/hub-nodejs";
 import { toBytes } from "viem";
-import { ed25519KeyFromSeed } from "../../../src/protocol/build-message.ts";
+import { ed25519KeyFromSeed } from "../../../src/protocol/message/build-message.ts";
 import { SubmitBulkMessagesRequest } from "../../../src/protocol/wire/generated/hub.ts";
 import {
   CastType,

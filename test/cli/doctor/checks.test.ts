@@ -17,7 +17,7 @@ import {
 } from "../../../src/db/index/database.ts";
 import { claimNetwork, claimSource, markDemo } from "../../../src/db/index/identity.ts";
 import { statePath } from "../../../src/db/state/database.ts";
-import { defer } from "../../../src/ingest/deferred-records.ts";
+import { defer } from "../../../src/ingest/bulk/deferred-records.ts";
 import { UserError } from "../../../src/lib/failure.ts";
 import { resolveBySystem } from "../../../src/net/resolve.ts";
 import { nowSecs, systemClock } from "../../../src/runtime/clock.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createDemoPulse } from "../../../src/console/demo/pulse.ts";
-import { decodeMessage } from "../../../src/protocol/signed-message.ts";
+import { decodeMessage } from "../../../src/protocol/message/signed-message.ts";
 import { validateMessage } from "../../../src/protocol/validate/message.ts";
 import { FarcasterNetwork, MessageType } from "../../../src/protocol/wire/generated/message.ts";
 import { expectOk } from "../../support/result.ts";

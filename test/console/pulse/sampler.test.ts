@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createSampler, type Reading } from "../../../src/console/pulse/sampler.ts";
-import { httpFigures, quantileMs } from "../../../src/http/http-figures.ts";
+import { httpFigures, quantileMs } from "../../../src/http/metrics/http-figures.ts";
 import { type Figure, figureOf, type Series } from "../../../src/runtime/figures.ts";
 import { ManualClock } from "../../support/clock.ts";
 

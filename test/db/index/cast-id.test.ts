@@ -5,8 +5,8 @@ import { firstCastId, nextCastId, timestampOfCastId } from "../../../src/db/inde
 import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/database.ts";
 import { splitEncoded } from "../../../src/db/index/messages/split.ts";
 import { hasFreeCastId } from "../../../src/db/index/project/casts.ts";
-import { messageHash } from "../../../src/protocol/message-hash.ts";
-import { encodeMessage, type SignedMessage } from "../../../src/protocol/signed-message.ts";
+import { messageHash } from "../../../src/protocol/message/message-hash.ts";
+import { encodeMessage, type SignedMessage } from "../../../src/protocol/message/signed-message.ts";
 import { toUnixSecs } from "../../../src/protocol/time.ts";
 import { FarcasterNetwork, MessageData, MessageType } from "../../../src/protocol/wire/generated/message.ts";
 import { DEFAULT_TIMESTAMP, signedCast } from "../../support/messages.ts";

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/database.ts";
+import { claimNetwork } from "../../../src/db/index/identity.ts";
 import {
   deleteFullText,
   lacksFullText,
   rebuildFullText,
   turnOffFullText,
-} from "../../../src/db/index/full-text.ts";
-import { claimNetwork } from "../../../src/db/index/identity.ts";
+} from "../../../src/db/index/search/full-text.ts";
 import { createIngestEngine } from "../../../src/ingest/engine.ts";
 import { decodeRecord, type EncodedRecord } from "../../../src/ingest/record.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";

@@ -6,7 +6,7 @@ import {
   hubLogRange,
   isHubSweepDue,
   sweepHubLog,
-} from "../../../src/db/index/hub-log.ts";
+} from "../../../src/db/index/log/hub-log.ts";
 import { firstEventId } from "../../../src/protocol/hub-event-id.ts";
 import { HubEventType } from "../../../src/protocol/wire/generated/hub.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openBulkBuild } from "../../../src/db/index/bulk/open-bulk-build.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../../../src/db/index/database.ts";
-import { createDeferredSync } from "../../../src/db/index/deferred-sync.ts";
+import { createDeferredSync } from "../../../src/db/index/log/deferred-sync.ts";
 import { openAsIs } from "../../../src/db/sqlite/open.ts";
 import { openState, openStateReader, openStateWriter, statePath } from "../../../src/db/state/database.ts";
 import { openDataDir } from "../../../src/runtime/data-dir.ts";

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { toExit } from "../../../src/cli/to-exit.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../../../src/db/index/database.ts";
-import { createDeferredSync } from "../../../src/db/index/deferred-sync.ts";
+import { createDeferredSync } from "../../../src/db/index/log/deferred-sync.ts";
 import { companionsOf, openAsIs, openReader, openWriter } from "../../../src/db/sqlite/open.ts";
 import type { Migrations } from "../../../src/db/sqlite/schema-version.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/database.ts";
-import { lastHubBlock } from "../../../src/db/index/hub-log.ts";
 import { claimNetwork } from "../../../src/db/index/identity.ts";
+import { lastHubBlock } from "../../../src/db/index/log/hub-log.ts";
 import { createIngestEngine } from "../../../src/ingest/engine.ts";
 import { blockOfEvent } from "../../../src/protocol/hub-event-id.ts";
 import { toFarcasterSecs } from "../../../src/protocol/time.ts";
 import { FarcasterNetwork, MessageType } from "../../../src/protocol/wire/generated/message.ts";
-import { startFollower } from "../../../src/upstream/follower.ts";
+import { startFollower } from "../../../src/upstream/follow/follower.ts";
 import { UpstreamPositions } from "../../../src/upstream/positions.ts";
 import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
 import { ANCHOR_SECS } from "../../demo/records.ts";

@@ -6,9 +6,9 @@ import {
   HubEventType,
 } from "@farcaster/hub-nodejs";
 import { firstEventId } from "../../../src/protocol/hub-event-id.ts";
-import { UpstreamClient } from "../../../src/upstream/client.ts";
-import { connectUpstream } from "../../../src/upstream/connection.ts";
-import { compareFids, knownFids } from "../../../src/upstream/verify-sample.ts";
+import { UpstreamClient } from "../../../src/upstream/calls/client.ts";
+import { connectUpstream } from "../../../src/upstream/calls/connection.ts";
+import { compareFids, knownFids } from "../../../src/upstream/verify/verify-sample.ts";
 import { makeChain } from "../../support/upstream/chain.ts";
 import { dumpFollowed } from "../../support/upstream/followed.ts";
 import { FollowedIndex } from "../../support/upstream/followed-index.ts";

@@ -12,7 +12,7 @@ import {
   HubEvent as TheirHubEvent,
 } from "@farcaster/hub-nodejs";
 import { Client, credentials } from "@grpc/grpc-js";
-import { sweepHubLog } from "../../../src/db/index/hub-log.ts";
+import { sweepHubLog } from "../../../src/db/index/log/hub-log.ts";
 import { jumpHash } from "../../../src/hub/events/subscribe-request.ts";
 import { blockOfEvent, firstEventId } from "../../../src/protocol/hub-event-id.ts";
 import { type LoggedNode, startLoggedNode } from "../../support/logged-node.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { IndexDatabase } from "../../../src/db/index/database.ts";
-import { EventSignal } from "../../../src/ingest/rpc.ts";
+import { EventSignal } from "../../../src/ingest/thread/rpc.ts";
 import { createFillCheck } from "../../../src/upstream/positions.ts";
 import { importHubClient } from "../../support/hub-clients/installed.ts";
 import { startRedis } from "../../support/hub-clients/redis-server.ts";

@@ -3,7 +3,7 @@ import type { HubResult } from "@farcaster/hub-nodejs";
 import { Client, credentials, type Metadata, type ServiceError } from "@grpc/grpc-js";
 import { indexPath } from "../../../src/db/index/database.ts";
 import { ok } from "../../../src/lib/result.ts";
-import { decodeMessage, type SignedMessage } from "../../../src/protocol/signed-message.ts";
+import { decodeMessage, type SignedMessage } from "../../../src/protocol/message/signed-message.ts";
 import { createListRunner } from "../../../src/read/hub/turns.ts";
 import { mergeAdmitted, startTestHub, type TestHub } from "../../support/hub.ts";
 import { IS_LONG } from "../../support/long.ts";

@@ -13,7 +13,7 @@ import {
 import { blake3 } from "@noble/hashes/blake3.js";
 import { createIngestEngine } from "../../../src/ingest/engine.ts";
 import { decodeRecord } from "../../../src/ingest/record.ts";
-import { decodeMessage, type SignedMessage } from "../../../src/protocol/signed-message.ts";
+import { decodeMessage, type SignedMessage } from "../../../src/protocol/message/signed-message.ts";
 import {
   FarcasterNetwork as WireNetwork,
   MessageType as WireType,

@@ -4,7 +4,7 @@ import { createAdmission } from "../../../src/admission/admission.ts";
 import { Budget } from "../../../src/admission/budget.ts";
 import { createClientAddresses } from "../../../src/admission/client-address.ts";
 import { ok } from "../../../src/lib/result.ts";
-import { decodeMessage } from "../../../src/protocol/signed-message.ts";
+import { decodeMessage } from "../../../src/protocol/message/signed-message.ts";
 import { createListRunner, type ListReader, ROWS_PER_TURN } from "../../../src/read/hub/turns.ts";
 import { mergeAdmitted, startTestHub, type TestHub } from "../../support/hub.ts";
 import { DEFAULT_TIMESTAMP, signedCast } from "../../support/messages.ts";

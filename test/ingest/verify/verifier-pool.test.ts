@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { packMessages } from "../../../src/db/index/bulk/packed-messages.ts";
 import { splitEncoded } from "../../../src/db/index/messages/split.ts";
+import { candidateAt } from "../../../src/ingest/bulk/spool-candidates.ts";
+import type { MessagePage, VerifiedPage } from "../../../src/ingest/bulk/verify/verifier.ts";
+import { startVerifierPool, type VerifierPool } from "../../../src/ingest/bulk/verify/verifier-pool.ts";
 import type { EncodedRecord } from "../../../src/ingest/record.ts";
-import { candidateAt } from "../../../src/ingest/spool-candidates.ts";
-import type { MessagePage, VerifiedPage } from "../../../src/ingest/verify/verifier.ts";
-import { startVerifierPool, type VerifierPool } from "../../../src/ingest/verify/verifier-pool.ts";
 import { packBytes, unpackBytes } from "../../../src/lib/bytes.ts";
-import { Store } from "../../../src/protocol/merge-rules.ts";
+import { Store } from "../../../src/protocol/message/merge-rules.ts";
 import { Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
 import { DEFAULT_NOW_SECS, signMessage } from "../../support/messages.ts";
 import { accountRecords, accountSigner } from "../../support/node.ts";

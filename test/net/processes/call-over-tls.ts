@@ -6,8 +6,8 @@ import { createOutboundClient } from "../../../src/net/client.ts";
 import { createUrlGuard } from "../../../src/net/guard.ts";
 import { createOperatorFetch } from "../../../src/net/operator-fetch.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
-import { UpstreamClient } from "../../../src/upstream/client.ts";
-import { connectUpstream } from "../../../src/upstream/connection.ts";
+import { UpstreamClient } from "../../../src/upstream/calls/client.ts";
+import { connectUpstream } from "../../../src/upstream/calls/connection.ts";
 
 /** Calls a server with every outbound client of the program and prints whether each got a response. */
 const [httpsUrl = "", grpcUrl = ""] = process.argv.slice(2);

@@ -4,13 +4,13 @@ import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSyn
 import { join } from "node:path";
 import fc from "fast-check";
 import { indexPath, openIndexWriter } from "../../../src/db/index/database.ts";
+import { eventsAfter, markAllPublished, publishedSeq } from "../../../src/db/index/log/outbox.ts";
 import { writeMeta } from "../../../src/db/index/meta.ts";
-import { eventsAfter, markAllPublished, publishedSeq } from "../../../src/db/index/outbox.ts";
 import { putPosition } from "../../../src/db/index/positions.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import { nonceFloor } from "../../../src/db/state/state-clock.ts";
 import { COPY_TREATMENT } from "../../../src/node/snapshot/detach-index.ts";
-import { decodeMessage } from "../../../src/protocol/signed-message.ts";
+import { decodeMessage } from "../../../src/protocol/message/signed-message.ts";
 import { openDataDir } from "../../../src/runtime/data-dir.ts";
 import { Scope } from "../../../src/upstream/scope.ts";
 import { configWith } from "../../runtime/config.ts";

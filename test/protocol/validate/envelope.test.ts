@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { decodeMessage } from "../../../src/protocol/signed-message.ts";
+import { decodeMessage } from "../../../src/protocol/message/signed-message.ts";
 import { validateMessage } from "../../../src/protocol/validate/message.ts";
 import {
   FarcasterNetwork,

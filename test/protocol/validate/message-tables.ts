@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeMessage } from "../../../src/protocol/message/signed-message.ts";
 import type { Rejection } from "../../../src/protocol/rejection.ts";
-import { decodeMessage } from "../../../src/protocol/signed-message.ts";
 import { validateMessage } from "../../../src/protocol/validate/message.ts";
 import { FarcasterNetwork, Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as core from "@farcaster/core";
 import { privateKeyToAccount } from "viem/accounts";
-import { decodeMessage, encodeMessage } from "../../../src/protocol/signed-message.ts";
+import { decodeMessage, encodeMessage } from "../../../src/protocol/message/signed-message.ts";
 import { validateMessage } from "../../../src/protocol/validate/message.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { makeSigner, makeWallet, signBytes, signedCast } from "../../support/messages.ts";

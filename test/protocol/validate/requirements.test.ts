@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { hashTypedData } from "viem/utils";
-import { decodeMessage, type SignedMessage } from "../../../src/protocol/signed-message.ts";
+import { decodeMessage, type SignedMessage } from "../../../src/protocol/message/signed-message.ts";
 import { needsChainCheck, needsPro } from "../../../src/protocol/validate/requirements.ts";
 import { requiredUsername, requiredVerifiedAddress } from "../../../src/protocol/validate/user-data.ts";
 import {

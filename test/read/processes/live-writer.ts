@@ -4,7 +4,7 @@ import { openIndexWriter } from "../../../src/db/index/database.ts";
 import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { createIngestEngine } from "../../../src/ingest/engine.ts";
 import type { IngestRecord } from "../../../src/ingest/record.ts";
-import { messageHash } from "../../../src/protocol/message-hash.ts";
+import { messageHash } from "../../../src/protocol/message/message-hash.ts";
 import { FarcasterNetwork, MessageData, MessageType } from "../../../src/protocol/wire/generated/message.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { createLogger } from "../../../src/runtime/logger.ts";
+import { createLogger } from "../../../src/runtime/log/logger.ts";
 import { createShutdown, handleSignals } from "../../../src/runtime/shutdown.ts";
 import { configWith } from "../config.ts";
 

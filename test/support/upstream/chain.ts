@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { IndexDatabase } from "../../../src/db/index/database.ts";
-import { toWire } from "../../../src/protocol/signed-message.ts";
+import { toWire } from "../../../src/protocol/message/signed-message.ts";
 import { toFarcasterSecs } from "../../../src/protocol/time.ts";
 import type {
   Block,

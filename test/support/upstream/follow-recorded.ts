@@ -6,7 +6,7 @@ import { createRootKeeper } from "../../../src/ingest/trie/root-keeper.ts";
 import { createWorkBudget, NO_BUDGET } from "../../../src/ingest/trie/work-budget.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { type ValidatorSet, ValidatorSets } from "../../../src/trust/validator-sets.ts";
-import { startFollower } from "../../../src/upstream/follower.ts";
+import { startFollower } from "../../../src/upstream/follow/follower.ts";
 import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
 import devnet from "../../trust/vectors/devnet-validators.json";
 import { ManualClock } from "../clock.ts";

@@ -4,7 +4,7 @@ import { getPosition } from "../../../src/db/index/positions.ts";
 import { createIngestEngine, type IngestEngine } from "../../../src/ingest/engine.ts";
 import type { RelayedBatch } from "../../../src/ingest/relay.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
-import { type Follower, startFollower } from "../../../src/upstream/follower.ts";
+import { type Follower, startFollower } from "../../../src/upstream/follow/follower.ts";
 import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
 import { ManualClock } from "../clock.ts";
 import { TEST_NAME_SERVER } from "../events.ts";

@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../../src/db/index/database.ts";
 import { portableRows } from "../../../src/db/index/verify.ts";
-import { Store } from "../../../src/protocol/merge-rules.ts";
+import { Store } from "../../../src/protocol/message/merge-rules.ts";
 import { dumpIndex } from "../dump.ts";
 
 /**

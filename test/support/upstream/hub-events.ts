@@ -1,5 +1,5 @@
-import { Store } from "../../../src/protocol/merge-rules.ts";
-import { toWire } from "../../../src/protocol/signed-message.ts";
+import { Store } from "../../../src/protocol/message/merge-rules.ts";
+import { toWire } from "../../../src/protocol/message/signed-message.ts";
 import { type HubEvent, HubEventType } from "../../../src/protocol/wire/generated/hub.ts";
 import {
   type Message,

@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../../src/db/index/database.ts";
-import { hubLogRange } from "../../../src/db/index/hub-log.ts";
+import { hubLogRange } from "../../../src/db/index/log/hub-log.ts";
 import { blockOfEvent, firstEventId } from "../../../src/protocol/hub-event-id.ts";
 import { HubEvent, HubEventType } from "../../../src/protocol/wire/generated/hub.ts";
 import { type Chain, heightAt } from "./chain.ts";

@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../../src/db/index/database.ts";
-import { Store } from "../../../src/protocol/merge-rules.ts";
+import { Store } from "../../../src/protocol/message/merge-rules.ts";
 import type { MessageData } from "../../../src/protocol/wire/generated/message.ts";
 import { OnChainEventType } from "../../../src/protocol/wire/generated/on-chain.ts";
 import { liveMessages } from "../live-messages.ts";

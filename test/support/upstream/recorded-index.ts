@@ -3,7 +3,7 @@ import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { getPosition } from "../../../src/db/index/positions.ts";
 import { createIngestEngine } from "../../../src/ingest/engine.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
-import { type Follower, startFollower } from "../../../src/upstream/follower.ts";
+import { type Follower, startFollower } from "../../../src/upstream/follow/follower.ts";
 import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
 import { ManualClock } from "../clock.ts";
 import { callsAtOnce } from "./calls.ts";

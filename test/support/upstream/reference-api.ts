@@ -1,12 +1,12 @@
 import { createAdmission } from "../../../src/admission/admission.ts";
 import { hubPlugins } from "../../../src/api/hub-plugins.ts";
-import { createChainChecker } from "../../../src/hub/chain-checker.ts";
 import { createHub } from "../../../src/hub/server.ts";
-import { SubmissionCheck } from "../../../src/hub/submission-check.ts";
-import { WriteThrough } from "../../../src/hub/write-through.ts";
+import { createChainChecker } from "../../../src/hub/submit/chain-checker.ts";
+import { SubmissionCheck } from "../../../src/hub/submit/submission-check.ts";
+import { WriteThrough } from "../../../src/hub/submit/write-through.ts";
 import { ok } from "../../../src/lib/result.ts";
 import { createHubReads } from "../../../src/read/hub/hub-reads.ts";
-import { connectUpstream } from "../../../src/upstream/connection.ts";
+import { connectUpstream } from "../../../src/upstream/calls/connection.ts";
 import { createFillCheck } from "../../../src/upstream/positions.ts";
 import { directClients, runHttp } from "../http.ts";
 import { startRecordedUpstream } from "./recorded.ts";

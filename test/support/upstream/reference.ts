@@ -1,15 +1,15 @@
 import { openIndexInMemory } from "../../../src/db/index/database.ts";
 import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { createIngestEngine, type IngestEngine } from "../../../src/ingest/engine.ts";
-import { userNonce } from "../../../src/ingest/gasless-key-store.ts";
+import { userNonce } from "../../../src/ingest/merge/gasless-key-store.ts";
 import {
   decodeRecord,
   type EncodedRecord,
   type IngestRecord,
   validateRecord,
 } from "../../../src/ingest/record.ts";
+import { toWire } from "../../../src/protocol/message/signed-message.ts";
 import type { Rejection } from "../../../src/protocol/rejection.ts";
-import { toWire } from "../../../src/protocol/signed-message.ts";
 import {
   FarcasterNetwork,
   Message,

@@ -1,11 +1,11 @@
 import { createAdmission } from "../../../src/admission/admission.ts";
-import { hasHubEventsAfter } from "../../../src/db/index/hub-log.ts";
+import { hasHubEventsAfter } from "../../../src/db/index/log/hub-log.ts";
 import { createSubscribers } from "../../../src/hub/events/subscribers.ts";
 import type { HubUpstream } from "../../../src/hub/own-methods.ts";
 import { createBlockRelay } from "../../../src/hub/reads/block-relay.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { createHubReads } from "../../../src/read/hub/hub-reads.ts";
-import { connectUpstream } from "../../../src/upstream/connection.ts";
+import { connectUpstream } from "../../../src/upstream/calls/connection.ts";
 import { createFillCheck } from "../../../src/upstream/positions.ts";
 import { ManualClock } from "../clock.ts";
 import { startTestHub, type TestHub } from "../hub.ts";

@@ -1,4 +1,4 @@
-import { messageHash } from "../../../src/protocol/message-hash.ts";
+import { messageHash } from "../../../src/protocol/message/message-hash.ts";
 import type { SnapshotEntry, SnapshotPage, TrieNode } from "../../../src/protocol/wire/generated/snapshot.ts";
 import { decodePageToken, encodePageToken } from "../../../src/trust/page-token.ts";
 import { type AccountRoot, AccountTrie, ShardTrie } from "../../../src/trust/trie.ts";

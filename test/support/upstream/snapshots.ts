@@ -1,5 +1,5 @@
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
-import { encodeMessage, signedMessageFromWire } from "../../../src/protocol/signed-message.ts";
+import { encodeMessage, signedMessageFromWire } from "../../../src/protocol/message/signed-message.ts";
 import { MessageType, UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../../src/protocol/wire/generated/on-chain.ts";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import fc from "fast-check";
-import { CallRate } from "../../../src/upstream/peers/call-rate.ts";
+import { CallRate } from "../../../src/upstream/calls/call-rate.ts";
 
 function fault(code: status, details = "", retryAfter?: string): ServiceError {
   const metadata = new Metadata();

@@ -5,7 +5,7 @@ import {
   GetInfoResponse,
   HubServiceService,
 } from "../../../src/protocol/wire/generated/hub.ts";
-import { connectUpstream, isConnected } from "../../../src/upstream/connection.ts";
+import { connectUpstream, isConnected } from "../../../src/upstream/calls/connection.ts";
 import { createCertificateAuthority } from "../../support/certificates.ts";
 import { tempDir } from "../../support/program.ts";
 

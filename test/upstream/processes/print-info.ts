@@ -1,5 +1,5 @@
-import { UpstreamClient } from "../../../src/upstream/client.ts";
-import { connectUpstream } from "../../../src/upstream/connection.ts";
+import { UpstreamClient } from "../../../src/upstream/calls/client.ts";
+import { connectUpstream } from "../../../src/upstream/calls/connection.ts";
 
 /** Requests the info of the upstream at the URL of the command line. Prints its version, or the code of the error. */
 const connection = connectUpstream(process.argv[2] ?? "");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
-import { readRegexProgram } from "../../../src/webhooks/match/regex-program.ts";
+import { readRegexProgram } from "../../../src/webhooks/match/expressions/regex-program.ts";
 import { IS_LONG } from "../../support/long.ts";
 
 interface Steps {

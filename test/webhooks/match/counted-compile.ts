@@ -1,6 +1,6 @@
 import { steps } from "../../support/counted-re2js.ts";
 
-const { readRegexProgram } = await import("../../../src/webhooks/match/regex-program.ts");
+const { readRegexProgram } = await import("../../../src/webhooks/match/expressions/regex-program.ts");
 const { createMatcher } = await import("../../../src/webhooks/match/matcher.ts");
 
 const CAST = {

@@ -1,11 +1,11 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
-import { ExpressionPool } from "../../../src/webhooks/match/expressions.ts";
-import { LiteralPrefilter } from "../../../src/webhooks/match/literal-prefilter.ts";
+import { ExpressionPool } from "../../../src/webhooks/match/expressions/expressions.ts";
+import { LiteralPrefilter } from "../../../src/webhooks/match/expressions/literal-prefilter.ts";
+import { readRegexProgram } from "../../../src/webhooks/match/expressions/regex-program.ts";
+import { requiredLiterals } from "../../../src/webhooks/match/expressions/required-literals.ts";
 import { OwnerBudgets, type Subscriber } from "../../../src/webhooks/match/owner-budgets.ts";
-import { readRegexProgram } from "../../../src/webhooks/match/regex-program.ts";
-import { requiredLiterals } from "../../../src/webhooks/match/required-literals.ts";
 import { expectOk } from "../../support/result.ts";
 
 describe("requiredLiterals", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readRegexProgram } from "../../../src/webhooks/match/regex-program.ts";
+import { readRegexProgram } from "../../../src/webhooks/match/expressions/regex-program.ts";
 import { expectErr, expectOk } from "../../support/result.ts";
 
 const read = readRegexProgram;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import pino from "pino";
-import { eventsAfter } from "../../../src/db/index/outbox.ts";
+import { eventsAfter } from "../../../src/db/index/log/outbox.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import { MAX_PREVIEW_EVENTS } from "../../../src/webhooks/preview/previews.ts";
 import { type ScanRequest, scanEvents } from "../../../src/webhooks/preview/scan.ts";

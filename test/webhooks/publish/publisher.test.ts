@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import pino from "pino";
-import { eventsAfter, outboxBacklog } from "../../../src/db/index/outbox.ts";
+import { eventsAfter, outboxBacklog } from "../../../src/db/index/log/outbox.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import type { MessageRef, RelayedOp } from "../../../src/ingest/relay.ts";
-import { slotOf } from "../../../src/protocol/merge-rules.ts";
-import { decodeMessage } from "../../../src/protocol/signed-message.ts";
+import { slotOf } from "../../../src/protocol/message/merge-rules.ts";
+import { decodeMessage } from "../../../src/protocol/message/signed-message.ts";
 import { UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
 import {
   type OutboxClient,

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { ApiKeyService } from "../../../api-keys/api-key-service.ts";
 import type { ApiKey, UsageCounts, UsageRow } from "../../../api-keys/api-key-store.ts";
 import { SCOPES, type Scope } from "../../../http/caller.ts";
-import { badRequest } from "../../../http/params.ts";
+import { badRequest } from "../../../http/request/params.ts";
 import { Count, closed, Fid, nullable, UnixSecs } from "../../dialects/fields.ts";
 import { presentRecord } from "../../respond.ts";
 

@@ -4,7 +4,7 @@ import {
   RotateApiKeyRequest,
   UpdateApiKeyRequest,
 } from "../../../api-keys/api-key-fields.ts";
-import { optional, text } from "../../../http/params.ts";
+import { optional, text } from "../../../http/request/params.ts";
 import { nowSecs } from "../../../runtime/clock.ts";
 import { unwrapOrThrow } from "../../respond.ts";
 import { ID_ONLY_BYTES, topic } from "../../topic.ts";

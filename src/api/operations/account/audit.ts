@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { StoredAuditEntry } from "../../../audit/audit-store.ts";
-import { choice, cursor, limit, optional } from "../../../http/params.ts";
+import { choice, cursor, limit, optional } from "../../../http/request/params.ts";
 import { toHex } from "../../../protocol/validate/eth.ts";
 import { cursorCodec } from "../../../read/cursor.ts";
 import { closed, Fid, Hash, Next, nullable, UnixSecs } from "../../dialects/fields.ts";

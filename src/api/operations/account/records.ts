@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Secret } from "../../../db/state/secret.ts";
-import { parseBody } from "../../../http/body.ts";
 import { ApiError } from "../../../http/errors.ts";
+import { parseBody } from "../../../http/request/body.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
 import { standardSecret } from "../../../webhooks/deliver/sign.ts";
 import { closed, nullable, UnixSecs } from "../../dialects/fields.ts";

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { SESSION_ACCESS, type Session } from "../../../auth/session.ts";
 import { ApiError } from "../../../http/errors.ts";
-import { optional, text } from "../../../http/params.ts";
-import { flag } from "../../../http/word-params.ts";
+import { optional, text } from "../../../http/request/params.ts";
+import { flag } from "../../../http/request/word-params.ts";
 import { CreateSessionRequest } from "../../../sessions/session-service.ts";
 import type { ApiDeps } from "../../deps.ts";
 import { closed, Fid, nullable, UnixSecs } from "../../dialects/fields.ts";

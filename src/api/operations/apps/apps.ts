@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Allowlist, APP_FIELDS, CreateAppRequest, UpdateAppRequest } from "../../../apps/app-fields.ts";
 import type { App } from "../../../apps/app-store.ts";
-import { optional, text } from "../../../http/params.ts";
+import { optional, text } from "../../../http/request/params.ts";
 import { Name } from "../../../management/request-schema.ts";
 import { closed, Fid, nullable, UnixSecs } from "../../dialects/fields.ts";
 import { presentRecord, unwrapOrThrow } from "../../respond.ts";

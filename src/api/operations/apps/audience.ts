@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
-import { integer, optional, text } from "../../../http/params.ts";
+import { integer, optional, text } from "../../../http/request/params.ts";
 import { type AppAudience, MAX_SHOWN_CLIENTS } from "../../../push/audience-service.ts";
 import type { Estimate } from "../../../push/estimate.ts";
 import { EstimateRequest, SendCampaignRequest } from "../../../push/send-request.ts";

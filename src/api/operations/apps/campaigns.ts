@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { text } from "../../../http/params.ts";
+import { text } from "../../../http/request/params.ts";
 import { type CampaignDetails, MAX_SHOWN_HOSTS } from "../../../push/campaign-service.ts";
 import type {
   Campaign,

@@ -1,11 +1,11 @@
 import { keyTextOf } from "../../../api-keys/gate.ts";
 import type { App } from "../../../apps/app-store.ts";
-import { captureBodyAfter, parseBody, rawBody } from "../../../http/body.ts";
 import { type ApiKeyCaller, invalidKey } from "../../../http/caller.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { callerOf } from "../../../http/exchange.ts";
-import { cursor, fidList, limit, optional, text } from "../../../http/params.ts";
-import { parseQueryString } from "../../../http/query-string.ts";
+import { captureBodyAfter, parseBody, rawBody } from "../../../http/request/body.ts";
+import { cursor, fidList, limit, optional, text } from "../../../http/request/params.ts";
+import { parseQueryString } from "../../../http/request/query-string.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
 import { audienceFilters } from "../../../push/send-request.ts";
 import { listToken } from "../../../push/tokens/transfer/token-file.ts";

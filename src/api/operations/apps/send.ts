@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { App } from "../../../apps/app-store.ts";
 import { isSendKey } from "../../../auth/send-key.ts";
-import { type CredentialsContext, captureBodyAfter, parseBody, rawBody } from "../../../http/body.ts";
 import { ApiError } from "../../../http/errors.ts";
+import { type CredentialsContext, captureBodyAfter, parseBody, rawBody } from "../../../http/request/body.ts";
 import { SendNotificationRequest } from "../../../push/send-request.ts";
 import type { SendResult, SendService } from "../../../push/send-service.ts";
 import { closed, Fid } from "../../dialects/fields.ts";

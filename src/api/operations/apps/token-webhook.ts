@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
-import { jsonBodyDecoder, rawBody } from "../../../http/body.ts";
 import { ApiError, pausedByOperator } from "../../../http/errors.ts";
 import { exchangeOf } from "../../../http/exchange.ts";
+import { jsonBodyDecoder, rawBody } from "../../../http/request/body.ts";
 import { closed } from "../../dialects/fields.ts";
 import { unwrapOrThrow } from "../../respond.ts";
 import { topic } from "../../topic.ts";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { text } from "../../../http/params.ts";
+import { text } from "../../../http/request/params.ts";
 import { type TokenRecord, tokenStates } from "../../../push/store/tokens/token-store.ts";
 import { cursorCodec, cutPage } from "../../../read/cursor.ts";
 import { closed, Fid, Next, nullable, UnixSecs } from "../../dialects/fields.ts";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
 import { perIds, perRows } from "../../../http/limits/prices.ts";
-import { choice, fid, hash, hashList, optional, text } from "../../../http/params.ts";
+import { choice, fid, hash, hashList, optional, text } from "../../../http/request/params.ts";
 import { CAST_SORTS, presentBulkCasts, sortCasts } from "../../../read/present/compat/cast.ts";
 import { castQuotes, castQuotesCursor } from "../../../read/queries/casts/cast-lists.ts";
 import { runQuery } from "../../../read/run-query.ts";

@@ -2,9 +2,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { perRows } from "../../../http/limits/prices.ts";
-import { choice, cursor, integer, limit, optional, text } from "../../../http/params.ts";
-import { JsonStream } from "../../../http/response-body.ts";
-import { flag } from "../../../http/word-params.ts";
+import { choice, cursor, integer, limit, optional, text } from "../../../http/request/params.ts";
+import { flag } from "../../../http/request/word-params.ts";
+import { JsonStream } from "../../../http/response/response-body.ts";
 import type { Hash } from "../../../read/hydrate/casts.ts";
 import {
   conversationText as compatConversationText,

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { perIds, perRows } from "../../../http/limits/prices.ts";
-import { choice, optional, text, textList } from "../../../http/params.ts";
+import { choice, optional, text, textList } from "../../../http/request/params.ts";
 import { channelIdOf } from "../../../protocol/channel-url.ts";
 import { presentChannelActivity } from "../../../read/present/compat/channel.ts";
 import {

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { perRows } from "../../../http/limits/prices.ts";
-import { fid, optional, renamed, text } from "../../../http/params.ts";
+import { fid, optional, renamed, text } from "../../../http/request/params.ts";
 import { presentChannelMembers } from "../../../read/present/compat/channel.ts";
 import {
   channelMember,

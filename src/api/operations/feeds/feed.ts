@@ -1,6 +1,6 @@
 import { ApiError } from "../../../http/errors.ts";
 import { perRows } from "../../../http/limits/prices.ts";
-import { choice, fid, fidList, optional, text, textList } from "../../../http/params.ts";
+import { choice, fid, fidList, optional, text, textList } from "../../../http/request/params.ts";
 import { authorsFeed } from "../../../read/queries/feeds/authors-feed.ts";
 import {
   channelFeed,

@@ -1,6 +1,6 @@
 import { perRows } from "../../../http/limits/prices.ts";
-import { fid } from "../../../http/params.ts";
-import { flag } from "../../../http/word-params.ts";
+import { fid } from "../../../http/request/params.ts";
+import { flag } from "../../../http/request/word-params.ts";
 import {
   followedRoots,
   followingFeed,

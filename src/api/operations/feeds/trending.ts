@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { perRows } from "../../../http/limits/prices.ts";
-import { optional, text } from "../../../http/params.ts";
+import { optional, text } from "../../../http/request/params.ts";
 import { parentUrlFilter } from "../../../read/queries/channels.ts";
 import { rankedCasts, rankedCastsUnder, rankingCursors } from "../../../read/queries/feeds/ranking.ts";
 import type { Reads } from "../../../read/run-query.ts";

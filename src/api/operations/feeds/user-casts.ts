@@ -1,6 +1,6 @@
 import { perRows } from "../../../http/limits/prices.ts";
-import { choice, fid, limit, optional, text } from "../../../http/params.ts";
-import { flag } from "../../../http/word-params.ts";
+import { choice, fid, limit, optional, text } from "../../../http/request/params.ts";
+import { flag } from "../../../http/request/word-params.ts";
 import {
   castsOfUser,
   castsOfUserCursor,

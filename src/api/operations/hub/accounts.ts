@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { perRows } from "../../../http/limits/prices.ts";
-import { optional } from "../../../http/params.ts";
+import { optional } from "../../../http/request/params.ts";
 import type { ChainEvent } from "../../../read/hub/chain-reads.ts";
 import { type ActiveKey, encodeKey } from "../../../read/hub/key-reads.ts";
 import { eventJson, limitsJson, signerJson } from "./chain-json.ts";

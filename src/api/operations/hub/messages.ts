@@ -1,5 +1,5 @@
 import { perRows } from "../../../http/limits/prices.ts";
-import { optional } from "../../../http/params.ts";
+import { optional } from "../../../http/request/params.ts";
 import type { MessageList } from "../../../read/hub/lists/message-lists.ts";
 import type { Target } from "../../../read/hub/lists/single-messages.ts";
 import type { PageQuery } from "../../../read/hub/page.ts";

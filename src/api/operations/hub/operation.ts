@@ -1,6 +1,6 @@
 import { clientKeyOf, exchangeOf } from "../../../http/exchange.ts";
-import { hubErrorBody } from "../../../http/hub-error.ts";
-import { JsonStream } from "../../../http/response-body.ts";
+import { hubErrorBody } from "../../../http/response/hub-error.ts";
+import { JsonStream } from "../../../http/response/response-body.ts";
 import type { HubReply, HubRpc } from "../../../hub/rpc.ts";
 import type { Result } from "../../../lib/result.ts";
 import type { HubReads } from "../../../read/hub/hub-reads.ts";

@@ -8,7 +8,7 @@ import {
   type QueryParam,
   scalar,
   text,
-} from "../../../http/params.ts";
+} from "../../../http/request/params.ts";
 import { decodeBase58 } from "../../../lib/base58.ts";
 import { MESSAGE_PAGES } from "../../../read/hub/page.ts";
 import { type EnumNames, numberOf } from "./names.ts";

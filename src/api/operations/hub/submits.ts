@@ -1,12 +1,12 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
-import { captureBody, rawBody } from "../../../http/body.ts";
 import { clientKeyOf, exchangeOf } from "../../../http/exchange.ts";
 import { flat, type Price } from "../../../http/limits/prices.ts";
-import { badRequest } from "../../../http/params.ts";
+import { captureBody, rawBody } from "../../../http/request/body.ts";
+import { badRequest } from "../../../http/request/params.ts";
 import { type Access, READ } from "../../../http/route-terms.ts";
-import { splitBulkRequest } from "../../../hub/message-responses.ts";
-import { SUBMISSION_LIMITS } from "../../../hub/submission-check.ts";
+import { splitBulkRequest } from "../../../hub/submit/message-responses.ts";
+import { SUBMISSION_LIMITS } from "../../../hub/submit/submission-check.ts";
 import {
   type BulkMessageResponse,
   GetInfoResponse,

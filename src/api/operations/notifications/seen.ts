@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { NotificationKind } from "../../../db/index/project/notifications.ts";
-import { parseBody, rawBody } from "../../../http/body.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { callerOf, keyCallerOf } from "../../../http/exchange.ts";
+import { parseBody, rawBody } from "../../../http/request/body.ts";
 import { type JsonObject, ownValue } from "../../../management/fields.ts";
 import type { SeenUntil } from "../../../read/queries/notifications/notifications.ts";
 import { nowSecs } from "../../../runtime/clock.ts";

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
 import { clientKeyOf, exchangeOf } from "../../../http/exchange.ts";
-import { text } from "../../../http/params.ts";
+import { text } from "../../../http/request/params.ts";
 import { OPEN, OPEN_READ } from "../../../http/route-terms.ts";
 import { fromHex, type Hex } from "../../../protocol/validate/eth.ts";
 import { MAX_SIGNATURE_BYTES } from "../../../sign-in/contract-signature.ts";

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
-import { address, text } from "../../../http/params.ts";
+import { address, text } from "../../../http/request/params.ts";
 import { fromHex } from "../../../protocol/validate/eth.ts";
 import { authAddressOwner, keyOwner } from "../../../read/queries/users/owners.ts";
 import { nowSecs } from "../../../runtime/clock.ts";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { SignedRequest } from "../../../auth/signed-routes.ts";
-import { jsonBodyDecoder } from "../../../http/body.ts";
-import { cursor, fid, limit, optional, text } from "../../../http/params.ts";
+import { jsonBodyDecoder } from "../../../http/request/body.ts";
+import { cursor, fid, limit, optional, text } from "../../../http/request/params.ts";
 import { fromHex, type Hex, toHex } from "../../../protocol/validate/eth.ts";
 import { cursorCodec } from "../../../read/cursor.ts";
 import type { ExportedSigner, SignerActor } from "../../../signers/signer-keys.ts";

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { captureBody, jsonBodyDecoder, rawBody } from "../../../http/body.ts";
 import { missingScope } from "../../../http/caller.ts";
 import { exchangeOf, keyCallerOf } from "../../../http/exchange.ts";
-import { badRequest, cursor, fid, limit, optional, text } from "../../../http/params.ts";
+import { captureBody, jsonBodyDecoder, rawBody } from "../../../http/request/body.ts";
+import { badRequest, cursor, fid, limit, optional, text } from "../../../http/request/params.ts";
 import { requireKey } from "../../../http/route-terms.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
 import { fromHex, type Hex, toHex } from "../../../protocol/validate/eth.ts";

@@ -10,12 +10,12 @@ import {
   optional,
   type QueryParam,
   text,
-} from "../../../http/params.ts";
-import { listValues } from "../../../http/query-string.ts";
+} from "../../../http/request/params.ts";
+import { listValues } from "../../../http/request/query-string.ts";
 import type { EventKind } from "../../../protocol/event-kind.ts";
 import type { StreamStart } from "../../../stream/position.ts";
 import { positionOf } from "../../../stream/position.ts";
-import { MAX_REGEX_CHARS, readRegexProgram } from "../../../webhooks/match/regex-program.ts";
+import { MAX_REGEX_CHARS, readRegexProgram } from "../../../webhooks/match/expressions/regex-program.ts";
 import type { Subscription } from "../../../webhooks/subscription.ts";
 import { eventKinds } from "../../../webhooks/subscription-schema.ts";
 

@@ -1,12 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import type { Hold } from "../../../admission/budget.ts";
-import { parseBody, rawBody } from "../../../http/body.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { clientKeyOf, type Exchange, exchangeOf } from "../../../http/exchange.ts";
 import type { Price } from "../../../http/limits/prices.ts";
-import { badRequest, choice, decodeQuery, optional } from "../../../http/params.ts";
-import { parseQueryString } from "../../../http/query-string.ts";
+import { parseBody, rawBody } from "../../../http/request/body.ts";
+import { badRequest, choice, decodeQuery, optional } from "../../../http/request/params.ts";
+import { parseQueryString } from "../../../http/request/query-string.ts";
 import { READ } from "../../../http/route-terms.ts";
 import { err, type Result } from "../../../lib/result.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";

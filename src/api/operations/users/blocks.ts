@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
-import { fid, optional, renamed } from "../../../http/params.ts";
+import { fid, optional, renamed } from "../../../http/request/params.ts";
 import { presentBlocks, presentMutes } from "../../../read/present/compat/relations.ts";
 import { blockers, blockersCursor, linkTargets, targetCursors } from "../../../read/queries/users/links.ts";
 import { compatPage } from "../../dialects/compat.ts";

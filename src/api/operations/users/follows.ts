@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { perRows } from "../../../http/limits/prices.ts";
-import { fid, renamed, text } from "../../../http/params.ts";
+import { fid, renamed, text } from "../../../http/request/params.ts";
 import { MAX_TOP_RELEVANT, presentRelevantFollowers } from "../../../read/present/compat/relations.ts";
 import {
   followers,

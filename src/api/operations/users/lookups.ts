@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
 import { perIds, perRows } from "../../../http/limits/prices.ts";
-import { addressList, optional, renamed, text, textList } from "../../../http/params.ts";
-import { choiceList, decimal } from "../../../http/word-params.ts";
+import { addressList, optional, renamed, text, textList } from "../../../http/request/params.ts";
+import { choiceList, decimal } from "../../../http/request/word-params.ts";
 import { decodeBase58 } from "../../../lib/base58.ts";
 import { presentUsers } from "../../../read/present/compat/user.ts";
 import {

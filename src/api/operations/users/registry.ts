@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { cursor, fid, limit, optional } from "../../../http/params.ts";
+import { cursor, fid, limit, optional } from "../../../http/request/params.ts";
 import {
   type IdRegistryEvent as PresentedIdRegistryEvent,
   type SignerEvent as PresentedSignerEvent,

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
 import { perRows } from "../../../http/limits/prices.ts";
-import { fid, fidList, optional } from "../../../http/params.ts";
-import { choiceList } from "../../../http/word-params.ts";
+import { fid, fidList, optional } from "../../../http/request/params.ts";
+import { choiceList } from "../../../http/request/word-params.ts";
 import { presentInteractions as presentPairInteractions } from "../../../read/present/compat/notification.ts";
 import { presentBestFriends } from "../../../read/present/compat/relations.ts";
 import {

@@ -1,4 +1,4 @@
-import { fid } from "../../../http/params.ts";
+import { fid } from "../../../http/request/params.ts";
 import type { Presenters } from "../../../read/present/presenters.ts";
 import { storageOf } from "../../../read/queries/users/registry.ts";
 import { type Reads, runQuery } from "../../../read/run-query.ts";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { text } from "../../../http/params.ts";
+import { text } from "../../../http/request/params.ts";
 import { isFname } from "../../../protocol/validate/names.ts";
 import {
   type UsernameProof as PresentedProof,

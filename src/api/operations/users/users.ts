@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
 import { perIds } from "../../../http/limits/prices.ts";
-import { address, fid, fidList, text } from "../../../http/params.ts";
+import { address, fid, fidList, text } from "../../../http/request/params.ts";
 import {
   allFids,
   fidByCustodyAddress,

@@ -1,4 +1,4 @@
-import { choice, integer, optional, text } from "../../../http/params.ts";
+import { choice, integer, optional, text } from "../../../http/request/params.ts";
 import { cursorCodec } from "../../../read/cursor.ts";
 import { sentHeaders } from "../../../webhooks/deliver/call-receiver.ts";
 import { MAX_REPLAYS } from "../../../webhooks/delivery-service.ts";

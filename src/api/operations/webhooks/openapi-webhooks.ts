@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { ServiceNames } from "../../../config/names.ts";
-import type { Json, JsonObject } from "../../../http/openapi-document.ts";
+import type { Json, JsonObject } from "../../../http/openapi/document.ts";
 import type { EventKind } from "../../../protocol/event-kind.ts";
 import { COMPAT_SIGNATURE_HEADER } from "../../../webhooks/deliver/sign.ts";
 import { closed, UnixSecs } from "../../dialects/fields.ts";

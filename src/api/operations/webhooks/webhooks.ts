@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { SignedRequest } from "../../../auth/signed-routes.ts";
-import { fid, optional, type QueryParam, text } from "../../../http/params.ts";
+import { fid, optional, type QueryParam, text } from "../../../http/request/params.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
 import type { Webhook } from "../../../webhooks/store/webhook-store.ts";
 import { WEBHOOK_FIELDS } from "../../../webhooks/webhook-fields.ts";

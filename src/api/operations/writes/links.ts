@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { isRegistered } from "../../../db/index/project/on-chain.ts";
-import { parseBody, rawBody } from "../../../http/body.ts";
 import { ApiError } from "../../../http/errors.ts";
+import { parseBody, rawBody } from "../../../http/request/body.ts";
 import { mapOk, type Result } from "../../../lib/result.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
 import type { Refusal } from "../../../management/refusal.ts";

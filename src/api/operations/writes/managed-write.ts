@@ -1,8 +1,8 @@
 import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import type { IndexDatabase } from "../../../db/index/database.ts";
-import { parseBody, rawBody } from "../../../http/body.ts";
 import { ApiError, type ErrorName } from "../../../http/errors.ts";
 import { exchangeOf, keyCallerOf } from "../../../http/exchange.ts";
+import { parseBody, rawBody } from "../../../http/request/body.ts";
 import { requireKey } from "../../../http/route-terms.ts";
 import type { Result } from "../../../lib/result.ts";
 import { type JsonObject, ownValue, readObject } from "../../../management/fields.ts";

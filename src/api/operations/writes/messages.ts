@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
-import { parseBody, rawBody } from "../../../http/body.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { keyCallerOf } from "../../../http/exchange.ts";
-import { badRequest, hash } from "../../../http/params.ts";
+import { parseBody, rawBody } from "../../../http/request/body.ts";
+import { badRequest, hash } from "../../../http/request/params.ts";
 import { requireKey } from "../../../http/route-terms.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
-import { messageFromJson } from "../../../protocol/signed-message.ts";
+import { messageFromJson } from "../../../protocol/message/signed-message.ts";
 import { closed, Hash, nullable } from "../../dialects/fields.ts";
 import { topic } from "../../topic.ts";
 import { executeWrite } from "./write.ts";

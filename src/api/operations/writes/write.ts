@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { rawBody } from "../../../http/body.ts";
 import { ApiError, type ErrorName, errorKinds } from "../../../http/errors.ts";
 import { type Exchange, exchangeOf, keyCallerOf } from "../../../http/exchange.ts";
+import { rawBody } from "../../../http/request/body.ts";
 import type { MessageOutcome, WriteRefusal } from "../../../writes/outcome.ts";
 import type { WriteCall, WriteLimit } from "../../../writes/rpc.ts";
 import type { ChargeKey } from "../../../writes/store/write-limits.ts";

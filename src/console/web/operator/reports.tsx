@@ -1,5 +1,5 @@
 import { useLocation } from "preact-iso";
-import type { RecentLine } from "../../../runtime/recent-lines.ts";
+import type { RecentLine } from "../../../runtime/log/recent-lines.ts";
 import type { SettingInForce, ThreadReport, ThreadsReport } from "../../operator/reports.ts";
 import { type Query, useQuery } from "../data/query.ts";
 import { CopyButton } from "../parts/copy.tsx";

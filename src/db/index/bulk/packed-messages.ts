@@ -1,10 +1,10 @@
-import { Kind } from "../../../protocol/merge-rules.ts";
+import { Kind } from "../../../protocol/message/merge-rules.ts";
 import { toUnixSecs } from "../../../protocol/time.ts";
 import { MessageData } from "../../../protocol/wire/generated/message.ts";
 import { firstCastId } from "../cast-id.ts";
 import { type CastColumns, type SplitMessage, storedLinkType } from "../messages/columns.ts";
 import { decodeRest } from "../messages/fields.ts";
-import { searchText } from "../search-text.ts";
+import { searchText } from "../search/search-text.ts";
 import type { PackedMessages } from "./bulk-state.ts";
 import { ByteWriter } from "./byte-records.ts";
 

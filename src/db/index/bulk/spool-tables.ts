@@ -1,4 +1,4 @@
-import { linkSlot, Store, slotOf } from "../../../protocol/merge-rules.ts";
+import { linkSlot, Store, slotOf } from "../../../protocol/message/merge-rules.ts";
 import type { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import type { Statement } from "../../sqlite/statement-registry.ts";
 import type { IndexDatabase } from "../database.ts";

@@ -1,4 +1,4 @@
-import type { Kind, Store } from "../../../protocol/merge-rules.ts";
+import type { Kind, Store } from "../../../protocol/message/merge-rules.ts";
 
 /**
  * Live messages as the values of their columns, without ids: cast ids, URL ids, signer ids and envelope ids are resolved by

@@ -1,6 +1,6 @@
-import { type Kind, type MessageSlot, Store, slotOf } from "../../../protocol/merge-rules.ts";
-import { messageHash } from "../../../protocol/message-hash.ts";
-import type { SignedMessage } from "../../../protocol/signed-message.ts";
+import { type Kind, type MessageSlot, Store, slotOf } from "../../../protocol/message/merge-rules.ts";
+import { messageHash } from "../../../protocol/message/message-hash.ts";
+import type { SignedMessage } from "../../../protocol/message/signed-message.ts";
 import { toFarcasterSecs } from "../../../protocol/time.ts";
 import type { FarcasterNetwork } from "../../../protocol/wire/generated/message.ts";
 import type { Statement } from "../../sqlite/statement-registry.ts";

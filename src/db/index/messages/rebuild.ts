@@ -1,5 +1,5 @@
-import { messageHash } from "../../../protocol/message-hash.ts";
-import { decodeMessageData, type SignedMessage } from "../../../protocol/signed-message.ts";
+import { messageHash } from "../../../protocol/message/message-hash.ts";
+import { decodeMessageData, type SignedMessage } from "../../../protocol/message/signed-message.ts";
 import { toFarcasterSecs } from "../../../protocol/time.ts";
 import {
   type CastAddBody,

@@ -1,5 +1,5 @@
-import { slotOf } from "../../../protocol/merge-rules.ts";
-import { decodeMessage, type SignedMessage } from "../../../protocol/signed-message.ts";
+import { slotOf } from "../../../protocol/message/merge-rules.ts";
+import { decodeMessage, type SignedMessage } from "../../../protocol/message/signed-message.ts";
 import { toUnixSecs } from "../../../protocol/time.ts";
 import {
   CastAddBody,

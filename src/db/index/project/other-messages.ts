@@ -1,5 +1,5 @@
-import type { Kind, Store } from "../../../protocol/merge-rules.ts";
-import { Kind as Kinds } from "../../../protocol/merge-rules.ts";
+import type { Kind, Store } from "../../../protocol/message/merge-rules.ts";
+import { Kind as Kinds } from "../../../protocol/message/merge-rules.ts";
 import type { IndexDatabase } from "../database.ts";
 import type { GenericColumns, MessageEnvelope } from "../messages/columns.ts";
 import { statement } from "../statement.ts";

@@ -1,5 +1,5 @@
-import { Kind, type Rank, Store } from "../../../protocol/merge-rules.ts";
-import type { SignedMessage } from "../../../protocol/signed-message.ts";
+import { Kind, type Rank, Store } from "../../../protocol/message/merge-rules.ts";
+import type { SignedMessage } from "../../../protocol/message/signed-message.ts";
 import { toFarcasterSecs } from "../../../protocol/time.ts";
 import type { FarcasterNetwork } from "../../../protocol/wire/generated/message.ts";
 import { timestampOfCastId } from "../cast-id.ts";

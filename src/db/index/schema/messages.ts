@@ -38,7 +38,7 @@ export const envelopes = sqliteTable("envelopes", {
 
 /**
  * Live messages of the other types: removes, compact link states, verifications, username proofs, storage lends. One row for
- * each conflict slot (see `protocol/merge-rules.ts`). `timestamp` counts Farcaster seconds. `data` is the signed bytes. The
+ * each conflict slot (see `protocol/message/merge-rules.ts`). `timestamp` counts Farcaster seconds. `data` is the signed bytes. The
  * hash is the BLAKE3 of `data`.
  */
 export const messages = sqliteTable(

@@ -1,5 +1,5 @@
-import { Kind, lendSlot, Store } from "../../../protocol/merge-rules.ts";
-import { messageHash } from "../../../protocol/message-hash.ts";
+import { Kind, lendSlot, Store } from "../../../protocol/message/merge-rules.ts";
+import { messageHash } from "../../../protocol/message/message-hash.ts";
 import {
   type FarcasterNetwork,
   MessageType,

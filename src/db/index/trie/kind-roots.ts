@@ -1,4 +1,4 @@
-import { shardOfFid } from "../../../protocol/shard.ts";
+import { shardOfFid } from "../../../protocol/network/shard.ts";
 import type { FarcasterNetwork } from "../../../protocol/wire/generated/message.ts";
 import { type KindRoot, KindTrie } from "../../../trust/trie.ts";
 import { ACCOUNT_BYTES, fidOfKey, REST_START } from "../../../trust/trie-key.ts";

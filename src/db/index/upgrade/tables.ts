@@ -1,6 +1,6 @@
+import { setShardCount, shardCount } from "../counts/totals.ts";
 import type { IndexDatabase } from "../database.ts";
 import { getPosition } from "../positions.ts";
-import { setShardCount, shardCount } from "../totals.ts";
 import type { OlderIndex } from "./older-index.ts";
 
 // The treatment of each table of the index when a new file is built from an older one. A test compares the lists with the

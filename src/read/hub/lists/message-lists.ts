@@ -1,6 +1,6 @@
 import { storedLinkType } from "../../../db/index/messages/columns.ts";
 import type { Result } from "../../../lib/result.ts";
-import { Store } from "../../../protocol/merge-rules.ts";
+import { Store } from "../../../protocol/message/merge-rules.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import type { KeyShape } from "../../cursor.ts";
 import { type Needed, type ReadContext, readList, readListOf } from "../context.ts";

@@ -1,5 +1,5 @@
 import { statement } from "../../../db/index/statement.ts";
-import { Kind, Store } from "../../../protocol/merge-rules.ts";
+import { Kind, Store } from "../../../protocol/message/merge-rules.ts";
 import { toFarcasterSecs, toUnixSecs } from "../../../protocol/time.ts";
 import {
   ENVELOPE,

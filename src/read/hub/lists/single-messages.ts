@@ -2,7 +2,7 @@ import { storedLinkType } from "../../../db/index/messages/columns.ts";
 import { findUrlId } from "../../../db/index/project/named-ids.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { ok, type Result } from "../../../lib/result.ts";
-import { Store } from "../../../protocol/merge-rules.ts";
+import { Store } from "../../../protocol/message/merge-rules.ts";
 import { ReactionType, UserDataType } from "../../../protocol/wire/generated/message.ts";
 import { type ReadContext, readOne } from "../context.ts";
 import { invalidParam, notFound, type Refusal, refuse } from "../refusal.ts";

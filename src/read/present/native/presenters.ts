@@ -1,4 +1,4 @@
-import { Store } from "../../../protocol/merge-rules.ts";
+import { Store } from "../../../protocol/message/merge-rules.ts";
 import { LIMITED_STORES, rentExpiresAt, storageLimits, usableUnits } from "../../../protocol/storage.ts";
 import type { StorageState } from "../../queries/users/registry.ts";
 import { NO_SUMMARY, type Presenters, plainResponses } from "../presenters.ts";

@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { networkOfIndex } from "../../../db/index/identity.ts";
 import { encodeData } from "../../../db/index/messages/encode-data.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { messageHash } from "../../../protocol/message-hash.ts";
+import { messageHash } from "../../../protocol/message/message-hash.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import { type CursorCodec, cursorCodec, cutPage, type Page } from "../../cursor.ts";
 import { castByHash, type Hash, hex } from "../../hydrate/casts.ts";

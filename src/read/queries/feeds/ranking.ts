@@ -1,5 +1,10 @@
+import {
+  nearestSnapshot,
+  newestSnapshot,
+  type RankingKind,
+  rankIn,
+} from "../../../db/index/counts/rankings.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
-import { nearestSnapshot, newestSnapshot, type RankingKind, rankIn } from "../../../db/index/rankings.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
 

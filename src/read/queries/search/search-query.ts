@@ -1,6 +1,6 @@
 import { Database, type Statement } from "bun:sqlite";
 import type { IndexDatabase } from "../../../db/index/database.ts";
-import { searchText } from "../../../db/index/search-text.ts";
+import { searchText } from "../../../db/index/search/search-text.ts";
 import { statement } from "../../../db/index/statement.ts";
 
 /** Matches a text that contains a searchable word: marks and punctuation alone are not one. */

@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { lendsOf, onChainEventsOf } from "../../../db/index/project/on-chain.ts";
 import { statement } from "../../../db/index/statement.ts";
-import type { Store } from "../../../protocol/merge-rules.ts";
+import type { Store } from "../../../protocol/message/merge-rules.ts";
 import type { StorageHoldings } from "../../../protocol/storage.ts";
 import { OnChainEvent, OnChainEventType } from "../../../protocol/wire/generated/on-chain.ts";
 import { cursorCodec, cutPage, type Page } from "../../cursor.ts";

@@ -5,7 +5,7 @@ import { createSwitches } from "../../../../src/cluster/switch-store.ts";
 import type { BackupsReport, SettingInForce } from "../../../../src/console/operator/reports.ts";
 import { openState, statePath } from "../../../../src/db/state/database.ts";
 import { taskStateDb } from "../../../../src/db/state/sqlite-state-db.ts";
-import type { RecentLine } from "../../../../src/runtime/recent-lines.ts";
+import type { RecentLine } from "../../../../src/runtime/log/recent-lines.ts";
 import { compiledProgram } from "../../../support/compiled-program.ts";
 import { createPageKey, operatorHeaders, type PageRequest } from "../../../support/operator-page.ts";
 import { type RunningNode, startNode, tempDir } from "../../../support/program.ts";

@@ -7,7 +7,7 @@ import { splitEncoded } from "../../../../src/db/index/messages/split.ts";
 import { verifyIndex } from "../../../../src/db/index/verify.ts";
 import { seededRandom } from "../../../../src/demo/random.ts";
 import { createIngestEngine } from "../../../../src/ingest/engine.ts";
-import { encodeMessage, type SignedMessage } from "../../../../src/protocol/signed-message.ts";
+import { encodeMessage, type SignedMessage } from "../../../../src/protocol/message/signed-message.ts";
 import { FarcasterNetwork } from "../../../../src/protocol/wire/generated/message.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { contentDifferences, indexContent } from "../../../support/index-content.ts";

@@ -6,7 +6,7 @@ import { type IndexDatabase, indexPath, openIndexWriter } from "../../../../src/
 import { claimNetwork } from "../../../../src/db/index/identity.ts";
 import { StorageError } from "../../../../src/db/sqlite/storage-error.ts";
 import { seededRandom } from "../../../../src/demo/random.ts";
-import type { SignedMessage } from "../../../../src/protocol/signed-message.ts";
+import type { SignedMessage } from "../../../../src/protocol/message/signed-message.ts";
 import { bulkFill } from "../../../support/bulk-fill.ts";
 import { contentDifferences, indexContent } from "../../../support/index-content.ts";
 import { IS_LONG } from "../../../support/long.ts";

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { allMessages, messagesOf, scanMessages } from "../../../../src/db/index/messages/live-messages.ts";
-import { Store, slotOf } from "../../../../src/protocol/merge-rules.ts";
-import { decodeMessage, encodeMessage, type SignedMessage } from "../../../../src/protocol/signed-message.ts";
+import { Store, slotOf } from "../../../../src/protocol/message/merge-rules.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  type SignedMessage,
+} from "../../../../src/protocol/message/signed-message.ts";
 import { FarcasterNetwork } from "../../../../src/protocol/wire/generated/message.ts";
 import { ANCHOR_SECS } from "../../../demo/records.ts";
 import { mixedRecords } from "../../../support/mixed-records.ts";

@@ -6,7 +6,11 @@ import { encodeData } from "../../../../src/db/index/messages/encode-data.ts";
 import { readColumns } from "../../../../src/db/index/messages/read-data.ts";
 import { messageDataOf, rebuildEncoded, rebuildMessage } from "../../../../src/db/index/messages/rebuild.ts";
 import { splitEncoded, splitMessage } from "../../../../src/db/index/messages/split.ts";
-import { decodeMessage, encodeMessage, type SignedMessage } from "../../../../src/protocol/signed-message.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  type SignedMessage,
+} from "../../../../src/protocol/message/signed-message.ts";
 import {
   type CastAddBody,
   FarcasterNetwork,

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readShardTotals, readTotals, shardCount } from "../../../../src/db/index/counts/totals.ts";
 import {
   indexPath,
   openIndexInMemory,
@@ -20,7 +21,6 @@ import {
 } from "../../../../src/db/index/database.ts";
 import { scanMessages } from "../../../../src/db/index/messages/live-messages.ts";
 import { putPosition } from "../../../../src/db/index/positions.ts";
-import { readShardTotals, readTotals, shardCount } from "../../../../src/db/index/totals.ts";
 import { OLDER_FORMATS, OlderIndex } from "../../../../src/db/index/upgrade/older-index.ts";
 import { dropOldIndex, restoreIndex } from "../../../../src/db/index/upgrade/replace-file.ts";
 import { BUILT_TABLES, COPIED_TABLES, OTHER_TABLES } from "../../../../src/db/index/upgrade/tables.ts";

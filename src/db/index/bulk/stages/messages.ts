@@ -1,5 +1,10 @@
-import { type Kind, type Rank, resolveConflict, type Store } from "../../../../protocol/merge-rules.ts";
-import { messageHash } from "../../../../protocol/message-hash.ts";
+import {
+  type Kind,
+  type Rank,
+  resolveConflict,
+  type Store,
+} from "../../../../protocol/message/merge-rules.ts";
+import { messageHash } from "../../../../protocol/message/message-hash.ts";
 import { bulkStatement } from "../bulk-state.ts";
 import { dropTable } from "../spool-tables.ts";
 import { type BuildContext, type BulkStage, oneStep } from "./stage.ts";

@@ -1,6 +1,7 @@
 import { canonicalKey } from "../../../../protocol/auth-address.ts";
-import { Store } from "../../../../protocol/merge-rules.ts";
+import { Store } from "../../../../protocol/message/merge-rules.ts";
 import { OnChainEvent, OnChainEventType } from "../../../../protocol/wire/generated/on-chain.ts";
+import { type TotalName, TotalsDelta } from "../../counts/totals.ts";
 import type { IndexDatabase } from "../../database.ts";
 import {
   nextKeyState,
@@ -9,7 +10,6 @@ import {
   putRegistration,
   registrationOf,
 } from "../../project/on-chain.ts";
-import { type TotalName, TotalsDelta } from "../../totals.ts";
 import { bulkStatement } from "../bulk-state.ts";
 import { type BulkStage, oneStep } from "./stage.ts";
 

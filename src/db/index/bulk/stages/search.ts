@@ -1,4 +1,4 @@
-import { markFullTextBuilt } from "../../full-text.ts";
+import { markFullTextBuilt } from "../../search/full-text.ts";
 import { bulkStatement } from "../bulk-state.ts";
 import { dropTable } from "../spool-tables.ts";
 import { CAST_ID } from "./cast-ids.ts";

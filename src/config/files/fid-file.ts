@@ -1,0 +1,36 @@
+import { resolve } from "node:path";
+import type { ConfigInput } from "../layers.ts";
+import type { Config } from "../schema.ts";
+import { showValue } from "../values.ts";
+import { readSmallFile } from "./small-file.ts";
+
+/**
+ * The fids that the node follows; undefined when it follows all.
+ *
+ * @throws Error when `upstream.fid_file` is invalid. Its message continues a sentence that starts with the setting's key.
+ */
+export function followedFids(
+  { fids, fid_file }: Pick<Config["upstream"], "fids" | "fid_file">,
+  { readFile, cwd }: Pick<ConfigInput, "readFile" | "cwd"> = { readFile: readSmallFile, cwd: process.cwd() },
+): ReadonlySet<number> | undefined {
+  if (fid_file !== "") return fidsInFile(fid_file, readFile(resolve(cwd, fid_file)));
+  return fids.length > 0 ? new Set(fids) : undefined;
+}
+
+/** Parses fids that are separated by line ends, spaces or commas; `#` starts a comment up to the line end. */
+function fidsInFile(path: string, text: string | undefined): ReadonlySet<number> {
+  if (text === undefined) throw new Error(`names ${path}, which does not exist`);
+  const fids = new Set<number>();
+  for (const [at, line] of text.split("\n").entries()) {
+    for (const word of line.replace(/#.*/, "").split(/[\s,]+/)) {
+      if (word === "") continue;
+      const fid = /^[1-9]\d{0,15}$/.test(word) ? Number(word) : Number.NaN;
+      if (!Number.isSafeInteger(fid))
+        throw new Error(`names ${path}, where line ${at + 1} has ${showValue(word)}, which is not a fid`);
+      fids.add(fid);
+    }
+  }
+  // An empty file is rejected, because it would follow all fids.
+  if (fids.size === 0) throw new Error(`names ${path}, which has no fids`);
+  return fids;
+}

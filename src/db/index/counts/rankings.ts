@@ -1,0 +1,113 @@
+import type { IndexDatabase } from "../database.ts";
+import { statement } from "../statement.ts";
+
+/** The kinds of ranking: live casts by hash, channels by id. */
+export type RankingKind = "casts" | "channels";
+
+export interface RankedRef {
+  /** The hash of a cast, or the UTF-8 bytes of a channel's id. */
+  readonly ref: Uint8Array;
+  readonly score: number;
+}
+
+/**
+ * Snapshots are this far apart in milliseconds, at multiples of it. So every node has snapshots of the same times, and a
+ * cursor from one node names a snapshot that another one has, too.
+ */
+export const SNAPSHOT_INTERVAL_MS = 60_000;
+
+/** The time of the newest snapshot that can exist at a time, both in unix milliseconds. */
+export function snapshotTimeAt(nowMs: number): number {
+  return Math.floor(nowMs / SNAPSHOT_INTERVAL_MS) * SNAPSHOT_INTERVAL_MS;
+}
+
+/** The rankings of one refresh, best first. `snapshot` is its time in unix milliseconds, by `snapshotTimeAt`. */
+export interface RankingSnapshot {
+  readonly snapshot: number;
+  readonly rankings: Readonly<Record<RankingKind, readonly RankedRef[]>>;
+}
+
+/** How long a snapshot stays readable for clients that page through it, after newer ones exist. */
+export const RETENTION_MS = 3_600_000;
+
+/**
+ * Rank 0 is not an entry: its row marks that the snapshot exists, so that an empty ranking also replaces the one before
+ * it. Entries start at rank 1.
+ */
+const HEAD_RANK = 0;
+const EMPTY = new Uint8Array();
+
+const newest = statement<{ snapshot: number }, [kind: string]>(
+  "rankings.newest",
+  "SELECT snapshot FROM rankings WHERE kind = ? ORDER BY snapshot DESC LIMIT 1",
+);
+const notAfter = statement<{ snapshot: number }, [kind: string, at: number]>(
+  "rankings.not-after",
+  "SELECT snapshot FROM rankings WHERE kind = ? AND snapshot <= ? ORDER BY snapshot DESC LIMIT 1",
+);
+const notBefore = statement<{ snapshot: number }, [kind: string, at: number]>(
+  "rankings.not-before",
+  "SELECT snapshot FROM rankings WHERE kind = ? AND snapshot >= ? ORDER BY snapshot LIMIT 1",
+);
+const rankOf = statement<{ rank: number }, [kind: string, snapshot: number, ref: Uint8Array]>(
+  "rankings.rank-of",
+  "SELECT rank FROM rankings WHERE kind = ? AND snapshot = ? AND ref = ? ORDER BY rank LIMIT 1",
+);
+const insertEntry = statement<
+  unknown,
+  [kind: string, snapshot: number, rank: number, ref: Uint8Array, score: number]
+>("rankings.insert", "INSERT INTO rankings (kind, snapshot, rank, ref, score) VALUES (?, ?, ?, ?, ?)");
+const dropAll = statement<unknown>("rankings.drop-all", "DELETE FROM rankings WHERE kind >= ''");
+const dropOld = statement<unknown, [kind: string, oldest: number]>(
+  "rankings.drop-old",
+  "DELETE FROM rankings WHERE kind = ? AND snapshot < ?",
+);
+const dropFrom = statement<unknown, [kind: string, snapshot: number]>(
+  "rankings.drop-from",
+  "DELETE FROM rankings WHERE kind = ? AND snapshot >= ?",
+);
+
+/** The newest snapshot of a kind in unix milliseconds; undefined before the first. */
+export function newestSnapshot(db: IndexDatabase, kind: RankingKind): number | undefined {
+  return db.get(newest, kind)?.snapshot;
+}
+
+/** The snapshot of a kind that is nearest to a time; undefined when none is within `RETENTION_MS`. */
+export function nearestSnapshot(db: IndexDatabase, kind: RankingKind, atMs: number): number | undefined {
+  const before = db.get(notAfter, kind, atMs)?.snapshot ?? Number.NEGATIVE_INFINITY;
+  if (before === atMs) return before;
+  const after = db.get(notBefore, kind, atMs)?.snapshot ?? Number.POSITIVE_INFINITY;
+  const nearest = atMs - before <= after - atMs ? before : after;
+  return Math.abs(nearest - atMs) <= RETENTION_MS ? nearest : undefined;
+}
+
+/** The rank of an entry of a snapshot, which is read from its start; undefined when the entry is not in it. */
+export function rankIn(
+  db: IndexDatabase,
+  kind: RankingKind,
+  { snapshot, ref }: { readonly snapshot: number; readonly ref: Uint8Array },
+): number | undefined {
+  return db.get(rankOf, kind, snapshot, ref)?.rank;
+}
+
+/** Deletes all rankings. Call it in a transaction. */
+export function deleteRankings(db: IndexDatabase): void {
+  db.run(dropAll);
+}
+
+/**
+ * Stores a snapshot and deletes those past their retention. A stored snapshot with a later time was created while the
+ * clock was wrong and would stay the newest for as long, so it is deleted too.
+ */
+export function storeRankings(db: IndexDatabase, { snapshot, rankings }: RankingSnapshot): void {
+  db.transaction(() => {
+    for (const kind of ["casts", "channels"] as const) {
+      db.run(dropFrom, kind, snapshot);
+      db.run(dropOld, kind, snapshot - RETENTION_MS);
+      db.run(insertEntry, kind, snapshot, HEAD_RANK, EMPTY, 0);
+      rankings[kind].forEach(({ ref, score }, at) => {
+        db.run(insertEntry, kind, snapshot, HEAD_RANK + 1 + at, ref, score);
+      });
+    }
+  });
+}

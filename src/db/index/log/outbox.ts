@@ -1,0 +1,232 @@
+import type { EventKind } from "../../../protocol/event-kind.ts";
+import type { IndexDatabase } from "../database.ts";
+import { getPosition, putPosition } from "../positions.ts";
+import type { ThreadRoot } from "../project/casts.ts";
+import { statement } from "../statement.ts";
+
+/** An event of the outbox. It stays there for a while after its publication. */
+export interface OutboxEvent {
+  /** 16 bytes, identical on every node for the same event. */
+  readonly eventId: Uint8Array;
+  readonly kind: EventKind;
+  /** The author of the cast, follow or reaction, or the user that the event is about. */
+  readonly fid: number;
+  /** When its cause happened on the network, such as the message that deleted a cast, in unix seconds. */
+  readonly happenedAt: number;
+  /** When the node applied its cause, in unix seconds. */
+  readonly appliedAt: number;
+  /** The signed message that was added or removed; null for an event about a user. */
+  readonly subject: Uint8Array | null;
+  /** The thread of a cast at the time of its creation or deletion; null for other events. */
+  readonly root: ThreadRoot | null;
+  /** The block of a followed node that caused it; null for events of no block. */
+  readonly block: BlockRef | null;
+}
+
+/** A block of a followed node. */
+export interface BlockRef {
+  readonly shard: number;
+  readonly number: number;
+}
+
+export interface StoredOutboxEvent extends OutboxEvent {
+  /** Increases with every event and is never reused. */
+  readonly seq: number;
+}
+
+/** The events that are not published yet. */
+export interface OutboxBacklog {
+  readonly events: number;
+  /** When the oldest event was applied, in unix seconds; null when there are none. */
+  readonly oldestAt: number | null;
+}
+
+interface Row {
+  seq: number;
+  eventId: Uint8Array;
+  kind: EventKind;
+  fid: number;
+  happenedAt: number;
+  appliedAt: number;
+  subject: Uint8Array | null;
+  rootHash: Uint8Array | null;
+  rootParentUrl: string | null;
+  shard: number | null;
+  block: number | null;
+}
+
+const insertEvent = statement<
+  unknown,
+  [
+    eventId: Uint8Array,
+    kind: EventKind,
+    fid: number,
+    happenedAt: number,
+    appliedAt: number,
+    subject: Uint8Array | null,
+    rootHash: Uint8Array | null,
+    rootParentUrl: string | null,
+    shard: number | null,
+    block: number | null,
+  ]
+>(
+  "outbox.insert",
+  `INSERT INTO event_outbox (event_id, kind, fid, happened_at, applied_at, subject, root_hash, root_parent_url, shard, block)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+);
+const selectEventsAfter = statement<Row, [afterSeq: number, limit: number]>(
+  "outbox.events-after",
+  `SELECT seq, event_id AS eventId, kind, fid, happened_at AS happenedAt, applied_at AS appliedAt,
+     subject, root_hash AS rootHash, root_parent_url AS rootParentUrl, shard, block
+   FROM event_outbox WHERE seq > ? ORDER BY seq LIMIT ?`,
+);
+const oldestEvent = statement<{ seq: number; appliedAt: number }, [afterSeq: number]>(
+  "outbox.oldest",
+  "SELECT seq, applied_at AS appliedAt FROM event_outbox WHERE seq > ? ORDER BY seq LIMIT 1",
+);
+const newestEvent = statement<{ seq: number }, [afterSeq: number]>(
+  "outbox.newest",
+  "SELECT seq FROM event_outbox WHERE seq > ? ORDER BY seq DESC LIMIT 1",
+);
+const oldestPublished = statement<
+  { seq: number; appliedAt: number },
+  [afterSeq: number, published: number, limit: number]
+>(
+  "outbox.oldest-published",
+  "SELECT seq, applied_at AS appliedAt FROM event_outbox WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
+);
+const deleteUpTo = statement<unknown, [seq: number]>(
+  "outbox.delete-up-to",
+  "DELETE FROM event_outbox WHERE seq <= ?",
+);
+
+/** Adds an event, inside the transaction of its cause. */
+export function putEvent(db: IndexDatabase, event: OutboxEvent): void {
+  const { eventId, kind, fid, happenedAt, appliedAt, subject, root, block } = event;
+  db.run(
+    insertEvent,
+    eventId,
+    kind,
+    fid,
+    happenedAt,
+    appliedAt,
+    subject,
+    root?.hash ?? null,
+    root?.parentUrl ?? null,
+    block?.shard ?? null,
+    block?.number ?? null,
+  );
+}
+
+/** The next `limit` events after `afterSeq` that are on disk, in order. */
+export function eventsAfter(db: IndexDatabase, afterSeq: number, limit: number): StoredOutboxEvent[] {
+  const rows = db.all(selectEventsAfter, afterSeq, limit);
+  // The end moves meanwhile, so it is read once: an event behind one that is left out is left out as well.
+  const end = durableEnd(db);
+  return rows
+    .filter(({ seq }) => seq <= end)
+    .map(({ rootHash, rootParentUrl, shard, block, ...event }) => ({
+      ...event,
+      block: shard === null || block === null ? null : { shard, number: block },
+      root: event.kind.startsWith("cast.") ? { hash: rootHash, parentUrl: rootParentUrl } : null,
+    }));
+}
+
+/** The numbers of the oldest and of the newest event on disk. Without events, `oldestSeq` is that of the next one. */
+export function eventRange(db: IndexDatabase): { readonly oldestSeq: number; readonly headSeq: number } {
+  const headSeq = Math.min(lastOutboxSeq(db), durableEnd(db));
+  return { oldestSeq: Math.min(db.get(oldestEvent, 0)?.seq ?? headSeq + 1, headSeq + 1), headSeq };
+}
+
+/** The events that are in the log, published or not. */
+export interface EventLogSpan {
+  readonly events: number;
+  /** When the oldest event was applied, unix seconds; null when there are none. */
+  readonly oldestAt: number | null;
+}
+
+export function eventLogSpan(db: IndexDatabase): EventLogSpan {
+  const { oldestSeq, headSeq } = eventRange(db);
+  return { events: headSeq - oldestSeq + 1, oldestAt: db.get(oldestEvent, 0)?.appliedAt ?? null };
+}
+
+/** The number of the first event that was applied at a time (unix seconds) or later; undefined when there is none. */
+export function firstEventFrom(db: IndexDatabase, unixSecs: number): number | undefined {
+  const { oldestSeq, headSeq } = eventRange(db);
+  let low = oldestSeq;
+  let high = headSeq + 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((db.get(oldestEvent, middle - 1)?.appliedAt ?? unixSecs) >= unixSecs) high = middle;
+    else low = middle + 1;
+  }
+  return low > headSeq ? undefined : low;
+}
+
+/** Whether there are events after `afterSeq` that are on disk. */
+export function hasEventsAfter(db: IndexDatabase, afterSeq: number): boolean {
+  const next = db.get(oldestEvent, afterSeq);
+  return next !== undefined && next.seq <= durableEnd(db);
+}
+
+/** The number of the last event that was ever added, on disk or not; 0 before the first. */
+export function lastOutboxSeq(db: IndexDatabase): number {
+  // Only published events are deleted.
+  return db.get(newestEvent, 0)?.seq ?? publishedSeq(db);
+}
+
+function durableEnd({ commits }: IndexDatabase): number {
+  return commits?.durableEnds?.outboxSeq ?? Number.MAX_SAFE_INTEGER;
+}
+
+/** The position of publication: every event up to this `seq` has been published. */
+const PUBLISHED = "events published";
+
+/** The `seq` of the last published event; 0 before the first. */
+export function publishedSeq(db: IndexDatabase): number {
+  return getPosition(db, PUBLISHED) ?? 0;
+}
+
+/** Records that every event up to `seq` has been published. The position of a running node never moves back. */
+export function markPublished(db: IndexDatabase, seq: number): void {
+  if (seq > publishedSeq(db)) putPosition(db, PUBLISHED, seq);
+}
+
+/** Moves the position of publication of a copy back to `seq`, as far as its events are still there. */
+export function publishAgainAfter(db: IndexDatabase, seq: number): void {
+  const oldestSeq = db.get(oldestEvent, 0)?.seq;
+  if (oldestSeq !== undefined) putPosition(db, PUBLISHED, Math.max(seq, oldestSeq - 1));
+}
+
+/** Counts all events up to now as published. */
+export function markAllPublished(db: IndexDatabase): void {
+  markPublished(db, lastOutboxSeq(db));
+}
+
+/** Deletes events, always from the front. */
+export function deleteEventsUpTo(db: IndexDatabase, seq: number): void {
+  db.run(deleteUpTo, seq);
+}
+
+/**
+ * The last of the oldest events, at most `limit`, that are published and were applied before `appliedBefore` (unix seconds);
+ * undefined when there is none.
+ */
+export function lastExpiredEvent(
+  db: IndexDatabase,
+  { appliedBefore, limit }: { readonly appliedBefore: number; readonly limit: number },
+): number | undefined {
+  const oldest = db.all(oldestPublished, 0, publishedSeq(db), limit);
+  const retained = oldest.findIndex(({ appliedAt }) => appliedAt >= appliedBefore);
+  const expired = retained < 0 ? oldest : oldest.slice(0, retained);
+  return expired.at(-1)?.seq;
+}
+
+/** The size of the backlog. Events are deleted from the front only and numbered without gaps, so no rows are counted. */
+export function outboxBacklog(db: IndexDatabase): OutboxBacklog {
+  const published = publishedSeq(db);
+  const oldest = db.get(oldestEvent, published);
+  const newest = db.get(newestEvent, published);
+  if (!oldest || !newest) return { events: 0, oldestAt: null };
+  return { events: newest.seq - oldest.seq + 1, oldestAt: oldest.appliedAt };
+}

@@ -1,0 +1,89 @@
+import { ALIASES_KEYWORD } from "./aliases.ts";
+import { isObject, type Json, type JsonObject, type OpenApiDocument } from "./document.ts";
+
+/** A part of the interface with a document of its own. */
+export interface DocumentedSurface {
+  /** The name of its document, in URLs. */
+  readonly id: string;
+  readonly title: string;
+  /** The start of its paths. */
+  readonly basePath: string;
+}
+
+/**
+ * Returns the part of a document about one of the surfaces: its paths, aliases included, under tags without a prefix, and the components
+ * that they refer to. The first surface also has the paths outside of all, and the webhooks.
+ */
+export function documentOfSurface(
+  document: OpenApiDocument,
+  surfaces: readonly DocumentedSurface[],
+  surface: DocumentedSurface,
+): OpenApiDocument {
+  const isFirst = surface === surfaces[0];
+  const isWithin = (path: string) => {
+    const found = surfaces.find(({ basePath }) => path.startsWith(`${basePath}/`));
+    return found === surface || (isFirst && found === undefined);
+  };
+  const paths: Record<string, JsonObject> = {};
+  const tags = new Set<string>();
+  for (const [path, item] of Object.entries(document.paths)) {
+    if (!isWithin(path) || !isObject(item)) continue;
+    for (const [method, operation] of Object.entries(item)) {
+      if (!isObject(operation)) continue;
+      const own = (Array.isArray(operation.tags) ? operation.tags : []).map((tag) =>
+        String(tag).replace(/^[^:]*: /, ""),
+      );
+      for (const tag of own) tags.add(tag);
+      paths[path] = { ...paths[path], [method]: { ...operation, tags: own } };
+      for (const alias of aliasesOf(operation)) {
+        paths[alias] = { ...paths[alias], [method]: aliasLine(path, operation, own) };
+      }
+    }
+  }
+  const { webhooks, components, ...rest } = document;
+  const own = { paths, ...(isFirst && webhooks !== undefined ? { webhooks } : {}) };
+  return {
+    ...rest,
+    info: { ...document.info, title: surface.title },
+    tags: [...tags].map((name) => ({ name })),
+    ...own,
+    components: usedComponents(components, own),
+  };
+}
+
+function aliasesOf({ [ALIASES_KEYWORD]: aliases }: JsonObject): string[] {
+  return Array.isArray(aliases) ? aliases.map(String) : [];
+}
+
+function aliasLine(path: string, { operationId }: JsonObject, tags: readonly string[]): JsonObject {
+  return {
+    tags: [...tags],
+    summary: `The same as ${path} (${operationId})`,
+    responses: { default: { description: "The same" } },
+  };
+}
+
+const REFERENCE = /^#\/components\/(\w+)\/(\w+)$/;
+
+/** Returns the components that `root` refers to, and those that these refer to; security schemes are named, not referred to. */
+function usedComponents(components: JsonObject, root: Json): JsonObject {
+  const used = new Map<string, Set<string>>();
+  const waiting: Json[] = [root];
+  for (const value of waiting) {
+    if (Array.isArray(value)) waiting.push(...value);
+    if (!isObject(value)) continue;
+    waiting.push(...Object.values(value));
+    const [, kind = "", name = ""] = REFERENCE.exec(String(value.$ref)) ?? [];
+    const ofKind = components[kind];
+    if (!isObject(ofKind) || ofKind[name] === undefined || used.get(kind)?.has(name)) continue;
+    used.set(kind, (used.get(kind) ?? new Set()).add(name));
+    waiting.push(ofKind[name]);
+  }
+  const kept = Object.entries(components).map(([kind, ofKind]): [string, Json] => [
+    kind,
+    kind === "securitySchemes" || !isObject(ofKind)
+      ? ofKind
+      : Object.fromEntries(Object.entries(ofKind).filter(([name]) => used.get(kind)?.has(name))),
+  ]);
+  return Object.fromEntries(kept);
+}

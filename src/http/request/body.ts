@@ -1,0 +1,245 @@
+import { setImmediate } from "node:timers/promises";
+import type { StaticDecode, TSchema } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import { TransformDecodeError } from "@sinclair/typebox/value";
+import { joinSmallParts } from "../../lib/bytes.ts";
+import { parseJsonBytes } from "../../lib/json.ts";
+import { ApiError } from "../errors.ts";
+import { clientKeyOf, exchangeOf } from "../exchange.ts";
+import { noRoom } from "../response/error-response.ts";
+import { describeValueError } from "../response/validation-message.ts";
+
+const empty = new Uint8Array(0);
+
+/** Bytes of a refused body that are read before the response. More of them count for the client's share of `discards`. */
+const FREE_DISCARD_BYTES = 64 * 1024;
+/** Twice the largest body that most paths take. */
+const MAX_DISCARDED_BYTES = 2 * 1024 * 1024;
+/** So long a client may pause within them. */
+const DISCARD_PAUSE_MS = 50;
+/** So long they may take. */
+const MAX_DISCARD_MS = 1000;
+
+/** The bytes read by the parse hook, for later hooks: a signature covers the bytes, not the JSON. */
+const rawBodies = new WeakMap<Request, Uint8Array>();
+
+function tooLarge(maxBytes: number): ApiError {
+  return new ApiError("payloadTooLarge", `request body must be at most ${maxBytes} bytes`);
+}
+
+/** Parts below this size are read at most once in a turn of the event loop. */
+const MIN_READ_BYTES = 1024;
+
+type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
+
+/** A body of 1 MB has 26 seconds. The memory that an unfinished body holds is therefore held for a bounded time. */
+export const BODY_PACE = { graceMs: 10_000, msPerByte: 1000 / (64 * 1024) } as const;
+
+/** Returns the Content-Length of a request; 0 if it declares none. Bun rejects one that is not a number. */
+export function declaredBytes({ headers }: Request): number {
+  return Number(headers.get("content-length") ?? 0);
+}
+
+/** Returns whether the body of a request may be so large that reading it to discard it is work. */
+export function mayHaveLargeBody(request: Request): boolean {
+  const declared = declaredBytes(request);
+  return declared > FREE_DISCARD_BYTES || (declared === 0 && request.headers.has("transfer-encoding"));
+}
+
+/**
+ * Reads and discards what a client is still sending, before its connection is closed: a system answers data on a closed connection with a
+ * reset, which takes the response with it. The wait ends when the client pauses, or sends more than a mistaken one would. Beyond the client's
+ * share nothing is read, because a flood of refused bodies would take the thread from everyone else. Unless the body ends, the connection
+ * closes with the response.
+ */
+async function discard(request: Request, started?: BodyReader): Promise<void> {
+  const exchange = exchangeOf(request);
+  exchange.bodyState = "refused";
+  const { discards, discardShare } = exchange.bodies;
+  let paidBytes = FREE_DISCARD_BYTES;
+  const pay = (bytes: number) => {
+    if (bytes <= paidBytes) return true;
+    const kib = Math.ceil((bytes - paidBytes) / 1024);
+    paidBytes = bytes;
+    return discards.take(clientKeyOf(exchange), kib, discardShare).isAdmitted;
+  };
+  const declared = declaredBytes(request);
+  const pause = () => Bun.sleep(DISCARD_PAUSE_MS).then(() => undefined);
+  const endsAtMs = performance.now() + MAX_DISCARD_MS;
+  let reader = started;
+  if (declared <= MAX_DISCARDED_BYTES && pay(declared)) {
+    reader ??= request.body?.getReader();
+    for (let bytes = 0; bytes < MAX_DISCARDED_BYTES && pay(bytes) && performance.now() < endsAtMs; ) {
+      const part = await Promise.race([reader?.read(), pause()]).catch(() => undefined);
+      if (part === undefined) break;
+      if (part.done) {
+        exchange.bodyState = "read";
+        return;
+      }
+      bytes += part.value.byteLength;
+      if (part.value.byteLength < MIN_READ_BYTES) await setImmediate();
+    }
+  }
+  reader?.cancel().catch(() => undefined);
+}
+
+/**
+ * Reads a body, counting its bytes as they arrive: it never buffers more than the limit, and what it buffers is held of the budget until the
+ * end of the request. A body whose declared size finds no room is refused unread. Bun stops reading a connection whose body is not read, after
+ * about 1 MB.
+ */
+async function readCounted(
+  request: Request,
+  body: NonNullable<Request["body"]>,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  const exchange = exchangeOf(request);
+  const { budget, uploads, graceMs, msPerByte } = exchange.bodies;
+  const client = clientKeyOf(exchange);
+  const upload = uploads.open(client);
+  const hold = budget.open(client);
+  exchange.bodyHold = hold;
+  let reader: BodyReader | undefined;
+  const startedMs = performance.now();
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  let isCut = false;
+  let timer: NodeJS.Timeout | undefined;
+  const cutLater = (ms: number) => {
+    timer = setTimeout(() => {
+      const leftMs = graceMs + bytes * msPerByte - (performance.now() - startedMs);
+      if (leftMs > 0) return cutLater(leftMs);
+      isCut = true;
+      // Ends the read that waits.
+      reader?.cancel().catch(() => undefined);
+    }, ms);
+  };
+  cutLater(graceMs);
+  try {
+    const tooMany = upload.grow(1);
+    if (tooMany !== undefined) throw noRoom(uploads.terms.unit, tooMany);
+    const lack = hold.shortageOf(declaredBytes(request));
+    if (lack !== undefined) throw noRoom(budget.terms.unit, lack);
+    reader = body.getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      bytes += part.value.byteLength;
+      if (bytes > maxBytes) throw tooLarge(maxBytes);
+      const shortage = hold.grow(part.value.byteLength);
+      if (shortage !== undefined) throw noRoom(budget.terms.unit, shortage);
+      parts.push(part.value);
+      joinSmallParts(parts);
+      // Bun joins what arrives meanwhile. A read for each one-byte chunk would keep the thread from other requests.
+      if (part.value.byteLength < MIN_READ_BYTES) await setImmediate();
+    }
+    if (isCut) throw new ApiError("requestTimeout", "the request body did not arrive in time");
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    hold.end();
+    parts.length = 0;
+    if (isCut) exchange.bodyState = "refused";
+    else await discard(request, reader);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    upload.end();
+  }
+  exchange.bodyState = "read";
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, bytes);
+}
+
+/**
+ * Refuses a body whose Content-Length exceeds `maxBytes`, without keeping any of it.
+ * @throws ApiError `payloadTooLarge`
+ */
+export async function refuseDeclaredSize(request: Request, maxBytes: number): Promise<void> {
+  if (declaredBytes(request) <= maxBytes) return;
+  await discard(request);
+  throw tooLarge(maxBytes);
+}
+
+/**
+ * Reads a request's body and stores its bytes for `rawBody`; a further call returns them.
+ * @throws ApiError `payloadTooLarge` as `refuseDeclaredSize`, and as soon as the bytes exceed `maxBytes`; `requestTimeout` for a body that stalls;
+ * `tooManyRequests` or `unavailable` if the client's bodies, or those of all, hold too much.
+ */
+export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const { body } = request;
+  const read = rawBodies.get(request);
+  if (read !== undefined || body === null) return read ?? empty;
+  await refuseDeclaredSize(request, maxBytes);
+  const bytes = await readCounted(request, body, maxBytes);
+  rawBodies.set(request, bytes);
+  return bytes;
+}
+
+/** Returns the bytes of a body that `readBody` has read; empty if there was no body. */
+export function rawBody(request: Request): Uint8Array {
+  return rawBodies.get(request) ?? empty;
+}
+
+/** The parse hook of every route that accepts a body: reads it within the limit of its path and does not decode it. */
+export function captureBody({ request }: { readonly request: Request }): Promise<Uint8Array> {
+  return readBody(request, exchangeOf(request).policy.maxBodyBytes);
+}
+
+/**
+ * Runs a check before the body of a request is read. Where it refuses the request, the connection stays open only if the body has arrived:
+ * a client does not keep it by withholding the rest.
+ */
+export async function checkBeforeBody(request: Request, check: () => Promise<unknown>): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    const { body } = request;
+    if (body !== null && !body.locked) await discard(request);
+    throw error;
+  }
+}
+
+/** The part of a handler's context that a check of credentials needs. */
+export interface CredentialsContext {
+  readonly request: Request;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/**
+ * Creates the parse hook of a route whose credentials are in headers: they are checked before any of the body is read. The handler checks
+ * them again, because they may have been revoked while the body arrived, and because a request without a body has no parse hook.
+ */
+export function captureBodyAfter(check: (context: CredentialsContext) => Promise<unknown>) {
+  return async ({ request, params }: CredentialsContext): Promise<Uint8Array> => {
+    await refuseDeclaredSize(request, exchangeOf(request).policy.maxBodyBytes);
+    await checkBeforeBody(request, () => check({ request, params }));
+    return captureBody({ request });
+  };
+}
+
+/** @throws ApiError `badRequest` for a missing body, invalid UTF-8 or invalid JSON. */
+export function parseBody(bytes: Uint8Array): unknown {
+  if (bytes.byteLength === 0) throw new ApiError("badRequest", "missing request body");
+  const value = parseJsonBytes(bytes);
+  if (value === undefined) throw new ApiError("badRequest", "request body is not valid JSON");
+  return value;
+}
+
+/**
+ * Creates a decoder of JSON bodies for one schema. It parses the body, validates it and applies the schema's
+ * transforms. The check is compiled at the first use. An error names one field and its rule.
+ */
+export function jsonBodyDecoder<S extends TSchema>(schema: S): (bytes: Uint8Array) => StaticDecode<S> {
+  let compiled: TypeCheck<S> | undefined;
+  return (bytes) => {
+    const value = parseBody(bytes);
+    compiled ??= TypeCompiler.Compile(schema);
+    if (!compiled.Check(value)) {
+      const first = compiled.Errors(value).First();
+      throw new ApiError("badRequest", first === undefined ? undefined : describeValueError(first));
+    }
+    try {
+      return compiled.Decode(value);
+    } catch (error) {
+      throw error instanceof TransformDecodeError && error.error instanceof ApiError ? error.error : error;
+    }
+  };
+}

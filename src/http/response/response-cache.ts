@@ -1,0 +1,101 @@
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import type { TaggedBody } from "../exchange.ts";
+
+/** A response without the parts that belong to one request. */
+export interface CachedResponse extends TaggedBody {
+  /** Template of the route that built the response. */
+  readonly route: string;
+}
+
+/** Limit of all bodies, in every coding, and URLs together. The cache is cleared when it is full. */
+const MAX_BYTES = 16 * 1024 * 1024;
+/** Approximate size of an entry without its body and its URL. */
+const ENTRY_BYTES = 512;
+/** Slots of the doorkeeper; a power of two. */
+const DOORKEEPER_SLOTS = 16_384;
+
+/** Returned by `lookUp` instead of a generation if the response must not be stored. */
+export const NOT_CACHED = 0;
+
+/**
+ * Caches responses by URL until the index or the second changes. Every commit to the index, by any process,
+ * invalidates all entries, so a cached response is identical to a newly built one. Only routes that declare `cache:
+ * "shared"` store responses.
+ */
+export class ResponseCache {
+  readonly #responses = new Map<string, CachedResponse>();
+  /**
+   * Doorkeeper: digests of requested URLs, each in the slot that it hashes to, until another URL overwrites the slot.
+   */
+  readonly #doorkeeper = new Uint32Array(DOORKEEPER_SLOTS);
+  readonly #dataVersion: () => number;
+  readonly #clock: Clock;
+  #version = Number.NaN;
+  #second = Number.NaN;
+  #generation = NOT_CACHED + 1;
+  #bytes = 0;
+
+  /** @param dataVersion a number that changes with each commit to the data that responses show */
+  constructor(options: { readonly dataVersion: () => number; readonly clock: Clock }) {
+    this.#dataVersion = options.dataVersion;
+    this.#clock = options.clock;
+  }
+
+  /**
+   * Returns the cached response of a URL, or the generation in which to store a new one. Returns `NOT_CACHED` for the
+   * first request of a URL: most URLs are requested once, and storing such a response costs more than building a
+   * small one.
+   */
+  lookUp(url: string): CachedResponse | number {
+    const digest = Bun.hash.crc32(url);
+    const slot = digest & (DOORKEEPER_SLOTS - 1);
+    if (this.#doorkeeper[slot] !== digest) {
+      this.#doorkeeper[slot] = digest;
+      return NOT_CACHED;
+    }
+    this.#expire();
+    return this.#responses.get(url) ?? this.#generation;
+  }
+
+  /**
+   * Stores a response that was started in a generation returned by `lookUp`. Does nothing if that generation is over.
+   */
+  store(url: string, response: CachedResponse, generation: number): void {
+    if (generation !== this.#generation) return;
+    const bytes = response.body.byteLength + codedSize(response) + url.length + ENTRY_BYTES;
+    if (bytes > MAX_BYTES) return;
+    if (this.#bytes + bytes > MAX_BYTES) this.clear();
+    this.#bytes += bytes;
+    this.#responses.set(url, response);
+  }
+
+  /** Calls `send` with a stored response and adds the size of newly compressed bodies to the cache's size. */
+  use<T>(response: CachedResponse, send: (response: CachedResponse) => T): T {
+    const before = codedSize(response);
+    const result = send(response);
+    this.#bytes += codedSize(response) - before;
+    if (this.#bytes > MAX_BYTES) this.clear();
+    return result;
+  }
+
+  #expire(): void {
+    const version = this.#dataVersion();
+    const second = nowSecs(this.#clock);
+    if (version === this.#version && second === this.#second) return;
+    this.#version = version;
+    this.#second = second;
+    this.clear();
+  }
+
+  clear(): void {
+    this.#generation += 1;
+    this.#bytes = 0;
+    this.#responses.clear();
+  }
+}
+
+function codedSize({ coded }: TaggedBody): number {
+  let bytes = 0;
+  for (const { byteLength } of coded.values()) bytes += byteLength;
+  return bytes;
+}

@@ -1,0 +1,127 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { Clock } from "../../runtime/clock.ts";
+import { ApiError } from "../errors.ts";
+import { choice, optional } from "../request/params.ts";
+import { operation } from "./operation.ts";
+
+type MaybePromise<T> = T | Promise<T>;
+
+/** Functions that supply the operator endpoints with data. */
+export interface OpsProviders {
+  /** Returns why the node is not ready; undefined while it is. */
+  readonly notReadyReason: (request: ReadyRequest) => MaybePromise<string | undefined>;
+  /** Returns why a ready node serves less than the network has; empty while it serves all of it. */
+  readonly degradedReasons: () => MaybePromise<readonly string[]>;
+  /** Counts, positions, lag and queue depths, as JSON. */
+  readonly status: () => MaybePromise<Readonly<Record<string, unknown>>>;
+  /** Content of `/metrics`. */
+  readonly metrics: () => MaybePromise<MetricsPage>;
+}
+
+/** The conditions for a node to be ready. */
+export interface ReadyRequest {
+  /** Whether the state database must be writable too, as signed operations, token events and sends require. */
+  readonly forState: boolean;
+}
+
+/** Metrics in the Prometheus text format, with the content type that names its version. */
+export interface MetricsPage {
+  readonly text: string;
+  readonly contentType: string;
+}
+
+export interface OpsOptions {
+  readonly providers: OpsProviders;
+  readonly clock: Clock;
+  readonly version: string;
+}
+
+const StatusOnly = (status: string) =>
+  Type.Object({ status: Type.Literal(status) }, { additionalProperties: false });
+
+const Readiness = Type.Object(
+  {
+    status: Type.Literal("ready"),
+    degraded: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          "Why the node serves less than the network has decided; absent while it serves all of it",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const NodeStatus = Type.Object(
+  { version: Type.String(), uptime_secs: Type.Integer({ minimum: 0 }) },
+  {
+    additionalProperties: true,
+    description: "Version, uptime, and the status of each part of the node",
+  },
+);
+
+const tags = ["Operations"];
+
+const readyQuery = {
+  for: optional(
+    choice(["state"], {
+      description: "`state`: also check whether changes of apps, webhooks, tokens and sends can be stored",
+    }),
+  ),
+};
+
+/** `/health`, `/ready`, `/status` and `/metrics`. */
+export function opsRoutes({ providers, clock, version }: OpsOptions) {
+  const startedAtMs = clock.nowMs();
+  return new Elysia({ name: "ops" })
+    .get(
+      "/health",
+      () => ({ status: "ok" }),
+      operation({
+        operationId: "getHealth",
+        summary: "Whether the process is alive",
+        tags,
+        response: StatusOnly("ok"),
+      }),
+    )
+    .get(
+      "/ready",
+      async ({ query }) => {
+        const reason = await providers.notReadyReason({ forState: query.for === "state" });
+        if (reason !== undefined) throw new ApiError("unavailable", reason);
+        const degraded = await providers.degradedReasons();
+        return { status: "ready", ...(degraded.length > 0 && { degraded }) };
+      },
+      operation({
+        operationId: "getReadiness",
+        summary: "Whether the node is up to date",
+        tags,
+        query: readyQuery,
+        response: Readiness,
+        errors: ["unavailable"],
+      }),
+    )
+    .get(
+      "/status",
+      async () => ({
+        version,
+        uptime_secs: Math.max(0, Math.floor((clock.nowMs() - startedAtMs) / 1000)),
+        ...(await providers.status()),
+      }),
+      operation({
+        operationId: "getStatus",
+        summary: "Counts, positions, lag, queue depths",
+        tags,
+        response: NodeStatus,
+      }),
+    )
+    .get(
+      "/metrics",
+      async () => {
+        const { text, contentType } = await providers.metrics();
+        return new Response(text, { headers: { "content-type": contentType, "cache-control": "no-store" } });
+      },
+      { detail: { hide: true } },
+    );
+}

@@ -1,0 +1,44 @@
+import { unpackBytes } from "../lib/bytes.ts";
+import type { MergeContext } from "./merge/merge.ts";
+import type { RelayedBlocks } from "./relay.ts";
+import { applyKeyOperation, decodeKeyRecord, type KeyRecord } from "./trie/key-records.ts";
+
+/** Roots that transactions of the network name for accounts: hints, which find the account of a wrong shard root. */
+export type ClaimedRoot = Extract<KeyRecord, { readonly kind: "root" }>;
+
+/**
+ * What the blocks of a batch say about the keys of their shard's trie. It is applied block by block, ahead of the operations of
+ * each: a compact state deletes links of the blocks before it.
+ */
+export class BlockKeys {
+  readonly #context: MergeContext;
+  readonly #shard: number;
+  readonly #parts: RelayedBlocks["parts"];
+  readonly #roots = new Map<string, ClaimedRoot>();
+  #next = 0;
+
+  constructor(context: MergeContext, blocks: RelayedBlocks | undefined) {
+    this.#context = context;
+    this.#shard = blocks?.shard ?? 0;
+    this.#parts = blocks?.parts ?? [];
+  }
+
+  /** The newest root of each account. */
+  get claimedRoots(): Iterable<ClaimedRoot> {
+    return this.#roots.values();
+  }
+
+  /** Applies what the blocks up to `number` say, each once. */
+  applyUpTo(number: number): void {
+    for (let part = this.#parts[this.#next]; part && part.number <= number; part = this.#parts[++this.#next])
+      for (const bytes of part.keyRecords ? unpackBytes(part.keyRecords) : [])
+        this.#apply(decodeKeyRecord(bytes));
+  }
+
+  #apply(record: KeyRecord): void {
+    const { db, keys } = this.#context;
+    if (record.kind === "key") keys.network(this.#shard, record.key, record.isPresent);
+    else if (record.kind === "gasless") applyKeyOperation(db, keys, this.#shard, record);
+    else this.#roots.set(record.account.toHex(), record);
+  }
+}

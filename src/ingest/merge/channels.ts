@@ -1,0 +1,177 @@
+import { channelsActiveAt, noteChannelsActive } from "../../db/index/channels/follows.ts";
+import { fidOfOwner, putOwnerClaim, seqnumOfClaim } from "../../db/index/channels/owner-claims.ts";
+import {
+  findRegistration,
+  ownerChanged,
+  renameChannel,
+  settingsOf,
+} from "../../db/index/channels/registrations.ts";
+import { countsOfChannel, findSlot, putSlot, type SlotUpdate } from "../../db/index/channels/slots.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { statement } from "../../db/index/statement.ts";
+import { type ChannelView, channelRefusal } from "../../protocol/channels/authority.ts";
+import {
+  type ChannelSlot,
+  ChannelSlotKind,
+  channelSlotOf,
+  MemberState,
+  memberTarget,
+  modesOf,
+} from "../../protocol/channels/slots.ts";
+import { Kind, Store, slotOf } from "../../protocol/message/merge-rules.ts";
+import { encodeMessage, type SignedMessage } from "../../protocol/message/signed-message.ts";
+import { DUPLICATE, invalid, type Rejection } from "../../protocol/rejection.ts";
+import { toFarcasterSecs, toUnixSecs } from "../../protocol/time.ts";
+import type { MergeContext } from "./merge.ts";
+import { decodeStored } from "./message-store.ts";
+
+/** Where shard 0 decided something. */
+export interface Decision {
+  /** The number of its event. An event of a lower number changes nothing any more. */
+  readonly seqnum: number;
+  /** The time of its block, in unix seconds. */
+  readonly decidedAt: number;
+}
+
+/** Gives a slot to a message that the network has decided. Authority is not asked again: owners may have changed since. */
+export function applyChannelMessage({ db }: MergeContext, message: SignedMessage, decision: Decision): void {
+  const slot = channelSlotOf(message.data);
+  if (!slot) return;
+  noteChannelsActive(db, decision.decidedAt);
+  takeSlot(db, slot, message, decision.seqnum);
+}
+
+function takeSlot(db: IndexDatabase, slot: ChannelSlot, message: SignedMessage, seqnum: number): void {
+  const { fid: authorFid, timestamp } = message.data;
+  storeSlot(db, { slot, authorFid, timestamp, seqnum, message: encodeMessage(message) });
+}
+
+function storeSlot(db: IndexDatabase, update: SlotUpdate): void {
+  const { kind, channelId } = update.slot;
+  if (!putSlot(db, update)) return;
+  if (kind === ChannelSlotKind.Settings) renameChannel(db, channelId);
+  const channel = findRegistration(db, channelId);
+  if (channel) db.invalidations.channel(channel.id);
+}
+
+/** What the upstream reports without a decision is older than every decision. */
+const OLDEST = 0;
+
+/** Stores the state of a slot as the upstream reports it: without its message, and without its time. */
+export function applyChannelState({ db }: MergeContext, slot: ChannelSlot, authorFid: number): void {
+  storeSlot(db, { slot, authorFid, timestamp: 0, seqnum: OLDEST, message: null });
+}
+
+/**
+ * Stores who owns the channels of an address as the upstream reports it. What else claims the address is known from the
+ * verifications of the index.
+ *
+ * @param fid 0 for nobody.
+ */
+export function applyOwnerState({ db }: MergeContext, address: Uint8Array, fid: number): void {
+  const activeAt = channelsActiveAt(db) ?? 0;
+  let newest = toFarcasterSecs(activeAt);
+  for (const claim of db.all(verificationsOf, address, activeAt)) {
+    const timestamp = toFarcasterSecs(claim.timestamp);
+    newest = Math.max(newest, timestamp);
+    if (fid !== 0)
+      putOwnerClaim(db, { fid: claim.fid, address, isAdd: true, timestamp, hash: NO_HASH, seqnum: OLDEST });
+  }
+  // The home shard may have pruned the verification that wins.
+  if (fid !== 0)
+    putOwnerClaim(db, { fid, address, isAdd: true, timestamp: newest, hash: LAST_HASH, seqnum: OLDEST + 1 });
+  ownerChanged(db, address);
+}
+
+const NO_HASH = new Uint8Array(20);
+const LAST_HASH = new Uint8Array(20).fill(0xff);
+
+const verificationsOf = statement<{ fid: number; timestamp: number }, [address: Uint8Array, since: number]>(
+  "channels.verifications-of",
+  "SELECT fid, timestamp FROM verifications WHERE address = ? AND timestamp >= ?",
+);
+
+/** Records which fid last verified an address on shard 0: it owns the channels of the address. */
+export function applyOwnerClaim({ db }: MergeContext, message: SignedMessage, decision: Decision): boolean {
+  const { store, slot: address, kind } = slotOf(message);
+  if (store !== Store.Verifications) return false;
+  noteChannelsActive(db, decision.decidedAt);
+  const { fid, timestamp } = message.data;
+  const claim = {
+    fid,
+    address,
+    isAdd: kind === Kind.Add,
+    timestamp,
+    hash: message.hash,
+    seqnum: decision.seqnum,
+  };
+  const isChanged = putOwnerClaim(db, claim);
+  if (isChanged) ownerChanged(db, address);
+  return isChanged;
+}
+
+/**
+ * Makes a verification that shard 0 decided the live one of its address, whatever its time. The data shard of its author does the
+ * same later: it compares no times either.
+ */
+export function forceVerification({ store }: MergeContext, message: SignedMessage): void {
+  const messageSlot = slotOf(message);
+  const current = store.get(message.data.fid, messageSlot.store, messageSlot.slot);
+  if (current?.kind === messageSlot.kind && Buffer.compare(current.hash, message.hash) === 0) return;
+  if (current) store.remove(current, "displaced");
+  store.put(message, messageSlot);
+}
+
+/** Admits and merges a message of a channel on a node that decides by itself, as shard 0 does. */
+export function mergeChannelMessage(context: MergeContext, message: SignedMessage): Rejection | undefined {
+  const { db, hubEvents } = context;
+  const slot = channelSlotOf(message.data);
+  if (!slot) return invalid("message is of no channel");
+  const activeAt = channelsActiveAt(db);
+  if (activeAt === undefined || context.nowSecs < activeAt)
+    return invalid("channels are not part of this network's protocol yet");
+  const before = findSlot(db, slot);
+  const displaced = before?.message ? decodeStored(before.message) : undefined;
+  if (displaced?.data.fid === message.data.fid && Buffer.compare(displaced.hash, message.hash) === 0)
+    return DUPLICATE;
+  const refusal = channelRefusal(message.data, viewOfChannel(db, slot.channelId));
+  if (refusal !== undefined) return invalid(refusal);
+  takeSlot(db, slot, message, (before?.seqnum ?? 0) + 1);
+  if (displaced) hubEvents.removed("displaced", displaced);
+  hubEvents.merged(message);
+  return undefined;
+}
+
+/** Records the claim of a verification that this node decided by itself. One of before channels does not count for owners. */
+export function claimByMerge(context: MergeContext, message: SignedMessage): void {
+  const activeAt = channelsActiveAt(context.db);
+  if (activeAt === undefined || toUnixSecs(message.data.timestamp) < activeAt) return;
+  applyOwnerClaim(context, message, { seqnum: nextClaim(context, message), decidedAt: context.nowSecs });
+}
+
+function nextClaim({ db }: MergeContext, { data, hash }: SignedMessage): number {
+  const { slot: address } = slotOf({ data, hash });
+  return (seqnumOfClaim(db, data.fid, address) ?? 0) + 1;
+}
+
+/** Returns what decides whether messages of a channel are admitted, from the index. */
+export function viewOfChannel(db: IndexDatabase, channelId: Uint8Array): ChannelView {
+  const channel = findRegistration(db, channelId);
+  const { moderators, memberSlots, moderationSlots } = countsOfChannel(db, channelId);
+  return {
+    isRegistered: channel !== undefined,
+    ownerFid: channel ? fidOfOwner(db, channel.ownerAddress) : 0,
+    membershipMode: modesOf(settingsOf(db, channelId)).membershipMode,
+    moderators,
+    memberSlots,
+    moderationSlots,
+    memberState: (fid) => memberStateOf(db, channelId, fid),
+    hasSlot: ({ kind, target }) => findSlot(db, { channelId, kind, target }) !== undefined,
+  };
+}
+
+/** Returns the state of an fid's slot in a channel. */
+export function memberStateOf(db: IndexDatabase, channelId: Uint8Array, fid: number): MemberState {
+  const slot = findSlot(db, { channelId, kind: ChannelSlotKind.Member, target: memberTarget(fid) });
+  return (slot?.state ?? MemberState.None) as MemberState;
+}

@@ -1,0 +1,101 @@
+import { shardCount } from "../../db/index/counts/totals.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { markEventsMissing } from "../../db/index/log/event-blocks.ts";
+import { isHubSweepDue, sweepHubLog } from "../../db/index/log/hub-log.ts";
+import { deleteEventsUpTo, lastExpiredEvent, markPublished } from "../../db/index/log/outbox.ts";
+import { toFarcasterSecs } from "../../protocol/time.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+
+/** Events of each log that one commit deletes at most. */
+const SLICE_EVENTS = 1000;
+/** How long events stay in the logs of an index that has no room. */
+const SHORT_SECS = 3600;
+/** Every commit invalidates cached responses, so the commits of the logs alone come no more often. */
+export const LOG_COMMIT_INTERVAL_MS = 1000;
+
+/** The end of an event's life: its publication from the outbox, and its deletion after the retention of its log. */
+export interface LogRetention {
+  /** Records that all events of the outbox up to `seq` are published, and deletes the next expired ones in the same commit. */
+  markPublished(seq: number): void;
+  /**
+   * Deletes the next expired events, unless `markPublished` did within the last interval. Called every
+   * `LOG_COMMIT_INTERVAL_MS`, so that a backlog of expired events is deleted in slices until none is left.
+   */
+  sweep(): void;
+  /**
+   * Deletes the next events that are older than an hour, in an index without room. Unpublished ones stay. Returns whether there
+   * were any.
+   *
+   * @throws StorageError if the database cannot be written.
+   */
+  shrink(): boolean;
+}
+
+export interface LogRetentionDeps {
+  readonly db: IndexDatabase;
+  readonly clock: Clock;
+  /** How long an event stays in the outbox after it was applied. An unpublished one stays until it is published. */
+  readonly outboxSecs: number;
+  /** How long a block stays in the log of hub events after its time. */
+  readonly hubLogSecs: number;
+  readonly sliceEvents?: number;
+}
+
+type Ages = Pick<LogRetentionDeps, "outboxSecs" | "hubLogSecs">;
+
+/** The last expired event of the outbox, and the shards whose hub log has blocks of before a time (Farcaster seconds). */
+interface Expired {
+  readonly event: number | undefined;
+  readonly blocksBefore: number;
+  readonly shards: readonly number[];
+}
+
+export function createLogRetention(deps: LogRetentionDeps): LogRetention {
+  const { db, clock, outboxSecs, hubLogSecs, sliceEvents = SLICE_EVENTS } = deps;
+  let hasSwept = false;
+
+  /** The next slice of what was applied longer ago than the ages, in seconds. */
+  function expiredBy(ages: Ages): Expired {
+    const now = nowSecs(clock);
+    const event = lastExpiredEvent(db, { appliedBefore: now - ages.outboxSecs, limit: sliceEvents });
+    const blocksBefore = toFarcasterSecs(now - ages.hubLogSecs);
+    const all = Array.from({ length: shardCount(db) }, (_, at) => at + 1);
+    return { event, blocksBefore, shards: all.filter((shard) => isHubSweepDue(db, shard, blocksBefore)) };
+  }
+
+  /** Runs in a transaction. */
+  function deleteExpired({ event, blocksBefore, shards }: Expired): void {
+    if (event !== undefined) {
+      markEventsMissing(db, event);
+      deleteEventsUpTo(db, event);
+    }
+    for (const shard of shards) sweepHubLog(db, shard, { before: blocksBefore, maxEvents: sliceEvents });
+  }
+
+  /** Returns whether anything was deleted. Without anything to delete there is no commit. */
+  function sweepBy(ages: Ages): boolean {
+    const expired = expiredBy(ages);
+    if (expired.event === undefined && expired.shards.length === 0) return false;
+    db.transaction(() => deleteExpired(expired));
+    return true;
+  }
+
+  return {
+    markPublished(seq) {
+      db.transaction(() => {
+        markPublished(db, seq);
+        deleteExpired(expiredBy(deps));
+      });
+      hasSwept = true;
+    },
+    sweep() {
+      if (!hasSwept) sweepBy(deps);
+      hasSwept = false;
+    },
+    shrink: () =>
+      sweepBy({
+        outboxSecs: Math.min(outboxSecs, SHORT_SECS),
+        hubLogSecs: Math.min(hubLogSecs, SHORT_SECS),
+      }),
+  };
+}

@@ -1,0 +1,38 @@
+import { setImmediate } from "node:timers/promises";
+import type { Config } from "../../config/schema.ts";
+import { isBulkBuilding } from "../../db/index/bulk/bulk-state.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { lacksFullText, rebuildFullText, turnOffFullText } from "../../db/index/search/full-text.ts";
+import type { Common } from "../../runtime/common.ts";
+
+/** Whether `applyFullText` builds the full-text index. */
+export function mustBuildFullText(
+  db: IndexDatabase,
+  { full_text }: Pick<Config["index"], "full_text">,
+): boolean {
+  // An index that is being filled gets it with its build.
+  return full_text && lacksFullText(db) && !isBulkBuilding(db);
+}
+
+/**
+ * Brings the full-text index to `index.full_text`, before anything is merged: switched off it is not written any more, switched on
+ * again it is built from the casts. Commands that write casts call it.
+ *
+ * @throws the reason of the shutdown when it begins; the next call goes on.
+ */
+export async function applyFullText(
+  { log, shutdown }: Pick<Common, "log" | "shutdown">,
+  db: IndexDatabase,
+  { full_text }: Pick<Config["index"], "full_text">,
+): Promise<void> {
+  db.search.isOn = full_text;
+  if (!full_text) return turnOffFullText(db);
+  if (!mustBuildFullText(db, { full_text })) return;
+  log.info("Building the full-text index");
+  const startedMs = performance.now();
+  while (rebuildFullText(db)) {
+    await setImmediate();
+    shutdown.signal.throwIfAborted();
+  }
+  log.info({ durationMs: Math.round(performance.now() - startedMs) }, "Built the full-text index");
+}

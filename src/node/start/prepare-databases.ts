@@ -1,0 +1,122 @@
+import { existsSync } from "node:fs";
+import { isFollowing } from "../../config/upstream-urls.ts";
+import { indexPath, indexVersion, openIndexAsIs, openIndexWriter } from "../../db/index/database.ts";
+import { claimNetwork, claimSource, isDemo, mayLackState } from "../../db/index/identity.ts";
+import { QUICKLY_CHECKED_BYTES, type SqliteConnection } from "../../db/sqlite/connection.ts";
+import { findLostLog } from "../../db/sqlite/lost-log.ts";
+import { type DatabaseFile, type DatabaseName, recoveryOf } from "../../db/sqlite/storage-error.ts";
+import { openState, statePath } from "../../db/state/database.ts";
+import { refuseEarlierRequests } from "../../db/state/state-clock.ts";
+import { refusalOfUnfinished } from "../../import/resume.ts";
+import { UserError } from "../../lib/failure.ts";
+import { networkOf } from "../../protocol/network/network.ts";
+import { nowSecs } from "../../runtime/clock.ts";
+import type { Common } from "../../runtime/common.ts";
+import { dropCompactFile } from "../compact/compact-index.ts";
+import { postgresSettings } from "../state/postgres-settings.ts";
+import { applyFullText, mustBuildFullText } from "./full-text.ts";
+import { migrateIndex } from "./migrate-index.ts";
+import type { Starting } from "./starting.ts";
+
+export interface PrepareOptions {
+  /** Fills an empty index with the demo network. */
+  readonly demo: boolean;
+  /** Starts with an empty state although the index has data. */
+  readonly newState: boolean;
+  /** Migrates an index of an older format first, however large it is. */
+  readonly migrate: boolean;
+  /** Shows what may take long. */
+  readonly starting: Pick<Starting, "show">;
+}
+
+/** Creates the databases or migrates them before the workers open them. */
+export async function prepareDatabases(
+  common: Common,
+  { demo, newState, migrate, starting }: PrepareOptions,
+): Promise<void> {
+  const { config, log, clock } = common;
+  const startedMs = performance.now();
+  const follows = isFollowing(config);
+  if (demo && follows)
+    throw new UserError(
+      "--demo creates its own network, but upstream.url follows another: remove one of them",
+    );
+  const postgres = postgresSettings(config);
+  if (demo && postgres)
+    throw new UserError("--demo is a node by itself, but state.url shares its state: remove one of them");
+  if (postgres) {
+    const { migratePostgres } = await import("../../db/postgres/migrate.ts");
+    await migratePostgres(postgres, { may: config.state.migrate });
+  }
+  const path = indexPath(config.data.dir);
+  reportLostLog(common, { database: "index", file: path });
+  const isStateOlder =
+    !postgres && reportLostLog(common, { database: "state", file: statePath(config.data.dir) });
+  await migrateIndex(common, config.data.dir, { always: migrate, onProgress: starting.show });
+  dropCompactFile(path);
+  if (isOlder(path)) await starting.show({ task: "migrating the index" });
+  using db = openIndexWriter(path);
+  refuseDamage(db);
+  claimNetwork(db, config.protocol.network);
+  claimSource(db, { follows });
+  if (mustBuildFullText(db, config.index)) await starting.show({ task: "building the full-text index" });
+  await applyFullText(common, db, config.index);
+  const unfinished = refusalOfUnfinished(db, { follows });
+  if (unfinished !== undefined) throw new UserError(unfinished);
+  // Before the index gets any data, so that an index with data and no state means that the state was lost.
+  if (!postgres) {
+    using state = openState(statePath(config.data.dir), { mayCreate: newState || mayLackState(db) });
+    refuseDamage(state);
+    if (isStateOlder)
+      state.transaction(() =>
+        refuseEarlierRequests(state, nowSecs(clock) + config.auth.signed_at_window_secs),
+      );
+  }
+  let records = 0;
+  if (demo) {
+    // A dynamic import, so that no other start loads the code that generates and signs the network.
+    const { fillWithDemo } = await import("../../demo/network.ts");
+    records = fillWithDemo({ db, network: networkOf(config.protocol.network), clock });
+  }
+  const durationMs = Math.round(performance.now() - startedMs);
+  if (records > 0) log.info({ records, durationMs }, "Filled the index with the demo network");
+  if (isDemo(db)) log.warn("This data directory holds the demo network, whose keys are public");
+}
+
+const LOST: Readonly<Record<DatabaseName, string>> = {
+  index:
+    "A node that follows another reads the changes from there again; what was submitted to this node alone is lost",
+  state:
+    "Requests that were signed before now are refused, and sessions have ended. Restore a newer backup if there is one",
+};
+
+/** Logs what a database has lost with its write-ahead log, before the first connection. Returns whether it has. */
+function reportLostLog({ log }: Common, { database, file }: DatabaseFile): boolean {
+  const lost = findLostLog(file);
+  if (lost)
+    log.error(
+      {
+        database,
+        pages: lost.pages,
+        lastUsedAt: new Date(lost.usedAtMs).toISOString(),
+        remedy: LOST[database],
+      },
+      `The write-ahead log of the ${database} was cut or deleted before this start: its last changes are lost`,
+    );
+  return lost !== undefined;
+}
+
+function isOlder(path: string): boolean {
+  if (!existsSync(path)) return false;
+  using index = openIndexAsIs(path);
+  return indexVersion(index) === "older";
+}
+
+/** @throws UserError with the remedy for a database with damaged pages. Of a large one, only a part is read. */
+function refuseDamage(db: SqliteConnection): void {
+  const lines = db.damage({ maxBytes: QUICKLY_CHECKED_BYTES });
+  if (lines.length === 0) return;
+  throw new UserError(
+    `${db.file} is damaged:\n${lines.map((line) => `  ${line}`).join("\n")}\n${recoveryOf(db)}.`,
+  );
+}

@@ -1,0 +1,266 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { StateUnavailable } from "../../db/state/unavailable.ts";
+import { exponentialBackoffMs, withJitter } from "../../lib/backoff.ts";
+import type { CampaignWork } from "../store/campaigns/campaign-store.ts";
+import type { BatchResults, NotificationLedger } from "../store/campaigns/notification-ledger.ts";
+import type { LiveToken, TokenKey, TokenStore } from "../store/tokens/token-store.ts";
+import type { Batch, ClaimLease } from "./batcher.ts";
+import { type ClientOutcome, failure, tokenOutcomes } from "./client-response.ts";
+import { distinct } from "./distinct.ts";
+import type { BatchOutcome, PostBatch } from "./post-batch.ts";
+import type { SendCounters } from "./send-stats.ts";
+import { type SendPermission, type Slot, type Slots, untilGranted } from "./slots.ts";
+
+const MIN_LEASE_SECS = 30;
+/** A claim outlasts the call by this much, for the wait before the call. */
+const LEASE_MARGIN_SECS = 20;
+/** Backoff between attempts to store results while the state is unavailable. */
+const INITIAL_STORE_BACKOFF_MS = 100;
+const MAX_STORE_BACKOFF_MS = 2_000;
+
+export interface BatchSenderDeps {
+  readonly tokens: TokenStore;
+  readonly ledger: NotificationLedger;
+  readonly post: PostBatch;
+  readonly slots: Slots;
+  readonly stats: SendCounters;
+  /** No call starts without it. */
+  readonly permission: () => SendPermission;
+  /** The number of the node's lease: rises when the node has lost one. */
+  readonly leaseNumber: () => number;
+  /** Measures leases; unaffected by jumps of the machine's clock. */
+  readonly monotonicMs: () => number;
+  readonly settings: BatchSendSettings;
+  /** Called with the results of tokens after they are stored. */
+  readonly onResults: (results: BatchResults) => void;
+}
+
+export interface BatchSendSettings {
+  /** How long the ledger stores which tokens got a notification. */
+  readonly dedupeTtlSecs: number;
+  /** Timeout of one call. */
+  readonly timeoutMs: number;
+  /** Attempts of one batch, including the first. */
+  readonly maxAttempts: number;
+  /** Delay before the second attempt; it doubles with each further one. */
+  readonly backoffMs: number;
+}
+
+/** Signals that stop a run early. */
+export interface RunSignals {
+  /** No further calls start. */
+  readonly stop: AbortSignal;
+  /** Calls in flight are aborted. */
+  readonly cancelCalls: AbortSignal;
+}
+
+/** Progress of a run at one client host. */
+export interface HostProgress {
+  /** Batches that wait for a retry. */
+  retriesWaiting: number;
+  /** Tokens that the run has not attempted so far, by reason. */
+  readonly notAttempted: Record<string, number>;
+}
+
+/** Tokens that the campaign has claimed. */
+export interface ClaimedTokens {
+  readonly tokens: readonly LiveToken[];
+  readonly lease: ClaimLease;
+}
+
+/** Sends the batches of one campaign. */
+export interface BatchSender {
+  /** Claims tokens that the campaign has not counted yet, and counts those that another campaign has claimed. */
+  claim(host: string, tokens: readonly LiveToken[], progress: HostProgress): Promise<ClaimedTokens>;
+  /** Counts tokens that the run does not attempt, by reason. */
+  countNotAttempted(
+    host: string,
+    added: Readonly<Record<string, number>>,
+    progress: HostProgress,
+  ): Promise<void>;
+  /**
+   * Calls the client until it responds or the attempts are used up, and records the result of each token. A run that is
+   * stopped leaves its claims to the next run of the campaign.
+   *
+   * @throws the reason of the signal that stopped it
+   */
+  send(host: string, batch: Batch, first: Slot | "given-up", progress: HostProgress): Promise<void>;
+}
+
+export function createBatchSender(
+  deps: BatchSenderDeps,
+  work: CampaignWork,
+  signals: RunSignals,
+): BatchSender {
+  const { tokens, ledger, post, slots, stats, settings, permission, leaseNumber, monotonicMs, onResults } =
+    deps;
+  const callSecs = Math.ceil(settings.timeoutMs / 1000);
+  const leaseSecs = Math.max(MIN_LEASE_SECS, callSecs + LEASE_MARGIN_SECS);
+
+  /**
+   * Retries a write while the state is unavailable, so that no result is lost. Only for idempotent writes.
+   */
+  async function retryUntilStored<T>(write: () => Promise<T>): Promise<T> {
+    for (let waitMs = INITIAL_STORE_BACKOFF_MS; ; waitMs = Math.min(2 * waitMs, MAX_STORE_BACKOFF_MS)) {
+      try {
+        return await write();
+      } catch (cause) {
+        if (!(cause instanceof StateUnavailable)) throw cause;
+        await sleep(waitMs, undefined, { signal: signals.cancelCalls });
+      }
+    }
+  }
+
+  async function claimWithRetry(batchTokens: readonly LiveToken[]) {
+    return retryUntilStored(async () => {
+      const lease = { endsAtMs: monotonicMs() + leaseSecs * 1000, nodeLease: leaseNumber() };
+      return { ...(await ledger.claim(work, batchTokens, leaseSecs)), lease };
+    });
+  }
+
+  /** @param outcomes one for each token, in the same order */
+  async function record(
+    host: string,
+    batchTokens: readonly LiveToken[],
+    outcomes: readonly ClientOutcome[],
+  ): Promise<void> {
+    if (batchTokens.length === 0) return;
+    const results = { tokens: batchTokens, outcomes };
+    await retryUntilStored(() => ledger.record(work, host, results, settings.dedupeTtlSecs));
+    stats.countTokens(host, outcomes);
+    onResults(results);
+  }
+
+  /** After their results are recorded: a crash in between leaves tokens that the next send finds invalid again. */
+  async function deleteGone(
+    batchTokens: readonly LiveToken[],
+    outcomes: readonly ClientOutcome[],
+  ): Promise<void> {
+    const gone = batchTokens.filter((_, at) => outcomes[at]?.isGone);
+    if (gone.length > 0) await retryUntilStored(() => tokens.deleteMatching(gone.map(keyAndText)));
+  }
+
+  function recordFailure(host: string, batchTokens: readonly LiveToken[], reason: string): Promise<void> {
+    const outcome = failure(reason);
+    return record(
+      host,
+      batchTokens,
+      batchTokens.map(() => outcome),
+    );
+  }
+
+  async function call(host: string, url: string, texts: readonly string[]): Promise<BatchOutcome> {
+    const startedAt = performance.now();
+    const { notification } = work;
+    // A token that is in two rows is sent once.
+    const outcome = await post({
+      url,
+      notification,
+      tokens: distinct(texts),
+      signal: signals.cancelCalls,
+    });
+    if (outcome.kind === "cancelled") throw signals.cancelCalls.reason;
+    const label = outcome.kind === "response" ? "response" : outcome.reason;
+    stats.countCall(host, label, performance.now() - startedAt);
+    return outcome;
+  }
+
+  async function waitForRetry(
+    host: string,
+    outcome: BatchOutcome & { readonly kind: "failed" },
+    attempt: number,
+  ): Promise<Slot | "given-up"> {
+    const backoffMs = exponentialBackoffMs(settings.backoffMs, attempt, Number.POSITIVE_INFINITY);
+    const jittered = withJitter(backoffMs, Math.random());
+    await sleep(Math.max(jittered, outcome.waitMs), undefined, { signal: signals.stop });
+    return slots.acquire({ campaign: work.campaignId, host, signal: signals.stop });
+  }
+
+  async function countNotAttempted(
+    host: string,
+    added: Readonly<Record<string, number>>,
+    { notAttempted }: HostProgress,
+  ): Promise<void> {
+    const grown: Record<string, number> = {};
+    for (const [reason, count] of Object.entries(added)) {
+      if (count === 0) continue;
+      stats.countNotAttempted(host, count);
+      notAttempted[reason] = (notAttempted[reason] ?? 0) + count;
+      grown[reason] = notAttempted[reason];
+    }
+    if (Object.keys(grown).length > 0) {
+      await retryUntilStored(() => ledger.setNotAttempted(work, host, grown));
+    }
+  }
+
+  /** Waits for the permission to call, and claims again what is no longer held for the length of a call. */
+  async function prepare(host: string, batch: Batch): Promise<Batch> {
+    for (let ready = batch; ; ready = await claimAgain(host, ready)) {
+      await untilGranted(permission, signals.stop);
+      // After the permission: so a lease that was lost and replaced before it has another number.
+      if (isHeld(ready.lease)) return ready;
+    }
+  }
+
+  const isHeld = ({ endsAtMs, nodeLease }: ClaimLease) =>
+    nodeLease === leaseNumber() && monotonicMs() + settings.timeoutMs < endsAtMs;
+
+  async function claimAgain(host: string, batch: Batch): Promise<Batch> {
+    const { claimed, conflicting, lease } = await claimWithRetry(batch.tokens);
+    // Their lease expired while they waited, and another campaign has claimed them.
+    await recordFailure(host, conflicting, "claimed_by_another");
+    return { ...batch, tokens: claimed, lease };
+  }
+
+  return {
+    countNotAttempted,
+
+    async claim(host, candidates, progress) {
+      const { claimed, conflicting, lease } = await claimWithRetry(candidates);
+      await countNotAttempted(host, { duplicate: conflicting.length }, progress);
+      return { tokens: claimed, lease };
+    },
+
+    async send(host, claimed, first, progress) {
+      let slot = first;
+      let batch = claimed;
+      let reason = "host_down";
+      try {
+        for (let attempt = 1; ; attempt++) {
+          batch = await prepare(host, batch);
+          const batchTokens = batch.tokens;
+          if (batchTokens.length === 0) return;
+          if (slot === "given-up") return await recordFailure(host, batchTokens, reason);
+
+          const texts = batchTokens.map(({ details }) => details.token);
+          const outcome = await call(host, batch.url, texts);
+          if (outcome.kind === "cancelled") return;
+          // The slot serves the next batch only after the outcome of this one is stored, so that a crash repeats one batch per slot.
+          if (outcome.kind === "response") {
+            const outcomes = tokenOutcomes(texts, outcome.response);
+            await record(host, batchTokens, outcomes);
+            slot.release("ok");
+            return await deleteGone(batchTokens, outcomes);
+          }
+          reason = outcome.reason;
+          const isLast = !outcome.isRetryable || attempt === settings.maxAttempts;
+          if (isLast) await recordFailure(host, batchTokens, reason);
+          slot.release(outcome.hostStatus, outcome.waitMs);
+          if (isLast) return;
+          progress.retriesWaiting += 1;
+          try {
+            slot = await waitForRetry(host, outcome, attempt);
+          } finally {
+            progress.retriesWaiting -= 1;
+          }
+        }
+      } finally {
+        if (slot !== "given-up") slot.release("none");
+      }
+    },
+  };
+}
+
+function keyAndText({ appId, fid, clientFid, details }: LiveToken): TokenKey & { readonly token: string } {
+  return { appId, fid, clientFid, token: details.token };
+}

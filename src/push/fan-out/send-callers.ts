@@ -1,0 +1,127 @@
+import { StateUnavailable } from "../../db/state/unavailable.ts";
+import type { CampaignStore, CampaignWork } from "../store/campaigns/campaign-store.ts";
+import type { TokenResult } from "../store/campaigns/notification-ledger.ts";
+import type { ResultList } from "./result-list.ts";
+
+/** Outcome of a campaign that is not stored. */
+export interface CampaignOutcome {
+  /** Result of each token; undefined when there were many, or when another run had sent to some of them. */
+  readonly results: readonly TokenResult[] | undefined;
+}
+
+/** How often the store is asked whether campaigns have ended. */
+const POLL_INTERVAL_MS = 500;
+/** Campaigns in one query. */
+const MAX_POLLED = 500;
+/** A caller stops waiting when the state has not responded for this long. */
+const MAX_UNAVAILABLE_MS = 10_000;
+/** A caller stops waiting after this many faults of the node. */
+const MAX_FAULTS = 5;
+
+interface Caller {
+  readonly outcome: PromiseWithResolvers<CampaignOutcome | undefined>;
+  /** Results of all runs so far, if all of them were on this node. */
+  results: ResultList | undefined;
+  runs: number;
+  faults: number;
+}
+
+/** Requests that wait for the end of their campaign. */
+export interface SendCallers {
+  /** Resolves when the campaign has ended; undefined when the caller should not wait for it. */
+  wait(campaignId: string): Promise<CampaignOutcome | undefined>;
+  /** Ends the wait for a campaign that has run on this node. */
+  end(campaignId: string, outcome: CampaignOutcome): void;
+  /** Notes the end of a run that another one will continue. */
+  interrupted(work: CampaignWork, results: ResultList | undefined, by: "state" | "fault"): void;
+  /** Returns the list of results that a further run continues; undefined when it would be incomplete. */
+  resultsBefore(work: CampaignWork): ResultList | undefined;
+  stop(): void;
+}
+
+export function createSendCallers(deps: {
+  readonly campaigns: Pick<CampaignStore, "ended">;
+  /** Whether a campaign runs on this node, which then reports its end. */
+  readonly isRunning: (campaignId: string) => boolean;
+  readonly isPaused: () => boolean;
+  readonly monotonicMs: () => number;
+  readonly onFault: (cause: unknown) => void;
+}): SendCallers {
+  const { campaigns, isRunning, isPaused, monotonicMs, onFault } = deps;
+  const callers = new Map<string, Caller>();
+  let unavailableSinceMs: number | undefined;
+  let polling: ReturnType<typeof setInterval> | undefined;
+  let isChecking = false;
+
+  function end(campaignId: string, outcome: CampaignOutcome | undefined): void {
+    const caller = callers.get(campaignId);
+    callers.delete(campaignId);
+    caller?.outcome.resolve(outcome);
+    if (callers.size > 0) return;
+    clearInterval(polling);
+    polling = undefined;
+    unavailableSinceMs = undefined;
+  }
+
+  /** Asks the store which campaigns have ended elsewhere. */
+  async function check(): Promise<void> {
+    const waiting = [...callers.keys()];
+    if (isPaused()) return endAll(waiting);
+    if (isChecking) return;
+    isChecking = true;
+    try {
+      for (let at = 0; at < waiting.length; at += MAX_POLLED) {
+        // Also those that run here: the response shows that the state is available.
+        const asked = waiting.slice(at, at + MAX_POLLED);
+        for (const campaignId of await campaigns.ended(asked)) {
+          if (!isRunning(campaignId)) end(campaignId, { results: undefined });
+        }
+      }
+      unavailableSinceMs = undefined;
+    } catch (cause) {
+      onFault(cause);
+      if (!(cause instanceof StateUnavailable)) return;
+      unavailableSinceMs ??= monotonicMs();
+      if (monotonicMs() - unavailableSinceMs >= MAX_UNAVAILABLE_MS) endAll(waiting);
+    } finally {
+      isChecking = false;
+    }
+  }
+
+  function endAll(campaignIds: readonly string[]): void {
+    for (const campaignId of campaignIds) end(campaignId, undefined);
+  }
+
+  return {
+    wait(campaignId) {
+      let caller = callers.get(campaignId);
+      if (!caller) {
+        caller = { outcome: Promise.withResolvers(), results: undefined, runs: 0, faults: 0 };
+        callers.set(campaignId, caller);
+        polling ??= setInterval(check, POLL_INTERVAL_MS);
+      }
+      return caller.outcome.promise;
+    },
+
+    end,
+
+    interrupted({ campaignId, runs }, results, by) {
+      const caller = callers.get(campaignId);
+      if (!caller) return;
+      caller.results = results;
+      caller.runs = runs;
+      if (by === "fault") caller.faults += 1;
+      if (caller.faults >= MAX_FAULTS) end(campaignId, undefined);
+    },
+
+    resultsBefore({ campaignId, runs }) {
+      const caller = callers.get(campaignId);
+      return caller?.runs === runs - 1 ? caller.results : undefined;
+    },
+
+    stop() {
+      clearInterval(polling);
+      polling = undefined;
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { parseJson } from "../../lib/json.ts";
+import { printable } from "../../lib/text.ts";
+
+/** Takes a finished line of the log, after all secrets were removed. */
+export type KeepLine = (line: string) => void;
+
+/** A line of the log of level warn or above. Nothing in it moves a cursor or reorders text. */
+export interface RecentLine {
+  /** Rises by one with each line of the process. */
+  readonly seq: number;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly level: string;
+  /** The thread that logged it. */
+  readonly thread: string;
+  readonly message: string;
+  /** The other fields as JSON; empty without any. */
+  readonly fields: string;
+}
+
+const MAX_LINES = 300;
+const MAX_MESSAGE_CHARS = 500;
+const MAX_FIELDS_CHARS = 3_000;
+/** A longer one is not parsed. */
+const MAX_LINE_CHARS = 65_536;
+
+const KEPT = /^\{"level":"(?:warn|error|fatal)"/;
+const FAULTS = new Set(["error", "fatal"]);
+
+/** Whether a line of the logger is of level warn or above. */
+export function isKeptLine(line: string): boolean {
+  return KEPT.test(line);
+}
+
+/** The last lines of level warn and above of all threads, in bounded memory. */
+export class RecentLines {
+  readonly #lines: RecentLine[] = [];
+  readonly #faults = new Map<string, RecentLine>();
+  #seq = 0;
+
+  /** @param thread from a fixed set of names */
+  add(thread: string, line: string): void {
+    const kept = { seq: ++this.#seq, thread, ...parse(line) };
+    this.#lines.push(kept);
+    if (this.#lines.length > MAX_LINES) this.#lines.shift();
+    if (FAULTS.has(kept.level)) this.#faults.set(thread, kept);
+  }
+
+  /** The lines after a number, the oldest first. A number of an earlier run of the process counts as none. */
+  after(seq: number): readonly RecentLine[] {
+    const from = seq > this.#seq ? 0 : seq;
+    return this.#lines.filter((line) => line.seq > from);
+  }
+
+  /** The last line of level error or above of a thread. */
+  lastFaultOf(thread: string): RecentLine | undefined {
+    return this.#faults.get(thread);
+  }
+}
+
+function parse(line: string): Omit<RecentLine, "seq" | "thread"> {
+  const event = line.length <= MAX_LINE_CHARS ? parseJson(line) : undefined;
+  if (typeof event !== "object" || event === null)
+    return { at: new Date().toISOString(), level: "warn", message: "a line that is too long", fields: "" };
+  const { level, time, msg, ...fields } = event as Record<string, unknown>;
+  const text = Object.keys(fields).length === 0 ? "" : JSON.stringify(fields);
+  return {
+    at: String(time),
+    level: String(level),
+    message: cut(printable(String(msg ?? "")), MAX_MESSAGE_CHARS),
+    fields: cut(printable(text), MAX_FIELDS_CHARS),
+  };
+}
+
+function cut(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars)}…`;
+}
+
+const LINES_PER_SECOND = 50;
+
+/** Passes on at most 50 lines a second, so that a thread that logs without end does not occupy the one that keeps the lines. */
+export function limitedLines(keep: KeepLine, monotonicMs: () => number = () => performance.now()): KeepLine {
+  let sinceMs = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  return (line) => {
+    const nowMs = monotonicMs();
+    if (nowMs - sinceMs >= 1000) {
+      sinceMs = nowMs;
+      count = 0;
+    }
+    count += 1;
+    if (count <= LINES_PER_SECOND) keep(line);
+  };
+}

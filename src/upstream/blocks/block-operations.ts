@@ -1,0 +1,388 @@
+import type { HubLogBlock } from "../../db/index/log/hub-log.ts";
+import type { UnknownRecord } from "../../db/index/unknown-records.ts";
+import { decodeRecord, validateRecord } from "../../ingest/record.ts";
+import type { MessageRef, RelayedBlocks, RelayedOp } from "../../ingest/relay.ts";
+import { packBytes } from "../../lib/bytes.ts";
+import { isChannelMessage } from "../../protocol/channels/slots.ts";
+import { Store, slotOf } from "../../protocol/message/merge-rules.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  mentionedFids,
+  type SignedMessage,
+} from "../../protocol/message/signed-message.ts";
+import { shardOfFid } from "../../protocol/network/shard.ts";
+import { toFarcasterSecs, toUnixSecs } from "../../protocol/time.ts";
+import { decodeSignedKeyRequest, KEY_REMOVE_BY_SELF } from "../../protocol/validate/gasless-key.ts";
+import { checkNotInFuture } from "../../protocol/validate/on-chain-event.ts";
+import {
+  validateFnameProof,
+  validateUsernameProof,
+  verifyFnameSignature,
+} from "../../protocol/validate/username-proof.ts";
+import { MessageType, UserNameProof, UserNameType } from "../../protocol/wire/generated/message.ts";
+import { type OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
+import type { FollowedEvent, FollowedMerge, FollowedProofs } from "../../protocol/wire/generated/upstream.ts";
+import type { ShardBlock } from "../calls/block-assembler.ts";
+import { type RecordPlace, unknownMessage, unknownOnChainEvent } from "../calls/unknown-records.ts";
+import { BLOCK_SHARD } from "../positions.ts";
+import { keyRecordsOfEvents } from "./key-records.ts";
+import { LoggedEvents } from "./logged-events.ts";
+import { usernameOf } from "./name-proofs.ts";
+import { type RelayRules, validateRelayed } from "./validate-relayed.ts";
+
+/** A username in the user data of an fid. */
+export interface ShownUsername {
+  readonly fid: number;
+  readonly name: string;
+}
+
+/** Operations, the fids that they mention, and what of the blocks is logged. */
+export interface Relayed {
+  readonly ops: RelayedOp[];
+  readonly mentioned: number[];
+  /** What users show from now on; see `readShownProofs`. */
+  readonly usernames: ShownUsername[];
+  readonly hubBlocks: HubLogBlock[];
+  readonly blocks: RelayedBlocks | undefined;
+  /** Records of kinds that this program does not know. */
+  readonly unknown: readonly UnknownRecord[];
+}
+
+/** Messages of these stores are not stored: the upstream lists the proofs and keys of an fid, not their messages. */
+const NOT_STORED_AS_MESSAGES: ReadonlySet<Store> = new Set([Store.UsernameProofs, Store.GaslessKeys]);
+
+/** Where blocks of a data shard are from. */
+export interface BlockSource {
+  readonly shard: number;
+  readonly isJournal: boolean;
+  /**
+   * Returns what the verified chunk of a block says beside its events. Undefined where the keys of the shard's trie are not
+   * followed.
+   */
+  readonly keyRecordsOf?: ((block: number) => readonly Uint8Array[]) | undefined;
+}
+
+/** Returns the operations of blocks of a data shard. */
+export function relayedBlocks(
+  rules: RelayRules,
+  { shard, isJournal, keyRecordsOf }: BlockSource,
+  blocks: readonly ShardBlock[],
+): Relayed {
+  const parts: RelayedBlocks["parts"][number][] = [];
+  const [first = 0, last = first] = [blocks[0]?.number, blocks.at(-1)?.number];
+  const run = { shard, first, last, parts, isJournal };
+  const unknown: UnknownRecord[] = [];
+  const relayed: BlockContext["relayed"] = {
+    ops: [],
+    mentioned: [],
+    usernames: [],
+    hubBlocks: [],
+    blocks: run,
+    unknown,
+  };
+  for (const shardBlock of blocks) {
+    const before = relayed.ops.length;
+    const logged = rules.logsHubEvents ? new LoggedEvents(shard, shardBlock) : undefined;
+    const { events } = shardBlock;
+    if (!isJournal) unknown.push(...(shardBlock.unknown ?? []));
+    let links: LinksByAuthor | undefined;
+    const linksOf = (fid: number) => {
+      links ??= linksByAuthor(events);
+      return links.get(fid) ?? [];
+    };
+    const { number } = shardBlock;
+    const block = {
+      rules,
+      shard,
+      number,
+      blockTime: toUnixSecs(shardBlock.timestamp),
+      relayed,
+      logged,
+      linksOf,
+    };
+    for (const event of events) relayEvent(block, event);
+    if (logged) relayed.hubBlocks.push(logged.block());
+    parts.push({
+      number: shardBlock.number,
+      time: toUnixSecs(shardBlock.timestamp),
+      ops: relayed.ops.length - before,
+      ...(keyRecordsOf && {
+        keyRecords: packBytes([...keyRecordsOfEvents(events), ...keyRecordsOf(shardBlock.number)]),
+      }),
+    });
+  }
+  return relayed;
+}
+
+/** The context of a block that is converted into operations. */
+interface BlockContext {
+  readonly rules: RelayRules;
+  readonly shard: number;
+  readonly number: number;
+  /** Unix seconds. */
+  readonly blockTime: number;
+  readonly relayed: Relayed & { readonly unknown: UnknownRecord[] };
+  /** Undefined while hub events are not logged. */
+  readonly logged: LoggedEvents | undefined;
+  /** Returns the hashes of the links that the block merges for an author. */
+  readonly linksOf: (fid: number) => readonly Uint8Array[];
+}
+
+type LinksByAuthor = ReadonlyMap<number, readonly Uint8Array[]>;
+
+function relayEvent(block: BlockContext, event: FollowedEvent): void {
+  const { rules, blockTime, relayed, logged } = block;
+  const { body } = event;
+  switch (body?.$case) {
+    case "merge":
+      relayMerge(block, event, body.value);
+      break;
+    case "prune":
+    case "revoke": {
+      const removed = storedIn(rules, body.value.message);
+      if (!removed) break;
+      logged?.add(event, removed.data.fid);
+      const ref = refOf(block, removed);
+      if (ref) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
+      break;
+    }
+    case "proofs": {
+      const op = proofOp(block, body.value);
+      if (!op) break;
+      relayed.ops.push(op);
+      logged?.add(event, fidOfProofs(body.value));
+      break;
+    }
+    case "onChainEvent": {
+      const unknown = unknownOnChainEvent(body.value.event, placeOf(block, event));
+      if (unknown) return void relayed.unknown.push(unknown);
+      const onChain = validatedEvent(rules, body.value.event);
+      if (!onChain) break;
+      const op = onChainOp(block, event, onChain);
+      if (op) relayed.ops.push(op);
+      if (isRegistration(onChain) || op) logged?.add(event, onChain.fid);
+      break;
+    }
+    case "ownerChangeHint":
+      logged?.add(event, 0);
+  }
+}
+
+function placeOf({ shard, number }: BlockContext, { id }: FollowedEvent): RecordPlace {
+  return { shard, block: number, position: id };
+}
+
+/** A registration comes from shard 0, if there is one: the data shard repeats it. */
+function onChainOp(
+  { rules, blockTime }: BlockContext,
+  { id, body }: FollowedEvent,
+  onChain: OnChainEvent,
+): RelayedOp | undefined {
+  if (body?.$case !== "onChainEvent") return undefined;
+  const event = body.value.event.slice();
+  const happenedAt = onChain.blockTimestamp;
+  if (!isRegistration(onChain))
+    return rules.scope.includesEvent(onChain.fid, onChain.type)
+      ? { kind: "onChainEvent", event, happenedAt }
+      : undefined;
+  if (rules.hasBlockShard) return undefined;
+  return { kind: "registration", event, decision: { seqnum: id, decidedAt: blockTime }, happenedAt };
+}
+
+function isRegistration({ type }: OnChainEvent): boolean {
+  return type === OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER;
+}
+
+/**
+ * A message of a channel is repeated by every data shard, in no order: it is logged only. Without shard 0 the one data shard has the
+ * order of decisions, also of those about owners.
+ */
+function channelOps(
+  { rules, blockTime }: BlockContext,
+  { id }: FollowedEvent,
+  message: SignedMessage,
+  encoded: Uint8Array,
+): RelayedOp[] {
+  if (rules.hasBlockShard) return [];
+  const happenedAt = toUnixSecs(message.data.timestamp);
+  const decision = { seqnum: id, decidedAt: blockTime };
+  if (isChannelMessage(message.data)) return [{ kind: "channel", message: encoded, decision, happenedAt }];
+  const isClaim = isStored(rules, message) && slotOf(message).store === Store.Verifications;
+  return isClaim ? [{ kind: "claim", message: encoded, decision, isForced: false, happenedAt }] : [];
+}
+
+/** A message that this node refuses is not merged. The removals that came with it count. */
+function relayMerge(
+  block: BlockContext,
+  event: FollowedEvent,
+  { message: bytes, deletedMessages }: FollowedMerge,
+): void {
+  const { rules, shard, blockTime, relayed, logged } = block;
+  const removed = deletedMessages.flatMap((one) => storedIn(rules, one) ?? []);
+  const deleted = removed.flatMap((one) => refOf(block, one) ?? []);
+  const unknown = unknownMessage(bytes, placeOf(block, event));
+  if (unknown) relayed.unknown.push(unknown);
+  const isRequested = (one: SignedMessage) =>
+    isStored(rules, one) || isKeyEvent(rules, one) || isChannelMessage(one.data);
+  const message = unknown ? undefined : validateRelayed(rules, bytes, isRequested);
+  if (!message) {
+    for (const ref of deleted) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
+    logged?.addRemovals(event.id, removed);
+    return;
+  }
+  const encoded = encodeMessage(message);
+  logged?.addMerge(event.id, { fid: message.data.fid, encoded, deletedMessages });
+  relayed.ops.push(...channelOps(block, event, message, encoded));
+  if (isChannelMessage(message.data)) return;
+  if (!isOfShard(rules, shard, message)) {
+    for (const ref of deleted) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
+    return;
+  }
+  relayed.ops.push(
+    keyOp(message) ?? mergeOp(message, deleted, { encoded, spared: sparedBy(block, message) }),
+  );
+  const { fid } = message.data;
+  const name = usernameOf(message);
+  if (name !== undefined && rules.scope.includesNames(fid)) relayed.usernames.push({ fid, name });
+  if (rules.scope.shareOf(fid) === "all")
+    relayed.mentioned.push(...rules.scope.addMentioned(mentionedFids(message.data)));
+}
+
+function fidOfProofs({ proof, deletedProof }: FollowedProofs): number {
+  const shown = proof ?? deletedProof;
+  return shown ? UserNameProof.decode(shown).fid : 0;
+}
+
+/** Returns the on-chain event in `bytes`, or undefined if it breaks a rule: no chain is asked whether it has the event. */
+export function validatedEvent(rules: RelayRules, bytes: Uint8Array): OnChainEvent | undefined {
+  const record = decodeRecord({ kind: "onChainEvent", bytes });
+  const event = record.ok && record.value.kind === "onChainEvent" ? record.value.event : undefined;
+  const refusal = record.ok
+    ? (validateRecord(record.value, rules) ?? (event && checkNotInFuture(event, rules.nowUnixSecs)))
+    : record.error;
+  if (refusal) rules.onRefused(refusal);
+  return refusal ? undefined : event;
+}
+
+/** Returns the username proof in `bytes`, of any type, or undefined if it breaks a rule. An fname must have been signed. */
+export function validatedProof(rules: RelayRules, bytes: Uint8Array): UserNameProof | undefined {
+  const record = decodeRecord({ kind: "usernameProof", bytes });
+  if (!record.ok) rules.onRefused(record.error);
+  if (!record.ok || record.value.kind !== "usernameProof") return undefined;
+  const { proof } = record.value;
+  const refusal =
+    proof.type === UserNameType.USERNAME_TYPE_FNAME
+      ? (validateFnameProof(proof) ?? (rules.nameServer && verifyFnameSignature(proof, rules.nameServer)))
+      : validateUsernameProof(proof, { fid: proof.fid, timestamp: toFarcasterSecs(proof.timestamp) });
+  if (refusal) rules.onRefused(refusal);
+  return refusal ? undefined : proof;
+}
+
+/** Returns the message in `bytes` if this node stores such messages of its author. Its signature is not checked. */
+function storedIn(rules: RelayRules, bytes: Uint8Array): SignedMessage | undefined {
+  const decoded = decodeMessage(bytes);
+  return decoded.ok && isStored(rules, decoded.value) ? decoded.value : undefined;
+}
+
+/** Returns the reference of a message that the shard of its author reports. */
+function refOf({ rules, shard }: BlockContext, message: SignedMessage): MessageRef | undefined {
+  if (!isOfShard(rules, shard, message)) return undefined;
+  const { store, slot } = slotOf(message);
+  return { fid: message.data.fid, store, slot: Uint8Array.from(slot), hash: message.hash.slice() };
+}
+
+/** Every data shard reports the messages that shard 0 decides. Only the report of their author's shard counts. */
+function isOfShard({ shards }: RelayRules, shard: number, { data }: SignedMessage): boolean {
+  return shard !== BLOCK_SHARD && shardOfFid(data.fid, shards) === shard;
+}
+
+function isStored({ scope }: RelayRules, message: SignedMessage): boolean {
+  const { type, fid, body } = message.data;
+  if (body === undefined || type === MessageType.MESSAGE_TYPE_FRAME_ACTION) return false;
+  if (body.$case === "frameActionBody" || isChannelMessage(message.data)) return false;
+  const { store } = slotOf(message);
+  return !NOT_STORED_AS_MESSAGES.has(store) && scope.includesStore(fid, store);
+}
+
+/** @param deleted what the message replaces, as far as the upstream says so. */
+export function mergeOp(
+  message: SignedMessage,
+  deleted: readonly MessageRef[],
+  { encoded = encodeMessage(message), spared }: MergeParts = {},
+): RelayedOp {
+  const happenedAt = toUnixSecs(message.data.timestamp);
+  return { kind: "merge", message: encoded, deleted, ...(spared && { spared }), happenedAt };
+}
+
+interface MergeParts {
+  readonly encoded?: Uint8Array;
+  readonly spared?: readonly Uint8Array[] | undefined;
+}
+
+function sparedBy({ linksOf }: BlockContext, { data }: SignedMessage): readonly Uint8Array[] | undefined {
+  return data.body?.$case === "linkCompactStateBody" ? linksOf(data.fid) : undefined;
+}
+
+function linksByAuthor(events: readonly FollowedEvent[]): LinksByAuthor {
+  const links = new Map<number, Uint8Array[]>();
+  for (const { body } of events) {
+    const merged = body?.$case === "merge" ? decodeMessage(body.value.message) : undefined;
+    if (!merged?.ok || merged.value.data.body?.$case !== "linkBody") continue;
+    const { fid } = merged.value.data;
+    links.getOrInsertComputed(fid, () => []).push(merged.value.hash.slice());
+  }
+  return links;
+}
+
+/** Whether a message changes a gasless key and the data shard is where that is decided, because there is no shard 0. */
+function isKeyEvent({ hasBlockShard, scope }: RelayRules, { data }: SignedMessage): boolean {
+  const { type } = data;
+  const isKey = type === MessageType.MESSAGE_TYPE_KEY_ADD || type === MessageType.MESSAGE_TYPE_KEY_REMOVE;
+  return isKey && !hasBlockShard && scope.shareOf(data.fid) === "all";
+}
+
+/** Returns the operation of a message that adds or removes a gasless key; undefined for any other message. */
+export function keyOp({ data }: SignedMessage): RelayedOp | undefined {
+  const { fid, body } = data;
+  const happenedAt = toUnixSecs(data.timestamp);
+  if (body?.$case === "keyRemoveBody") {
+    const { key, nonce, signatureType } = body.value;
+    const by = signatureType === KEY_REMOVE_BY_SELF ? "itself" : "custody";
+    return { kind: "removeKey", fid, key: key.slice(), removal: { by, nonce }, happenedAt };
+  }
+  if (body?.$case !== "keyAddBody") return undefined;
+  const { key, metadata, scopes, ttl, nonce } = body.value;
+  const requestFid = decodeSignedKeyRequest(metadata)?.requestFid ?? 0;
+  const times = { addedAt: happenedAt, lastUsedAt: happenedAt };
+  return {
+    kind: "key",
+    key: { key: key.slice(), fid, requestFid, scopes, ttlSecs: ttl, nonce, ...times },
+    happenedAt,
+  };
+}
+
+/** A proof from a message counts if that message is valid, and its contents are those of the message. */
+function proofOp({ rules, blockTime }: BlockContext, proofs: FollowedProofs): RelayedOp | undefined {
+  const added = addedProof(rules, proofs);
+  const removed = proofs.deletedProof && validatedProof(rules, proofs.deletedProof);
+  // The newest transfer alone decides who has an fname, whichever shard reports it first.
+  const isFname = (proof: UserNameProof) => proof.type === UserNameType.USERNAME_TYPE_FNAME;
+  const addedInScope = added && (isFname(added) || rules.scope.includesNames(added.fid)) ? added : undefined;
+  const removedInScope =
+    removed && !isFname(removed) && rules.scope.includesNames(removed.fid) ? removed : undefined;
+  if (!addedInScope && !removedInScope) return undefined;
+  return {
+    kind: "proof",
+    added: addedInScope && UserNameProof.encode(addedInScope).finish(),
+    removed: removedInScope && UserNameProof.encode(removedInScope).finish(),
+    onlyIfShown: addedInScope !== undefined && !rules.scope.includesNames(addedInScope.fid),
+    happenedAt: added ? added.timestamp : blockTime,
+  };
+}
+
+function addedProof(rules: RelayRules, { proof, proofMessage }: FollowedProofs): UserNameProof | undefined {
+  if (!proofMessage) return proof && validatedProof(rules, proof);
+  const body = validateRelayed(rules, proofMessage, () => true)?.data.body;
+  return body?.$case === "usernameProofBody" ? body.value : undefined;
+}

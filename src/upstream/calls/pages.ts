@@ -1,0 +1,94 @@
+import { parseJsonBytes } from "../../lib/json.ts";
+import type { Page } from "./client.ts";
+
+/**
+ * Yields the pages of a list, including empty and short ones, until a page has no token of a next one. A token that
+ * is returned unchanged would lead to the same page again and ends the list too.
+ */
+export async function* readPages<Item>(
+  fetchPage: (token: Uint8Array | undefined) => Promise<Page<Item>>,
+): AsyncGenerator<readonly Item[]> {
+  let token: Uint8Array | undefined;
+  for (;;) {
+    const { items, nextToken } = await fetchPage(token);
+    yield items;
+    if (!nextToken || (token && Buffer.compare(token, nextToken) === 0)) return;
+    token = nextToken;
+  }
+}
+
+/** A list of fids that is shorter than the number of registrations that the node reports. */
+export class ShortListError extends Error {
+  override name = "ShortListError";
+}
+
+const MAX_ATTEMPTS = 5;
+/** The node may count an fid twice that registered twice. There are a handful of them. */
+const MAX_UNEXPLAINED_SHARE = 0.001;
+
+/**
+ * Lists all fids of a shard. The node responds to an error of its store with an empty page, which looks like the end
+ * of the list. So the list is compared with `expected`, the number of registrations that the node reports, and read
+ * again while it is shorter. A list that is short each time by the same few rows that were returned twice is
+ * complete.
+ *
+ * @param onFids called with fids that were not listed before.
+ * @throws ShortListError if it stays short.
+ */
+export async function listFids(
+  fetchPage: (token: Uint8Array | undefined) => Promise<Page<number>>,
+  expected: number,
+  onFids: (fids: readonly number[]) => Promise<void>,
+): Promise<void> {
+  const seen = new Set<number>();
+  const rowsOfAttempts: number[] = [];
+  while (rowsOfAttempts.length < MAX_ATTEMPTS) {
+    let rows = 0;
+    for await (const page of readPages(fetchPage)) {
+      rows += page.length;
+      const fresh = [...new Set(page)].filter((fid) => fid > 0 && !seen.has(fid));
+      for (const fid of fresh) seen.add(fid);
+      if (fresh.length > 0) await onFids(fresh);
+    }
+    if (seen.size >= expected) return;
+    rowsOfAttempts.push(rows);
+  }
+  const isStable = rowsOfAttempts.every((rows) => rows >= expected && rows === rowsOfAttempts[0]);
+  if (isStable || expected - seen.size <= expected * MAX_UNEXPLAINED_SHARE) return;
+  throw new ShortListError(`the upstream lists ${seen.size} fids but reports ${expected} registrations`);
+}
+
+/**
+ * Yields at most `maxPages` pages of a list over all shards.
+ *
+ * The reference node lists its shards side by side: its token is a JSON array with the token of each shard, null for one that has
+ * ended, and is there after the last page, too. A shard with null starts again at its first page. So the list has ended once each
+ * shard had null, and may repeat items until then.
+ *
+ * @returns whether the list has ended.
+ */
+export async function* readShardPages<Item>(
+  fetchPage: (token: Uint8Array | undefined) => Promise<Page<Item>>,
+  maxPages: number,
+): AsyncGenerator<readonly Item[], boolean> {
+  const ended = new Set<number>();
+  let token: Uint8Array | undefined;
+  for (let pages = 0; pages < maxPages; pages++) {
+    const { items, nextToken } = await fetchPage(token);
+    yield items;
+    if (!nextToken || (token && Buffer.compare(token, nextToken) === 0)) return true;
+    const shards = shardTokens(nextToken);
+    for (const [at, shard] of shards?.entries() ?? []) if (shard === null) ended.add(at);
+    if (shards && ended.size >= shards.length) return true;
+    token = nextToken;
+  }
+  return false;
+}
+
+/** The tokens of the shards; undefined for a token of another form, whose list ends without one. */
+function shardTokens(token: Uint8Array): readonly unknown[] | undefined {
+  const parsed = parseJsonBytes(token);
+  return Array.isArray(parsed) && parsed.every((one) => one === null || Array.isArray(one))
+    ? parsed
+    : undefined;
+}

@@ -1,0 +1,87 @@
+import type { RefusalCode } from "../../trust/certificate.ts";
+import type { PageRefusal } from "../../trust/snapshot-page.ts";
+import type { Fork } from "./forks.ts";
+import type { ShardState } from "./proofs.ts";
+import type { ValidatorOrigin } from "./validator-source.ts";
+
+/**
+ * How far a followed network is verified. `node`: not at all. `blocks`: the chain of blocks that its validators sign. `roots`: also the
+ * state that these blocks sign.
+ */
+export type TrustLevel = "node" | "blocks" | "roots";
+
+export interface TrustProgress {
+  readonly level: TrustLevel;
+  /** Why the level is `node`, for people; undefined at another level. */
+  readonly reason: string | undefined;
+  /** Where the known validators are from; undefined at level `node`. */
+  readonly validators: ValidatorOrigin | undefined;
+  readonly shards: readonly ShardTrust[];
+  /** Where validators signed two blocks for one height: the shard has stopped there. */
+  readonly forks: readonly Fork[];
+  /** How the index compares with the signed state; empty below the level `roots`. */
+  readonly states: readonly ShardState[];
+  /** Refused blocks and pages of snapshots by the rule that they break, since the start of the process. */
+  readonly refused: Readonly<Partial<Record<RefusalCode | PageRefusal, number>>>;
+}
+
+export interface ShardTrust {
+  /** 0 is the shard of the block chain. */
+  readonly shard: number;
+  /** The newest block whose certificate was verified; undefined before the first. */
+  readonly verifiedHeight: number | undefined;
+  /** Whether the newest block is signed by validators that are not known. */
+  readonly isSetUnknown: boolean;
+}
+
+/** Tracks what of the followed chain is verified, over all stages and connections. */
+export class TrustTracker {
+  #level: TrustLevel = "node";
+  #reason: string | undefined = "the upstream has not been reached yet";
+  #validators: ValidatorOrigin | undefined;
+  readonly #shards = new Map<number, { verifiedHeight: number | undefined; isSetUnknown: boolean }>();
+  readonly #refused: Partial<Record<RefusalCode | PageRefusal, number>> = {};
+
+  verifies(origin: ValidatorOrigin, level: "blocks" | "roots"): void {
+    this.#level = level;
+    this.#reason = undefined;
+    this.#validators = origin;
+  }
+
+  /** @param reason why nothing is verified. */
+  trustsNode(reason: string): void {
+    this.#level = "node";
+    this.#reason = reason;
+    this.#validators = undefined;
+    this.#shards.clear();
+  }
+
+  verified(shard: number, height: number): void {
+    this.#shards.set(shard, { verifiedHeight: height, isSetUnknown: false });
+  }
+
+  unknownValidators(shard: number): void {
+    this.#shards.set(shard, { verifiedHeight: this.#shards.get(shard)?.verifiedHeight, isSetUnknown: true });
+  }
+
+  refused(code: RefusalCode | PageRefusal): void {
+    this.#refused[code] = (this.#refused[code] ?? 0) + 1;
+  }
+
+  get level(): TrustLevel {
+    return this.#level;
+  }
+
+  /** Without the states, which are in the index, and the forks, which are files. */
+  progress(): Omit<TrustProgress, "forks" | "states"> {
+    return {
+      level: this.#level,
+      reason: this.#reason,
+      validators: this.#validators,
+      shards: [...this.#shards]
+        .sort(([a], [b]) => a - b)
+        .map(([shard, { verifiedHeight, isSetUnknown }]) => ({ shard, verifiedHeight, isSetUnknown })),
+      refused: { ...this.#refused },
+    };
+  }
+}

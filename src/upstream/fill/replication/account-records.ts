@@ -1,0 +1,104 @@
+import type { PackedMessages } from "../../../db/index/bulk/bulk-state.ts";
+import type { Verifier } from "../../../ingest/bulk/verify/verifier.ts";
+import type { RelayedOp } from "../../../ingest/relay.ts";
+import { packBytes } from "../../../lib/bytes.ts";
+import { shardOfFid } from "../../../protocol/network/shard.ts";
+import { MessageType, UserNameProof } from "../../../protocol/wire/generated/message.ts";
+import { OnChainEvent } from "../../../protocol/wire/generated/on-chain.ts";
+import type { SnapshotEntry } from "../../../protocol/wire/generated/snapshot.ts";
+import type { PageRefusal } from "../../../trust/snapshot-page.ts";
+import { fidOfKey, kindOfKey, messageKind } from "../../../trust/trie-key.ts";
+import { validatedEvent, validatedProof } from "../../blocks/block-operations.ts";
+import type { RelayRules } from "../../blocks/validate-relayed.ts";
+import { PeerError } from "../../calls/peer.ts";
+import { EVENT_TYPES } from "../stored.ts";
+
+/** What entries of a snapshot add to the index. */
+export interface AccountRecords {
+  readonly ops: readonly RelayedOp[];
+  readonly messages: readonly PackedMessages[];
+}
+
+/** The upstream sent a page that is not one of the network's state. */
+export class RefusedPageError extends PeerError {
+  override name = "RefusedPageError";
+  readonly code: PageRefusal;
+
+  constructor(shard: number, virtualShard: number, code: PageRefusal) {
+    super(
+      `a page of shard ${shard} and virtual shard ${virtualShard} is not of the network's state (${code})`,
+    );
+    this.code = code;
+  }
+}
+
+export interface EntryDeps {
+  readonly verifier: Pick<Verifier, "verifySnapshot">;
+  readonly rules: RelayRules;
+}
+
+const KEY_KINDS: readonly number[] = [
+  MessageType.MESSAGE_TYPE_KEY_ADD,
+  MessageType.MESSAGE_TYPE_KEY_REMOVE,
+].map(messageKind);
+
+/** Whether an entry is the message of a gasless key. What it says of the key is read by another call. */
+export function isKeyMessage({ key }: SnapshotEntry): boolean {
+  return KEY_KINDS.includes(kindOfKey(key));
+}
+
+/**
+ * Whether the shard decides the messages of an account. Copies of messages on the other shards are not stored: their key says enough for
+ * the root. Names are on all shards or on any.
+ */
+export function isHome({ shards }: Pick<RelayRules, "shards">, shard: number, fid: number): boolean {
+  return fid > 0 && shardOfFid(fid, shards) === shard;
+}
+
+/**
+ * Verifies the records of entries whose keys were checked.
+ *
+ * @throws RefusedPageError for a message that is not the one of its key, or is not signed.
+ */
+export async function verifyEntries(
+  { verifier, rules }: EntryDeps,
+  { shard, virtualShard }: { readonly shard: number; readonly virtualShard: number },
+  entries: readonly SnapshotEntry[],
+): Promise<AccountRecords> {
+  const ops: RelayedOp[] = [];
+  const keys: Uint8Array[] = [];
+  const messages: Uint8Array[] = [];
+  let [fid, isOfShard] = [-1, false];
+  for (const { key, message, onChainEvent, fnameTransfer } of entries) {
+    if (fidOfKey(key) !== fid) {
+      fid = fidOfKey(key);
+      isOfShard = isHome(rules, shard, fid);
+    }
+    if (fnameTransfer) addProof(rules, ops, fnameTransfer.proof);
+    if (!isOfShard) continue;
+    if (onChainEvent) addEvent(rules, ops, onChainEvent);
+    if (!message) continue;
+    keys.push(key);
+    messages.push(message);
+  }
+  if (messages.length === 0) return { ops, messages: [] };
+  const parts = await verifier.verifySnapshot({ keys: packBytes(keys), messages: packBytes(messages) });
+  for (const { broken, refusals, proofs } of parts) {
+    if (broken) throw new RefusedPageError(shard, virtualShard, broken);
+    for (const refusal of refusals) rules.onRefused(refusal);
+    // The message was valid, and a proof in it says no more.
+    for (const added of proofs) ops.push({ kind: "proof", added, happenedAt: 0 });
+  }
+  return { ops, messages: parts.flatMap(({ packed }) => (packed.count > 0 ? [packed] : [])) };
+}
+
+function addProof(rules: RelayRules, ops: RelayedOp[], bytes: Uint8Array): void {
+  const proof = validatedProof(rules, bytes);
+  if (proof) ops.push({ kind: "proof", added: UserNameProof.encode(proof).finish(), happenedAt: 0 });
+}
+
+function addEvent(rules: RelayRules, ops: RelayedOp[], bytes: Uint8Array): void {
+  const event = validatedEvent(rules, bytes);
+  if (event && EVENT_TYPES.includes(event.type))
+    ops.push({ kind: "onChainEvent", event: OnChainEvent.encode(event).finish(), happenedAt: 0 });
+}

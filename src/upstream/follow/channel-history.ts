@@ -1,0 +1,134 @@
+import { channelHistoryOf, HISTORY_DONE, historyNextPosition } from "../../db/index/channels/history.ts";
+import type { RelayedOp } from "../../ingest/relay.ts";
+import { channelIdOfEvent } from "../../protocol/channels/registrations.ts";
+import { CHANNELS_VERSION } from "../../protocol/network/engine-versions.ts";
+import { toUnixSecs } from "../../protocol/time.ts";
+import { OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
+import { validatedEvent } from "../blocks/block-operations.ts";
+import { numberOf } from "../blocks/chain-blocks.ts";
+import { channelOperations } from "../blocks/chain-operations.ts";
+import type { ReceivedBlock, UpstreamClient } from "../calls/client.ts";
+import { readChannelState } from "../fill/read-channels.ts";
+import type { StageDeps } from "../stage.ts";
+import { Backoff } from "../timings.ts";
+
+const BLOCKS_PER_BATCH = 200;
+
+/**
+ * Reads what shard 0 decided about channels before this index followed it: the registrations, then its blocks since channels became
+ * part of the protocol. It runs beside the application of new blocks: the number of each decision says which is later. If those
+ * blocks are gone, or their beginning has no known date, the present state of each channel is read instead.
+ */
+export async function readChannelHistory(deps: StageDeps): Promise<void> {
+  const { db, timings, signal, onFault } = deps;
+  const backoff = new Backoff(timings);
+  while (!signal.aborted && !channelHistoryOf(db).isDone) {
+    try {
+      await readOnce(deps);
+    } catch (cause) {
+      if (!signal.aborted) onFault("the channels of the upstream could not be read", cause);
+      await backoff.wait(signal);
+    }
+  }
+}
+
+async function readOnce(deps: StageDeps): Promise<void> {
+  const { client, db, writer, rules, schedule } = deps;
+  const registrations = await readRegistrations(deps);
+  const activeAt = schedule.activeAt(CHANNELS_VERSION);
+  await writer.apply({ ops: registrations, positions: [] });
+  const { followedFrom = 1, next } = channelHistoryOf(db);
+  const first =
+    next ?? (activeAt === undefined ? undefined : await firstBlockFrom(client, activeAt, followedFrom));
+  const isRead =
+    first === undefined ? registrations.length === 0 : await readBlocks(deps, first, followedFrom);
+  if (deps.signal.aborted) return;
+  if (!isRead) await readStates(deps, registrations);
+  // A registration proves that channels are part of the protocol, whatever the schedule of this program says.
+  const decision = { seqnum: 0, decidedAt: rules.nowUnixSecs };
+  const proof = registrations
+    .slice(0, 1)
+    .map((op): RelayedOp => (op.kind === "registration" ? { ...op, decision } : op));
+  await writer.apply({ ops: proof, positions: [HISTORY_DONE] });
+}
+
+/** Reads the registrations of the network. A node that is older than channels has none. */
+async function readRegistrations({ client, rules }: StageDeps): Promise<RelayedOp[]> {
+  const received = await client.channelRegistrations();
+  const events = received.flatMap((bytes) => {
+    const event = validatedEvent(rules, bytes);
+    return event?.type === OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER ? [event] : [];
+  });
+  const order = (a: OnChainEvent, b: OnChainEvent) =>
+    a.blockNumber - b.blockNumber || a.txIndex - b.txIndex || a.logIndex - b.logIndex;
+  return events.sort(order).map((event): RelayedOp => {
+    const bytes = OnChainEvent.encode(event).finish();
+    return { kind: "registration", event: bytes, decision: undefined, happenedAt: 0 };
+  });
+}
+
+/** Returns the first block of shard 0 below `stop` that is not older than a time; undefined if the upstream has none to tell. */
+async function firstBlockFrom(
+  client: UpstreamClient,
+  unixSecs: number,
+  stop: number,
+): Promise<number | undefined> {
+  let low = 1;
+  let high = stop;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const block = await blockAt(client, middle);
+    // A block that is gone is older than those that are there.
+    if (!block || toUnixSecs(block.header?.timestamp ?? 0) < unixSecs) low = middle + 1;
+    else high = middle;
+  }
+  // The block before may be gone as well, and then nobody knows whether it had decisions.
+  return low === 1 || (await blockAt(client, low - 1)) ? low : undefined;
+}
+
+async function blockAt(client: UpstreamClient, number: number): Promise<ReceivedBlock | undefined> {
+  using blocks = client.blocks(number, number + 1);
+  for await (const block of blocks) return numberOf(block) === number ? block : undefined;
+  return undefined;
+}
+
+/** Applies the blocks from `first` up to the first that was applied as it came. Returns false if some of them are gone. */
+async function readBlocks(
+  { client, writer, rules, signal }: StageDeps,
+  first: number,
+  end: number,
+): Promise<boolean> {
+  let next = first;
+  let waiting: ReceivedBlock[] = [];
+  const write = async () => {
+    if (waiting.length === 0) return;
+    await writer.apply({ ops: channelOperations(rules, waiting), positions: [historyNextPosition(next)] });
+    waiting = [];
+  };
+  while (next < end && !signal.aborted) {
+    const from = next;
+    using blocks = client.blocks(next, end);
+    for await (const block of blocks) {
+      if (numberOf(block) !== next) return false;
+      next += 1;
+      waiting.push(block);
+      if (waiting.length === BLOCKS_PER_BATCH) await write();
+    }
+    await write();
+    if (next === from) return false;
+  }
+  return !signal.aborted;
+}
+
+/** Reads the present state of each registered channel. */
+async function readStates({ client, writer }: StageDeps, registrations: readonly RelayedOp[]): Promise<void> {
+  const keys = new Map<string, { channelId: Uint8Array; key: string }>();
+  for (const op of registrations) {
+    const event = op.kind === "registration" ? OnChainEvent.decode(op.event) : undefined;
+    const channelId = event && channelIdOfEvent(event);
+    const key = event?.body?.$case === "channelRegisterEventBody" ? event.body.value.channelKey : "";
+    if (channelId && key !== "") keys.set(channelId.toHex(), { channelId, key });
+  }
+  for (const channel of keys.values())
+    await writer.apply({ ops: await readChannelState(client, channel), positions: [] });
+}

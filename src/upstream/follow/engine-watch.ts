@@ -1,0 +1,69 @@
+import { channelHistoryOf } from "../../db/index/channels/history.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { type UnknownCount, unknownCounts } from "../../db/index/unknown-records.ts";
+import type { EngineSchedule } from "../../protocol/network/engine-versions.ts";
+import type { UpstreamClient } from "../calls/client.ts";
+import { type Timings, wait } from "../timings.ts";
+
+/** How this program and the network's rules fit together. */
+export interface EngineProgress {
+  /** When the upstream switches to a version that this program has no date for, in unix seconds; undefined if it announces none. */
+  readonly unknownAt: number | undefined;
+  /** Records of kinds that this program does not know. */
+  readonly unknown: readonly UnknownCount[];
+  /** Whether decisions about channels that are older than this index's following have still to be read. */
+  readonly isHistoryDue: boolean;
+}
+
+/** Watches whether the network is ahead of this program. */
+export class EngineWatch {
+  readonly #db: IndexDatabase;
+  readonly #schedule: EngineSchedule;
+  #unknownAt: number | undefined;
+
+  constructor(db: IndexDatabase, schedule: EngineSchedule) {
+    this.#db = db;
+    this.#schedule = schedule;
+  }
+
+  progress(): EngineProgress {
+    const { followedFrom, isDone } = channelHistoryOf(this.#db);
+    return {
+      unknownAt: this.#unknownAt,
+      unknown: unknownCounts(this.#db),
+      isHistoryDue: followedFrom !== undefined && !isDone,
+    };
+  }
+
+  /** Asks the upstream every hour which switch of versions comes next, until `signal` aborts. */
+  async run(client: UpstreamClient, timings: Timings, signal: AbortSignal, onFault: OnFault): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        const { nextEngineVersionTimestamp: next } = await client.info();
+        this.#unknownAt = next === 0 || this.#schedule.knows(next) ? undefined : next;
+      } catch (cause) {
+        if (!signal.aborted) onFault("the next engine version of the upstream could not be read", cause);
+      }
+      await wait(timings.engineCheckMs ?? HOUR_MS, signal);
+    }
+  }
+}
+
+type OnFault = (what: string, cause: unknown) => void;
+
+const HOUR_MS = 3_600_000;
+
+/** Returns why the node serves less than the network has decided, for people; undefined while it serves all of it. */
+export function degradedReasons({ unknown, isHistoryDue }: EngineProgress): string[] {
+  const kinds = unknown.map(({ kind, number, seen }) => `${seen} of ${kind} ${number}`);
+  return [
+    ...(kinds.length > 0
+      ? [
+          `the network is ahead of this program: it does not know ${kinds.join(", ")}; a newer release applies them`,
+        ]
+      : []),
+    ...(isHistoryDue
+      ? ["decisions about channels of before this index are still being read from the upstream"]
+      : []),
+  ];
+}

@@ -1,0 +1,65 @@
+import type { BulkProgress } from "../../db/index/bulk/bulk-state.ts";
+import type { TrustProgress } from "../chain/trust-tracker.ts";
+import type { EndpointStatus } from "../peers/endpoint.ts";
+import type { EngineProgress } from "./engine-watch.ts";
+
+/** The phases of following. */
+export const UPSTREAM_PHASES = [
+  // No response from the upstream since the start.
+  "connecting",
+  // Reads the whole state of every fid. New blocks are written to the journal.
+  "backfill",
+  // Applies the journal.
+  "replay",
+  // Applies each block as it arrives.
+  "live",
+  // Reads the fids again that a gap concerns.
+  "reconcile",
+] as const;
+
+export type UpstreamPhase = (typeof UPSTREAM_PHASES)[number];
+
+export interface ShardProgress {
+  /** 0 is the shard of the block chain. */
+  readonly shard: number;
+  /** The newest block that, with all blocks before it, is in the index; 0 before the first. */
+  readonly appliedBlock: number;
+  /** The newest block that the upstream reported. */
+  readonly headBlock: number;
+  /** Seconds between now and the time of `appliedBlock`; undefined before the first. */
+  readonly lagSecs: number | undefined;
+}
+
+/** The progress of following. */
+export interface UpstreamProgress {
+  /** Whether the network is ahead of this program. */
+  readonly engine: EngineProgress;
+  /** Whether there is a connection to the upstream. One that the peer has silently left ends within 15 seconds. */
+  readonly isConnected: boolean;
+  /** The nodes of the settings, in their order. */
+  readonly upstreams: readonly EndpointStatus[];
+  readonly phase: UpstreamPhase;
+  /** Empty before the upstream has reported its shards. */
+  readonly shards: readonly ShardProgress[];
+  /** Of the running backfill or reconciliation. */
+  readonly fids: { readonly done: number; readonly total: number };
+  /** The bulk build, which follows the reading of all fids into an empty index; undefined while none runs. */
+  readonly build: BulkProgress | undefined;
+  /** Messages applied since the start of the process. */
+  readonly messages: number;
+  /** Over the last seconds. */
+  readonly messagesPerSec: number;
+  /** Until the fids are read, at the average speed so far; undefined before the first. */
+  readonly etaSecs: number | undefined;
+  /** Why the upstream is not a Farcaster node, for people; undefined if it is one or it is not known. */
+  readonly peerError: string | undefined;
+  /** How far the followed chain is verified. */
+  readonly trust: TrustProgress;
+  /** The latest fault that was retried, for people. */
+  readonly lastFault: string | undefined;
+}
+
+/** The methods of the upstream worker. */
+export interface UpstreamRpc {
+  progress(): UpstreamProgress;
+}
