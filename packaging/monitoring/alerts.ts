@@ -97,6 +97,15 @@ export const alerts: readonly Alert[] = [
     runbook: "../follow-the-network.md#when-something-does-not-match",
   },
   {
+    name: "EventDisputed",
+    severity: "warning",
+    expr: "svc_trust_disputed_events > 0",
+    summary: "The followed nodes say different things of who owns an fid, or of its keys.",
+    action:
+      "`/status` has the fids and the nodes. Compare the events with a block explorer of Optimism, and remove the node that lies from `upstream.urls`.",
+    runbook: "../follow-the-network.md#when-something-does-not-match",
+  },
+  {
     name: "UpstreamRefused",
     severity: "warning",
     expr: 'svc_upstream_state{state="refused"} == 1',

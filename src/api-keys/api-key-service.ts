@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Static } from "@sinclair/typebox";
 import { type AuditEntry, type AuditStore, recordRefusal } from "../audit/audit-store.ts";
+import type { ConfirmedCustodyOf } from "../auth/confirmed-owners.ts";
 import type { CustodyOf } from "../auth/custody.ts";
 import { StateUnavailable } from "../db/state/unavailable.ts";
 import { randomBase58 } from "../lib/base58.ts";
@@ -90,13 +91,17 @@ export function createApiKeyService(options: {
   readonly settings: OwnedSettings;
   readonly limits: KeyLimits;
   readonly serviceName: string;
+  /** That of the index. */
   readonly custodyOf: CustodyOf;
+  /** That to which keys are bound. Default: that of the index. */
+  readonly confirmedCustodyOf?: ConfirmedCustodyOf;
   /** Whether an app exists and belongs to the fid. */
   readonly ownsApp: (fid: number, appId: string) => Promise<boolean>;
   /** Makes all HTTP workers of this process forget what they know of the keys. */
   readonly forgetKeys: () => void;
 }): ApiKeyService {
   const { store, audit, clock, settings, limits, serviceName, custodyOf, ownsApp, forgetKeys } = options;
+  const { confirmedCustodyOf = custodyOf } = options;
   const parts = createOwnedParts({ ...options, noun: "API key", idKey: "api_key_id" });
 
   /** Waits until no HTTP worker, here or on another node, uses what it knew of the keys before. Returns whether that is so. */
@@ -170,7 +175,7 @@ export function createApiKeyService(options: {
       if (!request.ok) return request;
       const refusal = await refusalFor(fid, request.value);
       if (!refusal.ok) return refusal;
-      const custody = custodyOf(fid);
+      const custody = await confirmedCustodyOf(fid);
       if (!custody) return refused("unauthorized", "unknown fid");
       const now = parts.now();
       const prefix = createKeyPrefix(serviceName);
@@ -199,7 +204,7 @@ export function createApiKeyService(options: {
         if (!request.ok) return request;
         const refusal = await refusalFor(fid, request.value);
         if (!refusal.ok) return refusal;
-        const custody = request.value.active === true ? custodyOf(fid) : undefined;
+        const custody = request.value.active === true ? await confirmedCustodyOf(fid) : undefined;
         return ok({ ...changedMembers(API_KEY_FIELDS, request.value), ...(custody && { custody }) });
       };
       const updated = await parts.update(fid, body, read, auditOf("api_key.update", actor));

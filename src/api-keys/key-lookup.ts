@@ -1,4 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
+import type { ConfirmedCustodyOf } from "../auth/confirmed-owners.ts";
 import type { CustodyOf } from "../auth/custody.ts";
 import { secretOf } from "../auth/send-key.ts";
 import { secretDigest } from "../db/state/secret.ts";
@@ -83,7 +84,10 @@ export interface KeyLookup {
 
 export interface KeyLookupDeps {
   readonly store: Pick<ApiKeyStore, "findBySecret">;
+  /** That of the index. */
   readonly custodyOf: CustodyOf;
+  /** Asked where the index has another custody than that of a key. Default: that of the index. */
+  readonly confirmedCustodyOf?: ConfirmedCustodyOf;
   readonly clock: Clock;
   readonly limits: KeyLimits;
   readonly memory: KeyMemory;
@@ -93,6 +97,7 @@ export interface KeyLookupDeps {
 
 export function createKeyLookup(deps: KeyLookupDeps): KeyLookup {
   const { store, custodyOf, clock, limits, memory, monotonicMs = () => performance.now() } = deps;
+  const { confirmedCustodyOf = custodyOf } = deps;
   const keys = new KnownKeys();
 
   async function ask(text: string): Promise<KnownKey | undefined> {
@@ -107,11 +112,18 @@ export function createKeyLookup(deps: KeyLookupDeps): KeyLookup {
       caller: callerOfKey(key, limits),
       expiresAt: earlier(key.expiresAt, secret.expiresAt),
     };
-    return actsNow(known) ? known : undefined;
+    return (await actsNow(known)) ? known : undefined;
   }
 
   const isOver = ({ expiresAt }: KnownKey) => expiresAt !== null && expiresAt <= nowSecs(clock);
-  const actsNow = (known: KnownKey) => !isOver(known) && inactiveReason(known.key, custodyOf) === null;
+
+  /** A key was made under a confirmed custody, so that only a change of it has to be confirmed. */
+  async function actsNow(known: KnownKey): Promise<boolean> {
+    if (isOver(known)) return false;
+    if (!known.key.active || inactiveReason(known.key, custodyOf) === null) return known.key.active;
+    const custody = await confirmedCustodyOf(known.key.ownerFid);
+    return inactiveReason(known.key, () => custody) === null;
+  }
 
   /** What the thread remembers, unless the node may have missed a change. */
   function remembered(text: string): KnownKey | undefined {
@@ -137,7 +149,7 @@ export function createKeyLookup(deps: KeyLookupDeps): KeyLookup {
       } catch (cause) {
         const known = cause instanceof StateUnavailable ? remembered(text) : undefined;
         if (known === undefined) throw cause;
-        return actsNow(known) ? known.caller : undefined;
+        return (await actsNow(known)) ? known.caller : undefined;
       }
     },
   };

@@ -33,6 +33,7 @@ const ended = (message: string) => new ApiError("unauthorized", message, { code:
  */
 export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): VerifySession {
   const { names, clock, stateClock, nonces, custodyOf, staleReason, isPaused } = deps;
+  const { confirmedCustodyOf = custodyOf } = deps;
   const readHeaders = createSessionHeadersReader(names);
   // Nonces of both kinds share a table, and the time until which it is complete.
   const nonceSecs = Math.max(deps.windowSecs, WINDOW_SECS);
@@ -67,7 +68,9 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
     const body = await readBody();
     // It may have ended while the body arrived.
     const session = body.byteLength === 0 ? found : await findSession();
-    const custody = custodyOf(fid);
+    let custody = custodyOf(fid);
+    // The custody that made the session was confirmed then. Another one has to be before it ends the session.
+    if (custody && Buffer.compare(custody, session.custody) !== 0) custody = await confirmedCustodyOf(fid);
     if (custody && Buffer.compare(custody, session.custody) !== 0) {
       throw ended("the session ended when the fid got another custody address");
     }

@@ -3,6 +3,7 @@ import { ApiError, pausedByOperator } from "../http/errors.ts";
 import { UNKNOWN_FID } from "../protocol/fid.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log/logger.ts";
+import type { ConfirmedCustodyOf } from "./confirmed-owners.ts";
 import type { CustodyOf, StaleReason } from "./custody.ts";
 import type { NonceStore } from "./nonce-store.ts";
 import type { SessionLookup } from "./session.ts";
@@ -21,7 +22,10 @@ export interface AuthDeps {
   readonly nonces: NonceStore;
   /** Undefined where the operator has turned sessions off. */
   readonly sessions: SessionLookup | undefined;
+  /** That of the index. */
   readonly custodyOf: CustodyOf;
+  /** Decides. Default: that of the index. */
+  readonly confirmedCustodyOf?: ConfirmedCustodyOf;
   /** While this returns a reason, a custody address in the index may be outdated. */
   readonly staleReason: StaleReason;
   /** Whether the operator has paused signed operations. */
@@ -44,8 +48,8 @@ const unauthorized = (message: string) => new ApiError("unauthorized", message);
 
 /**
  * Creates the verification of signed operations. The checks run in the order of the contract, cheap ones first. Every
- * failure is 401, with two exceptions: a valid signature of another operation is 400, and an index that lags so far
- * that a former owner might be accepted is 503. A request that fails a check stores nothing.
+ * failure is 401, with three exceptions: a valid signature of another operation is 400; an index that lags so far
+ * that a former owner might be accepted, and an owner whom a second node has not confirmed yet, are 503. A request that fails a check stores nothing.
  *
  * The last step spends the nonce by one atomic insert, so that of any number of copies only one succeeds. The nonce
  * is spent before query and body are validated, and stays spent whatever the result of the request: the signature
@@ -53,6 +57,7 @@ const unauthorized = (message: string) => new ApiError("unauthorized", message);
  */
 export function createVerify(deps: AuthDeps): Verify {
   const { names, clock, windowSecs, nonces, custodyOf, staleReason, isPaused } = deps;
+  const { confirmedCustodyOf = custodyOf } = deps;
   const readHeaders = createSignedHeadersReader(names);
   let digestOf: ReturnType<typeof createSignedOpHasher> | undefined;
 
@@ -78,7 +83,7 @@ export function createVerify(deps: AuthDeps): Verify {
     if (!signer) throw unauthorized("signature is not valid");
     const stale = await staleReason();
     if (stale !== undefined) throw new ApiError("unavailable", `signed operations have to wait: ${stale}`);
-    const custody = custodyOf(fid);
+    const custody = await confirmedCustodyOf(fid, signer);
     if (!custody) throw unauthorized("unknown fid");
     if (Buffer.compare(signer, custody) !== 0) {
       throw unauthorized("signature is not by the custody address of the fid");

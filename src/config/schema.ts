@@ -205,6 +205,7 @@ export const configSchema = section({
       maxLength: MAX_PATH_CHARS,
       rule: `empty or a path of at most ${MAX_PATH_CHARS} characters without control characters`,
     }),
+    events: Type.Union([Type.Literal("one"), Type.Literal("two")], { rule: 'one of "one", "two"' }),
     on_unknown_set: Type.Union([Type.Literal("stop"), Type.Literal("warn")], {
       rule: 'one of "stop", "warn"',
     }),

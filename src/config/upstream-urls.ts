@@ -7,6 +7,13 @@ export function upstreamUrls({ upstream: { url, urls } }: UpstreamSettings): rea
   return url === "" ? urls : [url];
 }
 
+/** Whether a second node confirms what the first one says and no block binds. */
+export function confirmsEvents(
+  settings: UpstreamSettings & { readonly trust: Pick<Config["trust"], "events"> },
+): boolean {
+  return settings.trust.events === "two" && upstreamUrls(settings).length > 1;
+}
+
 /** Whether the node follows others, instead of being a network of its own. */
 export function isFollowing(settings: UpstreamSettings): boolean {
   return upstreamUrls(settings).length > 0;

@@ -243,6 +243,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     streamSlots,
     demo,
     writes: channels.writes,
+    upstream: channels.upstream,
     tokenKeys: tokenKeysOf(masterKeysOf(config)),
     connectState,
     console: consoleNode?.rpc,

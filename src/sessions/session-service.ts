@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { AuditEntry } from "../audit/audit-store.ts";
-import type { CustodyOf } from "../auth/custody.ts";
+import type { ConfirmedCustodyOf } from "../auth/confirmed-owners.ts";
 import { SESSION_ACCESS, type Session, type SessionAccess } from "../auth/session.ts";
 import type { OwnOrigin } from "../http/request/own-origin.ts";
 import { randomBase58 } from "../lib/base58.ts";
@@ -91,7 +91,7 @@ const readCreate = schemaReader(CreateSessionRequest);
 export function createSessionService(deps: {
   readonly store: SessionStore;
   readonly clock: Clock;
-  readonly custodyOf: CustodyOf;
+  readonly custodyOf: ConfirmedCustodyOf;
   /** `auth.session_ttl_secs`. */
   readonly maxTtlSecs: number;
   readonly ownOrigin: OwnOrigin;
@@ -126,7 +126,7 @@ export function createSessionService(deps: {
           "a page may create a session only for itself, and only a page of this node",
         );
       }
-      const custody = custodyOf(fid);
+      const custody = await custodyOf(fid);
       if (!custody) return refused("unauthorized", "unknown fid");
       const now = nowSecs(clock);
       const session: Session = {
@@ -146,7 +146,7 @@ export function createSessionService(deps: {
     },
 
     async list(fid) {
-      const custody = custodyOf(fid);
+      const custody = await custodyOf(fid);
       const sessions = await store.listByOwner(fid, nowSecs(clock));
       return sessions.filter((session) => custody && Buffer.compare(session.custody, custody) === 0);
     },

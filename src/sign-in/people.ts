@@ -1,4 +1,5 @@
-import type { CustodyOf } from "../auth/custody.ts";
+import type { Owners } from "../auth/confirmed-owners.ts";
+import { type CustodyOf, custodyFromIndex } from "../auth/custody.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { statement } from "../db/index/statement.ts";
 import { canonicalKey } from "../protocol/auth-address.ts";
@@ -6,16 +7,20 @@ import type { AuthMethod } from "./token.ts";
 
 /** Who may sign in as whom, as this node knows it. All ways of sign-in ask here. Addresses have 20 bytes. */
 export interface People {
-  /** The custody address; undefined for an unregistered fid. */
+  /** The custody address of the index; undefined for an unregistered fid. */
   readonly custodyOf: CustodyOf;
-  /** Whether an address is an active on-chain key of type 2 of the fid. */
-  isAuthAddress(fid: number, address: Uint8Array): boolean;
+  /** Whether an address is the custody or an auth address of the fid in the index. It decides nothing but whether to ask further. */
+  mayBe(fid: number, address: Uint8Array, acceptsAuthAddress: boolean): boolean;
   /** Whether an address is the custody or an auth address of any fid. */
   isKnown(address: Uint8Array): boolean;
   /** Whether this node follows an fid. */
   isFollowed(fid: number): boolean;
-  /** How an address may sign in as an fid; undefined if it may not. */
-  methodOf(fid: number, address: Uint8Array, acceptsAuthAddress: boolean): AuthMethod | undefined;
+  /**
+   * How an address may sign in as an fid; undefined if it may not.
+   *
+   * @throws UnconfirmedError while a second node has not confirmed it.
+   */
+  methodOf(fid: number, address: Uint8Array, acceptsAuthAddress: boolean): Promise<AuthMethod | undefined>;
 }
 
 /** Type 2 is an address, state 1 is active; the texts are those of the partial index. */
@@ -35,24 +40,27 @@ const anyCustody = statement<{ one: number }, [custody: Uint8Array]>(
 /** @param followed the fids that the node follows; undefined for all. */
 export function peopleFromIndex(
   db: IndexDatabase,
-  {
-    custodyOf,
-    followed,
-  }: { readonly custodyOf: CustodyOf; readonly followed: ReadonlySet<number> | undefined },
+  { owners, followed }: { readonly owners: Owners; readonly followed: ReadonlySet<number> | undefined },
 ): People {
+  const custodyOf = custodyFromIndex(db);
   const isAuthAddress = (fid: number, address: Uint8Array) =>
     db.get(authAddress, fid, canonicalKey(address)) !== undefined;
   return {
     custodyOf,
-    isAuthAddress,
+    mayBe: (fid, address, acceptsAuthAddress) =>
+      (acceptsAuthAddress && isAuthAddress(fid, address)) || isSame(custodyOf(fid), address),
     isKnown: (address) =>
       db.get(anyCustody, address) !== undefined ||
       db.get(anyAuthAddress, canonicalKey(address)) !== undefined,
     isFollowed: (fid) => followed?.has(fid) ?? true,
-    methodOf(fid, address, acceptsAuthAddress) {
-      if (acceptsAuthAddress && isAuthAddress(fid, address)) return "authAddress";
-      const custody = custodyOf(fid);
-      return custody && Buffer.compare(custody, address) === 0 ? "custody" : undefined;
+    async methodOf(fid, address, acceptsAuthAddress) {
+      const isKey = acceptsAuthAddress && isAuthAddress(fid, address);
+      if (isKey && (await owners.hasKey(fid, address))) return "authAddress";
+      return isSame(await owners.custodyOf(fid, address), address) ? "custody" : undefined;
     },
   };
+}
+
+function isSame(custody: Uint8Array | undefined, address: Uint8Array): boolean {
+  return custody !== undefined && Buffer.compare(custody, address) === 0;
 }

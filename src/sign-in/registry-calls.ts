@@ -1,8 +1,9 @@
 import { decodeFunctionData, encodeFunctionResult, parseAbi, toFunctionSelector } from "viem/utils";
+import { type Owners, UnconfirmedError } from "../auth/confirmed-owners.ts";
 import { err, mapOk, ok, type Result } from "../lib/result.ts";
 import { fromHex, type Hex, recoverAddress, toHex } from "../protocol/validate/eth.ts";
 import type { People } from "./people.ts";
-import type { RegistryFacts } from "./registry-facts.ts";
+import { KEY_STATES, type RegistryFacts } from "./registry-facts.ts";
 
 /** The contracts on Optimism that the index can speak for. */
 export const ID_REGISTRY = "0x00000000fc6c5f01fc30151999387bb99a9f489b";
@@ -34,51 +35,70 @@ export const SERVED = `eth_chainId, net_version, eth_blockNumber, eth_getCode, a
 /** Why a call has no result. `unserved`: the node answers other functions; `out-of-scope`: it does not follow the fid; `unknowable`: only the chain can say. */
 export type RegistryRefusal = "unserved" | "out-of-scope" | "malformed" | "unknowable";
 
-/** Answers a call of a contract, or refuses it. It never says of what it does not follow that it is not there. */
-export type RegistryCall = (to: string, data: Hex) => Result<Hex, RegistryRefusal>;
+/**
+ * Answers a call of a contract, or refuses it. It never says of what it does not follow that it is not there.
+ *
+ * @throws UnconfirmedError while a second node has not confirmed what the answer rests on.
+ */
+export type RegistryCall = (to: string, data: Hex) => Promise<Result<Hex, RegistryRefusal>>;
 
 const NOBODY: Hex = `0x${"00".repeat(20)}`;
 const MAX_PAGE = 1000;
+
+type RegistryKey = ReturnType<RegistryFacts["keyOf"]>;
+
+const NO_KEY: RegistryKey = { state: KEY_STATES.null, keyType: 0 };
+
 const ECDSA_BYTES = 65;
 const HALF_ORDER = Buffer.from("7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0", "hex");
 
 /** @param isPartial whether the node follows some fids only. */
 export function createRegistryCalls({
   people,
+  owners,
   facts,
   isPartial,
 }: {
-  readonly people: Pick<People, "custodyOf" | "isFollowed">;
+  readonly people: Pick<People, "isFollowed">;
+  readonly owners: Owners;
   readonly facts: RegistryFacts;
   readonly isPartial: boolean;
 }): RegistryCall {
   /** The fid of an argument; undefined for one that no fid can have. */
   const fidOf = (value: bigint) => (value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : undefined);
   /** Runs what needs an fid, unless the node does not follow it. */
-  function ofFid<T>(value: bigint, read: (fid: number) => T, absent: T): Result<T, RegistryRefusal> {
+  async function ofFid<T>(
+    value: bigint,
+    read: (fid: number) => T | Promise<T>,
+    absent: T,
+  ): Promise<Result<T, RegistryRefusal>> {
     const fid = fidOf(value);
     if (fid === undefined || fid === 0) return ok(absent);
-    return people.isFollowed(fid) ? ok(read(fid)) : err("out-of-scope");
+    return people.isFollowed(fid) ? ok(await read(fid)) : err("out-of-scope");
   }
+  const custodyOf = async (fid: number) => owners.custodyOf(fid);
+  const isOwner = async (fid: number, custody: Hex) =>
+    Buffer.compare((await custodyOf(fid)) ?? Buffer.alloc(0), fromHex(custody)) === 0;
   /** A custody address that is not here may be that of an fid that the node does not follow. */
-  const fidOfCustody = (custody: Hex): Result<number, RegistryRefusal> => {
+  const fidOfCustody = async (custody: Hex): Promise<Result<number, RegistryRefusal>> => {
     const fid = facts.fidOf(fromHex(custody));
-    if (fid !== undefined && people.isFollowed(fid)) return ok(fid);
+    if (fid !== undefined && people.isFollowed(fid)) return ok((await isOwner(fid, custody)) ? fid : 0);
     return isPartial ? err("out-of-scope") : ok(0);
   };
 
-  function callIdRegistry(data: Hex): Result<Hex, RegistryRefusal> {
+  async function callIdRegistry(data: Hex): Promise<Result<Hex, RegistryRefusal>> {
     const call = decodeFunctionData({ abi: idRegistry, data });
     const { functionName } = call;
     switch (functionName) {
       case "idOf":
-        return mapOk(fidOfCustody(call.args[0]), (fid) =>
+        return mapOk(await fidOfCustody(call.args[0]), (fid) =>
           encodeFunctionResult({ abi: idRegistry, functionName, result: BigInt(fid) }),
         );
       case "custodyOf":
       case "recoveryOf": {
-        const read = functionName === "custodyOf" ? people.custodyOf : facts.recoveryOf;
-        return mapOk(ofFid(call.args[0], read, undefined), (address) =>
+        const read = async (fid: number) =>
+          functionName === "custodyOf" ? custodyOf(fid) : facts.recoveryOf(fid);
+        return mapOk(await ofFid(call.args[0], read, undefined), (address) =>
           encodeFunctionResult({ abi: idRegistry, functionName, result: address ? toHex(address) : NOBODY }),
         );
       }
@@ -88,13 +108,9 @@ export function createRegistryCalls({
           : ok(encodeFunctionResult({ abi: idRegistry, functionName, result: BigInt(facts.newestFid()) }));
       case "verifyFidSignature": {
         const [custody, fid, digest, signature] = call.args;
-        const isOwner = ofFid(
-          fid,
-          (known) => Buffer.compare(people.custodyOf(known) ?? Buffer.alloc(0), fromHex(custody)) === 0,
-          false,
-        );
-        if (!isOwner.ok) return isOwner;
-        const result = isOwner.value && isSignedBy(fromHex(custody), fromHex(digest), fromHex(signature));
+        const owns = await ofFid(fid, (known) => isOwner(known, custody), false);
+        if (!owns.ok) return owns;
+        const result = owns.value && isSignedBy(fromHex(custody), fromHex(digest), fromHex(signature));
         return result === undefined
           ? err("unknowable")
           : ok(encodeFunctionResult({ abi: idRegistry, functionName, result }));
@@ -102,37 +118,34 @@ export function createRegistryCalls({
     }
   }
 
-  function callKeyRegistry(data: Hex): Result<Hex, RegistryRefusal> {
+  async function callKeyRegistry(data: Hex): Promise<Result<Hex, RegistryRefusal>> {
     const call = decodeFunctionData({ abi: keyRegistry, data });
     const { functionName } = call;
     switch (functionName) {
       case "keyDataOf":
       case "keys": {
         const key = fromHex(call.args[1]);
-        return mapOk(
-          ofFid(call.args[0], (fid) => facts.keyOf(fid, key), { state: 0, keyType: 0 }),
-          (result) =>
-            functionName === "keyDataOf"
-              ? encodeFunctionResult({ abi: keyRegistry, functionName, result })
-              : encodeFunctionResult({
-                  abi: keyRegistry,
-                  functionName,
-                  result: [result.state, result.keyType],
-                }),
+        return mapOk(await ofFid(call.args[0], (fid) => keyOf(fid, key), NO_KEY), (result) =>
+          functionName === "keyDataOf"
+            ? encodeFunctionResult({ abi: keyRegistry, functionName, result })
+            : encodeFunctionResult({
+                abi: keyRegistry,
+                functionName,
+                result: [result.state, result.keyType],
+              }),
         );
       }
       case "totalKeys": {
         const [fid, state] = call.args;
-        return mapOk(
-          ofFid(fid, (known) => facts.countKeys(known, state), 0),
-          (count) => encodeFunctionResult({ abi: keyRegistry, functionName, result: BigInt(count) }),
+        return mapOk(await ofFid(fid, (known) => facts.countKeys(known, state), 0), (count) =>
+          encodeFunctionResult({ abi: keyRegistry, functionName, result: BigInt(count) }),
         );
       }
       case "keysOf": {
         const [fid, state, start, size] = call.args;
         const from = Number(start < 1_000_000n ? start : 1_000_000n);
         const limit = Number(size < BigInt(MAX_PAGE) ? size : BigInt(MAX_PAGE));
-        const found = ofFid(
+        const found = await ofFid(
           fid,
           (known) => ({
             keys: facts.keysOf(known, state, { from, limit }),
@@ -148,14 +161,21 @@ export function createRegistryCalls({
     }
   }
 
-  return (to, data) => {
+  /** A key counts as added once that is confirmed. */
+  async function keyOf(fid: number, key: Uint8Array): Promise<RegistryKey> {
+    const known = facts.keyOf(fid, key);
+    return known.state !== KEY_STATES.added || (await owners.hasKey(fid, key)) ? known : NO_KEY;
+  }
+
+  return async (to, data) => {
     const contract = to.toLowerCase();
     if (contract !== ID_REGISTRY && contract !== KEY_REGISTRY) return err("unserved");
     const selectors = contract === ID_REGISTRY ? ID_SELECTORS : KEY_SELECTORS;
     if (!selectors.has(data.slice(0, 10).toLowerCase())) return err("unserved");
     try {
-      return contract === ID_REGISTRY ? callIdRegistry(data) : callKeyRegistry(data);
-    } catch {
+      return await (contract === ID_REGISTRY ? callIdRegistry(data) : callKeyRegistry(data));
+    } catch (cause) {
+      if (cause instanceof UnconfirmedError) throw cause;
       // The arguments are not those of the function. On chain the call reverts.
       return err("malformed");
     }

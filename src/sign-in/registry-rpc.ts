@@ -1,3 +1,4 @@
+import { UnconfirmedError } from "../auth/confirmed-owners.ts";
 import type { StaleReason } from "../auth/custody.ts";
 import type { Hex } from "../protocol/validate/eth.ts";
 import { addressOfValidation, type ContractSignatures } from "./contract-signature.ts";
@@ -106,7 +107,11 @@ export function createRegistryRpc(deps: {
     if (to === undefined || to === null) return callDeployless(input as Hex, client);
     if (typeof to !== "string" || !ADDRESS.test(to))
       throw new RpcError("invalidParams", "to must be an address");
-    const result = registries(to, input as Hex);
+    const result = await registries(to, input as Hex).catch((cause) => {
+      throw cause instanceof UnconfirmedError
+        ? new RpcError("limited", `try again: ${cause.message}`)
+        : cause;
+    });
     if (result.ok) return result.value;
     throw REFUSALS[result.error]();
   }

@@ -1,4 +1,5 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
+import { UnconfirmedError } from "../auth/confirmed-owners.ts";
 import type { StaleReason } from "../auth/custody.ts";
 import { parseSignIn, type SignInMessage } from "../auth/siwe.ts";
 import { type Err, err, ok, type Result } from "../lib/result.ts";
@@ -169,8 +170,8 @@ export function createSignInVerifier(deps: SignInVerifierDeps): SignInVerifier {
       if (stale) return stale;
       const unusable = await checkUse(message, "sign-in", expected.domain);
       if (unusable) return unusable;
-      const methodOf = () => people.methodOf(fid.value, message.address, expected.acceptsAuthAddress);
-      const unsigned = await checkSignature(expected, message.address, () => methodOf() !== undefined);
+      const claim = [fid.value, message.address, expected.acceptsAuthAddress] as const;
+      const unsigned = await checkSignature(expected, message.address, () => people.mayBe(...claim));
       if (unsigned) return unsigned;
       if (!people.isFollowed(fid.value))
         return refuse(
@@ -178,10 +179,15 @@ export function createSignInVerifier(deps: SignInVerifierDeps): SignInVerifier {
           "this node does not follow the fid: see upstream.fids and upstream.fid_file",
         );
       if (!people.custodyOf(fid.value)) return refuse("unknown_fid", "fid is not registered");
-      const authMethod = methodOf();
-      return authMethod === undefined
-        ? refuse("not_authorized", "address is neither custody nor auth address of the fid")
-        : ok({ fid: fid.value, message, authMethod });
+      try {
+        const authMethod = await people.methodOf(...claim);
+        return authMethod === undefined
+          ? refuse("not_authorized", "address is neither custody nor auth address of the fid")
+          : ok({ fid: fid.value, message, authMethod });
+      } catch (cause) {
+        if (!(cause instanceof UnconfirmedError)) throw cause;
+        return refuse("unknown_fid", `sign-in has to wait: ${cause.message}`, "unavailable");
+      }
     },
 
     async verifyAddress(request) {

@@ -1,4 +1,4 @@
-import type { CustodyOf } from "../auth/custody.ts";
+import { type ConfirmedCustodyOf, UnconfirmedError } from "../auth/confirmed-owners.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { toFarcasterSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
@@ -81,7 +81,7 @@ export interface ApprovalsDeps {
   readonly states: SignerStates;
   readonly registry: KeyRegistry;
   readonly facts: Pick<KeyFacts, "isTaken">;
-  readonly custodyOf: CustodyOf;
+  readonly custodyOf: ConfirmedCustodyOf;
   readonly vault: Vault | undefined;
   readonly network: FarcasterNetwork;
   readonly clock: Clock;
@@ -203,14 +203,14 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const now = toFarcasterSecs(nowSecs(clock));
     if (deadline < now) return refuse("badRequest", "deadline has passed; prepare again");
     if (deadline > now + 2 * SIGNATURE_VALID_SECS) return refuse("badRequest", "deadline is too far ahead");
-    const custody = custodyOf(fid);
+    const custody = await custodyOf(fid);
     if (!custody) return refuse("notFound", `fid ${fid} is not registered`);
     const stranger = refuseStranger(signer, fid);
     if (stranger) return stranger;
     const terms = termsOf(signer, fid, nonce, deadline);
     if (!isBy(recoverKeyAdd(terms, custodySignature), custody))
       return refuse("badRequest", "custody_signature is not of the fid's custody address");
-    const signed = signedRequest(request, terms, { custody, requestSignature, custodyOf });
+    const signed = await signedRequest(request, terms, { custody, requestSignature, custodyOf });
     if (!signed.ok) return signed;
     if (nonce <= registry.userNonce(fid))
       return refuse("conflict", "nonce was used meanwhile; prepare again", { code: "conflict" });
@@ -279,7 +279,16 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       return ok({ fid, keyAdd: keyAddTypedData(terms), keyRequest: own && keyRequestTypedData(own) });
     },
 
-    submit: (token, approval, origin) => inTurn(token, () => submitOne(token, approval, origin)),
+    async submit(token, approval, origin) {
+      try {
+        return await inTurn(token, () => submitOne(token, approval, origin));
+      } catch (cause) {
+        if (!(cause instanceof UnconfirmedError)) throw cause;
+        // An error of its own kind would not pass the port to the HTTP worker.
+        const { message, code = "unconfirmed", retryAfterSecs = 0 } = cause;
+        return refuse("unavailable", message, { code, retryAfterSecs });
+      }
+    },
   };
 }
 
@@ -308,16 +317,16 @@ interface SignedKeyRequest {
 }
 
 /** Returns the request of a KEY_ADD with the signature of its fid's present custody address. */
-function signedRequest(
+async function signedRequest(
   request: ApprovalRequest,
   terms: KeyAddTerms,
   options: {
     /** Of the user. */
     readonly custody: Uint8Array;
     readonly requestSignature: Uint8Array | undefined;
-    readonly custodyOf: CustodyOf;
+    readonly custodyOf: ConfirmedCustodyOf;
   },
-): Result<SignedKeyRequest, SignerRefusal> {
+): Promise<Result<SignedKeyRequest, SignerRefusal>> {
   const own = ownRequest(request, terms);
   if (own) {
     const { custody, requestSignature } = options;
@@ -328,7 +337,7 @@ function signedRequest(
   }
   const { appFid, deadline, gaslessSignature } = request;
   const keyRequest = { requestFid: appFid, key: terms.key, deadline };
-  const custody = options.custodyOf(appFid);
+  const custody = await options.custodyOf(appFid);
   if (
     !gaslessSignature ||
     !custody ||

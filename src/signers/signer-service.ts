@@ -1,5 +1,5 @@
 import { type AuditEntry, type AuditStore, recordRefusal } from "../audit/audit-store.ts";
-import type { CustodyOf } from "../auth/custody.ts";
+import type { ConfirmedCustodyOf } from "../auth/confirmed-owners.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { MessageType } from "../protocol/wire/generated/message.ts";
@@ -71,7 +71,7 @@ export interface SignerServiceDeps {
   readonly states: SignerStates;
   readonly facts: KeyFacts;
   readonly registry: Pick<KeyRegistry, "fidOfCustody">;
-  readonly custodyOf: CustodyOf;
+  readonly custodyOf: ConfirmedCustodyOf;
   readonly clock: Clock;
   /** Undefined without a master key. */
   readonly tokens: ApprovalTokens | undefined;
@@ -148,7 +148,7 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
     const { signer, state } = await states.see(found, actor);
     if (state.status === "approved")
       return refuse("conflict", "the signer is approved", { code: "conflict" });
-    const custody = custodyOf(appFid);
+    const custody = await custodyOf(appFid);
     if (!custody) return refuse("notFound", `app_fid ${appFid} is not registered`);
     const keyRequest = { requestFid: appFid, key: signer.publicKey, deadline };
     const domain = domainOf(keyRequest, signature, custody);

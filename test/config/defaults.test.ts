@@ -54,6 +54,7 @@ test("the comment of a choice names every choice", () => {
     "http.proxy_header",
     "trust.level",
     "trust.roots",
+    "trust.events",
     "trust.on_unknown_set",
     "protocol.network",
     "quick_auth.algorithm",

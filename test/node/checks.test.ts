@@ -92,7 +92,7 @@ function followed() {
       if (isSilent) throw new Error("no response");
       return {
         ...tracker.progress(),
-        trust: { ...trust.progress(), forks, states: [] },
+        trust: { ...trust.progress(), forks, disputes: [], states: [] },
         engine: { unknownAt: undefined, unknown: [], isHistoryDue: false },
         isConnected: true,
         upstreams: [],

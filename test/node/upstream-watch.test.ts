@@ -24,7 +24,7 @@ const backfill: UpstreamProgress = {
   messagesPerSec: 99.6,
   etaSecs: 15.2,
   peerError: undefined,
-  trust: { ...new TrustTracker().progress(), forks: [], states: [] },
+  trust: { ...new TrustTracker().progress(), forks: [], disputes: [], states: [] },
   lastFault: "14 UNAVAILABLE",
 };
 

@@ -74,6 +74,7 @@ export const alertCases: Readonly<Record<string, AlertCases>> = {
     quiet: [{ 'svc_upstream_lag_seconds{shard="1"}': always(100) }],
   },
   NetworkFork: gauge("svc_trust_forks", 1, 0),
+  EventDisputed: gauge("svc_trust_disputed_events", 1, 0),
   UpstreamRefused: gauge('svc_upstream_state{position="2",state="refused"}', 1, 0),
   NetworkStalled: {
     fires: [

@@ -1,4 +1,5 @@
 import { hashTypedData } from "viem/utils";
+import { createOwners } from "../../src/auth/confirmed-owners.ts";
 import { custodyFromIndex, neverStale } from "../../src/auth/custody.ts";
 import type { RpcClient } from "../../src/lib/port-rpc.ts";
 import { ok } from "../../src/lib/result.ts";
@@ -92,7 +93,7 @@ export function openSigners(options: { readonly maxSigners?: number; readonly ex
       nonces,
       verifier: createSignInVerifier({
         nonces,
-        people: peopleFromIndex(db, { custodyOf: custodyFromIndex(db), followed: undefined }),
+        people: peopleFromIndex(db, { owners: createOwners(db, undefined), followed: undefined }),
         clock,
         contracts: undefined,
         staleReason: neverStale,

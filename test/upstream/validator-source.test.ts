@@ -18,7 +18,13 @@ function source() {
   const read = createValidatorSource(
     {
       protocol: { network: "devnet", engine_versions: [] },
-      trust: { level: "blocks", roots: "sample", validators_file: path, on_unknown_set: "stop" },
+      trust: {
+        level: "blocks",
+        roots: "sample",
+        validators_file: path,
+        events: "two",
+        on_unknown_set: "stop",
+      },
     },
     (cause) => faults.push(cause instanceof Error ? cause.message : ""),
   );

@@ -48,6 +48,7 @@ describe("following a chain that validators sign", () => {
       states: [],
       refused: {},
       forks: [],
+      disputes: [],
     });
     const expected = vectorJson<Record<string, { last_hash: string }>>("four-validators/expected.json");
     for (const shard of SHARDS)

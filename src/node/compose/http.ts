@@ -1,5 +1,6 @@
 import type { Admission } from "../../admission/admission.ts";
 import { apiPlugins } from "../../api/plugins.ts";
+import type { ConfirmRpc } from "../../auth/confirmed-owners.ts";
 import { neverStale } from "../../auth/custody.ts";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
@@ -63,6 +64,8 @@ export function createNodeHttp(deps: {
   readonly loadWebBuild: () => Promise<WebBuild>;
   /** What the main thread knows for the console; undefined while it is off. */
   readonly console: RpcClient<ConsoleRpc> | undefined;
+  /** Asks a second node who owns an fid; undefined where the index decides. */
+  readonly confirm: ConfirmRpc | undefined;
   readonly stateNode: StateNode;
   /** See `OpenState`. */
   readonly stateClock: Clock;
@@ -105,6 +108,7 @@ export function createNodeHttp(deps: {
     state,
     delivery,
     staleReason,
+    confirm: deps.confirm,
     isPaused,
     stateClock,
     forgetKeys: () => signals.forgetKeys(),
@@ -123,6 +127,7 @@ export function createNodeHttp(deps: {
     thread: hasThread && deps.tokenKeys.length > 0 ? deps.writesThread.tokens : undefined,
     linkBase,
     staleReason: staleReason ?? neverStale,
+    confirm: deps.confirm,
     signals,
     admission,
   });
@@ -136,6 +141,7 @@ export function createNodeHttp(deps: {
     tokenKeys: deps.tokenKeys,
     linkBase,
     staleReason: staleReason ?? neverStale,
+    confirm: deps.confirm,
   });
   const server: HttpServer = createHttpServer({
     common,

@@ -26,7 +26,7 @@ export function startKeyGate(options: {
 }): KeyGate {
   const { store, management, keyMemory, admission } = options;
   const { config, clock, log } = options.common;
-  const { names, custodyOf, staleReason } = management.auth;
+  const { names, custodyOf, confirmedCustodyOf = custodyOf, staleReason } = management.auth;
   const usage = startUsageRecorder({ store, clock, log });
   const limits = createRequestLimits(admission, {
     keyBurst: config.api_keys.burst_units,
@@ -41,6 +41,7 @@ export function startKeyGate(options: {
     keys: createKeyLookup({
       store,
       custodyOf,
+      confirmedCustodyOf,
       clock: management.auth.stateClock,
       limits: management.apiKeys.limits,
       memory: keyMemory,

@@ -1,6 +1,7 @@
 import type { ManagementDeps } from "../../api/deps.ts";
 import { createApiKeyService } from "../../api-keys/api-key-service.ts";
 import { createAppService } from "../../apps/app-service.ts";
+import { type ConfirmRpc, createOwners } from "../../auth/confirmed-owners.ts";
 import { custodyFromIndex, neverStale, type StaleReason } from "../../auth/custody.ts";
 import { createSigning } from "../../auth/signed-routes.ts";
 import type { AuthDeps } from "../../auth/verify.ts";
@@ -39,6 +40,8 @@ export function createManagement(options: {
   readonly loopbackTargets?: readonly LoopbackTarget[] | undefined;
   /** Apps and webhooks may have URLs under names with this suffix, which need not resolve. Default: none. */
   readonly namesSuffix?: string | undefined;
+  /** Asks a second node who owns an fid. Default: the index decides. */
+  readonly confirm?: ConfirmRpc | undefined;
   /** Default: never stale. */
   readonly staleReason?: StaleReason;
   /** Default: nothing is paused. */
@@ -49,6 +52,7 @@ export function createManagement(options: {
   const { stateClock = clock } = options;
   const { api_keys: apiKeys, apps, auth, http, net, service, webhooks } = config;
   const custodyOf = custodyFromIndex(index);
+  const { custodyOf: confirmedCustodyOf } = createOwners(index, options.confirm);
   const calls = options.guard ?? createConfiguredGuard(net, { loopbackTargets: options.loopbackTargets });
   const { namesSuffix } = options;
   const guard = namesSuffix === undefined ? calls : acceptingNamesUnder(namesSuffix, calls);
@@ -75,6 +79,7 @@ export function createManagement(options: {
     nonces: state.nonces,
     sessions: auth.sessions ? state.sessions : undefined,
     custodyOf,
+    confirmedCustodyOf,
     staleReason: options.staleReason ?? neverStale,
     isPaused: () => options.isPaused?.("signed") ?? false,
   };
@@ -90,13 +95,14 @@ export function createManagement(options: {
       limits: { unitsPerMinute: apiKeys.units_per_minute, writesPerMinute: apiKeys.writes_per_minute },
       serviceName: service.name,
       custodyOf,
+      confirmedCustodyOf,
       ownsApp: async (fid, appId) => (await appService.get(fid, appId)).ok,
       forgetKeys: options.forgetKeys ?? (() => undefined),
     }),
     sessions: createSessionService({
       store: state.sessions,
       clock: stateClock,
-      custodyOf,
+      custodyOf: confirmedCustodyOf,
       maxTtlSecs: auth.session_ttl_secs,
       ownOrigin: createOwnOrigin({ publicUrl: service.public_url, listenHost: http.host }),
     }),

@@ -1,9 +1,11 @@
 import type { Admission } from "../../admission/admission.ts";
 import { signInMounts } from "../../api/sign-in-mounts.ts";
-import { custodyFromIndex, type StaleReason } from "../../auth/custody.ts";
+import { type ConfirmRpc, createOwners } from "../../auth/confirmed-owners.ts";
+import type { StaleReason } from "../../auth/custody.ts";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import { followedFids } from "../../config/files/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
+import { isFollowing } from "../../config/upstream-urls.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { ApiError } from "../../http/errors.ts";
 import type { HttpServerOptions } from "../../http/server.ts";
@@ -33,6 +35,8 @@ export interface NodeSignInDeps {
   readonly thread: RpcClient<TokenSignerRpc> | undefined;
   readonly linkBase: () => string | undefined;
   readonly staleReason: StaleReason;
+  /** Asks a second node who owns an fid. Default: the index decides. */
+  readonly confirm?: ConfirmRpc | undefined;
   readonly signals: Pick<NodeSignals, "keyEpoch" | "forgetKeys">;
   readonly admission: Admission;
 }
@@ -53,8 +57,8 @@ export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
   const { config, metrics, stateClock, db, stores, thread, linkBase, staleReason, signals, admission } = deps;
   const { chain, quick_auth: settings } = config;
   const { countSignIn, countRpcCall } = createSignInMetrics(metrics);
-  const followed = config.upstream.url === "" ? undefined : followedFids(config.upstream);
-  const people = peopleFromIndex(db, { custodyOf: custodyFromIndex(db), followed });
+  const followed = isFollowing(config) ? followedFids(config.upstream) : undefined;
+  const people = peopleFromIndex(db, { owners: createOwners(db, deps.confirm), followed });
   const facts = registryFactsFromIndex(db);
   const contracts =
     chain.op_rpc_url === "" ? undefined : createContractSignatures({ rpcUrl: chain.op_rpc_url, admission });
@@ -86,7 +90,13 @@ export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
       quickAuth: settings.enabled ? quickAuth : undefined,
       registryRpc: config.registry_rpc.enabled
         ? createRegistryRpc({
-            registries: createRegistryCalls({ people, facts, isPartial: followed !== undefined }),
+            registries: createRegistryCalls({
+              people,
+              // Anybody can call it.
+              owners: createOwners(db, deps.confirm, "open"),
+              facts,
+              isPartial: followed !== undefined,
+            }),
             facts,
             people,
             contracts,

@@ -1,4 +1,5 @@
-import { custodyFromIndex, type StaleReason } from "../../auth/custody.ts";
+import { type ConfirmRpc, createOwners } from "../../auth/confirmed-owners.ts";
+import type { StaleReason } from "../../auth/custody.ts";
 import { isLoopbackHost } from "../../config/formats.ts";
 import type { Config } from "../../config/schema.ts";
 import type { ApproveDeps } from "../../console/approve-routes.ts";
@@ -35,6 +36,8 @@ export interface NodeSignersDeps {
   readonly tokenKeys: readonly Uint8Array[];
   readonly linkBase: () => string | undefined;
   readonly staleReason: StaleReason;
+  /** Asks a second node who owns an fid. Default: the index decides. */
+  readonly confirm?: ConfirmRpc | undefined;
 }
 
 /** Composes managed signers as the HTTP interface uses them. */
@@ -56,7 +59,7 @@ export function createNodeSigners(deps: NodeSignersDeps): {
       states,
       facts,
       registry: keyRegistryFromIndex(db),
-      custodyOf: custodyFromIndex(db),
+      custodyOf: createOwners(db, deps.confirm).custodyOf,
       clock,
       tokens: current && createApprovalTokens([current, ...former]),
       linkBase,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { custodyFromIndex } from "../../auth/custody.ts";
+import { type ConfirmRpc, createOwners } from "../../auth/confirmed-owners.ts";
 import type { WorkLease } from "../../cluster/postgres/work-lease.ts";
 import type { Config } from "../../config/schema.ts";
 import { isFollowing } from "../../config/upstream-urls.ts";
@@ -52,6 +52,8 @@ export function startNodeSigning(deps: {
   readonly stores: Pick<StateStores, "signers" | "signInKeys" | "audit">;
   /** The lease of sealing again under a master key; undefined where no other node shares the state. */
   readonly resealLease?: OpenState["resealLease"];
+  /** Asks a second node who owns an fid. Default: the index decides. */
+  readonly confirm?: ConfirmRpc | undefined;
   /** Brings messages into the network. */
   readonly submit: Writes["submit"];
 }): NodeSigning {
@@ -84,7 +86,7 @@ export function startNodeSigning(deps: {
   const approvals = createApprovals({
     ...shared,
     facts,
-    custodyOf: custodyFromIndex(db),
+    custodyOf: createOwners(db, deps.confirm).custodyOf,
     keyTtlSecs: config.signers.key_ttl_secs,
   });
   const tokenSealer = current && createSealer([current, ...former], "svc quick auth key 1");

@@ -1,6 +1,7 @@
 import type { Admission } from "../../admission/admission.ts";
 import { httpWorkersOf } from "../../config/http-workers.ts";
 import type { Config } from "../../config/schema.ts";
+import { confirmsEvents } from "../../config/upstream-urls.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import type { DemoRpc, DemoServices } from "../../console/demo/services.ts";
 import type { CommitSequence } from "../../db/index/log/commit-sequence.ts";
@@ -53,6 +54,7 @@ export function startHttpWorkers(
     /** Undefined without a demo network. */
     readonly demo: Pick<DemoServices, "rpc" | "targets"> | undefined;
     readonly writes: WorkerChannels;
+    readonly upstream: WorkerChannels;
     /** What tokens of approval links are derived from; empty without a master key. */
     readonly tokenKeys: readonly Uint8Array[];
     readonly connectState: NodeWorkers["connectState"];
@@ -109,6 +111,7 @@ export function startHttpWorkers(
       commits: commits.shared,
       admission: admission.shared,
       state: connectState(),
+      upstream: confirmsEvents(config) ? deps.upstream.connect() : undefined,
       firstWorker: firstChannels?.connect(),
       sharesPort,
     };

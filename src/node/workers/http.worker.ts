@@ -18,6 +18,7 @@ import { createLogger } from "../../runtime/log/logger.ts";
 import { processDescriptors } from "../../runtime/process.ts";
 import type { MatchRpc } from "../../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
+import { connectConfirm } from "../compose/confirm.ts";
 import { createNodeHttp } from "../compose/http.ts";
 import { connectWrites } from "../compose/signers.ts";
 import { connectStreamSlots, createNodeStreams } from "../compose/streams.ts";
@@ -53,6 +54,8 @@ export interface HttpWorkerInit {
   /** What clients hold and spend at all HTTP workers and the hub. */
   readonly admission: SharedAdmission;
   readonly state: StateLink;
+  /** Connects to the thread that follows other nodes; undefined where one is trusted. */
+  readonly upstream: MessagePort | undefined;
   /** Connects to the first HTTP worker, which loads the files of the console for all; undefined for itself. */
   readonly firstWorker: MessagePort | undefined;
   /** Whether other workers accept connections on the same port. */
@@ -98,6 +101,7 @@ runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
     tokenKeys: init.tokenKeys,
     listeningUrl: () => listeningUrl,
     ops: connectNodeOps(node),
+    confirm: connectConfirm(init.upstream),
     loadWebBuild,
     console: init.console && connectConsole(init.console),
     stateNode: link.node,

@@ -1,7 +1,7 @@
 import type { Admission } from "../../admission/admission.ts";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
-import { isFollowing } from "../../config/upstream-urls.ts";
+import { confirmsEvents, isFollowing } from "../../config/upstream-urls.ts";
 import { CommitSequence } from "../../db/index/log/commit-sequence.ts";
 import type { PgStats } from "../../db/postgres/pool-stats.ts";
 import type { StateNode } from "../../db/state/state-db.ts";
@@ -102,6 +102,7 @@ const THREADS: Readonly<Record<WorkerName, NodeThread>> = {
       config,
       hub: channels.hub.connect(),
       state: connectState(),
+      upstream: confirmsEvents(config) ? channels.upstream.connect() : undefined,
       commits,
     }),
   },

@@ -74,7 +74,12 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
     onRefused: faults.refused,
   });
   return {
-    connect: (port) => serveRpc<UpstreamRpc>(port, follower),
+    connect: (port) =>
+      serveRpc<UpstreamRpc>(port, {
+        progress: () => follower.progress(),
+        confirmCustody: (fid, lane) => follower.confirmCustody(fid, lane),
+        confirmKey: (fid, key, lane) => follower.confirmKey(fid, key, lane),
+      }),
     async stop() {
       await follower.stop();
       reader[Symbol.dispose]();

@@ -10,6 +10,7 @@ import type { TokenSignerRpc } from "../../sign-in/token-signer.ts";
 import type { SignersRpc } from "../../signers/rpc.ts";
 import type { SignerStatsRpc } from "../../signers/signer-stats.ts";
 import type { WritesRpc } from "../../writes/rpc.ts";
+import { connectConfirm } from "../compose/confirm.ts";
 import { startNodeSigning } from "../compose/signing.ts";
 import { type NodeWrites, startNodeWrites } from "../compose/writes.ts";
 import { openStateStores } from "../state/open-state.ts";
@@ -22,12 +23,14 @@ export interface WritesWorkerInit {
   /** Connects to the hub's thread. */
   readonly hub: MessagePort;
   readonly state: StateLink;
+  /** Connects to the thread that follows other nodes; undefined where one is trusted. */
+  readonly upstream: MessagePort | undefined;
   /** The commits of the writer of the index. */
   readonly commits: SharedArrayBuffer;
 }
 
 /** Brings writes of the API into the network. It knows nothing of HTTP. */
-runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits }, { keepLine }) => {
+runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits, upstream }, { keepLine }) => {
   const log = createLogger(config, { subsystem: "writes", keep: keepLine });
   const db = openIndexReader(indexPath(config.data.dir));
   const state = await openStateStores({ config, part: "writes", link, log });
@@ -39,6 +42,7 @@ runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits }, { keep
     db,
     stores: state.stores,
     resealLease: state.resealLease,
+    confirm: connectConfirm(upstream),
     submit: (call) => writes.rpc.submit(call),
   });
   const writes: NodeWrites = startNodeWrites({

@@ -1,3 +1,4 @@
+import type { OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 import type { RefusalCode } from "../../trust/certificate.ts";
 import type { PageRefusal } from "../../trust/snapshot-page.ts";
 import type { Fork } from "./forks.ts";
@@ -19,10 +20,20 @@ export interface TrustProgress {
   readonly shards: readonly ShardTrust[];
   /** Where validators signed two blocks for one height: the shard has stopped there. */
   readonly forks: readonly Fork[];
+  /** Fids of whose owners or keys the nodes say different things. */
+  readonly disputes: readonly Dispute[];
   /** How the index compares with the signed state; empty below the level `roots`. */
   readonly states: readonly ShardState[];
   /** Refused blocks and pages of snapshots by the rule that they break, since the start of the process. */
   readonly refused: Readonly<Partial<Record<RefusalCode | PageRefusal, number>>>;
+}
+
+/** Nodes that say different things of the on-chain events of an fid. */
+export interface Dispute {
+  readonly fid: number;
+  readonly type: OnChainEventType;
+  /** The nodes of the settings that do not say what the index has. */
+  readonly upstreams: readonly number[];
 }
 
 export interface ShardTrust {
@@ -72,8 +83,8 @@ export class TrustTracker {
     return this.#level;
   }
 
-  /** Without the states, which are in the index, and the forks, which are files. */
-  progress(): Omit<TrustProgress, "forks" | "states"> {
+  /** Without what others know: the states are in the index, and the forks are files. */
+  progress(): Omit<TrustProgress, "forks" | "disputes" | "states"> {
     return {
       level: this.#level,
       reason: this.#reason,

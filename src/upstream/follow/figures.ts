@@ -1,4 +1,5 @@
 import type { UnknownCount } from "../../db/index/unknown-records.ts";
+import { OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 import { counter, counterBy, figureOf, gauge, gaugeBy, gauges } from "../../runtime/figures.ts";
 import type { ShardState } from "../chain/proofs.ts";
 import { ENDPOINT_STATES } from "../peers/endpoint.ts";
@@ -148,6 +149,13 @@ export const upstreamFigures = [
     ),
   }),
   figure({
+    read: ({ progress }) => progress?.trust.disputes.length ?? 0,
+    metric: gauge(
+      "trust_disputed_events",
+      "Fids of whose on-chain events the followed nodes say different things.",
+    ),
+  }),
+  figure({
     read: ({ progress }) =>
       (progress?.upstreams ?? []).flatMap(({ position, state }) =>
         ENDPOINT_STATES.map((one) => [{ position, state: one }, Number(one === state)] as const),
@@ -244,7 +252,7 @@ function sumOf(progress: UpstreamProgress | undefined, read: (state: ShardState)
 }
 
 function trustSection({ trust, upstreams }: UpstreamProgress) {
-  const { level, reason, validators, shards, states, forks, refused } = trust;
+  const { level, reason, validators, shards, states, forks, disputes, refused } = trust;
   return {
     level,
     reason: reason ?? null,
@@ -258,6 +266,11 @@ function trustSection({ trust, upstreams }: UpstreamProgress) {
     mismatches: states.reduce((sum, { mismatches }) => sum + mismatches, 0),
     refused,
     forks,
+    disputed_events: disputes.map(({ fid, type, upstreams: positions }) => ({
+      fid,
+      type: type === OnChainEventType.EVENT_TYPE_SIGNER ? "signer" : "id_register",
+      upstreams: positions,
+    })),
     upstreams: upstreams.map(({ position, state, isActive, lagBlocks, latencyMs, reason: why }) => ({
       position,
       state,

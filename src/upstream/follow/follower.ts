@@ -1,3 +1,4 @@
+import type { ConfirmRpc } from "../../auth/confirmed-owners.ts";
 import { shardCount } from "../../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { chainHeadOf, mentionedFidsAfter } from "../../db/index/upstream-work.ts";
@@ -33,6 +34,8 @@ import { runBackfillStage } from "../fill/backfill.ts";
 import { startFullSync } from "../fill/full-sync.ts";
 import { startReconciliation } from "../fill/reconciliation.ts";
 import { RefusedPageError } from "../fill/replication/account-records.ts";
+import { createConfirmEvents, disputeText } from "../peers/confirm-events.ts";
+import { createConfirmOwners } from "../peers/confirm-owners.ts";
 import type { Endpoint, EndpointDeps } from "../peers/endpoint.ts";
 import { createEndpoints, type Endpoints } from "../peers/endpoints.ts";
 import { Stage, UpstreamPositions } from "../positions.ts";
@@ -91,7 +94,7 @@ export interface Verification {
   readonly comparesRoots?: boolean;
 }
 
-export interface Follower {
+export interface Follower extends ConfirmRpc {
   progress(): UpstreamProgress;
   /** Ends all calls and waits for the running write. Nothing else has to be saved: every position is durable. */
   stop(): Promise<void>;
@@ -136,6 +139,14 @@ export function startFollower(deps: FollowerDeps): Follower {
     shards: () => positions.shards,
     onFault: report,
   });
+  const events = createConfirmEvents({
+    db: deps.db,
+    endpoints,
+    applied: (shard) => positions.applied(shard) ?? 0,
+    timings,
+    signal: stopping.signal,
+    onDispute: (dispute) => report("an on-chain event is disputed", new Error(disputeText(dispute))),
+  });
   const running = follow(
     { ...deps, timings, trust, schedule, engine, endpoints, forks },
     tracker,
@@ -143,6 +154,7 @@ export function startFollower(deps: FollowerDeps): Follower {
     stopping.signal,
   );
   return {
+    ...createConfirmOwners(events),
     progress: () => {
       const upstreams = endpoints.status();
       return {
@@ -150,6 +162,7 @@ export function startFollower(deps: FollowerDeps): Follower {
         trust: {
           ...trust.progress(),
           forks: forks.all(),
+          disputes: events.disputes(),
           states: trust.level === "roots" ? shardStates(deps.db, deps.network, shardCount(deps.db)) : [],
         },
         engine: engine.progress(),

@@ -1,3 +1,4 @@
+import type { ConfirmRpc } from "../../auth/confirmed-owners.ts";
 import type { BulkProgress } from "../../db/index/bulk/bulk-state.ts";
 import type { TrustProgress } from "../chain/trust-tracker.ts";
 import type { EndpointStatus } from "../peers/endpoint.ts";
@@ -60,6 +61,6 @@ export interface UpstreamProgress {
 }
 
 /** The methods of the upstream worker. */
-export interface UpstreamRpc {
+export interface UpstreamRpc extends ConfirmRpc {
   progress(): UpstreamProgress;
 }

@@ -61,6 +61,12 @@ export interface Endpoints {
   status(): readonly EndpointStatus[];
   /** Another endpoint that can be read, as far as the index is; undefined if there is none. */
   second(): Endpoint | undefined;
+  /** The nodes that can be asked what they know, the followed one first. */
+  witnesses(): readonly Endpoint[];
+  /** Whether a node has every block that the index has, so that nothing that is read from it is older. Asks it, where that is not known. */
+  isUpToDate(one: Endpoint): Promise<boolean>;
+  /** Asks a node for its newest blocks. Returns none where it does not answer. */
+  askHeads(one: Endpoint): Promise<ReadonlyMap<number, number>>;
   close(): Promise<void>;
 }
 
@@ -117,7 +123,6 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
   const hasBlocksUpTo = (one: Endpoint, height: (shard: number) => number) =>
     [...(one.answer?.heads.keys() ?? [])].every((shard) => one.head(shard) >= height(shard));
 
-  /** Whether a node has every block that the index has, so that nothing that is read from it is older. Asks it, where that is not known. */
   async function isUpToDate(one: Endpoint): Promise<boolean> {
     if (!hasBlocksUpTo(one, received)) await ask(one);
     return isUsable(one) && hasBlocksUpTo(one, received);
@@ -309,6 +314,17 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
         };
       }),
     second: () => best(active?.endpoint),
+    witnesses() {
+      const well = all.filter(isUsable);
+      const followed = well.filter((one) => one === active?.endpoint);
+      return [...followed, ...well.filter((one) => one !== active?.endpoint)];
+    },
+    isUpToDate,
+    async askHeads(one) {
+      const before = one.answer;
+      await ask(one);
+      return one.answer && one.answer !== before ? one.answer.heads : new Map();
+    },
 
     async close() {
       closing.abort();

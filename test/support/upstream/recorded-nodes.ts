@@ -1,3 +1,4 @@
+import type { ConfirmRpc } from "../../../src/auth/confirmed-owners.ts";
 import { openIndexInMemory } from "../../../src/db/index/database.ts";
 import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { getPosition } from "../../../src/db/index/positions.ts";
@@ -127,6 +128,11 @@ export async function followNodes({
     peerError: () => follower?.progress().peerError,
     certified: () => SHARDS.map((shard) => chainHeadOf(db, shard)?.certified),
     upstreams: () => follower?.progress().upstreams ?? [],
+    /** What decisions rest on; only while it follows. */
+    confirm: (): ConfirmRpc => {
+      if (!follower) throw new Error("nothing is followed");
+      return follower;
+    },
     /** The node that is followed; undefined between two of them. */
     active: () => nodes[(followed.upstreams().find(({ isActive }) => isActive)?.position ?? 0) - 1],
     switchTo(other: string) {

@@ -23,7 +23,11 @@ import {
   HubEvent,
   SubscribeRequest,
 } from "../../../src/protocol/wire/generated/hub.ts";
-import { FidsRequest } from "../../../src/protocol/wire/generated/state.ts";
+import {
+  FidsRequest,
+  OnChainEventRequest,
+  OnChainEventResponse,
+} from "../../../src/protocol/wire/generated/state.ts";
 import { OWN_LOOPBACK } from "../addresses.ts";
 import { vectorList } from "../vectors.ts";
 
@@ -127,6 +131,7 @@ export async function serveRecording(
       getFids: raw("GetFids", FidsRequest),
       getEvents: raw("GetEvents", EventsRequest),
       getShardChunks: raw("GetShardChunks", ShardChunksRequest),
+      getOnChainEvents: raw("GetOnChainEvents", OnChainEventRequest),
       getBlocks: { ...raw("GetBlocks", BlocksRequest), responseStream: true },
       subscribe: { ...raw("Subscribe", SubscribeRequest), responseStream: true },
     },
@@ -162,6 +167,17 @@ export async function serveRecording(
           if (number >= startBlockNumber && isBelow(number, stopBlockNumber) && isUpTo(shardId)(number))
             writer.tag(1, WireType.LengthDelimited).bytes(bytes);
         return writer.finish();
+      }),
+      getOnChainEvents: unary(answers, ({ fid, eventType }: OnChainEventRequest) => {
+        const found = [...recording().events].flatMap(([shard, all]) =>
+          all.flatMap(({ id, bytes }) => {
+            if (!isUpTo(shard)(blockOfEvent(id))) return [];
+            const { body } = HubEvent.decode(bytes);
+            const event = body?.$case === "mergeOnChainEventBody" ? body.value.onChainEvent : undefined;
+            return event?.fid === fid && event.type === eventType ? [event] : [];
+          }),
+        );
+        return OnChainEventResponse.encode(OnChainEventResponse.fromPartial({ events: found })).finish();
       }),
       async getBlocks(call: ServerWritableStream<BlocksRequest, Uint8Array>) {
         await answers();

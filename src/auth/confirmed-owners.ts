@@ -1,0 +1,89 @@
+import type { IndexDatabase } from "../db/index/database.ts";
+import { onChainEventsOf } from "../db/index/project/on-chain.ts";
+import { ApiError } from "../http/errors.ts";
+import { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
+import { custodyFromIndex } from "./custody.ts";
+
+/**
+ * Whose decision waits for a confirmation: one of somebody who has signed something, or one that anybody can cause. Neither takes the
+ * place of the other.
+ */
+export type Lane = "signed" | "open";
+
+/** What two nodes say alike of an fid, or why that is not known yet, in words for clients. */
+export type Confirmed<T> =
+  | { readonly isConfirmed: true; readonly value: T }
+  | { readonly isConfirmed: false; readonly reason: string };
+
+/** Compares what no block binds with a second node. */
+export interface ConfirmRpc {
+  /** Returns the custody address of an fid: of the events that two nodes have. */
+  confirmCustody(fid: number, lane: Lane): Promise<Confirmed<Uint8Array | undefined>>;
+  /** Returns whether two nodes have the event that added a key. */
+  confirmKey(fid: number, key: Uint8Array, lane: Lane): Promise<Confirmed<boolean>>;
+}
+
+/** A decision has to wait until a second node has what the first one said. */
+export class UnconfirmedError extends ApiError {
+  override name = "UnconfirmedError";
+
+  constructor(reason: string) {
+    super("unavailable", reason, { code: "unconfirmed" });
+  }
+}
+
+/**
+ * Returns the custody address that decisions rest on; undefined for an unregistered fid.
+ *
+ * @param claimant the address that acts as the owner, where one does. If it never owned the fid, no second node is asked, and the result is the address of the index.
+ * @throws UnconfirmedError while a second node has not confirmed it.
+ */
+export type ConfirmedCustodyOf = (
+  fid: number,
+  claimant?: Uint8Array,
+) => Uint8Array | undefined | Promise<Uint8Array | undefined>;
+
+/** What decisions rest on, of the owners of fids. */
+export interface Owners {
+  readonly custodyOf: ConfirmedCustodyOf;
+  /**
+   * Whether a key that the index has was added to the fid.
+   *
+   * @throws UnconfirmedError as above.
+   */
+  hasKey(fid: number, key: Uint8Array): boolean | Promise<boolean>;
+}
+
+/** @param confirm undefined where one node is trusted, or none followed: then the index decides. */
+export function createOwners(
+  db: IndexDatabase,
+  confirm: ConfirmRpc | undefined,
+  lane: Lane = "signed",
+): Owners {
+  const custodyOf = custodyFromIndex(db);
+  if (!confirm) return { custodyOf, hasKey: () => true };
+  return {
+    async custodyOf(fid, claimant) {
+      const shown = custodyOf(fid);
+      if (!shown) return undefined;
+      if (claimant && !equal(shown, claimant) && !hasOwned(db, fid, claimant)) return shown;
+      return settled(await confirm.confirmCustody(fid, lane));
+    },
+    hasKey: async (fid, key) => settled(await confirm.confirmKey(fid, key, lane)),
+  };
+}
+
+function settled<T>(confirmed: Confirmed<T>): T {
+  if (!confirmed.isConfirmed) throw new UnconfirmedError(confirmed.reason);
+  return confirmed.value;
+}
+
+function hasOwned(db: IndexDatabase, fid: number, address: Uint8Array): boolean {
+  return onChainEventsOf(db, OnChainEventType.EVENT_TYPE_ID_REGISTER, fid).some(
+    ({ body }) => body?.$case === "idRegisterEventBody" && equal(body.value.to, address),
+  );
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}

@@ -1,0 +1,225 @@
+import { createHash } from "node:crypto";
+import type { Confirmed, Lane } from "../../auth/confirmed-owners.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { onChainEventsOf } from "../../db/index/project/on-chain.ts";
+import { OnChainEvent, type OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
+import type { Dispute } from "../chain/trust-tracker.ts";
+import { type Timings, wait } from "../timings.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Endpoints } from "./endpoints.ts";
+
+/** What two nodes say counts for so long. A later event of the index is compared at once. */
+const CONFIRMED_MS = 600_000;
+const DISPUTED_MS = 60_000;
+const MAX_REMEMBERED = 10_000;
+/** Questions at a time, and those that wait. What nobody has signed has little of both. */
+const LANES: Readonly<Record<Lane, { readonly running: number; readonly waiting: number }>> = {
+  signed: { running: 4, waiting: 256 },
+  open: { running: 2, waiting: 32 },
+};
+const CALL_TIMEOUT_MS = 4000;
+/** For the blocks that a node may know before this one. */
+const MAX_BEHIND_MS = 3000;
+const VOTES = 2;
+const MAX_TRIES = 3;
+/** Disputes that are shown. The oldest makes room. */
+const MAX_DISPUTES = 100;
+
+export interface ConfirmDeps {
+  /** The index. */
+  readonly db: IndexDatabase;
+  readonly endpoints: Pick<Endpoints, "witnesses" | "isUpToDate" | "askHeads">;
+  /** The newest block of a shard that, with all before it, is in the index. */
+  readonly applied: (shard: number) => number;
+  readonly timings: Pick<Timings, "pollMs">;
+  readonly signal: AbortSignal;
+  readonly onDispute: (dispute: Dispute) => void;
+  /** A monotonic clock. */
+  readonly nowMs?: () => number;
+}
+
+/** Events of the index that two nodes have, too, in the order of the chain. */
+export interface ConfirmEvents {
+  of(fid: number, type: OnChainEventType, lane: Lane): Promise<Confirmed<readonly OnChainEvent[]>>;
+  /** Where the last comparison found nodes that disagree. */
+  disputes(): readonly Dispute[];
+}
+
+/** For the log. */
+export function disputeText({ fid, upstreams }: Dispute): string {
+  return `of fid ${fid}, other events than here are at upstream ${upstreams.join(" and ")}`;
+}
+
+type Outcome = Confirmed<readonly OnChainEvent[]>;
+
+interface Answer {
+  readonly endpoint: Endpoint;
+  /** By `identity`. */
+  readonly events: ReadonlySet<string>;
+}
+
+/**
+ * Compares the on-chain events of an fid with what two nodes say now. No block binds their contents, and the index may have them from
+ * any node that was followed before, so it is no witness itself.
+ *
+ * An event counts once two nodes that have passed its block return the same bytes. One that a node lacks is disputed, and what stood
+ * before it counts. While an event is not compared, neither the former state nor the new one counts: the former owner of a sold fid
+ * could act, otherwise.
+ */
+export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
+  const { db, endpoints, applied, timings, signal, onDispute } = deps;
+  const nowMs = deps.nowMs ?? (() => performance.now());
+  const remembered = new Map<string, { readonly of: string; readonly outcome: Outcome; untilMs: number }>();
+  const asking = new Map<string, Promise<Outcome>>();
+  const disputes = new Map<string, Dispute>();
+  const lanes = { signed: new Slots(LANES.signed), open: new Slots(LANES.open) };
+
+  function remember(key: string, stored: readonly OnChainEvent[], outcome: Outcome, ms: number): Outcome {
+    remembered.delete(key);
+    remembered.set(key, { of: fingerprint(stored), outcome, untilMs: nowMs() + ms });
+    dropOldest(remembered, MAX_REMEMBERED);
+    return outcome;
+  }
+
+  /** Asks nodes until two have all events of the index, and no others. */
+  async function ask(fid: number, type: OnChainEventType, stored: readonly OnChainEvent[]) {
+    const own = new Set(stored.map(identity));
+    const answers: Answer[] = [];
+    for (const endpoint of endpoints.witnesses()) {
+      if (signal.aborted || answers.filter(({ events }) => isSame(events, own)).length >= VOTES) break;
+      try {
+        if (!(await endpoints.isUpToDate(endpoint))) continue;
+        const client = endpoint.client(signal, { callTimeoutMs: CALL_TIMEOUT_MS, stallMs: CALL_TIMEOUT_MS });
+        const events = (await client.onChainEvents(fid, type)).map((bytes) => OnChainEvent.decode(bytes));
+        answers.push({ endpoint, events: new Set(events.map(identity)) });
+      } catch {
+        // It is no witness now. Following counts its failures.
+      }
+    }
+    return answers;
+  }
+
+  /** Waits until the index has the blocks that a node has. Returns whether it has. */
+  async function catchesUp({ endpoint }: Answer): Promise<boolean> {
+    const heads = await endpoints.askHeads(endpoint);
+    const lateMs = nowMs() + MAX_BEHIND_MS;
+    const isBehind = () => [...heads].some(([shard, head]) => applied(shard) < head);
+    while (isBehind() && nowMs() < lateMs && !signal.aborted) await wait(timings.pollMs, signal);
+    return heads.size > 0 && !isBehind();
+  }
+
+  async function compare(fid: number, type: OnChainEventType): Promise<Outcome> {
+    const key = `${type}:${fid}`;
+    for (let tries = 1; ; tries++) {
+      const stored = onChainEventsOf(db, type, fid);
+      const own = new Set(stored.map(identity));
+      const answers = await ask(fid, type, stored);
+      const pending = (why: string) => remember(key, stored, waitsFor(why), timings.pollMs);
+      if (answers.length < VOTES) return pending("a second upstream has not confirmed who owns the fid yet");
+      // What a node has that the index lacks may be in a block that the index is about to have.
+      const ahead = answers.filter(({ events }) => !isSubset(events, own));
+      const caughtUp = await Promise.all(ahead.map((answer) => catchesUp(answer).catch(() => false)));
+      if (fingerprint(onChainEventsOf(db, type, fid)) !== fingerprint(stored)) {
+        if (tries < MAX_TRIES) continue;
+        return pending("the owner of the fid is changing");
+      }
+      if (caughtUp.includes(false)) return pending("an upstream has newer blocks of the fid than this node");
+
+      const others = answers.filter(({ events }) => !isSame(events, own));
+      if (others.length === 0) disputes.delete(key);
+      else note(key, { fid, type, upstreams: others.map(({ endpoint }) => endpoint.position) });
+      const votesFor = (one: string) => answers.filter(({ events }) => events.has(one)).length;
+      const isWithheld = ahead.some(({ events }) =>
+        [...events].some((one) => !own.has(one) && votesFor(one) >= VOTES),
+      );
+      if (isWithheld) return pending("two upstreams have an event of the fid that this node was not sent");
+      const value = stored.filter((event) => votesFor(identity(event)) >= VOTES);
+      const ms = others.length === 0 ? CONFIRMED_MS : DISPUTED_MS;
+      return remember(key, stored, { isConfirmed: true, value }, ms);
+    }
+  }
+
+  function note(key: string, dispute: Dispute): void {
+    const isNew = !disputes.has(key);
+    disputes.delete(key);
+    disputes.set(key, dispute);
+    dropOldest(disputes, MAX_DISPUTES);
+    if (isNew) onDispute(dispute);
+  }
+
+  return {
+    disputes: () => [...disputes.values()],
+
+    async of(fid, type, lane) {
+      const key = `${type}:${fid}`;
+      const known = remembered.get(key);
+      if (known && known.untilMs > nowMs() && known.of === fingerprint(onChainEventsOf(db, type, fid)))
+        return known.outcome;
+      const running = asking.get(key);
+      if (running) return running;
+      const slot = lanes[lane].take();
+      if (!slot) return waitsFor("too many owners are being confirmed at a time");
+      const asked = slot
+        .then(() => compare(fid, type))
+        .finally(() => {
+          lanes[lane].release();
+          asking.delete(key);
+        });
+      asking.set(key, asked);
+      return asked;
+    },
+  };
+}
+
+/** Turns of one lane. */
+class Slots {
+  readonly #limits: { readonly running: number; readonly waiting: number };
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(limits: { readonly running: number; readonly waiting: number }) {
+    this.#limits = limits;
+  }
+
+  /** Resolves when it is the caller's turn; undefined where too many wait. */
+  take(): Promise<void> | undefined {
+    if (this.#running < this.#limits.running) {
+      this.#running += 1;
+      return Promise.resolve();
+    }
+    if (this.#waiting.length >= this.#limits.waiting) return undefined;
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  release(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#running -= 1;
+  }
+}
+
+const waitsFor = (reason: string): Outcome => ({ isConfirmed: false, reason });
+
+/** The same for events that were encoded in different ways. */
+function identity(event: OnChainEvent): string {
+  return Buffer.from(OnChainEvent.encode(event).finish()).toString("base64");
+}
+
+function fingerprint(events: readonly OnChainEvent[]): string {
+  const hash = createHash("sha256");
+  for (const event of events) hash.update(identity(event)).update(";");
+  return hash.digest("base64");
+}
+
+function isSubset(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return [...a].every((one) => b.has(one));
+}
+
+function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && isSubset(a, b);
+}
+
+function dropOldest(map: Map<string, unknown>, max: number): void {
+  const [oldest] = map.keys();
+  if (map.size > max && oldest !== undefined) map.delete(oldest);
+}

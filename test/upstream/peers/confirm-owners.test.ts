@@ -1,0 +1,187 @@
+import { describe, expect, test } from "bun:test";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import pino from "pino";
+import { createOwners } from "../../../src/auth/confirmed-owners.ts";
+import { custodyFromIndex, neverStale } from "../../../src/auth/custody.ts";
+import { createVerify } from "../../../src/auth/verify.ts";
+import { serviceNames } from "../../../src/config/names.ts";
+import { peopleFromIndex } from "../../../src/sign-in/people.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { signerEvent, transferEvent } from "../../support/events.ts";
+import { makeWallet, type TestWallet } from "../../support/messages.ts";
+import { signedHeaders } from "../../support/signing.ts";
+import { openStateFile } from "../../support/state-file.ts";
+import { localStores } from "../../support/state-stores.ts";
+import { withOnChainEvent } from "../../support/upstream/recorded-events.ts";
+import { chain, followNodes, SHARDS } from "../../support/upstream/recorded-nodes.ts";
+
+/** Registered in block 67 of shard 1. */
+const FID = 7000;
+const NEXT_FID = 7001;
+const PLACE = { shard: 1, height: 80 };
+const NOW_SECS = 1_795_423_200;
+const seller = makeWallet("the seller");
+const buyer = makeWallet("the buyer");
+const thief = makeWallet("a thief");
+
+const moved = (recording: typeof chain, to: TestWallet, height: number, fid = FID) =>
+  withOnChainEvent(
+    recording,
+    { shard: 1, height },
+    transferEvent(fid, seller.address, to.address, { block: 300_000_000 + height }),
+  );
+/** In which the seller owns two fids. */
+const sold = moved(moved(chain, seller, 70), seller, 70, NEXT_FID);
+
+type Followed = Awaited<ReturnType<typeof followNodes>>;
+
+/** Follows the first node of three, and then knows all of them. */
+async function followFirst(options: { readonly lastBlock: number; readonly first?: typeof chain }) {
+  const followed = await followNodes({
+    nodes: 3,
+    isFollowing: false,
+    recording: sold,
+    lastBlock: options.lastBlock,
+  });
+  const [first, ...others] = followed.nodes;
+  if (first && options.first) first.recording = options.first;
+  for (const one of others) one.pause();
+  followed.start();
+  await followed.allApplied(options.lastBlock);
+  for (const one of others) one.resume();
+  await followed.until(() =>
+    followed.upstreams().every(({ state }) => state === "ok" || state === "lagging"),
+  );
+  expect(followed.active()).toBe(first);
+  return followed;
+}
+
+/** Signed operations over the index. */
+function operations({ db, confirm }: Followed) {
+  const stack = new DisposableStack();
+  const state = stack.use(openStateFile());
+  const clock = new ManualClock(NOW_SECS);
+  const owners = createOwners(db, confirm());
+  const verify = createVerify({
+    names: serviceNames("svc"),
+    clock,
+    stateClock: clock,
+    windowSecs: 300,
+    nonces: localStores(state.db, { clock }).nonces,
+    custodyOf: custodyFromIndex(db),
+    confirmedCustodyOf: owners.custodyOf,
+    sessions: undefined,
+    isPaused: () => false,
+    staleReason: neverStale,
+    log: pino({ level: "silent" }),
+  });
+  return {
+    owners,
+    people: peopleFromIndex(db, { owners, followed: undefined }),
+    /** Resolves with the fid, or the text of the refusal. */
+    async signedBy(wallet: TestWallet, fid = FID): Promise<number | string> {
+      const call = { method: "GET", path: "/frame/app", fid, signedAt: NOW_SECS, wallet } as const;
+      const bodyHash = async () => keccak_256(new Uint8Array());
+      return verify({ headers: new Headers(await signedHeaders(call)), bodyHash, op: "app.read" }).catch(
+        (error: Error) => error.message,
+      );
+    },
+    [Symbol.dispose]: () => stack.dispose(),
+  };
+}
+
+const NOT_CUSTODY = "signature is not by the custody address of the fid";
+
+describe("whose custody counts with three upstreams", () => {
+  test("check 15: the followed node forges a transfer: reads show it, the thief is refused, and the owner still signs", async () => {
+    await using followed = await followFirst({ lastBlock: 90, first: moved(sold, thief, PLACE.height) });
+    using node = operations(followed);
+    expect(custodyFromIndex(followed.db)(FID)).toEqual(thief.address);
+    expect(await node.signedBy(thief)).toBe(NOT_CUSTODY);
+    expect(await node.people.methodOf(FID, thief.address, true)).toBeUndefined();
+    expect(await node.people.methodOf(FID, seller.address, true)).toBe("custody");
+    expect(await node.signedBy(seller)).toBe(FID);
+    expect(followed.trust()?.disputes).toEqual([{ fid: FID, type: 3, upstreams: [2, 3] }]);
+    expect(followed.faults.filter((fault) => fault.includes("disputed")).length).toBe(1);
+    // It is followed no longer, and confirms what it said.
+    followed.nodes[0]?.kill();
+    await followed.until(() => followed.active() !== undefined && followed.active() !== followed.nodes[0]);
+    expect(await node.signedBy(thief)).toBe(NOT_CUSTODY);
+  });
+
+  test("a transfer that only the followed node has yet: neither address acts, until a second node has the block", async () => {
+    await using followed = await followFirst({ lastBlock: 79, first: moved(sold, buyer, PLACE.height) });
+    for (const one of followed.nodes) one.recording = moved(sold, buyer, PLACE.height);
+    using node = operations(followed);
+    expect(await node.signedBy(seller)).toBe(FID);
+    for (const shard of SHARDS) followed.nodes[0]?.heads.set(shard, 85);
+    await followed.allApplied(85);
+    const waits = "a second upstream has not confirmed who owns the fid yet";
+    expect([await node.signedBy(seller), await node.signedBy(buyer)]).toEqual([waits, waits]);
+    // No node is asked on behalf of somebody who never owned it.
+    expect(await node.signedBy(thief)).toBe(NOT_CUSTODY);
+    for (const shard of SHARDS) followed.nodes[2]?.heads.set(shard, 85);
+    await followed.until(() => followed.upstreams()[2]?.lagBlocks === 0);
+    await settles(() => node.signedBy(buyer), FID);
+    expect(await node.signedBy(seller)).toBe(NOT_CUSTODY);
+    expect(followed.trust()?.disputes).toEqual([]);
+  });
+
+  test("the followed node withholds a transfer that the others have: the former owner does not act", async () => {
+    await using followed = await followFirst({ lastBlock: 90 });
+    for (const one of followed.nodes.slice(1)) one.recording = moved(sold, buyer, PLACE.height);
+    using node = operations(followed);
+    expect(await node.signedBy(seller)).toBe(
+      "two upstreams have an event of the fid that this node was not sent",
+    );
+    expect(await node.signedBy(seller, NEXT_FID)).toBe(NEXT_FID);
+    expect(followed.trust()?.disputes).toMatchObject([{ fid: FID, upstreams: [2, 3] }]);
+  });
+
+  test("one of the others forges a transfer: two nodes agree, and it changes nothing", async () => {
+    await using followed = await followFirst({ lastBlock: 90 });
+    const liar = followed.nodes[1];
+    if (liar) liar.recording = moved(sold, thief, PLACE.height);
+    using node = operations(followed);
+    expect(await node.signedBy(seller)).toBe(FID);
+    expect(await node.signedBy(thief)).toBe(NOT_CUSTODY);
+  });
+
+  test("an auth address that one node invents signs nobody in", async () => {
+    const added = signerEvent(FID, thief.address, { block: 310_000_000 });
+    if (added.body?.$case === "signerEventBody") added.body.value.keyType = 2;
+    await using followed = await followFirst({ lastBlock: 90, first: withOnChainEvent(sold, PLACE, added) });
+    using node = operations(followed);
+    expect(node.people.mayBe(FID, thief.address, true)).toBe(true);
+    expect(await node.people.methodOf(FID, thief.address, true)).toBeUndefined();
+    expect(await node.people.methodOf(FID, seller.address, true)).toBe("custody");
+  });
+
+  test("without a second node that answers, decisions wait; strangers cannot take the place of owners", async () => {
+    await using followed = await followFirst({ lastBlock: 90 });
+    for (const one of followed.nodes.slice(1)) one.kill();
+    await followed.until(() => followed.upstreams().filter(({ state }) => state === "failing").length === 2);
+    const waits = {
+      isConfirmed: false as const,
+      reason: "a second upstream has not confirmed who owns the fid yet",
+    };
+    expect(await followed.confirm().confirmCustody(FID, "signed")).toEqual(waits);
+    for (const one of followed.nodes) one.pause();
+    const asked = Array.from({ length: 40 }, (_, index) =>
+      followed.confirm().confirmCustody(index + 1, "open"),
+    );
+    const refused = await Promise.any(asked);
+    expect(refused).toEqual({ isConfirmed: false, reason: "too many owners are being confirmed at a time" });
+    for (const one of followed.nodes) one.resume();
+    expect((await Promise.all(asked)).every(({ isConfirmed }) => !isConfirmed)).toBe(true);
+  });
+});
+
+/** Asks until an answer is what it should become: what waits for a block is remembered for a second. */
+async function settles<T>(ask: () => Promise<T>, expected: T): Promise<void> {
+  for (;;) {
+    const answer = await ask();
+    if (Bun.deepEquals(answer, expected)) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
