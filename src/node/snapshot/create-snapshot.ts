@@ -11,6 +11,7 @@ import { UserError } from "../../lib/failure.ts";
 import { syncPath } from "../../lib/files.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { version } from "../../version.ts";
+import { copyLateWrites } from "./copy-late-writes.ts";
 import { copyDatabase } from "./database-task.ts";
 import { detachIndex } from "./detach-index.ts";
 import {
@@ -49,8 +50,9 @@ const COMPRESSED_SHARE = 0.6;
 
 /**
  * Writes a snapshot of the databases of a node, which keeps serving. The state is copied before the index, so that the index of the
- * copy has every message that the state acknowledges. The copy's position of publication is the one before both: an event that was
- * published since then is published again by the restored node, under the ids that the state may have.
+ * copy has every message that the state acknowledges; then the copy of the state gets the writes that the index has by then. The
+ * copy's position of publication is the one before both: an event that was published since then is published again by the restored
+ * node, under the ids that the state may have.
  *
  * A process that is killed leaves `<dir>.partial`, which the next one for the same directory replaces.
  *
@@ -66,8 +68,11 @@ export async function createSnapshot(options: CreateSnapshotOptions): Promise<Ma
   using directory = createSnapshotDirectory(target);
   requireFreeSpace(dirname(target), neededBytes(sizes), "a snapshot");
   const published = parts.includes("index") && parts.includes("state") ? publishedIn(dataDir) : undefined;
-  const state = parts.includes("state") ? await addState(directory, options) : null;
-  const index = parts.includes("index") ? await addIndex(directory, options, published) : null;
+  const stateFile = parts.includes("state") ? await copyPart(directory, "state", options) : undefined;
+  const indexFile = parts.includes("index") ? await copyPart(directory, "index", options) : undefined;
+  if (stateFile && indexFile) copyLateWrites(statePath(dataDir), { state: stateFile, index: indexFile });
+  const index = indexFile ? await addIndex(directory, indexFile, options, published) : null;
+  const state = stateFile ? await addState(directory, stateFile, options) : null;
   const manifest: Manifest = {
     format: SNAPSHOT_FORMAT,
     created_at: `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`,
@@ -115,24 +120,19 @@ function publishedIn(dataDir: string): number {
   return publishedSeq(index);
 }
 
-/** An uncompressed copy is deleted before the next is made. */
+/** All copies, and their compressed form: the last copy is deleted when it has been compressed. */
 function neededBytes(sizes: readonly number[]): number {
-  let compressed = 0;
-  let most = 0;
-  for (const size of sizes) {
-    compressed += Math.ceil(size * COMPRESSED_SHARE);
-    most = Math.max(most, compressed + size);
-  }
-  return most;
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  return bytes + Math.ceil(bytes * COMPRESSED_SHARE);
 }
 
 /** @param published the position of publication of the copy; undefined where it comes without a state. */
 async function addIndex(
   directory: SnapshotDirectory,
+  file: string,
   options: CreateSnapshotOptions,
   published: number | undefined,
 ): Promise<IndexManifest> {
-  const file = await copyPart(directory, "index", options);
   const where = { database: "index", file } as const;
   const content = (() => {
     using index = new IndexDatabase(openAsIs(where, { readonly: false }));
@@ -143,8 +143,11 @@ async function addIndex(
   return { ...content, ...(await pack(directory, "index", options)) };
 }
 
-async function addState(directory: SnapshotDirectory, options: CreateSnapshotOptions): Promise<FileManifest> {
-  const file = await copyPart(directory, "state", options);
+async function addState(
+  directory: SnapshotDirectory,
+  file: string,
+  options: CreateSnapshotOptions,
+): Promise<FileManifest> {
   const sqlite = openAsIs({ database: "state", file }, { readonly: false });
   const schema = finish(sqlite);
   sqlite.close();

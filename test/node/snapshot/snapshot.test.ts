@@ -10,6 +10,7 @@ import { putPosition } from "../../../src/db/index/positions.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import { nonceFloor } from "../../../src/db/state/state-clock.ts";
 import { COPY_TREATMENT } from "../../../src/node/snapshot/detach-index.ts";
+import type { SnapshotProgress } from "../../../src/node/snapshot/manifest.ts";
 import { decodeMessage } from "../../../src/protocol/message/signed-message.ts";
 import { openDataDir } from "../../../src/runtime/data-dir.ts";
 import { Scope } from "../../../src/upstream/scope.ts";
@@ -17,6 +18,7 @@ import { configWith } from "../../runtime/config.ts";
 import { liveHashes } from "../../support/live-messages.ts";
 import { cast } from "../../support/records.ts";
 import { localStores } from "../../support/state-stores.ts";
+import { isDone, writeKeyed } from "./keyed-writes.ts";
 import { openSnapshotNode, tablesOf } from "./snapshot-node.ts";
 
 const UPSTREAM = "upstream.url=http://127.0.0.1:1";
@@ -111,6 +113,23 @@ describe("a snapshot of a node that runs", () => {
     for (const { hash } of acknowledged) expect(held).toContain(hash.toHex());
     expect(publishedSeq(index)).toBe(before);
     expect(eventsAfter(index, before, 1_000).length).toBeGreaterThanOrEqual(acknowledged.length);
+  });
+
+  test("keeps the idempotency key of a cast that was written while the index was copied", async () => {
+    using fixture = await openSnapshotNode();
+    const { node, create, restore, path } = fixture;
+    using state = openState(statePath(node.dir));
+    const written: Promise<void>[] = [];
+    const onProgress = ({ part }: SnapshotProgress) => {
+      // The copy of the state is complete by then.
+      if (part === "index" && written.length === 0) written.push(writeKeyed(node, state, "meanwhile"));
+    };
+    await create("a", { onProgress });
+    await Promise.all(written);
+    expect(written).toHaveLength(1);
+    await restore("a", "b");
+    using restored = openState(statePath(path("b")));
+    expect(await isDone(restored, "meanwhile")).toBe(true);
   });
 
   test("refuses requests that were signed before the state was restored, and ends sessions", async () => {
