@@ -11,7 +11,6 @@ import { UserError } from "../../lib/failure.ts";
 import { syncPath } from "../../lib/files.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { version } from "../../version.ts";
-import { copyLateWrites } from "./copy-late-writes.ts";
 import { copyDatabase } from "./database-task.ts";
 import { detachIndex } from "./detach-index.ts";
 import {
@@ -70,7 +69,11 @@ export async function createSnapshot(options: CreateSnapshotOptions): Promise<Ma
   const published = parts.includes("index") && parts.includes("state") ? publishedIn(dataDir) : undefined;
   const stateFile = parts.includes("state") ? await copyPart(directory, "state", options) : undefined;
   const indexFile = parts.includes("index") ? await copyPart(directory, "index", options) : undefined;
-  if (stateFile && indexFile) copyLateWrites(statePath(dataDir), { state: stateFile, index: indexFile });
+  if (stateFile && indexFile) {
+    // Loads curves, which the maintenance thread needs for nothing else.
+    const { copyLateWrites } = await import("./copy-late-writes.ts");
+    copyLateWrites(statePath(dataDir), { state: stateFile, index: indexFile });
+  }
   const index = indexFile ? await addIndex(directory, indexFile, options, published) : null;
   const state = stateFile ? await addState(directory, stateFile, options) : null;
   const manifest: Manifest = {
