@@ -1,24 +1,19 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { storeRankings } from "../../src/db/index/counts/rankings.ts";
-import { fillWithDemo } from "../../src/demo/network.ts";
 import { refreshRankings } from "../../src/ingest/ranking.ts";
-import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
+import { demoIndex } from "../support/demo-index.ts";
 import { pathsWithAliases } from "../support/openapi.ts";
 
 /** Statements of the fullest page: a few for the skeleton, six to hydrate, three for the viewer's context. */
 const MOST = 19;
-/** The demo network starts after the default time of tests. */
-const A_YEAR_SECS = 365 * 86_400;
 
 let api: TestApi;
 let lists: string[];
 
 beforeAll(async () => {
-  api = await startTestApi({ compatPrefixes: ["farcaster"] });
+  api = await startTestApi({ compatPrefixes: ["farcaster"], index: await demoIndex() });
   const { db, clock } = api.node;
-  clock.advanceSecs(A_YEAR_SECS);
-  fillWithDemo({ db, network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET, clock });
   const store = async (snapshot: Parameters<typeof storeRankings>[1]) => storeRankings(db, snapshot);
   await refreshRankings({ db, clock, windowHours: 24, store });
   const paths = pathsWithAliases(api.document) as Record<

@@ -27,6 +27,8 @@ beforeAll(async () => {
   upstream = await startDemoNode({ dataDir: `${dir.path}/upstream` });
   const settings = [
     `upstream.url=http://${upstream.hubAddress}`,
+    // To verify the other 198 persons would take most of the test.
+    `upstream.fids=${OWNER},${USER}`,
     `http.workers=${WORKERS}`,
     `signers.encryption_key=${"5a".repeat(32)}`,
   ];

@@ -27,7 +27,7 @@ import { FIDS, UNREGISTERED_FIDS } from "./vocabulary.ts";
 
 /** `MODEL_SEED=7` generates another network. */
 const SEEDS = process.env.MODEL_SEED ? [Number(process.env.MODEL_SEED)] : seeds(IS_LONG ? 10 : 1);
-const ACTIONS = IS_LONG ? 1200 : 700;
+const ACTIONS = IS_LONG ? 1200 : 450;
 const PARTS = 3;
 /** The number of fids whose reads are all compared at each checkpoint. */
 const SAMPLED_FIDS = 3;

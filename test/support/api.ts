@@ -79,6 +79,8 @@ export interface TestApi extends AsyncDisposable {
 }
 
 export interface TestApiOptions {
+  /** The path of an index of which the API gets a copy, and the time of its clock. Default: an empty one. */
+  readonly index?: { readonly path: string; readonly nowSecs: number };
   readonly notificationWindowSecs?: number;
   /** `service.compat_prefixes`; none by default. */
   readonly compatPrefixes?: readonly string[];
@@ -133,7 +135,7 @@ function documentOf(server: HttpServer, options: readonly unknown[]): Promise<Op
 
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { notificationWindowSecs = 3600, settings = [], client, timings, http: httpSettings } = options;
-  const node = startTestNode();
+  const node = startTestNode({ index: options.index?.path, nowSecs: options.index?.nowSecs });
   const db = openIndexReader(indexPath(node.dir));
   const state = createState(node.dir);
   const common = {

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { IndexDatabase } from "../../src/db/index/database.ts";
+import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { MergeOutcome } from "../../src/ingest/record.ts";
@@ -39,9 +39,12 @@ export interface TestNode extends Disposable {
   relay(ops: readonly RelayedOp[]): void;
 }
 
-export function startTestNode(options: { nowSecs?: number; onEvents?: () => void } = {}): TestNode {
+/** @param options `index` is a path of an index of which the node gets a copy; by default it is empty. */
+export function startTestNode(
+  options: { nowSecs?: number; index?: string; onEvents?: () => void } = {},
+): TestNode {
   const dir = mkdtempSync(join(tmpdir(), "node-test-"));
-  const db = createIndex(dir);
+  const db = options.index === undefined ? createIndex(dir) : openCopy(options.index, dir);
   claimNetwork(db, "mainnet");
   const clock = new ManualClock(options.nowSecs ?? DEFAULT_NOW_SECS);
   const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
@@ -82,6 +85,11 @@ export function startTestNode(options: { nowSecs?: number; onEvents?: () => void
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+function openCopy(index: string, dir: string): IndexDatabase {
+  copyFileSync(index, indexPath(dir));
+  return openIndexWriter(indexPath(dir));
 }
 
 export function eventRecord(event: OnChainEvent): EncodedRecord {

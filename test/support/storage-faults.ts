@@ -71,15 +71,16 @@ export interface FaultRun {
  * turn: the first statement of the first transaction, in the next run its second one, and so on to its COMMIT; then
  * those of the next transaction. `work` must throw when a fault stops it, and must resume when it is called again.
  * @param every with 10, only each tenth statement fails.
+ * @param perName with 1, each statement fails in one place only, however often it runs.
  */
 export async function withFaultAtEveryStatement(
   db: SqliteConnection,
   fault: InjectedFault,
   work: () => unknown,
-  options: { span?: FaultSpan; rollsBack?: boolean; every?: number } = {},
+  options: { span?: FaultSpan; rollsBack?: boolean; every?: number; perName?: number } = {},
 ): Promise<FaultRun> {
-  const { span = "once", rollsBack = false, every = 1 } = options;
-  const failed = new Set<string>();
+  const { span = "once", rollsBack = false, every = 1, perName = Number.POSITIVE_INFINITY } = options;
+  const failed = new Map<string, number>();
   let faults = 0;
   /** The index of the statement of the current transaction that fails next; earlier ones have failed already. */
   let target = 1;
@@ -106,6 +107,8 @@ export async function withFaultAtEveryStatement(
           at += 1;
         }
         const isLast = name === "COMMIT";
+        const count = failed.get(name) ?? 0;
+        if (at === target && count >= perName) target += 1;
         if (isLast && at !== target) {
           committed = at;
           at = 0;
@@ -114,7 +117,7 @@ export async function withFaultAtEveryStatement(
         if (at !== target) return;
         target += every;
         faults += 1;
-        failed.add(name);
+        failed.set(name, count + 1);
         hit = { name, failures: 0 };
       } else if (!lasts(name)) return;
       hit.failures += 1;
@@ -130,5 +133,5 @@ export async function withFaultAtEveryStatement(
       db.beforeStatement = undefined;
     }
   } while (hit);
-  return { faults, failed };
+  return { faults, failed: new Set(failed.keys()) };
 }

@@ -1,23 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { storeRankings } from "../../../src/db/index/counts/rankings.ts";
-import { fillWithDemo } from "../../../src/demo/network.ts";
 import { refreshRankings } from "../../../src/ingest/ranking.ts";
-import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
+import { demoIndex } from "../../support/demo-index.ts";
 import { pathsWithAliases } from "../../support/openapi.ts";
 import { readAllPages } from "../../support/read-all-pages.ts";
-
-/** The demo network starts after the default time of tests. */
-const A_YEAR_SECS = 365 * 86_400;
 
 let plain: TestApi;
 let both: TestApi;
 
 async function startDemo(compatPrefixes: readonly string[]): Promise<TestApi> {
-  const api = await startTestApi({ compatPrefixes });
+  const api = await startTestApi({ compatPrefixes, index: await demoIndex() });
   const { db, clock } = api.node;
-  clock.advanceSecs(A_YEAR_SECS);
-  fillWithDemo({ db, network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET, clock });
   const store = async (snapshot: Parameters<typeof storeRankings>[1]) => storeRankings(db, snapshot);
   await refreshRankings({ db, clock, windowHours: 24, store });
   return api;

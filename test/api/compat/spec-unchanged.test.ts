@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { ANCHOR_SECS, demoRecords } from "../../demo/records.ts";
 import { startTestApi } from "../../support/api.ts";
+import { demoIndex } from "../../support/demo-index.ts";
 import { specPaths } from "./spec-paths.ts";
 
 /**
@@ -12,10 +12,8 @@ import { specPaths } from "./spec-paths.ts";
 const recordedPath = join(import.meta.dir, "native-responses.json");
 const recorded: Readonly<Record<string, string>> = await Bun.file(recordedPath).json();
 
-const api = await startTestApi({ compatPrefixes: ["farcaster"] });
+const api = await startTestApi({ compatPrefixes: ["farcaster"], index: await demoIndex() });
 afterAll(() => api[Symbol.asyncDispose]());
-api.node.clock.advanceSecs(ANCHOR_SECS - Math.floor(api.node.clock.nowMs() / 1000));
-api.node.ingestAll(demoRecords());
 
 const ask = (path: string, init: RequestInit = {}) => fetch(`${api.url}/v2/svc${path}`, init);
 

@@ -3,8 +3,8 @@ import { createKeyring } from "../../../src/demo/keys.ts";
 import { refreshRankings } from "../../../src/ingest/ranking.ts";
 import { ok } from "../../../src/lib/result.ts";
 import type { OutboundClient } from "../../../src/net/client.ts";
-import { ANCHOR_SECS, demoRecords } from "../../demo/records.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
+import { demoIndex } from "../../support/demo-index.ts";
 
 /** The fid that signs the examples of signed operations. */
 export const OWNER_FID = 3;
@@ -15,13 +15,11 @@ export const keyring = createKeyring();
 export async function startDemoApi(): Promise<TestApi> {
   const api = await startTestApi({
     compatPrefixes: ["farcaster"],
+    index: await demoIndex(),
     client: pushClient,
     settings: [`signers.encryption_key=${"5a".repeat(32)}`],
   });
   const { db, clock } = api.node;
-  clock.advanceSecs(ANCHOR_SECS - Math.floor(clock.nowMs() / 1000));
-  const refused = api.node.ingestAll(demoRecords()).filter((outcome) => outcome !== "ok");
-  if (refused.length > 0) throw new Error(`the node refuses records of the demo network: ${refused[0]}`);
   const store = async (snapshot: Parameters<typeof storeRankings>[1]) => storeRankings(db, snapshot);
   await refreshRankings({ db, clock, windowHours: 24, store });
   return api;

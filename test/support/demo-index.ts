@@ -1,0 +1,20 @@
+import { copyFileSync } from "node:fs";
+import { indexPath } from "../../src/db/index/database.ts";
+import { ANCHOR_SECS, demoRecords } from "../demo/records.ts";
+import { keptDirectory } from "./kept-files.ts";
+import { startTestNode } from "./node.ts";
+
+/**
+ * An index with the demo network, whose week ends at `nowSecs`, for `startTestApi`. It is validated and merged once for all tests,
+ * because its signatures take seconds.
+ */
+export async function demoIndex(): Promise<{ readonly path: string; readonly nowSecs: number }> {
+  const dir = await keptDirectory("index-of-demo", (dir) => {
+    using node = startTestNode({ nowSecs: ANCHOR_SECS });
+    const refused = node.ingestAll(demoRecords()).filter((outcome) => outcome !== "ok");
+    if (refused.length > 0) throw new Error(`the node refuses records of the demo network: ${refused[0]}`);
+    node.db.sqlite.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    copyFileSync(indexPath(node.dir), indexPath(dir));
+  });
+  return { path: indexPath(dir), nowSecs: ANCHOR_SECS };
+}
