@@ -12,6 +12,8 @@ const SPENT: Readonly<Record<ShareName, string>> = {
   newSessions: "new sessions",
   signIns: "nonces and messages of sign-ins",
   contractChecks: "checks of contract wallets",
+  manifestChecks: "manifests that are fetched",
+  channels: "channels of web sign-in",
   discards: "KiB of refused bodies that are read",
   refusals: "refusals that are sent at once",
 };

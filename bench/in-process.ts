@@ -79,6 +79,8 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
       push,
       signers: signers.service,
       audit: parts.state.audit,
+      manifests: signIn.manifests,
+      envelopes: signIn.envelopes,
       publish: { storedWrites: parts.state.writes, seen: parts.state.seen, muteLinks: false },
       writes: undefined,
       streams: undefined,

@@ -38,6 +38,8 @@ export const BUDGETS = {
   blockRelays: { unit: "block relays", total: 8, perClient: 4 },
   /** Checks of contract wallets, each a call of the operator's RPC of Optimism. */
   contractChecks: { unit: "checks of contract wallets", total: 8, perClient: 4 },
+  /** Manifests that are being fetched, each of up to 1 MB. */
+  manifestFetches: { unit: "manifests", total: 8, perClient: 2 },
   /** Entries of the lists of open streams. One takes about 300 bytes of the matching thread. */
   streamEntries: { unit: "filter entries", total: 500_000, perClient: 25_000 },
   /** Regular expressions of open streams, each once for a client. All clients together may have 200 different ones (`src/stream/slots.ts`). */
@@ -101,6 +103,8 @@ export const BUCKETS = {
   newSessions: 8_192,
   signIns: 8_192,
   contractChecks: 8_192,
+  manifestChecks: 8_192,
+  channels: 8_192,
   discards: 8_192,
   refusals: 8_192,
 } as const;
@@ -123,6 +127,10 @@ export const SHARES = {
   signIns: { perMinute: 120, burst: 120 },
   /** Calls of the operator's RPC of Optimism. */
   contractChecks: { perMinute: 10, burst: 10 },
+  /** Manifests that are fetched for a client. */
+  manifestChecks: { perMinute: 6, burst: 6 },
+  /** Channels of web sign-in, each a row for ten minutes. */
+  channels: { perMinute: 20, burst: 20 },
   /** KiB of refused bodies that are read so that their sender gets the error instead of a reset. */
   discards: { perMinute: 16_384, burst: 4_096 },
   /** Responses with 429, and refused bodies that are not read, that are sent at once. */

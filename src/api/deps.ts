@@ -17,6 +17,8 @@ import type { CountTokenEvent } from "../push/tokens/token-metrics.ts";
 import type { Presenters } from "../read/present/presenters.ts";
 import type { Reads } from "../read/run-query.ts";
 import type { SessionService } from "../sessions/session-service.ts";
+import type { EnvelopeChecker } from "../sign-in/manifest/envelope.ts";
+import type { ManifestChecker } from "../sign-in/manifest/manifest-checker.ts";
 import type { SignerService } from "../signers/signer-service.ts";
 import type { Streams } from "../stream/streams.ts";
 import type { SenderSettings } from "../webhooks/deliver/call-receiver.ts";
@@ -58,6 +60,8 @@ export interface ApiDeps extends ManagementDeps {
   readonly push: PushDeps;
   readonly signers: SignerService;
   readonly audit: AuditStore;
+  readonly manifests: ManifestChecker;
+  readonly envelopes: EnvelopeChecker;
   /** Undefined while `stream.enabled` is false. */
   readonly streams: Streams | undefined;
   /** What writes by managed signers need beside those. */

@@ -10,6 +10,7 @@ import { sessionOperations } from "./operations/account/sessions.ts";
 import { appOperations } from "./operations/apps/apps.ts";
 import { audienceOperations } from "./operations/apps/audience.ts";
 import { campaignOperations } from "./operations/apps/campaigns.ts";
+import { manifestOperations } from "./operations/apps/manifests.ts";
 import { pushByKeyOperations } from "./operations/apps/push-by-key.ts";
 import { sendOperations } from "./operations/apps/send.ts";
 import { tokenWebhookOperations } from "./operations/apps/token-webhook.ts";
@@ -90,6 +91,7 @@ export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...sendOperations,
   ...pushByKeyOperations,
   ...tokenWebhookOperations,
+  ...manifestOperations,
   ...castWriteOperations,
   ...reactionWriteOperations,
   ...linkWriteOperations,

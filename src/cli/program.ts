@@ -4,6 +4,7 @@ import { leftOut, programName, version } from "../version.ts";
 import { registerDatabaseTask, registerPlaceTask } from "./child-tasks.ts";
 import { registerConsole } from "./client/console.ts";
 import { registerHealthcheck } from "./client/healthcheck.ts";
+import { registerManifest } from "./client/manifest.ts";
 import { registerMcp } from "./client/mcp.ts";
 import { registerQuickAuth } from "./client/quick-auth.ts";
 import { registerSign } from "./client/sign.ts";
@@ -52,6 +53,7 @@ const COMMANDS = [
   registerConsole,
   registerQuickAuth,
   registerOperations,
+  registerManifest,
   registerTokens,
   registerState,
   registerNodes,

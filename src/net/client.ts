@@ -16,7 +16,7 @@ export interface OutboundCall {
   readonly url: string;
   /** Key under which DNS lookups are limited, such as `fid:3`. */
   readonly requester?: string;
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "HEAD" | "POST";
   /** The client sets `host` and `accept-encoding` itself. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
@@ -68,6 +68,8 @@ export interface OutboundError {
   readonly kind: OutboundErrorKind;
   readonly message: string;
   readonly durationMs: number;
+  /** Of `redirect`: where it leads, unchecked. A caller that follows it makes another call, which the guard checks. */
+  readonly redirect?: { readonly status: number; readonly location: string };
 }
 
 export type OutboundResult = Result<OutboundResponse, OutboundError>;
@@ -179,7 +181,8 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
     const response = await session.fetch(href, tls ? { ...options, tls, protocol: "http1.1" } : options);
     if (response.status >= 300 && response.status <= 399) {
       await response.body?.cancel();
-      return failure("redirect");
+      const location = response.headers.get("location") ?? "";
+      return { ...failure("redirect"), redirect: { status: response.status, location } };
     }
     if (response.status < 200 || response.status > 599) {
       await response.body?.cancel();
@@ -201,7 +204,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
         const settle = (outcome: Reply | FailureKindAndMessage) => {
           release();
           const durationMs = performance.now() - startedAt;
-          if ("kind" in outcome) resolve(err({ kind: outcome.kind, message: outcome.message, durationMs }));
+          if ("kind" in outcome) resolve(err({ ...outcome, durationMs }));
           else resolve(ok({ ...outcome, durationMs }));
         };
         // Settles before the abort, so the outcome is the right one of the two.
@@ -235,10 +238,7 @@ interface Target {
 
 type Reply = Omit<OutboundResponse, "durationMs">;
 
-interface FailureKindAndMessage {
-  readonly kind: OutboundErrorKind;
-  readonly message: string;
-}
+type FailureKindAndMessage = Omit<OutboundError, "durationMs">;
 
 function failure(kind: keyof typeof FAILURE_MESSAGES): FailureKindAndMessage {
   return { kind, message: FAILURE_MESSAGES[kind] };

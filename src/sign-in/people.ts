@@ -37,6 +37,16 @@ const anyCustody = statement<{ one: number }, [custody: Uint8Array]>(
   "SELECT 1 AS one FROM fids WHERE custody = ? LIMIT 1",
 );
 
+const verified = statement<{ one: number }, [fid: number, address: Uint8Array]>(
+  "sign-in.verified-address",
+  "SELECT 1 AS one FROM verifications WHERE address = ?2 AND fid = ?1 AND protocol = 0 LIMIT 1",
+);
+
+/** Returns whether a live verification of an fid names an Ethereum address. */
+export function hasVerifiedFromIndex(db: IndexDatabase): (fid: number, address: Uint8Array) => boolean {
+  return (fid, address) => db.get(verified, fid, address) !== undefined;
+}
+
 /** @param followed the fids that the node follows; undefined for all. */
 export function peopleFromIndex(
   db: IndexDatabase,

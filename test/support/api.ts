@@ -88,6 +88,8 @@ export interface TestApiOptions {
   readonly settings?: readonly string[];
   /** The client for calls to mini app clients, and the timings of sends. */
   readonly client?: OutboundClient;
+  /** The client that fetches manifests. */
+  readonly manifestClient?: OutboundClient;
   readonly timings?: Partial<FanOutTimings>;
   readonly http?: RunHttpOptions["http"];
   /** The fids that the hub's reads follow, and whether the index is filled. */
@@ -112,6 +114,8 @@ const UNBOUNDED_SHARES: Admission["shares"] = {
   newSessions: UNBOUNDED,
   signIns: UNBOUNDED,
   contractChecks: SHARES.contractChecks,
+  manifestChecks: UNBOUNDED,
+  channels: UNBOUNDED,
   discards: UNBOUNDED,
   refusals: UNBOUNDED,
 };
@@ -219,6 +223,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     staleReason: options.staleReason ?? neverStale,
     signals,
     admission,
+    client: options.manifestClient,
   });
   const nodeSigners = createNodeSigners({
     config: common.config,
@@ -236,6 +241,8 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     management,
     signers: nodeSigners.service,
     audit: stores.audit,
+    manifests: signIn.manifests,
+    envelopes: signIn.envelopes,
     publish: {
       storedWrites: stores.writes,
       seen: stores.seen,

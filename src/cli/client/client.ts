@@ -21,6 +21,8 @@ export interface Parameters {
 }
 
 export interface ManagementClient {
+  /** Where it calls: the base of the node's paths, and `/v2/<service>`. */
+  readonly node: { readonly base: URL; readonly basePath: string };
   /**
    * Signs a request and sends it once.
    *
@@ -45,6 +47,8 @@ export function createManagementClient(options: ManagementClientOptions): Manage
   const { baseUrl, clock, ...signer } = options;
 
   return {
+    node: { base: baseUrl, basePath: signer.names.basePath },
+
     async call(operation, { query = {}, body } = {}) {
       const request = requestOf[operation];
       const [method = "", path = ""] = request.split(" ");

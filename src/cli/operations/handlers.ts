@@ -3,6 +3,7 @@ import type { commands } from "../../../client/src/commands.generated.ts";
 import { UserError } from "../../lib/failure.ts";
 import { printable } from "../../lib/text.ts";
 import type { ManagementClient } from "../client/client.ts";
+import { warnOfManifest } from "../client/manifest.ts";
 import type { CallOptions } from "../client/options.ts";
 import { deliveriesTable, deliveryText, previewText, statsTable } from "./delivery-text.ts";
 import type { Fields } from "./flags.ts";
@@ -23,6 +24,10 @@ interface PrintingHandler extends Additions {
   readonly print: (response: unknown, options: Fields) => string;
   /** The member of the response that is a secret, for standard output. */
   readonly secret?: string;
+  /** Warns before the call, on standard error, unless the output is JSON. */
+  readonly before?: (client: ManagementClient, fields: Fields) => Promise<void>;
+  /** Warns after the call in the same way. */
+  readonly after?: (client: ManagementClient, response: unknown) => Promise<void>;
 }
 
 /** Makes calls of its own. */
@@ -88,10 +93,23 @@ function refuseNoTargets({ targetFids }: Fields): Fields {
   return {};
 }
 
+/** Warns of the manifest of an app that has never sent. */
+async function warnBeforeFirstSend(client: ManagementClient, { app_id }: Fields): Promise<void> {
+  const query = { app_id: String(app_id) };
+  const { campaigns } = Object(await client.call("listAppCampaigns", { query: { ...query, limit: "1" } }));
+  if (!Array.isArray(campaigns) || campaigns.length > 0) return;
+  const { app } = Object(await client.call("getApp", { query }));
+  await warnOfManifest(client.node, String(Object(app).app_url));
+}
+
 export type CommandId = (typeof commands)[number]["id"];
 
 export const HANDLERS: Readonly<Record<CommandId, PrintingHandler | CallingHandler>> = {
-  createApp: record("app"),
+  createApp: {
+    ...record("app"),
+    after: async (client, response) =>
+      warnOfManifest(client.node, String(Object(memberOf(response, "app")).app_url)),
+  },
   getApp: record("app"),
   listApps: revealable("apps", ["app_id", "name", "app_url", "send_secrets", "created_at"]),
   updateApp: record("app", "masked"),
@@ -120,7 +138,10 @@ export const HANDLERS: Readonly<Record<CommandId, PrintingHandler | CallingHandl
         ),
       ].join("\n"),
   },
-  sendCampaign: { fields: refuseNoTargets, print: (response) => recordTable(response, "shown") },
+  sendCampaign: {
+    fields: refuseNoTargets,
+    before: warnBeforeFirstSend,
+    print: (response) => recordTable(response, "shown") },
   estimateSend: {
     fields: refuseNoTargets,
     print(response) {

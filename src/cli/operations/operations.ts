@@ -64,8 +64,10 @@ function addOperation(
       throw new UserError("nothing to change: set at least one field (see --help)");
     const client = await openClient(context, options);
     if ("run" in handler) return handler.run(client, fields, options);
+    if (!options.json) await handler.before?.(client, fields);
     const response = await client.call(id, parametersOf(fields, query));
     if (options.json) return print(responseJson(response));
+    await handler.after?.(client, response);
     const text = handler.print(response, { ...options, ...given });
     if (handler.secret === undefined) return print(text);
     // Only the secret is on standard output, so that a file can have it.

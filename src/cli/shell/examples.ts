@@ -19,6 +19,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "init --followers-of 3 --upstream http://snapchain.example:3383 --data-dir /var/lib/svc",
     "init --channel bread --upstream http://snapchain.example:3383 --output /etc/svc/svc.toml --force",
   ],
+  "app check-manifest": [
+    "app check-manifest app.example",
+    "app check-manifest farcaster.json --domain app.example --json",
+  ],
+  "app associate": ["app associate --domain app.example --fid 3 --key-file fid-3.key"],
   "quick-auth": ["quick-auth rotate"],
   "quick-auth rotate": ["quick-auth rotate", "quick-auth rotate --now"],
   doctor: ["doctor", "doctor --config /etc/svc/svc.toml --json", "doctor --sdk src"],

@@ -60,6 +60,8 @@ export async function withDetachedApi<T>(common: Common, use: (api: DetachedApi)
         management,
         signers: createNodeSigners({ ...shared, signIn, clock, tokenKeys: [] }).service,
         audit: state.audit,
+        manifests: signIn.manifests,
+        envelopes: signIn.envelopes,
         publish: { storedWrites: state.writes, seen: state.seen, muteLinks: false },
         writes: undefined,
         push: createPush({ common, index: db, state, management, fanOut }),

@@ -130,6 +130,7 @@ export function createNodeHttp(deps: {
     confirm: deps.confirm,
     signals,
     admission,
+    loopbackTargets,
   });
   const signers = createNodeSigners({
     config,
@@ -159,6 +160,8 @@ export function createNodeHttp(deps: {
       management,
       signers: signers.service,
       audit: state.audit,
+      manifests: signIn.manifests,
+      envelopes: signIn.envelopes,
       publish: { storedWrites: state.writes, seen: state.seen, muteLinks: config.writes.mute_links },
       writes: config.writes.enabled ? deps.writesThread.writes : undefined,
       push: createPush({ common, index: db, state, management, fanOut, stopping, isPaused, loopbackTargets }),

@@ -2,19 +2,26 @@ import type { Admission } from "../../admission/admission.ts";
 import { signInMounts } from "../../api/sign-in-mounts.ts";
 import { type ConfirmRpc, createOwners } from "../../auth/confirmed-owners.ts";
 import type { StaleReason } from "../../auth/custody.ts";
+import { activeKeysFromIndex } from "../../auth/jfs.ts";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import { followedFids } from "../../config/files/fid-file.ts";
+import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
 import { isFollowing } from "../../config/upstream-urls.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { ApiError } from "../../http/errors.ts";
 import type { HttpServerOptions } from "../../http/server.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
-import type { Clock } from "../../runtime/clock.ts";
+import type { OutboundClient } from "../../net/client.ts";
+import { createConfiguredClient } from "../../net/configured-client.ts";
+import type { LoopbackTarget } from "../../net/guard.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
 import { createContractSignatures } from "../../sign-in/contract-signature.ts";
+import { createEnvelopeChecker, type EnvelopeChecker } from "../../sign-in/manifest/envelope.ts";
+import { createManifestChecker, type ManifestChecker } from "../../sign-in/manifest/manifest-checker.ts";
 import { createSignInNonces, type SignInNonces } from "../../sign-in/nonces.ts";
-import { peopleFromIndex } from "../../sign-in/people.ts";
+import { hasVerifiedFromIndex, peopleFromIndex } from "../../sign-in/people.ts";
 import { createQuickAuth, NO_TOKEN_KEY } from "../../sign-in/quick-auth.ts";
 import { createRegistryCalls } from "../../sign-in/registry-calls.ts";
 import { registryFactsFromIndex } from "../../sign-in/registry-facts.ts";
@@ -30,7 +37,7 @@ export interface NodeSignInDeps {
   /** See `OpenState`. */
   readonly stateClock: Clock;
   readonly db: IndexDatabase;
-  readonly stores: Pick<StateStores, "signInNonces" | "signInKeys">;
+  readonly stores: Pick<StateStores, "signInNonces" | "signInKeys" | "apps">;
   /** The thread that has the vault; undefined where there is none, or no master key. */
   readonly thread: RpcClient<TokenSignerRpc> | undefined;
   readonly linkBase: () => string | undefined;
@@ -39,6 +46,10 @@ export interface NodeSignInDeps {
   readonly confirm?: ConfirmRpc | undefined;
   readonly signals: Pick<NodeSignals, "keyEpoch" | "forgetKeys">;
   readonly admission: Admission;
+  /** See `UrlGuardOptions`. Default: none. */
+  readonly loopbackTargets?: readonly LoopbackTarget[] | undefined;
+  /** Default: that of the settings in `net`. */
+  readonly client?: OutboundClient | undefined;
 }
 
 /** Sign-in as the HTTP interface uses it. */
@@ -46,6 +57,8 @@ export interface NodeSignIn {
   readonly nonces: SignInNonces;
   readonly verifier: SignInVerifier;
   readonly mounts: NonNullable<HttpServerOptions["mounts"]>;
+  readonly manifests: ManifestChecker;
+  readonly envelopes: EnvelopeChecker;
   /** Makes the next key of tokens, or replaces all; undefined without a master key. The worker forgets what it knows of them. */
   readonly rotateTokenKey:
     | ((isNow: boolean) => Promise<{ readonly kid: string; readonly signsAt: number }>)
@@ -75,9 +88,26 @@ export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
     settings: { tokenTtlSecs: settings.token_ttl_secs, domains: settings.domains },
     count: countSignIn,
   });
+  const activeKeyOf = activeKeysFromIndex(db);
+  const envelopes = createEnvelopeChecker({
+    people,
+    isActiveKey: (fid, key) => activeKeyOf(fid, key, nowSecs(stateClock)) !== undefined,
+    hasVerified: hasVerifiedFromIndex(db),
+    contracts,
+  });
+  const manifests = createManifestChecker({
+    envelopes,
+    client: deps.client ?? createConfiguredClient(config.net, { loopbackTargets: deps.loopbackTargets }),
+    admission,
+    clock: stateClock,
+    webhookIdOf: webhookIdOf(linkBase, serviceNames(config.service.name).basePath),
+    isApp: async (appId) => (await stores.apps.find(appId, nowSecs(stateClock))) !== undefined,
+  });
   return {
     nonces,
     verifier,
+    manifests,
+    envelopes,
     rotateTokenKey:
       thread &&
       (async (isNow) => {
@@ -105,5 +135,13 @@ export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
           })
         : undefined,
     }),
+  };
+}
+
+/** Finds the app that a URL of the token webhook names. */
+function webhookIdOf(linkBase: () => string | undefined, basePath: string) {
+  return (url: string): string | undefined => {
+    const start = `${linkBase() ?? ""}${basePath}/frame/webhook/`;
+    return url.startsWith(start) ? /^[^/?#]*/.exec(url.slice(start.length))?.[0] : undefined;
   };
 }

@@ -29,7 +29,7 @@ export async function generateExamples(
       const { responses, security } = one.operation as { responses: object; security?: unknown };
       const isSubmit = one.path.startsWith("/v1/") && one.method === "post";
       // A stream does not end; its route declares its own example.
-      const isOther = isSubmit || one.path.endsWith("/stream");
+      const isOther = isSubmit || one.path.endsWith("/stream") || one.id in signInExamples;
       const isRead = security === undefined && "200" in responses && /^\/v[12]\//.test(one.path) && !isOther;
       if (one.dialect !== dialect || !isRead) continue;
       const request = requestOf(one);

@@ -4,6 +4,45 @@ const NONCE = "0P1ih5BeNe492rSoXoUgsIixancsxOvh";
 const TOKEN = "eyJhbGciOiJSUzI1NiIsImtpZCI6Ik4xUG0zaWFLIiwidHlwIjoiSldUIn0.eyJzdWIiOjN9.c2lnbmF0dXJl";
 const ISSUER = "https://node.example/quick-auth";
 
+const ASSOCIATION = {
+  header: "eyJmaWQiOjMsInR5cGUiOiJjdXN0b2R5Iiwia2V5IjoiMHg2Q2UwOUVkNTUyNmRlNEFGZTRhOTgxYWQ4NkQxN0IyRjVjOTJGZUE1In0",
+  payload: "eyJkb21haW4iOiJhcHAuZXhhbXBsZSJ9",
+  signature: `${"ab".repeat(43)}A`,
+};
+const MANIFEST = {
+  accountAssociation: ASSOCIATION,
+  miniapp: {
+    version: "1",
+    name: "Bread club",
+    iconUrl: "https://app.example/icon.png",
+    homeUrl: "https://app.example/",
+    webhookUrl: "https://node.example/v2/svc/frame/webhook/8Kd2RZbEhVnQ3xTf",
+  },
+};
+const VERDICT = {
+  signature_valid: true,
+  encoding: "raw",
+  key_bound_by: "custody",
+  fid: 3,
+  type: "custody",
+  key: "0x6Ce09Ed5526de4AFe4a981ad86D17B2F5c92FeA5",
+  user: { fid: 3, username: "dwr.eth", display_name: "Dan" },
+  domain: "app.example",
+  domain_matches: true,
+  valid: true,
+  faults: [],
+};
+const REPORT = {
+  domain: "app.example",
+  fetched_at: 1_793_534_400,
+  status: 200,
+  redirected_to: null,
+  account_association: VERDICT,
+  manifest: MANIFEST,
+  findings: [],
+  webhook: { url: MANIFEST.miniapp.webhookUrl, is_this_node: true, app_id: "8Kd2RZbEhVnQ3xTf" },
+};
+
 /** The examples of sign-in. Tokens, keys and signatures are random, so these are written by hand. The document leaves out paths with a dot. */
 export const signInExamples: Readonly<Record<string, OperationExample>> = {
   quickAuthNonce: { responses: { 200: { nonce: NONCE } } },
@@ -28,6 +67,15 @@ export const signInExamples: Readonly<Record<string, OperationExample>> = {
         jti: "Zc0hPp3mVZ0dUq8xYv2n5A",
       },
     },
+  },
+  checkManifest: { query: { domain: "app.example" }, responses: { 200: REPORT } },
+  checkGivenManifest: {
+    body: { domain: "app.example", manifest: MANIFEST },
+    responses: { 200: { ...REPORT, status: null } },
+  },
+  verifyJfs: {
+    body: ASSOCIATION,
+    responses: { 200: { ...VERDICT, domain_matches: null } },
   },
   registryRpc: {
     body: {

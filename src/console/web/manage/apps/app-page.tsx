@@ -26,6 +26,7 @@ import {
 } from "./apps.tsx";
 import { AudienceCard, useAudience } from "./audience-card.tsx";
 import { CampaignsTab } from "./campaign-results.tsx";
+import { ManifestCheck } from "./manifest-check.tsx";
 import { SendForm } from "./send-form.tsx";
 
 const TABS = [
@@ -60,13 +61,15 @@ function ManifestCard({ appId, onAdded }: { appId: string; onAdded: () => void }
   );
 }
 
-function Overview({ app: { app_id, name } }: TabProps) {
+function Overview({ app }: TabProps) {
+  const { app_id, name } = app;
   const audience = useAudience(app_id);
   return (
     <div class="split even">
       <AudienceCard appId={app_id} />
       <div class="stack">
         <ManifestCard appId={app_id} onAdded={() => audience.refresh()} />
+        <ManifestCheck app={app} />
         <DemoPhones appId={app_id} appName={name} />
       </div>
     </div>

@@ -26,6 +26,7 @@ import {
   sendProblems,
 } from "./campaign.ts";
 import { campaignPath } from "./campaign-results.tsx";
+import { FirstSendCheck } from "./manifest-check.tsx";
 
 const ESTIMATE = "POST /frame/app/campaign/estimate";
 type Estimate = ResponseOf<typeof ESTIMATE>;
@@ -163,7 +164,8 @@ function wordsOf(title: string, estimate: Estimate | undefined): string {
 }
 
 /** A notification: its text, its audience, its preview, its estimate, and the one prompt that sends it. */
-export function SendForm({ app: { app_id, app_url, name } }: { app: App }) {
+export function SendForm({ app }: { app: App }) {
+  const { app_id, app_url, name } = app;
   const { route } = useLocation();
   const { value: draft, set, discard } = useDraft<SendDraft>(draftName(app_id), () => emptyDraft(app_url));
   const action = useAction();
@@ -201,6 +203,7 @@ export function SendForm({ app: { app_id, app_url, name } }: { app: App }) {
       <div class="stack">
         <NotificationPreview appId={app_id} appName={name} title={draft.title} body={draft.body} />
         <EstimateCard query={query} />
+        <FirstSendCheck app={app} />
       </div>
     </div>
   );

@@ -29,6 +29,18 @@ export const theApp = "The app";
 export const miniApp = "Mini app";
 export const miniApps = "Mini apps";
 
+// manage/apps/manifest-check.tsx
+export const manifest = "Manifest";
+export const checkTheManifest = "Check the manifest";
+export const theNodeReadsTheManifestOf = (domain: Value) =>
+  `The node reads the manifest at ${domain} and says what clients will refuse.`;
+export const thisAppHasNotSentYet =
+  "This app has not sent yet. Clients take notifications only from apps whose manifest they accept.";
+export const signedByFid = (fid: Value) => `Signed by fid ${fid}, for this domain`;
+export const nobodysSignatureHolds = "No signature for this domain holds";
+export const nothingToMend = "Nothing to mend.";
+export const severities = { error: "Error", warning: "Warning", info: "Note" } as const;
+
 // manage/apps/apps.tsx
 export const name = "Name";
 export const peopleSeeItsFirstLetterBeside = "People see its first letter beside your notifications here.";
