@@ -28,7 +28,11 @@ interface ReportedFinding {
 /** What a node says of a manifest, as far as commands print it. */
 interface Report {
   readonly domain: string;
-  readonly account_association: { readonly valid: boolean; readonly fid: number | null; readonly key_bound_by: string | null } | null;
+  readonly account_association: {
+    readonly valid: boolean;
+    readonly fid: number | null;
+    readonly key_bound_by: string | null;
+  } | null;
   readonly findings: readonly ReportedFinding[];
 }
 
@@ -39,7 +43,9 @@ export function registerManifest(program: Command, context: CommandContext): voi
 
   app
     .command("check-manifest")
-    .description("check the manifest of a mini app: who signed it, for which domain, and what clients will refuse")
+    .description(
+      "check the manifest of a mini app: who signed it, for which domain, and what clients will refuse",
+    )
     .argument("<domain or file>", "the domain of the app, or a file with its farcaster.json")
     .option("--domain <domain>", "of a file: the domain that will have it (default: that of homeUrl)")
     .option("--assets", "ask for the images of the manifest, too")
@@ -113,7 +119,8 @@ export async function checkManifest(
   const { status, text } = await exchange(url, init);
   const response = parseJson(text);
   if (status < 200 || status > 299) throw new UserError(`${status}: ${messageOf(response, text)}`);
-  if (!Array.isArray(Object(response).findings)) throw new UserError(`${base.origin} does not check manifests`);
+  if (!Array.isArray(Object(response).findings))
+    throw new UserError(`${base.origin} does not check manifests`);
   return response as Report;
 }
 

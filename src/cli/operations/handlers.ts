@@ -141,7 +141,8 @@ export const HANDLERS: Readonly<Record<CommandId, PrintingHandler | CallingHandl
   sendCampaign: {
     fields: refuseNoTargets,
     before: warnBeforeFirstSend,
-    print: (response) => recordTable(response, "shown") },
+    print: (response) => recordTable(response, "shown"),
+  },
   estimateSend: {
     fields: refuseNoTargets,
     print(response) {

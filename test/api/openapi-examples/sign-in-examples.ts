@@ -5,7 +5,8 @@ const TOKEN = "eyJhbGciOiJSUzI1NiIsImtpZCI6Ik4xUG0zaWFLIiwidHlwIjoiSldUIn0.eyJzd
 const ISSUER = "https://node.example/quick-auth";
 
 const ASSOCIATION = {
-  header: "eyJmaWQiOjMsInR5cGUiOiJjdXN0b2R5Iiwia2V5IjoiMHg2Q2UwOUVkNTUyNmRlNEFGZTRhOTgxYWQ4NkQxN0IyRjVjOTJGZUE1In0",
+  header:
+    "eyJmaWQiOjMsInR5cGUiOiJjdXN0b2R5Iiwia2V5IjoiMHg2Q2UwOUVkNTUyNmRlNEFGZTRhOTgxYWQ4NkQxN0IyRjVjOTJGZUE1In0",
   payload: "eyJkb21haW4iOiJhcHAuZXhhbXBsZSJ9",
   signature: `${"ab".repeat(43)}A`,
 };

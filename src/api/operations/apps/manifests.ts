@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
 import { clientKeyOf, exchangeOf } from "../../../http/exchange.ts";
 import { flat } from "../../../http/limits/prices.ts";
-import { badRequest, choice, optional, text } from "../../../http/params.ts";
+import { badRequest, choice, optional, text } from "../../../http/request/params.ts";
 import { OPEN, OPEN_READ } from "../../../http/route-terms.ts";
 import type { Result } from "../../../lib/result.ts";
 import { userNames } from "../../../read/queries/users/users.ts";

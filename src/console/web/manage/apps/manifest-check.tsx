@@ -16,9 +16,7 @@ function Findings({ report: { account_association: association, findings } }: { 
   return (
     <div class="pad stack">
       <p>
-        <b>
-          {association?.valid ? msg.signedByFid(association.fid ?? 0) : msg.nobodysSignatureHolds}
-        </b>
+        <b>{association?.valid ? msg.signedByFid(association.fid ?? 0) : msg.nobodysSignatureHolds}</b>
       </p>
       {findings.length === 0 && <p class="s">{msg.nothingToMend}</p>}
       <ul class="stack tight s" data-findings>
