@@ -18,7 +18,7 @@ function Findings({ report: { account_association: association, findings } }: { 
       <p>
         <b>{association?.valid ? msg.signedByFid(association.fid ?? 0) : msg.nobodysSignatureHolds}</b>
       </p>
-      {findings.length === 0 && <p class="s">{msg.nothingToMend}</p>}
+      {findings.length === 0 && <p class="s">{msg.nothingToFix}</p>}
       <ul class="stack tight s" data-findings>
         {findings.map(({ severity, path, code, message }) => (
           <li key={`${path} ${code} ${message}`} data-tone={TONES[severity]}>

@@ -38,7 +38,7 @@ export const thisAppHasNotSentYet =
   "This app has not sent yet. Clients take notifications only from apps whose manifest they accept.";
 export const signedByFid = (fid: Value) => `Signed by fid ${fid}, for this domain`;
 export const nobodysSignatureHolds = "No signature for this domain holds";
-export const nothingToMend = "Nothing to mend.";
+export const nothingToFix = "Nothing to fix.";
 export const severities = { error: "Error", warning: "Warning", info: "Note" } as const;
 
 // manage/apps/apps.tsx
