@@ -179,7 +179,8 @@ test("the document contains all of them, and otherwise only the management API",
     .filter((operation) => operation.includes(" /v2/svc/"))
     .map((operation) => operation.replace("/v2/svc", ""))
     .filter(
-      (operation) => !/ \/(api_key|audit|frame|jfs|managed_signer|session|stream|webhook)(\/|$)/.test(operation),
+      (operation) =>
+        !/ \/(api_key|audit|frame|jfs|managed_signer|session|stream|webhook)(\/|$)/.test(operation),
     );
   const specified = [
     ...READS.map((path) => `GET ${path}`),
