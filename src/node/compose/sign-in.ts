@@ -72,6 +72,8 @@ export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
   const { countSignIn, countRpcCall } = createSignInMetrics(metrics);
   const followed = isFollowing(config) ? followedFids(config.upstream) : undefined;
   const people = peopleFromIndex(db, { owners: createOwners(db, deps.confirm), followed });
+  // For what anybody can cause.
+  const openOwners = createOwners(db, deps.confirm, "open");
   const facts = registryFactsFromIndex(db);
   const contracts =
     chain.op_rpc_url === "" ? undefined : createContractSignatures({ rpcUrl: chain.op_rpc_url, admission });
@@ -90,7 +92,7 @@ export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
   });
   const activeKeyOf = activeKeysFromIndex(db);
   const envelopes = createEnvelopeChecker({
-    people,
+    people: peopleFromIndex(db, { owners: openOwners, followed }),
     isActiveKey: (fid, key) => activeKeyOf(fid, key, nowSecs(stateClock)) !== undefined,
     hasVerified: hasVerifiedFromIndex(db),
     contracts,
@@ -122,8 +124,7 @@ export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
         ? createRegistryRpc({
             registries: createRegistryCalls({
               people,
-              // Anybody can call it.
-              owners: createOwners(db, deps.confirm, "open"),
+              owners: openOwners,
               facts,
               isPartial: followed !== undefined,
             }),

@@ -61,11 +61,12 @@ export interface EnvelopeExpectation {
 
 /** Checks envelopes by any of the three kinds of keys. */
 export interface EnvelopeChecker {
+  /** @throws UnconfirmedError while a second node has not confirmed whose address it is. */
   check(envelope: SentEnvelope, expected: EnvelopeExpectation): Promise<EnvelopeVerdict>;
 }
 
 export interface EnvelopeCheckerDeps {
-  readonly people: Pick<People, "custodyOf" | "isAuthAddress">;
+  readonly people: Pick<People, "mayBe" | "methodOf">;
   /** Whether 32 bytes are an active Ed25519 key of an fid. */
   readonly isActiveKey: (fid: number, key: Uint8Array) => boolean;
   /** Whether a live verification of an fid names an Ethereum address. */
@@ -95,13 +96,12 @@ export function createEnvelopeChecker(deps: EnvelopeCheckerDeps): EnvelopeChecke
   const { people, isActiveKey, hasVerified, contracts } = deps;
 
   /** What binds a key: custody and auth addresses for both kinds of wallets, whichever of them the header says. */
-  function bindingOf({ fid, type, bytes }: Header): KeyBinding | null {
+  async function bindingOf({ fid, type, bytes }: Header): Promise<KeyBinding | null> {
     if (type === "app_key") return isActiveKey(fid, bytes) ? "app_key" : null;
-    const custody = people.custodyOf(fid);
-    if (custody && Buffer.compare(custody, bytes) === 0) return "custody";
-    if (type === "custody") return null;
-    if (people.isAuthAddress(fid, bytes)) return "auth_address";
-    return hasVerified(fid, bytes) ? "verification" : null;
+    const claim = [fid, bytes, type === "auth"] as const;
+    const method = people.mayBe(...claim) ? await people.methodOf(...claim) : undefined;
+    if (method !== undefined) return method === "custody" ? "custody" : "auth_address";
+    return type === "auth" && hasVerified(fid, bytes) ? "verification" : null;
   }
 
   /** Why a signature does not hold; undefined where it does. */
@@ -140,7 +140,7 @@ export function createEnvelopeChecker(deps: EnvelopeCheckerDeps): EnvelopeChecke
       if (typeof header === "string") fault("header", header);
       else if (!types.includes(header.type))
         fault("header", `type ${header.type} does not count here: it must be ${types.join(" or ")}`);
-      const keyBoundBy = typeof header === "string" ? null : bindingOf(header);
+      const keyBoundBy = typeof header === "string" ? null : await bindingOf(header);
 
       const payload = decodeBase64(envelope.payload);
       if (!payload) fault("payload", "must be base64url");
