@@ -9,6 +9,7 @@ import {
 } from "./formats.ts";
 import { isPostgresUrlOrEmpty } from "./postgres-url.ts";
 import { type SecretKind, secretKindOf } from "./secret-settings.ts";
+import { MAX_UPSTREAMS } from "./upstream-urls.ts";
 
 FormatRegistry.Set("config-host", isHost);
 FormatRegistry.Set("config-cidr", isCidr);
@@ -22,7 +23,6 @@ FormatRegistry.Set("config-postgres-url", isPostgresUrlOrEmpty);
 
 const MAX_URL_CHARS = 2048;
 const MAX_PATH_CHARS = 1024;
-const MAX_UPSTREAMS = 16;
 const MAX_LISTED_FIDS = 10_000;
 /** A petabyte: more than SQLite can store in one file. */
 const MAX_INDEX_BYTES = 1_000_000_000_000_000;

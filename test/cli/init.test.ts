@@ -89,6 +89,25 @@ describe("svc init by flags", () => {
     expect(checked.errors).toContain(`"file":"${dir.path}/svc.toml"`);
   });
 
+  test("tests each of several nodes, and writes all of them", async () => {
+    using dir = emptyDir();
+    const away = "http://127.0.0.1:1";
+    const flags = ["--all", "--upstream", server.url, "--upstream", away, "--set", "trust.level=node"];
+    const ended = await run(["init", ...flags, "--json"], { cwd: dir.path });
+    expect(ended).toMatchObject({ exitCode: 0, errors: "" });
+    const levels = JSON.parse(ended.out).upstreams.map((one: { check: string; level: string }) => [
+      one.check,
+      one.level,
+    ]);
+    expect(levels).toContainEqual(["certificates 1", "ok"]);
+    expect(levels).toContainEqual(["replication 1", "warn"]);
+    expect(levels).toContainEqual(["calls 1", "ok"]);
+    expect(levels.at(-1)[0]).toBe("followed node 2");
+    expect(levels.at(-1)[1]).not.toBe("ok");
+    const { upstream } = settingsOf(`${dir.path}/svc.toml`);
+    expect([upstream.url, upstream.urls]).toEqual(["", [server.url, away]]);
+  });
+
   test("puts each secret into a file of its own, which only its owner can read", async () => {
     using dir = emptyDir();
     const key = "ab".repeat(32);

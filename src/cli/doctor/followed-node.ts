@@ -15,6 +15,7 @@ import { type OpenUpstream, openUpstream } from "../../upstream/peers/open-upstr
 import { BLOCK_SHARD } from "../../upstream/positions.ts";
 import { DEFAULT_TIMINGS } from "../../upstream/timings.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
+import { type ReplicationDeps, replicationFinding } from "./replication.ts";
 
 const CALL_TIMEOUT_MS = 8000;
 /** Fids that are read until one has a message that names the network. */
@@ -108,6 +109,7 @@ async function ask(
     await network(client, info, config),
     lag(info, config),
     await certificates(client, config, hasBlockShard),
+    await replication(client, { config, clock, shards }, hasBlockShard),
     calls(upstream, config),
   ];
   const theirs =
@@ -123,7 +125,7 @@ async function certificates(
   hasBlockShard: boolean,
 ): Promise<Finding> {
   const check = "certificates";
-  const sets = config.trust.level === "node" ? undefined : createValidatorSource(config, () => {})()?.sets;
+  const sets = setsOf(config);
   if (!sets || !hasBlockShard)
     return ok(check, "its blocks are not verified: the node is trusted, see docs/follow-the-network.md");
   try {
@@ -134,6 +136,20 @@ async function certificates(
     if (!(cause instanceof RefusedBlockError)) throw cause;
     return fail(check, cause.reason, "Do not follow it: a node of this network sends no such block");
   }
+}
+
+/** Whether an index can be filled from its snapshots. */
+async function replication(
+  client: UpstreamClient,
+  deps: Pick<ReplicationDeps, "clock" | "shards"> & Pick<FollowedNodeDeps, "config">,
+  hasBlockShard: boolean,
+): Promise<Finding> {
+  if (!hasBlockShard) return ok("replication", "it has no snapshots: its blocks are its own");
+  return replicationFinding({ ...deps, client, sets: setsOf(deps.config) });
+}
+
+function setsOf(config: FollowedNodeDeps["config"]) {
+  return config.trust.level === "node" ? undefined : createValidatorSource(config, () => {})()?.sets;
 }
 
 /** How it may be called, and whether an index may be filled from it. */

@@ -15,6 +15,8 @@ export interface Wanted {
   readonly choice: Choice;
   /** Empty with the demo network. */
   readonly upstreamUrl: string;
+  /** Nodes that take over for it. Default: none. */
+  readonly furtherUrls?: readonly string[];
   /** The settings file to write. */
   readonly output: string;
   readonly dataDir: string;
@@ -44,7 +46,7 @@ export interface InitOptions {
   readonly channel?: string;
   readonly followersOf?: number;
   readonly all?: boolean;
-  readonly upstream?: string;
+  readonly upstream?: readonly string[];
   readonly public?: boolean;
   readonly output: string;
   readonly force?: boolean;

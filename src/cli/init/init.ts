@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { isNodeUrlOrEmpty } from "../../config/formats.ts";
+import { MAX_UPSTREAMS } from "../../config/upstream-urls.ts";
 import type { CommandContext } from "../context.ts";
 import { type InitOptions, parseFid, parseFids } from "./choice.ts";
 
@@ -23,7 +24,11 @@ export function registerInit(program: Command, context: CommandContext): void {
     )
     .option("--followers-of <fid>", "this fid and everybody who follows it, at most 100,000", readFid)
     .option("--all", "the whole network")
-    .option("--upstream <url>", "the snapchain node to follow, as http://host:3383 (upstream.url)", readUrl)
+    .option(
+      "--upstream <url>",
+      "the snapchain node to follow, as http://host:3383 (upstream.url); may be repeated, so that others take over (upstream.urls)",
+      readUrl,
+    )
     .option("--public", "listen on every network of this machine (http.host)")
     .option("--output <file>", "the settings file, or the directory for svc.toml", "svc.toml")
     .option("--force", "replace files that exist")
@@ -47,8 +52,9 @@ function readFid(text: string): number {
   return fid;
 }
 
-function readUrl(text: string): string {
+function readUrl(text: string, before: readonly string[] = []): readonly string[] {
   if (text === "" || !isNodeUrlOrEmpty(text))
     throw new InvalidArgumentError("It is a URL such as http://host:3383, without a path.");
-  return text;
+  if (before.length >= MAX_UPSTREAMS) throw new InvalidArgumentError(`At most ${MAX_UPSTREAMS} nodes.`);
+  return [...new Set([...before, text])];
 }

@@ -5,13 +5,17 @@ import { followedFids } from "../../config/files/fid-file.ts";
 import { readSmallFile } from "../../config/files/small-file.ts";
 import { isHost, isLoopbackHost } from "../../config/formats.ts";
 import { loadConfig } from "../../config/load.ts";
+import type { Config } from "../../config/schema.ts";
 import { EXIT_OK, RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import { grouped } from "../../runtime/progress-line.ts";
 import { limitsOf } from "../../upstream/peers/network-place.ts";
 import { programName } from "../../version.ts";
 import type { CommandContext } from "../context.ts";
 import { formatUpstreamEstimate } from "../database/estimate-text.ts";
 import { followedNodeText, partText, wholeNetworkText } from "../doctor/costs.ts";
+import { type Finding, runChecks } from "../doctor/finding.ts";
+import { followedNodeCheck } from "../doctor/followed-node.ts";
 import { freeBytesAt } from "../doctor/place.ts";
 import { print, printError } from "../output.ts";
 import { type Asked, askUpstream } from "./ask-upstream.ts";
@@ -43,9 +47,11 @@ export async function runInit(context: CommandContext, options: InitOptions): Pr
   const mayReplace = await refuse(wanted, options, dialog);
   const asking = ask(wanted, options);
   const asked = await (dialog?.during(asking) ?? asking);
+  const testing = options.estimate ? testUpstreams(wanted) : Promise.resolve([]);
+  const upstreams = await (dialog?.during(testing) ?? testing);
   const files = planFiles(wanted, asked, new Date());
   checkFiles(files);
-  const cost = await costText(wanted, asked);
+  const cost = `${findingsText(upstreams)}${await costText(wanted, asked)}`;
   if (!options.json) print(cost);
   if (dialog && !(await askYesNo(dialog, `Write ${files.map(({ path }) => path).join(" and ")}?`, true)))
     throw new UserError("nothing was written");
@@ -56,7 +62,7 @@ export async function runInit(context: CommandContext, options: InitOptions): Pr
   const written = files.map(({ path }) => path);
   print(
     options.json
-      ? `${JSON.stringify({ files: written, follows: followsOf(wanted, asked), estimate: asked.estimate ?? null, next }, null, 2)}\n`
+      ? `${JSON.stringify({ files: written, follows: followsOf(wanted, asked), upstreams, estimate: asked.estimate ?? null, next }, null, 2)}\n`
       : `Wrote ${written.join(" and ")}. Next:\n${next.map((line) => `  ${line}\n`).join("")}`,
   );
   context.exitCode = EXIT_OK;
@@ -80,7 +86,7 @@ async function wantedOf(
     ...set,
   ];
   const given = {
-    upstreamUrl: options.upstream ?? "",
+    upstreamUrl: options.upstream?.[0] ?? "",
     dataDir: resolve(dataDir ?? (output === SYSTEM_SETTINGS ? SYSTEM_DATA : join(dirname(output), "data"))),
     isPublic: options.public ?? false,
   };
@@ -94,7 +100,8 @@ async function wantedOf(
     throw new UserError(
       "--upstream is missing: the URL of the snapchain node to follow, as http://host:3383",
     );
-  return { ...answered, dataDir: resolve(answered.dataDir), output, set: sets };
+  const furtherUrls = options.upstream?.slice(1) ?? [];
+  return { ...answered, furtherUrls, dataDir: resolve(answered.dataDir), output, set: sets };
 }
 
 /** The file that `--output` names. In a directory it is `svc.toml`, as for `cp`. */
@@ -139,9 +146,7 @@ async function ask(wanted: Wanted, { estimate, json = false }: InitOptions): Pro
   const named = namedFids(choice);
   const mustAsk = choice.kind === "channel" || choice.kind === "followers";
   if (!mustAsk && !estimate) return nothing;
-  const flags = { argvFlags: { set: wanted.set }, env: {}, readFile: () => undefined, cwd: "/" };
-  // What is wrong with them is found with the whole file.
-  const { config } = loadConfig(flags, "client");
+  const config = settingsOf(wanted);
   const networkName = config.protocol.network;
   const { concurrency } = await limitsOf(config.upstream, url);
   const onProgress = (text: string) => (json ? undefined : printError(`${text} …\n`));
@@ -154,6 +159,36 @@ async function ask(wanted: Wanted, { estimate, json = false }: InitOptions): Pro
       cause,
     });
   }
+}
+
+/** The settings that flags name. What is wrong with them is found with the whole file. */
+function settingsOf({ set }: Wanted): Config {
+  const flags = { argvFlags: { set }, env: {}, readFile: () => undefined, cwd: "/" };
+  return loadConfig(flags, "client").config;
+}
+
+const TEST_TIMEOUT_MS = 15_000;
+
+/** Tests each node as `doctor` does: certificates, lag, replication, limits of calls. */
+async function testUpstreams(wanted: Wanted): Promise<readonly Finding[]> {
+  const { choice, upstreamUrl, furtherUrls = [] } = wanted;
+  if (choice.kind === "demo") return [];
+  const config = settingsOf(wanted);
+  // Only whether it is the whole network matters here: the list may have to be asked for.
+  const fids = choice.kind === "all" ? [] : [1];
+  const upstream = { ...config.upstream, url: "", urls: [upstreamUrl, ...furtherUrls], fids, fid_file: "" };
+  const check = followedNodeCheck({ config: { ...config, upstream }, clock: systemClock });
+  return runChecks([check], TEST_TIMEOUT_MS);
+}
+
+/** A line for each finding, and one for what to do about it. */
+function findingsText(findings: readonly Finding[]): string {
+  return findings
+    .map(({ level, check, text, advice }) => {
+      const line = `${level === "ok" ? "ok" : level.toUpperCase()}: ${check}: ${text}\n`;
+      return advice === undefined ? line : `${line}  ${advice}.\n`;
+    })
+    .join("");
 }
 
 function namedFids(choice: Choice): ReadonlySet<number> | undefined {

@@ -37,6 +37,7 @@ const THIS_MACHINE = "127.0.0.1";
 const SETTINGS_WITH_FLAGS: ReadonlyMap<string, string> = new Map([
   ["data.dir", "--data-dir"],
   ["upstream.url", "--upstream"],
+  ["upstream.urls", "--upstream"],
   ["upstream.fids", "--fids"],
   ["upstream.fid_file", "--fid-file"],
 ]);
@@ -93,8 +94,15 @@ export function settingsFiles(wanted: Wanted, scope: Scope): [settings: NewFile,
     );
   }
   put("http.port", 8080);
-  if (wanted.upstreamUrl !== "")
-    put("upstream.url", wanted.upstreamUrl, "The node that is followed, by its gRPC port.");
+  const { upstreamUrl, furtherUrls = [] } = wanted;
+  if (furtherUrls.length > 0)
+    put(
+      "upstream.urls",
+      [upstreamUrl, ...furtherUrls],
+      "The nodes to follow, one at a time, by their gRPC ports.",
+    );
+  else if (upstreamUrl !== "")
+    put("upstream.url", upstreamUrl, "The node that is followed, by its gRPC port.");
   if (scope.fids) put("upstream.fids", scope.fids, scope.text);
   else if (scope.fidFile !== undefined) put("upstream.fid_file", scope.fidFile, scope.text);
   for (const [key, value] of [...named]) put(key, value);

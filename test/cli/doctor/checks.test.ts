@@ -32,6 +32,7 @@ import { tempDir } from "../../support/program.ts";
 import { makeChain } from "../../support/upstream/chain.ts";
 import { UpstreamNode } from "../../support/upstream/node.ts";
 import { UpstreamServer } from "../../support/upstream/server.ts";
+import { HeldSnapshots } from "../../support/upstream/snapshots.ts";
 
 const TICKS = 25;
 const node = new UpstreamNode(makeChain("doctor", TICKS));
@@ -170,6 +171,46 @@ describe("the followed node", () => {
       level: "warn",
       text: expect.stringContaining("does not respond"),
     });
+  });
+
+  test("says whether an index can be filled from its snapshots: none, recent ones, none of the network, or old ones", async () => {
+    const without = await examined([upstream(), "trust.level=node"]);
+    expect(without.get("replication")).toMatchObject({
+      level: "warn",
+      text: "it serves no snapshots: an index of the whole network is filled fid by fid, with 13 calls for each",
+    });
+    const snapshots = new HeldSnapshots();
+    const serving = new UpstreamServer(node, { snapshots });
+    await serving.start();
+    try {
+      const settings = [`upstream.url=${serving.url}`, "trust.level=node"];
+      expect((await examined(settings)).get("replication")?.text).toStartWith(
+        "it has no snapshot of shard 1 yet",
+      );
+      snapshots.take(node);
+      const recent = (await examined(settings)).get("replication");
+      expect(recent?.level).toBe("ok");
+      expect(recent?.text).toMatch(
+        /^its snapshots are at most 0\.\d h old; a page of \d+ records took \d+ ms$/,
+      );
+      const partial = await examined([...settings, "upstream.fids=3"]);
+      expect(partial.get("replication")?.text).toBe("not needed for an index of some fids");
+      const later = new ManualClock(node.chain.endsAt + 27 * 3600);
+      expect((await examined(settings, { clock: later })).get("replication")).toMatchObject({
+        level: "warn",
+        text: expect.stringContaining("its newest snapshots are 27."),
+      });
+      snapshots.change = ({ entries, ...page }) => ({
+        ...page,
+        entries: [{ key: Buffer.alloc(26), message: new Uint8Array(3) }, ...entries],
+      });
+      expect((await examined(settings)).get("replication")).toMatchObject({
+        level: "fail",
+        text: "a page of its snapshots is not of the network's state (bad_message)",
+      });
+    } finally {
+      serving.stop();
+    }
   });
 
   test("without a server does not respond", async () => {

@@ -13,7 +13,7 @@ export interface Snapshot {
 }
 
 /** Nodes drop a snapshot after a day. An older one would hide what was deleted since. */
-const MAX_AGE_SECS = 26 * 3600;
+export const MAX_SNAPSHOT_AGE_SECS = 26 * 3600;
 
 export interface SnapshotDeps {
   readonly client: Pick<UpstreamClient, "snapshots">;
@@ -33,12 +33,12 @@ export async function newestSnapshot(
 ): Promise<Snapshot | undefined> {
   let newest: { readonly height: number; readonly chunk: SignedChunk } | undefined;
   for (const { height, timestamp, chunk } of await client.snapshots(shard)) {
-    const isRecent = nowSecs - toUnixSecs(timestamp) <= MAX_AGE_SECS;
+    const isRecent = nowSecs - toUnixSecs(timestamp) <= MAX_SNAPSHOT_AGE_SECS;
     if (isRecent && height > (newest?.height ?? 0)) newest = { height, chunk: chunk ?? SignedChunk.create() };
   }
   if (!newest) return undefined;
   const head = await chain.snapshotBlock(shard, newest.chunk);
   const isOfBlock =
-    !head || (head.height === newest.height && nowSecs - toUnixSecs(head.timestamp) <= MAX_AGE_SECS);
+    !head || (head.height === newest.height && nowSecs - toUnixSecs(head.timestamp) <= MAX_SNAPSHOT_AGE_SECS);
   return isOfBlock ? { shard, height: newest.height, head } : undefined;
 }
