@@ -18,6 +18,9 @@ export interface BodyIntake {
   /** How long a body may take, and how much longer for each further byte. */
   readonly graceMs: number;
   readonly msPerByte: number;
+  /** How long a client may pause within a refused body that is read nonetheless, and how long all of it may take. */
+  readonly discardPauseMs: number;
+  readonly discardMs: number;
 }
 
 /** State of one request and its response. The pipeline opens it; later steps fill it in. */

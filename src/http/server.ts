@@ -60,7 +60,7 @@ export interface HttpServerOptions {
   /** What clients hold and spend, of all servers of the process. Default: of this one. */
   readonly admission?: Admission | undefined;
   /** How long a request body may take. */
-  readonly bodyPace?: Pick<BodyIntake, "graceMs" | "msPerByte">;
+  readonly bodyPace?: Partial<Pick<BodyIntake, keyof typeof BODY_PACE>>;
   /** How late refusals beyond the share of a client are sent. */
   readonly lateRefusalMs?: number | undefined;
   readonly version: string;
@@ -194,7 +194,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       cache: options.cache,
       sender,
       bodies: {
-        ...(options.bodyPace ?? BODY_PACE),
+        ...BODY_PACE,
+        ...options.bodyPace,
         budget: admission.budgets.httpBodies,
         uploads: admission.budgets.uploads,
         discards: admission.buckets.discards,

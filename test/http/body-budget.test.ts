@@ -6,7 +6,7 @@ import { createAdmission } from "../../src/admission/admission.ts";
 import { Budget } from "../../src/admission/budget.ts";
 import { captureBody, rawBody } from "../../src/http/request/body.ts";
 import { processDescriptors } from "../../src/runtime/process.ts";
-import { type RunHttpOptions, runHttp } from "../support/http.ts";
+import { type RunHttpOptions, runHttp, UNHURRIED } from "../support/http.ts";
 import { sendRaw, statusesOf } from "../support/raw-socket.ts";
 import { sampleRoutes } from "./sample-routes.ts";
 
@@ -130,6 +130,7 @@ test("refused bodies are read within a share of their client; beyond it only tho
     plugins: sampleRoutes(),
     http: PROXY,
     admission: { ...admission, shares },
+    bodyPace: UNHURRIED,
   });
   const get = (client: string) =>
     `GET /v2/svc/user?fid=3 HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${client}\r\n\r\n`;

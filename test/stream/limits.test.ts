@@ -206,11 +206,11 @@ describe("a cursor whose events have expired", () => {
       expect(body.code).toBe("cursor_too_old");
       const headers = { "last-event-id": cursor };
       expect((await fetch(bench.url("gap=error"), { headers })).status).toBe(410);
-      for (const opened of [
-        SseClient.open(bench.url("kinds=cast.created"), { headers }),
-        SseClient.open(bench.url(`kinds=cast.created&gap=skip&cursor=${cursor}`)),
+      for (const open of [
+        () => SseClient.open(bench.url("kinds=cast.created"), { headers }),
+        () => SseClient.open(bench.url(`kinds=cast.created&gap=skip&cursor=${cursor}`)),
       ]) {
-        await using client = await opened;
+        await using client = await open();
         expect(JSON.parse((await client.next())?.data ?? "")).toMatchObject({
           resumed: false,
           cursor: body.oldest_cursor,

@@ -56,9 +56,11 @@ export function writeOlderIndex(path: string, from: IndexDatabase): void {
   for (const message of messages) insert.run(message.store, message.encode());
   for (const table of ["meta", "totals", ...COPIED_TABLES, ...COMPARED_TABLES])
     copyTable(from.sqlite, to, table);
+  insert.finalize();
   to.exec("COMMIT");
   to.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  to.close();
+  // With a statement that is not finalized the files would stay open, with their log, until garbage is collected.
+  to.close(true);
 }
 
 function copyTable(from: Database, to: Database, table: string): void {

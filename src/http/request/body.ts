@@ -15,10 +15,6 @@ const empty = new Uint8Array(0);
 const FREE_DISCARD_BYTES = 64 * 1024;
 /** Twice the largest body that most paths take. */
 const MAX_DISCARDED_BYTES = 2 * 1024 * 1024;
-/** So long a client may pause within them. */
-const DISCARD_PAUSE_MS = 50;
-/** So long they may take. */
-const MAX_DISCARD_MS = 1000;
 
 /** The bytes read by the parse hook, for later hooks: a signature covers the bytes, not the JSON. */
 const rawBodies = new WeakMap<Request, Uint8Array>();
@@ -33,7 +29,12 @@ const MIN_READ_BYTES = 1024;
 type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
 
 /** A body of 1 MB has 26 seconds. The memory that an unfinished body holds is therefore held for a bounded time. */
-export const BODY_PACE = { graceMs: 10_000, msPerByte: 1000 / (64 * 1024) } as const;
+export const BODY_PACE = {
+  graceMs: 10_000,
+  msPerByte: 1000 / (64 * 1024),
+  discardPauseMs: 50,
+  discardMs: 1000,
+} as const;
 
 /** Returns the Content-Length of a request; 0 if it declares none. Bun rejects one that is not a number. */
 export function declaredBytes({ headers }: Request): number {
@@ -55,7 +56,7 @@ export function mayHaveLargeBody(request: Request): boolean {
 async function discard(request: Request, started?: BodyReader): Promise<void> {
   const exchange = exchangeOf(request);
   exchange.bodyState = "refused";
-  const { discards, discardShare } = exchange.bodies;
+  const { discards, discardShare, discardPauseMs, discardMs } = exchange.bodies;
   let paidBytes = FREE_DISCARD_BYTES;
   const pay = (bytes: number) => {
     if (bytes <= paidBytes) return true;
@@ -64,8 +65,9 @@ async function discard(request: Request, started?: BodyReader): Promise<void> {
     return discards.take(clientKeyOf(exchange), kib, discardShare).isAdmitted;
   };
   const declared = declaredBytes(request);
-  const pause = () => Bun.sleep(DISCARD_PAUSE_MS).then(() => undefined);
-  const endsAtMs = performance.now() + MAX_DISCARD_MS;
+  // What arrived while this thread was busy is read after its timers.
+  const pause = () => Bun.sleep(discardPauseMs).then(() => setImmediate(undefined));
+  const endsAtMs = performance.now() + discardMs;
   let reader = started;
   if (declared <= MAX_DISCARDED_BYTES && pay(declared)) {
     reader ??= request.body?.getReader();
