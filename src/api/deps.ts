@@ -34,6 +34,8 @@ export type ResponseName = keyof Presenters;
 /** Response shapes and parameter names of the API under one prefix. */
 export interface Dialect {
   readonly present: Presenters;
+  /** Whether casts show what their authors are to the channel. */
+  readonly withAuthorRelations: boolean;
   readonly schemas: Readonly<Record<ResponseName, TSchema>>;
   /** Maps the parameters of an operation to those of this dialect. */
   readonly adapt: (query: QueryParams) => QueryParams;

@@ -21,6 +21,7 @@ import { conversationOperations } from "./operations/casts/conversations.ts";
 import { reactionOperations } from "./operations/casts/reactions.ts";
 import { channelOperations } from "./operations/channels/channels.ts";
 import { memberOperations } from "./operations/channels/members.ts";
+import { registeredChannelOperations } from "./operations/channels/registered.ts";
 import { channelFeedOperations, feedOperations } from "./operations/feeds/feed.ts";
 import { followingFeedOperations } from "./operations/feeds/following.ts";
 import { trendingFeedOperations } from "./operations/feeds/trending.ts";
@@ -81,6 +82,7 @@ export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...userFeedOperations,
   ...channelOperations,
   ...memberOperations,
+  ...registeredChannelOperations,
   ...notificationOperations,
   ...usernameOperations,
   ...registryOperations,

@@ -52,7 +52,7 @@ export function apiPlugins({
     ...management,
     ...rest,
     dialect,
-    reads: { ...source, present: dialect.present },
+    reads: { ...source, present: dialect.present, withAuthorRelations: dialect.withAuthorRelations },
   });
   return {
     plugins: [pluginOf("native", OPERATIONS, depsOf(nativeDialect))],

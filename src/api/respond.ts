@@ -26,6 +26,20 @@ export function decodeCursor<Shape extends KeyShape>(
   return key;
 }
 
+/**
+ * Decodes the `cursor` of a list that may be one of two. A walk stays in the list in which it began.
+ *
+ * @throws ApiError `badRequest` for a cursor of neither
+ */
+export function decodeCursorOfEither<A extends KeyShape, B extends KeyShape>(
+  [a, b]: readonly [CursorCodec<A>, CursorCodec<B>],
+  cursor: string | undefined,
+): { readonly isFirst: boolean; readonly a: Key<A> | undefined; readonly b: Key<B> | undefined } {
+  const ofA = cursor === undefined ? undefined : a.decode(cursor);
+  const ofB = ofA ? undefined : decodeCursor(b, cursor);
+  return { isFirst: cursor === undefined, a: ofA, b: ofB };
+}
+
 /** Parameters of a page, as they are decoded. */
 export interface PageQuery extends Partial<Viewer> {
   readonly limit: number;

@@ -123,7 +123,7 @@ export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
   function settleDates(): void {
     if (isSettled) return;
     const scheduledAt = (schedule ?? engineSchedule(network)).activeAt(CHANNELS_VERSION);
-    settleChannelsActive(db, network, { scheduledAt });
+    settleChannelsActive(db, { scheduledAt });
   }
 
   function newContext(): MergeContext {

@@ -18,6 +18,8 @@ export interface ReadSource {
   readonly notificationWindowSecs: number;
   /** Whether the words of casts are indexed. */
   readonly fullText: boolean;
+  /** Whether the dialect shows what authors are to the channels of their casts. Default: no. */
+  readonly withAuthorRelations?: boolean;
 }
 
 /** The dependencies of the reads of one dialect. */
@@ -36,10 +38,11 @@ export function runQuery<Skeleton, Result>(
   requestOf: (skeleton: Skeleton) => HydrationRequest,
   present: (skeleton: Skeleton, hydration: Hydration) => Result,
 ): Result {
-  const { db, cache, clock } = reads;
+  const { db, cache, clock, withAuthorRelations = false } = reads;
   const read = () => {
     const found = skeleton(db);
-    return { found, hydration: hydrate(db, requestOf(found), nowSecs(clock), cache) };
+    const request = { ...requestOf(found), withAuthorRelations };
+    return { found, hydration: hydrate(db, request, nowSecs(clock), cache) };
   };
   // Most reads follow no commit. A read that finds all objects in the cache then runs no statement.
   let result = cache.isCurrent() ? db.snapshot(read) : undefined;

@@ -6,6 +6,15 @@ import type {
   UserDehydrated as PresentedUserDehydrated,
 } from "../../read/present/compat/user.ts";
 import {
+  CastingMode,
+  ChannelId,
+  ChannelOwner,
+  ChannelRole,
+  ChannelSource,
+  LAPSED,
+  MembershipMode,
+} from "./channel-fields.ts";
+import {
   type Assignable,
   CastId,
   CastText,
@@ -102,13 +111,11 @@ export const CompatUser = Type.Object(
   { ...closed, $id: "FarcasterUser" },
 );
 
-const ChannelContext = Type.Object(
-  { following: Type.Boolean(), role: Type.Optional(Type.Literal("member")) },
-  {
-    ...closed,
-    description:
-      "Present if the request has `viewer_fid`; a user with casts in a channel counts as a follower",
-  },
+const channelRelation = (description: string) =>
+  Type.Object({ following: Type.Boolean(), role: Type.Optional(ChannelRole) }, { ...closed, description });
+
+const ChannelContext = channelRelation(
+  "Present if the request has `viewer_fid`. In a channel that is not registered, a user with casts counts as a member and follower",
 );
 
 const CompatChannelDehydrated = Type.Object(
@@ -135,8 +142,18 @@ const channelFields = {
   moderator_fids: Type.Array(Fid),
   follower_count: Count,
   member_count: Count,
-  created_at: IsoTime("As imported, otherwise the first live cast"),
+  created_at: IsoTime("First registration; otherwise as imported, or the first live cast"),
   pinned_cast_hash: Type.Optional(Hash),
+  source: ChannelSource,
+  channel_id: Type.Optional(ChannelId),
+  owner: Type.Optional(ChannelOwner),
+  owner_address: Type.Optional(EthAddress),
+  expires_at: Type.Optional(IsoTime("When the registration ends")),
+  lapsed: Type.Optional(Type.Literal(true, { description: LAPSED })),
+  header: Type.Optional(Type.String()),
+  rules: Type.Optional(Type.String()),
+  casting_mode: Type.Optional(CastingMode),
+  membership_mode: Type.Optional(MembershipMode),
   viewer_context: Type.Optional(ChannelContext),
 };
 
@@ -192,6 +209,9 @@ export const compatCastFields = {
   replies: Type.Object({ count: Count }, closed),
   mentioned_profiles: Type.Array(CompatUser),
   mentioned_profiles_ranges: MentionRanges,
+  author_channel_context: Type.Optional(
+    channelRelation("What the author is to the registered channel of the thread"),
+  ),
   mentioned_channels: NoItems,
   mentioned_channels_ranges: NoItems,
   viewer_context: Type.Optional(

@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { cursor, fid, limit, optional, type QueryParams } from "../../http/request/params.ts";
 import { compatPresenters } from "../../read/present/compat/presenters.ts";
 import type { Dialect, ResponseName, Undocumented } from "../deps.ts";
+import { ChannelRole } from "./channel-fields.ts";
 import { CompatCast, CompatChannel, CompatUser, IsoTime, NoItems, UserDehydrated } from "./compat-objects.ts";
 import { type Assignable, Count, closed, Next } from "./fields.ts";
 
@@ -33,7 +34,7 @@ const Verification = one({
 });
 
 export const CompatMember = Type.Object(
-  { object: Type.Literal("member"), role: Type.Literal("member"), user: CompatUser, channel: CompatChannel },
+  { object: Type.Literal("member"), role: ChannelRole, user: CompatUser, channel: CompatChannel },
   { ...closed, $id: "FarcasterChannelMember" },
 );
 
@@ -97,7 +98,12 @@ function adapt(query: QueryParams): QueryParams {
 }
 
 /** The dialect of the hosted API that most clients in this field are written for. */
-export const compatDialect: Dialect = { present: compatPresenters, schemas: responseSchemas, adapt };
+export const compatDialect: Dialect = {
+  present: compatPresenters,
+  schemas: responseSchemas,
+  adapt,
+  withAuthorRelations: true,
+};
 
 /** Compile-time check that each presenter and its documented response have the same type. */
 export type ResponseTypeCheck = Assignable<

@@ -3,6 +3,15 @@ import type { Cast as PresentedCast } from "../../read/present/native/cast.ts";
 import type { Channel as PresentedChannel } from "../../read/present/native/channel.ts";
 import type { User as PresentedUser } from "../../read/present/native/user.ts";
 import {
+  CastingMode,
+  ChannelId,
+  ChannelOwner,
+  ChannelRole,
+  ChannelSource,
+  LAPSED,
+  MembershipMode,
+} from "./channel-fields.ts";
+import {
   type Assignable,
   CastId,
   CastText,
@@ -128,8 +137,18 @@ export const Channel = Type.Object(
     moderator_fids: Type.Array(Fid),
     follower_count: Count,
     member_count: Count,
-    created_at: nullable(UnixSecs("As imported, else the first live cast")),
+    created_at: nullable(UnixSecs("First registration, else as imported, else the first live cast")),
     pinned_cast_hash: nullable(Hash),
+    source: ChannelSource,
+    channel_id: nullable(ChannelId),
+    owner: nullable(ChannelOwner),
+    owner_address: nullable(EthAddress),
+    expires_at: nullable(UnixSecs("When the registration ends")),
+    lapsed: Type.Boolean({ description: LAPSED }),
+    header: nullable(Type.String()),
+    rules: nullable(Type.String()),
+    casting_mode: nullable(CastingMode),
+    membership_mode: nullable(MembershipMode),
   },
   { ...closed, $id: "Channel" },
 );
@@ -137,7 +156,7 @@ export const Channel = Type.Object(
 export const Member = Type.Object(
   {
     object: Type.Literal("member"),
-    role: Type.Literal("member"),
+    role: ChannelRole,
     user: User,
     channel: Channel,
   },

@@ -76,7 +76,12 @@ export const schemas = {
 };
 
 /** The native dialect, under the service's own prefix. */
-export const nativeDialect: Dialect = { present: nativePresenters, schemas, adapt: (query) => query };
+export const nativeDialect: Dialect = {
+  present: nativePresenters,
+  schemas,
+  adapt: (query) => query,
+  withAuthorRelations: false,
+};
 
 /** The parameters of a page. */
 export const page = () => ({ limit: limit(), cursor: cursor() });

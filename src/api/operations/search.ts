@@ -4,13 +4,13 @@ import { perRows } from "../../http/limits/prices.ts";
 import { choice, fid, optional, text } from "../../http/request/params.ts";
 import { hashesOf } from "../../read/hydrate/hydrate.ts";
 import { presentCastSearch } from "../../read/present/compat/cast.ts";
+import { channelSearchCursor, searchChannels } from "../../read/queries/channels/channel-search.ts";
 import {
   castSearch,
   castSearchCursor,
   filteredSearch,
   filteredSearchCursors,
 } from "../../read/queries/search/cast-search.ts";
-import { channelSearchCursor, searchChannels } from "../../read/queries/search/channel-search.ts";
 import { MAX_SCANNED } from "../../read/queries/search/search-scan.ts";
 import {
   MAX_MATCHES,

@@ -3,11 +3,19 @@ import { badRequest, choice, type Documented, list, optional, type QueryParam, s
 
 /** A boolean, as `true` or `false`. */
 export function flag(fallback: boolean, documented?: Documented): QueryParam<boolean> {
-  const param = scalar(Type.Boolean(documented), (text, name) => {
+  return optional(boolean(documented), fallback);
+}
+
+/** A boolean that a request need not have; it then depends on the data. */
+export function optionalFlag(documented?: Documented): QueryParam<boolean | undefined> {
+  return optional(boolean(documented));
+}
+
+function boolean(documented?: Documented): QueryParam<boolean> {
+  return scalar(Type.Boolean(documented), (text, name) => {
     if (text !== "true" && text !== "false") throw badRequest(`${name} must be true or false`);
     return text === "true";
   });
-  return optional(param, fallback);
 }
 
 /** A list of at least one of the words. */

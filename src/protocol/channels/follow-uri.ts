@@ -2,7 +2,7 @@ import { FarcasterNetwork } from "../wire/generated/message.ts";
 import { CHANNEL_ID_BYTES } from "./slots.ts";
 
 /** The contract whose tokens are the channels of a network. */
-interface Registrar {
+export interface Registrar {
   readonly chainId: number;
   /** In EIP-55 form. */
   readonly token: string;
@@ -16,28 +16,34 @@ const REGISTRARS: Readonly<Partial<Record<FarcasterNetwork, Registrar>>> = {
   [FarcasterNetwork.FARCASTER_NETWORK_DEVNET]: SEPOLIA,
 };
 
+/** Returns the registrar of a network; undefined while it has none. */
+export function registrarOf(network: FarcasterNetwork): Registrar | undefined {
+  return REGISTRARS[network];
+}
+
+/** The registrar of the demo network, whatever the network of its messages. */
+export const DEMO_REGISTRAR: Registrar = SEPOLIA;
+
 const MAX_TOKEN_DIGITS = 78;
 const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
 const FORM = /^eip155:([^/]+)\/erc721:([^/]+)\/([^/]+)$/;
 
-/** Returns the text that the URIs of all channels of a network start with; undefined while the network has no registrar. */
-export function followUriPrefix(network: FarcasterNetwork): string | undefined {
-  const registrar = REGISTRARS[network];
+/** Returns the text that the URIs of all channels of a registrar start with; undefined without a registrar. */
+export function followUriPrefix(registrar: Registrar | undefined): string | undefined {
   return registrar && `eip155:${registrar.chainId}/erc721:${registrar.token}/`;
 }
 
-/** Returns the URL that a follower of a channel likes: the CAIP-19 id of its token. Undefined while the network has no registrar. */
-export function followUriOf(network: FarcasterNetwork, channelId: Uint8Array): string | undefined {
-  const prefix = followUriPrefix(network);
+/** Returns the URL that a follower of a channel likes: the CAIP-19 id of its token. Undefined without a registrar. */
+export function followUriOf(registrar: Registrar | undefined, channelId: Uint8Array): string | undefined {
+  const prefix = followUriPrefix(registrar);
   return prefix && `${prefix}${BigInt(`0x${channelId.toHex()}`)}`;
 }
 
 /**
  * Returns the id of the channel that a URL names as the protocol writes it: lower-case namespaces, decimal numbers without leading
- * zeros, the checksummed address of the network's registrar. Undefined for every other spelling.
+ * zeros, the checksummed address of the registrar. Undefined for every other spelling.
  */
-export function followedChannelOf(network: FarcasterNetwork, url: string): Uint8Array | undefined {
-  const registrar = REGISTRARS[network];
+export function followedChannelOf(registrar: Registrar | undefined, url: string): Uint8Array | undefined {
   const [, chain = "", contract = "", token = ""] = (registrar && FORM.exec(url)) || [];
   if (!registrar || token.length > MAX_TOKEN_DIGITS) return undefined;
   if (!DECIMAL.test(token)) return undefined;

@@ -3,7 +3,7 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import type { CommitSequence } from "../../db/index/log/commit-sequence.ts";
 import { GenerationCache } from "../../lib/generation-cache.ts";
 import { type Hash, loadCasts, loadCastsByHash, type StoredCast } from "./casts.ts";
-import type { ChannelState } from "./channels.ts";
+import type { StoredChannel } from "./channels.ts";
 import type { UserState } from "./users.ts";
 
 /** Versions are of all caches of the thread, since a caller may present a state of its own with two of them. */
@@ -35,7 +35,7 @@ export class HydrationCache {
   readonly #casts = new GenerationCache<number, StoredCast>(MAX_CASTS / 2);
   /** The same states by hash. One that is no longer in `#casts` may be outdated. */
   readonly #castsByHash = new GenerationCache<Hash, StoredCast>(MAX_CASTS / 2);
-  readonly channels = new GenerationCache<string, ChannelState>(MAX_CHANNELS / 2);
+  readonly channels = new GenerationCache<string, StoredChannel>(MAX_CHANNELS / 2);
   /** The ids of the oldest direct replies of casts. An added or removed reply changes the counts of the cast, which invalidates it. */
   readonly replies = new GenerationCache<number, readonly number[]>(
     MAX_REPLIES / 2,

@@ -1,6 +1,9 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { statement } from "../../db/index/statement.ts";
 import { parentUrlsOf } from "../../protocol/channel-url.ts";
+import { ChannelSlotKind, MemberState, modesOf, SlotState } from "../../protocol/channels/slots.ts";
+import { ChannelUpdateBody } from "../../protocol/wire/generated/message.ts";
+import { type Hash, hex } from "./casts.ts";
 
 /** The state of a Channel object without its lead. Times are unix seconds. */
 export interface ChannelState {
@@ -19,6 +22,31 @@ export interface ChannelState {
   readonly members: number;
   readonly createdAt: number | null;
   readonly pinnedCastHash: string | null;
+  /** Where the fields above come from: the protocol, an imported registry, or casts alone. */
+  readonly source: "protocol" | "import" | "activity";
+  /** What the protocol has of the channel, whatever the source; undefined for a channel that is not registered. */
+  readonly registered: RegisteredState | undefined;
+  readonly isLapsed: boolean;
+}
+
+/** What only registered channels have. */
+export interface RegisteredState {
+  readonly channelId: Uint8Array;
+  readonly ownerAddress: Hash;
+  /** Null while no fid has verified the owner's address: the channel is parked. */
+  readonly ownerFid: number | null;
+  readonly expiresAt: number;
+  readonly header: string | null;
+  readonly rules: string | null;
+  readonly castingMode: number;
+  readonly membershipMode: number;
+}
+
+/** A channel as it is in the index: what is shown of it until its registration has lapsed, and after that. */
+export interface StoredChannel {
+  readonly lapsesAt: number;
+  readonly current: ChannelState;
+  readonly lapsed: ChannelState;
 }
 
 interface ChannelRow {
@@ -34,40 +62,136 @@ interface ChannelRow {
   followers: number | null;
   createdAt: number | null;
   pinnedCastHash: string | null;
+  channelId: Uint8Array | null;
+}
+
+interface RegisteredRow {
+  channelId: Uint8Array;
+  id: string;
+  key: string;
+  ownerAddress: Uint8Array;
+  expiry: number;
+  registeredAt: number;
+  members: number | null;
+  moderators: number | null;
+  followers: number | null;
+  settings: Uint8Array | null;
+  pinned: Uint8Array | null;
+  ownerFid: number | null;
+  moderatorFids: string;
 }
 
 const channelRows = statement<ChannelRow, [idsJson: string]>(
   "hydrate.channels",
   `SELECT j.value AS id, a.members, a.first_cast_at AS firstCastAt, r.url, r.name, r.image_url AS imageUrl,
      r.description, r.lead_fid AS leadFid, r.moderator_fids AS moderatorFids, r.follower_count AS followers,
-     r.created_at AS createdAt, r.pinned_cast_hash AS pinnedCastHash
+     r.created_at AS createdAt, r.pinned_cast_hash AS pinnedCastHash, c.channel_id AS channelId
    FROM json_each(?) j
    LEFT JOIN channel_activity a ON a.id = j.value
    LEFT JOIN channel_registry r ON r.id = j.value
-   WHERE a.id IS NOT NULL OR r.id IS NOT NULL`,
+   LEFT JOIN channels c ON c.id = j.value
+   WHERE a.id IS NOT NULL OR r.id IS NOT NULL OR c.id IS NOT NULL`,
 );
 
-/** Loads the channels among `ids` that exist, through casts or an import, in one statement. */
-export function loadChannels(db: IndexDatabase, ids: Iterable<string>): Map<string, ChannelState> {
+const detailOf = (kind: ChannelSlotKind) =>
+  `(SELECT s.detail FROM channel_slots s WHERE s.channel_id = c.channel_id AND s.kind = ${kind} AND s.target = x''
+     AND s.state = ${SlotState.On})`;
+const registeredRows = statement<RegisteredRow, [channelIdsJson: string]>(
+  "hydrate.registered-channels",
+  `SELECT c.channel_id AS channelId, c.id, c.key, c.owner_address AS ownerAddress, c.expiry,
+     c.registered_at AS registeredAt, n.members, n.moderators, n.followers,
+     ${detailOf(ChannelSlotKind.Settings)} AS settings, ${detailOf(ChannelSlotKind.Pin)} AS pinned,
+     (SELECT o.fid FROM owner_claims o WHERE o.address = c.owner_address AND o.is_add = 1
+      ORDER BY o.timestamp DESC, o.hash DESC LIMIT 1) AS ownerFid,
+     (SELECT json_group_array(s.target_fid) FROM channel_slots s WHERE s.channel_id = c.channel_id
+        AND s.kind = ${ChannelSlotKind.Member} AND s.state = ${MemberState.Moderator}) AS moderatorFids
+   FROM json_each(?) j
+   CROSS JOIN channels c ON c.channel_id = unhex(j.value)
+   LEFT JOIN channel_counts n ON n.channel_id = c.channel_id`,
+);
+
+/** How long a registration counts after its end: the registry gives the owner this time to renew it. */
+const GRACE_SECS = 90 * 86_400;
+
+/** Loads the channels among `ids` that exist, through casts, an import or a registration, in at most two statements. */
+export function loadChannels(db: IndexDatabase, ids: Iterable<string>): Map<string, StoredChannel> {
   const distinct = [...new Set(ids)];
-  const channels = new Map<string, ChannelState>();
+  const channels = new Map<string, StoredChannel>();
   if (distinct.length === 0) return channels;
-  for (const row of db.all(channelRows, JSON.stringify(distinct))) {
-    channels.set(row.id, {
-      id: row.id,
-      url: row.url ?? canonicalUrl(row.id),
-      name: row.name ?? row.id,
-      imageUrl: row.imageUrl,
-      description: row.description,
-      leadFid: row.leadFid,
-      moderatorFids: row.moderatorFids === null ? [] : JSON.parse(row.moderatorFids),
-      followers: row.followers ?? 0,
-      members: row.members ?? 0,
-      createdAt: row.createdAt ?? row.firstCastAt,
-      pinnedCastHash: row.pinnedCastHash,
-    });
-  }
+  const rows = db.all(channelRows, JSON.stringify(distinct));
+  const registered = rows.flatMap(({ channelId }) => channelId?.toHex() ?? []);
+  const byId = new Map<string, RegisteredRow>();
+  if (registered.length > 0)
+    for (const row of db.all(registeredRows, JSON.stringify(registered))) byId.set(row.id, row);
+  for (const row of rows) channels.set(row.id, storedChannel(row, byId.get(row.id)));
   return channels;
+}
+
+function storedChannel(row: ChannelRow, registration: RegisteredRow | undefined): StoredChannel {
+  const { id, url, name, moderatorFids } = row;
+  const known: ChannelState = {
+    id,
+    url: url ?? canonicalUrl(id),
+    name: name ?? id,
+    imageUrl: row.imageUrl,
+    description: row.description,
+    leadFid: row.leadFid,
+    moderatorFids: moderatorFids === null ? [] : JSON.parse(moderatorFids),
+    followers: row.followers ?? 0,
+    members: row.members ?? 0,
+    createdAt: row.createdAt ?? row.firstCastAt,
+    pinnedCastHash: row.pinnedCastHash,
+    source: url === null ? "activity" : "import",
+    registered: undefined,
+    isLapsed: false,
+  };
+  if (!registration) return { lapsesAt: Number.POSITIVE_INFINITY, current: known, lapsed: known };
+  const current = protocolState(known, registration);
+  const after = url === null ? current : { ...known, registered: current.registered };
+  return {
+    lapsesAt: registration.expiry + GRACE_SECS,
+    current,
+    lapsed: { ...after, isLapsed: true },
+  };
+}
+
+function protocolState(known: ChannelState, row: RegisteredRow): ChannelState {
+  const settings = row.settings === null ? undefined : ChannelUpdateBody.decode(row.settings);
+  const moderators: number[] = JSON.parse(row.moderatorFids);
+  return {
+    id: row.id,
+    url: known.url,
+    name: settings?.name ?? row.key,
+    imageUrl: settings?.imageUrl ?? null,
+    description: settings?.description ?? null,
+    leadFid: row.ownerFid,
+    moderatorFids: moderators.sort((a, b) => a - b),
+    followers: row.followers ?? 0,
+    members: (row.members ?? 0) + (row.moderators ?? 0),
+    createdAt: row.registeredAt,
+    pinnedCastHash: row.pinned === null ? null : hex(row.pinned),
+    source: "protocol",
+    registered: {
+      channelId: row.channelId,
+      ownerAddress: hex(row.ownerAddress),
+      ownerFid: row.ownerFid,
+      expiresAt: row.expiry,
+      header: settings?.header ?? null,
+      rules: settings?.rules ?? null,
+      ...modesOf(settings),
+    },
+    isLapsed: false,
+  };
+}
+
+/** Returns what is shown of a channel at a time. */
+export function channelAt({ lapsesAt, current, lapsed }: StoredChannel, nowSecs: number): ChannelState {
+  return nowSecs < lapsesAt ? current : lapsed;
+}
+
+/** Returns what the protocol has of a channel if that is what is shown of it. */
+export function protocolOf(state: ChannelState | undefined): RegisteredState | undefined {
+  return state?.source === "protocol" ? state.registered : undefined;
 }
 
 /** Returns the URL of a channel without a registry entry. */

@@ -1,12 +1,12 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { LinkType } from "../../db/index/messages/columns.ts";
-import { statement } from "../../db/index/statement.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
-import { ReactionType } from "../../protocol/wire/generated/message.ts";
+import { channelAliases } from "../channel-names.ts";
 import { type HydrationCache, readThrough } from "./cache.ts";
 import type { CastState, Hash, StoredCast } from "./casts.ts";
-import { type ChannelState, loadChannels } from "./channels.ts";
+import { type ChannelRelation, loadChannelRelations, type RelationQuery } from "./channel-relations.ts";
+import { type ChannelState, channelAt, loadChannels, protocolOf } from "./channels.ts";
 import { loadUsers, type UserState } from "./users.ts";
+import { loadViewerContexts, type ViewerContexts } from "./viewer.ts";
 
 /** The input of presenters: the requested objects and the objects that they refer to. */
 export interface Hydration {
@@ -14,8 +14,13 @@ export interface Hydration {
   readonly casts: ReadonlyMap<Hash, CastState>;
   /** The casts that were requested by id. */
   readonly castsById: ReadonlyMap<number, CastState>;
-  /** By id: the requested channels, and the channels of the casts' threads. */
+  /**
+   * By id: the requested channels, and the channels of the casts' threads. A registered channel is here by the URI of its token too,
+   * if a cast or the request names it so.
+   */
   readonly channels: ReadonlyMap<string, ChannelState>;
+  /** What authors are to the registered channels of their casts, by the casts' hashes. Only if the request asks for it. */
+  readonly authorRelations: ReadonlyMap<Hash, ChannelRelation>;
   /** The time of the read in unix seconds, which decides what has expired. */
   readonly nowSecs: number;
   /** Hydrations of the same version show the same state of the index at the same second. */
@@ -34,6 +39,8 @@ export interface HydrationRequest {
   readonly channelIds?: Iterable<string>;
   /** The viewer of the objects. The viewer's relations to each of them are loaded too. */
   readonly viewerFid?: number | undefined;
+  /** Whether what authors are to the channels of their casts is loaded. */
+  readonly withAuthorRelations?: boolean;
   /** Casts that the caller provides, live or not. Objects that they refer to are loaded; they are not in `casts`. */
   readonly providedCasts?: readonly CastState[];
 }
@@ -41,7 +48,7 @@ export interface HydrationRequest {
 /**
  * Loads the objects that the skeleton names and the objects that they show: quoted casts one level deep, authors and
  * mentioned users, channels and their leads, the apps of auth addresses. Runs at most six statements for any number of
- * objects, three more for a viewer and three more for apps.
+ * objects, five more for a viewer, three more for apps and two or three more where channels are registered.
  */
 export function hydrate(
   db: IndexDatabase,
@@ -61,9 +68,7 @@ export function hydrate(
     }
   }
   const channelIds = new Set(request.channelIds ?? []);
-  const channels = readThrough(cache.channels, channelsOf(referring, channelIds), (missing) =>
-    loadChannels(db, missing),
-  );
+  const channels = channelsAt(db, channelsOf(referring, channelIds), nowSecs, cache);
   const fids = new Set(request.fids ?? []);
   for (const id of channelIds) {
     const leadFid = channels.get(id)?.leadFid;
@@ -81,7 +86,7 @@ export function hydrate(
       : loadViewerContexts(db, viewerFid, {
           fids: users.keys(),
           casts: casts.values(),
-          channelIds: channels.keys(),
+          channels,
         });
   const appFids = authAppsOf(users);
   if (appFids.size > 0) {
@@ -93,6 +98,7 @@ export function hydrate(
     casts,
     castsById,
     channels,
+    authorRelations: request.withAuthorRelations ? authorRelationsOf(db, casts, channels) : NO_RELATIONS,
     nowSecs,
     version: cache.versionAt(nowSecs),
     viewer,
@@ -113,6 +119,44 @@ function channelsOf(casts: readonly CastState[], requested: ReadonlySet<string>)
   return ids;
 }
 
+/** Loads channels as they are shown at a time, by the ids that name them. */
+function channelsAt(
+  db: IndexDatabase,
+  ids: ReadonlySet<string>,
+  nowSecs: number,
+  cache: HydrationCache,
+): Map<string, ChannelState> {
+  const aliases = channelAliases(db, ids);
+  const named = [...ids].map((id) => aliases.get(id) ?? id);
+  const stored = readThrough(cache.channels, named, (missing) => loadChannels(db, missing));
+  const channels = new Map<string, ChannelState>();
+  for (const [id, channel] of stored) channels.set(id, channelAt(channel, nowSecs));
+  for (const [alias, id] of aliases) {
+    const channel = channels.get(id);
+    if (channel) channels.set(alias, channel);
+  }
+  return channels;
+}
+
+const NO_RELATIONS: ReadonlyMap<Hash, ChannelRelation> = new Map();
+
+function authorRelationsOf(
+  db: IndexDatabase,
+  casts: ReadonlyMap<Hash, StoredCast>,
+  channels: ReadonlyMap<string, ChannelState>,
+): ReadonlyMap<Hash, ChannelRelation> {
+  const hashes: Hash[] = [];
+  const queries: RelationQuery[] = [];
+  for (const { hash, fid, rootParentUrl } of casts.values()) {
+    const channel = rootParentUrl === null ? undefined : protocolOf(channels.get(channelIdOf(rootParentUrl)));
+    if (!channel) continue;
+    hashes.push(hash);
+    queries.push({ fid, channel });
+  }
+  const relations = loadChannelRelations(db, queries);
+  return new Map(relations.map((relation, at) => [hashes[at] ?? "0x", relation]));
+}
+
 function quotedHashes(casts: readonly CastState[], loaded: ReadonlyMap<Hash, CastState>): Set<Hash> {
   const hashes = new Set<Hash>();
   for (const { embeds } of casts)
@@ -128,95 +172,4 @@ export function hashOf(castId: number, { castsById }: Hydration): Hash {
 /** Returns the hashes of the live casts among those that were requested by id, in the order of `rows`. */
 export function hashesOf(rows: readonly { readonly id: number }[], { castsById }: Hydration): Hash[] {
   return rows.flatMap(({ id }) => castsById.get(id)?.hash ?? []);
-}
-
-/** The viewer's relations to the objects of a response. */
-interface ViewerContexts {
-  readonly users: ReadonlyMap<number, UserContext>;
-  readonly casts: ReadonlyMap<Hash, CastContext>;
-  /** The channels in which the viewer has live casts. */
-  readonly channels: ReadonlySet<string>;
-}
-
-interface UserContext {
-  readonly following: boolean;
-  readonly followedBy: boolean;
-  readonly blocking: boolean;
-  readonly blockedBy: boolean;
-}
-
-interface CastContext {
-  readonly liked: boolean;
-  readonly recasted: boolean;
-}
-
-interface UserRow {
-  fid: number;
-  following: number;
-  followedBy: number;
-  blocking: number;
-  blockedBy: number;
-}
-
-const link = (fid: string, type: keyof typeof LinkType, targetFid: string) =>
-  `EXISTS (SELECT 1 FROM links l
-     WHERE l.fid = ${fid} AND l.type = ${LinkType[type]} AND l.target_fid = ${targetFid})`;
-const userRows = statement<UserRow, [viewerFid: number, fidsJson: string]>(
-  "hydrate.viewer.users",
-  `SELECT j.value AS fid, ${link("?1", "Follow", "j.value")} AS following,
-     ${link("j.value", "Follow", "?1")} AS followedBy, ${link("?1", "Block", "j.value")} AS blocking,
-     ${link("j.value", "Block", "?1")} AS blockedBy
-   FROM json_each(?2) j`,
-);
-
-const reaction = (type: ReactionType) =>
-  `EXISTS (SELECT 1 FROM reactions r WHERE r.fid = ?1 AND r.target_fid = j.value ->> 0
-     AND r.target_id = j.value ->> 1 AND r.type = ${type})`;
-const castRows = statement<
-  { at: number; liked: number; recasted: number },
-  [viewerFid: number, castsJson: string]
->(
-  "hydrate.viewer.casts",
-  `SELECT j.key AS at, ${reaction(ReactionType.REACTION_TYPE_LIKE)} AS liked,
-     ${reaction(ReactionType.REACTION_TYPE_RECAST)} AS recasted
-   FROM json_each(?2) j`,
-);
-
-const channelRows = statement<{ id: string }, [viewerFid: number, idsJson: string]>(
-  "hydrate.viewer.channels",
-  `SELECT m.channel_id AS id FROM json_each(?2) j
-   CROSS JOIN channel_members m ON m.channel_id = j.value AND m.fid = ?1`,
-);
-
-/** Loads a viewer's relations to users, casts and channels, in one statement for each kind. */
-function loadViewerContexts(
-  db: IndexDatabase,
-  viewerFid: number,
-  shown: {
-    readonly fids: Iterable<number>;
-    readonly casts: Iterable<StoredCast>;
-    readonly channelIds: Iterable<string>;
-  },
-): ViewerContexts {
-  const users = new Map<number, UserContext>();
-  for (const row of db.all(userRows, viewerFid, JSON.stringify([...shown.fids]))) {
-    users.set(row.fid, {
-      following: row.following === 1,
-      followedBy: row.followedBy === 1,
-      blocking: row.blocking === 1,
-      blockedBy: row.blockedBy === 1,
-    });
-  }
-  const casts = new Map<Hash, CastContext>();
-  const shownCasts = [...shown.casts];
-  if (shownCasts.length > 0) {
-    const json = JSON.stringify(shownCasts.map(({ fid, id }) => [fid, id]));
-    for (const { at, liked, recasted } of db.all(castRows, viewerFid, json)) {
-      const cast = shownCasts[at];
-      if (cast) casts.set(cast.hash, { liked: liked === 1, recasted: recasted === 1 });
-    }
-  }
-  const channelIds = [...shown.channelIds];
-  const active = channelIds.length > 0 ? db.all(channelRows, viewerFid, JSON.stringify(channelIds)) : [];
-  return { users, casts, channels: new Set(active.map(({ id }) => id)) };
 }

@@ -1,6 +1,7 @@
 import { memoizeJson } from "../../lib/json-text.ts";
 import type { Page } from "../cursor.ts";
 import type { Hash } from "../hydrate/casts.ts";
+import type { ChannelRole } from "../hydrate/channel-relations.ts";
 import type { Hydration } from "../hydrate/hydrate.ts";
 import type { DatedUser } from "../queries/users/links.ts";
 import type { StorageState } from "../queries/users/registry.ts";
@@ -9,8 +10,8 @@ type Present<Skeleton> = (skeleton: Skeleton, hydration: Hydration) => object;
 /** Returns undefined when the object does not exist. */
 type PresentOne<Id> = (id: Id, hydration: Hydration) => object | undefined;
 
-/** A page of the channels in which a user has casts. */
-export interface MembershipPage extends Page<{ readonly id: string }> {
+/** A page of the channels in which a user has casts, or a role. */
+export interface MembershipPage extends Page<{ readonly id: string; readonly role: ChannelRole }> {
   readonly fid: number;
 }
 
@@ -141,18 +142,13 @@ export function plainResponses<User extends object, Cast extends object, Channel
       channels: channels(rows, hydration),
       next: { cursor },
     }),
-    membershipPage(
-      { fid, rows, cursor }: Page<{ readonly id: string }> & { readonly fid: number },
-      hydration: Hydration,
-    ) {
+    membershipPage({ fid, rows, cursor }: MembershipPage, hydration: Hydration) {
       const user = present.user(fid, hydration);
-      const shown = channels(rows, hydration);
-      const membership = { object: "member" as const, role: "member" as const };
-      return {
-        members: user ? shown.map((channel) => ({ ...membership, user, channel })) : [],
-        channels: shown,
-        next: { cursor },
-      };
+      const members = rows.flatMap(({ id, role }) => {
+        const channel = present.channel(id, hydration);
+        return user && channel ? [{ object: "member" as const, role, user, channel }] : [];
+      });
+      return { members, channels: channels(rows, hydration), next: { cursor } };
     },
   };
 }

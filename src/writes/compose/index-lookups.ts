@@ -2,11 +2,11 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { hasVerification, isPro, isRegistered } from "../../db/index/project/on-chain.ts";
 import { findOtherMessage } from "../../db/index/project/other-messages.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
-import { Kind, Store } from "../../protocol/message/merge-rules.ts";
+import { Kind, Store } from "../../protocol/merge-rules.ts";
+import { resolveChannelIds } from "../../read/channel-names.ts";
 import { bytesOf, castByHash, hex } from "../../read/hydrate/casts.ts";
 import { loadChannels } from "../../read/hydrate/channels.ts";
 import { castOfUrl, parseCastUrl } from "../../read/queries/casts/cast-lists.ts";
-import { resolveChannelIds } from "../../read/queries/channels.ts";
 import { usernameProof } from "../../read/queries/users/users.ts";
 import type { ComposeCastLookups } from "./cast.ts";
 import type { ProfileLookups } from "./profile.ts";
@@ -25,7 +25,7 @@ export function castLookups(db: IndexDatabase): ComposeCastLookups {
     },
     urlOfChannel: (name) => {
       const [id = name] = resolveChannelIds(db, [name]);
-      return loadChannels(db, [id]).get(id)?.url;
+      return loadChannels(db, [id]).get(id)?.current.url;
     },
     channelOf: channelIdOf,
   };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { followedChannelOf, followUriOf } from "../../../src/protocol/channels/follow-uri.ts";
+import { followedChannelOf, followUriOf, registrarOf } from "../../../src/protocol/channels/follow-uri.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 
 const { FARCASTER_NETWORK_DEVNET: DEVNET, FARCASTER_NETWORK_MAINNET: MAINNET } = FarcasterNetwork;
@@ -9,14 +9,14 @@ const anyId = fc.uint8Array({ minLength: 32, maxLength: 32 });
 test("the URI of a channel names that channel and no other", () => {
   fc.assert(
     fc.property(anyId, (channelId) => {
-      const uri = followUriOf(DEVNET, channelId) ?? "";
-      expect(followedChannelOf(DEVNET, uri)?.toHex()).toBe(channelId.toHex());
+      const uri = followUriOf(registrarOf(DEVNET), channelId) ?? "";
+      expect(followedChannelOf(registrarOf(DEVNET), uri)?.toHex()).toBe(channelId.toHex());
     }),
   );
 });
 
 test("check 18: another spelling of a URI is no follow", () => {
-  const uri = followUriOf(DEVNET, new Uint8Array(32).fill(1)) ?? "";
+  const uri = followUriOf(registrarOf(DEVNET), new Uint8Array(32).fill(1)) ?? "";
   const [, , , , token = ""] = /^(.*)(:)(.*)(\/)(\d+)$/.exec(uri)?.slice(1) ?? [];
   const others = [
     uri.toLowerCase(),
@@ -32,10 +32,10 @@ test("check 18: another spelling of a URI is no follow", () => {
     `${uri} `,
     uri.replace(`/${token}`, ""),
   ];
-  for (const other of others) expect([other, followedChannelOf(DEVNET, other)]).toEqual([other, undefined]);
+  for (const other of others) expect([other, followedChannelOf(registrarOf(DEVNET), other)]).toEqual([other, undefined]);
 });
 
 test("check 33: a network without a registrar has no follows", () => {
-  expect(followUriOf(MAINNET, new Uint8Array(32))).toBeUndefined();
-  expect(followedChannelOf(MAINNET, followUriOf(DEVNET, new Uint8Array(32)) ?? "")).toBeUndefined();
+  expect(followUriOf(registrarOf(MAINNET), new Uint8Array(32))).toBeUndefined();
+  expect(followedChannelOf(registrarOf(MAINNET), followUriOf(registrarOf(DEVNET), new Uint8Array(32)) ?? "")).toBeUndefined();
 });

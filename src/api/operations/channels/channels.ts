@@ -4,14 +4,14 @@ import { ApiError } from "../../../http/errors.ts";
 import { perIds, perRows } from "../../../http/limits/prices.ts";
 import { choice, optional, text, textList } from "../../../http/request/params.ts";
 import { channelIdOf } from "../../../protocol/channel-url.ts";
+import { resolveChannelIds } from "../../../read/channel-names.ts";
 import { presentChannelActivity } from "../../../read/present/compat/channel.ts";
 import {
   allChannels,
   allChannelsCursor,
   countChannelCasts,
   MAX_COUNTED,
-  resolveChannelIds,
-} from "../../../read/queries/channels.ts";
+} from "../../../read/queries/channels/channel-lists.ts";
 import { rankedChannels, rankingCursors } from "../../../read/queries/feeds/ranking.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import { nowSecs } from "../../../runtime/clock.ts";

@@ -17,28 +17,46 @@ import { CompatCastPage, compatPage } from "../../dialects/compat.ts";
 import { page } from "../../dialects/native.ts";
 import { type PageQuery, respondWithCastPage } from "../../respond.ts";
 import { topic } from "../../topic.ts";
+import { HIDDEN, type ModerationQuery, moderationParams, rulesOf } from "../channels/moderation-params.ts";
 import { respondWithCompatFollowing, respondWithFollowing, withRecasts, withReplies } from "./following.ts";
 import { respondWithTrending } from "./trending.ts";
 
 const { read } = topic({ tag: "Feeds", price: perRows(5) });
 
+const channelIds = ({ maxIds }: Reads) =>
+  textList({
+    maxItems: maxIds,
+    description: "Channel ids or parent URLs; a URL stands for its whole channel",
+  });
+
 export const channelFeedOperations = [
   read({
     id: "getFeedChannels",
+    surface: "native",
     path: "/feed/channels",
     summary: "Casts directly in any of the channels, newest first",
-    query: ({ reads }) => ({
-      channel_ids: textList({
-        maxItems: reads.maxIds,
-        description: "Channel ids or parent URLs; a URL stands for its whole channel",
-      }),
-      ...page(),
-    }),
+    description: "Also casts that a moderator has hidden; `/channel/feed` leaves them out.",
+    query: ({ reads }) => ({ channel_ids: channelIds(reads), ...page() }),
     response: "castPage",
     run: ({ reads }, { query }) => {
       const { channel_ids: channels } = query;
       return respondWithCastPage(reads, query, channelFeedCursor, (db, page) =>
         channelFeed(db, { channels, ...page }),
+      );
+    },
+  }),
+  read({
+    id: "getFeedChannels",
+    surface: "compat",
+    path: "/feed/channels",
+    summary: "Casts directly in any of the channels, newest first",
+    description: HIDDEN,
+    query: ({ reads }) => ({ channel_ids: channelIds(reads), ...moderationParams(), ...compatPage() }),
+    response: CompatCastPage,
+    run: ({ reads }, { query }) => {
+      const { channel_ids: channels } = query;
+      return respondWithCastPage(reads, query, channelFeedCursor, (db, page) =>
+        channelFeed(db, { channels, rules: rulesOf(query), ...page }),
       );
     },
   }),
@@ -103,6 +121,7 @@ export const feedOperations = [
       fids: optional(fidList({ maxItems: MAX_AUTHORS, description: "Authors; their replies are excluded" })),
       parent_url: optional(text({ description: "Casts directly under this URL" })),
       channel_id: optional(text({ description: "Casts directly in this channel" })),
+      ...moderationParams(),
       embed_url: optional(
         text({
           description: `Prefix of an embedded URL; limited to the first ${MAX_URLS} matching URLs in alphabetical order`,
@@ -134,7 +153,7 @@ function respondWithFiltered(
     readonly parent_url: string | undefined;
     readonly channel_id: string | undefined;
     readonly embed_url: string | undefined;
-  },
+  } & ModerationQuery,
 ) {
   switch (query.filter_type) {
     case "fids": {
@@ -153,7 +172,7 @@ function respondWithFiltered(
     case "channel_id": {
       const channels = [required(query.channel_id, "channel_id")];
       return respondWithCastPage(reads, query, channelFeedCursor, (db, page) =>
-        channelFeed(db, { channels, ...page }),
+        channelFeed(db, { channels, rules: rulesOf(query), ...page }),
       );
     }
     case "global_trending":

@@ -1,7 +1,5 @@
-import type { IndexDatabase } from "../../../db/index/database.ts";
 import { perRows } from "../../../http/limits/prices.ts";
-import { optional, text } from "../../../http/request/params.ts";
-import { parentUrlFilter } from "../../../read/queries/channels.ts";
+import { optional, text } from "../../../http/params.ts";
 import { rankedCasts, rankedCastsUnder, rankingCursors } from "../../../read/queries/feeds/ranking.ts";
 import type { Reads } from "../../../read/run-query.ts";
 import { CompatCastPage, compatPage } from "../../dialects/compat.ts";
@@ -41,8 +39,7 @@ export const trendingFeedOperations = [
     run: ({ reads }, { query }) => {
       const { parent_url: parentUrl, channel_id: channelId } = query;
       const isFiltered = parentUrl !== undefined || channelId !== undefined;
-      const urlsOf = (db: IndexDatabase) => parentUrlFilter(db, { parentUrl, channelId }) ?? [];
-      return respondWithTrending(reads, query, isFiltered ? urlsOf : undefined);
+      return respondWithTrending(reads, query, isFiltered ? { parentUrl, channelId } : undefined);
     },
   }),
   read({
@@ -59,14 +56,14 @@ export const trendingFeedOperations = [
 
 /**
  * Responds with a page of the trending feed.
- * @param urlsOf parent URLs of the casts; all casts if omitted
+ * @param place where the casts are; all casts if omitted
  */
 export function respondWithTrending(
   reads: Reads,
   query: PageQuery,
-  urlsOf?: (db: IndexDatabase) => readonly string[],
+  place?: { readonly parentUrl: string | undefined; readonly channelId: string | undefined },
 ): object {
   return respondWithCastPage(reads, query, rankingCursors.casts, (db, page) =>
-    urlsOf ? rankedCastsUnder(db, { urls: urlsOf(db), ...page }) : rankedCasts(db, page),
+    place ? rankedCastsUnder(db, { ...place, ...page }) : rankedCasts(db, page),
   );
 }

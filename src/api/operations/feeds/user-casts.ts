@@ -7,7 +7,6 @@ import {
   repliesOfUser,
   repliesOfUserCursor,
 } from "../../../read/queries/casts/cast-lists.ts";
-import { parentUrlFilter } from "../../../read/queries/channels.ts";
 import { authorsFeed, type Stream } from "../../../read/queries/feeds/authors-feed.ts";
 import { popularCasts } from "../../../read/queries/feeds/popular-casts.ts";
 import { castsInChannel, castsInChannelCursor } from "../../../read/queries/feeds/url-feeds.ts";
@@ -65,11 +64,7 @@ export const userFeedOperations = [
       const { fid, parent_url: parentUrl, channel_id: channelId } = query;
       if (parentUrl !== undefined || channelId !== undefined) {
         return respondWithCastPage(reads, query, castsInChannelCursor, (db, page) =>
-          castsInChannel(db, {
-            fid,
-            urls: parentUrlFilter(db, { parentUrl, channelId }) ?? [],
-            ...page,
-          }),
+          castsInChannel(db, { fid, parentUrl, channelId, ...page }),
         );
       }
       if (query.include_replies)

@@ -1,26 +1,25 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { NotificationKind } from "../../../db/index/project/notifications.ts";
 import { perRows } from "../../../http/limits/prices.ts";
-import { fid, textList } from "../../../http/request/params.ts";
-import { choiceList } from "../../../http/request/word-params.ts";
-import { parentUrlsOf } from "../../../protocol/channel-url.ts";
+import { fid, textList } from "../../../http/params.ts";
+import { choiceList } from "../../../http/word-params.ts";
+import { parentUrlsOfChannels, resolveChannelIds } from "../../../read/channel-names.ts";
 import type { Page } from "../../../read/cursor.ts";
 import { presentNotifications } from "../../../read/present/compat/notification.ts";
 import { presentNotification } from "../../../read/present/native/notification.ts";
-import { resolveChannelIds } from "../../../read/queries/channels.ts";
+import { openCastRules } from "../../../read/queries/channels/cast-rules.ts";
 import {
   byKind,
   decodePagingState,
   type NotificationEntry,
   notificationsCursor,
 } from "../../../read/queries/notifications/notification-groups.ts";
+import { countUnseen, notificationPage } from "../../../read/queries/notifications/notifications.ts";
 import {
   channelNotificationsCursor,
-  countUnseen,
-  notificationPage,
   notificationsInThreads,
   parentUrlNotificationsCursor,
-} from "../../../read/queries/notifications/notifications.ts";
+} from "../../../read/queries/notifications/thread-notifications.ts";
 import { type Reads, runQuery } from "../../../read/run-query.ts";
 import type { ApiDeps, Viewer } from "../../deps.ts";
 import { compatPage } from "../../dialects/compat.ts";
@@ -166,7 +165,14 @@ export const notificationOperations = [
       const after = decodeCursor(cursors, query.cursor);
       const { fid, limit, channel_ids: ids } = query;
       return respondWithCompatPage(deps, call, (db) =>
-        notificationsInThreads(db, { fid, urls: urlsOf(db, ids), limit, after, cursors }),
+        notificationsInThreads(db, {
+          fid,
+          urls: urlsOf(db, ids),
+          rules: openCastRules(db, resolveChannelIds(db, ids), {}),
+          limit,
+          after,
+          cursors,
+        }),
       );
     },
   }),
@@ -201,7 +207,7 @@ function urlsOf(db: IndexDatabase, channelIds: readonly string[]): string[] {
     db,
     channelIds.filter((id) => !isUrl(id)),
   );
-  return [...channelIds.filter(isUrl), ...ids.flatMap(parentUrlsOf)];
+  return [...channelIds.filter(isUrl), ...parentUrlsOfChannels(db, ids)];
 }
 
 function respondWithPage(reads: Reads, find: (db: IndexDatabase) => Page<NotificationEntry>) {

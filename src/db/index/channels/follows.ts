@@ -1,10 +1,10 @@
 import { followedChannelOf, followUriPrefix } from "../../../protocol/channels/follow-uri.ts";
-import { type FarcasterNetwork, ReactionType } from "../../../protocol/wire/generated/message.ts";
+import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "../database.ts";
-import { networkOfIndex } from "../identity.ts";
 import { readMeta, writeMeta } from "../meta.ts";
 import { getPosition, putPosition } from "../positions.ts";
 import { statement } from "../statement.ts";
+import { registrarOfIndex } from "./registrar.ts";
 import { addToCounts } from "./slots.ts";
 
 /**
@@ -48,7 +48,6 @@ export function channelsActiveAt(db: IndexDatabase): number | undefined {
  */
 export function settleChannelsActive(
   db: IndexDatabase,
-  network: FarcasterNetwork,
   dates: { readonly scheduledAt?: number | undefined; readonly seenAt?: number | undefined },
 ): void {
   const seenBefore = getPosition(db, SEEN_AT);
@@ -58,27 +57,28 @@ export function settleChannelsActive(
   if (known.length === 0) return;
   const activeAt = Math.min(...known);
   if (activeAt !== channelsActiveAt(db)) putPosition(db, ACTIVE_AT, activeAt);
-  const basis = `${activeAt} ${followUriPrefix(network) ?? ""}`;
+  const basis = `${activeAt} ${followUriPrefix(registrarOfIndex(db)) ?? ""}`;
   if (readMeta(db, COUNTED) === basis) return;
   writeMeta(db, COUNTED, basis);
-  recountFollowers(db, network);
+  recountFollowers(db);
 }
 
 /** Records that a decision of shard 0 at `unixSecs` proves that channels are part of the protocol. */
 export function noteChannelsActive(db: IndexDatabase, unixSecs: number): void {
   const activeAt = channelsActiveAt(db);
   if (activeAt !== undefined && activeAt <= unixSecs) return;
-  settleChannelsActive(db, networkOfIndex(db), { seenAt: unixSecs });
+  settleChannelsActive(db, { seenAt: unixSecs });
 }
 
 /** Counts the followers of all channels again. */
-export function recountFollowers(db: IndexDatabase, network: FarcasterNetwork): void {
+export function recountFollowers(db: IndexDatabase): void {
   const since = channelsActiveAt(db);
-  const prefix = followUriPrefix(network);
+  const registrar = registrarOfIndex(db);
+  const prefix = followUriPrefix(registrar);
   db.run(clearFollowers);
   if (since === undefined || prefix === undefined) return;
   for (const { id, url } of db.all(urlsBetween, prefix, `${prefix}:`)) {
-    const channelId = followedChannelOf(network, url);
+    const channelId = followedChannelOf(registrar, url);
     const followers = channelId ? (db.get(likesSince, id, since)?.n ?? 0) : 0;
     if (channelId && followers > 0) addToCounts(db, channelId, { followers });
   }
@@ -95,7 +95,7 @@ interface UrlLike {
 export function countFollow(db: IndexDatabase, { url, timestamp }: UrlLike, by: 1 | -1): void {
   // Most URLs are not looked at further.
   if (!url.startsWith("eip155:")) return;
-  const channelId = followedChannelOf(networkOfIndex(db), url);
+  const channelId = followedChannelOf(registrarOfIndex(db), url);
   const since = channelId && channelsActiveAt(db);
   if (!channelId || since === undefined || timestamp < since) return;
   addToCounts(db, channelId, { followers: by });

@@ -130,7 +130,10 @@ export function ownerChanged(db: IndexDatabase, address: Uint8Array): void {
 /** What could be read as a URL, or as a part of one, or as the id of another channel. */
 const ODD_KEY = /[/?#\s\p{C}]|^[a-z][a-z0-9+.-]*:|^0x[0-9a-f]{64}$|^$/iu;
 
-/** Returns what the API calls a channel: its key, or its id in hex if the key would be taken for something else. */
+/** Longer ids do not fit into the cursors of lists by id. */
+const MAX_ID_BYTES = 255;
+
+/** Returns what the API calls a channel: its key, or its id in hex if the key is long or would be taken for something else. */
 export function publicIdOf(key: string, channelId: Uint8Array): string {
-  return ODD_KEY.test(key) ? `0x${channelId.toHex()}` : key;
+  return ODD_KEY.test(key) || Buffer.byteLength(key) > MAX_ID_BYTES ? `0x${channelId.toHex()}` : key;
 }

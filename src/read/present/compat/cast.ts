@@ -12,7 +12,7 @@ import type { CastSlices } from "../../run-query.ts";
 import { createCastParts, type Mentioned, presentMentions, textWithNames } from "../cast-parts.ts";
 import { TreeText } from "../native/cast.ts";
 import { memoizePresenter } from "../presenters.ts";
-import { type ChannelDehydrated, presentChannelDehydrated } from "./channel.ts";
+import { type ChannelDehydrated, presentChannelDehydrated, presentRelation } from "./channel.ts";
 import { presentUser, presentUserDehydrated, type User, type UserDehydrated } from "./user.ts";
 
 type ChannelShown = ChannelDehydrated | null;
@@ -26,10 +26,12 @@ export function presentCast(hash: Hash, hydration: Hydration): Cast | undefined 
   const parts = cast && partsOf(cast, hydration);
   if (!parts) return undefined;
   const quotes = cast.embeds.map((embed) => presentQuote(embed, hydration));
-  if (!hydration.viewer) return presentMemoized(cast, ...parts, quotes);
+  const relation = hydration.authorRelations.get(hash);
+  const author = relation && presentRelation(relation);
+  if (!hydration.viewer) return presentMemoized(cast, ...parts, quotes, author);
   const context = hydration.viewer.casts.get(hash);
   return {
-    ...presentState(cast, ...parts, quotes),
+    ...presentState(cast, ...parts, quotes, author),
     ...(context && { viewer_context: { liked: context.liked, recasted: context.recasted } }),
   };
 }
@@ -40,6 +42,7 @@ function presentState(
   mentioned: Mentioned<User>,
   channel: ChannelShown,
   quotes: readonly (Quote | undefined)[],
+  authorContext: ReturnType<typeof presentRelation> | undefined,
 ) {
   const { text, ranges } = textWithNames(cast, mentioned);
   return {
@@ -52,6 +55,7 @@ function presentState(
     reactions: { likes_count: cast.likes, recasts_count: cast.recasts, likes: [], recasts: [] },
     replies: { count: cast.replies },
     ...presentMentions(mentioned, ranges),
+    ...(authorContext && { author_channel_context: authorContext }),
     mentioned_channels: [],
     mentioned_channels_ranges: [],
   };

@@ -1,10 +1,11 @@
 import { isoTime } from "../../../lib/iso-time.ts";
 import { extendMemoized } from "../../../lib/json-text.ts";
 import type { Page } from "../../cursor.ts";
+import { type ChannelRelation, type ChannelRole, relationOf } from "../../hydrate/channel-relations.ts";
 import type { ChannelState } from "../../hydrate/channels.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
-import type { ChannelCasts } from "../../queries/channels.ts";
-import { channelFields, presentThreadChannel } from "../native/channel.ts";
+import type { ChannelCasts } from "../../queries/channels/channel-lists.ts";
+import { channelFields, presentThreadChannel, registeredFields } from "../native/channel.ts";
 import { type MembershipPage, memoizePresenter } from "../presenters.ts";
 import { presentUser, type User } from "./user.ts";
 
@@ -35,6 +36,21 @@ function presentState(channel: ChannelState, lead: User | undefined) {
     ...(pinned_cast_hash !== null && { pinned_cast_hash }),
     ...(lead && { lead }),
     hosts: lead ? [lead] : [],
+    ...presentRegistered(channel),
+  };
+}
+
+/** The fields of a registered channel, which the hosted API does not have. */
+function presentRegistered(channel: ChannelState) {
+  const fields = registeredFields(channel);
+  if (!fields) return {};
+  const { expires_at, lapsed, header, rules, ...rest } = fields;
+  return {
+    ...rest,
+    expires_at: isoTime(expires_at),
+    ...(lapsed && { lapsed }),
+    ...(header !== null && { header }),
+    ...(rules !== null && { rules }),
   };
 }
 
@@ -65,16 +81,22 @@ const presentDehydrated = memoizePresenter(
 export type ChannelDehydrated = ReturnType<typeof presentDehydrated> & Partial<ViewerContext>;
 
 interface ViewerContext {
-  viewer_context: { following: boolean; role?: "member" };
+  viewer_context: ChannelContext;
 }
 
-/** A user with casts in a channel is its member, and members count as followers: the protocol has no other membership. */
+interface ChannelContext {
+  following: boolean;
+  role?: ChannelRole;
+}
+
 function viewerContextOf(id: string, { viewer }: Hydration): ViewerContext {
-  const isMember = viewer?.channels.has(id) ?? false;
-  return { viewer_context: { following: isMember, ...(isMember && { role: "member" as const }) } };
+  return { viewer_context: presentRelation(viewer?.channels.get(id) ?? relationOf(false, undefined)) };
 }
 
-const MEMBER = { object: "member", role: "member" } as const;
+/** Presents what a user is to a channel. Equal relations give the same object. */
+export const presentRelation = memoizePresenter(
+  ({ following, role }: ChannelRelation): ChannelContext => ({ following, ...(role && { role }) }),
+);
 
 /** Presents a page of trending channels with their cast counts, which are strings. */
 export function presentChannelActivity(
@@ -105,22 +127,28 @@ export function presentChannelActivity(
 /** Presents a page of the channels that a user is a member of. */
 export function presentMemberships({ fid, rows, cursor }: MembershipPage, hydration: Hydration) {
   const user = presentUser(fid, hydration);
-  const members = rows.flatMap(({ id }) => {
+  const members = rows.flatMap(({ id, role }) => {
     const channel = presentChannel(id, hydration);
-    return user && channel ? [{ ...MEMBER, user, channel }] : [];
+    return user && channel ? [{ object: "member" as const, role, user, channel }] : [];
   });
   return { members, next: { cursor } };
 }
 
+/** A member of a channel. */
+export interface ChannelMemberRow {
+  readonly fid: number;
+  readonly role: ChannelRole;
+}
+
 /** Presents a page of the members of a channel. */
 export function presentChannelMembers(
-  { rows, cursor, channelId }: Page<{ readonly fid: number }> & { readonly channelId: string },
+  { rows, cursor, channelId }: Page<ChannelMemberRow> & { readonly channelId: string },
   hydration: Hydration,
 ) {
   const channel = presentChannel(channelId, hydration);
-  const members = rows.flatMap(({ fid }) => {
+  const members = rows.flatMap(({ fid, role }) => {
     const user = presentUser(fid, hydration);
-    return user && channel ? [{ ...MEMBER, user, channel }] : [];
+    return user && channel ? [{ object: "member" as const, role, user, channel }] : [];
   });
   return { members, next: { cursor } };
 }

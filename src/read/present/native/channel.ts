@@ -1,5 +1,7 @@
 import { channelIdOf } from "../../../protocol/channel-url.ts";
-import { type ChannelState, canonicalUrl } from "../../hydrate/channels.ts";
+import { CastingMode, MembershipMode } from "../../../protocol/wire/generated/message.ts";
+import { hex } from "../../hydrate/casts.ts";
+import { type ChannelState, canonicalUrl, type RegisteredState } from "../../hydrate/channels.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
 import { memoizePresenter } from "../presenters.ts";
 import { presentUser, type User } from "./user.ts";
@@ -28,10 +30,58 @@ export function channelFields(channel: ChannelState, lead: User | null) {
     member_count: channel.members,
     created_at: channel.createdAt,
     pinned_cast_hash: channel.pinnedCastHash,
+    source: channel.source,
   };
 }
 
-const presentState = memoizePresenter(channelFields);
+/** Builds the fields that only registered channels have; undefined for the others. */
+export function registeredFields({ registered, isLapsed }: ChannelState) {
+  if (!registered) return undefined;
+  const { channelId, ownerAddress, expiresAt, header, rules, castingMode, membershipMode } = registered;
+  return {
+    channel_id: hex(channelId),
+    owner: ownerOf(registered),
+    owner_address: ownerAddress,
+    expires_at: expiresAt,
+    lapsed: isLapsed,
+    header,
+    rules,
+    casting_mode: CASTING_MODES[castingMode] ?? ("members_only" as const),
+    membership_mode: MEMBERSHIP_MODES[membershipMode] ?? ("approval" as const),
+  };
+}
+
+/** A channel without a resolved owner is parked until the address is verified again; it is not abandoned. */
+function ownerOf({ ownerAddress: address, ownerFid: fid }: RegisteredState) {
+  return { address, fid, state: fid === null ? ("unverified" as const) : ("verified" as const) };
+}
+
+const CASTING_MODES: Readonly<Record<number, "everyone" | "members_only" | "recommended">> = {
+  [CastingMode.CASTING_MODE_EVERYONE]: "everyone",
+  [CastingMode.CASTING_MODE_MEMBERS_ONLY]: "members_only",
+  [CastingMode.CASTING_MODE_RECOMMENDED]: "recommended",
+};
+const MEMBERSHIP_MODES: Readonly<Record<number, "open" | "approval">> = {
+  [MembershipMode.MEMBERSHIP_MODE_OPEN]: "open",
+  [MembershipMode.MEMBERSHIP_MODE_APPROVAL]: "approval",
+};
+
+const NOT_REGISTERED = {
+  channel_id: null,
+  owner: null,
+  owner_address: null,
+  expires_at: null,
+  lapsed: false,
+  header: null,
+  rules: null,
+  casting_mode: null,
+  membership_mode: null,
+};
+
+const presentState = memoizePresenter((channel: ChannelState, lead: User | null) => ({
+  ...channelFields(channel, lead),
+  ...(registeredFields(channel) ?? NOT_REGISTERED),
+}));
 
 export type Channel = NonNullable<ReturnType<typeof presentChannel>>;
 

@@ -6,7 +6,9 @@ import {
 } from "../../../db/index/counts/rankings.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
+import { parentUrlFilter, resolveChannelIds } from "../../channel-names.ts";
 import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
+import { openCastRules } from "../channels/cast-rules.ts";
 
 /** A ranked cast or channel. */
 interface Ranked<Id> {
@@ -55,13 +57,22 @@ export function rankedChannels(db: IndexDatabase, query: RankingQuery): Page<Ran
   return rankingPage(db, "channels", query, (...from) => db.all(liveChannels, ...from));
 }
 
-/** Returns a page of the ranked casts that are directly under one of the URLs. */
+/** Returns a page of the ranked casts that are directly in a channel or under a URL, without those that are hidden in the channel. */
 export function rankedCastsUnder(
   db: IndexDatabase,
-  { urls, ...query }: RankingQuery & { readonly urls: readonly string[] },
+  {
+    parentUrl,
+    channelId,
+    ...query
+  }: RankingQuery & { readonly parentUrl: string | undefined; readonly channelId: string | undefined },
 ): Page<Ranked<number>> {
-  const json = JSON.stringify(urls);
-  return rankingPage(db, "casts", query, (...from) => db.all(castsUnder, ...from, json));
+  const json = JSON.stringify(parentUrlFilter(db, { parentUrl, channelId }) ?? []);
+  const rules =
+    channelId === undefined ? undefined : openCastRules(db, resolveChannelIds(db, [channelId]), {});
+  return rankingPage(db, "casts", query, (snapshot, after, limit) => {
+    if (!rules) return db.all(castsUnder, snapshot, after, limit, json);
+    return rules.visible(db.all(castsUnder, snapshot, after, LAST_RANK, json)).slice(0, limit);
+  });
 }
 
 function rankingPage<Id>(

@@ -1,9 +1,10 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { parentUrlsOf } from "../../../protocol/channel-url.ts";
+import { parentUrlFilter, parentUrlsOfChannels, resolveChannelIds } from "../../channel-names.ts";
 import type { CursorCodec, Page } from "../../cursor.ts";
 import type { CastRef } from "../../hydrate/casts.ts";
-import { resolveChannelIds } from "../channels.ts";
+import { type CastRules, type CastRulesRequest, openCastRules } from "../channels/cast-rules.ts";
+import { visiblePage } from "../channels/visible-casts.ts";
 import { castPage, mergeNewestCasts, type TimedKey, timedCursor } from "../ordered-page.ts";
 import { prefixEnd } from "../users/users.ts";
 
@@ -39,24 +40,33 @@ export function parentUrlFeed(
 /**
  * Returns the live casts of channels, newest first. A channel has several URLs. The query names it by its id, by any of
  * its URLs, or by its name in an imported registry.
+ *
+ * @param query.rules what is shown of registered channels; undefined for everything.
  */
 export function channelFeed(
   db: IndexDatabase,
-  query: FeedQuery & { readonly channels: readonly string[] },
+  query: FeedQuery & {
+    readonly channels: readonly string[];
+    readonly rules?: CastRulesRequest | undefined;
+  },
 ): Page<CastRef> {
-  const urls = resolveChannelIds(db, query.channels).flatMap(parentUrlsOf);
-  return mergedPage(db, urls, query, channelFeedCursor);
+  const ids = resolveChannelIds(db, query.channels);
+  const urls = parentUrlsOfChannels(db, ids);
+  const rules = query.rules && openCastRules(db, ids, query.rules);
+  return mergedPage(db, urls, { ...query, rules }, channelFeedCursor);
 }
 
 function mergedPage(
   db: IndexDatabase,
   urls: readonly string[],
-  { limit, after }: FeedQuery,
+  { limit, after, rules }: FeedQuery & { readonly rules?: CastRules | undefined },
   cursor: CursorCodec<readonly ["int", "hash"]>,
 ): Page<CastRef> {
   // A repeated URL would repeat its casts.
   const json = JSON.stringify([...new Set(urls)]);
-  return castPage(db, { limit, after, cursor }, (below, maxRows) => db.all(mergeUnder, json, below, maxRows));
+  return visiblePage(db, { limit, after, cursor, rules }, (below, maxRows) =>
+    db.all(mergeUnder, json, below, maxRows),
+  );
 }
 
 const castsUnder = statement<CastRef, [fid: number, urlsJson: string, below: number, limit: number]>(
@@ -71,14 +81,22 @@ const castsUnder = statement<CastRef, [fid: number, urlsJson: string, below: num
 
 export const castsInChannelCursor = timedCursor("feed/user/casts under URLs");
 
-/** Returns the live casts of an fid directly under any of the URLs, newest first. */
+/** Returns the live casts of an fid directly under any of the URLs, newest first, without those that are hidden in the channel. */
 export function castsInChannel(
   db: IndexDatabase,
-  query: { fid: number; urls: readonly string[]; limit: number; after: TimedKey | undefined },
+  query: {
+    readonly fid: number;
+    readonly parentUrl: string | undefined;
+    readonly channelId: string | undefined;
+    readonly limit: number;
+    readonly after: TimedKey | undefined;
+  },
 ): Page<CastRef> {
-  const { fid, urls, ...page } = query;
-  const json = JSON.stringify([...new Set(urls)]);
-  return castPage(db, { ...page, cursor: castsInChannelCursor }, (below, maxRows) =>
+  const { fid, channelId, limit, after } = query;
+  const json = JSON.stringify([...new Set(parentUrlFilter(db, query) ?? [])]);
+  const rules =
+    channelId === undefined ? undefined : openCastRules(db, resolveChannelIds(db, [channelId]), {});
+  return visiblePage(db, { limit, after, cursor: castsInChannelCursor, rules }, (below, maxRows) =>
     db.all(castsUnder, fid, json, below, maxRows),
   );
 }

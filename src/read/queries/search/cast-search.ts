@@ -1,8 +1,9 @@
 import { firstCastIdAt, timestampOfCastId } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
+import { parentUrlFilter, resolveChannelIds } from "../../channel-names.ts";
 import { type CursorCodec, cursorCodec, type Page } from "../../cursor.ts";
 import { type CastRef, hex } from "../../hydrate/casts.ts";
-import { parentUrlFilter } from "../channels.ts";
+import { openCastRules } from "../channels/cast-rules.ts";
 import { ABOVE_ALL_CASTS, cursorAfter, orderedPage, type TimedKey } from "../ordered-page.ts";
 import { searchQuery } from "./search-query.ts";
 import { type MatchRow, type Order, type ScanRequest, scanMatches } from "./search-scan.ts";
@@ -81,7 +82,7 @@ export function filteredSearch(
     after: TimedKey | undefined;
   },
 ): Page<CastRef> {
-  const { order, authorFid, limit, after } = query;
+  const { order, authorFid, channelId, limit, after } = query;
   const { text, from, until } = extractDates(query.text);
   const words = searchQuery(text);
   if (words === undefined) return { rows: [], cursor: null };
@@ -92,6 +93,7 @@ export function filteredSearch(
     below: firstCastIdAt(until),
     authorFid,
     urls: parentUrlFilter(db, query),
+    rules: channelId === undefined ? undefined : openCastRules(db, resolveChannelIds(db, [channelId]), {}),
     limit,
     after,
     cursor: filteredSearchCursors[order],

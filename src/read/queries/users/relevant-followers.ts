@@ -1,7 +1,11 @@
+import { channelsActiveAt } from "../../../db/index/channels/follows.ts";
+import { registrarOfIndex } from "../../../db/index/channels/registrar.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { LinkType } from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { resolveChannelIds } from "../channels.ts";
+import { followUriOf } from "../../../protocol/channels/follow-uri.ts";
+import { ReactionType } from "../../../protocol/wire/generated/message.ts";
+import { registeredChannel, resolveChannelIds } from "../../channel-names.ts";
 import { newestFollowsSql } from "./links.ts";
 
 /** The most follows of a viewer that are read, newest first. */
@@ -35,8 +39,25 @@ export function relevantFollowers(db: IndexDatabase, viewerFid: number, targetFi
   return db.all(followersOfUser, viewerFid, targetFid).map(({ fid }) => fid);
 }
 
-/** Returns the users with casts in a channel that the viewer follows, most followers first. */
+const followersOfRegistered = statement<Row, [viewerFid: number, url: string, since: number]>(
+  "skeleton.relevant-followers.of-registered-channel",
+  among(`EXISTS (SELECT 1 FROM urls u CROSS JOIN reactions r ON r.target_id = u.id
+     WHERE u.url = ?2 AND r.fid = below.target_fid AND r.target_fid = 0
+       AND r.type = ${ReactionType.REACTION_TYPE_LIKE} AND r.timestamp >= ?3)`),
+);
+
+/**
+ * Returns the followers of a channel that the viewer follows, most followers first. Those of a channel that is not registered are the
+ * users with casts in it.
+ */
 export function relevantChannelFollowers(db: IndexDatabase, viewerFid: number, channel: string): number[] {
+  const registered = registeredChannel(db, channel);
+  if (registered) {
+    const uri = followUriOf(registrarOfIndex(db), registered.channelId);
+    const since = channelsActiveAt(db);
+    if (uri === undefined || since === undefined) return [];
+    return db.all(followersOfRegistered, viewerFid, uri, since).map(({ fid }) => fid);
+  }
   const [id = channel] = resolveChannelIds(db, [channel]);
   return db.all(followersOfChannel, viewerFid, id).map(({ fid }) => fid);
 }

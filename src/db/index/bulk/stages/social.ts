@@ -1,7 +1,6 @@
 import { channelIdOf } from "../../../../protocol/channel-url.ts";
 import { UserDataType } from "../../../../protocol/wire/generated/message.ts";
 import { channelsActiveAt, recountFollowers } from "../../channels/follows.ts";
-import { networkOfIndex } from "../../identity.ts";
 import { wordsOf } from "../../project/user-data.ts";
 import { bulkStatement } from "../bulk-state.ts";
 import { dropTable } from "../spool-tables.ts";
@@ -190,7 +189,7 @@ export const SOCIAL_STAGES: readonly BulkStage[] = [
   indexesOf(1, "channel_members"),
   oneStep("follows", 3, ({ db }) => {
     db.run(fillFollowCounts);
-    if (channelsActiveAt(db) !== undefined) recountFollowers(db, networkOfIndex(db));
+    if (channelsActiveAt(db) !== undefined) recountFollowers(db);
     db.run(fillMutualFollows);
   }),
   indexesOf(1, "follow_counts", "mutual_follows"),

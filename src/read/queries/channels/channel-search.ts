@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
-import { packId, unpackId } from "../channels.ts";
+import { packId, unpackId } from "./channel-lists.ts";
 
 /**
  * Prefix search by member count has two exact strategies. For a rare prefix, read all channels that match and sort them.
@@ -19,7 +19,9 @@ const withPrefix = statement<{ id: string }, [...Prefix, limit: number]>(
   `SELECT id FROM (SELECT id FROM channel_activity WHERE ${inRange("id")} LIMIT ?5)
    UNION ALL SELECT id FROM (SELECT id FROM channel_registry WHERE ${inRange("id")} LIMIT ?5)
    UNION ALL SELECT id FROM (SELECT id FROM channel_registry WHERE ${inRange("registry_id")} LIMIT ?5)
-   UNION ALL SELECT id FROM (SELECT id FROM channel_registry WHERE name_key >= ?3 AND name_key < ?4 LIMIT ?5)`,
+   UNION ALL SELECT id FROM (SELECT id FROM channel_registry WHERE name_key >= ?3 AND name_key < ?4 LIMIT ?5)
+   UNION ALL SELECT id FROM (SELECT id FROM channels WHERE ${inRange("id")} LIMIT ?5)
+   UNION ALL SELECT id FROM (SELECT id FROM channels WHERE name_key >= ?3 AND name_key < ?4 LIMIT ?5)`,
 );
 
 interface Hit {
@@ -37,21 +39,28 @@ const sorted = statement<Hit, [idsJson: string, members: number, afterId: string
 
 /** The match by registry. `+` prevents the planner from using an index that does not have the required order. */
 const REGISTRY_MATCH = `${inRange("+r.registry_id")} OR (+r.name_key >= ?3 AND +r.name_key < ?4)`;
+/** The match by the name that the channel's settings give it. */
+const NAME_MATCH = "+c.name_key >= ?3 AND +c.name_key < ?4";
 
 const scanActive = statement<Hit, [...Prefix, members: number, afterId: string, limit: number]>(
   "skeleton.channel-search.scan-active",
   `SELECT a.id, a.members FROM channel_activity a INDEXED BY channel_activity_by_members
    WHERE a.members <= ?5 AND (a.members < ?5 OR a.id > ?6)
      AND ((${inRange("+a.id")})
-       OR EXISTS (SELECT 1 FROM channel_registry r WHERE r.id = a.id AND (${REGISTRY_MATCH})))
+       OR EXISTS (SELECT 1 FROM channel_registry r WHERE r.id = a.id AND (${REGISTRY_MATCH}))
+       OR EXISTS (SELECT 1 FROM channels c WHERE c.id = a.id AND (${NAME_MATCH})))
    ORDER BY a.members DESC, a.id LIMIT ?7`,
 );
+const inactive = (table: string, match: string) =>
+  `SELECT id, 0 AS members FROM (SELECT r.id FROM ${table} r
+   WHERE r.id > ?5 AND NOT EXISTS (SELECT 1 FROM channel_activity a WHERE a.id = r.id)
+     AND ((${inRange("+r.id")}) OR ${match})
+   ORDER BY r.id LIMIT ?6)`;
 const scanInactive = statement<Hit, [...Prefix, afterId: string, limit: number]>(
   "skeleton.channel-search.scan-inactive",
-  `SELECT r.id, 0 AS members FROM channel_registry r
-   WHERE r.id > ?5 AND NOT EXISTS (SELECT 1 FROM channel_activity a WHERE a.id = r.id)
-     AND ((${inRange("+r.id")}) OR ${REGISTRY_MATCH})
-   ORDER BY r.id LIMIT ?6`,
+  `${inactive("channel_registry", REGISTRY_MATCH)}
+   UNION ${inactive("channels", NAME_MATCH.replaceAll("c.", "r."))}
+   ORDER BY id LIMIT ?6`,
 );
 
 export const channelSearchCursor = cursorCodec("channel/search", ["int", "text"]);

@@ -1,19 +1,22 @@
-import { firstCastIdAt } from "../../db/index/cast-id.ts";
-import type { IndexDatabase } from "../../db/index/database.ts";
-import { statement } from "../../db/index/statement.ts";
-import { channelIdOf, parentUrlsOf } from "../../protocol/channel-url.ts";
-import { cursorCodec, cutPage, type Key, type Page } from "../cursor.ts";
+import { firstCastIdAt } from "../../../db/index/cast-id.ts";
+import { registrarOfIndex } from "../../../db/index/channels/registrar.ts";
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import { followUriPrefix } from "../../../protocol/channels/follow-uri.ts";
+import { parentUrlsByChannel, resolveChannelIds } from "../../channel-names.ts";
+import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
+import { prefixEnd } from "../users/users.ts";
 
-const registryIds = statement<{ name: string; id: string }, [idsJson: string]>(
-  "skeleton.channels.registry-ids",
-  `SELECT j.value AS name, r.id FROM json_each(?) j CROSS JOIN channel_registry r ON r.registry_id = j.value
-   WHERE NOT EXISTS (SELECT 1 FROM channel_activity a WHERE a.id = j.value)
-     AND NOT EXISTS (SELECT 1 FROM channel_registry s WHERE s.id = j.value)`,
-);
-const nextById = statement<{ id: string }, [after: string, limit: number]>(
+// Casts may name a registered channel by the URI of its token, which is no channel beside it.
+const nextById = statement<
+  { id: string },
+  [after: string, limit: number, uriPrefix: string | null, afterUris: string | null]
+>(
   "skeleton.channels.by-id",
-  `SELECT id FROM (SELECT id FROM channel_activity WHERE id > ?1 ORDER BY id LIMIT ?2)
+  `SELECT id FROM (SELECT id FROM channel_activity
+     WHERE id > ?1 AND (?3 IS NULL OR id < ?3 OR id >= ?4) ORDER BY id LIMIT ?2)
    UNION SELECT id FROM (SELECT id FROM channel_registry WHERE id > ?1 ORDER BY id LIMIT ?2)
+   UNION SELECT id FROM (SELECT id FROM channels WHERE id > ?1 ORDER BY id LIMIT ?2)
    ORDER BY id LIMIT ?2`,
 );
 
@@ -66,29 +69,6 @@ export function unpackId(packed: string): string {
   return Buffer.from(packed, "base64url").toString("utf8");
 }
 
-/**
- * Returns the ids of the channels that `names` name. A name is a channel id, a URL of a channel, or, when no channel has
- * that id, the registry's id of a channel with another URL. An unknown name is returned unchanged.
- */
-export function resolveChannelIds(db: IndexDatabase, names: readonly string[]): string[] {
-  const ids = names.map(channelIdOf);
-  const byRegistry = new Map(db.all(registryIds, JSON.stringify(ids)).map((row) => [row.name, row.id]));
-  return [...new Set(ids.map((id) => byRegistry.get(id) ?? id))];
-}
-
-/**
- * Returns the parent URLs that a filter by channel, by parent URL or by both accepts; undefined without a filter. With
- * both, a URL must match both.
- */
-export function parentUrlFilter(
-  db: IndexDatabase,
-  { parentUrl, channelId }: { parentUrl: string | undefined; channelId: string | undefined },
-): readonly string[] | undefined {
-  if (channelId === undefined) return parentUrl === undefined ? undefined : [parentUrl];
-  const urls = resolveChannelIds(db, [channelId]).flatMap(parentUrlsOf);
-  return parentUrl === undefined ? urls : urls.filter((url) => url === parentUrl);
-}
-
 export const allChannelsCursor = cursorCodec("channel/all", ["text"]);
 
 /** Returns all channels by id. */
@@ -97,7 +77,9 @@ export function allChannels(
   query: { limit: number; after: Key<["text"]> | undefined },
 ): Page<{ id: string }> {
   const { limit, after } = query;
-  const rows = db.all(nextById, after ? unpackId(after[0]) : "", limit + 1);
+  const prefix = followUriPrefix(registrarOfIndex(db)) ?? null;
+  const afterUris = prefix && prefixEnd(prefix);
+  const rows = db.all(nextById, after ? unpackId(after[0]) : "", limit + 1, prefix, afterUris);
   return cutPage(rows, limit, (last) => allChannelsCursor.encode([packId(last.id)]));
 }
 
@@ -173,7 +155,7 @@ export function countChannelCasts(
   ids: readonly string[],
   nowSecs: number,
 ): ReadonlyMap<string, ChannelCasts> {
-  const urls = ids.flatMap((id) => parentUrlsOf(id).map((url) => [id, url]));
+  const urls = parentUrlsByChannel(db, ids);
   const since = (days: number) => firstCastIdAt(nowSecs - days * DAY_SECS);
   const rows = db.all(counts, since(1), since(7), since(30), JSON.stringify(urls));
   return new Map(rows.map(({ id, ...casts }) => [id, casts]));

@@ -1,0 +1,132 @@
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { LinkType } from "../../db/index/messages/columns.ts";
+import { statement } from "../../db/index/statement.ts";
+import { ReactionType } from "../../protocol/wire/generated/message.ts";
+import type { Hash, StoredCast } from "./casts.ts";
+import {
+  type ChannelRelation,
+  loadChannelRelations,
+  type RelationQuery,
+  relationOf,
+} from "./channel-relations.ts";
+import { type ChannelState, protocolOf } from "./channels.ts";
+
+/** The viewer's relations to the objects of a response. */
+export interface ViewerContexts {
+  readonly users: ReadonlyMap<number, UserContext>;
+  readonly casts: ReadonlyMap<Hash, CastContext>;
+  /**
+   * What the viewer is to channels, by id; absent for nothing. In a channel that is not registered, a user with live casts is a member,
+   * and members count as followers.
+   */
+  readonly channels: ReadonlyMap<string, ChannelRelation>;
+}
+
+interface UserContext {
+  readonly following: boolean;
+  readonly followedBy: boolean;
+  readonly blocking: boolean;
+  readonly blockedBy: boolean;
+}
+
+interface CastContext {
+  readonly liked: boolean;
+  readonly recasted: boolean;
+}
+
+interface UserRow {
+  fid: number;
+  following: number;
+  followedBy: number;
+  blocking: number;
+  blockedBy: number;
+}
+
+const link = (fid: string, type: keyof typeof LinkType, targetFid: string) =>
+  `EXISTS (SELECT 1 FROM links l
+     WHERE l.fid = ${fid} AND l.type = ${LinkType[type]} AND l.target_fid = ${targetFid})`;
+const userRows = statement<UserRow, [viewerFid: number, fidsJson: string]>(
+  "hydrate.viewer.users",
+  `SELECT j.value AS fid, ${link("?1", "Follow", "j.value")} AS following,
+     ${link("j.value", "Follow", "?1")} AS followedBy, ${link("?1", "Block", "j.value")} AS blocking,
+     ${link("j.value", "Block", "?1")} AS blockedBy
+   FROM json_each(?2) j`,
+);
+
+const reaction = (type: ReactionType) =>
+  `EXISTS (SELECT 1 FROM reactions r WHERE r.fid = ?1 AND r.target_fid = j.value ->> 0
+     AND r.target_id = j.value ->> 1 AND r.type = ${type})`;
+const castRows = statement<
+  { at: number; liked: number; recasted: number },
+  [viewerFid: number, castsJson: string]
+>(
+  "hydrate.viewer.casts",
+  `SELECT j.key AS at, ${reaction(ReactionType.REACTION_TYPE_LIKE)} AS liked,
+     ${reaction(ReactionType.REACTION_TYPE_RECAST)} AS recasted
+   FROM json_each(?2) j`,
+);
+
+const channelRows = statement<{ id: string }, [viewerFid: number, idsJson: string]>(
+  "hydrate.viewer.channels",
+  `SELECT m.channel_id AS id FROM json_each(?2) j
+   CROSS JOIN channel_members m ON m.channel_id = j.value AND m.fid = ?1`,
+);
+
+/** Loads a viewer's relations to users, casts and channels, in one statement for each kind. */
+export function loadViewerContexts(
+  db: IndexDatabase,
+  viewerFid: number,
+  shown: {
+    readonly fids: Iterable<number>;
+    readonly casts: Iterable<StoredCast>;
+    readonly channels: ReadonlyMap<string, ChannelState>;
+  },
+): ViewerContexts {
+  const users = new Map<number, UserContext>();
+  for (const row of db.all(userRows, viewerFid, JSON.stringify([...shown.fids]))) {
+    users.set(row.fid, {
+      following: row.following === 1,
+      followedBy: row.followedBy === 1,
+      blocking: row.blocking === 1,
+      blockedBy: row.blockedBy === 1,
+    });
+  }
+  const casts = new Map<Hash, CastContext>();
+  const shownCasts = [...shown.casts];
+  if (shownCasts.length > 0) {
+    const json = JSON.stringify(shownCasts.map(({ fid, id }) => [fid, id]));
+    for (const { at, liked, recasted } of db.all(castRows, viewerFid, json)) {
+      const cast = shownCasts[at];
+      if (cast) casts.set(cast.hash, { liked: liked === 1, recasted: recasted === 1 });
+    }
+  }
+  return { users, casts, channels: viewerRelations(db, viewerFid, shown.channels) };
+}
+
+function viewerRelations(
+  db: IndexDatabase,
+  viewerFid: number,
+  shown: ReadonlyMap<string, ChannelState>,
+): ReadonlyMap<string, ChannelRelation> {
+  const relations = new Map<string, ChannelRelation>();
+  const registered: [id: string, query: RelationQuery][] = [];
+  const others: string[] = [];
+  for (const [id, state] of shown) {
+    const channel = protocolOf(state);
+    if (channel) registered.push([id, { fid: viewerFid, channel }]);
+    else others.push(id);
+  }
+  if (others.length > 0) {
+    for (const { id } of db.all(channelRows, viewerFid, JSON.stringify(others)))
+      relations.set(id, relationOf(true, "member"));
+  }
+  const loaded = loadChannelRelations(
+    db,
+    registered.map(([, query]) => query),
+  );
+  for (const [at, [id]] of registered.entries()) {
+    const relation = loaded[at];
+    if (relation) relations.set(id, relation);
+  }
+  return relations;
+}

@@ -1,0 +1,205 @@
+import { fidOfOwner } from "../../../db/index/channels/owner-claims.ts";
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import { ChannelSlotKind, MemberState, memberTarget } from "../../../protocol/channels/slots.ts";
+import { toUnixSecs } from "../../../protocol/time.ts";
+import { channelsOfProtocol, type RegisteredChannel } from "../../channel-names.ts";
+import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
+import { type ChannelRole, roleOfState } from "../../hydrate/channel-relations.ts";
+
+/** The owner, the moderators and the members of registered channels. */
+
+interface SlotRow {
+  readonly fid: number;
+  readonly state: number;
+  readonly timestamp: number;
+}
+
+/** Slots may be of fids that nobody has registered. */
+const isUser = "EXISTS (SELECT 1 FROM fids f WHERE f.fid = s.target_fid)";
+const below = (state: MemberState) =>
+  `SELECT * FROM (SELECT s.target_fid AS fid, s.state, s.timestamp FROM channel_slots s
+   WHERE s.channel_id = ?1 AND s.kind = ${ChannelSlotKind.Member} AND s.state = ${state}
+     AND (s.timestamp, s.target_fid) < (?2, ?3) AND s.target_fid != ?4 AND ${isUser}
+   ORDER BY s.timestamp DESC, s.target_fid DESC LIMIT ?5)`;
+type Below = [channelId: Uint8Array, timestamp: number, fid: number, ownerFid: number, limit: number];
+const slotsBelow = statement<SlotRow, Below>(
+  "skeleton.channel-roles.of-channel",
+  `${below(MemberState.Member)} UNION ALL ${below(MemberState.Moderator)}
+   ORDER BY timestamp DESC, fid DESC LIMIT ?5`,
+);
+const bannedBelow = statement<SlotRow & { authorFid: number }, Below>(
+  "skeleton.channel-roles.banned",
+  below(MemberState.Banned).replace("s.timestamp FROM", "s.timestamp, s.author_fid AS authorFid FROM"),
+);
+const slotOf = statement<{ state: number }, [channelId: Uint8Array, target: Uint8Array]>(
+  "skeleton.channel-roles.of-fid",
+  `SELECT state FROM channel_slots WHERE channel_id = ? AND kind = ${ChannelSlotKind.Member} AND target = ?`,
+);
+
+/** A user with a role in a channel. */
+export interface RoleRow {
+  readonly fid: number;
+  readonly role: ChannelRole;
+}
+
+export const channelRolesCursor = cursorCodec("channel/roles", ["int", "int"]);
+
+const FROM_THE_NEWEST = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
+
+/** Returns the owner of a channel, then its moderators and members, whose role changed last first. */
+export function channelRoles(
+  db: IndexDatabase,
+  query: {
+    readonly channel: RegisteredChannel;
+    readonly limit: number;
+    readonly after: Key<["int", "int"]> | undefined;
+  },
+): Page<RoleRow> {
+  const { channel, limit, after } = query;
+  const ownerFid = fidOfOwner(db, channel.ownerAddress);
+  const from = after ?? FROM_THE_NEWEST;
+  const slots = db.all(slotsBelow, channel.channelId, from[0], from[1], ownerFid, limit + 1);
+  const rows = slots.flatMap(({ fid, state, timestamp }) => {
+    const role = roleOfState(state);
+    return role ? [{ fid, role, timestamp }] : [];
+  });
+  const isFirst = after === undefined && ownerFid !== 0;
+  const owner = { fid: ownerFid, role: "owner" as const, timestamp: FROM_THE_NEWEST[0] };
+  return cutPage(isFirst ? [owner, ...rows] : rows, limit, (last) =>
+    channelRolesCursor.encode(last.role === "owner" ? [...FROM_THE_NEWEST] : [last.timestamp, last.fid]),
+  );
+}
+
+/** Returns the role of one fid in a channel, as a list of one or none. */
+export function channelRoleOf(db: IndexDatabase, channel: RegisteredChannel, fid: number): Page<RoleRow> {
+  const isOwner = fid !== 0 && fidOfOwner(db, channel.ownerAddress) === fid;
+  const state = db.get(slotOf, channel.channelId, memberTarget(fid))?.state;
+  const role = isOwner ? "owner" : roleOfState(state);
+  return { rows: role ? [{ fid, role }] : [], cursor: null };
+}
+
+/** A user that is banned from a channel. `bannedAt`: unix seconds; 0 where the upstream reported the state without its message. */
+export interface BanRow {
+  readonly fid: number;
+  /** 0 if unknown. */
+  readonly bannedBy: number;
+  readonly bannedAt: number;
+}
+
+export const channelBansCursor = cursorCodec("channel/bans", ["int", "int"]);
+
+/** Returns the users that are banned from a channel, the latest ban first. */
+export function channelBans(
+  db: IndexDatabase,
+  query: {
+    readonly channel: RegisteredChannel;
+    readonly limit: number;
+    readonly after: Key<["int", "int"]> | undefined;
+  },
+): Page<BanRow & { readonly timestamp: number }> {
+  const { channel, limit, after = FROM_THE_NEWEST } = query;
+  const rows = db.all(bannedBelow, channel.channelId, after[0], after[1], 0, limit + 1);
+  return cutPage(
+    rows.map(({ fid, authorFid, timestamp }) => ({
+      fid,
+      bannedBy: authorFid,
+      bannedAt: unixOf(timestamp),
+      timestamp,
+    })),
+    limit,
+    (last) => channelBansCursor.encode([last.timestamp, last.fid]),
+  );
+}
+
+/** Returns the unix seconds of a slot's time; 0 for a state without one. */
+export function unixOf(timestamp: number): number {
+  return timestamp === 0 ? 0 : toUnixSecs(timestamp);
+}
+
+const ownedBelow = statement<
+  { channelId: Uint8Array; address: Uint8Array },
+  [fid: number, address: Uint8Array, key: string, limit: number]
+>(
+  "skeleton.channel-roles.owned",
+  `SELECT c.channel_id AS channelId, c.owner_address AS address
+   FROM owner_claims o CROSS JOIN channels c ON c.owner_address = o.address
+   WHERE o.fid = ?1 AND o.is_add = 1 AND (c.owner_address, c.key) > (?2, ?3) AND o.address >= ?2
+     AND ?1 = (SELECT n.fid FROM owner_claims n WHERE n.address = o.address AND n.is_add = 1
+       ORDER BY n.timestamp DESC, n.hash DESC LIMIT 1)
+   ORDER BY o.address, c.key LIMIT ?4`,
+);
+const keyOf = statement<{ key: string }, [channelId: Uint8Array]>(
+  "skeleton.channel-roles.key-of",
+  "SELECT key FROM channels WHERE channel_id = ?",
+);
+const slotsOf = statement<
+  { channelId: Uint8Array; state: number },
+  [fid: number, after: Uint8Array, limit: number]
+>(
+  "skeleton.channel-roles.of-user",
+  `SELECT s.channel_id AS channelId, s.state FROM channel_slots s
+   CROSS JOIN channels c ON c.channel_id = s.channel_id
+   WHERE s.target_fid = ?1 AND s.target_fid > 0 AND s.channel_id > ?2
+     AND s.state IN (${MemberState.Member}, ${MemberState.Moderator})
+     AND ?1 IS NOT (SELECT o.fid FROM owner_claims o WHERE o.address = c.owner_address AND o.is_add = 1
+       ORDER BY o.timestamp DESC, o.hash DESC LIMIT 1)
+   ORDER BY s.channel_id LIMIT ?3`,
+);
+
+/** A channel in which a user has a role. */
+interface ChannelOfUser {
+  readonly id: string;
+  readonly role: ChannelRole;
+}
+
+/** The owner's address of the last channel that the user owns, or nothing for a channel with another role; then its id. */
+export const rolesOfUserCursor = cursorCodec("user/memberships/list roles", ["text", "text"]);
+
+const NONE = "";
+
+/** Returns the registered channels that a user owns, by the owner's address and the key, then those with another role, by their ids. */
+export function rolesOfUser(
+  db: IndexDatabase,
+  query: { readonly fid: number; readonly limit: number; readonly after: Key<["text", "text"]> | undefined },
+): Page<ChannelOfUser> {
+  const { fid, limit, after = [NONE, NONE] } = query;
+  const [address, last] = after.map(bytesOfHex);
+  const isAmongOwned = after[0] !== NONE || after[1] === NONE;
+  const key = (isAmongOwned && last && db.get(keyOf, last)?.key) || "";
+  const found: { channelId: Uint8Array; address: string; role: ChannelRole }[] = isAmongOwned
+    ? db.all(ownedBelow, fid, address ?? NO_BYTES, key, limit + 1).map((row) => ({
+        channelId: row.channelId,
+        address: row.address.toHex(),
+        role: "owner",
+      }))
+    : [];
+  if (found.length <= limit) {
+    const from = isAmongOwned ? NO_BYTES : (last ?? NO_BYTES);
+    for (const { channelId, state } of db.all(slotsOf, fid, from, limit + 1 - found.length)) {
+      const role = roleOfState(state);
+      if (role) found.push({ channelId, address: NONE, role });
+    }
+  }
+  const { rows, cursor } = cutPage(found, limit, ({ address, channelId }) =>
+    rolesOfUserCursor.encode([address, channelId.toHex()]),
+  );
+  const channels = channelsOfProtocol(
+    db,
+    rows.map(({ channelId }) => channelId),
+  );
+  return {
+    rows: rows.flatMap(({ channelId, role }) => {
+      const id = channels.get(channelId.toHex())?.id;
+      return id === undefined ? [] : [{ id, role }];
+    }),
+    cursor,
+  };
+}
+
+const NO_BYTES = new Uint8Array();
+
+/** A cursor is a client's text: what is no hex stands for the start. */
+function bytesOfHex(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text, "hex"));
+}
