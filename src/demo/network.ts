@@ -1,25 +1,32 @@
-import { readTotals } from "../db/index/counts/totals.ts";
+import { settleChannelsActive } from "../db/index/channels/follows.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { markDemo } from "../db/index/identity.ts";
+import { readTotals } from "../db/index/totals.ts";
 import { createIngestEngine } from "../ingest/engine.ts";
 import { type IngestRecord, validateRecord } from "../ingest/record.ts";
 import { ok, type Result } from "../lib/result.ts";
-import { buildMessage } from "../protocol/message/build-message.ts";
-import { signedMessageFromWire, toWire } from "../protocol/message/signed-message.ts";
+import { buildMessage } from "../protocol/build-message.ts";
 import type { Rejection } from "../protocol/rejection.ts";
+import { signedMessageFromWire, toWire } from "../protocol/signed-message.ts";
 import { toFarcasterSecs } from "../protocol/time.ts";
 import type { ImportRecord } from "../protocol/wire/generated/hub.ts";
 import { type FarcasterNetwork, MessageType } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
+import { weekOfCasts } from "./casts.ts";
 import { onChainEvents } from "./chain.ts";
-import { weekOfCasts } from "./contents/casts.ts";
-import { weekOfReactions } from "./contents/reactions.ts";
-import { createTexts } from "./contents/texts.ts";
+import {
+  CHANNELS_SINCE_SECS,
+  channelMessages,
+  channelRegistrations,
+  channelTransfers,
+} from "./channels/records.ts";
 import { socialGraph } from "./graph.ts";
 import { createKeyring, type Keyring } from "./keys.ts";
 import { demoPeople } from "./people.ts";
 import { fnameProofs, profileMessages } from "./profiles.ts";
+import { weekOfReactions } from "./reactions.ts";
 import { clientFidsOf, EARLIEST_ANCHOR_SECS, type PlannedMessage } from "./roster.ts";
+import { createTexts } from "./texts.ts";
 
 /** One input of a node: an on-chain event, a proof of an fname, or a signed message. */
 export type DemoRecord = NonNullable<ImportRecord["record"]>;
@@ -55,6 +62,21 @@ export function* demoNetwork(options: {
   }
   for (const value of fnameProofs(people, keyring)) yield { $case: "usernameProof", value };
   yield* signedMessages(planned, keyring, anchorUnixSecs, network);
+}
+
+/**
+ * The registered channels of the demo network, in an order in which a node accepts each record after those of `demoNetwork`:
+ * registrations, then messages by time, then the transfers that park channels.
+ */
+export function* demoChannels(options: {
+  anchorUnixSecs: number;
+  network: FarcasterNetwork;
+}): Generator<DemoRecord, void, undefined> {
+  const { anchorUnixSecs, network } = options;
+  const keyring = createKeyring();
+  for (const value of channelRegistrations(keyring)) yield { $case: "onChainEvent", value };
+  yield* signedMessages(channelMessages(), keyring, anchorUnixSecs, network);
+  for (const value of channelTransfers(keyring, anchorUnixSecs)) yield { $case: "onChainEvent", value };
 }
 
 function* signedMessages(
@@ -125,23 +147,29 @@ const HOUR_SECS = 3600;
  * @returns the number of records, or 0 when the index was not empty.
  * @throws Error when the node refuses a record.
  */
-export function fillWithDemo(options: {
+export function fillWithDemo({
+  db,
+  network,
+  clock,
+}: {
   db: IndexDatabase;
   network: FarcasterNetwork;
   clock: Clock;
 }): number {
-  const { db, network, clock } = options;
   const totals = readTotals(db);
   if (totals.messages + totals.on_chain_events > 0) return 0;
   const nowUnixSecs = nowSecs(clock);
   const anchorUnixSecs = nowUnixSecs - (nowUnixSecs % HOUR_SECS);
   const records: IngestRecord[] = [];
-  for (const record of demoNetwork({ anchorUnixSecs, network })) {
-    const read = readRecord(record);
-    if (!read.ok) throw refused(read.error);
-    const refusal = validateRecord(read.value, { network, nowUnixSecs });
-    if (refusal) throw refused(refusal);
-    records.push(read.value);
+  const options = { anchorUnixSecs, network };
+  for (const source of [demoNetwork(options), demoChannels(options)]) {
+    for (const record of source) {
+      const read = readRecord(record);
+      if (!read.ok) throw refused(read.error);
+      const refusal = validateRecord(read.value, { network, nowUnixSecs });
+      if (refusal) throw refused(refusal);
+      records.push(read.value);
+    }
   }
   const raise = (cause: unknown): never => {
     throw cause;
@@ -150,6 +178,7 @@ export function fillWithDemo(options: {
   // Written before the records: a crash in between leaves an empty index that is marked as a demo, never public keys
   // without the warning.
   markDemo(db);
+  db.transaction(() => settleChannelsActive(db, { seenAt: CHANNELS_SINCE_SECS }));
   for (const outcome of engine.apply(records)) if (outcome) throw refused(outcome);
   return records.length;
 }
