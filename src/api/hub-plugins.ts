@@ -3,6 +3,7 @@ import { ApiError } from "../http/errors.ts";
 import { UNSERVED } from "../hub/reads/unserved.ts";
 import { pluginOf } from "./op.ts";
 import { accountOperations } from "./operations/hub/accounts.ts";
+import { hubChannelOperations } from "./operations/hub/channels.ts";
 import { eventOperations } from "./operations/hub/events.ts";
 import { hubMessageOperations } from "./operations/hub/messages.ts";
 import { type HubDeps, refusalResponse } from "./operations/hub/operation.ts";
@@ -12,13 +13,13 @@ import { submitOperations } from "./operations/hub/submits.ts";
 const HUB_OPERATIONS = [
   ...hubMessageOperations,
   ...accountOperations,
+  ...hubChannelOperations,
   ...eventOperations,
   ...submitOperations,
 ];
 
 /** The paths that a hub has and this node does not serve, and why. */
 const REFUSED: readonly (readonly [path: RegExp, reason: string])[] = [
-  [/^\/v1\/(channel\w*|isFollowingChannel)$/, "this node does not serve the channels of hubs"],
   [/^\/v1\/mesh(\/ui)?$/, UNSERVED.GetMeshView ?? ""],
 ];
 

@@ -108,7 +108,6 @@ function messagesOf(channel: DemoChannel): PlannedMessage[] {
       $case: "channelUpdateBody",
       value: {
         channelId,
-        description: undefined,
         imageUrl: `https://demo.example/channel/${channel.key}.png`,
         header: undefined,
         rules: undefined,

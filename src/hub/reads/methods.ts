@@ -1,4 +1,4 @@
-import { err, mapOk, type Result } from "../../lib/result.ts";
+import { mapOk, type Result } from "../../lib/result.ts";
 import { UserNameProof } from "../../protocol/wire/generated/message.ts";
 import { FidAddressTypeResponse, StorageLimitsResponse } from "../../protocol/wire/generated/reads.ts";
 import {
@@ -10,15 +10,14 @@ import type { ChainEvent } from "../../read/hub/chain-reads.ts";
 import type { HubReads } from "../../read/hub/hub-reads.ts";
 import { encodeKey } from "../../read/hub/key-reads.ts";
 import type { Target } from "../../read/hub/lists/single-messages.ts";
-import type { Page, RowFormat } from "../../read/hub/page.ts";
+import type { RowFormat } from "../../read/hub/page.ts";
 import type { Refusal } from "../../read/hub/refusal.ts";
 import type { StoredMessage } from "../../read/hub/stored-message.ts";
-import { encodeFields, encodeList, listedBytes } from "../../read/hub/wire-bytes.ts";
+import { encodeFields, listedBytes } from "../../read/hub/wire-bytes.ts";
 import type { RawCall, RawMethod } from "../raw-service.ts";
-import { bytes, castId, fid, fids, flag, type RequestOf, readRequest, text, u32, u64 } from "./request.ts";
-
-type Shape = Parameters<typeof readRequest>[1];
-type Listed<Item> = Promise<Result<Page<Item>, Refusal>>;
+import { channelMethods } from "./channel-methods.ts";
+import { encodePage, list, NOTHING, one, page, withFid } from "./method.ts";
+import { bytes, castId, fid, fids, text, u32, u64 } from "./request.ts";
 
 const MESSAGES: RowFormat<StoredMessage, Uint8Array> = {
   show: (message) => message.encode(),
@@ -26,12 +25,6 @@ const MESSAGES: RowFormat<StoredMessage, Uint8Array> = {
 };
 const EVENTS: RowFormat<ChainEvent, Uint8Array> = { show: (event) => event.bytes, bytesOf: listedBytes };
 
-/** The fields of a page, which start at a number of their own in each request. */
-const page = (first: number) => ({
-  pageSize: u32(first),
-  pageToken: bytes(first + 1),
-  reverse: flag(first + 2),
-});
 const FID_PAGE = { fid: fid(1), ...page(2) };
 const FID_TIMES = { ...FID_PAGE, startTimestamp: u64(5), stopTimestamp: u64(6) };
 const BY_TARGET = { cast: castId(1), url: text(6), reactionType: u32(2), ...page(3) };
@@ -170,50 +163,17 @@ export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>
         return FidsResponse.encode({ fids: [...items], nextPageToken: nextToken }).finish();
       });
     }),
+    ...channelMethods(reads),
     // The node has no gossip, so it has no peers.
     GetConnectedPeers: one({}, () => ({ ok: true, value: NOTHING })),
   };
 }
 
-const NOTHING = new Uint8Array();
 /** The largest encoded fid. */
 const FID_BYTES = 8;
 
-/** A method that returns one thing. */
-function one<const S extends Shape>(
-  shape: S,
-  read: (
-    request: RequestOf<S>,
-    call: RawCall,
-  ) => Result<Uint8Array, Refusal> | Promise<Result<Uint8Array, Refusal>>,
-): RawMethod {
-  return async (encoded, call) => {
-    const request = readRequest(encoded, shape);
-    return request.ok ? read(request.value, call) : err(request.error);
-  };
-}
-
-/** A method that returns a page of encoded messages or events. */
-function list<const S extends Shape>(
-  shape: S,
-  read: (request: RequestOf<S>, call: RawCall) => Listed<Uint8Array>,
-): RawMethod {
-  return one(shape, async (request, call) =>
-    mapOk(await read(request, call), (found) => encodePage(found, call)),
-  );
-}
-
-function encodePage({ items, nextToken }: Page<Uint8Array>, call: RawCall): Uint8Array {
-  call.countRows(items.length);
-  return encodeList(items, { field: 1, tokenField: 2, token: nextToken });
-}
-
 function message(found: Result<StoredMessage, Refusal>): Result<Uint8Array, Refusal> {
   return mapOk(found, (stored) => stored.encode());
-}
-
-function withFid<Query extends { readonly fid: number | undefined }>(query: Query) {
-  return { ...query, fid: query.fid ?? 0 };
 }
 
 function targetOf({

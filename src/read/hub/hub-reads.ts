@@ -3,6 +3,8 @@ import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts"
 import type { Clock } from "../../runtime/clock.ts";
 import { type AccountReads, createAccountReads } from "./account-reads.ts";
 import { type ChainReads, createChainReads } from "./chain-reads.ts";
+import { type ChannelLists, createChannelLists } from "./channels/channel-lists.ts";
+import { type ChannelReads, createChannelReads } from "./channels/channel-reads.ts";
 import { createReadScope, type ReadContext } from "./context.ts";
 import { createEventReads, type EventReads } from "./event-reads.ts";
 import { createKeyReads, type KeyReads } from "./key-reads.ts";
@@ -22,7 +24,15 @@ export interface HubReadDeps {
 }
 
 /** The reads of a hub. Messages and events are those that were received, byte for byte. */
-export interface HubReads extends MessageReads, MessageLists, ChainReads, KeyReads, AccountReads, EventReads {
+export interface HubReads
+  extends MessageReads,
+    MessageLists,
+    ChainReads,
+    KeyReads,
+    AccountReads,
+    EventReads,
+    ChannelReads,
+    ChannelLists {
   /** Whether lists over all fids hold only those of the fids that the node follows. */
   readonly isPartial: boolean;
   /** Whether the index has been filled once from the upstream; true for a node of its own. */
@@ -48,5 +58,7 @@ export function createHubReads({ db, network, clock, followed, isFilled }: HubRe
     ...createKeyReads(context),
     ...createAccountReads(context),
     ...createEventReads(context),
+    ...createChannelReads(context),
+    ...createChannelLists(context),
   };
 }

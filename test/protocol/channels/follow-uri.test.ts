@@ -32,10 +32,13 @@ test("check 18: another spelling of a URI is no follow", () => {
     `${uri} `,
     uri.replace(`/${token}`, ""),
   ];
-  for (const other of others) expect([other, followedChannelOf(registrarOf(DEVNET), other)]).toEqual([other, undefined]);
+  for (const other of others)
+    expect([other, followedChannelOf(registrarOf(DEVNET), other)]).toEqual([other, undefined]);
 });
 
 test("check 33: a network without a registrar has no follows", () => {
   expect(followUriOf(registrarOf(MAINNET), new Uint8Array(32))).toBeUndefined();
-  expect(followedChannelOf(registrarOf(MAINNET), followUriOf(registrarOf(DEVNET), new Uint8Array(32)) ?? "")).toBeUndefined();
+  expect(
+    followedChannelOf(registrarOf(MAINNET), followUriOf(registrarOf(DEVNET), new Uint8Array(32)) ?? ""),
+  ).toBeUndefined();
 });

@@ -116,6 +116,13 @@ export const CHANNEL_MODERATE_ACTIONS = names("CHANNEL_MODERATE_ACTION_", {
   1: "HIDE",
   2: "UNHIDE",
 });
+export const CHANNEL_MEMBER_STATES = names("CHANNEL_MEMBER_STATE_", {
+  0: "NONE",
+  1: "MEMBER",
+  2: "MODERATOR",
+  3: "REMOVED",
+  4: "BANNED",
+});
 export const SIGNER_EVENT_TYPES = names("SIGNER_EVENT_TYPE_", {
   0: "NONE",
   1: "ADD",

@@ -77,7 +77,7 @@ export function enumParam(name: string, names: EnumNames, documented: Documented
 export const textParam = (name: string, documented?: Documented): QueryParam<string> =>
   spelled(name, text({ maxChars: MAX_BYTES, ...documented }));
 
-function integerParam(name: string, description: string): QueryParam<number> {
+export function integerParam(name: string, description: string): QueryParam<number> {
   return spelled(
     name,
     scalar(Type.Integer({ minimum: 0, description }), (value) => {

@@ -6,6 +6,7 @@ import { toUnixSecs } from "../../../protocol/time.ts";
 import { channelsOfProtocol, type RegisteredChannel } from "../../channel-names.ts";
 import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
 import { type ChannelRole, roleOfState } from "../../hydrate/channel-relations.ts";
+import { ownedChannels } from "./owned.ts";
 
 /** The owner, the moderators and the members of registered channels. */
 
@@ -117,22 +118,6 @@ export function unixOf(timestamp: number): number {
   return timestamp === 0 ? 0 : toUnixSecs(timestamp);
 }
 
-const ownedBelow = statement<
-  { channelId: Uint8Array; address: Uint8Array },
-  [fid: number, address: Uint8Array, key: string, limit: number]
->(
-  "skeleton.channel-roles.owned",
-  `SELECT c.channel_id AS channelId, c.owner_address AS address
-   FROM owner_claims o CROSS JOIN channels c ON c.owner_address = o.address
-   WHERE o.fid = ?1 AND o.is_add = 1 AND (c.owner_address, c.key) > (?2, ?3) AND o.address >= ?2
-     AND ?1 = (SELECT n.fid FROM owner_claims n WHERE n.address = o.address AND n.is_add = 1
-       ORDER BY n.timestamp DESC, n.hash DESC LIMIT 1)
-   ORDER BY o.address, c.key LIMIT ?4`,
-);
-const keyOf = statement<{ key: string }, [channelId: Uint8Array]>(
-  "skeleton.channel-roles.key-of",
-  "SELECT key FROM channels WHERE channel_id = ?",
-);
 const slotsOf = statement<
   { channelId: Uint8Array; state: number },
   [fid: number, after: Uint8Array, limit: number]
@@ -166,13 +151,14 @@ export function rolesOfUser(
   const { fid, limit, after = [NONE, NONE] } = query;
   const [address, last] = after.map(bytesOfHex);
   const isAmongOwned = after[0] !== NONE || after[1] === NONE;
-  const key = (isAmongOwned && last && db.get(keyOf, last)?.key) || "";
   const found: { channelId: Uint8Array; address: string; role: ChannelRole }[] = isAmongOwned
-    ? db.all(ownedBelow, fid, address ?? NO_BYTES, key, limit + 1).map((row) => ({
-        channelId: row.channelId,
-        address: row.address.toHex(),
-        role: "owner",
-      }))
+    ? ownedChannels(db, fid, { address: address ?? NO_BYTES, channelId: last ?? NO_BYTES }, limit + 1).map(
+        (row) => ({
+          channelId: row.channelId,
+          address: row.ownerAddress.toHex(),
+          role: "owner",
+        }),
+      )
     : [];
   if (found.length <= limit) {
     const from = isAmongOwned ? NO_BYTES : (last ?? NO_BYTES);

@@ -1,0 +1,52 @@
+import { err, mapOk, type Result } from "../../lib/result.ts";
+import type { Page } from "../../read/hub/page.ts";
+import type { Refusal } from "../../read/hub/refusal.ts";
+import { encodeList } from "../../read/hub/wire-bytes.ts";
+import type { RawCall, RawMethod } from "../raw-service.ts";
+import { bytes, flag, type RequestOf, readRequest, u32 } from "./request.ts";
+
+/** How read methods are declared. */
+
+type Shape = Parameters<typeof readRequest>[1];
+type Listed<Item> = Promise<Result<Page<Item>, Refusal>>;
+
+export const NOTHING = new Uint8Array();
+
+/** The fields of a page, which start at a number of their own in each request. */
+export const page = (first: number) => ({
+  pageSize: u32(first),
+  pageToken: bytes(first + 1),
+  reverse: flag(first + 2),
+});
+/** A method that returns one thing. */
+export function one<const S extends Shape>(
+  shape: S,
+  read: (
+    request: RequestOf<S>,
+    call: RawCall,
+  ) => Result<Uint8Array, Refusal> | Promise<Result<Uint8Array, Refusal>>,
+): RawMethod {
+  return async (encoded, call) => {
+    const request = readRequest(encoded, shape);
+    return request.ok ? read(request.value, call) : err(request.error);
+  };
+}
+
+/** A method that returns a page of encoded messages or events. */
+export function list<const S extends Shape>(
+  shape: S,
+  read: (request: RequestOf<S>, call: RawCall) => Listed<Uint8Array>,
+): RawMethod {
+  return one(shape, async (request, call) =>
+    mapOk(await read(request, call), (found) => encodePage(found, call)),
+  );
+}
+
+export function encodePage({ items, nextToken }: Page<Uint8Array>, call: RawCall): Uint8Array {
+  call.countRows(items.length);
+  return encodeList(items, { field: 1, tokenField: 2, token: nextToken });
+}
+
+export function withFid<Query extends { readonly fid: number | undefined }>(query: Query) {
+  return { ...query, fid: query.fid ?? 0 };
+}
