@@ -1,18 +1,18 @@
 import { settleChannelsActive } from "../db/index/channels/follows.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { markDemo } from "../db/index/identity.ts";
-import { readTotals } from "../db/index/totals.ts";
+import { readTotals } from "../db/index/counts/totals.ts";
 import { createIngestEngine } from "../ingest/engine.ts";
 import { type IngestRecord, validateRecord } from "../ingest/record.ts";
 import { ok, type Result } from "../lib/result.ts";
-import { buildMessage } from "../protocol/build-message.ts";
+import { buildMessage } from "../protocol/message/build-message.ts";
 import type { Rejection } from "../protocol/rejection.ts";
-import { signedMessageFromWire, toWire } from "../protocol/signed-message.ts";
+import { signedMessageFromWire, toWire } from "../protocol/message/signed-message.ts";
 import { toFarcasterSecs } from "../protocol/time.ts";
 import type { ImportRecord } from "../protocol/wire/generated/hub.ts";
 import { type FarcasterNetwork, MessageType } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import { weekOfCasts } from "./casts.ts";
+import { weekOfCasts } from "./contents/casts.ts";
 import { onChainEvents } from "./chain.ts";
 import {
   CHANNELS_SINCE_SECS,
@@ -24,9 +24,9 @@ import { socialGraph } from "./graph.ts";
 import { createKeyring, type Keyring } from "./keys.ts";
 import { demoPeople } from "./people.ts";
 import { fnameProofs, profileMessages } from "./profiles.ts";
-import { weekOfReactions } from "./reactions.ts";
+import { weekOfReactions } from "./contents/reactions.ts";
 import { clientFidsOf, EARLIEST_ANCHOR_SECS, type PlannedMessage } from "./roster.ts";
-import { createTexts } from "./texts.ts";
+import { createTexts } from "./contents/texts.ts";
 
 /** One input of a node: an on-chain event, a proof of an fname, or a signed message. */
 export type DemoRecord = NonNullable<ImportRecord["record"]>;

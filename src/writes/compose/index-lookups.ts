@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { hasVerification, isPro, isRegistered } from "../../db/index/project/on-chain.ts";
 import { findOtherMessage } from "../../db/index/project/other-messages.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
-import { Kind, Store } from "../../protocol/merge-rules.ts";
+import { Kind, Store } from "../../protocol/message/merge-rules.ts";
 import { resolveChannelIds } from "../../read/channel-names.ts";
 import { bytesOf, castByHash, hex } from "../../read/hydrate/casts.ts";
 import { loadChannels } from "../../read/hydrate/channels.ts";

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { perRows } from "../../../http/limits/prices.ts";
-import { fid, optional, renamed, text } from "../../../http/params.ts";
+import { fid, optional, renamed, text } from "../../../http/request/params.ts";
 import { registeredChannel, resolveChannelIds } from "../../../read/channel-names.ts";
 import type { Page } from "../../../read/cursor.ts";
 import { type ChannelMemberRow, presentChannelMembers } from "../../../read/present/compat/channel.ts";

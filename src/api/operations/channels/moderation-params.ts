@@ -1,4 +1,4 @@
-import { flag, optionalFlag } from "../../../http/word-params.ts";
+import { flag, optionalFlag } from "../../../http/request/word-params.ts";
 import type { CastRulesRequest } from "../../../read/queries/channels/cast-rules.ts";
 
 /** The parameters of lists of casts in registered channels. */

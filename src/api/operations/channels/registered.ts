@@ -2,8 +2,8 @@ import { Type } from "@sinclair/typebox";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { perRows } from "../../../http/limits/prices.ts";
-import { fid, text } from "../../../http/params.ts";
-import { flag } from "../../../http/word-params.ts";
+import { fid, text } from "../../../http/request/params.ts";
+import { flag } from "../../../http/request/word-params.ts";
 import { type RegisteredChannel, registeredChannel } from "../../../read/channel-names.ts";
 import {
   presentChannelBans,

@@ -1,5 +1,5 @@
 import { perRows } from "../../../http/limits/prices.ts";
-import { optional, text } from "../../../http/params.ts";
+import { optional, text } from "../../../http/request/params.ts";
 import { rankedCasts, rankedCastsUnder, rankingCursors } from "../../../read/queries/feeds/ranking.ts";
 import type { Reads } from "../../../read/run-query.ts";
 import { CompatCastPage, compatPage } from "../../dialects/compat.ts";

@@ -1,8 +1,8 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { NotificationKind } from "../../../db/index/project/notifications.ts";
 import { perRows } from "../../../http/limits/prices.ts";
-import { fid, textList } from "../../../http/params.ts";
-import { choiceList } from "../../../http/word-params.ts";
+import { fid, textList } from "../../../http/request/params.ts";
+import { choiceList } from "../../../http/request/word-params.ts";
 import { parentUrlsOfChannels, resolveChannelIds } from "../../../read/channel-names.ts";
 import type { Page } from "../../../read/cursor.ts";
 import { presentNotifications } from "../../../read/present/compat/notification.ts";
