@@ -1,18 +1,17 @@
 import { settleChannelsActive } from "../db/index/channels/follows.ts";
+import { readTotals } from "../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { markDemo } from "../db/index/identity.ts";
-import { readTotals } from "../db/index/counts/totals.ts";
 import { createIngestEngine } from "../ingest/engine.ts";
 import { type IngestRecord, validateRecord } from "../ingest/record.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { buildMessage } from "../protocol/message/build-message.ts";
-import type { Rejection } from "../protocol/rejection.ts";
 import { signedMessageFromWire, toWire } from "../protocol/message/signed-message.ts";
+import type { Rejection } from "../protocol/rejection.ts";
 import { toFarcasterSecs } from "../protocol/time.ts";
 import type { ImportRecord } from "../protocol/wire/generated/hub.ts";
 import { type FarcasterNetwork, MessageType } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import { weekOfCasts } from "./contents/casts.ts";
 import { onChainEvents } from "./chain.ts";
 import {
   CHANNELS_SINCE_SECS,
@@ -20,13 +19,14 @@ import {
   channelRegistrations,
   channelTransfers,
 } from "./channels/records.ts";
+import { weekOfCasts } from "./contents/casts.ts";
+import { weekOfReactions } from "./contents/reactions.ts";
+import { createTexts } from "./contents/texts.ts";
 import { socialGraph } from "./graph.ts";
 import { createKeyring, type Keyring } from "./keys.ts";
 import { demoPeople } from "./people.ts";
 import { fnameProofs, profileMessages } from "./profiles.ts";
-import { weekOfReactions } from "./contents/reactions.ts";
 import { clientFidsOf, EARLIEST_ANCHOR_SECS, type PlannedMessage } from "./roster.ts";
-import { createTexts } from "./contents/texts.ts";
 
 /** One input of a node: an on-chain event, a proof of an fname, or a signed message. */
 export type DemoRecord = NonNullable<ImportRecord["record"]>;
@@ -177,10 +177,15 @@ export function fillWithDemo({
   const engine = createIngestEngine({ db, network, clock, onFault: raise });
   // Written before the records: a crash in between leaves an empty index that is marked as a demo, never public keys
   // without the warning.
-  markDemo(db);
-  db.transaction(() => settleChannelsActive(db, { seenAt: CHANNELS_SINCE_SECS }));
+  beginDemo(db);
   for (const outcome of engine.apply(records)) if (outcome) throw refused(outcome);
   return records.length;
+}
+
+/** Marks an index as that of the demo network, in which channels are part of the protocol. */
+export function beginDemo(db: IndexDatabase): void {
+  markDemo(db);
+  db.transaction(() => settleChannelsActive(db, { seenAt: CHANNELS_SINCE_SECS }));
 }
 
 function readRecord(record: DemoRecord): Result<IngestRecord, Rejection> {

@@ -122,6 +122,19 @@ const ALL = [
   HOSTILE,
 ];
 
+/** The fields that only registered channels have. */
+const NOT_REGISTERED = {
+  channel_id: null,
+  owner: null,
+  owner_address: null,
+  expires_at: null,
+  lapsed: false,
+  header: null,
+  rules: null,
+  casting_mode: null,
+  membership_mode: null,
+};
+
 describe("/channel", () => {
   test("an imported channel is complete, under its id and each of its URLs", async () => {
     const { body } = await api.get("/channel?id=books");
@@ -140,6 +153,8 @@ describe("/channel", () => {
         member_count: 3,
         created_at: 1_700_000_000,
         pinned_cast_hash: `0x${"ab".repeat(20)}`,
+        source: "import",
+        ...NOT_REGISTERED,
       },
     });
     for (const query of [
@@ -165,6 +180,8 @@ describe("/channel", () => {
       member_count: 1,
       created_at: DEFAULT_NOW_SECS + 7,
       pinned_cast_hash: null,
+      source: "activity",
+      ...NOT_REGISTERED,
     });
     expect(await one(`id=${q("https://example.com/a")}`)).toMatchObject({
       id: "https://example.com/a",

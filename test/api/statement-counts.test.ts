@@ -2,11 +2,14 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { storeRankings } from "../../src/db/index/counts/rankings.ts";
 import { refreshRankings } from "../../src/ingest/ranking.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
-import { demoIndex } from "../support/demo-index.ts";
+import { addDemoChannels, demoIndex } from "../support/demo-index.ts";
 import { pathsWithAliases } from "../support/openapi.ts";
 
-/** Statements of the fullest page: a few for the skeleton, six to hydrate, three for the viewer's context. */
-const MOST = 19;
+/**
+ * Statements of the fullest page: a few for the skeleton, seven to hydrate, two for the viewer's context, five for roles and follows in
+ * channels.
+ */
+const MOST = 22;
 
 let api: TestApi;
 let lists: string[];
@@ -14,6 +17,7 @@ let lists: string[];
 beforeAll(async () => {
   api = await startTestApi({ compatPrefixes: ["farcaster"], index: await demoIndex() });
   const { db, clock } = api.node;
+  addDemoChannels(api.node);
   const store = async (snapshot: Parameters<typeof storeRankings>[1]) => storeRankings(db, snapshot);
   await refreshRankings({ db, clock, windowHours: 24, store });
   const paths = pathsWithAliases(api.document) as Record<
@@ -29,7 +33,7 @@ afterAll(() => api[Symbol.asyncDispose]());
 
 /** Parameters for which the lists are not empty. */
 const COMMON =
-  "fid=3&q=the&channel_id=bread&channel_ids=bread,books,trail&location=geo&username=mirawren&ids=bread&target_fid=5" +
+  "fid=3&id=night-trains&q=the&channel_id=bread&channel_ids=bread,books,trail&location=geo&username=mirawren&ids=bread&target_fid=5" +
   "&parent_urls=https://warpcast.com/~/channel/bread&blocker_fid=3&viewer_fid=5";
 
 async function busiestHash(): Promise<string> {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type DemoRecord, demoNetwork } from "../../src/demo/network.ts";
+import { type DemoRecord, demoChannels, demoNetwork } from "../../src/demo/network.ts";
 import { encodeEnvelope } from "../../src/import/record-file.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import {
@@ -56,6 +56,12 @@ let encoded: readonly EncodedRecord[] | undefined;
 export function demoRecords(): readonly EncodedRecord[] {
   encoded ??= readNetwork().records.map(encodedRecord);
   return encoded;
+}
+
+/** The registered channels of the demo network in wire form, which an index takes after `beginDemo` and `demoRecords`. */
+export function demoChannelRecords(): readonly EncodedRecord[] {
+  const options = { anchorUnixSecs: ANCHOR_SECS, network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET };
+  return [...demoChannels(options)].map(encodedRecord);
 }
 
 export function encodedRecord(record: DemoRecord): EncodedRecord {

@@ -1,8 +1,9 @@
 import { copyFileSync } from "node:fs";
 import { indexPath } from "../../src/db/index/database.ts";
-import { ANCHOR_SECS, demoRecords } from "../demo/records.ts";
+import { beginDemo } from "../../src/demo/network.ts";
+import { ANCHOR_SECS, demoChannelRecords, demoRecords } from "../demo/records.ts";
 import { keptDirectory } from "./kept-files.ts";
-import { startTestNode } from "./node.ts";
+import { startTestNode, type TestNode } from "./node.ts";
 
 /**
  * An index with the demo network, whose week ends at `nowSecs`, for `startTestApi`. It is validated and merged once for all tests,
@@ -17,4 +18,11 @@ export async function demoIndex(): Promise<{ readonly path: string; readonly now
     copyFileSync(indexPath(node.dir), indexPath(dir));
   });
   return { path: indexPath(dir), nowSecs: ANCHOR_SECS };
+}
+
+/** Adds the registered channels of the demo network to its index. */
+export function addDemoChannels({ db, ingestAll }: Pick<TestNode, "db" | "ingestAll">): void {
+  beginDemo(db);
+  const refused = ingestAll(demoChannelRecords()).filter((outcome) => outcome !== "ok");
+  if (refused.length > 0) throw new Error(`the node refuses channels of the demo network: ${refused[0]}`);
 }

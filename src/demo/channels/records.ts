@@ -1,6 +1,5 @@
-import { keccak_256 } from "@noble/hashes/sha3.js";
-import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { DEMO_REGISTRAR, followUriOf } from "../../protocol/channels/follow-uri.ts";
+import { channelIdOfKey } from "../../protocol/channels/registrations.ts";
 import {
   type CastAddBody,
   CastType,
@@ -26,7 +25,7 @@ const REGISTERED_AT_SECS = Date.UTC(2025, 7, 11, 9) / 1000;
 const EXPIRES_AT_SECS = Date.UTC(2040, 0, 1) / 1000;
 const FIRST_BLOCK = 9_000_000;
 
-const channelIdOf = ({ key }: DemoChannel): Uint8Array => keccak_256(utf8ToBytes(key));
+const channelIdOf = ({ key }: DemoChannel): Uint8Array => channelIdOfKey(key);
 
 /** The registrations of all channels. */
 export function channelRegistrations(keyring: Keyring): OnChainEvent[] {

@@ -3,8 +3,9 @@ import { channelIdOf } from "../../protocol/channel-url.ts";
 import { channelAliases } from "../channel-names.ts";
 import { type HydrationCache, readThrough } from "./cache.ts";
 import type { CastState, Hash, StoredCast } from "./casts.ts";
-import { type ChannelRelation, loadChannelRelations, type RelationQuery } from "./channel-relations.ts";
-import { type ChannelState, channelAt, loadChannels, protocolOf } from "./channels.ts";
+import type { ChannelRelation } from "./channel-relations.ts";
+import { type ChannelState, channelAt, loadChannels } from "./channels.ts";
+import { loadShownRelations } from "./shown-relations.ts";
 import { loadUsers, type UserState } from "./users.ts";
 import { loadViewerContexts, type ViewerContexts } from "./viewer.ts";
 
@@ -80,13 +81,17 @@ export function hydrate(
   }
   const users = readThrough(cache.users, fids, (missing) => loadUsers(db, missing));
   const { viewerFid } = request;
+  const relations = loadShownRelations(db, viewerFid, {
+    channels,
+    casts: request.withAuthorRelations ? casts.values() : [],
+  });
   const viewer =
     viewerFid === undefined
       ? undefined
       : loadViewerContexts(db, viewerFid, {
           fids: users.keys(),
           casts: casts.values(),
-          channels,
+          channels: relations.viewer,
         });
   const appFids = authAppsOf(users);
   if (appFids.size > 0) {
@@ -98,7 +103,7 @@ export function hydrate(
     casts,
     castsById,
     channels,
-    authorRelations: request.withAuthorRelations ? authorRelationsOf(db, casts, channels) : NO_RELATIONS,
+    authorRelations: relations.authors,
     nowSecs,
     version: cache.versionAt(nowSecs),
     viewer,
@@ -136,25 +141,6 @@ function channelsAt(
     if (channel) channels.set(alias, channel);
   }
   return channels;
-}
-
-const NO_RELATIONS: ReadonlyMap<Hash, ChannelRelation> = new Map();
-
-function authorRelationsOf(
-  db: IndexDatabase,
-  casts: ReadonlyMap<Hash, StoredCast>,
-  channels: ReadonlyMap<string, ChannelState>,
-): ReadonlyMap<Hash, ChannelRelation> {
-  const hashes: Hash[] = [];
-  const queries: RelationQuery[] = [];
-  for (const { hash, fid, rootParentUrl } of casts.values()) {
-    const channel = rootParentUrl === null ? undefined : protocolOf(channels.get(channelIdOf(rootParentUrl)));
-    if (!channel) continue;
-    hashes.push(hash);
-    queries.push({ fid, channel });
-  }
-  const relations = loadChannelRelations(db, queries);
-  return new Map(relations.map((relation, at) => [hashes[at] ?? "0x", relation]));
 }
 
 function quotedHashes(casts: readonly CastState[], loaded: ReadonlyMap<Hash, CastState>): Set<Hash> {

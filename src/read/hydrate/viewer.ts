@@ -3,13 +3,7 @@ import { LinkType } from "../../db/index/messages/columns.ts";
 import { statement } from "../../db/index/statement.ts";
 import { ReactionType } from "../../protocol/wire/generated/message.ts";
 import type { Hash, StoredCast } from "./casts.ts";
-import {
-  type ChannelRelation,
-  loadChannelRelations,
-  type RelationQuery,
-  relationOf,
-} from "./channel-relations.ts";
-import { type ChannelState, protocolOf } from "./channels.ts";
+import type { ChannelRelation } from "./channel-relations.ts";
 
 /** The viewer's relations to the objects of a response. */
 export interface ViewerContexts {
@@ -66,20 +60,18 @@ const castRows = statement<
    FROM json_each(?2) j`,
 );
 
-const channelRows = statement<{ id: string }, [viewerFid: number, idsJson: string]>(
-  "hydrate.viewer.channels",
-  `SELECT m.channel_id AS id FROM json_each(?2) j
-   CROSS JOIN channel_members m ON m.channel_id = j.value AND m.fid = ?1`,
-);
-
-/** Loads a viewer's relations to users, casts and channels, in one statement for each kind. */
+/**
+ * Loads a viewer's relations to users and casts, in one statement for each kind.
+ *
+ * @param shown.channels what the viewer is to channels.
+ */
 export function loadViewerContexts(
   db: IndexDatabase,
   viewerFid: number,
   shown: {
     readonly fids: Iterable<number>;
     readonly casts: Iterable<StoredCast>;
-    readonly channels: ReadonlyMap<string, ChannelState>;
+    readonly channels: ViewerContexts["channels"];
   },
 ): ViewerContexts {
   const users = new Map<number, UserContext>();
@@ -100,33 +92,5 @@ export function loadViewerContexts(
       if (cast) casts.set(cast.hash, { liked: liked === 1, recasted: recasted === 1 });
     }
   }
-  return { users, casts, channels: viewerRelations(db, viewerFid, shown.channels) };
-}
-
-function viewerRelations(
-  db: IndexDatabase,
-  viewerFid: number,
-  shown: ReadonlyMap<string, ChannelState>,
-): ReadonlyMap<string, ChannelRelation> {
-  const relations = new Map<string, ChannelRelation>();
-  const registered: [id: string, query: RelationQuery][] = [];
-  const others: string[] = [];
-  for (const [id, state] of shown) {
-    const channel = protocolOf(state);
-    if (channel) registered.push([id, { fid: viewerFid, channel }]);
-    else others.push(id);
-  }
-  if (others.length > 0) {
-    for (const { id } of db.all(channelRows, viewerFid, JSON.stringify(others)))
-      relations.set(id, relationOf(true, "member"));
-  }
-  const loaded = loadChannelRelations(
-    db,
-    registered.map(([, query]) => query),
-  );
-  for (const [at, [id]] of registered.entries()) {
-    const relation = loaded[at];
-    if (relation) relations.set(id, relation);
-  }
-  return relations;
+  return { users, casts, channels: shown.channels };
 }

@@ -87,11 +87,11 @@ test("a compat prefix has exactly the native paths and those of the hosted API",
           : [],
       ),
     );
-  // API keys, signers, streams, audiences and sends by owners are the service's own: the hosted API has none under these paths.
+  // What only registered channels have, API keys, signers, streams, audiences and sends by owners are the service's own: the hosted API has none under these paths.
   const own = new Set(
     [...under("svc")].filter(
       (path) =>
-        !/ \/(?:api_key|managed_signer|audit|session|stream|frame\/app\/audience|frame\/app\/campaign\/estimate)\b/.test(
+        !/ \/(?:api_key|managed_signer|audit|session|stream|channel\/(?:bans|feed|follows|moderations|pin|roles)|user\/channel|frame\/app\/audience|frame\/app\/campaign\/estimate)\b/.test(
           path,
         ) && path !== "post /frame/app/campaign",
     ),

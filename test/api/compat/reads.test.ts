@@ -171,7 +171,17 @@ read(
     }),
 );
 read("fetchUserChannels", ({ inChannel }) => ({ fid: inChannel.cast.author.fid, limit: 5 }));
-read("fetchUserChannelMemberships", ({ inChannel }) => ({ fid: inChannel.cast.author.fid }), some("members"));
+read(
+  "fetchUserChannelMemberships",
+  () => ({ fid: 3 }),
+  someAnd("members", (members) =>
+    expect(members.map(({ role, channel }) => [role, channel.id])).toEqual([
+      ["owner", "bread-club"],
+      ["member", "night-trains"],
+      ["moderator", "atelier"],
+    ]),
+  ),
+);
 read(
   "getUserBestFriends",
   ({ known }) => ({ fid: known.fid, limit: 5 }),

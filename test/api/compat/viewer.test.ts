@@ -76,9 +76,11 @@ test("contexts run one statement per kind for any number of objects", async () =
     await api.get(path);
     return api.takeStatements().filter((name) => name.startsWith("hydrate.viewer."));
   };
-  const kinds = ["hydrate.viewer.users", "hydrate.viewer.casts", "hydrate.viewer.channels"];
+  const kinds = ["hydrate.viewer.channels", "hydrate.viewer.users", "hydrate.viewer.casts"];
   for (const hashes of [[liked.hash], [liked.hash, plain.hash]])
     expect(await statements(`/v2/farcaster/casts?casts=${hashes}&viewer_fid=1`)).toEqual(kinds);
-  expect(await statements("/v2/farcaster/user/bulk?fids=1,2,3,4&viewer_fid=1")).toEqual(kinds.slice(0, 1));
+  expect(await statements("/v2/farcaster/user/bulk?fids=1,2,3,4&viewer_fid=1")).toEqual([
+    "hydrate.viewer.users",
+  ]);
   expect(await statements("/v2/farcaster/user/bulk?fids=1,2,3,4")).toEqual([]);
 });

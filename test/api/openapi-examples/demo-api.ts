@@ -4,7 +4,10 @@ import { refreshRankings } from "../../../src/ingest/ranking.ts";
 import { ok } from "../../../src/lib/result.ts";
 import type { OutboundClient } from "../../../src/net/client.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
-import { demoIndex } from "../../support/demo-index.ts";
+import { addDemoChannels, demoIndex } from "../../support/demo-index.ts";
+
+/** A registered channel of the demo network, with a pin, a hidden cast and a ban. */
+export const REGISTERED_CHANNEL = "night-trains";
 
 /** The fid that signs the examples of signed operations. */
 export const OWNER_FID = 3;
@@ -20,6 +23,7 @@ export async function startDemoApi(): Promise<TestApi> {
     settings: [`signers.encryption_key=${"5a".repeat(32)}`],
   });
   const { db, clock } = api.node;
+  addDemoChannels(api.node);
   const store = async (snapshot: Parameters<typeof storeRankings>[1]) => storeRankings(db, snapshot);
   await refreshRankings({ db, clock, windowHours: 24, store });
   return api;

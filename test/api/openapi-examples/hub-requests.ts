@@ -6,6 +6,7 @@ import { firstEventId } from "../../../src/protocol/hub-event-id.ts";
 import { HubEventType } from "../../../src/protocol/wire/generated/hub.ts";
 import { Message } from "../../../src/protocol/wire/generated/message.ts";
 import type { TestApi } from "../../support/api.ts";
+import { REGISTERED_CHANNEL } from "./demo-api.ts";
 import { exampleOf } from "./operations.ts";
 
 interface HubMessage {
@@ -54,6 +55,11 @@ export async function hubRequests(
   const address = registrations.events[0]?.idRegisterEventBody.to ?? "";
   const target = { target_fid: cast.fid, target_hash: cast.hash };
   const targetFid = link.data.linkBody?.targetFid ?? 0;
+  const channel = await read<{ channel: { channel_id: string; owner_address: string } }>(
+    api,
+    `/../v2/svc/channel?id=${REGISTERED_CHANNEL}`,
+  );
+  const inChannel = { channel_id: channel.channel.channel_id };
   const eventId = logEvent(api, await firstOf(api, "/castsByFid?fid=3&with_data_bytes=1"));
   return {
     hubEvents: { from_event_id: eventId },
@@ -76,6 +82,16 @@ export async function hubRequests(
     hubOnChainEventsByFid: { fid: 3, event_type: "EVENT_TYPE_ID_REGISTER" },
     hubOnChainIdRegistryEventByAddress: { address },
     hubFidAddressType: { fid: 3, address },
+    hubChannelOwner: { channel_key: REGISTERED_CHANNEL },
+    hubChannelsByAddress: { address: channel.channel.owner_address },
+    hubChannelMember: { ...inChannel, fid: 4 },
+    hubChannelMembers: inChannel,
+    hubChannelPin: inChannel,
+    hubChannelModerations: inChannel,
+    hubChannelMetadata: inChannel,
+    hubChannelFollowers: inChannel,
+    hubChannelFollowerCount: inChannel,
+    hubIsFollowingChannel: { ...inChannel, fid: 3 },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../src/http/openapi/document.ts";
 import { isObject } from "../../../src/http/openapi/document.ts";
 import type { TestApi } from "../../support/api.ts";
+import { REGISTERED_CHANNEL } from "./demo-api.ts";
 import { hubRequests } from "./hub-requests.ts";
 import type { DocumentedOperation, ExampleRequest } from "./operations.ts";
 
@@ -90,6 +91,12 @@ export async function readRequests(api: TestApi): Promise<ReadRequests> {
     "native getInteractions": { target_fid: 194 },
     "native getParentUrlNotifications": { parent_urls: [KITCHEN_URL] },
     "native getFeed": { fid: 3 },
+    "native getChannelFeed": { id: REGISTERED_CHANNEL },
+    "native getChannelRoles": { id: REGISTERED_CHANNEL },
+    "native getFollowersOfChannel": { id: REGISTERED_CHANNEL },
+    "native getChannelPin": { id: REGISTERED_CHANNEL },
+    "native getChannelModerations": { id: REGISTERED_CHANNEL },
+    "native getChannelBans": { id: REGISTERED_CHANNEL },
     "native getReactions": { hash: thread.hash },
     "native getCastQuotes": { identifier: quoted },
     "native searchUsers": { q: "mira" },
@@ -97,6 +104,8 @@ export async function readRequests(api: TestApi): Promise<ReadRequests> {
     "compat getBlocks": { blocker_fid: 16 },
     "compat getMutes": { fid: 13 },
     "compat getFeed": { fid: 3 },
+    "compat getChannelMembers": { channel_id: REGISTERED_CHANNEL },
+    "compat getChannelFollowers": { id: REGISTERED_CHANNEL },
     "compat getReactions": { hash: thread.hash },
     "compat getCastQuotes": { identifier: quoted },
     "compat searchUsers": { q: "mira" },

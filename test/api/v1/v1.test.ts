@@ -168,8 +168,6 @@ describe("errors", () => {
     ["/castsByFid?fid=%ff", 400, "bad_request.invalid_param", 3],
     ["/nothing", 404, "not_found", 5],
     ["/mesh", 501, "unimplemented", 12],
-    ["/channelById?id=1", 501, "unimplemented", 12],
-    ["/isFollowingChannel", 501, "unimplemented", 12],
   ])("%s is %i %s as JSON that every kind of client reads", async (path, status, errCode, code) => {
     const response = await fetch(`${api.url}/v1${path}`);
     expect(response.status).toBe(status);
@@ -187,8 +185,8 @@ describe("errors", () => {
       path.startsWith("/v1/") && "get" in (item as object) ? [path] : [],
     );
     const hash = "00".repeat(20);
-    const query = `fid=1&hash=${hash}&target_fid=1&target_hash=${hash}&reaction_type=1&link_type=follow&name=a&signer=${hash}&event_type=1&event_id=1&address=${hash}`;
-    expect(paths.length).toBe(27);
+    const query = `fid=1&hash=${hash}&target_fid=1&target_hash=${hash}&reaction_type=1&link_type=follow&name=a&signer=${hash}&event_type=1&event_id=1&address=${hash}&channel_key=a&channel_id=${hash}`;
+    expect(paths.length).toBe(40);
     for (const path of paths) {
       const response = await fetch(`${filling.url}${path}?${query}`);
       const isOpen = path === "/v1/info" || path === "/v1/currentPeers";
@@ -304,7 +302,7 @@ test("the metrics count each call by its path and status, and all refused ones a
   const calls: [path: string, route: string, status: number][] = [
     ["/castsByFid?fid=3&pageSize=3", 'method="GET",route="/v1/castsByFid"', 200],
     ["/castsByFid?fid=none", refused, 400],
-    ["/channelById?id=x", refused, 501],
+    ["/mesh", refused, 501],
     ["/no-such-path", refused, 404],
   ];
   for (const [path, route, status] of calls) {

@@ -35,7 +35,7 @@ test("what a node of its own cannot have is UNIMPLEMENTED, with the reason where
 
 test("under /v1 they are 501 with the reason, and what no hub has is 404", async () => {
   await using api = await startTestApi();
-  for (const path of ["channelById", "channelsByFid", "isFollowingChannel", "mesh", "mesh/ui"]) {
+  for (const path of ["mesh", "mesh/ui"]) {
     const response = await fetch(`${api.url}/v1/${path}`);
     const body = (await response.json()) as { errCode: string; details: string };
     expect([path, response.status, body.errCode]).toEqual([path, 501, "unimplemented"]);
