@@ -10,8 +10,9 @@ import { startTestNode, type TestNode } from "./node.ts";
  * because its signatures take seconds.
  */
 export async function demoIndex(): Promise<{ readonly path: string; readonly nowSecs: number }> {
-  const dir = await keptDirectory("index-of-demo", (dir) => {
+  const dir = await keptDirectory("index-of-demo-with-owners", (dir) => {
     using node = startTestNode({ nowSecs: ANCHOR_SECS });
+    beginDemo(node.db);
     const refused = node.ingestAll(demoRecords()).filter((outcome) => outcome !== "ok");
     if (refused.length > 0) throw new Error(`the node refuses records of the demo network: ${refused[0]}`);
     node.db.sqlite.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -21,8 +22,7 @@ export async function demoIndex(): Promise<{ readonly path: string; readonly now
 }
 
 /** Adds the registered channels of the demo network to its index. */
-export function addDemoChannels({ db, ingestAll }: Pick<TestNode, "db" | "ingestAll">): void {
-  beginDemo(db);
+export function addDemoChannels({ ingestAll }: Pick<TestNode, "ingestAll">): void {
   const refused = ingestAll(demoChannelRecords()).filter((outcome) => outcome !== "ok");
   if (refused.length > 0) throw new Error(`the node refuses channels of the demo network: ${refused[0]}`);
 }
