@@ -3,6 +3,8 @@ import { shardCount } from "../db/index/counts/totals.ts";
 import { appendHubBlock } from "../db/index/log/hub-log.ts";
 import type { BlockRef } from "../db/index/log/outbox.ts";
 import { type PositionUpdate, putPosition } from "../db/index/positions.ts";
+import { KindRoots } from "../db/index/trie/kind-roots.ts";
+import { areKeysKnown, forgetKnownKeys } from "../db/index/trie/known-keys.ts";
 import { forgetRoots, hasStoredRoots } from "../db/index/trie/shard-proofs.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
@@ -18,6 +20,7 @@ import { decodeRecord, type IngestRecord, type MergeOutcome, type RecordKind } f
 import { applyRelayedOp, causeOfRelayed, type RelayedBatch, type SingleOp } from "./relay.ts";
 import { markRelayedBlocks, opsWithBlocks, writeProgress } from "./relay-progress.ts";
 import { INDEX_FULL, IndexFullError, type SizeBound } from "./size-bound.ts";
+import { healAccount, NotHealedError } from "./trie/heal-account.ts";
 
 export interface ApplyOptions extends Admission {
   /** Runs in the transaction that stores all of the records. */
@@ -117,7 +120,7 @@ const DEFERRED_PER_COMMIT = 500;
 const CANNOT_LOG = rejection("unavailable", "the node cannot number its next block; try again");
 
 export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
-  const { db, onFault, refusal, hubLog, bound } = deps;
+  const { db, network, onFault, refusal, hubLog, bound } = deps;
   const writer = createIndexWriter(deps);
   const bulk = createBulkWriter(deps, writer);
   const { write, withEvents, unstored } = writer;
@@ -181,6 +184,10 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
       bulk.spoolRelayed(batch, batch.spooled);
       return;
     }
+    if (batch.healed) {
+      heal(batch);
+      return;
+    }
     try {
       writeRelayed(batch);
       return;
@@ -196,6 +203,16 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
       }
     }
     writeRelayed({ ...batch, ops: [] });
+  }
+
+  /** Applies a batch if it makes an account equal to the network's. Otherwise nothing is applied. */
+  function heal(batch: RelayedBatch): void {
+    try {
+      writeRelayed(batch);
+    } catch (cause) {
+      if (cause instanceof StorageError) throw cause;
+      if (!(cause instanceof NotHealedError)) onFault(cause);
+    }
   }
 
   function applyDeferred(): DeferredOutcome[] | undefined {
@@ -221,6 +238,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
   ): void {
     write((context) => {
       const tracksKeys = startKeys(context, batch);
+      if (batch.healed) context.keys.healing(batch.healed);
       const blockKeys = new BlockKeys(context, batch.blocks);
       for (const [op, block] of ops) {
         if (block) blockKeys.applyUpTo(block.number);
@@ -231,6 +249,11 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
       for (const block of batch.hubBlocks ?? []) if (appendHubBlock(db, block)) writer.signalHubEvents();
       writeProgress(db, batch, context.nowSecs);
       const kinds = context.keys.flush();
+      if (batch.healed) {
+        const shards = shardCount(db);
+        healAccount({ db, network, kinds: new KindRoots(db, network, shards), shards }, batch.healed);
+        writer.roots?.recompute(batch.healed.shard, batch.healed.account, context.nowSecs);
+      }
       if (tracksKeys)
         writer.roots?.update({
           shard: batch.blocks?.shard,
@@ -245,9 +268,11 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
   function startKeys({ keys }: MergeContext, { followsKeys = false, blocks, ops }: RelayedBatch): boolean {
     const isKept = hasStoredRoots(db);
     // What is read from the upstream's state also changes rows.
-    const tracks = followsKeys || (isKept && !blocks && ops.length > 0);
+    const tracks = followsKeys || ((isKept || areKeysKnown(db)) && !blocks && ops.length > 0);
     if (tracks) keys.start(shardCount(db));
-    if (isKept && (!writer.roots || (blocks && !followsKeys))) forgetRoots(db);
+    const isUnverified = blocks !== undefined && !followsKeys;
+    if (isKept && (!writer.roots || isUnverified)) forgetRoots(db);
+    if (isUnverified) forgetKnownKeys(db);
     return tracks;
   }
 

@@ -6,6 +6,7 @@ import { writeFollowedFids } from "../db/index/identity.ts";
 import { markBlocksApplied } from "../db/index/log/event-blocks.ts";
 import type { BlockRef } from "../db/index/log/outbox.ts";
 import { putPosition } from "../db/index/positions.ts";
+import { clearKeys, forgetKnownKeys } from "../db/index/trie/known-keys.ts";
 import { forgetRoots, hasStoredRoots } from "../db/index/trie/shard-proofs.ts";
 import { dropUnknown, keepUnknown } from "../db/index/unknown-records.ts";
 import {
@@ -18,6 +19,7 @@ import {
 } from "../db/index/upstream-work.ts";
 import { isHistory } from "./events.ts";
 import { type RelayedBatch, type RelayedBlocks, type SingleOp, singleOps } from "./relay.ts";
+import { settleSnapshotKeys } from "./trie/snapshot-keys.ts";
 
 /** Writes the state of the following itself: positions, journal and todo list. */
 export function writeProgress(db: IndexDatabase, batch: RelayedBatch, nowSecs: number): void {
@@ -25,6 +27,8 @@ export function writeProgress(db: IndexDatabase, batch: RelayedBatch, nowSecs: n
     clearUpstreamWork(db);
     forgetDecisions(db);
     if (hasStoredRoots(db)) forgetRoots(db);
+    forgetKnownKeys(db);
+    if (canBulkBuild(db)) clearKeys(db);
   }
   for (const record of batch.unknown ?? []) keepUnknown(db, record, nowSecs);
   for (const id of batch.recovered ?? []) dropUnknown(db, id);
@@ -37,6 +41,7 @@ export function writeProgress(db: IndexDatabase, batch: RelayedBatch, nowSecs: n
   }
   for (const { shard, upTo } of batch.discardedJournal ?? []) dropFromJournal(db, shard, upTo);
   for (const head of batch.heads ?? []) putChainHead(db, head);
+  if (batch.keysKnown) settleSnapshotKeys(db, batch.keysKnown);
   for (const { key, position } of batch.positions) putPosition(db, key, position);
 }
 

@@ -8,6 +8,7 @@ import type { HubLogBlock } from "../db/index/log/hub-log.ts";
 import type { BlockRef } from "../db/index/log/outbox.ts";
 import type { PositionUpdate } from "../db/index/positions.ts";
 import type { StoredMessage } from "../db/index/project/stored-message.ts";
+import type { OpaqueAt } from "../db/index/trie/opaque.ts";
 import type { UnknownRecord } from "../db/index/unknown-records.ts";
 import { type ChainHead, dropFromTodo, type JournaledBlock } from "../db/index/upstream-work.ts";
 import { type ByteList, unpackBytes } from "../lib/bytes.ts";
@@ -43,6 +44,8 @@ import {
   storeOnChainEvent,
 } from "./merge/registry.ts";
 import { addRelayedProof, removeRelayedProof } from "./relay-proofs.ts";
+import type { HealedAccount } from "./trie/heal-account.ts";
+import type { SnapshotKeys } from "./trie/snapshot-keys.ts";
 
 /** Identifies a message in its slot. */
 export interface MessageRef {
@@ -105,7 +108,11 @@ export type RelayedOp = { readonly happenedAt: number } & (
       readonly removed?: Uint8Array | undefined;
       /** `added` is ignored unless another proof of the name is shown. */
       readonly onlyIfShown?: boolean;
+      /** `added` is of a name that its user shows and the upstream's list of the fid, or its snapshot, does not have. */
+      readonly isShownOnly?: boolean;
     }
+  /** An opaque child of an account in a shard's trie, as it is now. */
+  | { readonly kind: "opaque"; readonly child: OpaqueAt }
   | { readonly kind: "key"; readonly key: GaslessKey }
   | {
       readonly kind: "removeKey";
@@ -159,6 +166,12 @@ export interface RelayedBatch {
   readonly blocks?: RelayedBlocks | undefined;
   /** Whether the operations change the network's tries as its verified blocks say, so that their keys are followed. */
   readonly followsKeys?: boolean | undefined;
+  /** What snapshots say about the keys of the tries, beside the spooled records. */
+  readonly snapshotKeys?: readonly SnapshotKeys[];
+  /** The account that the operations make equal to the network's. Without that, nothing of the batch is applied. */
+  readonly healed?: HealedAccount;
+  /** The data shards whose snapshots are all in the spool, and the block from which on their keys are known. */
+  readonly keysKnown?: readonly { readonly shard: number; readonly from: number }[];
   /** Blocks to append to the journal. */
   /** Records of kinds that this program does not know. They are kept. */
   readonly unknown?: readonly UnknownRecord[];
@@ -233,8 +246,13 @@ export function sizeOfOp(op: RelayedOp): number {
 /** Applies one operation, inside a write transaction. */
 export function applyRelayedOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void {
   // What is read from the state of the upstream is in the tries already.
-  if (op.happenedAt === 0) context.keys.readingState(() => applyOp(context, totals, op));
+  if (op.happenedAt === 0) context.keys.readingState(() => applyOp(context, totals, op), hasKnownKeys(op));
   else applyOp(context, totals, op);
+}
+
+/** Whether an index that knows all keys of the tries knows those of a record that it lacks. */
+function hasKnownKeys(op: SingleOp): boolean {
+  return op.kind === "registration" || (op.kind === "proof" && op.isShownOnly === true);
 }
 
 function applyOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void {
@@ -286,6 +304,9 @@ function applyOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void
       break;
     case "removeKey":
       removeGaslessKey(context.db, op.fid, op.key, op.removal);
+      break;
+    case "opaque":
+      context.keys.refreshed(op.child);
       break;
     case "keyNonces":
       raiseNonces(context.db, op.nonces);

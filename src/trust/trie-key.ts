@@ -57,8 +57,13 @@ export function messageKey(fid: number, type: number, hash: Uint8Array): TrieKey
 export function fnameKey(bytes: Uint8Array): TrieKey | undefined {
   const proof = decoded(UserNameProof, bytes);
   if (proof?.type !== UserNameType.USERNAME_TYPE_FNAME || proof.fid === 0) return undefined;
-  const rest = fnameRest(proof.name);
-  return rest && keyOf(proof.fid, FNAME_KIND, rest);
+  return fnameKeyOf(proof.fid, proof.name);
+}
+
+/** Returns the key of an fname of an fid; undefined for a name that is longer than a key holds. */
+export function fnameKeyOf(fid: number, name: Uint8Array): TrieKey | undefined {
+  const rest = fnameRest(name);
+  return rest && keyOf(fid, FNAME_KIND, rest);
 }
 
 /** Returns what follows the kind in the key of an fname; undefined for one that is longer than a key holds. */

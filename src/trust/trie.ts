@@ -31,6 +31,24 @@ export interface OpaqueChild {
   readonly keys: number;
 }
 
+/** Returns the hash of a node with at least one child, in the order of their nibbles. */
+export function nodeHash(children: readonly Uint8Array[]): Uint8Array {
+  const hash = new Uint8Array(TRIE_HASH_BYTES);
+  writeTrieHash(Buffer.concat(children), hash, 0);
+  return hash;
+}
+
+/** Returns the child of an account above its kinds with a high nibble; undefined without one. */
+export function childOf(nibble: number, kinds: readonly KindRoot[]): OpaqueChild | undefined {
+  const own = kinds.filter(({ kind }) => kind >> 4 === nibble);
+  if (own.length === 0) return undefined;
+  return {
+    nibble,
+    root: nodeHash(own.map(({ root }) => root)),
+    keys: own.reduce((sum, { keys }) => sum + keys, 0),
+  };
+}
+
 /**
  * Returns the root of an account and the number of its keys from the subtrees of its kinds, in ascending order; undefined without
  * any. An opaque child stands for all kinds of its nibble.

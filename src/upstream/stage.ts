@@ -10,6 +10,7 @@ import type { ChainVerifier } from "./chain/chain-verifier.ts";
 import type { TrustTracker } from "./chain/trust-tracker.ts";
 import type { EngineWatch } from "./follow/engine-watch.ts";
 import type { ProgressTracker } from "./follow/progress-tracker.ts";
+import type { Healing } from "./heal/healer.ts";
 import type { SilenceWatch } from "./peers/silence-watch.ts";
 import type { UpstreamPositions } from "./positions.ts";
 import type { Scope } from "./scope.ts";
@@ -49,6 +50,10 @@ export interface StageDeps {
   /** Aborts when the stage ends. Every call ends with it. */
   readonly signal: AbortSignal;
   readonly end: () => void;
+  /** Returns another node of the network, which may confirm or repair what the followed one sent; undefined if there is none. */
+  readonly second: () => UpstreamClient | undefined;
+  /** Called for each account that was healed, or could not be. */
+  readonly onHealing: (healing: Healing) => void;
   /** The blocks that are waited for. */
   readonly silence: SilenceWatch;
   /** See `ShardSource`. */

@@ -92,7 +92,13 @@ function followed() {
       if (isSilent) throw new Error("no response");
       return {
         ...tracker.progress(),
-        trust: { ...trust.progress(), forks, disputes: [], states: [] },
+        trust: {
+          ...trust.progress(),
+          forks,
+          disputes: [],
+          states: [],
+          healing: { healed: 0, quarantined: [] },
+        },
         engine: { unknownAt: undefined, unknown: [], isHistoryDue: false },
         isConnected: true,
         upstreams: [],

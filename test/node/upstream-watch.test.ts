@@ -24,7 +24,13 @@ const backfill: UpstreamProgress = {
   messagesPerSec: 99.6,
   etaSecs: 15.2,
   peerError: undefined,
-  trust: { ...new TrustTracker().progress(), forks: [], disputes: [], states: [] },
+  trust: {
+    ...new TrustTracker().progress(),
+    forks: [],
+    disputes: [],
+    states: [],
+    healing: { healed: 0, quarantined: [] },
+  },
   lastFault: "14 UNAVAILABLE",
 };
 

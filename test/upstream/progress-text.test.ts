@@ -16,7 +16,13 @@ const backfill: UpstreamProgress = {
   messagesPerSec: 5432.1,
   etaSecs: 7320,
   peerError: undefined,
-  trust: { ...new TrustTracker().progress(), forks: [], disputes: [], states: [] },
+  trust: {
+    ...new TrustTracker().progress(),
+    forks: [],
+    disputes: [],
+    states: [],
+    healing: { healed: 0, quarantined: [] },
+  },
   lastFault: undefined,
 };
 
@@ -85,7 +91,13 @@ test("a progress line is never wider than the terminal or longer than one line",
     upstreams: fc.constant([]),
     engine: fc.constant({ unknownAt: undefined, unknown: [], isHistoryDue: false }),
     peerError: fc.constant(undefined),
-    trust: fc.constant({ ...new TrustTracker().progress(), forks: [], disputes: [], states: [] }),
+    trust: fc.constant({
+      ...new TrustTracker().progress(),
+      forks: [],
+      disputes: [],
+      states: [],
+      healing: { healed: 0, quarantined: [] },
+    }),
     lastFault: fc.constant(undefined),
   });
   fc.assert(

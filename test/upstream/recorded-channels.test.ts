@@ -136,7 +136,7 @@ function withoutFollowers(rows: unknown): object {
 test("checks 24 and 27: an index of a program that dropped channels reads what it missed from the blocks of shard 0", async () => {
   using upstream = await startRecordedUpstream(269);
   using db = openIndexInMemory();
-  const first = followRecorded(upstream, db);
+  const first = followRecorded(upstream, { db });
   await first.caughtUp();
   await first[Symbol.asyncDispose]();
   const expected = channelRows(db);
@@ -145,7 +145,7 @@ test("checks 24 and 27: an index of a program that dropped channels reads what i
     "UPDATE channel_counts SET members = 0, moderators = 0, member_slots = 0, moderation_slots = 0",
   );
   db.sqlite.exec("DELETE FROM positions WHERE key LIKE 'channels followed%' OR key LIKE 'channels history%'");
-  await using second = followRecorded(upstream, db);
+  await using second = followRecorded(upstream, { db });
   await second.until(() => channelHistoryOf(db).isDone);
   expect(channelRows(db)).toEqual(expected);
 });

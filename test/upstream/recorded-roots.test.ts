@@ -8,7 +8,7 @@ import { type ShardProof, shardProof } from "../../src/db/index/trie/shard-proof
 import { MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { accountPrefix, FNAME_KIND, MESSAGE_KIND_UNIT } from "../../src/trust/trie-key.ts";
 import { verifyRoots } from "../../src/upstream/verify/verify-roots.ts";
-import { type FollowedRecording, followRecorded } from "../support/upstream/follow-recorded.ts";
+import { type FollowedRecording, followToEnd } from "../support/upstream/follow-recorded.ts";
 
 const SHARDS = [1, 2];
 const signal = new AbortController().signal;
@@ -21,7 +21,7 @@ describe("an index that has followed a recorded network from its first block", (
   let followed: FollowedRecording & Disposable;
   const proofs: (ShardProof & { readonly shard: number })[] = [];
   beforeAll(async () => {
-    followed = await followRecorded("oneValidator", {
+    followed = await followToEnd("oneValidator", {
       roots: "full",
       afterBatch(db) {
         for (const shard of SHARDS) proofs.push({ shard, ...shardProof(db, shard) });
@@ -89,14 +89,14 @@ describe("an index that has followed a recorded network from its first block", (
 });
 
 test("an index that has followed a network of four validators has its signed roots", async () => {
-  using followed = await followRecorded("fourValidators");
+  using followed = await followToEnd("fourValidators");
   const { shards } = await verifyRoots(followed.db, signal);
   expect(shards.map(({ verdict }) => verdict)).toEqual(["proven", "proven"]);
 });
 
 test("with a budget, what has to wait is computed later, and then the shard is proven", async () => {
   let waited = 0;
-  using followed = await followRecorded("fourValidators", {
+  using followed = await followToEnd("fourValidators", {
     roots: "sample",
     afterBatch(db) {
       waited = Math.max(waited, countDirty(db, 1), countDirty(db, 2));

@@ -46,6 +46,7 @@ describe("following a chain that validators sign", () => {
       validators: "file",
       shards: SHARDS.map((shard) => ({ shard, verifiedHeight: LAST_BLOCK, isSetUnknown: false })),
       states: [],
+      healing: { healed: 0, quarantined: [] },
       refused: {},
       forks: [],
       disputes: [],

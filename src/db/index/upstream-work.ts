@@ -36,6 +36,10 @@ const selectTodoAfter = statement<{ fid: number }, [fid: number, limit: number]>
   "upstream-work.todo-after",
   "SELECT fid FROM upstream_todo WHERE fid > ? ORDER BY fid LIMIT ?",
 );
+const onTodo = statement<{ one: number }, [fid: number]>(
+  "upstream-work.on-todo",
+  "SELECT 1 AS one FROM upstream_todo WHERE fid = ?",
+);
 const clearTodo = statement<unknown>("upstream-work.clear-todo", "DELETE FROM upstream_todo WHERE fid >= 0");
 const addMentioned = statement<unknown, [fid: number]>(
   "upstream-work.add-mentioned",
@@ -117,6 +121,11 @@ export function dropFromTodo(db: IndexDatabase, fid: number): boolean {
 /** The next fids after `fid` whose state must be read. */
 export function todoAfter(db: IndexDatabase, fid: number, limit: number): number[] {
   return db.all(selectTodoAfter, fid, limit).map((row) => row.fid);
+}
+
+/** Whether the state of an fid must be read. */
+export function isOnTodo(db: IndexDatabase, fid: number): boolean {
+  return db.get(onTodo, fid) !== undefined;
 }
 
 /** Adds an fid of which only the profile is stored. Returns whether it was new. */

@@ -13,6 +13,7 @@ import { causeOf } from "../events.ts";
 import type { IndexWriter, IndexWriterDeps } from "../index-writer.ts";
 import { applySpooledOp, type RelayedBatch, type SingleOp, singleOps } from "../relay.ts";
 import { writeProgress } from "../relay-progress.ts";
+import { storeSnapshotKeys } from "../trie/snapshot-keys.ts";
 import { type ImportedBatch, ImportSpool, type SpoolOutcome } from "./import-spool.ts";
 
 /** Fills an empty index with the bulk build. */
@@ -62,6 +63,7 @@ export function createBulkWriter({ db, network, onFault }: IndexWriterDeps, writ
           flush();
           for (const fid of batch.spooledFids ?? []) addSpooledFid(db, fid);
           for (const part of batch.spooledParts ?? []) putSpooledPart(db, part);
+          for (const keys of batch.snapshotKeys ?? []) storeSnapshotKeys(db, keys);
           writeProgress(db, batch, context.nowSecs);
         });
         return;

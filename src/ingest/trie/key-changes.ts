@@ -1,6 +1,9 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
+import { markDirty } from "../../db/index/trie/account-roots.ts";
 import { correction, setCorrection } from "../../db/index/trie/corrections.ts";
 import { isOnAllShards } from "../../db/index/trie/derived-keys.ts";
+import { areKeysKnown } from "../../db/index/trie/known-keys.ts";
+import { isOpaque, type OpaqueAt, putOpaque } from "../../db/index/trie/opaque.ts";
 import type { SignedMessage } from "../../protocol/message/signed-message.ts";
 import { shardOfFid } from "../../protocol/network/shard.ts";
 import { MessageType } from "../../protocol/wire/generated/message.ts";
@@ -43,6 +46,10 @@ export class KeyChanges {
   readonly #kinds = new Map<string, ChangedKind>();
   #shards = 0;
   #isReadingState = false;
+  #areKeysKnown = false;
+  /** The account in a shard that is made equal to the network's; undefined otherwise. */
+  #healed: Pick<ChangedKind, "shard" | "account"> | undefined;
+  readonly #refreshed: OpaqueAt[] = [];
 
   constructor(db: IndexDatabase) {
     this.#db = db;
@@ -52,13 +59,21 @@ export class KeyChanges {
   start(shards: number): void {
     this.clear();
     this.#shards = shards;
+    this.#areKeysKnown = areKeysKnown(this.#db);
   }
 
   /** Ends the changes of a transaction that did not commit them. */
   clear(): void {
     this.#changes.clear();
     this.#kinds.clear();
+    this.#refreshed.length = 0;
+    this.#healed = undefined;
     this.#shards = 0;
+  }
+
+  /** Says that what is read of the state concerns one account in one shard: the rest of the tries stays as it is. */
+  healing(healed: Pick<ChangedKind, "shard" | "account">): void {
+    this.#healed = healed;
   }
 
   /** Whether the rows are followed. Nothing follows those that a node without verified blocks writes. */
@@ -66,9 +81,13 @@ export class KeyChanges {
     return this.#shards > 0;
   }
 
-  /** Runs an operation that stores a part of the upstream's state: the trie is as the rows are from then on. */
-  readingState(operation: () => void): void {
-    this.#isReadingState = true;
+  /**
+   * Runs an operation that stores a part of the upstream's state: the trie is as the rows are from then on.
+   *
+   * @param isKnown whether an index that knows all keys knows those of the records. The trie is then as it was.
+   */
+  readingState(operation: () => void, isKnown: boolean): void {
+    this.#isReadingState = !(isKnown && this.#areKeysKnown);
     try {
       operation();
     } finally {
@@ -106,11 +125,23 @@ export class KeyChanges {
     else for (let shard = 1; shard <= this.#shards; shard++) this.#derive(shard, key, isDerived, hasChanged);
   }
 
+  /** An opaque child of an account was read again. */
+  refreshed(child: OpaqueAt): void {
+    this.#refreshed.push(child);
+  }
+
   /** Writes the corrections, in the transaction. Returns what has changed. */
   flush(): ChangedKind[] {
     for (const change of this.#changes.values()) {
       this.#store(change);
       this.#addKind(change.shard, change.key);
+    }
+    // Until an opaque child is read again, the root of its account is unknown, and that of the shard is not compared.
+    for (const { shard, account, kind } of this.#kinds.values())
+      if (isOpaque(this.#db, shard, account, kind)) markDirty(this.#db, shard, account, kind);
+    for (const child of this.#refreshed) {
+      putOpaque(this.#db, child);
+      this.#addKind(child.shard, Buffer.concat([child.account, Uint8Array.of(child.nibble << 4)]));
     }
     const kinds = [...this.#kinds.values()];
     this.clear();
@@ -130,7 +161,7 @@ export class KeyChanges {
   }
 
   #derive(shard: number, key: TrieKey, isDerived: boolean, hasChanged: boolean): void {
-    if (this.#isReadingState) {
+    if (this.#isReadingState && this.#isUnknown(shard, key)) {
       setCorrection(this.#db, shard, key, undefined);
       this.#changes.delete(nameOf(shard, key));
       this.#addKind(shard, key);
@@ -139,6 +170,12 @@ export class KeyChanges {
     const change = this.#changeOf(shard, key);
     if (hasChanged) change.wasDerived ??= !isDerived;
     change.isDerived = isDerived;
+  }
+
+  #isUnknown(shard: number, key: TrieKey): boolean {
+    if (!this.#healed) return true;
+    const { account } = this.#healed;
+    return shard === this.#healed.shard && Buffer.compare(key.subarray(0, ACCOUNT_BYTES), account) === 0;
   }
 
   #changeOf(shard: number, key: TrieKey): KeyChange {

@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { statement } from "../../db/index/statement.ts";
+import { dropKeyAdd, keyAddOf, putKeyAdd } from "../../db/index/trie/key-adds.ts";
 import { MessageType } from "../../protocol/wire/generated/message.ts";
 import { type KeyOperation, keyOfOperation } from "../../trust/trie-changes.ts";
 import { ACCOUNT_BYTES, messageKey, type TrieKey } from "../../trust/trie-key.ts";
@@ -57,19 +57,6 @@ function tagged(tag: number, ...parts: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat([Uint8Array.of(tag), ...parts]);
 }
 
-const keyAddOf = statement<{ hash: Uint8Array }, [fid: number, key: Uint8Array]>(
-  "trie-key-adds.get",
-  "SELECT hash FROM trie_key_adds WHERE fid = ? AND key = ?",
-);
-const putKeyAdd = statement<unknown, [fid: number, key: Uint8Array, hash: Uint8Array]>(
-  "trie-key-adds.put",
-  "INSERT OR REPLACE INTO trie_key_adds (fid, key, hash) VALUES (?, ?, ?)",
-);
-const dropKeyAdd = statement<unknown, [fid: number, key: Uint8Array]>(
-  "trie-key-adds.drop",
-  "DELETE FROM trie_key_adds WHERE fid = ? AND key = ?",
-);
-
 /**
  * Applies a KEY_ADD or KEY_REMOVE to the trie of its home shard, in a transaction: it deletes the KEY_ADD of the same public key. A
  * KEY_REMOVE stays in the trie for ever.
@@ -81,10 +68,10 @@ export function applyKeyOperation(
   operation: KeyOperation,
 ): void {
   const { fid, publicKey, hash, isAdd } = operation;
-  const older = db.get(keyAddOf, fid, publicKey)?.hash;
+  const older = keyAddOf(db, fid, publicKey);
   changes.network(shard, keyOfOperation(operation), true);
   if (older && Buffer.compare(older, hash) !== 0)
     changes.network(shard, messageKey(fid, MessageType.MESSAGE_TYPE_KEY_ADD, older), false);
-  if (isAdd) db.run(putKeyAdd, fid, publicKey, hash);
-  else db.run(dropKeyAdd, fid, publicKey);
+  if (isAdd) putKeyAdd(db, operation);
+  else dropKeyAdd(db, fid, publicKey);
 }

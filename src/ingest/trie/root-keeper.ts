@@ -4,17 +4,22 @@ import { getPosition } from "../../db/index/positions.ts";
 import {
   decodeKinds,
   dirtyKindsFrom,
+  dirtyKindsOf,
   dropDirty,
+  dropDirtyAccount,
   dropStoredAccount,
   encodeKinds,
   isAnyDirty,
+  isDirty,
   markDirty,
   putStoredAccount,
   storedAccount,
 } from "../../db/index/trie/account-roots.ts";
-import { correctedAccounts, opaqueChildren } from "../../db/index/trie/corrections.ts";
+import { correctedAccounts } from "../../db/index/trie/corrections.ts";
 import { fidWithKeysAfter } from "../../db/index/trie/derived-keys.ts";
 import { KindRoots } from "../../db/index/trie/kind-roots.ts";
+import { keysKnownFrom } from "../../db/index/trie/known-keys.ts";
+import { isOpaque, opaqueChildren } from "../../db/index/trie/opaque.ts";
 import {
   areRootsKept,
   putShardProof,
@@ -33,7 +38,7 @@ import type { WorkBudget } from "./work-budget.ts";
 
 /** What a batch of blocks changed in the tries. */
 export interface ChangedTries {
-  /** The data shard of the blocks; undefined for those of shard 0. */
+  /** The data shard of the blocks; undefined for those of shard 0, and for what no block says. */
   readonly shard: number | undefined;
   readonly kinds: readonly ChangedKind[];
   readonly claimedRoots: Iterable<ClaimedRoot>;
@@ -45,6 +50,8 @@ export interface ChangedTries {
 export interface RootKeeper {
   /** Called at the end of each batch of verified blocks, inside its transaction and after its positions. */
   update(changed: ChangedTries): void;
+  /** Computes the root of an account again, whatever is stored of it, and compares that of its shard. */
+  recompute(shard: number, account: Uint8Array, nowSecs: number): void;
   /** Forgets what a transaction that was rolled back has computed. */
   discard(): void;
 }
@@ -53,6 +60,8 @@ export interface RootKeeperDeps {
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
   readonly budget: WorkBudget;
+  /** For the accounts that have no root yet: there may be millions. Default: the same. */
+  readonly firstBudget?: WorkBudget;
   /** Kinds of an account with more keys are computed later, at most once an hour each. */
   readonly maxKeysAtOnce: number;
 }
@@ -61,11 +70,14 @@ const DIRTY_PER_READ = 64;
 const LARGE_EVERY_SECS = 3600;
 const MAX_LARGE = 10_000;
 
-export function createRootKeeper({ db, network, budget, maxKeysAtOnce }: RootKeeperDeps): RootKeeper {
+export function createRootKeeper(deps: RootKeeperDeps): RootKeeper {
+  const { db, network, budget, firstBudget = budget, maxKeysAtOnce } = deps;
   let kinds: KindRoots | undefined;
   let upper = new Map<number, UpperLevels>();
   /** When a large kind was computed last. */
   const largeAt = new Map<string, number>();
+  /** The last account that was computed without a change. */
+  let scrubbedUpTo = -1;
   /** Where the next look for kinds that are out of date begins. */
   const dirtyFrom = new Map<number, Uint8Array>();
 
@@ -81,21 +93,48 @@ export function createRootKeeper({ db, network, budget, maxKeysAtOnce }: RootKee
       if (!recompute(one, nowSecs)) markDirty(db, one.shard, one.account, one.kind);
     }
     for (let one = 1; one <= shardCount(db); one++) repair(one, nowSecs);
-    if (shard !== undefined && areRootsKept(db)) compare(shard, claimedRoots, nowSecs);
+    if (!areRootsKept(db)) return;
+    if (shard !== undefined) scrub();
+    const compared = shard === undefined ? new Set(changed.map((one) => one.shard)) : [shard];
+    for (const one of compared) compare(one, claimedRoots, nowSecs);
+  }
+
+  /**
+   * Computes an account again that no block has changed, one for each batch: rows may be lost on the disk. The next comparison with a
+   * signed root shows it then.
+   */
+  function scrub(): void {
+    if (!budget.hasRoom()) return;
+    const fid = fidWithKeysAfter(db, scrubbedUpTo);
+    scrubbedUpTo = fid ?? -1;
+    if (fid === undefined) return;
+    const account = accountPrefix(fid);
+    for (let shard = 1; shard <= shardCount(db); shard++) {
+      const stored = storedAccount(db, shard, account);
+      const keys = stored ? decodeKinds(stored.kinds).reduce((sum, { keys }) => sum + keys, 0) : 0;
+      if (keys > maxKeysAtOnce) continue;
+      budget.spend(() => {
+        const of = kindRoots().ofAccount(shard, account);
+        const computed = accountRootOf(of, opaqueChildren(db, shard, account))?.root ?? new Uint8Array();
+        const isDue = dirtyKindsOf(db, shard, account).length > 0;
+        if (!isDue && Buffer.compare(computed, stored?.root ?? new Uint8Array()) !== 0)
+          store(shard, account, of);
+      });
+    }
   }
 
   /** Computes the roots of accounts that have none yet, as far as the budget goes. */
   function computeFirst(): void {
     if (areRootsKept(db)) return;
     let fid = rootsComputedUpTo(db);
-    while (budget.hasRoom()) {
+    while (firstBudget.hasRoom()) {
       const next = fidWithKeysAfter(db, fid);
       if (next === undefined) {
-        budget.spend(computeWithoutRows);
+        firstBudget.spend(computeWithoutRows);
         setRootsComputed(db, undefined);
         return;
       }
-      budget.spend(() => {
+      firstBudget.spend(() => {
         for (let shard = 1; shard <= shardCount(db); shard++) computeAccount(shard, accountPrefix(next));
       });
       fid = next;
@@ -115,6 +154,9 @@ export function createRootKeeper({ db, network, budget, maxKeysAtOnce }: RootKee
 
   /** Computes the root of a kind again, unless it has to wait. Returns whether it did. */
   function recompute({ shard, account, kind }: ChangedKind, nowSecs: number): boolean {
+    const isBelowOpaque = isOpaque(db, shard, account, kind);
+    // It waits until the child is read again.
+    if (isBelowOpaque && isDirty(db, shard, account, kind)) return false;
     if (!budget.hasRoom()) return false;
     const stored = storedAccount(db, shard, account);
     const before = stored ? decodeKinds(stored.kinds) : [];
@@ -125,7 +167,7 @@ export function createRootKeeper({ db, network, budget, maxKeysAtOnce }: RootKee
       largeAt.set(name, nowSecs);
     }
     budget.spend(() => {
-      const computed = kindRoots().ofKind(shard, account, kind);
+      const computed = isBelowOpaque ? undefined : kindRoots().ofKind(shard, account, kind);
       const others = before.filter((one) => one.kind !== kind);
       store(shard, account, computed ? [...others, computed].sort((a, b) => a.kind - b.kind) : others);
     });
@@ -159,6 +201,7 @@ export function createRootKeeper({ db, network, budget, maxKeysAtOnce }: RootKee
     const head = chainHeadOf(db, shard);
     const applied = getPosition(db, `upstream ${shard} applied`);
     if (!head || head.height !== applied || head.certified !== applied || isAnyDirty(db, shard)) return;
+    if (head.height < (keysKnownFrom(db, shard) ?? 0)) return;
     const before = shardProof(db, shard);
     if (Buffer.compare(levelsOf(shard).root(), head.root) === 0) {
       putShardProof(db, shard, {
@@ -188,6 +231,11 @@ export function createRootKeeper({ db, network, budget, maxKeysAtOnce }: RootKee
 
   return {
     update,
+    recompute(shard, account, nowSecs) {
+      dropDirtyAccount(db, shard, account);
+      computeAccount(shard, account);
+      if (areRootsKept(db)) compare(shard, [], nowSecs);
+    },
     discard() {
       upper = new Map();
       dirtyFrom.clear();

@@ -69,6 +69,10 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
     logsHubEvents: config.hub.reads,
     calls: { ...config.upstream, bulkFrom: config.upstream.bulk_from },
     startVerifiers: (context) => startVerifierThreads(config, context, verifierUrl, endThread),
+    onHealing: ({ outcome, ...account }) =>
+      outcome === "healed"
+        ? log.info(account, "An account that differed from the signed state was repaired")
+        : log.warn(account, "An account differs from the signed state, and no upstream could repair it"),
     onFault: faults.fault,
     onPeerError: faults.peer,
     onRefused: faults.refused,

@@ -1,16 +1,20 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { dirtyKindsFrom } from "../../db/index/trie/account-roots.ts";
+import { healsOf, quarantinedAccounts } from "../../db/index/trie/heals.ts";
+import { keysKnownFrom } from "../../db/index/trie/known-keys.ts";
 import { areRootsKept, shardProof } from "../../db/index/trie/shard-proofs.ts";
 import { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
+import { fidOfKey } from "../../trust/trie-key.ts";
 
 /** How the state of a data shard compares with the root that the network's validators signed. */
 export interface ShardState {
   readonly shard: number;
   /**
-   * `computing`: the roots of some accounts are not computed yet. `unproven`: the roots differ, on a network of which no release has proven
-   * a whole state, so that a rule of it may be unknown here.
+   * `computing`: the roots of some accounts are not computed yet. `incomplete`: the roots differ, and the index was filled fid by fid, which
+   * does not give all keys. `unproven`: they differ on a network of which no release has proven a whole state, so that a rule of it may be
+   * unknown here.
    */
-  readonly state: "computing" | "proven" | "differs" | "unproven";
+  readonly state: "computing" | "proven" | "differs" | "incomplete" | "unproven";
   readonly provenHeight: number | undefined;
   /** Unix seconds. */
   readonly provenAt: number | undefined;
@@ -29,13 +33,19 @@ export const MAX_COUNTED_DIRTY = 10_000;
  */
 const PROVEN_NETWORKS: ReadonlySet<FarcasterNetwork> = new Set([FarcasterNetwork.FARCASTER_NETWORK_DEVNET]);
 
+/** Whether a whole state of a network was proven with a release. */
+export function isProvenNetwork(network: FarcasterNetwork): boolean {
+  return PROVEN_NETWORKS.has(network);
+}
+
 /** Returns how the state of each data shard compares with the signed roots. */
 export function shardStates(db: IndexDatabase, network: FarcasterNetwork, shards: number): ShardState[] {
   const isKept = areRootsKept(db);
   return Array.from({ length: shards }, (_, index) => {
     const shard = index + 1;
     const { provenHeight, provenAt, mismatchHeight, mismatches } = shardProof(db, shard);
-    const differs = PROVEN_NETWORKS.has(network) ? "differs" : "unproven";
+    const isKnown = keysKnownFrom(db, shard) !== undefined;
+    const differs = !isProvenNetwork(network) ? "unproven" : isKnown ? "differs" : "incomplete";
     const compared = provenHeight === null ? "computing" : "proven";
     return {
       shard,
@@ -47,4 +57,21 @@ export function shardStates(db: IndexDatabase, network: FarcasterNetwork, shards
       dirty: dirtyKindsFrom(db, shard, new Uint8Array(), MAX_COUNTED_DIRTY).length,
     };
   });
+}
+
+/** Accounts that were made equal to the signed state, and those that no upstream could repair. */
+export interface Healed {
+  readonly healed: number;
+  /** At most `MAX_LISTED_QUARANTINED`. */
+  readonly quarantined: readonly { readonly shard: number; readonly fid: number; readonly since: number }[];
+}
+
+const MAX_LISTED_QUARANTINED = 100;
+
+export function healedAccounts(db: IndexDatabase): Healed {
+  const quarantined = quarantinedAccounts(db).slice(0, MAX_LISTED_QUARANTINED);
+  return {
+    healed: healsOf(db),
+    quarantined: quarantined.map(({ shard, account, since }) => ({ shard, fid: fidOfKey(account), since })),
+  };
 }

@@ -2,7 +2,7 @@ import type { OnChainEventType } from "../../protocol/wire/generated/on-chain.ts
 import type { RefusalCode } from "../../trust/certificate.ts";
 import type { PageRefusal } from "../../trust/snapshot-page.ts";
 import type { Fork } from "./forks.ts";
-import type { ShardState } from "./proofs.ts";
+import type { Healed, ShardState } from "./proofs.ts";
 import type { ValidatorOrigin } from "./validator-source.ts";
 
 /**
@@ -24,6 +24,7 @@ export interface TrustProgress {
   readonly disputes: readonly Dispute[];
   /** How the index compares with the signed state; empty below the level `roots`. */
   readonly states: readonly ShardState[];
+  readonly healing: Healed;
   /** Refused blocks and pages of snapshots by the rule that they break, since the start of the process. */
   readonly refused: Readonly<Partial<Record<RefusalCode | PageRefusal, number>>>;
 }
@@ -84,7 +85,7 @@ export class TrustTracker {
   }
 
   /** Without what others know: the states are in the index, and the forks are files. */
-  progress(): Omit<TrustProgress, "forks" | "disputes" | "states"> {
+  progress(): Omit<TrustProgress, "forks" | "disputes" | "states" | "healing"> {
     return {
       level: this.#level,
       reason: this.#reason,

@@ -53,7 +53,7 @@ const FIDS_PER_BATCH = 5000;
  * upstream serves them: the journal then starts after them, and the list stays empty.
  */
 export async function startFullSync(deps: SyncDeps): Promise<void> {
-  const { client, writer, scope, db, hasBlockShard } = deps;
+  const { client, writer, scope, db, chain, hasBlockShard } = deps;
   const info = await client.info();
   const shards = shardCount(info);
   const snapshots = await snapshotsToRead(deps, shards);
@@ -69,7 +69,13 @@ export async function startFullSync(deps: SyncDeps): Promise<void> {
     : snapshots
       ? info.shardInfos.reduce((sum, { numFidRegistrations }) => sum + numFidRegistrations, 0)
       : await listFidsOfShards(client, shards, (todo) => writeWork(writer, { todo }));
+  // Everything is in the blocks that follow.
+  const isFromGenesis = !snapshots && [...starts.values()].every((start) => start === 1);
+  const keysKnown = [...starts.keys()]
+    .filter((shard) => shard !== BLOCK_SHARD)
+    .map((shard) => ({ shard, from: 0 }));
   await writeWork(writer, {
+    ...(isFromGenesis && chain.isVerifying && !scope.fids && canBulkBuild(db) && { keysKnown }),
     heads: (snapshots ?? []).flatMap(({ head }) => head ?? []),
     positions: [
       replicationPosition(snapshots && Replication.Reading),

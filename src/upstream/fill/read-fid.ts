@@ -161,7 +161,8 @@ export async function readShownProofs(
     const bytes = await client.usernameProof(Buffer.from(name));
     const proof = bytes && validatedProof(rules, bytes);
     if (proof?.fid !== fid) continue;
-    proofs.push({ kind: "proof", added: UserNameProof.encode(proof).finish(), ...NO_EVENT });
+    const encoded = UserNameProof.encode(proof).finish();
+    proofs.push({ kind: "proof", added: encoded, isShownOnly: true, ...NO_EVENT });
   }
   return proofs;
 }

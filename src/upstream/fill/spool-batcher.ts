@@ -11,7 +11,8 @@ const LINGER_MS = 100;
 export const MAX_BYTES_OF_FID = 64 * 1024 * 1024;
 
 /** Records of whole fids, and what is true once they are written. */
-export interface Portion extends Pick<RelayedBatch, "spooledFids" | "spooledParts" | "todo"> {
+export interface Portion
+  extends Pick<RelayedBatch, "spooledFids" | "spooledParts" | "snapshotKeys" | "todo"> {
   readonly ops: readonly RelayedOp[];
   readonly messages: readonly PackedMessages[];
 }
@@ -118,6 +119,7 @@ export class SpoolBatcher implements FidOps {
       spooled: batch.flatMap(({ messages }) => messages),
       spooledFids: batch.flatMap(({ spooledFids = [] }) => spooledFids),
       spooledParts: batch.flatMap(({ spooledParts = [] }) => spooledParts),
+      snapshotKeys: batch.flatMap(({ snapshotKeys = [] }) => snapshotKeys),
       todo: batch.flatMap(({ todo = [] }) => todo),
       positions: [],
       mentioned,

@@ -20,8 +20,10 @@ import { shardBlocks } from "../blocks/shard-blocks.ts";
 import type { ShardBlock } from "../calls/block-assembler.ts";
 import type { ReceivedBlock } from "../calls/client.ts";
 import type { GapError } from "../calls/peer.ts";
+import { isProvenNetwork } from "../chain/proofs.ts";
 import { runBackfill, weightOf } from "../fill/backfill.ts";
 import { readShownProofs } from "../fill/read-fid.ts";
+import { runHealer } from "../heal/healer.ts";
 import { appliedPosition, BLOCK_SHARD, seqnumPosition } from "../positions.ts";
 import { runParts, type StageDeps, sourceOf } from "../stage.ts";
 import { readChannelHistory } from "./channel-history.ts";
@@ -50,6 +52,8 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
   await recoverUnknown(deps);
   const parts = hasBlockShard ? [applyChain(), readChannelHistory(deps)] : [];
   for (let shard = 1; shard <= shards; shard++) parts.push(applyShard(shard));
+  if (deps.trust.level === "roots")
+    parts.push(runHealer({ ...deps, mayHeal: isProvenNetwork(rules.network) }));
   parts.push(deps.engine.run(deps.client, timings, signal, deps.onFault));
   return runParts(deps, undefined, parts);
 
@@ -64,7 +68,7 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
     if (journaled > applied && !signal.aborted) {
       // The last blocks may have had no events, and then they are not in the journal.
       const blocks = { shard, first: applied + 1, last: journaled, parts: [], isJournal: true };
-      await write({ ops: [], positions: [appliedPosition(shard, journaled)], blocks });
+      await write({ ops: [], positions: [appliedPosition(shard, journaled)], blocks, followsKeys });
       tracker.applied(shard, journaled, undefined);
     }
     let isLive = false;

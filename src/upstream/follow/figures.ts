@@ -185,8 +185,19 @@ export const upstreamFigures = [
     ),
   }),
   figure({
-    read: ({ progress }) => sumOf(progress, ({ mismatchHeight }) => Number(mismatchHeight !== undefined)),
-    metric: gauge("trust_shards_differing", "Data shards of which the index does not have the signed root."),
+    read: ({ progress }) => sumOf(progress, ({ state }) => Number(state === "differs")),
+    metric: gauge(
+      "trust_shards_differing",
+      "Data shards of which the index should have the signed root, and has another.",
+    ),
+  }),
+  figure({
+    read: ({ progress }) => progress?.trust.healing.healed ?? 0,
+    metric: counter("trust_healed_total", "Accounts that differed from the signed state and were repaired."),
+  }),
+  figure({
+    read: ({ progress }) => progress?.trust.healing.quarantined.length ?? 0,
+    metric: gauge("trust_accounts_quarantined", "Accounts that differ and that no upstream could repair."),
   }),
   figure({
     read: ({ progress }) => sumOf(progress, ({ dirty }) => dirty),
@@ -252,7 +263,7 @@ function sumOf(progress: UpstreamProgress | undefined, read: (state: ShardState)
 }
 
 function trustSection({ trust, upstreams }: UpstreamProgress) {
-  const { level, reason, validators, shards, states, forks, disputes, refused } = trust;
+  const { level, reason, validators, shards, states, healing, forks, disputes, refused } = trust;
   return {
     level,
     reason: reason ?? null,
@@ -264,6 +275,8 @@ function trustSection({ trust, upstreams }: UpstreamProgress) {
       ...stateSection(states.find((state) => state.shard === shard)),
     })),
     mismatches: states.reduce((sum, { mismatches }) => sum + mismatches, 0),
+    healed: healing.healed,
+    quarantined: healing.quarantined,
     refused,
     forks,
     disputed_events: disputes.map(({ fid, type, upstreams: positions }) => ({

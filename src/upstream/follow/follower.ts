@@ -27,13 +27,14 @@ import {
   RefusedBlockError,
 } from "../chain/chain-verifier.ts";
 import { Forks } from "../chain/forks.ts";
-import { shardStates } from "../chain/proofs.ts";
+import { healedAccounts, shardStates } from "../chain/proofs.ts";
 import { TrustTracker } from "../chain/trust-tracker.ts";
 import type { KnownValidators } from "../chain/validator-source.ts";
 import { runBackfillStage } from "../fill/backfill.ts";
 import { startFullSync } from "../fill/full-sync.ts";
 import { startReconciliation } from "../fill/reconciliation.ts";
 import { RefusedPageError } from "../fill/replication/account-records.ts";
+import type { Healing } from "../heal/healer.ts";
 import { createConfirmEvents, disputeText } from "../peers/confirm-events.ts";
 import { createConfirmOwners } from "../peers/confirm-owners.ts";
 import type { Endpoint, EndpointDeps } from "../peers/endpoint.ts";
@@ -81,6 +82,8 @@ export interface FollowerDeps {
    * upstream was one in between.
    */
   readonly onPeerError?: (error: PeerError) => void;
+  /** Called for each account that was healed, or could not be. */
+  readonly onHealing?: (healing: Healing) => void;
   /** Called for each record that breaks the protocol's rules; it is skipped. */
   readonly onRefused?: (rejection: Rejection) => void;
 }
@@ -163,6 +166,7 @@ export function startFollower(deps: FollowerDeps): Follower {
           ...trust.progress(),
           forks: forks.all(),
           disputes: events.disputes(),
+          healing: healedAccounts(deps.db),
           states: trust.level === "roots" ? shardStates(deps.db, deps.network, shardCount(deps.db)) : [],
         },
         engine: engine.progress(),
@@ -250,6 +254,8 @@ async function follow(
         concurrency,
         signal: ending.signal,
         end,
+        second: () => endpoints.second()?.client(ending.signal),
+        onHealing: deps.onHealing ?? (() => {}),
         silence: endpoints.silence,
         onStreamEnd: endpoints.streamEnded,
         onFault(what, cause) {

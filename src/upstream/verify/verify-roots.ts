@@ -7,17 +7,14 @@ import {
   type DirtyKind,
   decodeKinds,
   dirtyKindsFrom,
+  dirtyKindsOf,
   storedAccount,
   storedAccountsAfter,
 } from "../../db/index/trie/account-roots.ts";
-import {
-  correctedAccounts,
-  countOpaqueKeys,
-  foreignKeys,
-  opaqueChildren,
-} from "../../db/index/trie/corrections.ts";
+import { correctedAccounts, foreignKeys } from "../../db/index/trie/corrections.ts";
 import { fidWithKeysAfter } from "../../db/index/trie/derived-keys.ts";
 import { KindRoots } from "../../db/index/trie/kind-roots.ts";
+import { countOpaqueKeys, opaqueChildren } from "../../db/index/trie/opaque.ts";
 import { areRootsKept } from "../../db/index/trie/shard-proofs.ts";
 import { type ChainHead, chainHeadOf } from "../../db/index/upstream-work.ts";
 import { isEqual } from "../../trust/certificate.ts";
@@ -141,7 +138,7 @@ class Verification {
       if (kinds.length + (stored ? 1 : 0) === 0) continue;
       this.#accounts += 1;
       if (!areRootsKept(this.#db)) continue;
-      const dirty = new Set(this.#dirtyOf(shard, account).map(({ kind }) => kind));
+      const dirty = new Set(dirtyKindsOf(this.#db, shard, account).map(({ kind }) => kind));
       const differing = differingKinds(kinds, stored ? decodeKinds(stored.kinds) : []).filter(
         (kind) => !dirty.has(kind),
       );
@@ -252,10 +249,6 @@ class Verification {
 
   #allDirty(shard: number): DirtyKind[] {
     return dirtyKindsFrom(this.#db, shard, new Uint8Array(), countDirty(this.#db, shard));
-  }
-
-  #dirtyOf(shard: number, account: Uint8Array): DirtyKind[] {
-    return dirtyKindsFrom(this.#db, shard, account, 256).filter((dirty) => isEqual(dirty.account, account));
   }
 }
 

@@ -1,33 +1,16 @@
 import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/database.ts";
-import { claimNetwork } from "../../../src/db/index/identity.ts";
-import { getPosition } from "../../../src/db/index/positions.ts";
-import { createIngestEngine, type IngestEngine, type IngestEngineDeps } from "../../../src/ingest/engine.ts";
-import { createRootKeeper } from "../../../src/ingest/trie/root-keeper.ts";
-import { createWorkBudget, NO_BUDGET } from "../../../src/ingest/trie/work-budget.ts";
-import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
-import { type ValidatorSet, ValidatorSets } from "../../../src/trust/validator-sets.ts";
-import { startFollower } from "../../../src/upstream/follow/follower.ts";
-import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
+import type { IngestEngine } from "../../../src/ingest/engine.ts";
+import type { ValidatorSet } from "../../../src/trust/validator-sets.ts";
 import devnet from "../../trust/vectors/devnet-validators.json";
-import { ManualClock } from "../clock.ts";
+import type { ManualClock } from "../clock.ts";
 import { vectorJson } from "../vectors.ts";
-import { callsAtOnce } from "./calls.ts";
-import { type Recording, recordedChain, serveRecording } from "./recorded.ts";
+import { type RecordedUpstream, type Recording, recordedChain, serveRecording } from "./recorded.ts";
+import { RecordedAccounts } from "./recorded-accounts.ts";
+import { followRecorded, type RecordedIndex, type RecordedIndexOptions } from "./recorded-index.ts";
 
-const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_DEVNET;
 /** After both networks were recorded. */
 const NOW_SECS = 1_795_430_000;
 const SHARDS = [0, 1, 2];
-const PATIENCE_MS = 60_000;
-const TIMINGS = {
-  ...DEFAULT_TIMINGS,
-  pollMs: 4,
-  retryMs: 2,
-  maxRetryMs: 16,
-  roomPollMs: 4,
-  stallMs: 60_000,
-  callTimeoutMs: 60_000,
-};
 
 /** The networks of `test/trust/vectors`, with their last recorded block. */
 export const RECORDED_NETWORKS = {
@@ -39,94 +22,68 @@ export const RECORDED_NETWORKS = {
   },
 } as const;
 
+/** A node of a recorded network. */
+export interface ServedNetwork extends AsyncDisposable {
+  readonly upstream: RecordedUpstream;
+  /** Undefined for a node that serves its chain only. */
+  readonly accounts: RecordedAccounts | undefined;
+  /** The newest block of each shard, which a test may move. */
+  readonly heads: Map<number, number>;
+}
+
+export interface NetworkOptions {
+  /** The newest block. Default: the last recorded one. */
+  readonly last?: number;
+  /** Changes what the upstream sends. */
+  readonly change?: (recording: Recording) => Recording;
+  /** Heights of the snapshots that the upstream serves, by shard. Default: none, and it is at genesis. */
+  readonly snapshots?: Readonly<Record<number, number>>;
+}
+
+export async function serveNetwork(
+  network: keyof typeof RECORDED_NETWORKS,
+  { last = RECORDED_NETWORKS[network].last, change = (same) => same, snapshots }: NetworkOptions = {},
+): Promise<ServedNetwork> {
+  const recording = recordedChain(RECORDED_NETWORKS[network].folder);
+  const chain = change(recording);
+  const heads = new Map(SHARDS.map((shard) => [shard, last]));
+  const accounts = snapshots && new RecordedAccounts(recording, heads);
+  for (const [shard, height] of Object.entries(snapshots ?? {})) accounts?.snapshot(Number(shard), height);
+  const upstream = await serveRecording(() => chain, heads, { accounts });
+  return { upstream, accounts, heads, [Symbol.asyncDispose]: async () => upstream[Symbol.dispose]() };
+}
+
+/** Follows nodes of a recorded network, whose blocks are verified. */
+export function followNetwork(
+  network: keyof typeof RECORDED_NETWORKS,
+  [first, ...others]: readonly [ServedNetwork, ...ServedNetwork[]],
+  options: RecordedIndexOptions = {},
+): RecordedIndex {
+  return followRecorded(first.upstream, {
+    nowSecs: NOW_SECS,
+    sets: RECORDED_NETWORKS[network].sets(),
+    others: others.map(({ upstream }) => upstream),
+    ...options,
+  });
+}
+
 export interface FollowedRecording {
   readonly db: IndexDatabase;
   readonly engine: IngestEngine;
   readonly clock: ManualClock;
 }
 
-/**
- * Fills an index from a recorded network by following it from its first to its last block.
- *
- * @param options.change changes what the upstream sends.
- * @param options.afterBatch called after each write.
- */
-export async function followRecorded(
+/** Fills an index from a recorded network by following it from its first to its last block. */
+export async function followToEnd(
   network: keyof typeof RECORDED_NETWORKS,
-  options: {
-    readonly db?: IndexDatabase;
-    readonly last?: number;
-    /** Default: the roots of accounts are not kept. */
-    readonly roots?: "sample" | "full";
-    readonly engine?: Partial<IngestEngineDeps>;
-    readonly change?: (recording: Recording) => Recording;
-    readonly afterBatch?: (db: IndexDatabase) => void;
-  } = {},
+  options: NetworkOptions &
+    Omit<RecordedIndexOptions, "db"> & { readonly onServed?: (served: ServedNetwork) => void } = {},
 ): Promise<FollowedRecording & Disposable> {
-  const { folder, last: recordedLast, sets } = RECORDED_NETWORKS[network];
-  const { last = recordedLast, change = (recording) => recording } = options;
-  const chain = change(recordedChain(folder));
-  const heads = new Map(SHARDS.map((shard) => [shard, last]));
-  using upstream = await serveRecording(() => chain, heads);
-  const db = options.db ?? openIndexInMemory();
-  claimNetwork(db, "devnet");
-  const clock = new ManualClock(NOW_SECS);
-  const engine = createIngestEngine({
-    db,
-    network: NETWORK,
-    clock,
-    onFault: (cause) => {
-      throw cause;
-    },
-    ...(options.roots && {
-      roots: createRootKeeper({
-        db,
-        network: NETWORK,
-        budget: options.roots === "full" ? NO_BUDGET : createWorkBudget(createCountingClock()),
-        maxKeysAtOnce: options.roots === "full" ? Number.POSITIVE_INFINITY : 2,
-      }),
-    }),
-    ...options.engine,
-  });
-  const caughtUp = Promise.withResolvers<void>();
-  const isCaughtUp = () => SHARDS.every((shard) => getPosition(db, `upstream ${shard} applied`) === last);
-  const faults: string[] = [];
-  const follower = startFollower({
-    urls: [upstream.url],
-    db,
-    writer: {
-      async apply(batch) {
-        engine.applyRelayed(batch);
-        options.afterBatch?.(db);
-        if (isCaughtUp()) caughtUp.resolve();
-      },
-      buildStep: async () => engine.buildStep(),
-    },
-    network: NETWORK,
-    nameServer: undefined,
-    verification: {
-      validators: () => ({ origin: "file", sets: new ValidatorSets(sets()) }),
-      onUnknownSet: "stop",
-    },
-    clock,
-    fids: undefined,
-    calls: callsAtOnce(1),
-    timings: TIMINGS,
-    onFault: (what, cause) => void faults.push(`${what}: ${cause}`),
-    onPeerError: ({ message }) => caughtUp.reject(new Error(message)),
-  });
-  const tooLong = setTimeout(() => caughtUp.reject(new Error(`stuck: ${faults.at(-1)}`)), PATIENCE_MS);
-  try {
-    await caughtUp.promise;
-  } finally {
-    clearTimeout(tooLong);
-    await follower.stop();
-  }
+  await using served = await serveNetwork(network, options);
+  options.onServed?.(served);
+  const db = openIndexInMemory();
+  await using index = followNetwork(network, [served], { ...options, db });
+  await index.caughtUp();
+  const { engine, clock } = index;
   return { db, engine, clock, [Symbol.dispose]: () => db[Symbol.dispose]() };
-}
-
-/** A clock on which each look takes a time of its own, so that a budget runs out without any real time. */
-function createCountingClock(): () => number {
-  let nowMs = 0;
-  return () => (nowMs += 20);
 }

@@ -30,6 +30,7 @@ import {
 } from "../../../src/protocol/wire/generated/state.ts";
 import { OWN_LOOPBACK } from "../addresses.ts";
 import { vectorList } from "../vectors.ts";
+import type { RecordedAccounts } from "./recorded-accounts.ts";
 
 const RECORDED = join(import.meta.dir, "../../api/v1/reference");
 const DATA_SHARDS = [1, 2];
@@ -115,25 +116,31 @@ export async function startRecordedUpstream(lastBlock: number): Promise<Recorded
  * @param heads the newest block of each shard. A test may change it.
  * @param options.listing counts the lists of fids, which end genesis. Servers of one network share it. Default: its own.
  * @param options.answers resolves when the server may answer a call. Default: at once.
+ * @param options.accounts the state that it serves; it is then not at genesis. Default: it serves its chain only.
  * @param options.hasBlockShard false for a node that numbers its blocks itself: it has one shard, and serves no blocks of shard 0.
  */
 export async function serveRecording(
   recording: () => Recording,
   heads: ReadonlyMap<number, number>,
-  { hasBlockShard = true, listing = { count: 0 }, answers = async () => {} } = {},
+  {
+    hasBlockShard = true,
+    listing = { count: 0 },
+    answers = async () => {},
+    accounts = undefined as RecordedAccounts | undefined,
+  } = {},
 ): Promise<RecordedUpstream> {
   const isUpTo = (shard: number) => (number: number) => number <= (heads.get(shard) ?? 0);
-  const isGenesis = () => listing.count < (hasBlockShard ? DATA_SHARDS.length : 1);
+  const isGenesis = () => !accounts && listing.count < (hasBlockShard ? DATA_SHARDS.length : 1);
   const server = new Server();
   server.addService(
     {
-      getInfo: raw("GetInfo", GetInfoRequest),
-      getFids: raw("GetFids", FidsRequest),
-      getEvents: raw("GetEvents", EventsRequest),
-      getShardChunks: raw("GetShardChunks", ShardChunksRequest),
-      getOnChainEvents: raw("GetOnChainEvents", OnChainEventRequest),
-      getBlocks: { ...raw("GetBlocks", BlocksRequest), responseStream: true },
-      subscribe: { ...raw("Subscribe", SubscribeRequest), responseStream: true },
+      getInfo: rawMethod("GetInfo", GetInfoRequest),
+      ...(!accounts && { getFids: rawMethod("GetFids", FidsRequest) }),
+      getEvents: rawMethod("GetEvents", EventsRequest),
+      getShardChunks: rawMethod("GetShardChunks", ShardChunksRequest),
+      ...(!accounts && { getOnChainEvents: rawMethod("GetOnChainEvents", OnChainEventRequest) }),
+      getBlocks: { ...rawMethod("GetBlocks", BlocksRequest), responseStream: true },
+      subscribe: { ...rawMethod("Subscribe", SubscribeRequest), responseStream: true },
     },
     {
       getInfo: unary(answers, () => {
@@ -142,6 +149,7 @@ export async function serveRecording(
           .map(([shardId, head]) => ({
             shardId,
             maxHeight: isGenesis() ? 0 : head,
+            numFidRegistrations: shardId > 0 ? (accounts?.fids(shardId).length ?? 0) : 0,
           }));
         return GetInfoResponse.encode(
           GetInfoResponse.fromPartial({ numShards: hasBlockShard ? DATA_SHARDS.length : 1, shardInfos }),
@@ -204,6 +212,7 @@ export async function serveRecording(
       },
     },
   );
+  accounts?.serve(server);
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`${OWN_LOOPBACK}:0`, ServerCredentials.createInsecure(), (cause, bound) =>
       cause ? reject(cause) : resolve(bound),
@@ -215,7 +224,7 @@ export async function serveRecording(
 const isBelow = (value: number, stop: number | undefined) => stop === undefined || value < stop;
 
 /** A method whose responses are bytes already. */
-function raw<Request>(name: string, request: { decode(bytes: Uint8Array): Request }) {
+export function rawMethod<Request>(name: string, request: { decode(bytes: Uint8Array): Request }) {
   const refuse = () => {
     throw new Error("this is the server");
   };

@@ -1,5 +1,6 @@
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { encodeMessage, signedMessageFromWire } from "../../../src/protocol/message/signed-message.ts";
+import { SignedChunk } from "../../../src/protocol/wire/generated/certificate.ts";
 import { MessageType, UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../../src/protocol/wire/generated/on-chain.ts";
 import {
@@ -24,7 +25,7 @@ interface HeldSnapshot {
   /** Farcaster seconds. */
   readonly timestamp: number;
   readonly tree: SnapshotTree;
-  /** The encoded block; empty where nothing is verified. */
+  /** The encoded block; undefined where nothing is verified. */
   readonly chunk?: Uint8Array;
 }
 
@@ -62,11 +63,11 @@ export class HeldSnapshots {
   list({ shard }: SnapshotsRequest): Snapshots {
     const own = this.#held.filter((one) => one.shard === shard);
     return {
-      snapshots: own.map(({ height, timestamp, tree }) => ({
+      snapshots: own.map(({ height, timestamp, tree, chunk }) => ({
         shard,
         height,
         timestamp,
-        chunk: undefined,
+        chunk: chunk && SignedChunk.decode(chunk),
         keys: tree.keys,
       })),
     };

@@ -144,6 +144,18 @@ export function spooledParts(db: IndexDatabase): SpooledPart[] {
   return db.all(selectParts).map((part) => ({ ...part, isDone: part.isDone === 1 }));
 }
 
+const lends = bulkStatement<{ data: Uint8Array; fid: number; toFid: number }, []>(
+  "bulk.lends",
+  "SELECT m.data, l.fid, l.to_fid AS toFid FROM bulk_lends l CROSS JOIN messages m ON m.id = l.message_id",
+);
+
+/** Yields the lends in the spool, with their signed bytes. */
+export function* lendsInSpool(
+  db: IndexDatabase,
+): Generator<{ readonly data: Uint8Array; readonly fid: number; readonly toFid: number }> {
+  if (bulkTables(db).includes("bulk_lends")) yield* db.iterate(lends);
+}
+
 interface SpooledSlot {
   readonly fid: number;
   readonly store: number;

@@ -29,6 +29,10 @@ const accountsBetween = statement<
   "trie-accounts.between",
   "SELECT account AS prefix, root FROM trie_accounts WHERE shard = ? AND account >= ? AND account <= ? ORDER BY account",
 );
+const claimedAccounts = statement<{ account: Uint8Array }, [shard: number, limit: number]>(
+  "trie-accounts.claimed",
+  "SELECT account FROM trie_accounts WHERE shard = ? AND claimed IS NOT NULL LIMIT ?",
+);
 const putAccount = statement<
   unknown,
   [shard: number, account: Uint8Array, root: Uint8Array, kinds: Uint8Array, claimed: Uint8Array | null]
@@ -67,6 +71,11 @@ export function accountRootsBetween(
   to: Uint8Array,
 ): Pick<AccountRoot, "prefix" | "root">[] {
   return db.all(accountsBetween, shard, from, to);
+}
+
+/** Returns accounts of which a transaction of the network names another root. Reads all accounts of the shard if there are few. */
+export function accountsClaimedOtherwise(db: IndexDatabase, shard: number, limit: number): Uint8Array[] {
+  return db.all(claimedAccounts, shard, limit).map(({ account }) => account);
 }
 
 export function putStoredAccount(db: IndexDatabase, shard: number, row: StoredAccount): void {
@@ -122,6 +131,18 @@ const dropDirtyKind = statement<unknown, [shard: number, account: Uint8Array, ki
   "trie-dirty.drop",
   "DELETE FROM trie_dirty WHERE shard = ? AND account = ? AND kind = ?",
 );
+const dropDirtyOf = statement<unknown, [shard: number, account: Uint8Array]>(
+  "trie-dirty.drop-account",
+  "DELETE FROM trie_dirty WHERE shard = ? AND account = ?",
+);
+const dirtyKind = statement<{ one: number }, [shard: number, account: Uint8Array, kind: number]>(
+  "trie-dirty.get",
+  "SELECT 1 AS one FROM trie_dirty WHERE shard = ? AND account = ? AND kind = ?",
+);
+const dirtyOfAccount = statement<DirtyKind, [shard: number, account: Uint8Array]>(
+  "trie-dirty.of-account",
+  "SELECT account, kind FROM trie_dirty WHERE shard = ? AND account = ?",
+);
 const dirtyKinds = statement<{ count: number }, [shard: number]>(
   "trie-dirty.count",
   "SELECT count(*) AS count FROM trie_dirty WHERE shard = ?",
@@ -143,6 +164,20 @@ export function dirtyKindsFrom(
 
 export function dropDirty(db: IndexDatabase, shard: number, account: Uint8Array, kind: number): void {
   db.run(dropDirtyKind, shard, account, kind);
+}
+
+/** All kinds of an account have been computed. */
+export function dropDirtyAccount(db: IndexDatabase, shard: number, account: Uint8Array): void {
+  db.run(dropDirtyOf, shard, account);
+}
+
+export function isDirty(db: IndexDatabase, shard: number, account: Uint8Array, kind: number): boolean {
+  return db.get(dirtyKind, shard, account, kind) !== undefined;
+}
+
+/** Returns the kinds of an account that are out of date. */
+export function dirtyKindsOf(db: IndexDatabase, shard: number, account: Uint8Array): DirtyKind[] {
+  return db.all(dirtyOfAccount, shard, account);
 }
 
 export function isAnyDirty(db: IndexDatabase, shard: number): boolean {

@@ -1,4 +1,3 @@
-import type { OpaqueChild } from "../../../trust/trie.ts";
 import { ACCOUNT_BYTES, REST_START, type TrieKey } from "../../../trust/trie-key.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
@@ -22,6 +21,10 @@ const dropCorrectionOf = statement<unknown, [shard: number, key: Uint8Array]>(
   "trie-corrections.drop",
   "DELETE FROM trie_corrections WHERE shard = ? AND key = ?",
 );
+const dropCorrectionsBetween = statement<unknown, [shard: number, from: Uint8Array, below: Uint8Array]>(
+  "trie-corrections.drop-between",
+  "DELETE FROM trie_corrections WHERE shard = ? AND key >= ? AND key < ?",
+);
 const nextCorrection = statement<{ key: Uint8Array }, [shard: number, from: Uint8Array]>(
   "trie-corrections.next",
   "SELECT key FROM trie_corrections WHERE shard = ? AND key >= ? ORDER BY key LIMIT 1",
@@ -30,15 +33,6 @@ const presentCorrections = statement<{ count: number }, [shard: number]>(
   "trie-corrections.count",
   "SELECT count(*) AS count FROM trie_corrections WHERE shard = ? AND present = 1",
 );
-const opaqueOf = statement<OpaqueChild, [shard: number, account: Uint8Array]>(
-  "trie-opaque.of-account",
-  "SELECT nibble, root, keys FROM trie_opaque WHERE shard = ? AND account = ?",
-);
-const opaqueKeys = statement<{ keys: number }, [shard: number]>(
-  "trie-opaque.keys",
-  "SELECT coalesce(sum(keys), 0) AS keys FROM trie_opaque WHERE shard = ?",
-);
-
 /** Returns whether a key is in a shard's trie, if that is stored because the rows do not say so. */
 export function correction(db: IndexDatabase, shard: number, key: TrieKey): boolean | undefined {
   const row = db.get(correctionOf, shard, key);
@@ -64,6 +58,19 @@ export function* correctionsBelow(
 ): Generator<{ readonly key: TrieKey; readonly isPresent: boolean }> {
   for (const { key, present } of db.iterate(correctionsBetween, shard, prefix, afterPrefix(prefix)))
     yield { key, isPresent: present === 1 };
+}
+
+/** Deletes the corrections of the kinds of an account that have a high nibble. */
+export function dropCorrectionsOfNibble(
+  db: IndexDatabase,
+  shard: number,
+  account: Uint8Array,
+  nibble: number,
+): void {
+  const from = Buffer.concat([account, Uint8Array.of(nibble << 4)]);
+  const below =
+    nibble === 15 ? afterPrefix(account) : Buffer.concat([account, Uint8Array.of((nibble + 1) << 4)]);
+  db.run(dropCorrectionsBetween, shard, from, below);
 }
 
 /** Returns the kinds of an account with corrected keys, in ascending order. */
@@ -95,16 +102,6 @@ export function* correctedAccounts(db: IndexDatabase, shard: number): Generator<
 /** Returns the number of keys that no row of the index derives. */
 export function foreignKeys(db: IndexDatabase, shard: number): number {
   return db.get(presentCorrections, shard)?.count ?? 0;
-}
-
-/** Returns the children of an account whose keys are not known. */
-export function opaqueChildren(db: IndexDatabase, shard: number, account: Uint8Array): OpaqueChild[] {
-  return db.all(opaqueOf, shard, account);
-}
-
-/** Returns the number of keys below opaque children. */
-export function countOpaqueKeys(db: IndexDatabase, shard: number): number {
-  return db.get(opaqueKeys, shard)?.keys ?? 0;
 }
 
 /** Returns the least byte string above all that start with `prefix`; a byte longer than any key if there is none. */

@@ -62,6 +62,11 @@ const fnames = statement<{ name: string }, [fid: number]>(
   "derived-keys.fnames",
   `SELECT name FROM username_proofs WHERE fid = ? AND type = ${UserNameType.USERNAME_TYPE_FNAME}`,
 );
+const fnamesFrom = statement<{ fid: number; name: string }, [name: string, limit: number]>(
+  "derived-keys.fnames-after",
+  `SELECT fid, name FROM username_proofs WHERE name > ? AND type = ${UserNameType.USERNAME_TYPE_FNAME} AND fid > 0
+   ORDER BY name LIMIT ?`,
+);
 const nextFid = statement<{ fid: number | null }, [fid: number]>(
   "derived-keys.next-fid",
   `SELECT min(fid) AS fid FROM (
@@ -149,6 +154,15 @@ export function derivedKeys(
   for (const { data } of db.iterate(otherRows, fid, ...other)) add(messageHash(data));
   if (kind === LEND_KIND)
     for (const { data } of db.iterate(borrowedRows, fid, lendSlot(fid))) add(messageHash(data));
+}
+
+/** Returns the next fnames that have an owner, after a name. */
+export function fnamesAfter(
+  db: IndexDatabase,
+  name: string,
+  limit: number,
+): { readonly fid: number; readonly name: string }[] {
+  return db.all(fnamesFrom, name, limit);
 }
 
 function addIfAny(rest: Uint8Array | undefined, add: (rest: Uint8Array) => void): void {

@@ -83,7 +83,12 @@ const clearAccounts = statement<unknown>(
   "trie-shards.clear-accounts",
   "DELETE FROM trie_accounts WHERE shard > 0",
 );
-const clearDirty = statement<unknown>("trie-shards.clear-dirty", "DELETE FROM trie_dirty WHERE shard > 0");
+/** Opaque children that have changed stay to be read again. */
+const clearDirty = statement<unknown>(
+  "trie-shards.clear-dirty",
+  `DELETE FROM trie_dirty WHERE shard > 0 AND NOT EXISTS (SELECT 1 FROM trie_opaque o
+     WHERE o.shard = trie_dirty.shard AND o.account = trie_dirty.account AND o.nibble = trie_dirty.kind >> 4)`,
+);
 const clearProofs = statement<unknown>("trie-shards.clear", "DELETE FROM trie_shards WHERE shard > 0");
 
 /** Deletes the roots, which are no longer kept. They are computed again once they are. */

@@ -1,6 +1,7 @@
 import type { PackedMessages } from "../../../db/index/bulk/bulk-state.ts";
 import { MessagePacker } from "../../../db/index/bulk/packed-messages.ts";
 import { splitMessage } from "../../../db/index/messages/split.ts";
+import type { KeyAdd } from "../../../db/index/trie/key-adds.ts";
 import { type ByteList, packBytes, unpackBytes } from "../../../lib/bytes.ts";
 import { isChannelMessage } from "../../../protocol/channels/slots.ts";
 import { type Store, slotOf } from "../../../protocol/message/merge-rules.ts";
@@ -53,6 +54,9 @@ export interface VerifiedSnapshot {
   readonly packed: PackedMessages;
   /** The username proofs in valid messages, encoded. */
   readonly proofs: readonly Uint8Array[];
+  /** The keys of messages that are stored in no row from which they follow: proofs, gasless keys, channels, refused ones. */
+  readonly unstored: readonly Uint8Array[];
+  readonly keyAdds: readonly KeyAdd[];
   /** Why messages were refused that are as the network has them. */
   readonly refusals: readonly Rejection[];
   /** Why the page is not one of the network's state; undefined if it may be. */
@@ -113,6 +117,8 @@ export function verifySnapshot(part: SnapshotMessages, context: ValidationContex
   const packer = new MessagePacker();
   const proofs: Uint8Array[] = [];
   const refusals: Rejection[] = [];
+  const unstored: Uint8Array[] = [];
+  const keyAdds: KeyAdd[] = [];
   let broken: PageRefusal | undefined;
   const keys = unpackBytes(part.keys);
   for (const [at, bytes] of unpackBytes(part.messages).entries()) {
@@ -126,12 +132,18 @@ export function verifySnapshot(part: SnapshotMessages, context: ValidationContex
     const refusal = validateMessage(message, context);
     if (refusal && !isSigned(message)) broken = "bad_message";
     if (broken) break;
+    const { fid, body } = message.data;
+    if (body?.$case === "keyAddBody")
+      keyAdds.push({ fid, publicKey: body.value.key.slice(), hash: message.hash.slice() });
+    if (!refusal && body?.$case !== "usernameProofBody" && isStoredAsMessage(message)) {
+      packer.add(splitMessage(message, context.network));
+      continue;
+    }
+    unstored.push(key.slice());
     if (refusal) refusals.push(refusal);
-    else if (message.data.body?.$case === "usernameProofBody")
-      proofs.push(UserNameProof.encode(message.data.body.value).finish());
-    else if (isStoredAsMessage(message)) packer.add(splitMessage(message, context.network));
+    else if (body?.$case === "usernameProofBody") proofs.push(UserNameProof.encode(body.value).finish());
   }
-  return { packed: packer.finish(), proofs, refusals, broken };
+  return { packed: packer.finish(), proofs, unstored, keyAdds, refusals, broken };
 }
 
 function misplaced(message: SignedMessage, key: Uint8Array): PageRefusal | undefined {

@@ -1,4 +1,6 @@
 import type { PackedMessages } from "../../../db/index/bulk/bulk-state.ts";
+import { isOnAllShards } from "../../../db/index/trie/derived-keys.ts";
+import type { KeyAdd } from "../../../db/index/trie/key-adds.ts";
 import type { Verifier } from "../../../ingest/bulk/verify/verifier.ts";
 import type { RelayedOp } from "../../../ingest/relay.ts";
 import { packBytes } from "../../../lib/bytes.ts";
@@ -17,6 +19,9 @@ import { EVENT_TYPES } from "../stored.ts";
 export interface AccountRecords {
   readonly ops: readonly RelayedOp[];
   readonly messages: readonly PackedMessages[];
+  /** Keys of the shard's trie that follow from no row, or not for certain. */
+  readonly keys: readonly Uint8Array[];
+  readonly keyAdds: readonly KeyAdd[];
 }
 
 /** The upstream sent a page that is not one of the network's state. */
@@ -48,8 +53,8 @@ export function isKeyMessage({ key }: SnapshotEntry): boolean {
 }
 
 /**
- * Whether the shard decides the messages of an account. Copies of messages on the other shards are not stored: their key says enough for
- * the root. Names are on all shards or on any.
+ * Whether the shard decides the messages of an account. Of copies of messages on the other shards only the keys are stored. Names are on
+ * all shards or on any.
  */
 export function isHome({ shards }: Pick<RelayRules, "shards">, shard: number, fid: number): boolean {
   return fid > 0 && shardOfFid(fid, shards) === shard;
@@ -66,6 +71,8 @@ export async function verifyEntries(
   entries: readonly SnapshotEntry[],
 ): Promise<AccountRecords> {
   const ops: RelayedOp[] = [];
+  const own: Uint8Array[] = [];
+  /** Its key is in the trie, and no row says so for certain. */
   const keys: Uint8Array[] = [];
   const messages: Uint8Array[] = [];
   let [fid, isOfShard] = [-1, false];
@@ -75,21 +82,26 @@ export async function verifyEntries(
       isOfShard = isHome(rules, shard, fid);
     }
     if (fnameTransfer) addProof(rules, ops, fnameTransfer.proof);
+    if (!isOfShard || isOnAllShards(kindOfKey(key))) keys.push(key);
     if (!isOfShard) continue;
-    if (onChainEvent) addEvent(rules, ops, onChainEvent);
+    if (onChainEvent && !addEvent(rules, ops, onChainEvent)) keys.push(key);
     if (!message) continue;
-    keys.push(key);
+    own.push(key);
     messages.push(message);
   }
-  if (messages.length === 0) return { ops, messages: [] };
-  const parts = await verifier.verifySnapshot({ keys: packBytes(keys), messages: packBytes(messages) });
-  for (const { broken, refusals, proofs } of parts) {
+  const keyAdds: KeyAdd[] = [];
+  if (messages.length === 0) return { ops, messages: [], keys, keyAdds };
+  const parts = await verifier.verifySnapshot({ keys: packBytes(own), messages: packBytes(messages) });
+  for (const { broken, refusals, proofs, unstored, keyAdds: added } of parts) {
     if (broken) throw new RefusedPageError(shard, virtualShard, broken);
+    keys.push(...unstored);
+    keyAdds.push(...added);
     for (const refusal of refusals) rules.onRefused(refusal);
     // The message was valid, and a proof in it says no more.
     for (const added of proofs) ops.push({ kind: "proof", added, happenedAt: 0 });
   }
-  return { ops, messages: parts.flatMap(({ packed }) => (packed.count > 0 ? [packed] : [])) };
+  const packed = parts.flatMap((part) => (part.packed.count > 0 ? [part.packed] : []));
+  return { ops, messages: packed, keys, keyAdds };
 }
 
 function addProof(rules: RelayRules, ops: RelayedOp[], bytes: Uint8Array): void {
@@ -97,8 +109,10 @@ function addProof(rules: RelayRules, ops: RelayedOp[], bytes: Uint8Array): void 
   if (proof) ops.push({ kind: "proof", added: UserNameProof.encode(proof).finish(), happenedAt: 0 });
 }
 
-function addEvent(rules: RelayRules, ops: RelayedOp[], bytes: Uint8Array): void {
+/** Returns whether the event is stored. Registrations of channels are read from shard 0, and migrations from nowhere. */
+function addEvent(rules: RelayRules, ops: RelayedOp[], bytes: Uint8Array): boolean {
   const event = validatedEvent(rules, bytes);
-  if (event && EVENT_TYPES.includes(event.type))
-    ops.push({ kind: "onChainEvent", event: OnChainEvent.encode(event).finish(), happenedAt: 0 });
+  if (!event || !EVENT_TYPES.includes(event.type)) return false;
+  ops.push({ kind: "onChainEvent", event: OnChainEvent.encode(event).finish(), happenedAt: 0 });
+  return true;
 }

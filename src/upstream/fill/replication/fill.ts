@@ -37,6 +37,7 @@ export async function fillFromSnapshots(deps: StageDeps, verifier: Verifier): Pr
     listed: createListedFids(client),
     readKeys: (fid) => keyOps({ ...deps, client }, fid),
     write: (portion) => batcher.add(portion),
+    keepsKeys: deps.chain.isVerifying,
   };
   const snapshots = createSnapshots({ ...deps, client });
   const parts = remainingParts(deps);
@@ -49,6 +50,7 @@ export async function fillFromSnapshots(deps: StageDeps, verifier: Verifier): Pr
           place = { ...place, height: await snapshots.after(place.shard, height), token: null };
       }
   };
+  let areAllRead = false;
   try {
     const workers = Array.from({ length: deps.concurrency }, () =>
       work().finally(() => parts.length > 0 && end()),
@@ -56,6 +58,7 @@ export async function fillFromSnapshots(deps: StageDeps, verifier: Verifier): Pr
     const failure = (await Promise.allSettled(workers)).find(({ status }) => status === "rejected");
     if (failure?.status === "rejected") throw failure.reason;
     await batcher.flush();
+    areAllRead = true;
   } catch (cause) {
     if (cause instanceof RefusedPageError) trust.refused(cause.code);
     if (!(cause instanceof NoSnapshotError)) throw cause;
@@ -65,7 +68,21 @@ export async function fillFromSnapshots(deps: StageDeps, verifier: Verifier): Pr
     signal.removeEventListener("abort", end);
     end();
   }
-  await writer.apply({ ops: [], spooled: [], positions: [replicationPosition(Replication.Read)] });
+  await writer.apply({
+    ops: [],
+    spooled: [],
+    positions: [replicationPosition(Replication.Read)],
+    ...(areAllRead && deps.chain.isVerifying && { keysKnown: newestHeights(deps) }),
+  });
+}
+
+/** The newest snapshot of each data shard of which a part was read. */
+function newestHeights({ db, shards }: StageDeps): { readonly shard: number; readonly from: number }[] {
+  const parts = spooledParts(db);
+  return Array.from({ length: shards }, (_, index) => {
+    const heights = parts.filter(({ shard }) => shard === index + 1).map(({ height }) => height);
+    return { shard: index + 1, from: Math.max(0, ...heights) };
+  });
 }
 
 /** The parts that are not done, the last one first. */

@@ -1,5 +1,7 @@
 import type { SpooledPart } from "../../../db/index/bulk/spool-tables.ts";
+import type { OpaqueAt } from "../../../db/index/trie/opaque.ts";
 import type { RelayedOp } from "../../../ingest/relay.ts";
+import { packBytes } from "../../../lib/bytes.ts";
 import type { SnapshotEntry, SnapshotPage } from "../../../protocol/wire/generated/snapshot.ts";
 import {
   accountToken,
@@ -12,6 +14,7 @@ import {
   tokensBetween,
 } from "../../../trust/page-token.ts";
 import { type PageRefusal, refusalOfUnsigned, SnapshotPages } from "../../../trust/snapshot-page.ts";
+import type { OpaqueChild } from "../../../trust/trie.ts";
 import { accountPrefix, fidOfKey } from "../../../trust/trie-key.ts";
 import type { UpstreamClient } from "../../calls/client.ts";
 import { MAX_BYTES_OF_FID, type Portion } from "../spool-batcher.ts";
@@ -27,6 +30,8 @@ export interface PartDeps extends EntryDeps, PageCallDeps {
   readonly readKeys: (fid: number) => Promise<readonly RelayedOp[]>;
   /** Writes whole accounts. Resolves when there is room for more. */
   readonly write: (portion: Portion) => Promise<void>;
+  /** Whether the keys of the trie are stored: its root will be compared with signed ones. */
+  readonly keepsKeys: boolean;
 }
 
 /**
@@ -63,7 +68,7 @@ class PartReading {
   /** In the order of the keys. */
   readonly #steps: Step[];
   /** The accounts with pages of their own. */
-  readonly #around = new Set<number>();
+  readonly #around = new Map<number, OpaqueChild>();
   readonly #todo: number[] = [];
   /** The entries of the account whose end has not been read. */
   #entries: SnapshotEntry[] = [];
@@ -162,9 +167,10 @@ class PartReading {
     ended: readonly number[],
     reached: SpooledPart,
   ): Promise<void> {
-    const { rules, readKeys, write } = this.#deps;
-    const { ops, messages } = await verifyEntries(this.#deps, this.#part, entries);
-    const own = ended.filter((fid) => isHome(rules, this.#part.shard, fid));
+    const { rules, readKeys, write, keepsKeys } = this.#deps;
+    const { shard } = this.#part;
+    const { ops, messages, ...trie } = await verifyEntries(this.#deps, this.#part, entries);
+    const own = ended.filter((fid) => isHome(rules, shard, fid));
     const withKeys = new Set(entries.filter(isKeyMessage).map(({ key }) => fidOfKey(key)));
     const keys: RelayedOp[] = [];
     for (const fid of own)
@@ -174,9 +180,19 @@ class PartReading {
       messages,
       spooledFids: own,
       spooledParts: [reached],
+      snapshotKeys: keepsKeys
+        ? [{ shard, keys: packBytes(trie.keys), keyAdds: trie.keyAdds, opaque: this.#opaqueOf(ended) }]
+        : [],
       todo: [...this.#left, ...this.#todo.splice(0)],
     });
     this.#reached = reached;
+  }
+
+  #opaqueOf(fids: readonly number[]): OpaqueAt[] {
+    return fids.flatMap((fid) => {
+      const child = this.#around.get(fid);
+      return child ? [{ shard: this.#part.shard, account: accountPrefix(fid), ...child }] : [];
+    });
   }
 
   /** Replaces a page that cannot be read by what is before and after the account that makes it fail. */
@@ -204,10 +220,11 @@ class PartReading {
       const opaque = children[nibbles.indexOf(KEYS_NIBBLE)];
       if (opaque) {
         const root = Uint8Array.fromHex(opaque.hash);
-        this.#pages.expectOpaque(fid, { nibble: KEYS_NIBBLE, root, keys: opaque.keys });
+        const child = { nibble: KEYS_NIBBLE, root, keys: opaque.keys };
+        this.#pages.expectOpaque(fid, child);
         const known = nibbles.filter((nibble) => nibble !== KEYS_NIBBLE);
         around.push(restOfAccount(place, fid) ?? accountToken(fid, known));
-        this.#around.add(fid);
+        this.#around.set(fid, child);
       } else {
         this.#leave(fid);
         return "again";

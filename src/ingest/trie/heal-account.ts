@@ -1,0 +1,114 @@
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { correctedKinds, correctionsBelow, setCorrection } from "../../db/index/trie/corrections.ts";
+import { DERIVED_KINDS, derivedKeys, isOnAllShards } from "../../db/index/trie/derived-keys.ts";
+import type { KindRoots } from "../../db/index/trie/kind-roots.ts";
+import { opaqueChildren, putOpaque } from "../../db/index/trie/opaque.ts";
+import { shardOfFid } from "../../protocol/network/shard.ts";
+import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
+import { accountRootOf, childOf, type OpaqueChild } from "../../trust/trie.ts";
+import { FNAME_KIND, fidOfKey, kindOfKey, type TrieKey } from "../../trust/trie-key.ts";
+
+/** An account as a signed root of its shard has it. */
+export interface HealedAccount {
+  readonly shard: number;
+  readonly account: Uint8Array;
+  /** Empty for an account without keys. */
+  readonly root: Uint8Array;
+  readonly children: readonly OpaqueChild[];
+  /** Keys of on-chain events that no row derives, and that it may have. */
+  readonly uncertain: readonly TrieKey[];
+}
+
+/** The account is still another one. The transaction is rolled back. */
+export class NotHealedError extends Error {
+  override name = "NotHealedError";
+}
+
+export interface HealDeps {
+  readonly db: IndexDatabase;
+  readonly network: FarcasterNetwork;
+  readonly kinds: KindRoots;
+  /** The number of data shards. */
+  readonly shards: number;
+}
+
+/** Keys of an account of which each may be in the trie or not: an account with more is not tried. */
+const MAX_UNCERTAIN_KEYS = 6;
+
+/**
+ * Corrects what rows do not say of an account until it has the root that the network signed, in the transaction that has made the rows
+ * equal to another node's. Children of which no key follows from rows become opaque. Nothing that is stored is taken from the other node
+ * but by this root.
+ *
+ * @throws NotHealedError
+ */
+export function healAccount({ db, network, kinds, shards }: HealDeps, healed: HealedAccount): void {
+  const { shard, account, root, children } = healed;
+  const fid = fidOfKey(account);
+  const isHome = shardOfFid(fid, shards) === shard;
+  // On another shard, what shares a nibble with names are on-chain events, which are on the home shard only.
+  const needsRows = new Set(isHome ? DERIVED_KINDS.map((kind) => kind >> 4) : [0]);
+  const before = kinds.ofAccount(shard, account);
+  const signed = new Map(children.map((child) => [child.nibble, child]));
+  for (let nibble = 0; nibble < 16; nibble++) {
+    const target = signed.get(nibble);
+    const opaque = opaqueChildren(db, shard, account).find((child) => child.nibble === nibble);
+    const own = opaque ?? childOf(nibble, before);
+    if (isSame(own, target)) continue;
+    if (!needsRows.has(nibble))
+      putOpaque(db, {
+        shard,
+        account,
+        nibble,
+        root: target?.root ?? new Uint8Array(),
+        keys: target?.keys ?? 0,
+      });
+    else if (nibble !== 0 || !tryUncertain(target)) throw new NotHealedError(`nibble ${nibble}`);
+  }
+  const computed = accountRootOf(kinds.ofAccount(shard, account), opaqueChildren(db, shard, account));
+  if (Buffer.compare(computed?.root ?? new Uint8Array(), root) !== 0) throw new NotHealedError("root");
+
+  /**
+   * A name that was proved again has left the trie, and no list says so. A registration of a channel is read from shard 0. Tries each set of
+   * those keys.
+   */
+  function tryUncertain(target: OpaqueChild | undefined): boolean {
+    const named = [...correctedKinds(db, shard, account), ...healed.uncertain.map(kindOfKey)];
+    const uncertain = [...new Set([FNAME_KIND, ...named])]
+      .filter((kind) => kind <= FNAME_KIND)
+      .sort((a, b) => a - b);
+    const keys = uncertain.flatMap((kind) => keysOfKind(kind));
+    if (keys.length > MAX_UNCERTAIN_KEYS) return false;
+    const others = before.filter(({ kind }) => kind >> 4 === 0 && !uncertain.includes(kind));
+    for (let absent = 0; absent < 2 ** keys.length; absent++) {
+      for (const [at, { key, isDerived }] of keys.entries()) {
+        const isPresent = ((absent >> at) & 1) === 0;
+        setCorrection(db, shard, key, isPresent === isDerived ? undefined : isPresent);
+      }
+      const tried = uncertain.flatMap((kind) => kinds.ofKind(shard, account, kind) ?? []);
+      const all = [...others, ...tried].sort((a, b) => a.kind - b.kind);
+      if (isSame(childOf(0, all), target)) return true;
+    }
+    return false;
+  }
+
+  /** Returns the keys of a kind that rows derive or corrections name. */
+  function keysOfKind(kind: number): { readonly key: TrieKey; readonly isDerived: boolean }[] {
+    const prefix = Buffer.concat([account, Uint8Array.of(kind)]);
+    const keys = new Map<string, { readonly key: TrieKey; readonly isDerived: boolean }>();
+    const known = [...correctionsBelow(db, shard, prefix)].map(({ key }) => key);
+    for (const key of [...known, ...healed.uncertain.filter((one) => kindOfKey(one) === kind)])
+      keys.set(key.toHex(), { key, isDerived: false });
+    if (isHome || isOnAllShards(kind))
+      derivedKeys(db, network, fid, kind, (rest) => {
+        const key = Buffer.concat([prefix, rest]);
+        keys.set(key.toHex(), { key, isDerived: true });
+      });
+    return [...keys.values()];
+  }
+}
+
+function isSame(own: OpaqueChild | undefined, signed: OpaqueChild | undefined): boolean {
+  if (!own || !signed) return own === signed;
+  return Buffer.compare(own.root, signed.root) === 0;
+}

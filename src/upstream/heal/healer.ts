@@ -1,0 +1,192 @@
+import type { IndexDatabase } from "../../db/index/database.ts";
+import {
+  accountsClaimedOtherwise,
+  decodeKinds,
+  isAnyDirty,
+  storedAccount,
+} from "../../db/index/trie/account-roots.ts";
+import {
+  healedPositions,
+  healsTriedToday,
+  isTriedAgain,
+  quarantinedAccounts,
+  quarantinedPosition,
+  triedHealing,
+} from "../../db/index/trie/heals.ts";
+import { staleOpaque } from "../../db/index/trie/opaque.ts";
+import { shardProof } from "../../db/index/trie/shard-proofs.ts";
+import type { RelayedOp } from "../../ingest/relay.ts";
+import { shardOfFid } from "../../protocol/network/shard.ts";
+import { isEqual } from "../../trust/certificate.ts";
+import { kindName } from "../../trust/kind-names.ts";
+import { childOf, type KindRoot, type OpaqueChild } from "../../trust/trie.ts";
+import { fidOfKey } from "../../trust/trie-key.ts";
+import type { RelayWriter } from "../blocks/op-batcher.ts";
+import type { UpstreamClient } from "../calls/client.ts";
+import { type Timings, wait } from "../timings.ts";
+import { findDiffering } from "./find-differing.ts";
+import { type HealingRead, type HealingReadDeps, readHealingOps } from "./healing-ops.ts";
+import { readChildren, readProvenAccount } from "./proven-account.ts";
+
+/** What became of an account that differed from the signed state. */
+export interface Healing {
+  readonly outcome: "healed" | "quarantined";
+  readonly shard: number;
+  readonly fid: number;
+  /** The kinds of keys that differed (`cast_add`), as far as they are known. */
+  readonly kinds: readonly string[];
+}
+
+export interface HealerDeps extends Omit<HealingReadDeps, "client"> {
+  readonly client: UpstreamClient;
+  /** Returns another node of the network; undefined if there is none. */
+  readonly second: () => UpstreamClient | undefined;
+  readonly writer: Pick<RelayWriter, "apply">;
+  /** The number of data shards. */
+  readonly shards: number;
+  /** Whether the state of this network was proven with a release: elsewhere a rule of it may be unknown, and nothing is healed. */
+  readonly mayHeal: boolean;
+  readonly timings: Timings;
+  readonly signal: AbortSignal;
+  readonly onHealing: (healing: Healing) => void;
+  readonly onFault: (what: string, cause: unknown) => void;
+}
+
+/** Above it, a rule is missing or the index is damaged: reading on would only load the upstream. */
+export const MAX_HEALS_PER_DAY = 100;
+const ACCOUNTS_PER_LOOK = 8;
+/** After a search that found nothing to heal. */
+const SEARCH_EVERY_SECS = 600;
+
+/**
+ * Makes accounts equal to the signed state, while blocks are applied. Whatever a node sends, an account changes only into what a signed
+ * root binds: the nodes of the trie that lead to it are verified up to that root, and the writer keeps nothing that does not end there.
+ */
+export async function runHealer(deps: HealerDeps): Promise<void> {
+  const { timings, signal, onFault } = deps;
+  const searchedAt = new Map<number, number>();
+  while (!signal.aborted) {
+    await wait(timings.headPollMs, signal);
+    for (let shard = 1; shard <= deps.shards && !signal.aborted; shard++) {
+      try {
+        await refreshOpaque(deps, shard);
+        if (deps.mayHeal) await healShard(deps, shard, searchedAt);
+      } catch (cause) {
+        if (!signal.aborted)
+          onFault(`the state of shard ${shard} could not be compared with a node's`, cause);
+      }
+    }
+  }
+}
+
+/** Reads opaque children again whose keys have changed. The next signed root shows whether they are true. */
+async function refreshOpaque({ client, db, writer }: HealerDeps, shard: number): Promise<void> {
+  const stale = staleOpaque(db, shard, new Uint8Array(), ACCOUNTS_PER_LOOK);
+  const ops: RelayedOp[] = [];
+  for (const { account, kind } of stale) {
+    const nibble = kind >> 4;
+    const child = (await readChildren(client, shard, account)).find((one) => one.nibble === nibble);
+    const { root, keys } = child ?? { root: new Uint8Array(), keys: 0 };
+    ops.push({ kind: "opaque", child: { shard, account, nibble, root, keys }, happenedAt: 0 });
+  }
+  if (ops.length > 0) await writer.apply({ ops, positions: [] });
+}
+
+async function healShard(deps: HealerDeps, shard: number, searchedAt: Map<number, number>): Promise<void> {
+  const { client, db, rules } = deps;
+  if (shardProof(db, shard).mismatchHeight === null || isAnyDirty(db, shard)) return;
+  const quarantined = new Set(
+    quarantinedAccounts(db)
+      .filter((one) => !isTriedAgain(db, one, rules.nowUnixSecs))
+      .map((one) => `${one.shard} ${one.account.toHex()}`),
+  );
+  const isFree = (account: Uint8Array) => !quarantined.has(`${shard} ${account.toHex()}`);
+  let accounts = accountsClaimedOtherwise(db, shard, ACCOUNTS_PER_LOOK).filter(isFree);
+  if (accounts.length === 0) {
+    const last = searchedAt.get(shard);
+    if (last !== undefined && rules.nowUnixSecs - last < SEARCH_EVERY_SECS) return;
+    accounts = (await findDiffering(client, db, shard, ACCOUNTS_PER_LOOK + quarantined.size)).filter(isFree);
+    if (accounts.length === 0) searchedAt.set(shard, rules.nowUnixSecs);
+  }
+  for (const account of accounts) {
+    if (healsTriedToday(db, rules.nowUnixSecs) >= MAX_HEALS_PER_DAY) return;
+    await healOne(deps, shard, account);
+    deps.signal.throwIfAborted();
+  }
+}
+
+async function healOne(deps: HealerDeps, shard: number, account: Uint8Array): Promise<void> {
+  const { client, second, db, rules, signal, writer, onHealing, onFault } = deps;
+  const proven = await readProvenAccount(deps, shard, account);
+  // The node is not at our block, or sends what no signed root binds.
+  if (!proven) return;
+  const before = storedOf(db, shard, account);
+  const isEqualNow = () => isEqual(storedOf(db, shard, account).root, proven.root);
+  // A claim that was true of an earlier block.
+  const wasEqual = isEqualNow();
+  const heal = async ({ ops, uncertain }: HealingRead) => {
+    const { root, children } = proven;
+    const positions = wasEqual ? [] : healedPositions(db, { shard, account }, rules.nowUnixSecs);
+    await writer.apply({ ops, positions, healed: { shard, account, root, children, uncertain } });
+    return isEqualNow();
+  };
+  // What is stored may be right, and only what was computed of it wrong.
+  let isHealed = await heal({ ops: [], uncertain: [] });
+  if (wasEqual) return;
+  const fid = fidOfKey(account);
+  await writer.apply({ ops: [], positions: triedHealing(db, rules.nowUnixSecs) });
+  const isHome = fid > 0 && shardOfFid(fid, deps.shards) === shard;
+  for (const node of isHome ? [client, second()] : []) {
+    if (!node || isHealed) continue;
+    try {
+      isHealed = await heal(await readHealingOps({ ...deps, client: node }, fid));
+    } catch (cause) {
+      signal.throwIfAborted();
+      onFault(`fid ${fid} could not be read to heal it`, cause);
+      return;
+    }
+  }
+  if (isHealed) {
+    const kinds = differing(before.kinds, storedOf(db, shard, account).kinds);
+    return onHealing({ outcome: "healed", shard, fid, kinds });
+  }
+  // A block may have changed it meanwhile.
+  const now = await readProvenAccount(deps, shard, account);
+  if (!now || !isEqual(now.root, proven.root)) return;
+  await writer.apply({ ops: [], positions: [quarantinedPosition(shard, account, rules.nowUnixSecs)] });
+  onHealing({ outcome: "quarantined", shard, fid, kinds: differingFrom(before.kinds, proven.children) });
+}
+
+function storedOf(
+  db: IndexDatabase,
+  shard: number,
+  account: Uint8Array,
+): { readonly root: Uint8Array; readonly kinds: readonly KindRoot[] } {
+  const stored = storedAccount(db, shard, account);
+  return stored
+    ? { root: stored.root, kinds: decodeKinds(stored.kinds) }
+    : { root: new Uint8Array(), kinds: [] };
+}
+
+/** Returns the kinds that differ between two states of an account. */
+function differing(before: readonly KindRoot[], after: readonly KindRoot[]): string[] {
+  const roots = (kinds: readonly KindRoot[]) => new Map(kinds.map(({ kind, root }) => [kind, root.toHex()]));
+  const [old, now] = [roots(before), roots(after)];
+  const kinds = new Set([...old.keys(), ...now.keys()]);
+  return [...kinds]
+    .filter((kind) => old.get(kind) !== now.get(kind))
+    .sort((a, b) => a - b)
+    .map(kindName);
+}
+
+/** Returns the kinds that may differ from a signed account: all of a child of another hash. */
+function differingFrom(kinds: readonly KindRoot[], signed: readonly OpaqueChild[]): string[] {
+  const nibbles = Array.from({ length: 16 }, (_, nibble) => nibble).filter((nibble) => {
+    const own = childOf(nibble, kinds);
+    const other = signed.find((child) => child.nibble === nibble);
+    return own && other ? !isEqual(own.root, other.root) : own !== other;
+  });
+  return nibbles.flatMap((nibble) =>
+    [nibble << 4, (nibble << 4) | 8].filter((kind) => kind > 0).map(kindName),
+  );
+}

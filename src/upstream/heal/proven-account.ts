@@ -1,0 +1,76 @@
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { getPosition } from "../../db/index/positions.ts";
+import { chainHeadOf } from "../../db/index/upstream-work.ts";
+import type { TrieChild } from "../../protocol/wire/generated/snapshot.ts";
+import {
+  accountOnPath,
+  type PathChild,
+  type ProvenAccount,
+  prefixesOfPath,
+} from "../../trust/account-path.ts";
+import { isEqual } from "../../trust/certificate.ts";
+import type { UpstreamClient } from "../calls/client.ts";
+import { type Timings, wait } from "../timings.ts";
+
+/** The node's trie is that of now: the calls have to fall between two blocks. */
+const TRIES = 5;
+const CALLS_AT_ONCE = 8;
+const NIBBLES = 16;
+const HASH = /^[0-9a-f]{40}$/i;
+
+export interface ProvenAccountDeps {
+  readonly client: Pick<UpstreamClient, "trieChildren">;
+  readonly db: IndexDatabase;
+  readonly timings: Pick<Timings, "pollMs">;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Returns what the signed root of the newest applied block of a shard binds of an account, by the nodes that lead to it. Undefined if
+ * another node's are not those of such a root.
+ */
+export async function readProvenAccount(
+  deps: ProvenAccountDeps,
+  shard: number,
+  account: Uint8Array,
+): Promise<ProvenAccount | undefined> {
+  const { client, db, timings, signal } = deps;
+  for (let tries = 0; tries < TRIES && !signal.aborted; tries++) {
+    const before = signedRoot(db, shard);
+    const prefixes = prefixesOfPath(account);
+    const nodes = new Map<string, readonly PathChild[]>();
+    const read = async () => {
+      for (let next = prefixes.pop(); next; next = prefixes.pop())
+        nodes.set(next.toHex(), await readChildren(client, shard, next));
+    };
+    await Promise.all(Array.from({ length: CALLS_AT_ONCE }, read));
+    const proven = accountOnPath(account, nodes);
+    const isSigned = (root: Uint8Array | undefined) => root && proven && isEqual(root, proven.shardRoot);
+    if (isSigned(before) || isSigned(signedRoot(db, shard))) return proven;
+    // The node may be a block ahead.
+    await wait(timings.pollMs, signal);
+    if (isSigned(signedRoot(db, shard))) return proven;
+  }
+  return undefined;
+}
+
+/** Returns the children of a node of another node's trie. What is not one of a trie is left out, so that no signed root follows. */
+export async function readChildren(
+  client: Pick<UpstreamClient, "trieChildren">,
+  shard: number,
+  prefix: Uint8Array,
+): Promise<PathChild[]> {
+  const children = await client.trieChildren(shard, prefix);
+  return children.slice(0, NIBBLES).flatMap(({ prefix: path, keys, hash }: TrieChild) => {
+    const nibble = path.at(-1);
+    if (nibble === undefined || nibble >= NIBBLES || !HASH.test(hash)) return [];
+    return [{ nibble, root: Uint8Array.fromHex(hash), keys }];
+  });
+}
+
+/** Returns the signed root of the newest applied block of a shard; undefined while a newer one waits to be applied. */
+function signedRoot(db: IndexDatabase, shard: number): Uint8Array | undefined {
+  const head = chainHeadOf(db, shard);
+  const applied = getPosition(db, `upstream ${shard} applied`);
+  return head && head.height === applied && head.certified === applied ? head.root : undefined;
+}
