@@ -35,7 +35,7 @@ function textOf(verdict: Verdict): string {
     "",
     `The run of ${startedAt.slice(0, 10)} took ${length}. Below, the ${durationText(windowSecs)} after a warm-up of ${durationText(warmUpSecs)}, and the last ones.`,
     result,
-    `Of all calls that should have succeeded, ${(failedShare * 100).toFixed(3)} % failed. Resident memory changed by ${(memoryGrowthPerHour / 1e6).toFixed(1)} MB an hour after the warm-up.`,
+    `${(failedShare * 100).toFixed(3)} % of the calls that should have succeeded failed. Resident memory changed by ${(memoryGrowthPerHour / 1e6).toFixed(1)} MB an hour after the warm-up.`,
     "",
     line(header),
     line(widths.map((width) => "-".repeat(width))),

@@ -1,5 +1,5 @@
 /**
- * Draws docs/images/dashboard.svg: the panels of the dashboard over a busy demo node and one that follows it, from the answers of a
+ * Draws docs/images/dashboard.svg: the panels of the dashboard over a busy demo node and one that follows it, from the responses of a
  * real Prometheus, which has to be installed: `bun run docs:dashboard [seconds]`.
  */
 import { join } from "node:path";
@@ -122,7 +122,7 @@ ${Array.from({ length: COLORS }, (_, nth) => `path.c${nth} { stroke: var(--c${nt
 </style>
 <rect width="${WIDTH}" height="${height}" rx="6" fill="var(--page)"/>
 <text class="head" x="${PANEL.gap}" y="20">The panels of the dashboard, over ${seconds} seconds of a demo node and one that follows it</text>
-<text x="${PANEL.gap}" y="36">Drawn from the answers of Prometheus to the queries of the panels. Grafana draws them in its own way.</text>
+<text x="${PANEL.gap}" y="36">Drawn from the responses of Prometheus to the queries of the panels. Grafana draws them in its own way.</text>
 ${parts.join("\n")}
 </svg>
 `;

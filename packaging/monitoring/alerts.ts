@@ -118,7 +118,7 @@ export const alerts: readonly Alert[] = [
     severity: "warning",
     expr: 'max without (shard) (svc_upstream_lag_seconds) > 60 and on (job, instance) sum by (job, instance) (svc_upstream_state{state="ok"}) > 0',
     for: "1m",
-    summary: "The followed nodes answer, and none has a block of the last minute.",
+    summary: "The followed nodes respond, and none has a block of the last minute.",
     action:
       "The network itself may have stopped. Nothing is to be done here: following resumes with its next block.",
     runbook: "watch.md#health",

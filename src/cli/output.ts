@@ -14,7 +14,7 @@ export function printError(text: string): void {
 }
 
 function write(stream: NodeJS.WriteStream, text: string): void {
-  // The callback also comes when the reader has gone.
+  // The callback is also called when the reader has closed the pipe.
   const written = new Promise<void>((done) => stream.write(printableLines(text), () => done()));
   unwritten.add(written);
   void written.then(() => unwritten.delete(written));

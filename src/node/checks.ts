@@ -70,8 +70,8 @@ export const CHECKS = {
   },
   state_away: {
     stops: "state",
-    setBy: "PostgreSQL did not answer a call",
-    clearedBy: "a probe that PostgreSQL answers, every 500 ms",
+    setBy: "PostgreSQL did not respond to a call",
+    clearedBy: "a probe to which PostgreSQL responds, every 500 ms",
   },
   state_stalled: {
     stops: "state",
@@ -90,8 +90,8 @@ export const CHECKS = {
   },
   thread_silent: {
     stops: "nothing",
-    setBy: "a thread did not answer within 500 ms: /status and the metrics name it",
-    clearedBy: "its next answer",
+    setBy: "a thread did not respond within 500 ms: /status and the metrics name it",
+    clearedBy: "its next response",
   },
 } as const satisfies Readonly<Record<string, Check>>;
 

@@ -124,7 +124,7 @@ export async function checkManifest(
   return response as Report;
 }
 
-/** Warns of what clients will refuse in the manifest of an app. A node that cannot check it is no reason to fail. */
+/** Warns of what clients will refuse in the manifest of an app. A node that cannot check it does not make the command fail. */
 export async function warnOfManifest(
   { base, basePath }: { readonly base: URL; readonly basePath: string },
   appUrl: string,

@@ -21,7 +21,7 @@ export function formatEstimate(estimate: SizeEstimate, basis: string, cores: num
   ].join("\n");
 }
 
-/** Formats an estimate from a followed node, with the part of the time that its answers take. */
+/** Formats an estimate from a followed node, with the part of the time that its responses take. */
 export function formatUpstreamEstimate(estimate: UpstreamEstimate, cores: number): string {
   const { callMs, callSeconds, concurrency } = estimate;
   const ms = callMs < 10 ? callMs.toFixed(1) : grouped(callMs);

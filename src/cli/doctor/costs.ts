@@ -98,7 +98,7 @@ const HALF_HOURS = 2;
 interface Cost {
   readonly bytes: number;
   readonly bytesWhileFilling: number;
-  /** On two free cores, of a followed node that answers at once. */
+  /** On two free cores, from a followed node that responds at once. */
   readonly seconds: number;
 }
 

@@ -27,7 +27,7 @@ const OWNER_ADVICE =
  * Looks where the data directory is, before anything else touches it: a thread that waits for a dead file system cannot be interrupted.
  *
  * @param asked what `askPlace` promises.
- * @returns the finding if it cannot be read or does not answer.
+ * @returns the finding if it cannot be read or does not respond.
  */
 export async function lookAt(
   dataDir: string,
@@ -170,7 +170,7 @@ function createDirectories(dir: string): string[] {
 interface DiskSpeed {
   /** Milliseconds to write a page and sync it; the median. */
   readonly syncMs: number;
-  /** Of a file that is written in order and then synced. */
+  /** For a file that is written in order and then synced. */
   readonly bytesPerSecond: number;
 }
 
@@ -178,7 +178,7 @@ const PAGE_BYTES = 4096;
 const MAX_SYNCS = 25;
 const CHUNK_BYTES = 1024 * 1024;
 const MAX_BYTES = 32 * CHUNK_BYTES;
-/** Of each of the two measurements. One write or sync may take longer. */
+/** For each of the two measurements. One write or sync may take longer. */
 const BUDGET_MS = 1000;
 
 /**

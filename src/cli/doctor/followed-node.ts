@@ -30,7 +30,7 @@ export interface FollowedNodeDeps {
 }
 
 /**
- * Whether each followed node answers, is one that can be followed, of our network, certified and up to date; how it may be called; and our
+ * Whether each followed node responds, is one that can be followed, of our network, certified and up to date; how it may be called; and our
  * clock beside its own.
  */
 export const followedNodeCheck = (deps: FollowedNodeDeps): Check => ({

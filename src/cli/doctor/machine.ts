@@ -160,7 +160,7 @@ const STA_UNSYNC = 0x40;
 
 /**
  * Asks by adjtimex(2), which needs neither systemd nor a program, and no rights. Containers share the clock of their machine, and
- * its answer.
+ * what it reports.
  */
 export function kernelClock(): Synchronised {
   if (process.platform !== "linux") return "unknown";

@@ -37,7 +37,7 @@ const FILE_SYSTEMS: ReadonlyMap<number, FileSystem> = new Map([
 ]);
 
 /**
- * Asks the system. It may never answer: see `askPlace`.
+ * Asks the system. It may never respond: see `askPlace`.
  *
  * @throws the error of the system when the directory, or one above it, may not be read.
  */
@@ -69,14 +69,14 @@ async function exists(path: string): Promise<boolean> {
 /** The hidden command that finds out about a directory. */
 export const PLACE_TASK = "place-task";
 
-/** A file system on the network whose server is gone does not answer at all. */
+/** A file system on the network does not respond at all while its server is down. */
 const ANSWER_MS = 5000;
 
 /**
  * Finds out about a directory in a process of its own. What waits for a file system that is dead can often not even be killed, and
  * a process with such a thread does not end.
  *
- * @returns undefined if the file system has not answered by then.
+ * @returns undefined if the file system has not responded by then.
  * @throws Error with the system's reason when the directory, or one above it, may not be read.
  */
 export async function askPlace(dataDir: string): Promise<Place | undefined> {

@@ -21,7 +21,7 @@ export interface FollowedStream {
 }
 
 /**
- * Follows a stream of events until the signal aborts. Opens it again after each break, behind the last event.
+ * Follows a stream of events until the signal aborts. Opens it again after each break, from the last event on.
  *
  * @throws UserError when the node refuses the request, other than for its load.
  */

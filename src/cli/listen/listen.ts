@@ -102,7 +102,7 @@ async function printStream(context: CommandContext, target: string): Promise<voi
 /**
  * A base URL gets the path of the stream; a URL with a path stays unchanged.
  *
- * @throws UserError when it is no http or https URL.
+ * @throws UserError when it is not an http or https URL.
  */
 function streamUrl(target: string, basePath: string): URL {
   const url = URL.parse(target);

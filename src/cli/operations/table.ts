@@ -24,7 +24,7 @@ export function recordTable(record: unknown, display: SecretDisplay): string {
   return [aligned(plain), ...tables].join("");
 }
 
-/** Formats records of one kind, a line for each, with the listed fields as columns. Of an object it shows only the keys. */
+/** Formats records of one kind, a line for each, with the listed fields as columns. An object is shown by its keys only. */
 export function recordsTable(records: unknown, fields: readonly string[], display: SecretDisplay): string {
   if (!Array.isArray(records) || records.length === 0) return "none\n";
   const shown = (key: string, value: unknown) => {
@@ -95,7 +95,7 @@ function asRecord(value: unknown): JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
-/** Says how a list that goes on is continued; empty after its last page. */
+/** Says how to get the next page of a list; empty after the last one. */
 export function moreLine(response: unknown): string {
   const cursor = memberOf(memberOf(response, "next"), "cursor");
   return typeof cursor === "string" ? `more: --cursor ${printable(cursor)}\n` : "";

@@ -14,7 +14,7 @@ export interface MethodCall {
 
 /** The names that a repository gives to clients of the SDK, to functions that return one, and to fields with one. */
 export interface ClientNames {
-  /** Of each file; a file that is missing has none of its own. */
+  /** By file; a file that is missing has none of its own. */
   readonly ofFile: ReadonlyMap<string, ReadonlyMap<string, SdkClass>>;
   readonly ofAll: ReadonlyMap<string, SdkClass>;
 }

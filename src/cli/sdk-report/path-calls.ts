@@ -10,7 +10,7 @@ export interface PathCall {
   readonly at: number;
 }
 
-/** What a repository calls base URLs and functions that take a path, with the path that comes before. */
+/** What a repository calls base URLs and functions that take a path, with the path that precedes theirs. */
 export interface PathNames {
   /** Constants with a base URL. */
   readonly bases: ReadonlyMap<string, string>;

@@ -9,7 +9,7 @@ import { pathWithoutValues } from "./without-values.ts";
 /**
  * How this node responds to a request.
  *
- * - `works`: by base URL and key alone.
+ * - `works`: with base URL and key only.
  * - `needs`: with what `needs` lists.
  * - `empty`: always with an empty list.
  * - `not_implemented`: 501, `not_found`: 404.
@@ -19,7 +19,7 @@ export type Verdict = "works" | "needs" | "empty" | "not_implemented" | "not_fou
 export interface Need {
   readonly kind: "scope" | "signer" | "app" | "setting";
   readonly text: string;
-  /** Of a setting: whether the settings in force have it. */
+  /** Whether the settings in force have it, if it is a setting. */
   readonly isSet?: boolean;
 }
 

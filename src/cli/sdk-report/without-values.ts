@@ -29,7 +29,7 @@ export function pathWithoutValues(path: string): string {
     .join("/");
 }
 
-/** What looks like the name of a variable, with each part that is no usual word of one as `…`. */
+/** What looks like the name of a variable, with each part that is not a usual word of one as `…`. */
 export function nameWithoutValues(name: string): string {
   return name
     .split("_")

@@ -21,7 +21,7 @@ export function bashCompletion(program: string, root: CommandEntry): string {
     [...new Set(withValue.filter(({ value }) => value.kind === kind).flatMap(({ names }) => names))].sort();
   const choices = withValue.flatMap(({ names, value }) => {
     if (value.kind !== "words" && value.kind !== "list") return [];
-    // Of a list the last word is completed, behind the others.
+    // The last word of a list is completed, after the others.
     const [prefix, last] = value.kind === "list" ? ['-P "$before" ', `\${current##*,}`] : ["", "$current"];
     const words = quote(value.words.join(" "));
     return [
