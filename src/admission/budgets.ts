@@ -75,6 +75,13 @@ export const TURNS = {
   },
   /** Lists of the hub, over gRPC and `/v1`. Where other clients wait, a long queue of one gives way to theirs. */
   hubLists: { unit: "lists", running: 16, waiting: 512, perClient: { running: 4, waiting: 512 } },
+  /** Pages of snapshots for nodes that fill their index from this one. */
+  snapshotPages: {
+    unit: "pages of snapshots",
+    running: 1,
+    waiting: 64,
+    perClient: { running: 1, waiting: 16 },
+  },
   /** Requests of several messages whose signatures are being checked, a few milliseconds at a time. */
   bulkChecks: { unit: "bulk requests", running: 2, waiting: 512, perClient: { running: 1, waiting: 256 } },
   /** Requests of MCP. */

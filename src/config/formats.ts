@@ -1,5 +1,8 @@
 import { isIP, isIPv6 } from "node:net";
 
+/** Nodes of `upstream.urls`. */
+export const MAX_UPSTREAMS = 16;
+
 const MAX_HOST_CHARS = 253;
 const HOST_LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
 

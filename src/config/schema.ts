@@ -6,10 +6,10 @@ import {
   isNodeUrlOrEmpty,
   isOriginOrStar,
   isPublicUrlOrEmpty,
+  MAX_UPSTREAMS,
 } from "./formats.ts";
 import { isPostgresUrlOrEmpty } from "./postgres-url.ts";
 import { type SecretKind, secretKindOf } from "./secret-settings.ts";
-import { MAX_UPSTREAMS } from "./upstream-urls.ts";
 
 FormatRegistry.Set("config-host", isHost);
 FormatRegistry.Set("config-cidr", isCidr);
@@ -140,6 +140,7 @@ export const configSchema = section({
     http_port: port(),
     reads: flag(),
     relay_blocks: flag(),
+    replication: flag(),
     event_retention_hours: integer(1, 720),
     max_subscribers: integer(1, 10_000),
     max_subscribers_per_ip: integer(1, 10_000),

@@ -1,8 +1,5 @@
 import type { Config } from "./schema.ts";
 
-/** Nodes of `upstream.urls`. */
-export const MAX_UPSTREAMS = 16;
-
 export type UpstreamSettings = { readonly upstream: Pick<Config["upstream"], "url" | "urls"> };
 
 /** The nodes to follow, in the order of the settings; empty if the node follows none. The first one gets the credentials. */

@@ -86,6 +86,11 @@ export function relayedReadFault({ code, details, metadata }: ServiceError): Ser
   }
 }
 
+/** The error of a page of a snapshot that cannot be read, in words that readers look at. */
+export function unreadablePage(details: string): ServiceError {
+  return serviceError(status.INTERNAL, "internal_error", details);
+}
+
 /** Text of another node in a form that may be passed on: bounded, on one line, and valid in a header. */
 export function shownText(text: string): string {
   return text.slice(0, MAX_RELAYED_CHARS).replace(NOT_FOR_HEADERS, "?");

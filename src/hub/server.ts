@@ -13,7 +13,7 @@ import { createOwnMethods, type OwnMethods } from "./own-methods.ts";
 import type { RawService } from "./raw-service.ts";
 import { limitReceiving, type ReceiveLimits } from "./receive-limits.ts";
 import type { HubReply, HubRpc, HubStats } from "./rpc.ts";
-import { adminService, type HubDeps, hubService } from "./service.ts";
+import { adminService, type HubDeps, hubService, replicationService } from "./service.ts";
 import { Intake } from "./submit/intake.ts";
 
 /** The reference node's limit for a request. All other requests than bulk requests are one record. */
@@ -87,9 +87,14 @@ export function createHub(context: HubDeps): {
   const intake = new Intake(context, context.check);
   const own = createOwnMethods(context, intake);
   const calls = new CallStats();
+  const replication = replicationService(context, calls);
   const { db, reads, subscribers, onFault, upstream } = context;
   return {
-    services: [hubService(context, own, calls), adminService(context, intake, calls)],
+    services: [
+      hubService(context, own, calls),
+      adminService(context, intake, calls),
+      ...(replication ? [replication] : []),
+    ],
     rpc: hubRpc(own, {
       onFault,
       submitWrite: (messages) =>

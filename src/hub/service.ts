@@ -17,6 +17,7 @@ import type { BlockRelay } from "./reads/block-relay.ts";
 import { PARTIAL, readMethods } from "./reads/methods.ts";
 import { bytes, flag, readRequest, u32, u64 } from "./reads/request.ts";
 import { unservedMethods } from "./reads/unserved.ts";
+import type { ReplicationMethods } from "./replication/replication-service.ts";
 import type { Intake } from "./submit/intake.ts";
 
 /** Dependencies of the services. */
@@ -31,6 +32,8 @@ export interface HubDeps extends OwnMethodDeps {
   readonly subscribers?: Subscribers | undefined;
   /** The blocks of the upstream; undefined if the node does not relay them. */
   readonly blocks?: BlockRelay | undefined;
+  /** By which other nodes fill their index from this one; undefined while that is off. */
+  readonly replication?: ReplicationMethods | undefined;
   /** Called for a fault that the caller did not cause. */
   readonly onFault: (method: string, cause: unknown) => void;
 }
@@ -42,6 +45,7 @@ export function hubService(context: HubDeps, own: OwnMethods, calls: CallStats) 
     ...unservedMethods(),
     ...(blocks === undefined ? {} : { GetShardChunks: blocks.getShardChunks }),
     ...(context.reads === undefined ? {} : { ...readMethods(context.reads), ...eventMethods(context.reads) }),
+    ...context.replication?.hub,
     ...own,
     // A node that follows this one must know that it has not all.
     GetInfo: (request, call) => {
@@ -55,6 +59,15 @@ export function hubService(context: HubDeps, own: OwnMethods, calls: CallStats) 
   };
   return rawService(
     { name: "HubService", methods, streams },
+    { ...context, calls, responses: context.budgets.hubResponses },
+  );
+}
+
+/** The ReplicationService; undefined while it is off. */
+export function replicationService(context: HubDeps, calls: CallStats) {
+  if (!context.replication) return undefined;
+  return rawService(
+    { name: "ReplicationService", methods: context.replication.replication },
     { ...context, calls, responses: context.budgets.hubResponses },
   );
 }

@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { isNodeUrlOrEmpty } from "../../config/formats.ts";
-import { MAX_UPSTREAMS } from "../../config/upstream-urls.ts";
+import { isNodeUrlOrEmpty, MAX_UPSTREAMS } from "../../config/formats.ts";
 import type { CommandContext } from "../context.ts";
 import { type InitOptions, parseFid, parseFids } from "./choice.ts";
 

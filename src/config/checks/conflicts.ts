@@ -13,7 +13,7 @@ export interface Conflict {
 /** Finds all conflicts between settings. */
 export function findConflicts(config: Config): readonly Conflict[] {
   const conflicts: Conflict[] = [];
-  const { backup, http, hub, service, upstream } = config;
+  const { backup, http, hub, service, trust, upstream } = config;
   if (service.compat_prefixes.includes(service.name)) {
     conflicts.push({
       key: "service.compat_prefixes",
@@ -61,6 +61,14 @@ export function findConflicts(config: Config): readonly Conflict[] {
       key: "upstream.url",
       otherKey: "upstream.urls",
       message: "must be empty while upstream.urls names nodes: it is a list of one",
+    });
+  }
+  if (hub.replication && (trust.level !== "roots" || trust.roots !== "full")) {
+    conflicts.push({
+      key: "hub.replication",
+      otherKey: "trust.roots",
+      message:
+        'must be false without trust.level = "roots" and trust.roots = "full": only a proven state is served',
     });
   }
   if ((upstream.username === "") !== (upstream.password === "")) {

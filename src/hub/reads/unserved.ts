@@ -7,7 +7,7 @@ export const UNSERVED: Readonly<Record<string, string>> = {
   Subscribe: "the reads of this node are off",
   GetBlocks: "this node has no blocks",
   GetShardChunks: "this node has no blocks",
-  GetTrieMetadataByPrefix: "this node keeps no trie",
+  GetTrieMetadataByPrefix: "this node serves no snapshots",
   GetMeshView: "this node takes no part in gossip",
   GetMeshTopology: "this node takes no part in gossip",
 };

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { createAdmission, type SharedAdmission } from "../../admission/admission.ts";
 import { createClientAddresses } from "../../admission/client-address.ts";
 import { followedFids } from "../../config/files/fid-file.ts";
@@ -8,6 +9,8 @@ import { CommitSequence } from "../../db/index/log/commit-sequence.ts";
 import { createSubscribers } from "../../hub/events/subscribers.ts";
 import type { HubUpstream } from "../../hub/own-methods.ts";
 import { createBlockRelay } from "../../hub/reads/block-relay.ts";
+import { PinnedIndex } from "../../hub/replication/pinned-index.ts";
+import { createReplication } from "../../hub/replication/replication-service.ts";
 import type { HubRpc } from "../../hub/rpc.ts";
 import { createHub, startHubServer } from "../../hub/server.ts";
 import type { HubDeps } from "../../hub/service.ts";
@@ -24,6 +27,7 @@ import { rejection } from "../../protocol/rejection.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger, type Logger } from "../../runtime/log/logger.ts";
 import { processDescriptors } from "../../runtime/process.ts";
+import { UpstreamClient } from "../../upstream/calls/client.ts";
 import type { UpstreamRpc } from "../../upstream/follow/progress.ts";
 import { createBuildCheck } from "../../upstream/positions.ts";
 import { version } from "../../version.ts";
@@ -75,6 +79,12 @@ runWorker<HubWorkerInit>(async ({ config, commits, admission, ingest, upstream }
     });
   const submitter = new Submitter(writer);
   const { budgets } = createAdmission(admission);
+  const pinned =
+    following && relaysBlocks && config.hub.replication
+      ? pinnedIndexOf(config, following.nodes, (err) =>
+          log.warn({ err }, "No snapshot of the index could be made"),
+        )
+      : undefined;
   const deps: HubDeps = {
     db,
     network,
@@ -92,6 +102,7 @@ runWorker<HubWorkerInit>(async ({ config, commits, admission, ingest, upstream }
       following && relaysBlocks ? createBlockRelay(following.nodes.active, budgets.blockRelays) : undefined,
     reads,
     subscribers,
+    replication: pinned && createReplication(pinned),
     unavailableReason: following && createBuildCheck(db),
   };
   const { host, port } = config.hub;
@@ -106,11 +117,30 @@ runWorker<HubWorkerInit>(async ({ config, commits, admission, ingest, upstream }
     connect: (client) => serveRpc<HubRpc>(client, rpc),
     async stop() {
       await server?.stop(config.http.shutdown_grace_secs * 1000);
+      pinned?.close();
       following?.close();
       db[Symbol.dispose]();
     },
   };
 });
+
+const CHUNK_TIMEOUT_MS = 10_000;
+
+/** Holds a proven state of the index for nodes that fill theirs from it. */
+function pinnedIndexOf(config: Config, nodes: FollowedNodes, onFault: (cause: unknown) => void): PinnedIndex {
+  const path = indexPath(config.data.dir);
+  const timings = { callTimeoutMs: CHUNK_TIMEOUT_MS, stallMs: CHUNK_TIMEOUT_MS };
+  return new PinnedIndex({
+    open: () => openIndexReader(path),
+    network: networkOf(config.protocol.network),
+    async chunkOf(shard, height) {
+      const client = new UpstreamClient(nodes.active(), timings, AbortSignal.timeout(CHUNK_TIMEOUT_MS));
+      return (await client.signedChunks(shard, height, height + 1))[0];
+    },
+    logBytes: () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+    onFault,
+  });
+}
 
 /** Forwards messages to the upstream; `port` connects to the worker that follows it. */
 function forwardTo(

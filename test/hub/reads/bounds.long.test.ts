@@ -161,7 +161,7 @@ describe("a node that follows", () => {
 });
 
 test.each([
-  ["GetTrieMetadataByPrefix", "this node keeps no trie"],
+  ["GetTrieMetadataByPrefix", "this node serves no snapshots"],
   ["GetBlocks", "this node has no blocks"],
   ["GetShardChunks", "this node has no blocks"],
   ["GetMeshView", "this node takes no part in gossip"],

@@ -9,7 +9,7 @@ import { RecordedAccounts } from "./recorded-accounts.ts";
 import { followRecorded, type RecordedIndex, type RecordedIndexOptions } from "./recorded-index.ts";
 
 /** After both networks were recorded. */
-const NOW_SECS = 1_795_430_000;
+export const RECORDED_NOW_SECS = 1_795_430_000;
 const SHARDS = [0, 1, 2];
 
 /** The networks of `test/trust/vectors`, with their last recorded block. */
@@ -60,7 +60,7 @@ export function followNetwork(
   options: RecordedIndexOptions = {},
 ): RecordedIndex {
   return followRecorded(first.upstream, {
-    nowSecs: NOW_SECS,
+    nowSecs: RECORDED_NOW_SECS,
     sets: RECORDED_NETWORKS[network].sets(),
     others: others.map(({ upstream }) => upstream),
     ...options,

@@ -1,0 +1,207 @@
+import { statement } from "../../../db/index/statement.ts";
+import { correctionsBelow } from "../../../db/index/trie/corrections.ts";
+import { DERIVED_KINDS, isOnAllShards } from "../../../db/index/trie/derived-keys.ts";
+import { Kind, lendSlot, Store } from "../../../protocol/message/merge-rules.ts";
+import { shardOfFid } from "../../../protocol/network/shard.ts";
+import { MessageType, UserNameProof, UserNameType } from "../../../protocol/wire/generated/message.ts";
+import {
+  ACCOUNT_BYTES,
+  FNAME_KIND,
+  fidOfKey,
+  fnameKey,
+  LEND_KIND,
+  MAX_ON_CHAIN_TYPE,
+  messageKind,
+  onChainKey,
+  REST_START,
+  type TrieKey,
+} from "../../../trust/trie-key.ts";
+import {
+  CAST_COLUMNS,
+  type CastRow,
+  castMessage,
+  ENVELOPE,
+  GENERIC_COLUMNS,
+  type GenericRow,
+  genericMessage,
+  JOIN_CAST,
+  JOIN_ENVELOPE,
+  JOIN_REACTION,
+  JOIN_SIGNER,
+  LINK_COLUMNS,
+  type LinkRow,
+  linkMessage,
+  type MessageDb,
+  REACTION_COLUMNS,
+  type ReactionRow,
+  reactionMessage,
+  type StoredMessage,
+  type UserDataRow,
+  userDataMessage,
+} from "../stored-message.ts";
+import { encodeFields } from "../wire-bytes.ts";
+
+const castRows = statement<CastRow, [fid: number]>(
+  "snapshot.casts",
+  `SELECT ${CAST_COLUMNS} FROM casts t ${JOIN_CAST} WHERE t.fid = ?`,
+);
+const reactionRows = statement<ReactionRow, [fid: number]>(
+  "snapshot.reactions",
+  `SELECT ${REACTION_COLUMNS} FROM reactions t ${JOIN_REACTION} WHERE t.fid = ?`,
+);
+const linkRows = statement<LinkRow, [fid: number]>(
+  "snapshot.links",
+  `SELECT ${LINK_COLUMNS} FROM links t ${JOIN_ENVELOPE} WHERE t.fid = ?`,
+);
+const userDataRows = statement<UserDataRow, [fid: number]>(
+  "snapshot.user-data",
+  `SELECT t.fid, t.timestamp, t.type, t.value, ${ENVELOPE} FROM user_data t ${JOIN_ENVELOPE} WHERE t.fid = ?`,
+);
+const genericRows = statement<GenericRow, [fid: number, store: number, kind: number]>(
+  "snapshot.messages",
+  `SELECT ${GENERIC_COLUMNS} FROM messages t ${JOIN_SIGNER} WHERE t.fid = ? AND t.store = ? AND t.kind = ?`,
+);
+const borrowedRows = statement<GenericRow, [toFid: number, slot: Uint8Array]>(
+  "snapshot.borrowed",
+  `SELECT ${GENERIC_COLUMNS} FROM storage_lends l
+   CROSS JOIN messages t ON t.fid = l.fid AND t.store = ${Store.StorageLends} AND t.slot = ?2 ${JOIN_SIGNER} WHERE l.to_fid = ?1`,
+);
+const eventRows = statement<{ bytes: Uint8Array }, [type: number, fid: number]>(
+  "snapshot.on-chain-events",
+  "SELECT bytes FROM on_chain_events WHERE type = ? AND fid = ?",
+);
+const fnameRows = statement<
+  { name: string; fid: number; owner: Uint8Array; signature: Uint8Array; timestamp: number; type: number },
+  [fid: number]
+>(
+  "snapshot.fnames",
+  `SELECT name, fid, owner, signature, timestamp, type FROM username_proofs
+   WHERE fid = ? AND type = ${UserNameType.USERNAME_TYPE_FNAME}`,
+);
+
+/** Where messages of a kind are that are stored as their bytes. */
+const GENERIC: ReadonlyMap<number, readonly [Store, Kind]> = new Map(
+  (
+    [
+      [MessageType.MESSAGE_TYPE_CAST_REMOVE, Store.Casts, Kind.Remove],
+      [MessageType.MESSAGE_TYPE_REACTION_REMOVE, Store.Reactions, Kind.Remove],
+      [MessageType.MESSAGE_TYPE_LINK_REMOVE, Store.Links, Kind.Remove],
+      [MessageType.MESSAGE_TYPE_VERIFICATION_ADD, Store.Verifications, Kind.Add],
+      [MessageType.MESSAGE_TYPE_VERIFICATION_REMOVE, Store.Verifications, Kind.Remove],
+      [MessageType.MESSAGE_TYPE_LINK_COMPACT_STATE, Store.Links, Kind.Compact],
+      [MessageType.MESSAGE_TYPE_LEND_STORAGE, Store.StorageLends, Kind.Add],
+      [MessageType.MESSAGE_TYPE_USERNAME_PROOF, Store.UsernameProofs, Kind.Add],
+    ] as const
+  ).map(([type, store, kind]) => [messageKind(type), [store, kind]]),
+);
+const CASTS = messageKind(MessageType.MESSAGE_TYPE_CAST_ADD);
+const REACTIONS = messageKind(MessageType.MESSAGE_TYPE_REACTION_ADD);
+const LINKS = messageKind(MessageType.MESSAGE_TYPE_LINK_ADD);
+const USER_DATA = messageKind(MessageType.MESSAGE_TYPE_USER_DATA_ADD);
+
+/** A key of a shard's trie with its record. */
+export interface KeyedRecord {
+  readonly key: TrieKey;
+  /** The record as an entry of a page has it, encoded when it is needed. */
+  readonly encode: () => Uint8Array;
+}
+
+/** The fields of an entry. */
+const KEY = 1;
+const MESSAGE = 2;
+const ON_CHAIN_EVENT = 3;
+const FNAME_TRANSFER = 4;
+const PROOF_OF_TRANSFER = 4;
+
+export interface SnapshotSource extends MessageDb {
+  /** Number of data shards. */
+  readonly shards: number;
+}
+
+/**
+ * Returns the keys of one kind of an account in a shard with their records, in ascending order; undefined where the index does not have
+ * all of them: messages of gasless keys, and records that it refuses.
+ *
+ * @param account virtual shard and fid.
+ */
+export function recordsOfKind(
+  source: SnapshotSource,
+  shard: number,
+  account: Uint8Array,
+  kind: number,
+): KeyedRecord[] | undefined {
+  const { db, shards } = source;
+  const fid = fidOfKey(account);
+  const isDerived =
+    DERIVED_KINDS.includes(kind) && (isOnAllShards(kind) || shardOfFid(fid, shards) === shard);
+  const prefix = new Uint8Array(REST_START);
+  prefix.set(account);
+  prefix[ACCOUNT_BYTES] = kind;
+  const corrections = new Map(
+    [...correctionsBelow(db, shard, prefix)].map(({ key, isPresent }) => [toHex(key), isPresent]),
+  );
+  const records: KeyedRecord[] = [];
+  for (const record of storedRecords(source, fid, prefix, kind)) {
+    const name = toHex(record.key);
+    if (corrections.get(name) ?? isDerived) records.push(record);
+    corrections.delete(name);
+  }
+  if ([...corrections.values()].includes(true)) return undefined;
+  return records.sort((a, b) => Buffer.compare(a.key, b.key));
+}
+
+function* storedRecords(
+  source: SnapshotSource,
+  fid: number,
+  prefix: Uint8Array,
+  kind: number,
+): Generator<KeyedRecord> {
+  const { db } = source;
+  if (kind <= MAX_ON_CHAIN_TYPE) {
+    for (const { bytes } of db.all(eventRows, kind, fid)) {
+      const key = onChainKey(bytes);
+      if (key) yield recordOf(key, ON_CHAIN_EVENT, () => bytes);
+    }
+    return;
+  }
+  if (kind === FNAME_KIND) {
+    for (const row of db.all(fnameRows, fid)) {
+      const proof = UserNameProof.encode({ ...row, name: Buffer.from(row.name) }).finish();
+      const key = fnameKey(proof);
+      if (key)
+        yield recordOf(key, FNAME_TRANSFER, () => encodeFields([{ field: PROOF_OF_TRANSFER, bytes: proof }]));
+    }
+    return;
+  }
+  for (const message of storedMessages(source, fid, kind)) {
+    const key = Buffer.concat([prefix, message.hash]);
+    yield recordOf(key, MESSAGE, () => message.encode());
+  }
+}
+
+function* storedMessages(source: SnapshotSource, fid: number, kind: number): Generator<StoredMessage> {
+  const { db } = source;
+  if (kind === CASTS) for (const row of db.all(castRows, fid)) yield castMessage(source, row);
+  if (kind === REACTIONS) for (const row of db.all(reactionRows, fid)) yield reactionMessage(source, row);
+  if (kind === LINKS) for (const row of db.all(linkRows, fid)) yield linkMessage(source, row);
+  if (kind === USER_DATA) for (const row of db.all(userDataRows, fid)) yield userDataMessage(source, row);
+  const generic = GENERIC.get(kind);
+  if (generic) for (const row of db.all(genericRows, fid, ...generic)) yield genericMessage(source, row);
+  if (kind === LEND_KIND)
+    for (const row of db.all(borrowedRows, fid, lendSlot(fid))) yield genericMessage(source, row);
+}
+
+function recordOf(key: TrieKey, field: number, record: () => Uint8Array): KeyedRecord {
+  return {
+    key,
+    encode: () =>
+      encodeFields([
+        { field: KEY, bytes: key },
+        { field, bytes: record() },
+      ]),
+  };
+}
+
+function toHex(key: Uint8Array): string {
+  return Buffer.from(key).toString("hex");
+}
