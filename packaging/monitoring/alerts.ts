@@ -129,7 +129,8 @@ export const alerts: readonly Alert[] = [
     expr: "svc_trust_shards_differing > 0",
     for: "5m",
     summary: "The index has another state than the one that the network's validators signed.",
-    action: "`verify --roots` names the accounts. Compare them with a second node by `verify --fid`.",
+    action:
+      "The log and the section `trust` of `/status` name accounts that no upstream could repair; `verify --roots` names what the disk has lost.",
     runbook: "../follow-the-network.md#what-is-verified",
   },
   {

@@ -70,7 +70,7 @@ test("without any source the values are those that decisions section 11 names", 
       verify_threads: 0,
     },
     trust: {
-      level: "blocks",
+      level: "roots",
       roots: "sample",
       validators_file: "",
       events: "two",

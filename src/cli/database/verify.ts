@@ -104,21 +104,27 @@ async function verifyRoots(context: CommandContext, named: readonly number[], js
   context.exitCode = exitCode === EXIT_OK && !isProven ? EXIT_USER : exitCode;
 }
 
-function formatRoots({ shards, accounts, differences, differing }: RootsReport): string {
+function formatRoots({ shards, accounts, differences, differing, quarantined }: RootsReport): string {
   const count = (value: number) => value.toLocaleString("en-US");
-  const lines = shards.map(({ shard, height, verdict, keys, accounts: ofShard, foreign, opaque }) => {
-    const said = {
-      proven: `proven at ${count(height)}`,
-      differs: `differs from the signed root at ${count(height)}`,
-      unsigned: `no signed root of block ${count(height)} is stored`,
-    }[verdict];
-    return `shard ${shard}: ${said} (${count(keys)} keys, ${count(ofShard)} accounts, ${count(foreign)} foreign, ${count(opaque)} opaque)`;
-  });
+  const lines = shards.map(
+    ({ shard, height, verdict, areKeysKnown, keys, accounts: ofShard, foreign, opaque }) => {
+      const said = {
+        proven: `proven at ${count(height)}`,
+        differs: `differs from the signed root at ${count(height)}${areKeysKnown ? "" : ", because a fill fid by fid does not get all keys"}`,
+        unsigned: `no signed root of block ${count(height)} is stored`,
+      }[verdict];
+      return `shard ${shard}: ${said} (${count(keys)} keys, ${count(ofShard)} accounts, ${count(foreign)} foreign, ${count(opaque)} opaque)`;
+    },
+  );
   lines.push(`${count(accounts)} accounts computed, ${count(differing)} differ`);
   for (const { fid, shard, kinds, from } of differences) {
     const what =
       from === "network" ? "the root that the network names for it" : `its stored root: ${kinds.join(", ")}`;
     lines.push(`fid ${fid} on shard ${shard} differs from ${what}`);
+  }
+  for (const { fid, shard, since } of quarantined) {
+    const day = new Date(since * 1000).toISOString().slice(0, 10);
+    lines.push(`fid ${fid} on shard ${shard} has differed since ${day}, and no upstream could repair it`);
   }
   if (differing > differences.length) lines.push(`and ${count(differing - differences.length)} more`);
   return `${lines.join("\n")}\n`;

@@ -1,4 +1,4 @@
-/** How much of a core the roots of accounts may take, beside what is always done at once. */
+/** How much of a core the roots of accounts may take. */
 export interface WorkBudget {
   /** Whether more may be done now. */
   hasRoom(): boolean;
@@ -6,21 +6,22 @@ export interface WorkBudget {
   spend<T>(work: () => T): T;
 }
 
-const SHARE = 0.05;
+const DEFAULT_SHARE = 0.05;
 const MAX_SAVED_MS = 250;
 
 /**
- * A budget of 5 % of a core, of which a quarter of a second can be saved up. Work may exceed it; the next work then waits.
+ * A budget of a share of a core, of which a quarter of a second can be saved up. Work may exceed it; the next work then waits.
  *
  * @param nowMs a monotonic clock.
+ * @param share default: 5 %.
  */
-export function createWorkBudget(nowMs: () => number): WorkBudget {
+export function createWorkBudget(nowMs: () => number, share = DEFAULT_SHARE): WorkBudget {
   let saved = MAX_SAVED_MS;
   let last = nowMs();
   return {
     hasRoom() {
       const now = nowMs();
-      saved = Math.min(MAX_SAVED_MS, saved + (now - last) * SHARE);
+      saved = Math.min(MAX_SAVED_MS, saved + (now - last) * share);
       last = now;
       return saved > 0;
     },

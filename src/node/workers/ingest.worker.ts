@@ -31,6 +31,9 @@ const IDLE_INTERVAL_MS = 1_000;
 /** With `trust.roots = "sample"`, more keys of one kind of an account wait. */
 const MAX_KEYS_AT_ONCE = 5_000;
 
+/** The shares of a core that the first roots of all accounts may take: on mainnet they are hours of work. */
+const FIRST_SHARES = { sample: 0.2, full: 0.5 } as const;
+
 /** Returns what keeps the roots of the followed network; undefined where they are not kept. */
 function rootKeeperOf(config: Config, db: IndexDatabase): RootKeeper | undefined {
   const { fids, fid_file: fidFile } = config.upstream;
@@ -45,6 +48,7 @@ function keeperOf(config: Config, db: IndexDatabase): RootKeeper {
     db,
     network: networkOf(config.protocol.network),
     budget: isSample ? createWorkBudget(() => performance.now()) : NO_BUDGET,
+    firstBudget: createWorkBudget(() => performance.now(), FIRST_SHARES[config.trust.roots]),
     maxKeysAtOnce: isSample ? MAX_KEYS_AT_ONCE : Number.POSITIVE_INFINITY,
   });
 }

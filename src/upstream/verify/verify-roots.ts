@@ -14,6 +14,7 @@ import {
 import { correctedAccounts, foreignKeys } from "../../db/index/trie/corrections.ts";
 import { fidWithKeysAfter } from "../../db/index/trie/derived-keys.ts";
 import { KindRoots } from "../../db/index/trie/kind-roots.ts";
+import { keysKnownFrom } from "../../db/index/trie/known-keys.ts";
 import { countOpaqueKeys, opaqueChildren } from "../../db/index/trie/opaque.ts";
 import { areRootsKept } from "../../db/index/trie/shard-proofs.ts";
 import { type ChainHead, chainHeadOf } from "../../db/index/upstream-work.ts";
@@ -21,6 +22,7 @@ import { isEqual } from "../../trust/certificate.ts";
 import { kindName } from "../../trust/kind-names.ts";
 import { accountRootOf, type KindRoot, ShardTrie } from "../../trust/trie.ts";
 import { accountPrefix, fidOfKey } from "../../trust/trie-key.ts";
+import { type Healed, healedAccounts } from "../chain/proofs.ts";
 import { UpstreamPositions } from "../positions.ts";
 
 /** How the trie of a data shard compares with the root that the network's validators signed. */
@@ -36,6 +38,8 @@ export interface ShardRoots {
   readonly opaque: number;
   /** `unsigned`: no verified block of this height is stored, so there is nothing to compare with. */
   readonly verdict: "proven" | "differs" | "unsigned";
+  /** Whether the index knows all keys of the shard. One that was filled fid by fid does not, and may differ for that alone. */
+  readonly areKeysKnown: boolean;
   /** In hex; empty for a shard without keys. */
   readonly root: string;
   readonly signedRoot: string | null;
@@ -58,6 +62,8 @@ export interface RootsReport {
   /** At most 1,000 of them. */
   readonly differences: readonly AccountDifference[];
   readonly differing: number;
+  /** Accounts that no upstream could repair. At most 100 of them. */
+  readonly quarantined: Healed["quarantined"];
 }
 
 const MAX_LISTED = 1000;
@@ -114,7 +120,8 @@ class Verification {
 
   report(shards: readonly ShardRoots[]): RootsReport {
     const differences = this.#differences.toSorted((a, b) => a.fid - b.fid || a.shard - b.shard);
-    return { shards, accounts: this.#accounts, differences, differing: this.#differing };
+    const { quarantined } = healedAccounts(this.#db);
+    return { shards, accounts: this.#accounts, differences, differing: this.#differing, quarantined };
   }
 
   /** Compares the accounts of the next fids after `fid` with the stored roots. Returns the last of them; undefined at the end. */
@@ -216,6 +223,7 @@ class Verification {
         foreign: foreignKeys(this.#db, shard),
         opaque: countOpaqueKeys(this.#db, shard),
         verdict,
+        areKeysKnown: keysKnownFrom(this.#db, shard) !== undefined,
         root: root.toHex(),
         signedRoot: signed?.toHex() ?? null,
       };
