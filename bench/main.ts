@@ -23,6 +23,7 @@ import { benchPrices } from "./prices.ts";
 import { benchReads } from "./reads.ts";
 import { benchReadsOfNodes } from "./reads-of-nodes.ts";
 import { benchReplication } from "./replication.ts";
+import { benchRoots } from "./roots.ts";
 import { benchSend } from "./send.ts";
 import { benchSendPostgres } from "./send-postgres.ts";
 import { benchSigned } from "./signed.ts";
@@ -51,6 +52,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   replication: benchReplication,
   verify: benchVerify,
   chain: benchChain,
+  roots: benchRoots,
   import: benchImport,
   density: benchDensity,
   reads: benchReads,
