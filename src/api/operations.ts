@@ -45,6 +45,7 @@ import { userOperations } from "./operations/users/users.ts";
 import { deliveryOperations } from "./operations/webhooks/deliveries.ts";
 import { webhookOperations } from "./operations/webhooks/webhooks.ts";
 import { castWriteOperations } from "./operations/writes/casts.ts";
+import { channelWriteOperations } from "./operations/writes/channels.ts";
 import { linkWriteOperations } from "./operations/writes/links.ts";
 import { messageOperations } from "./operations/writes/messages.ts";
 import { profileWriteOperations } from "./operations/writes/profile.ts";
@@ -96,6 +97,7 @@ export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...manifestOperations,
   ...castWriteOperations,
   ...reactionWriteOperations,
+  ...channelWriteOperations,
   ...linkWriteOperations,
   ...profileWriteOperations,
   ...seenOperations,

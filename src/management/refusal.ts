@@ -1,7 +1,13 @@
 import { type Err, err } from "../lib/result.ts";
 import type { StoreRefusal } from "./owned-store.ts";
 
-export type RefusalKind = "badRequest" | "unauthorized" | "notFound" | "forbidden" | "tooManyRequests";
+export type RefusalKind =
+  | "badRequest"
+  | "unauthorized"
+  | "notFound"
+  | "forbidden"
+  | "tooManyRequests"
+  | "notImplemented";
 
 /** The reason why a request is refused, as text for the client. Nothing was changed. */
 export interface Refusal {

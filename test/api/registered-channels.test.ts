@@ -315,6 +315,19 @@ describe("check 15: casts in a registered channel", () => {
     expect(new Set(bySettings.map(({ author }) => author.fid))).toEqual(new Set([4, 6]));
   });
 
+  test("a message that is submitted under /v1 is merged, and one without authority is refused with the reason", async () => {
+    const hash = cast(4, URL_OF_KEY);
+    const submit = async (author: number) => {
+      const { bytes } = pins(author, KEY, hash, at);
+      const headers = { "content-type": "application/octet-stream" };
+      const response = await fetch(`${api.url}/v1/submitMessage`, { method: "POST", headers, body: bytes });
+      return [response.status, ((await response.json()) as Body).details];
+    };
+    expect(await submit(8)).toEqual([400, expect.stringContaining("unauthorized channel action")]);
+    expect((await submit(2))[0]).toBe(200);
+    expect((await get(`svc/channel/pin?id=${KEY}`)).pin.cast_hash).toBe(`0x${hash.toHex()}`);
+  });
+
   test("check 17: a pin is shown with its cast, and one that was removed is null, as one that never was", async () => {
     const hash = cast(4, URL_OF_KEY);
     ingest(pins(2, KEY, hash, at));

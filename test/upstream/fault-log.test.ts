@@ -14,11 +14,17 @@ test("logs one line a minute per kind, with the number of suppressed lines", () 
     faults.fault(`fid ${n} could not be read`, new Error("down"));
     faults.refused(rejection("bad_request.validation_failure", "hash is wrong"));
     faults.peer(new PeerError("it has no shards"));
+    faults.unknown({ kind: "message", number: 22 });
     clock.advanceSecs(0.6);
   }
   const logged = (msg: string) => lines.filter((line) => String(line.msg).startsWith(msg));
   expect(logged("Retrying").map(({ suppressed }) => suppressed)).toEqual([undefined, 99, 99]);
   expect(logged("upstream.url").map(({ suppressed }) => suppressed)).toEqual([undefined, 99, 99]);
+  expect(logged("Kept").map(({ suppressed, kind, number }) => [suppressed, kind, number])).toEqual([
+    [undefined, "message", 22],
+    [99, "message", 22],
+    [99, "message", 22],
+  ]);
   expect(logged("Skipped").map(({ suppressed, reason }) => [suppressed, reason])).toEqual([
     [undefined, "hash is wrong"],
     [99, "hash is wrong"],

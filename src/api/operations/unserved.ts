@@ -12,7 +12,8 @@ const NOT_IN_PROTOCOL = "Always. Neither the protocol nor this service has such 
 const NOT_HERE = "Always. The operation belongs to a hosted API and has no counterpart in this service.";
 
 const REGISTRATION = "not implemented: registering an fid needs a funded wallet and a name server";
-const CHANNELS = "not implemented: the protocol has no messages for channels yet";
+const CHANNELS =
+  "not implemented: managed signers write no roles in channels; submit a signed CHANNEL_MEMBER with POST /message";
 const BANS = "not implemented: the protocol has no bans";
 const OWN_KEYS =
   "not implemented: this node does not hold the key; publish a signed KEY_ADD with POST /message";
@@ -33,8 +34,6 @@ const SIGN_IN =
 // biome-ignore format: one operation a line
 const WRITES = [
   { method: "POST", path: "/user/register", id: "registerUser", message: REGISTRATION, summary: "Register an fid", tag: "Users" },
-  { method: "POST", path: "/channel/follow", id: "followChannel", message: CHANNELS, summary: "Follow a channel", tag: "Channels" },
-  { method: "DELETE", path: "/channel/follow", id: "unfollowChannel", message: CHANNELS, summary: "Unfollow a channel", tag: "Channels" },
   { method: "POST", path: "/channel/member/invite", id: "inviteChannelMember", message: CHANNELS, summary: "Invite to a channel", tag: "Channels" },
   { method: "PUT", path: "/channel/member/invite", id: "respondToChannelInvite", message: CHANNELS, summary: "Respond to an invitation to a channel", tag: "Channels" },
   { method: "DELETE", path: "/channel/member", id: "removeChannelMember", message: CHANNELS, summary: "Remove a channel member", tag: "Channels" },

@@ -46,6 +46,7 @@ export function registerVerify(program: Command, context: CommandContext): void 
       const { isFollowing } = await import("../../config/upstream-urls.ts");
       const { openUpstream } = await import("../../upstream/peers/open-upstream.ts");
       const { wait } = await import("../../upstream/timings.ts");
+      const { degradedReasons, engineProgressOf } = await import("../../upstream/follow/engine-watch.ts");
       const { compareFids, knownFids, sampleOf } = await import("../../upstream/verify/verify-sample.ts");
       const common = createCommon(context);
       const { config, shutdown } = common;
@@ -56,6 +57,7 @@ export function registerVerify(program: Command, context: CommandContext): void 
       if (unfollowed !== undefined) throw new UserError(`fid ${unfollowed} is not followed`);
 
       let report: ComparisonReport | undefined;
+      let lacking: readonly string[] = [];
       const exitCode = await runTask(common, async () => {
         // The node may run concurrently: nothing is locked or written.
         const path = indexPath(config.data.dir);
@@ -70,13 +72,19 @@ export function registerVerify(program: Command, context: CommandContext): void 
         try {
           const known = async () => (followed ? [...followed] : await knownFids({ client, db }));
           const fids = named.length > 0 ? named : sampleOf(await known(), sample, Math.random);
+          lacking = degradedReasons(engineProgressOf(db));
           report = await compareFids({ client, db, concurrency, settle }, fids);
         } catch (cause) {
           shutdown.signal.throwIfAborted();
           throw new RetryableError(`the upstream cannot be queried: ${reasonOf(cause)}`, { cause });
         }
       });
-      if (report) print(json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report));
+      if (report)
+        print(
+          json
+            ? `${JSON.stringify({ ...report, lacking }, null, 2)}\n`
+            : `${formatReport(report)}${lacking.map((reason) => `${reason}\n`).join("")}`,
+        );
       context.exitCode = exitCode === EXIT_OK && report?.differences.length !== 0 ? EXIT_USER : exitCode;
     });
 }

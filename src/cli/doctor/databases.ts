@@ -16,6 +16,7 @@ import { openStateAsIs, statePath, stateVersion } from "../../db/state/database.
 import { refusalOfUnfinished } from "../../import/resume.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { postgresSettings } from "../../node/state/postgres-settings.ts";
+import { degradedReasons, engineProgressOf } from "../../upstream/follow/engine-watch.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 import type { Place } from "./place.ts";
 
@@ -38,7 +39,10 @@ export function lookIntoDatabases(config: DatabaseSettings, { dir }: Place): Fin
         const refusal = refusalOfIndex(db, config);
         if (refusal !== undefined) return fail("index", refusal, "Correct what the reason names");
         lacksState = !mayLackState(db);
-        return found;
+        const lacks = degradedReasons(engineProgressOf(db));
+        return lacks.length === 0
+          ? found
+          : warn("index", lacks.join("; "), "Upgrade, or wait for the node to read it");
       }),
     );
   // The state is in PostgreSQL.

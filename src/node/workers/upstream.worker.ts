@@ -76,6 +76,7 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
     onFault: faults.fault,
     onPeerError: faults.peer,
     onRefused: faults.refused,
+    onUnknown: faults.unknown,
   });
   return {
     connect: (port) =>

@@ -19,6 +19,7 @@ const OUTCOMES: Readonly<Record<RefusalKind, string>> = {
   unauthorized: "unauthorized",
   notFound: "app_deleted",
   forbidden: "forbidden",
+  notImplemented: "not_implemented",
   tooManyRequests: "rate_limited",
 };
 

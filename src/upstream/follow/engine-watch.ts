@@ -15,6 +15,16 @@ export interface EngineProgress {
   readonly isHistoryDue: boolean;
 }
 
+/** Returns what an index alone says of how this program and the network's rules fit together. */
+export function engineProgressOf(db: IndexDatabase): EngineProgress {
+  const { followedFrom, isDone } = channelHistoryOf(db);
+  return {
+    unknownAt: undefined,
+    unknown: unknownCounts(db),
+    isHistoryDue: followedFrom !== undefined && !isDone,
+  };
+}
+
 /** Watches whether the network is ahead of this program. */
 export class EngineWatch {
   readonly #db: IndexDatabase;
@@ -27,12 +37,7 @@ export class EngineWatch {
   }
 
   progress(): EngineProgress {
-    const { followedFrom, isDone } = channelHistoryOf(this.#db);
-    return {
-      unknownAt: this.#unknownAt,
-      unknown: unknownCounts(this.#db),
-      isHistoryDue: followedFrom !== undefined && !isDone,
-    };
+    return { ...engineProgressOf(this.#db), unknownAt: this.#unknownAt };
   }
 
   /** Asks the upstream every hour which switch of versions comes next, until `signal` aborts. */

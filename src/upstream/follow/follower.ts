@@ -1,6 +1,7 @@
 import type { ConfirmRpc } from "../../auth/confirmed-owners.ts";
 import { shardCount } from "../../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
+import type { UnknownRecord } from "../../db/index/unknown-records.ts";
 import { chainHeadOf, mentionedFidsAfter } from "../../db/index/upstream-work.ts";
 import { createInlineVerifier } from "../../ingest/bulk/verify/verifier.ts";
 import type { RelayedBatch } from "../../ingest/relay.ts";
@@ -86,6 +87,8 @@ export interface FollowerDeps {
   readonly onHealing?: (healing: Healing) => void;
   /** Called for each record that breaks the protocol's rules; it is skipped. */
   readonly onRefused?: (rejection: Rejection) => void;
+  /** Called for each stored record of a kind that this program does not know. */
+  readonly onUnknown?: (record: Pick<UnknownRecord, "kind" | "number">) => void;
 }
 
 /** How the blocks of the upstream are verified. */
@@ -202,6 +205,7 @@ async function follow(
   const writerOf = (endpoint: Endpoint): RelayWriter => ({
     async apply(batch: RelayedBatch) {
       await deps.writer.apply(batch);
+      for (const record of batch.unknown ?? []) deps.onUnknown?.(record);
       tracker.countWritten(batch);
       endpoint.delivered();
     },
@@ -403,6 +407,8 @@ interface UpstreamFaultLog {
   fault(what: string, cause: unknown): void;
   /** A record breaks the protocol's rules and was skipped. */
   refused(rejection: Rejection): void;
+  /** The network has decided a record of a kind that this program does not know. */
+  unknown(record: Pick<UnknownRecord, "kind" | "number">): void;
   /** The upstream is not a Farcaster node. */
   peer(error: PeerError): void;
 }
@@ -413,6 +419,7 @@ const INTERVAL_MS = 60_000;
 export function createUpstreamFaultLog({ log, clock }: { log: Logger; clock: Clock }): UpstreamFaultLog {
   const faults = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
   const refusals = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
+  const unknowns = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
   const peers = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
   return {
     fault: (what, cause) =>
@@ -420,6 +427,10 @@ export function createUpstreamFaultLog({ log, clock }: { log: Logger; clock: Clo
     peer: ({ message }) => peers((others) => log.error(others, `${message}. The node keeps retrying`)),
     refused: ({ code, reason }) =>
       refusals((others) => log.warn({ code, reason, ...others }, "Skipped a record of the upstream")),
+    unknown: ({ kind, number }) =>
+      unknowns((others) =>
+        log.warn({ kind, number, ...others }, "Kept a record of a kind that this program does not know"),
+      ),
   };
 }
 

@@ -1,14 +1,17 @@
+import { registrarOfIndex } from "../../db/index/channels/registrar.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { hasVerification, isPro, isRegistered } from "../../db/index/project/on-chain.ts";
 import { findOtherMessage } from "../../db/index/project/other-messages.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
+import { followUriOf } from "../../protocol/channels/follow-uri.ts";
 import { Kind, Store } from "../../protocol/message/merge-rules.ts";
-import { resolveChannelIds } from "../../read/channel-names.ts";
+import { registeredChannel, resolveChannelIds } from "../../read/channel-names.ts";
 import { bytesOf, castByHash, hex } from "../../read/hydrate/casts.ts";
 import { loadChannels } from "../../read/hydrate/channels.ts";
 import { castOfUrl, parseCastUrl } from "../../read/queries/casts/cast-lists.ts";
 import { usernameProof } from "../../read/queries/users/users.ts";
 import type { ComposeCastLookups } from "./cast.ts";
+import type { ChannelLookups } from "./channel.ts";
 import type { ProfileLookups } from "./profile.ts";
 
 /** What casts and reactions are composed with, from the index. */
@@ -28,6 +31,18 @@ export function castLookups(db: IndexDatabase): ComposeCastLookups {
       return loadChannels(db, [id]).get(id)?.current.url;
     },
     channelOf: channelIdOf,
+  };
+}
+
+/** What follows of channels are composed with, from the index. */
+export function channelLookups(db: IndexDatabase): ChannelLookups {
+  const registrar = registrarOfIndex(db);
+  return {
+    hasRegistrar: registrar !== undefined,
+    followUriOf(name) {
+      const channel = registeredChannel(db, name);
+      return channel && followUriOf(registrar, channel.channelId);
+    },
   };
 }
 

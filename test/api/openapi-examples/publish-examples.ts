@@ -5,7 +5,7 @@ import { nowSecs } from "../../../src/runtime/clock.ts";
 import type { TestApi } from "../../support/api.ts";
 import { type Method, signedHeaders } from "../../support/signing.ts";
 import { verificationClaim } from "../../support/verification-claim.ts";
-import { keyring } from "./demo-api.ts";
+import { keyring, REGISTERED_CHANNEL } from "./demo-api.ts";
 import { type DocumentedOperation, type ExampleRequest, exampleOf, send } from "./operations.ts";
 
 /** Its keys and signers are in no other example. */
@@ -40,6 +40,8 @@ export async function publishExamples(
   const like = { reaction_type: "like", target: hash };
   await call("publishReaction", like);
   await call("deleteReaction", like);
+  await call("followChannel", { channel_id: REGISTERED_CHANNEL });
+  await call("unfollowChannel", { channel_id: REGISTERED_CHANNEL });
   await call("deleteCast", { target_hash: hash });
   await call("followUser", { target_fids: [FOLLOWED_FID] });
   await call("unfollowUser", { target_fids: [FOLLOWED_FID] });
