@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { status } from "@grpc/grpc-js";
 import type { SnapshotPage } from "../../src/protocol/wire/generated/snapshot.ts";
+import { type PartDeps, readPart } from "../../src/upstream/fill/replication/read-part.ts";
+import { DEFAULT_TIMINGS } from "../../src/upstream/timings.ts";
 import { type Chain, makeChain } from "../support/upstream/chain.ts";
 import { FollowedIndex } from "../support/upstream/followed-index.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
@@ -106,6 +109,49 @@ describe("an empty index that is filled from snapshots", () => {
     expect(await scene.caughtUp()).toBe(chain.referenceDump);
     // Each part once, and at each stop the pages that were under way. Without the stored places these were over 1,400.
     expect(scene.callsOf("GetShardTransactions")).toBeLessThan(1_000);
+  });
+
+  test("leaves the rest of a part where the node names one account as the fault of every page", async () => {
+    let pages = 0;
+    const todo: number[] = [];
+    const part = { shard: 1, virtualShard: 7, height: 9, fid: 0, token: null, isDone: false };
+    const unused = () => {
+      throw new Error("nothing was read");
+    };
+    const reached = await readPart(
+      {
+        client: {
+          async snapshotPage() {
+            pages += 1;
+            if (pages > 100) throw new RangeError("it never ends");
+            throw Object.assign(new Error("Invalid message type for FID 5: KeyAdd"), {
+              code: status.INTERNAL,
+            });
+          },
+          snapshots: async () => [],
+          trieChildren: async () => [],
+        },
+        listed: { of: async () => [3, 5, 8] },
+        readKeys: unused,
+        verifier: { verifySnapshot: unused },
+        rules: { shards: 2 } as PartDeps["rules"],
+        timings: DEFAULT_TIMINGS,
+        signal: AbortSignal.timeout(20_000),
+        onFault: unused,
+        write: async (portion: Parameters<PartDeps["write"]>[0]) => void todo.push(...(portion.todo ?? [])),
+      } as unknown as PartDeps,
+      part,
+    );
+    expect(reached.isDone).toBe(true);
+    expect([...new Set(todo)].sort()).toEqual([3, 5, 8]);
+  });
+
+  test("uses no snapshot of the day before yesterday", async () => {
+    await using scene = await filling(chain);
+    scene.snapshots.age(27 * 3600);
+    scene.index.start();
+    expect(await scene.caughtUp()).toBe(chain.referenceDump);
+    expect(scene.callsOf("GetShardTransactions")).toBe(0);
   });
 
   test("reads the other fids one by one if no snapshot comes again", async () => {

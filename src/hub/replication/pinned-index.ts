@@ -78,7 +78,8 @@ export class PinnedIndex {
       this.#pinning = undefined;
     });
     const pin = await this.#pinning;
-    if (!pin || this.#isClosed) return undefined;
+    // It may have ended while this waited for its turn.
+    if (!pin || pin !== this.#pin || this.#isClosed) return undefined;
     pin.users += 1;
     pin.usedAtMs = this.#nowMs();
     try {

@@ -60,6 +60,11 @@ export class HeldSnapshots {
     this.#held = [];
   }
 
+  /** Makes the snapshots older. */
+  age(secs: number): void {
+    this.#held = this.#held.map((one) => ({ ...one, timestamp: one.timestamp - secs }));
+  }
+
   list({ shard }: SnapshotsRequest): Snapshots {
     const own = this.#held.filter((one) => one.shard === shard);
     return {

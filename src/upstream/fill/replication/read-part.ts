@@ -69,6 +69,8 @@ class PartReading {
   readonly #steps: Step[];
   /** The accounts with pages of their own. */
   readonly #around = new Map<number, OpaqueChild>();
+  /** The accounts that were left out, between what is before and after them. */
+  readonly #passed = new Set<number>();
   readonly #todo: number[] = [];
   /** The entries of the account whose end has not been read. */
   #entries: SnapshotEntry[] = [];
@@ -212,6 +214,11 @@ class PartReading {
     if (this.#around.has(fid)) {
       this.#leave(fid);
       return "again";
+    }
+    if (this.#left.has(fid)) {
+      // No page that was asked for since has the account: the node only says so.
+      if (this.#passed.has(fid)) return this.#leaveRest(fids);
+      this.#passed.add(fid);
     }
     const around: PageToken[] = tokensBetween(place, fid, fids);
     if (!this.#left.has(fid)) {
