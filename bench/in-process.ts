@@ -14,6 +14,7 @@ import { createManagement } from "../src/node/compose/management.ts";
 import { createPush } from "../src/node/compose/push.ts";
 import { createNodeSignIn } from "../src/node/compose/sign-in.ts";
 import { createNodeSigners } from "../src/node/compose/signers.ts";
+import { createNodeTransactions } from "../src/node/compose/transactions.ts";
 import { HydrationCache } from "../src/read/hydrate/cache.ts";
 import { systemClock } from "../src/runtime/clock.ts";
 import { configWith } from "../test/runtime/config.ts";
@@ -84,6 +85,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
       publish: { storedWrites: parts.state.writes, seen: parts.state.seen, muteLinks: false },
       writes: undefined,
       streams: undefined,
+      transactions: createNodeTransactions({ config: common.config, clock: systemClock, admission }),
     }),
     ops: {
       notReadyReason: () => undefined,

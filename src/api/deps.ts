@@ -21,6 +21,7 @@ import type { EnvelopeChecker } from "../sign-in/manifest/envelope.ts";
 import type { ManifestChecker } from "../sign-in/manifest/manifest-checker.ts";
 import type { SignerService } from "../signers/signer-service.ts";
 import type { Streams } from "../stream/streams.ts";
+import type { Transactions } from "../transactions/prepare.ts";
 import type { SenderSettings } from "../webhooks/deliver/call-receiver.ts";
 import type { DeliveryService } from "../webhooks/delivery-service.ts";
 import type { WebhookService } from "../webhooks/webhook-service.ts";
@@ -75,6 +76,7 @@ export interface ApiDeps extends ManagementDeps {
   };
   /** Undefined while writes are off. */
   readonly writes: Writes | undefined;
+  readonly transactions: Transactions;
 }
 
 /** The services of the records that owners sign for. */

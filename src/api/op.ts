@@ -6,13 +6,7 @@ import type { ErrorName } from "../http/errors.ts";
 import type { Price } from "../http/limits/prices.ts";
 import type { CredentialsContext } from "../http/request/body.ts";
 import type { DecodedQuery, QueryParams } from "../http/request/params.ts";
-import {
-  aliasOf,
-  type NotImplemented,
-  operation,
-  type Security,
-  unimplemented,
-} from "../http/route/operation.ts";
+import { aliasOf, type NotImplemented, operation, refused, type Security } from "../http/route/operation.ts";
 import type { Access, RouteCache } from "../http/route-terms.ts";
 import type { Dialect, ResponseName, Viewer } from "./deps.ts";
 
@@ -223,13 +217,15 @@ export function documentedOnly(schema: TSchema): TSchema {
   return Type.Unsafe<unknown>({ ...schema, [Kind]: "Any" });
 }
 
-/** An operation that responds to every request with 501. */
+/** An operation that refuses every request. */
 export function unserved(
   spec: Pick<
     Declaration<unknown, string, never>,
     "id" | "surface" | "path" | "aliases" | "tag" | "summary"
   > & {
     readonly method: Method;
+    /** Default: 501. */
+    readonly kind?: "notImplemented" | "gone" | undefined;
     /** Why, as a sentence for the document. */
     readonly when: string;
     /** The error's text; default: the usual one. */
@@ -240,7 +236,7 @@ export function unserved(
   return {
     ...surfacesOf(spec),
     method,
-    route: () => unimplemented({ operationId: id, summary, tags: [tag ?? ""] }, reason),
+    route: () => refused({ operationId: id, summary, tags: [tag ?? ""] }, reason),
   };
 }
 

@@ -33,6 +33,7 @@ import { signerLookupOperations } from "./operations/signers/lookups.ts";
 import { managedSignerOperations } from "./operations/signers/managed-signers.ts";
 import { signerByKeyOperations } from "./operations/signers/signers-by-key.ts";
 import { streamOperations } from "./operations/stream/stream.ts";
+import { prepareOperations } from "./operations/transactions/prepare.ts";
 import { emptyListOperations, unservedOperations } from "./operations/unserved.ts";
 import { blockOperations } from "./operations/users/blocks.ts";
 import { followOperations } from "./operations/users/follows.ts";
@@ -104,6 +105,7 @@ export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...messageOperations,
   ...signerByKeyOperations,
   ...signerLookupOperations,
+  ...prepareOperations,
   ...emptyListOperations,
   ...unservedOperations,
 ];

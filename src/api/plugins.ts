@@ -23,6 +23,7 @@ function underOwnNames(text: string, { segment, headerPrefix }: ServiceNames): s
   return text
     .replaceAll('"svc_', `"${segment}_`)
     .replaceAll('"svc/', `"${segment}/`)
+    .replaceAll("/v2/svc/", `/v2/${segment}/`)
     .replaceAll('"X-Svc-', `"${headerPrefix}`);
 }
 

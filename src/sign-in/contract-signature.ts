@@ -1,9 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Admission } from "../admission/admission.ts";
-import { parseJsonBytes } from "../lib/json.ts";
 import { loadOnce } from "../lib/promises.ts";
-import { createOperatorFetch } from "../net/operator-fetch.ts";
-import { readUpTo } from "../net/read-up-to.ts";
+import { createEthCall } from "../net/eth-call.ts";
 import { fromHex, type Hex, toHex } from "../protocol/validate/eth.ts";
 
 /** What a contract wallet says of a signature. `unavailable`: the RPC does not say; `busy`: too many checks run; `limited`: too many by this client. */
@@ -28,13 +26,9 @@ export interface ContractSignatures {
 }
 
 export const MAX_SIGNATURE_BYTES = 8192;
-const GAS = "0x4c4b40";
-const TIMEOUT_MS = 2000;
-const MAX_RESPONSE_BYTES = 64 * 1024;
 const NEGATIVE_MS = 30_000;
 const MAX_NEGATIVES = 1000;
 const VALID = /^0x0*1$/;
-const HEX = /^0x([0-9a-fA-F]{2})*$/;
 
 /** The code that validates a signature (ERC-6492), with arguments at its end. Most of the library is loaded with it. */
 const loadValidator = loadOnce(async () => {
@@ -77,7 +71,7 @@ export function createContractSignatures(deps: {
   readonly monotonicMs?: () => number;
 }): ContractSignatures {
   const { rpcUrl, admission, monotonicMs = () => performance.now() } = deps;
-  const fetchRpc = createOperatorFetch(rpcUrl);
+  const ethCall = createEthCall(rpcUrl);
   const negatives = new Map<string, number>();
 
   function isKnownNegative(id: string): boolean {
@@ -87,36 +81,13 @@ export function createContractSignatures(deps: {
     return false;
   }
 
-  async function ask(data: Hex): Promise<Hex | "reverted" | "unavailable"> {
-    const response = await fetchRpc(rpcUrl, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        id: 1,
-        method: "eth_call",
-        params: [{ data, gas: GAS }, "latest"],
-      }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    const { body: bytes, truncated } = await readUpTo(response, MAX_RESPONSE_BYTES);
-    const body = truncated ? undefined : parseJsonBytes(bytes);
-    if (typeof body !== "object" || body === null) return "unavailable";
-    const { result, error } = body as Readonly<Record<string, unknown>>;
-    if (typeof result === "string" && HEX.test(result)) return result as Hex;
-    return isRevert(error) ? "reverted" : "unavailable";
-  }
-
   const call: ContractSignatures["call"] = async (data, client) => {
     const { isAdmitted } = admission.buckets.contractChecks.take(client, 1, admission.shares.contractChecks);
     if (!isAdmitted) return "limited";
     const hold = admission.budgets.contractChecks.open(client);
     try {
       if (hold.grow(1) !== undefined) return "busy";
-      return await ask(data);
-    } catch {
-      // A call without a response says nothing of the signature. The client may try again.
-      return "unavailable";
+      return await ethCall({ data });
     } finally {
       hold.end();
     }
@@ -137,11 +108,4 @@ export function createContractSignatures(deps: {
       return "invalid";
     },
   };
-}
-
-/** Nodes report a revert by code 3, or by a text with it. */
-function isRevert(error: unknown): boolean {
-  if (typeof error !== "object" || error === null) return false;
-  const { code, message } = error as Readonly<Record<string, unknown>>;
-  return code === 3 || (typeof message === "string" && /revert/i.test(message));
 }

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { ApiError } from "../../src/http/errors.ts";
 import { rawBody } from "../../src/http/request/body.ts";
 import { cursor, fid, fidList, limit, optional } from "../../src/http/request/params.ts";
-import { operation, unimplemented } from "../../src/http/route/operation.ts";
+import { operation, refused as refusedRoute } from "../../src/http/route/operation.ts";
 
 const User = Type.Object(
   {
@@ -109,7 +109,7 @@ export function sampleRoutes() {
     { method: "DELETE", path: "/cast", operationId: "deleteCast", summary: "Delete a cast", tags },
   ] as const;
   for (const { method, path, ...text } of refused) {
-    const { handler, hook } = unimplemented(text, { when: "Always." });
+    const { handler, hook } = refusedRoute(text, { when: "Always." });
     writes.route(method, path, handler, hook);
   }
   return [reads, writes];

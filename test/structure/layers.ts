@@ -20,6 +20,7 @@ export const LAYERS = [
   "writes",
   "signers",
   "sign-in",
+  "transactions",
   "api-keys",
   "sessions",
   "management",

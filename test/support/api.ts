@@ -29,6 +29,7 @@ import { createPush } from "../../src/node/compose/push.ts";
 import { createNodeSignIn } from "../../src/node/compose/sign-in.ts";
 import { createNodeSigners } from "../../src/node/compose/signers.ts";
 import { startNodeSigning } from "../../src/node/compose/signing.ts";
+import { createNodeTransactions } from "../../src/node/compose/transactions.ts";
 import { type NodeWrites, startNodeWrites } from "../../src/node/compose/writes.ts";
 import { masterKeysOf } from "../../src/node/signers/master-keys.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
@@ -251,6 +252,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     push: createPush({ ...parts, management, fanOut }),
     streams: undefined,
     writes: nodeWrites.rpc,
+    transactions: createNodeTransactions({ config: common.config, clock: node.clock, admission }),
   });
   const v1 = hubPlugins({ reads, hub: hub.rpc, chargeKey: createKeyLimit(stores.buckets) });
   const keyGate = startKeyGate({

@@ -10,6 +10,7 @@ export const NO_NATIVE_WRITES =
   "Always. The native dialect writes no protocol data; submit signed messages to the gRPC method `SubmitMessage`.";
 const NOT_IN_PROTOCOL = "Always. Neither the protocol nor this service has such an operation.";
 const NOT_HERE = "Always. The operation belongs to a hosted API and has no counterpart in this service.";
+const HAS_SUCCESSOR = "Always. The hosted API has replaced the operation.";
 
 const REGISTRATION = "not implemented: registering an fid needs a funded wallet and a name server";
 const CHANNELS =
@@ -80,6 +81,15 @@ const HOSTED = [
   { method: "GET", path: "/login/authorize", id: "authorizeLogin", message: SIGN_IN, summary: "Sign in with the vendor of the hosted API", tag: "Signers" },
 ] as const;
 
+/** Paths of the hosted API that have a successor and that apps still call. */
+// biome-ignore format: one operation a line
+const RETIRED = [
+  { method: "POST", path: "/frame/validate", id: "validateFrameAction", successor: "mini apps sign their events; register one and read its token webhook", summary: "Validate a frame action", tag: "Mini apps" },
+  { method: "GET", path: "/feed/frames", id: "getFramesFeed", successor: "use GET /frame/catalog", summary: "Casts with frames", tag: "Feeds" },
+  { method: "GET", path: "/user/power", id: "getPowerUsersOfRetiredPath", successor: "use GET /user/power_users", summary: "Power users", tag: "Users" },
+  { method: "GET", path: "/user/relevant_followers", id: "getRelevantFollowersOfRetiredPath", successor: "use GET /followers/relevant", summary: "Relevant followers", tag: "Follows" },
+] as const;
+
 interface EmptyList {
   readonly id: string;
   readonly path: string;
@@ -115,6 +125,9 @@ export const unservedOperations = [
   ]),
   ...NATIVE_WRITES.map((one) => unserved({ ...one, surface: "native", when: NO_NATIVE_WRITES })),
   ...HOSTED.map((one) => unserved({ ...one, surface: "compat", when: NOT_HERE })),
+  ...RETIRED.map(({ successor, ...one }) =>
+    unserved({ ...one, surface: "compat", kind: "gone", when: HAS_SUCCESSOR, message: `gone: ${successor}` }),
+  ),
 ];
 
 const NoItems = Type.Array(Type.Unknown(), { maxItems: 0 });

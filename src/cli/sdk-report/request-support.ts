@@ -42,12 +42,12 @@ interface CompatRoute {
   readonly hooks: RouteTermsHook & {
     readonly detail?: {
       readonly description?: string;
-      readonly responses?: Readonly<Record<string, Response501 | undefined>>;
+      readonly responses?: Readonly<Record<string, RefusedResponse | undefined>>;
     };
   };
 }
 
-interface Response501 {
+interface RefusedResponse {
   readonly description?: string;
   readonly content?: { readonly "application/json"?: { readonly example?: { readonly message?: string } } };
 }
@@ -123,10 +123,10 @@ function supportOfRoute(config: Config, { method, path, hooks }: CompatRoute): R
   const { description = "", responses = {} } = detail ?? {};
   const refusal = responses[501];
   const request = `${method} ${COMPAT_PREFIX}${path}`;
-  const isRefused = refusal !== undefined && Object.keys(responses).every((status) => status === "501");
-  const reason = refusal?.content?.["application/json"]?.example?.message ?? "";
-  if (isRefused) {
-    const note = reason.replace(/^not implemented:? ?/, "");
+  const always = Object.keys(responses).length === 1 ? (refusal ?? responses[410]) : undefined;
+  if (always !== undefined) {
+    const reason = always.content?.["application/json"]?.example?.message ?? "";
+    const note = reason.replace(/^(not implemented|gone):? ?/, "");
     return { request, verdict: "not_implemented", needs: [], scope: undefined, note };
   }
   const settings = settingsIn(config, `${description} ${refusal?.description ?? ""}`);

@@ -137,13 +137,13 @@ function documentedResponses(spec: OperationSpec<QueryParams | undefined, TSchem
   const { notImplemented } = spec;
   return {
     ...Object.fromEntries([...successes, ...failures]),
-    ...(notImplemented === undefined ? {} : notImplementedResponse(notImplemented)),
+    ...(notImplemented === undefined ? {} : refusalResponse("notImplemented", notImplemented)),
   };
 }
 
-function notImplementedResponse({ when, message }: NotImplemented) {
+function refusalResponse(kind: ErrorName, { when, message }: NotImplemented) {
   return {
-    [errorKinds.notImplemented.status]: {
+    [errorKinds[kind].status]: {
       description: when,
       content: {
         "application/json": { schema: { $ref: "#/components/schemas/Error" }, example: { message } },
@@ -227,18 +227,27 @@ export function aliasOf<H extends { readonly detail: DocumentDecoration }>(
 }
 
 /**
- * Describes a route that responds to every request with 501. It has no hook that reads the body, so the response never waits for it.
+ * Returns a route that refuses every request: with 501 what this service does not do, with 410 a path that has a successor.
+ *
  * @param when why, as a sentence for the OpenAPI document
  * @param message the error's text; default: the usual one
  */
-export function unimplemented(
+export function refused(
   text: Pick<OperationText, "operationId" | "summary" | "description" | "tags">,
-  { when, message = errorKinds.notImplemented.message }: { readonly when: string; readonly message?: string },
+  {
+    kind = "notImplemented",
+    when,
+    message = errorKinds[kind].message,
+  }: {
+    readonly kind?: "notImplemented" | "gone" | undefined;
+    readonly when: string;
+    readonly message?: string | undefined;
+  },
 ): { readonly handler: () => never; readonly hook: { readonly detail: DocumentDecoration } } {
-  const responses = notImplementedResponse({ when, message });
+  const responses = refusalResponse(kind, { when, message });
   return {
     handler: () => {
-      throw new ApiError("notImplemented", message);
+      throw new ApiError(kind, message);
     },
     hook: { detail: { ...text, tags: [...text.tags], responses } as unknown as DocumentDecoration },
   };

@@ -14,6 +14,7 @@ import { createManagement } from "./management.ts";
 import { createPush } from "./push.ts";
 import { createNodeSignIn } from "./sign-in.ts";
 import { createNodeSigners } from "./signers.ts";
+import { createNodeTransactions } from "./transactions.ts";
 
 /** The routes of the API over empty databases in memory, for what describes them rather than calls them. */
 export type DetachedApi = Pick<HttpServerOptions, "plugins" | "compatPlugins" | "documentation" | "mounts">;
@@ -38,12 +39,13 @@ export async function withDetachedApi<T>(common: Common, use: (api: DetachedApi)
     linkBase: () => undefined,
     staleReason: neverStale,
   };
+  const admission = createAdmission();
   const signIn = createNodeSignIn({
     ...shared,
     metrics: common.metrics,
     stateClock: clock,
     signals: { keyEpoch: 0, forgetKeys: () => undefined },
-    admission: createAdmission(),
+    admission,
   });
   try {
     return await use({
@@ -66,6 +68,7 @@ export async function withDetachedApi<T>(common: Common, use: (api: DetachedApi)
         writes: undefined,
         push: createPush({ common, index: db, state, management, fanOut }),
         streams: undefined,
+        transactions: createNodeTransactions({ config, clock, admission }),
       }),
     });
   } finally {

@@ -37,6 +37,7 @@ import { createMcp } from "./mcp.ts";
 import { createPush } from "./push.ts";
 import { createNodeSignIn } from "./sign-in.ts";
 import { createNodeSigners, linkBaseOf, type WritesThread } from "./signers.ts";
+import { createNodeTransactions } from "./transactions.ts";
 
 /** Composes the HTTP interface from the index, the state and clients of the parts on other threads. */
 export function createNodeHttp(deps: {
@@ -166,6 +167,7 @@ export function createNodeHttp(deps: {
       writes: config.writes.enabled ? deps.writesThread.writes : undefined,
       push: createPush({ common, index: db, state, management, fanOut, stopping, isPaused, loopbackTargets }),
       streams,
+      transactions: createNodeTransactions({ config, clock, admission }),
     }),
     ...(config.hub.reads &&
       createHubInterface({ config, db, hub: deps.hub, chargeKey: createKeyLimit(state.buckets) })),

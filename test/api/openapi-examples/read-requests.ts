@@ -11,6 +11,17 @@ export type ReadRequests = (operation: DocumentedOperation) => ExampleRequest;
 /** Parameters that a request has if its operation declares them, required or not. */
 const OFTEN = ["limit", "viewer_fid", "reply_depth", "target_fid"];
 
+const [NEWCOMER, RECOVERY] = [`0x${"a1".repeat(20)}`, `0x${"b2".repeat(20)}`];
+const REQUEST = { fid: 4 };
+
+/** The bodies of reads that are not a list of fids. */
+const BODIES: Readonly<Record<string, JsonObject>> = {
+  prepareRegistration: { address: NEWCOMER, recovery: RECOVERY },
+  prepareStorage: { fid: 3, units: 1 },
+  prepareKey: { fid: 3, key: `0x${"c3".repeat(32)}`, request: REQUEST },
+  prepareAuthAddress: { fid: 3, address: NEWCOMER, request: REQUEST },
+};
+
 /** The channel in which others reply to the fid of most examples. */
 const KITCHEN_URL = "https://warpcast.com/~/channel/kitchen";
 
@@ -118,7 +129,7 @@ export async function readRequests(api: TestApi): Promise<ReadRequests> {
   };
 
   return ({ dialect, id, operation }) => {
-    if (operation.requestBody !== undefined) return { body: { fids: [3] } };
+    if (operation.requestBody !== undefined) return { body: BODIES[id] ?? { fids: [3] } };
     const overrides = hub[id] ?? special[`${dialect} ${id}`] ?? {};
     const parameters = Array.isArray(operation.parameters) ? operation.parameters : [];
     const query = parameters.flatMap((parameter) => {

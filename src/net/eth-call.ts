@@ -1,0 +1,62 @@
+import { parseJsonBytes } from "../lib/json.ts";
+import { createOperatorFetch } from "./operator-fetch.ts";
+import { readUpTo } from "./read-up-to.ts";
+
+type Hex = `0x${string}`;
+
+/** A call of a contract. Without `to`, the data is code that runs once. */
+export interface EthCallRequest {
+  readonly to?: Hex;
+  readonly from?: Hex;
+  readonly data: Hex;
+  /** In wei. */
+  readonly value?: bigint;
+}
+
+/** What the RPC of a chain returned. `unavailable`: it did not say. */
+export type EthCallResult = Hex | "reverted" | "unavailable";
+
+/** Makes an `eth_call` at the newest block. Never throws. */
+export type EthCall = (request: EthCallRequest) => Promise<EthCallResult>;
+
+const GAS = "0x4c4b40";
+const TIMEOUT_MS = 2000;
+const MAX_RESPONSE_BYTES = 64 * 1024;
+const HEX = /^0x([0-9a-fA-F]{2})*$/;
+
+/** @param rpcUrl the operator's RPC of a chain. */
+export function createEthCall(rpcUrl: string): EthCall {
+  const fetchRpc = createOperatorFetch(rpcUrl);
+  return async ({ value, ...call }) => {
+    const amount = value === undefined ? {} : { value: `0x${value.toString(16)}` };
+    try {
+      const response = await fetchRpc(rpcUrl, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({
+          jsonrpc: "2.0",
+          id: 1,
+          method: "eth_call",
+          params: [{ ...call, ...amount, gas: GAS }, "latest"],
+        }),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      const { body: bytes, truncated } = await readUpTo(response, MAX_RESPONSE_BYTES);
+      const body = truncated ? undefined : parseJsonBytes(bytes);
+      if (typeof body !== "object" || body === null) return "unavailable";
+      const { result, error } = body as Readonly<Record<string, unknown>>;
+      if (typeof result === "string" && HEX.test(result)) return result as Hex;
+      return isRevert(error) ? "reverted" : "unavailable";
+    } catch {
+      // A call without a response says nothing. The client may try again.
+      return "unavailable";
+    }
+  };
+}
+
+/** Nodes report a revert by code 3, or by a text with it. */
+function isRevert(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  const { code, message } = error as Readonly<Record<string, unknown>>;
+  return code === 3 || (typeof message === "string" && /revert/i.test(message));
+}
