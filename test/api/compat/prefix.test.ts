@@ -87,11 +87,12 @@ test("a compat prefix has exactly the native paths and those of the hosted API",
           : [],
       ),
     );
-  // What only registered channels have, API keys, signers, streams, audiences and sends by owners are the service's own: the hosted API has none under these paths.
+  // Manifests, prepared transactions, what only registered channels have, API keys, signers, streams, audiences and sends by owners are the
+  // service's own: the hosted API has none under these paths.
   const own = new Set(
     [...under("svc")].filter(
       (path) =>
-        !/ \/(?:api_key|managed_signer|audit|session|stream|channel\/(?:bans|feed|follows|moderations|pin|roles)|user\/channel|frame\/app\/audience|frame\/app\/campaign\/estimate)\b/.test(
+        !/ \/(?:api_key|frame\/manifest|jfs|managed_signer|prepare|audit|session|stream|channel\/(?:bans|feed|follows|moderations|pin|roles)|user\/channel|frame\/app\/audience|frame\/app\/campaign\/estimate)\b/.test(
           path,
         ) && path !== "post /frame/app/campaign",
     ),
@@ -101,6 +102,7 @@ test("a compat prefix has exactly the native paths and those of the hosted API",
     "get /app_host/user/event",
     "get /app_host/user/state",
     "get /auth_address/developer_managed",
+    "get /feed/frames",
     "get /frame/catalog",
     "get /frame/notification_tokens",
     "get /frame/notifications",
@@ -117,11 +119,14 @@ test("a compat prefix has exactly the native paths and those of the hosted API",
     "get /message",
     "get /nft/mint",
     "get /topic/trending",
+    "get /user/power",
+    "get /user/relevant_followers",
     "post /action",
     "post /app_host/user/event",
     "post /auth_address/developer_managed/signed_key",
     "post /frame/notifications",
     "post /frame/transaction/pay",
+    "post /frame/validate",
     "post /fungible/send",
     "post /message",
     "post /nft/deploy/erc721",

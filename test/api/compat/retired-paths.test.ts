@@ -3,7 +3,7 @@ import { startTestApi, type TestApi } from "../../support/api.ts";
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi();
+  api = await startTestApi({ compatPrefixes: ["farcaster"] });
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
