@@ -14,3 +14,15 @@ CREATE TABLE `signin_keys` (
 );
 --> statement-breakpoint
 CREATE INDEX `signin_keys_by_time` ON `signin_keys` (`current_at`,`kid`);
+--> statement-breakpoint
+CREATE TABLE `one_time` (
+	`digest` blob PRIMARY KEY NOT NULL,
+	`kind` text NOT NULL,
+	`payload` text NOT NULL,
+	`result` text,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `one_time_by_kind` ON `one_time` (`kind`,`expires_at`);
+--> statement-breakpoint
+CREATE INDEX `one_time_by_expiry` ON `one_time` (`expires_at`);

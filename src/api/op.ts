@@ -11,7 +11,7 @@ import type { Access, RouteCache } from "../http/route-terms.ts";
 import type { Dialect, ResponseName, Viewer } from "./deps.ts";
 
 /** Where an operation is served: under the own prefix, those of the hosted API, `/v1` of a hub, `/quick-auth` or `/rpc`. */
-export type Surface = "native" | "compat" | "hub" | "quickAuth" | "rpc";
+export type Surface = "native" | "compat" | "hub" | "quickAuth" | "relay" | "rpc";
 
 /** The surfaces of an operation that names none. */
 const BOTH_DIALECTS: readonly Surface[] = ["native", "compat"];

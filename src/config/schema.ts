@@ -32,6 +32,19 @@ const integer = (minimum: number, maximum: number) =>
 
 const flag = () => Type.Boolean({ rule: "true or false" });
 
+const domains = () =>
+  Type.Array(
+    Type.String({
+      pattern: "^(\\*\\.)?[a-z0-9]([a-z0-9.-]{0,252}[a-z0-9])?(:[0-9]{1,5})?$",
+      rule: 'a domain such as "app.example", or "*.example" for those below it',
+    }),
+    {
+      maxItems: 1000,
+      uniqueItems: true,
+      rule: 'a list of at most 1000 different entries, each a domain such as "app.example", or "*.example" for those below it',
+    },
+  );
+
 const port = () => integer(0, 65_535);
 
 const host = () => Type.String({ format: "config-host", rule: "an IP address or a host name" });
@@ -246,17 +259,17 @@ export const configSchema = section({
     algorithm: Type.Union([Type.Literal("RS256"), Type.Literal("ES256")], { rule: '"RS256" or "ES256"' }),
     token_ttl_secs: integer(60, 86_400),
     key_rotation_days: integer(0, 3650),
-    domains: Type.Array(
-      Type.String({
-        pattern: "^(\\*\\.)?[a-z0-9]([a-z0-9.-]{0,252}[a-z0-9])?(:[0-9]{1,5})?$",
-        rule: 'a domain such as "app.example", or "*.example" for those below it',
-      }),
-      {
-        maxItems: 1000,
-        uniqueItems: true,
-        rule: 'a list of at most 1000 different entries, each a domain such as "app.example", or "*.example" for those below it',
-      },
-    ),
+    domains: domains(),
+  }),
+  web_signin: section({
+    enabled: flag(),
+    upstream_relay: Type.String({
+      format: "config-http-url",
+      maxLength: MAX_URL_CHARS,
+      rule: "empty or an http or https URL",
+    }),
+    direct: flag(),
+    refused_domains: domains(),
   }),
   registry_rpc: section({ enabled: flag() }),
   apps: section({

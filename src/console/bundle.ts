@@ -23,6 +23,7 @@ const LOCAL_REFERENCE = /(?<=\b(?:href|src)=")\.\/([^"]+)(?=")/g;
 const DOCUMENTS = [
   { name: "index.html", entry: "main.tsx", firstPages: ["landing.tsx", "explore/home.tsx"] },
   { name: "approve.html", entry: "approve.tsx", firstPages: [] },
+  { name: "sign-in.html", entry: "sign-in.tsx", firstPages: [] },
 ] as const;
 
 /** The page as it is served, but not compressed. */

@@ -24,14 +24,7 @@ const exposedHeaders = [
 const exposedOwnHeaders = ["node", "write", "message"];
 
 /** Headers, besides `x-api-key`, that clients of the hosted API send with every call. */
-const compatHeaders = [
-  "authorization",
-  "api_key",
-  "x-sdk",
-  "x-sdk-version",
-  "x-neynar-experimental",
-  "x-wallet-id",
-];
+const compatHeaders = ["api_key", "x-sdk", "x-sdk-version", "x-neynar-experimental", "x-wallet-id"];
 
 /** @param isCompat whether the compat dialect is served */
 export function createCors(options: {
@@ -44,6 +37,8 @@ export function createCors(options: {
   const allowedHeaders = [
     ...["fid", "op", "signed-at", "nonce", "signature"].map((name) => prefix + name),
     "content-type",
+    // The relay of web sign-in takes the token of a channel in it.
+    "authorization",
     "x-api-key",
     "x-request-id",
     "if-none-match",

@@ -68,8 +68,17 @@ const quickAuthDefault: RoutePolicy = {
 const rpcPrefix = "/rpc/";
 const rpcDefault: RoutePolicy = { ...apiDefault, gatesItself: true, isForAllOrigins: true };
 
+/** The relay of web sign-in. A hub has none of these paths. */
+const RELAY_PATHS: ReadonlySet<string> = new Set([
+  "/v1/channel",
+  "/v1/channel/status",
+  "/v1/channel/authenticate",
+]);
+const relayDefault: RoutePolicy = { ...quickAuthDefault, errorBody: relayErrorOf };
+
 /** Pages on which users sign. */
-const approvalPrefix = "/approve/";
+const signingPrefixes = ["/approve/", "/signin/", "/login/"];
+const loginPath = "/login";
 const approvalDefault: RoutePolicy = { ...opsDefault, isShared: false };
 
 /** Pages of the node and what they call. */
@@ -94,6 +103,15 @@ const hubDefault: RoutePolicy = {
 };
 const hubBulk: RoutePolicy = { ...hubDefault, maxBodyBytes: 4096 * kib };
 
+export function isRelayPath(path: string): boolean {
+  return RELAY_PATHS.has(path);
+}
+
+/** Whether a path is one of a hub, and not of the relay beside it. */
+export function isHubPath(path: string): boolean {
+  return path.startsWith(hubPrefix) && !isRelayPath(path);
+}
+
 /**
  * Creates the lookup of the policy of a canonical path. Policies are the same under every prefix of the API. The
  * lookup returns one of a few shared objects and allocates nothing.
@@ -103,10 +121,12 @@ export function createPolicyLookup(basePaths: readonly string[]): (path: string)
   const prefixes = basePaths.map((basePath) => `${basePath}/`);
 
   return (path) => {
+    if (RELAY_PATHS.has(path)) return relayDefault;
     if (path.startsWith(hubPrefix)) return path === `${hubPrefix}submitBulkMessages` ? hubBulk : hubDefault;
     if (path.startsWith(quickAuthPrefix)) return quickAuthDefault;
     if (path.startsWith(rpcPrefix)) return rpcDefault;
-    if (path.startsWith(approvalPrefix)) return approvalDefault;
+    if (path === loginPath || signingPrefixes.some((prefix) => path.startsWith(prefix)))
+      return approvalDefault;
     if (path === mcpPath) return mcpDefault;
     if (path === consolePath || path.startsWith(consolePrefix)) return consoleDefault;
     for (const prefix of prefixes) {
@@ -128,6 +148,15 @@ function quickAuthErrorOf(
   return {
     error: kind === "badRequest" ? invalid : kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     error_message: message,
+    message,
+    ...(code === undefined ? {} : { reason: code }),
+  };
+}
+
+/** An error as clients of the relay read it, with the reason where a message is refused. */
+function relayErrorOf(message: string, kind: ErrorName, code?: string): Readonly<Record<string, unknown>> {
+  return {
+    error: kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     message,
     ...(code === undefined ? {} : { reason: code }),
   };

@@ -18,7 +18,7 @@ import type { OpenApiDocument } from "./openapi/document.ts";
 import { type ApiDocumentation, openApiDocument } from "./openapi/openapi.ts";
 import { type DocumentedSurface, documentOfSurface } from "./openapi/surfaces.ts";
 import { type Connection, createPipeline } from "./pipeline.ts";
-import { createPolicyLookup } from "./policy.ts";
+import { createPolicyLookup, isHubPath } from "./policy.ts";
 import { BODY_PACE } from "./request/body.ts";
 import { canonicalUrl } from "./request/canonical-url.ts";
 import { errorResponse } from "./response/error-response.ts";
@@ -214,7 +214,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   /** A port where only the paths of the hub exist. */
   const handleHubOnly: typeof handle = (request, connection) =>
-    canonicalUrl(request.url).path.startsWith("/v1/")
+    isHubPath(canonicalUrl(request.url).path)
       ? handleUngated(request, connection)
       : Response.json(hubErrorOf("unknown route", "notFound"), {
           status: errorKinds.notFound.status,

@@ -13,6 +13,8 @@ export interface People {
   mayBe(fid: number, address: Uint8Array, acceptsAuthAddress: boolean): boolean;
   /** Whether an address is the custody or an auth address of any fid. */
   isKnown(address: Uint8Array): boolean;
+  /** The fids that an address may sign in as in the index, at most 20 of each kind. It decides nothing. */
+  fidsOf(address: Uint8Array): readonly { readonly fid: number; readonly authMethod: AuthMethod }[];
   /** Whether this node follows an fid. */
   isFollowed(fid: number): boolean;
   /**
@@ -37,6 +39,14 @@ const anyCustody = statement<{ one: number }, [custody: Uint8Array]>(
   "SELECT 1 AS one FROM fids WHERE custody = ? LIMIT 1",
 );
 
+const fidsByCustody = statement<{ fid: number }, [custody: Uint8Array]>(
+  "sign-in.fids-by-custody",
+  "SELECT fid FROM fids WHERE custody = ? ORDER BY fid LIMIT 20",
+);
+const fidsByAuthAddress = statement<{ fid: number }, [key: Uint8Array]>(
+  "sign-in.fids-by-auth-address",
+  "SELECT fid FROM signers WHERE key = ? AND key_type = 2 AND state = 1 LIMIT 20",
+);
 const verified = statement<{ one: number }, [fid: number, address: Uint8Array]>(
   "sign-in.verified-address",
   "SELECT 1 AS one FROM verifications WHERE address = ?2 AND fid = ?1 AND protocol = 0 LIMIT 1",
@@ -62,6 +72,17 @@ export function peopleFromIndex(
     isKnown: (address) =>
       db.get(anyCustody, address) !== undefined ||
       db.get(anyAuthAddress, canonicalKey(address)) !== undefined,
+    fidsOf(address) {
+      const owned = db
+        .all(fidsByCustody, address)
+        .map(({ fid }) => ({ fid, authMethod: "custody" as const }));
+      const known = new Set(owned.map(({ fid }) => fid));
+      const keyed = db
+        .all(fidsByAuthAddress, canonicalKey(address))
+        .filter(({ fid }) => !known.has(fid))
+        .map(({ fid }) => ({ fid, authMethod: "authAddress" as const }));
+      return [...owned, ...keyed];
+    },
     isFollowed: (fid) => followed?.has(fid) ?? true,
     async methodOf(fid, address, acceptsAuthAddress) {
       const isKey = acceptsAuthAddress && isAuthAddress(fid, address);

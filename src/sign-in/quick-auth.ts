@@ -6,7 +6,7 @@ import { type KeyRing, keyRingAt } from "./key-ring.ts";
 import type { PublicJwk, SignInKey, SignInKeyStore } from "./key-store.ts";
 import type { SignInNonces } from "./nonces.ts";
 import type { CountSignIn } from "./sign-in-metrics.ts";
-import { createTokenVerifier, type TokenClaims, type TokenRefusal } from "./token.ts";
+import { type AuthMethod, createTokenVerifier, type TokenClaims, type TokenRefusal } from "./token.ts";
 import type { TokenSignerRpc } from "./token-signer.ts";
 import type { SignInExpectation, SignInRefusal, SignInVerifier } from "./verify-message.ts";
 
@@ -32,6 +32,12 @@ export interface QuickAuth {
     issuer: string,
     request: SignInExpectation,
   ): Promise<Result<TokenGrant, SignInRefusal | { readonly reason: "locked" }>>;
+  /** Signs a token for somebody whose message was verified; undefined where there are none for the domain. */
+  tokenFor(signedIn: {
+    readonly fid: number;
+    readonly authMethod: AuthMethod;
+    readonly domain: string;
+  }): Promise<string | undefined>;
   verifyToken(
     issuer: string,
     request: { readonly token: string; readonly domain: string },
@@ -78,11 +84,17 @@ export function createQuickAuth(deps: QuickAuthDeps): QuickAuth {
     return keyRingAt(listed.all, nowSecs(clock), settings.tokenTtlSecs);
   }
 
+  function issuerUrl() {
+    const base = linkBase();
+    return base === undefined ? undefined : `${base}/quick-auth`;
+  }
+  const sign = async (issuer: string, { fid, authMethod, domain }: Parameters<QuickAuth["tokenFor"]>[0]) => {
+    const token = await signer?.signToken({ iss: issuer, sub: fid, aud: domain, auth_method: authMethod });
+    return token?.ok ? token.value : undefined;
+  };
+
   return {
-    issuer() {
-      const base = linkBase();
-      return base === undefined ? undefined : `${base}/quick-auth`;
-    },
+    issuer: issuerUrl,
     canSign: signer !== undefined,
     issueNonce: () => nonces.issue("sign-in"),
 
@@ -98,10 +110,18 @@ export function createQuickAuth(deps: QuickAuthDeps): QuickAuth {
         return signedIn;
       }
       const { fid, authMethod } = signedIn.value;
-      const token = await signer?.signToken({ iss: issuer, sub: fid, aud: domain, auth_method: authMethod });
-      if (!token?.ok) return err({ reason: "locked" });
+      const token = await sign(issuer, { fid, authMethod, domain });
+      if (token === undefined) return err({ reason: "locked" });
       count("quick_auth", "ok", "");
-      return ok({ token: token.value, fid });
+      return ok({ token, fid });
+    },
+
+    async tokenFor(signedIn) {
+      const issuer = issuerUrl();
+      const domain = normalizeDomain(signedIn.domain);
+      if (issuer === undefined || domain === undefined || !isListed(domain, settings.domains))
+        return undefined;
+      return sign(issuer, { ...signedIn, domain });
     },
 
     verifyToken: (issuer, { token, domain }) =>

@@ -51,6 +51,8 @@ export interface SignInExpectation {
   readonly acceptsAuthAddress: boolean;
   /** Whose share contract wallets take. */
   readonly client: string;
+  /** The channel that the message is for: it must have its nonce and URI. The nonce is not spent here, because a channel ends once. */
+  readonly channel?: { readonly nonce: string; readonly siweUri: string };
 }
 
 /** The verification of all ways of sign-in. */
@@ -96,10 +98,14 @@ export function createSignInVerifier(deps: SignInVerifierDeps): SignInVerifier {
   async function checkUse(
     message: SignInMessage,
     purpose: NoncePurpose,
-    domain: string,
+    { domain, channel }: Pick<SignInExpectation, "domain" | "channel">,
   ): Promise<Err<SignInRefusal> | undefined> {
-    if (!(await nonces.spend(purpose, message.nonce)))
+    if (channel && message.nonce !== channel.nonce)
+      return refuse("invalid_nonce", "nonce of the message is not that of the channel");
+    if (!channel && !(await nonces.spend(purpose, message.nonce)))
       return refuse("invalid_nonce", "nonce is unknown, used or expired");
+    if (channel && message.uri !== channel.siweUri)
+      return refuse("domain_mismatch", "URI of the message is not that of the channel");
     const named = normalizeDomain(message.domain);
     if (named === undefined || named !== normalizeDomain(domain))
       return refuse("domain_mismatch", "domain of the message is not that of the request");
@@ -168,7 +174,7 @@ export function createSignInVerifier(deps: SignInVerifierDeps): SignInVerifier {
       if (!fid.ok) return fid;
       const stale = await checkFreshness();
       if (stale) return stale;
-      const unusable = await checkUse(message, "sign-in", expected.domain);
+      const unusable = await checkUse(message, "sign-in", expected);
       if (unusable) return unusable;
       const claim = [fid.value, message.address, expected.acceptsAuthAddress] as const;
       const unsigned = await checkSignature(expected, message.address, () => people.mayBe(...claim));
@@ -195,7 +201,7 @@ export function createSignInVerifier(deps: SignInVerifierDeps): SignInVerifier {
       if (!message) return refuse("malformed", "message is not an EIP-4361 sign-in message");
       const stale = await checkFreshness();
       if (stale) return stale;
-      const unusable = await checkUse(message, "login", URL.parse(message.uri)?.host ?? "");
+      const unusable = await checkUse(message, "login", { domain: URL.parse(message.uri)?.host ?? "" });
       if (unusable) return unusable;
       const { address } = message;
       return (await checkSignature(request, address, () => people.isKnown(address))) ?? ok(message);

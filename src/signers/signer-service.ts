@@ -5,6 +5,7 @@ import { ok, type Result } from "../lib/result.ts";
 import type { MessageType } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { SignInNonces } from "../sign-in/nonces.ts";
+import { isRedirectUrl } from "../sign-in/redirect-url.ts";
 import type { SignInRefusal, SignInVerifier } from "../sign-in/verify-message.ts";
 import type { ApprovalTokens } from "./approval-token.ts";
 import { domainOf, recoverKeyRequest } from "./key-add.ts";
@@ -261,47 +262,4 @@ function registration(
 
 function keyText(key: Uint8Array): string {
   return Buffer.from(key).toString("hex");
-}
-
-const MAX_CHARS = 2048;
-/** Schemes that run code, read files, send without TLS, or open a part of the system or browser instead of an app. */
-const REFUSED = new Set([
-  "about:",
-  "blob:",
-  "chrome:",
-  "data:",
-  "edge:",
-  "feed:",
-  "file:",
-  "filesystem:",
-  "ftp:",
-  "http:",
-  "intent:",
-  "jar:",
-  "javascript:",
-  "mailto:",
-  "resource:",
-  "search:",
-  "shell:",
-  "sms:",
-  "tel:",
-  "vbscript:",
-  "view-source:",
-  "ws:",
-  "wss:",
-]);
-/** Windows opens parts of itself by such schemes, some with commands in the URL. */
-const SYSTEM_SCHEME = /^(?:ms-|search-ms:|.*-extension:)/;
-
-/** Whether a text is a URL that a user may be sent back to: https, or the scheme of an app. It is never called from here. */
-function isRedirectUrl(text: string): boolean {
-  if (text.length > MAX_CHARS || /[\s\p{Cc}]/u.test(text)) return false;
-  const url = URL.parse(text);
-  return (
-    url !== null &&
-    url.username === "" &&
-    url.password === "" &&
-    !REFUSED.has(url.protocol) &&
-    !SYSTEM_SCHEME.test(url.protocol)
-  );
 }

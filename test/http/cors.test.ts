@@ -64,6 +64,7 @@ describe("by default", () => {
       "x-svc-nonce",
       "x-svc-signature",
       "content-type",
+      "authorization",
       "x-api-key",
       "x-request-id",
       "if-none-match",

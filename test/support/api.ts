@@ -11,6 +11,7 @@ import { approveRoutes } from "../../src/console/approve-routes.ts";
 import { createWebAssets } from "../../src/console/assets.ts";
 import { loadBuild } from "../../src/console/load-build.ts";
 import { consoleRoutes, pageSettingsOf } from "../../src/console/routes.ts";
+import { signInRoutes } from "../../src/console/sign-in/routes.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import type { StateDatabase } from "../../src/db/state/database.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
@@ -27,6 +28,7 @@ import { startKeyGate } from "../../src/node/compose/key-gate.ts";
 import { createManagement } from "../../src/node/compose/management.ts";
 import { createPush } from "../../src/node/compose/push.ts";
 import { createNodeSignIn } from "../../src/node/compose/sign-in.ts";
+import { createSignInPage } from "../../src/node/compose/sign-in-page.ts";
 import { createNodeSigners } from "../../src/node/compose/signers.ts";
 import { startNodeSigning } from "../../src/node/compose/signing.ts";
 import { createNodeTransactions } from "../../src/node/compose/transactions.ts";
@@ -269,12 +271,19 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     publicUrl: LINK_BASE,
     listenHost: common.config.http.host,
   });
+  const signInPage = createSignInPage({
+    signIn,
+    db,
+    linkBase: () => (options.linksToItself ? http.url : LINK_BASE),
+    clock: options.stateClock ?? node.clock,
+  });
   const http: ReturnType<typeof runHttp> = runHttp({
     ...plugins,
     mounts: signIn.mounts,
     hubPlugins: v1,
     pages: [
       approveRoutes({ ...nodeSigners.approve, assets, own }),
+      ...(signInPage ? [signInRoutes({ ...signInPage, assets, own })] : []),
       consoleRoutes({ assets, enabled: false, images: "off" }),
     ],
     compatPrefixes: options.compatPrefixes,

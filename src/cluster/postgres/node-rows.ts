@@ -229,7 +229,8 @@ export const endLease = pgStatement<unknown, [nodeId: string, boot: string]>(
 export const refuseSignedUntilNow = pgStatement<unknown, [windowSecs: number]>(
   "cluster.refuse-signed",
   `WITH ended AS (DELETE FROM sessions WHERE expires_at > 0),
-     forgotten AS (DELETE FROM sign_in_nonce_key WHERE id = 1), retired AS (DELETE FROM signin_keys WHERE current_at > 0)
+     forgotten AS (DELETE FROM sign_in_nonce_key WHERE id = 1), retired AS (DELETE FROM signin_keys WHERE current_at > 0),
+     over AS (DELETE FROM one_time WHERE expires_at > 0)
    UPDATE state_clock SET nonce_floor = greatest(nonce_floor, ${NOW_MS} / 1000 + $1::bigint) WHERE id = 1`,
 );
 

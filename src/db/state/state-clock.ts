@@ -104,6 +104,7 @@ const FORGOTTEN = [
   statement("sessions.delete-all", "DELETE FROM sessions"),
   statement("sign-in-nonces.forget-key", "DELETE FROM sign_in_nonce_key"),
   statement("sign-in-keys.delete-all", "DELETE FROM signin_keys"),
+  statement("one-time.delete-all", "DELETE FROM one_time"),
 ];
 
 /** The saved time of the state's clock in unix seconds; undefined before the first save. */

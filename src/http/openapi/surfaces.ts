@@ -1,3 +1,4 @@
+import { isRelayPath } from "../policy.ts";
 import { ALIASES_KEYWORD } from "./aliases.ts";
 import { isObject, type Json, type JsonObject, type OpenApiDocument } from "./document.ts";
 
@@ -21,7 +22,10 @@ export function documentOfSurface(
 ): OpenApiDocument {
   const isFirst = surface === surfaces[0];
   const isWithin = (path: string) => {
-    const found = surfaces.find(({ basePath }) => path.startsWith(`${basePath}/`));
+    // The relay is beside the hub, not a part of it.
+    const found = isRelayPath(path)
+      ? undefined
+      : surfaces.find(({ basePath }) => path.startsWith(`${basePath}/`));
     return found === surface || (isFirst && found === undefined);
   };
   const paths: Record<string, JsonObject> = {};

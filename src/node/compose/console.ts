@@ -9,6 +9,7 @@ import { type DemoRoutesDeps, demoRoutes } from "../../console/demo/routes.ts";
 import { type OperatorRoutesDeps, operatorRoutes } from "../../console/operator/routes.ts";
 import { pulseRoutes } from "../../console/pulse/routes.ts";
 import { consoleRoutes, pageSettingsOf } from "../../console/routes.ts";
+import { type SignInPageDeps, signInRoutes } from "../../console/sign-in/routes.ts";
 import type { WebBuild } from "../../console/web-build.ts";
 import { createOwnOrigin } from "../../http/request/own-origin.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
@@ -28,6 +29,8 @@ export interface ConsoleDeps {
   readonly node: RpcClient<ConsoleRpc> | undefined;
   readonly nodeId: string;
   readonly switches: SwitchStore;
+  /** Undefined while web sign-in is off. */
+  readonly signInPage: Omit<SignInPageDeps, "assets" | "own"> | undefined;
   readonly rotateTokenKey: OperatorRoutesDeps["rotateTokenKey"];
   readonly clock: Clock;
 }
@@ -43,7 +46,11 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
   const { enabled, images, operator } = config.console;
   const own = createOwnOrigin({ publicUrl: config.service.public_url, listenHost: config.http.host });
   // Users approve apps on a node without a console, too.
-  const pages = [approveRoutes({ ...approve, assets, own }), consoleRoutes({ assets, enabled, images })];
+  const pages: AnyElysia[] = [
+    approveRoutes({ ...approve, assets, own }),
+    ...(deps.signInPage ? [signInRoutes({ ...deps.signInPage, assets, own })] : []),
+    consoleRoutes({ assets, enabled, images }),
+  ];
   if (!enabled || !node) return pages;
   const names = serviceNames(config.service.name);
   const isOpen = demo !== undefined;

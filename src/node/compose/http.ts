@@ -36,6 +36,7 @@ import { createManagement } from "./management.ts";
 import { createMcp } from "./mcp.ts";
 import { createPush } from "./push.ts";
 import { createNodeSignIn } from "./sign-in.ts";
+import { createSignInPage } from "./sign-in-page.ts";
 import { createNodeSigners, linkBaseOf, type WritesThread } from "./signers.ts";
 import { createNodeTransactions } from "./transactions.ts";
 
@@ -197,6 +198,7 @@ export function createNodeHttp(deps: {
             nodeId: stateNode.nodeId,
             switches: state.switches,
             rotateTokenKey: signIn.rotateTokenKey,
+            signInPage: createSignInPage({ signIn, db, linkBase, clock: stateClock }),
             clock,
           })
         : []),

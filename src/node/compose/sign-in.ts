@@ -21,12 +21,15 @@ import { createContractSignatures } from "../../sign-in/contract-signature.ts";
 import { createEnvelopeChecker, type EnvelopeChecker } from "../../sign-in/manifest/envelope.ts";
 import { createManifestChecker, type ManifestChecker } from "../../sign-in/manifest/manifest-checker.ts";
 import { createSignInNonces, type SignInNonces } from "../../sign-in/nonces.ts";
-import { hasVerifiedFromIndex, peopleFromIndex } from "../../sign-in/people.ts";
+import { hasVerifiedFromIndex, type People, peopleFromIndex } from "../../sign-in/people.ts";
 import { createQuickAuth, NO_TOKEN_KEY } from "../../sign-in/quick-auth.ts";
 import { createRegistryCalls } from "../../sign-in/registry-calls.ts";
 import { registryFactsFromIndex } from "../../sign-in/registry-facts.ts";
 import { createRegistryRpc } from "../../sign-in/registry-rpc.ts";
-import { createSignInMetrics } from "../../sign-in/sign-in-metrics.ts";
+import { type Channels, createChannels } from "../../sign-in/relay/channels.ts";
+import { profilesFromIndex } from "../../sign-in/relay/profile.ts";
+import { createUpstreamRelay } from "../../sign-in/relay/upstream-relay.ts";
+import { type CountSignIn, createSignInMetrics } from "../../sign-in/sign-in-metrics.ts";
 import type { TokenSignerRpc } from "../../sign-in/token-signer.ts";
 import { createSignInVerifier, type SignInVerifier } from "../../sign-in/verify-message.ts";
 import type { StateStores } from "../state/stores.ts";
@@ -37,7 +40,7 @@ export interface NodeSignInDeps {
   /** See `OpenState`. */
   readonly stateClock: Clock;
   readonly db: IndexDatabase;
-  readonly stores: Pick<StateStores, "signInNonces" | "signInKeys" | "apps">;
+  readonly stores: Pick<StateStores, "signInNonces" | "signInKeys" | "oneTime" | "apps">;
   /** The thread that has the vault; undefined where there is none, or no master key. */
   readonly thread: RpcClient<TokenSignerRpc> | undefined;
   readonly linkBase: () => string | undefined;
@@ -57,6 +60,10 @@ export interface NodeSignIn {
   readonly nonces: SignInNonces;
   readonly verifier: SignInVerifier;
   readonly mounts: NonNullable<HttpServerOptions["mounts"]>;
+  readonly people: People;
+  /** Undefined while web sign-in is off. */
+  readonly channels: Channels | undefined;
+  readonly countSignIn: CountSignIn;
   readonly manifests: ManifestChecker;
   readonly envelopes: EnvelopeChecker;
   /** Makes the next key of tokens, or replaces all; undefined without a master key. The worker forgets what it knows of them. */
@@ -90,6 +97,22 @@ export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
     settings: { tokenTtlSecs: settings.token_ttl_secs, domains: settings.domains },
     count: countSignIn,
   });
+  const { web_signin: web } = config;
+  const channels = web.enabled
+    ? createChannels({
+        store: stores.oneTime,
+        nonces,
+        verifier,
+        people,
+        profileOf: profilesFromIndex(db),
+        tokenOf: (signedIn) => (settings.enabled ? quickAuth.tokenFor(signedIn) : Promise.resolve(undefined)),
+        upstream: web.upstream_relay === "" ? undefined : createUpstreamRelay(web.upstream_relay),
+        settings: { direct: web.direct, refusedDomains: web.refused_domains },
+        linkBase,
+        clock: stateClock,
+        count: countSignIn,
+      })
+    : undefined;
   const activeKeyOf = activeKeysFromIndex(db);
   const envelopes = createEnvelopeChecker({
     people: peopleFromIndex(db, { owners: openOwners, followed }),
@@ -108,6 +131,9 @@ export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
   return {
     nonces,
     verifier,
+    people,
+    channels,
+    countSignIn,
     manifests,
     envelopes,
     rotateTokenKey:
@@ -120,6 +146,7 @@ export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
       }),
     mounts: signInMounts({
       quickAuth: settings.enabled ? quickAuth : undefined,
+      channels,
       registryRpc: config.registry_rpc.enabled
         ? createRegistryRpc({
             registries: createRegistryCalls({

@@ -31,6 +31,7 @@ import {
   oneTimeNonceSweep,
   type SignInNonceStore,
 } from "../../sign-in/nonce-store.ts";
+import { createOneTime, type OneTimeStore, oneTimeSweep } from "../../sign-in/one-time-store.ts";
 import type { SignerStore } from "../../signers/store/signer-store.ts";
 import { createSigners } from "../../signers/store/signer-table.ts";
 import { attemptStatsSweep } from "../../webhooks/store/attempt-stats.ts";
@@ -67,6 +68,7 @@ export interface StateStores {
   readonly signers: SignerStore;
   readonly signInNonces: SignInNonceStore;
   readonly signInKeys: SignInKeyStore;
+  readonly oneTime: OneTimeStore;
   readonly switches: SwitchStore;
   readonly seen: SeenStore;
   readonly buckets: BucketStore;
@@ -105,6 +107,7 @@ export function createStores(db: StateDb, options: StoresOptions): StateStores {
     signers: createSigners(db),
     signInNonces: createSignInNonceStore(db),
     signInKeys: createSignInKeys(db),
+    oneTime: createOneTime(db),
     switches: createSwitches(db),
     seen: createSeen(db),
     buckets: createBuckets(db),
@@ -131,6 +134,7 @@ export function createSweeps(db: StateDb): Sweep[] {
     auditSweep(db),
     sessionSweep(db),
     oneTimeNonceSweep(db),
+    oneTimeSweep(db),
     seenSweep(db),
     bucketSweep(db),
     ...deliverySweeps(db),

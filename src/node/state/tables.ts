@@ -14,6 +14,7 @@ import * as push from "../../push/store/tables.ts";
 import { sessions } from "../../sessions/session-store.ts";
 import { signInKeys } from "../../sign-in/key-store.ts";
 import { nonceKey, oneTimeNonces } from "../../sign-in/nonce-store.ts";
+import { oneTime } from "../../sign-in/one-time-store.ts";
 import { managedSigners } from "../../signers/store/signer-table.ts";
 import * as deliveries from "../../webhooks/store/tables.ts";
 import { webhooks } from "../../webhooks/store/webhook-store.ts";
@@ -37,6 +38,7 @@ export const STATE_TABLES: readonly Table[] = [
   oneTimeNonces,
   nonceKey,
   signInKeys,
+  oneTime,
   sessions,
   auditEntries,
   ...Object.values(writes),

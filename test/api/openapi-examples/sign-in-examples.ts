@@ -17,7 +17,7 @@ const MANIFEST = {
     name: "Bread club",
     iconUrl: "https://app.example/icon.png",
     homeUrl: "https://app.example/",
-    webhookUrl: "https://node.example/v2/svc/frame/webhook/8Kd2RZbEhVnQ3xTf",
+    webhookUrl: "https://events.example/farcaster",
   },
 };
 const VERDICT = {
@@ -40,8 +40,41 @@ const REPORT = {
   redirected_to: null,
   account_association: VERDICT,
   manifest: MANIFEST,
-  findings: [],
-  webhook: { url: MANIFEST.miniapp.webhookUrl, is_this_node: true, app_id: "8Kd2RZbEhVnQ3xTf" },
+  findings: [
+    {
+      severity: "info",
+      path: "miniapp.webhookUrl",
+      code: "other_node",
+      message: "token events go elsewhere: this node cannot send for the app",
+    },
+  ],
+  webhook: { url: MANIFEST.miniapp.webhookUrl, is_this_node: false, app_id: null },
+};
+
+const LINK = "https://node.example/signin/YcVMfFnQ8yJ1kYAd3sVH2u";
+const CHANNEL = { channelToken: "YcVMfFnQ8yJ1kYAd3sVH2u", url: LINK, connectUri: LINK, nonce: NONCE };
+const PENDING = {
+  state: "pending",
+  nonce: NONCE,
+  url: LINK,
+  signatureParams: { siweUri: "https://app.example/login", domain: "app.example", nonce: NONCE },
+  metadata: { ip: "192.0.2.7", userAgent: "Mozilla/5.0" },
+  acceptAuthAddress: true,
+};
+const SIGNED_IN = {
+  ...PENDING,
+  state: "completed",
+  message: "app.example wants you to sign in …",
+  signature: `0x${"a3".repeat(64)}1b`,
+  authMethod: "custody",
+  fid: 3,
+  username: "dwr.eth",
+  displayName: "Dan",
+  bio: "Bread",
+  pfpUrl: "https://images.example/3.png",
+  verifications: ["0xd7029bdea1c17493893aafe29aad69ef892b8ff2"],
+  custody: "0x6ce09ed5526de4afe4a981ad86d17b2f5c92fea5",
+  token: TOKEN,
 };
 
 /** The examples of sign-in. Tokens, keys and signatures are random, so these are written by hand. The document leaves out paths with a dot. */
@@ -77,6 +110,15 @@ export const signInExamples: Readonly<Record<string, OperationExample>> = {
   verifyJfs: {
     body: ASSOCIATION,
     responses: { 200: { ...VERDICT, domain_matches: null } },
+  },
+  relayOpenChannel: {
+    body: { siweUri: "https://app.example/login", domain: "app.example" },
+    responses: { 201: CHANNEL },
+  },
+  relayChannelStatus: { responses: { 200: SIGNED_IN, 202: PENDING } },
+  relayAuthenticate: {
+    body: { message: "app.example wants you to sign in …", signature: `0x${"a3".repeat(64)}1b`, fid: 3 },
+    responses: { 201: SIGNED_IN },
   },
   registryRpc: {
     body: {

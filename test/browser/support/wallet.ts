@@ -124,6 +124,11 @@ export async function injectWallet(
         signed.push(data);
         return { result: await account.signTypedData(data) };
       }
+      case "personal_sign": {
+        const declined = prompt(method);
+        if (declined) return declined;
+        return { result: await account.signMessage({ message: { raw: params[0] as `0x${string}` } }) };
+      }
       default:
         return { code: UNSUPPORTED, message: `${method} is not supported` };
     }

@@ -1,0 +1,83 @@
+import { renderSVG } from "uqr";
+
+/** What the page of a channel says before its script runs. */
+export interface ChannelPage {
+  /** Where its script calls. */
+  readonly base: string;
+  readonly domain: string;
+  readonly siweUri: string;
+  readonly secondsLeft: number;
+  /** Of who opened it. */
+  readonly userAgent: string;
+  readonly secondsOpen: number;
+  /** Opens the client app that approves at the upstream relay; null without one. */
+  readonly appUrl: string | null;
+  readonly isDemo: boolean;
+}
+
+/** The texts of others are escaped. */
+export function channelContent(page: ChannelPage): string {
+  const { base, domain, siweUri, secondsLeft, userAgent, secondsOpen, appUrl, isDemo } = page;
+  return `<h1>Sign in</h1>
+    <div class="card">
+      <section class="pad stack sign-in-to">
+        <h2><bdi class="user">${text(domain)}</bdi></h2>
+        <p class="s dim"><bdi class="user">${text(siweUri)}</bdi></p>
+        <p class="claim" id="domain-claim">The app says that it is at this domain. No manifest confirms it.</p>
+        <p class="s">You sign in the browser that shows this code or link: ${text(browserOf(userAgent))}, ${ago(secondsOpen)}. If that is not yours, close this page.</p>
+        <p class="s dim">${Math.ceil(secondsLeft / 60)} minutes left.</p>
+      </section>
+      ${appUrl === null ? "" : appWay(appUrl)}
+      <section class="pad" id="sign-in" data-base="${text(base)}" data-kind="channel"${isDemo ? " data-demo" : ""}>
+        <noscript><p>This page needs JavaScript to talk to your wallet.</p></noscript>
+      </section>
+    </div>`;
+}
+
+/** The client app, by a code for another device and a button for this one. The node makes the image itself. */
+function appWay(url: string): string {
+  const image = Buffer.from(renderSVG(url, { border: 2 })).toString("base64");
+  return `<section class="pad stack">
+        <h3>With the Farcaster app</h3>
+        <img alt="QR code for the Farcaster app" width="192" height="192" src="data:image/svg+xml;base64,${image}">
+        <p><a class="btn" rel="noreferrer" href="${text(url)}">Open the app on this device</a></p>
+        <h3>With a wallet in this browser</h3>
+      </section>`;
+}
+
+/** What a link says that is over or wrong. */
+export function closedContent(message: string): string {
+  return `<h1>Sign in</h1><div class="card"><p class="pad">${text(message)}</p></div>`;
+}
+
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/Edg\//, "Edge"],
+  [/OPR\//, "Opera"],
+  [/Firefox\//, "Firefox"],
+  [/Chrom(?:e|ium)\//, "Chrome"],
+  [/Safari\//, "Safari"],
+];
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/Android/, "Android"],
+  [/iPhone|iPad/, "iOS"],
+  [/Windows/, "Windows"],
+  [/Mac OS X/, "macOS"],
+  [/Linux/, "Linux"],
+];
+
+/** The family of a browser and its system, never a text of its sender. */
+function browserOf(userAgent: string): string {
+  const named = (table: typeof BROWSERS) => table.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const browser = named(BROWSERS);
+  if (browser === undefined) return "a program, not a known browser";
+  const system = named(SYSTEMS);
+  return system === undefined ? browser : `${browser} on ${system}`;
+}
+
+function ago(secs: number): string {
+  return secs < 60 ? "opened less than a minute ago" : `opened ${Math.floor(secs / 60)} minutes ago`;
+}
+
+function text(value: string): string {
+  return Bun.escapeHTML(value);
+}

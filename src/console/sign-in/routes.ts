@@ -1,0 +1,225 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { ApiError } from "../../http/errors.ts";
+import { clientKeyOf, exchangeOf } from "../../http/exchange.ts";
+import { captureBody, jsonBodyDecoder, rawBody } from "../../http/request/body.ts";
+import type { OwnOrigin } from "../../http/request/own-origin.ts";
+import { fromHex, type Hex } from "../../protocol/validate/eth.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import type { ManifestChecker } from "../../sign-in/manifest/manifest-checker.ts";
+import type { People } from "../../sign-in/people.ts";
+import type { Channels } from "../../sign-in/relay/channels.ts";
+import { signInText } from "../../sign-in/sign-in-text.ts";
+import { documentHeaders, type WebAssets } from "../assets.ts";
+import { channelContent, closedContent } from "./content.ts";
+
+/** Signs a text as a person of the demo network, whose keys are public; undefined for an unknown fid. */
+export type SignTextAsPerson = (
+  fid: number,
+  textFor: (address: Uint8Array) => string,
+) => Promise<{ readonly text: string; readonly signature: Hex } | undefined>;
+
+export interface SignInPageDeps {
+  readonly assets: WebAssets;
+  readonly own: OwnOrigin;
+  readonly linkBase: () => string | undefined;
+  readonly channels: Channels;
+  readonly people: Pick<People, "fidsOf">;
+  readonly usernameOf: (fid: number) => string;
+  readonly manifests: Pick<ManifestChecker, "ofDomain">;
+  readonly clock: Clock;
+  /** Only of a demo network. */
+  readonly signAsPerson: SignTextAsPerson | undefined;
+}
+
+export const SIGN_IN_DOCUMENT = "sign-in.html";
+const CONTENT_SLOT = "<!--sign-in-->";
+/** The link is a secret, and what it shows changes. */
+const HEADERS = { ...documentHeaders(false), "cache-control": "no-store" };
+const OVER = "This link is over, or was never one. Ask the app for a new one.";
+
+const Address = Type.String({ pattern: "^0x[0-9a-fA-F]{40}$" });
+const Fid = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+export const readPeople = jsonBodyDecoder(Type.Object({ address: Address }));
+export const readMessage = jsonBodyDecoder(Type.Object({ address: Address, fid: Fid }));
+const readSubmit = jsonBodyDecoder(
+  Type.Object({ message: Type.String({ maxLength: 16_384 }), signature: Type.String({ maxLength: 20_000 }) }),
+);
+const readDemo = jsonBodyDecoder(Type.Object({ fid: Fid }));
+
+const hidden = { detail: { hide: true } } as const;
+export const posted = { ...hidden, parse: captureBody, share: "signIns" } as const;
+const manifestChecks = { ...posted, share: "manifestChecks" } as const;
+
+/** Returns the check that a page of the node itself has sent a request. */
+export function foreignRefusal(
+  own: OwnOrigin,
+  linkBase: () => string | undefined,
+): (request: Request) => void {
+  return (request) => {
+    const base = linkBase();
+    if (base !== undefined && request.headers.get("origin") === new URL(base).origin) return;
+    if (!own.isOwnHost(request.headers.get("host")))
+      throw new ApiError("forbidden", "this host name is not one of the node's own");
+    if (!own.isOwnOrigin(request)) throw new ApiError("forbidden", "other origins may not call this");
+  };
+}
+
+/** Fills the document of sign-in. */
+export async function signInDocument(
+  assets: WebAssets,
+  content: string,
+  options: { readonly status: number; readonly headers?: Readonly<Record<string, string>> },
+): Promise<Response> {
+  const template = (await assets.load()).template(SIGN_IN_DOCUMENT);
+  return new Response(
+    template.replace(CONTENT_SLOT, () => content),
+    { status: options.status, headers: { ...HEADERS, ...options.headers } },
+  );
+}
+
+/** A response that no cache stores. */
+export const fresh = (body: object) => Response.json(body, { headers: { "cache-control": "no-store" } });
+
+/** Who an address may sign in as, as the page lists them. */
+export const peopleOf = (
+  { people, usernameOf }: Pick<SignInPageDeps, "people" | "usernameOf">,
+  address: string,
+) => ({
+  people: people
+    .fidsOf(fromHex(address as Hex))
+    .map(({ fid, authMethod }) => ({ fid, username: usernameOf(fid), auth_method: authMethod })),
+});
+
+interface TokenContext {
+  readonly request: Request;
+  readonly params: { readonly token: string };
+}
+
+/** The page on which a user signs in to an app by the link of a channel, and its requests. Other origins may not call them. */
+export function signInRoutes(deps: SignInPageDeps) {
+  const { assets, own, linkBase, channels, usernameOf, manifests, clock, signAsPerson } = deps;
+  const refuseForeign = foreignRefusal(own, linkBase);
+  const clientOf = (request: Request) => clientKeyOf(exchangeOf(request));
+
+  async function openChannel({ request, params }: TokenContext) {
+    const found = await channels.find(params.token, clientOf(request));
+    if (!found) throw new ApiError("notFound", "this link is over; ask the app for a new one");
+    return found.channel;
+  }
+
+  async function textFor(context: TokenContext, address: Uint8Array, fid: number): Promise<string> {
+    const { params } = await openChannel(context);
+    const { domain, siweUri: uri, nonce, expirationTime, notBefore, requestId } = params;
+    const issuedAtMs = clock.nowMs();
+    return signInText({ domain, address, uri, nonce, issuedAtMs, fid, expirationTime, notBefore, requestId });
+  }
+
+  async function submit({ request, params }: TokenContext, signed: { message: string; signature: string }) {
+    const completed = await channels.authenticate(params.token, signed, clientOf(request));
+    if (completed.ok) {
+      const { channel, completion } = completed.value;
+      const { redirectUrl = null } = channel.params;
+      return fresh({ fid: completion.fid, username: completion.username, redirect_url: redirectUrl });
+    }
+    const { error } = completed;
+    if (error.kind === "unknown")
+      throw new ApiError("notFound", "this link is over; ask the app for a new one");
+    if (error.kind === "completed") throw new ApiError("conflict", "somebody has signed in by this link");
+    throw new ApiError(error.cause === undefined ? "badRequest" : "unavailable", error.message, {
+      code: error.reason,
+    });
+  }
+
+  return new Elysia({ name: "sign-in" })
+    .get(
+      "/signin/:token",
+      async ({ request, params }) => {
+        const found = await channels.find(params.token, clientOf(request));
+        if (!found) return signInDocument(assets, closedContent(OVER), { status: 404 });
+        const { channel, completion } = found;
+        if (completion)
+          return signInDocument(assets, closedContent("Somebody has signed in by this link."), {
+            status: 410,
+          });
+        const now = nowSecs(clock);
+        const content = channelContent({
+          base: `/signin/${params.token}`,
+          domain: channel.params.domain,
+          siweUri: channel.params.siweUri,
+          secondsLeft: channel.expiresAt - now,
+          userAgent: channel.userAgent,
+          secondsOpen: now - channel.openedAt,
+          appUrl: channel.upstream?.url ?? null,
+          isDemo: signAsPerson !== undefined,
+        });
+        return signInDocument(assets, content, { status: 200 });
+      },
+      hidden,
+    )
+    .post(
+      "/signin/:token/domain",
+      async (context) => {
+        refuseForeign(context.request);
+        const { params } = await openChannel(context);
+        const host = params.domain.split(":")[0] ?? "";
+        const client = clientOf(context.request);
+        const checked = await manifests.ofDomain(host, {
+          acceptsVerification: false,
+          withAssets: false,
+          client,
+        });
+        const association = checked.ok ? checked.value.association : null;
+        const fid = association?.valid ? association.fid : null;
+        return fresh({ belongs_to: fid === null ? null : { fid, username: usernameOf(fid) } });
+      },
+      manifestChecks,
+    )
+    .post(
+      "/signin/:token/people",
+      async (context) => {
+        refuseForeign(context.request);
+        await openChannel(context);
+        return fresh(peopleOf(deps, readPeople(rawBody(context.request)).address));
+      },
+      posted,
+    )
+    .post(
+      "/signin/:token/message",
+      async (context) => {
+        refuseForeign(context.request);
+        const { address, fid } = readMessage(rawBody(context.request));
+        return fresh({ message: await textFor(context, fromHex(address as Hex), fid) });
+      },
+      posted,
+    )
+    .post(
+      "/signin/:token/submit",
+      (context) => {
+        refuseForeign(context.request);
+        return submit(context, readSubmit(rawBody(context.request)));
+      },
+      posted,
+    )
+    .post(
+      "/signin/:token/demo",
+      async (context) => {
+        refuseForeign(context.request);
+        if (!signAsPerson) throw new ApiError("notFound", "unknown route");
+        const { fid } = readDemo(rawBody(context.request));
+        const channel = await openChannel(context);
+        const signed = await signAsPerson(fid, (address) =>
+          signInText({
+            ...channel.params,
+            uri: channel.params.siweUri,
+            address,
+            issuedAtMs: clock.nowMs(),
+            fid,
+          }),
+        );
+        if (!signed) throw new ApiError("notFound", `fid ${fid} is not a user of the demo network`);
+        return submit(context, { message: signed.text, signature: signed.signature });
+      },
+      posted,
+    );
+}

@@ -1,0 +1,122 @@
+import { createHash, randomBytes } from "node:crypto";
+import { sql } from "../db/state/sql.ts";
+import type { StateDb, Sweep } from "../db/state/state-db.ts";
+import {
+  bytes,
+  index,
+  json,
+  key,
+  nullable,
+  type Row,
+  recordCodec,
+  table,
+  text,
+  whole,
+} from "../db/state/table.ts";
+import { encodeBase58 } from "../lib/base58.ts";
+
+/** What a secret stands for. A secret of one kind counts as no other. */
+export type OneTimeKind = "channel";
+
+/** What the holder of a secret may have once. Times are unix seconds. Only the digest of the secret is stored. */
+export const oneTime = table(
+  "one_time",
+  {
+    /** SHA-256 of the kind and the secret. */
+    digest: key(bytes()),
+    kind: text<OneTimeKind>(),
+    payload: json<unknown>(),
+    /** What completed it; null before. */
+    result: nullable(json<unknown>()),
+    expires_at: whole(),
+  },
+  {
+    indexes: [index("one_time_by_kind", ["kind", "expires_at"]), index("one_time_by_expiry", ["expires_at"])],
+  },
+);
+
+/** A stored entry. */
+export interface OneTimeEntry {
+  readonly digest: Uint8Array;
+  readonly kind: OneTimeKind;
+  readonly payload: unknown;
+  readonly result: unknown;
+  readonly expiresAt: number;
+}
+
+/** Entries of all nodes. An entry ends at its time, and when it is taken. */
+export interface OneTimeStore {
+  /** Adds an entry, unless there are `max` of its kind already. Replaces the one with its digest. */
+  add(entry: Omit<OneTimeEntry, "result">, max: number): Promise<boolean>;
+  find(digest: Uint8Array, nowSecs: number): Promise<OneTimeEntry | undefined>;
+  /** Completes an entry: true for exactly one of concurrent calls. */
+  complete(digest: Uint8Array, result: unknown, nowSecs: number): Promise<boolean>;
+  /** Deletes an entry and returns it, to exactly one of concurrent calls. */
+  take(digest: Uint8Array, nowSecs: number): Promise<OneTimeEntry | undefined>;
+}
+
+const SECRET_BYTES = 16;
+
+/** Creates a secret of 128 random bits, in base58. */
+export function createOneTimeSecret(): string {
+  return encodeBase58(new Uint8Array(randomBytes(SECRET_BYTES)));
+}
+
+export function oneTimeDigest(kind: OneTimeKind, secret: string): Uint8Array {
+  return new Uint8Array(createHash("sha256").update(`${kind}\0${secret}`).digest());
+}
+
+const codec = recordCodec(oneTime);
+type Stored = Row<typeof oneTime>;
+const insert = sql<unknown, ReturnType<typeof codec.values>>(
+  "one-time.add",
+  `${codec.insert} ON CONFLICT (digest) DO UPDATE
+   SET payload = excluded.payload, result = excluded.result, expires_at = excluded.expires_at`,
+);
+const countOfKind = sql<{ count: number }, [kind: string, nowSecs: number, max: number]>(
+  "one-time.count",
+  `SELECT count(*) AS count FROM (SELECT 1 FROM one_time WHERE kind = $1 AND expires_at > $2 LIMIT $3) c`,
+);
+const select = sql<Stored, [digest: Uint8Array, nowSecs: number]>(
+  "one-time.find",
+  `SELECT ${codec.columns} FROM one_time WHERE digest = $1 AND expires_at > $2`,
+);
+const setResult = sql<unknown, [result: string, digest: Uint8Array, nowSecs: number]>(
+  "one-time.complete",
+  "UPDATE one_time SET result = $1 WHERE digest = $2 AND expires_at > $3 AND result IS NULL",
+);
+const takeOne = sql<Stored, [digest: Uint8Array, nowSecs: number]>(
+  "one-time.take",
+  `DELETE FROM one_time WHERE digest = $1 AND expires_at > $2 RETURNING ${codec.columns}`,
+);
+const deleteExpired = sql<unknown, [nowSecs: number, max: number]>(
+  "one-time.sweep",
+  `DELETE FROM one_time WHERE digest IN
+   (SELECT o.digest FROM one_time o WHERE o.expires_at < $1 ORDER BY o.expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+);
+
+export function createOneTime(db: StateDb): OneTimeStore {
+  const entryOf = (row: Stored | undefined) => row && codec.toRecord(row);
+  return {
+    add: db.decision<Parameters<OneTimeStore["add"]>, boolean>("oneTime.add", async (tx, entry, max) => {
+      const counted = await tx.get(countOfKind, entry.kind, tx.clock.sweepableSecs(), max);
+      if ((counted?.count ?? 0) >= max) return false;
+      await tx.run(insert, ...codec.values({ ...entry, result: null }));
+      return true;
+    }),
+    find: async (digest, nowSecs) => entryOf(await db.get(select, digest, nowSecs)),
+    complete: db.decision<Parameters<OneTimeStore["complete"]>, boolean>(
+      "oneTime.complete",
+      async (tx, digest, result, nowSecs) =>
+        (await tx.run(setResult, JSON.stringify(result), digest, nowSecs)) === 1,
+    ),
+    take: db.decision<Parameters<OneTimeStore["take"]>, OneTimeEntry | undefined>(
+      "oneTime.take",
+      async (tx, digest, nowSecs) => entryOf(await tx.get(takeOne, digest, nowSecs)),
+    ),
+  };
+}
+
+export function oneTimeSweep(db: StateDb): Sweep {
+  return db.sweep("one_time", (tx, maxRows) => tx.run(deleteExpired, tx.clock.sweepableSecs(), maxRows));
+}

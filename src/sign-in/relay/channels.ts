@@ -1,0 +1,278 @@
+import { err, ok, type Result } from "../../lib/result.ts";
+import { fromHex, type Hex, toHex } from "../../protocol/validate/eth.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import { MAX_SIGNATURE_BYTES } from "../contract-signature.ts";
+import { isListed, normalizeDomain } from "../domain.ts";
+import { NONCE_SECS, type SignInNonces } from "../nonces.ts";
+import { createOneTimeSecret, type OneTimeStore, oneTimeDigest } from "../one-time-store.ts";
+import type { People } from "../people.ts";
+import { isRedirectUrl } from "../redirect-url.ts";
+import type { CountSignIn } from "../sign-in-metrics.ts";
+import type { AuthMethod } from "../token.ts";
+import type { SignInReason, SignInRefusal, SignInVerifier } from "../verify-message.ts";
+import type { SignedInProfile } from "./profile.ts";
+import type { UpstreamRelay } from "./upstream-relay.ts";
+
+/** What an app asks a user to sign. */
+export interface ChannelParams {
+  readonly siweUri: string;
+  readonly domain: string;
+  readonly nonce?: string;
+  readonly notBefore?: string;
+  readonly expirationTime?: string;
+  readonly requestId?: string;
+  readonly redirectUrl?: string;
+  readonly acceptAuthAddress: boolean;
+}
+
+/** Who opened a channel, as its approver sees it. */
+export interface ChannelOpener {
+  readonly ip: string;
+  readonly userAgent: string;
+}
+
+/** A channel as it is stored. */
+export interface Channel extends ChannelOpener {
+  readonly params: ChannelParams & { readonly nonce: string };
+  /** Whether the nonce was issued here, so that a token can be. */
+  readonly isOwnNonce: boolean;
+  /** Unix seconds. */
+  readonly openedAt: number;
+  readonly expiresAt: number;
+  /** At the upstream relay; null without one. */
+  readonly upstream: { readonly token: string; readonly url: string } | null;
+}
+
+/** A completed channel: who signed in, as the index has them at that moment. */
+export interface Completion extends SignedInProfile {
+  readonly message: string;
+  readonly signature: Hex;
+  readonly authMethod: AuthMethod;
+  readonly fid: number;
+  readonly custody: Hex;
+  /** Of Quick Auth, for the channel's domain. */
+  readonly token?: string;
+}
+
+export interface OpenedChannel {
+  readonly token: string;
+  readonly url: string;
+  readonly nonce: string;
+}
+
+/** `field`: a member of the request, named by `message`. */
+export type OpenRefusal =
+  | { readonly kind: "field"; readonly message: string }
+  | { readonly kind: "full" | "upstream" | "no-url" };
+
+/** Why a channel is not completed. */
+export type ChannelRefusal =
+  | { readonly kind: "unknown" }
+  | { readonly kind: "completed" }
+  | {
+      readonly kind: "refused";
+      readonly reason: SignInReason;
+      readonly message: string;
+      readonly cause?: SignInRefusal["cause"];
+    };
+
+/** Channels of web sign-in, by the wire of the relay that apps know. The holder of the token polls, and the visitor of the URL approves. */
+export interface Channels {
+  open(params: ChannelParams, opener: ChannelOpener): Promise<Result<OpenedChannel, OpenRefusal>>;
+  /** The link that the approver opens. */
+  urlOf(token: string, channel: Pick<Channel, "upstream">): string;
+  /** An open or completed channel; asks the upstream relay, if the channel is open there, too. */
+  find(
+    token: string,
+    client: string,
+  ): Promise<{ channel: Channel; completion: Completion | undefined } | undefined>;
+  /** Ends a completed channel: true for the one of concurrent calls that gets its result. */
+  end(token: string): Promise<boolean>;
+  /** Verifies a message for a channel, and completes it. A refusal changes nothing. */
+  authenticate(
+    token: string,
+    signed: { readonly message: string; readonly signature: string; readonly fid?: number | undefined },
+    client: string,
+  ): Promise<Result<{ channel: Channel; completion: Completion }, ChannelRefusal>>;
+}
+
+export interface ChannelsDeps {
+  readonly store: OneTimeStore;
+  readonly nonces: SignInNonces;
+  readonly verifier: SignInVerifier;
+  readonly people: Pick<People, "custodyOf">;
+  readonly profileOf: (fid: number) => SignedInProfile;
+  /** Signs a token of Quick Auth; undefined where there are none for the domain. */
+  readonly tokenOf: (request: {
+    fid: number;
+    authMethod: AuthMethod;
+    domain: string;
+  }) => Promise<string | undefined>;
+  /** Undefined where users approve on this node's page alone. */
+  readonly upstream: UpstreamRelay | undefined;
+  readonly settings: {
+    /** Whether apps get the URL of the upstream relay instead of the page's. */
+    readonly direct: boolean;
+    readonly refusedDomains: readonly string[];
+  };
+  readonly linkBase: () => string | undefined;
+  /** Of the state. */
+  readonly clock: Clock;
+  readonly count: CountSignIn;
+  readonly monotonicMs?: () => number;
+}
+
+const MAX_CHANNELS = 20_000;
+const MAX_USER_AGENT_CHARS = 256;
+const ASK_UPSTREAM_MS = 1000;
+const MAX_ASKED = 20_000;
+const TOKEN = /^[1-9A-HJ-NP-Za-km-z]{16,24}$/;
+const SIGNATURE = /^0x(?:[0-9a-fA-F]{2})+$/;
+/** The domain of the network's first client, whose users must not be led to think that it asks. */
+const ALWAYS_REFUSED = ["farcaster.xyz", "*.farcaster.xyz"];
+
+export function createChannels(deps: ChannelsDeps): Channels {
+  const { store, nonces, verifier, people, profileOf, tokenOf, upstream, settings, linkBase, clock, count } =
+    deps;
+  const monotonicMs = deps.monotonicMs ?? (() => performance.now());
+  const refusedDomains = [...ALWAYS_REFUSED, ...settings.refusedDomains];
+  /** When the upstream was asked for a channel last. */
+  const askedAt = new Map<string, number>();
+
+  async function stored(token: string) {
+    if (!TOKEN.test(token)) return undefined;
+    const entry = await store.find(oneTimeDigest("channel", token), nowSecs(clock));
+    return (
+      entry && {
+        channel: entry.payload as Channel,
+        completion: (entry.result ?? undefined) as Completion | undefined,
+      }
+    );
+  }
+
+  /** Whether the upstream may be asked for a channel now: once a second. */
+  function mayAsk(token: string): boolean {
+    const now = monotonicMs();
+    if (now - (askedAt.get(token) ?? Number.NEGATIVE_INFINITY) < ASK_UPSTREAM_MS) return false;
+    askedAt.delete(token);
+    askedAt.set(token, now);
+    const [oldest] = askedAt.keys();
+    if (askedAt.size > MAX_ASKED && oldest !== undefined) askedAt.delete(oldest);
+    return true;
+  }
+
+  const urlOf: Channels["urlOf"] = (token, { upstream: at }) =>
+    settings.direct && at ? at.url : `${linkBase() ?? ""}/signin/${token}`;
+
+  const authenticate: Channels["authenticate"] = async (token, { message, signature, fid }, client) => {
+    const found = await stored(token);
+    if (!found) return err({ kind: "unknown" });
+    if (found.completion) return err({ kind: "completed" });
+    const { channel } = found;
+    const { params } = channel;
+    const refuse = (refusal: SignInRefusal) => {
+      count("relay", "refused", refusal.reason);
+      return err<ChannelRefusal>({ kind: "refused", ...refusal });
+    };
+    if (!SIGNATURE.test(signature) || signature.length > 2 + 2 * MAX_SIGNATURE_BYTES)
+      return refuse({ reason: "malformed", message: "signature must be 0x and hex digits" });
+    const signedIn = await verifier.verify({
+      text: message,
+      signature: fromHex(signature as Hex),
+      domain: params.domain,
+      acceptsAuthAddress: params.acceptAuthAddress,
+      client,
+      channel: params,
+    });
+    if (!signedIn.ok) return refuse(signedIn.error);
+    const { fid: signer, authMethod } = signedIn.value;
+    if (fid !== undefined && fid !== signer)
+      return refuse({ reason: "not_authorized", message: "fid is not that of the message" });
+    // The message counts nowhere else, and here once.
+    if (channel.isOwnNonce && !(await nonces.spend("sign-in", params.nonce)))
+      return refuse({ reason: "invalid_nonce", message: "nonce is used or expired" });
+    const custody = people.custodyOf(signer);
+    const granted = channel.isOwnNonce
+      ? await tokenOf({ fid: signer, authMethod, domain: params.domain })
+      : undefined;
+    const completion: Completion = {
+      message,
+      signature: signature as Hex,
+      authMethod,
+      fid: signer,
+      ...profileOf(signer),
+      custody: custody ? toHex(custody) : "0x",
+      ...(granted === undefined ? {} : { token: granted }),
+    };
+    if (!(await store.complete(oneTimeDigest("channel", token), completion, nowSecs(clock))))
+      return err({ kind: "completed" });
+    count("relay", "ok", "");
+    return ok({ channel, completion });
+  };
+
+  return {
+    async open(params, { ip, userAgent }) {
+      if (linkBase() === undefined) return err({ kind: "no-url" });
+      const fault = faultOf(params, refusedDomains);
+      if (fault !== undefined) return err({ kind: "field", message: fault });
+      const isOwnNonce = params.nonce === undefined;
+      const nonce = params.nonce ?? (await nonces.issue("sign-in"));
+      const opened = await upstream?.open({ ...params, nonce });
+      if (upstream && !opened && settings.direct) return err({ kind: "upstream" });
+      const now = nowSecs(clock);
+      const channel: Channel = {
+        params: { ...params, nonce },
+        isOwnNonce,
+        ip,
+        userAgent: userAgent.slice(0, MAX_USER_AGENT_CHARS),
+        openedAt: now,
+        expiresAt: now + NONCE_SECS,
+        upstream: opened ?? null,
+      };
+      const token = createOneTimeSecret();
+      const entry = {
+        digest: oneTimeDigest("channel", token),
+        kind: "channel" as const,
+        payload: channel,
+        expiresAt: channel.expiresAt,
+      };
+      if (!(await store.add(entry, MAX_CHANNELS))) return err({ kind: "full" });
+      return ok({ token, url: urlOf(token, channel), nonce });
+    },
+
+    async find(token, client) {
+      const found = await stored(token);
+      const at = found?.channel.upstream;
+      if (!found || found.completion || !upstream || !at || !mayAsk(token)) return found;
+      const status = await upstream.status(at.token);
+      if (status.state !== "completed") return found;
+      const completed = await authenticate(token, status, client);
+      return completed.ok ? completed.value : found;
+    },
+
+    async end(token) {
+      return (await store.take(oneTimeDigest("channel", token), nowSecs(clock))) !== undefined;
+    },
+
+    authenticate,
+    urlOf,
+  };
+}
+
+/** What is wrong with the request of a channel; undefined for a valid one. Its shape has been checked. */
+function faultOf(
+  { siweUri, domain, redirectUrl, notBefore, expirationTime }: ChannelParams,
+  refused: readonly string[],
+) {
+  const normal = normalizeDomain(domain);
+  if (normal === undefined) return "domain must be a host, such as app.example";
+  const [host = ""] = normal.split(":");
+  if (isListed(host, refused)) return "domain is one that this node refuses";
+  const uri = URL.parse(siweUri);
+  if (!uri || !/^https?:$/.test(uri.protocol)) return "siweUri must be an http or https URL";
+  if (redirectUrl !== undefined && !isRedirectUrl(redirectUrl))
+    return "redirectUrl must be an https URL or a URL of an app's own scheme";
+  for (const [name, time] of Object.entries({ notBefore, expirationTime }))
+    if (time !== undefined && Number.isNaN(Date.parse(time))) return `${name} must be a time (RFC 3339)`;
+  return undefined;
+}

@@ -1,0 +1,71 @@
+import { parseJsonBytes } from "../../lib/json.ts";
+import { createOperatorFetch } from "../../net/operator-fetch.ts";
+import { readUpTo } from "../../net/read-up-to.ts";
+
+/** A channel that was opened at another relay, whose client app approves there. */
+export interface UpstreamChannel {
+  readonly token: string;
+  /** Opens the client app. */
+  readonly url: string;
+}
+
+/** What another relay says of a channel. Nothing of it is trusted: the message is verified here. */
+export type UpstreamStatus =
+  | { readonly state: "pending" | "away" }
+  | { readonly state: "completed"; readonly message: string; readonly signature: string };
+
+/** Another relay of the same wire, normally the one that the client app of most users approves at. */
+export interface UpstreamRelay {
+  /** Undefined where it did not open one. */
+  open(request: Readonly<Record<string, unknown>>): Promise<UpstreamChannel | undefined>;
+  status(token: string): Promise<UpstreamStatus>;
+}
+
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 64 * 1024;
+const TOKEN = /^[\w-]{1,256}$/;
+
+/** @param origin `web_signin.upstream_relay` */
+export function createUpstreamRelay(origin: string): UpstreamRelay {
+  const call = createOperatorFetch(origin);
+  const base = origin.replace(/\/+$/, "");
+
+  async function exchange(path: string, init: RequestInit) {
+    try {
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      const response = await call(`${base}/v1/channel${path}`, { ...init, signal });
+      const { body, truncated } = await readUpTo(response, MAX_BYTES);
+      const value: unknown = truncated ? undefined : parseJsonBytes(body);
+      return typeof value === "object" && value !== null
+        ? { status: response.status, value: value as Readonly<Record<string, unknown>> }
+        : undefined;
+    } catch {
+      // A relay that is away leaves the ways that need none.
+      return undefined;
+    }
+  }
+
+  return {
+    async open(request) {
+      const response = await exchange("", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(request),
+      });
+      const { channelToken, url } = response?.value ?? {};
+      const isOpened =
+        response?.status === 201 && typeof channelToken === "string" && TOKEN.test(channelToken);
+      if (!isOpened || typeof url !== "string" || URL.parse(url)?.protocol !== "https:") return undefined;
+      return { token: channelToken, url };
+    },
+
+    async status(token) {
+      const response = await exchange("/status", { headers: { authorization: `Bearer ${token}` } });
+      if (response?.status === 202) return { state: "pending" };
+      const { message, signature } = response?.value ?? {};
+      return response?.status === 200 && typeof message === "string" && typeof signature === "string"
+        ? { state: "completed", message, signature }
+        : { state: "away" };
+    },
+  };
+}
