@@ -24,6 +24,7 @@ import { benchReads } from "./reads.ts";
 import { benchReadsOfNodes } from "./reads-of-nodes.ts";
 import { benchReplication } from "./replication.ts";
 import { benchRoots } from "./roots.ts";
+import { benchScores } from "./scores.ts";
 import { benchSend } from "./send.ts";
 import { benchSendPostgres } from "./send-postgres.ts";
 import { benchSigned } from "./signed.ts";
@@ -77,6 +78,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   "deliveries-postgres": benchDeliveriesPostgres,
   "node-on-postgres": benchNodeOnPostgres,
   "reads-of-nodes": benchReadsOfNodes,
+  scores: benchScores,
   snapshot: benchSnapshot,
   "state-copy": benchStateCopy,
 };

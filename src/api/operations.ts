@@ -40,6 +40,7 @@ import { followOperations } from "./operations/users/follows.ts";
 import { lookupOperations } from "./operations/users/lookups.ts";
 import { registryOperations } from "./operations/users/registry.ts";
 import { relationOperations } from "./operations/users/relations.ts";
+import { scoreOperations } from "./operations/users/score.ts";
 import { storageOperations } from "./operations/users/storage.ts";
 import { usernameOperations } from "./operations/users/usernames.ts";
 import { userOperations } from "./operations/users/users.ts";
@@ -70,6 +71,7 @@ const SIGNED = [
 export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...userOperations,
   ...lookupOperations,
+  ...scoreOperations,
   ...relationOperations,
   ...searchOperations,
   ...followOperations,

@@ -15,6 +15,7 @@ import { registerChannels } from "./database/channels.ts";
 import { registerIndex } from "./database/compact.ts";
 import { registerImport } from "./database/import.ts";
 import { registerMigrate } from "./database/migrate.ts";
+import { registerScores } from "./database/scores.ts";
 import { registerSnapshot } from "./database/snapshot.ts";
 import { registerTokens } from "./database/tokens.ts";
 import { registerUpstream } from "./database/upstream.ts";
@@ -49,6 +50,7 @@ const COMMANDS = [
   registerRestore,
   registerSnapshot,
   registerChannels,
+  ...(leftOut.includes("scores") ? [] : [registerScores]),
   registerConfig,
   registerConsole,
   registerQuickAuth,

@@ -45,6 +45,12 @@ const domains = () =>
     },
   );
 
+const fidList = () =>
+  Type.Array(integer(1, Number.MAX_SAFE_INTEGER), {
+    maxItems: MAX_LISTED_FIDS,
+    rule: `a list of at most ${MAX_LISTED_FIDS} fids, each a positive integer`,
+  });
+
 const port = () => integer(0, 65_535);
 
 const host = () => Type.String({ format: "config-host", rule: "an IP address or a host name" });
@@ -185,10 +191,7 @@ export const configSchema = section({
       maxLength: 256,
       rule: "at most 256 printable ASCII characters",
     }),
-    fids: Type.Array(integer(1, Number.MAX_SAFE_INTEGER), {
-      maxItems: MAX_LISTED_FIDS,
-      rule: `a list of at most ${MAX_LISTED_FIDS} fids, each a positive integer`,
-    }),
+    fids: fidList(),
     fid_file: Type.String({
       pattern: "^[^\\u0000-\\u001f\\u007f]*$",
       maxLength: MAX_PATH_CHARS,
@@ -340,6 +343,18 @@ export const configSchema = section({
       rule: "empty or 32 to 256 printable ASCII characters without spaces",
     }),
     images: Type.Union([Type.Literal("ask"), Type.Literal("off")], { rule: '"ask" or "off"' }),
+  }),
+  scores: section({
+    mode: Type.Union(
+      [Type.Literal("off"), Type.Literal("computed"), Type.Literal("imported"), Type.Literal("both")],
+      { rule: 'one of "off", "computed", "imported", "both"' },
+    ),
+    hour_utc: integer(0, 23),
+    seeds: fidList(),
+    seeds_add: fidList(),
+    not_seeds: fidList(),
+    unknown: Type.Number({ minimum: 0, maximum: 1, rule: "a number from 0 to 1" }),
+    max_memory_mb: integer(16, 65_536),
   }),
   mcp: section({
     enabled: flag(),

@@ -12,6 +12,8 @@ export function parseText(schema: TSchema, text: string): unknown {
   switch (schema.type) {
     case "integer":
       return /^[+-]?\d{1,16}$/.test(text) ? Number(text) : text;
+    case "number":
+      return /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Number(text) : text;
     case "boolean":
       return text === "true" ? true : text === "false" ? false : text;
     case "array":

@@ -12,10 +12,13 @@ import type { IngestRpc } from "../ingest/thread/rpc.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
 import type { FanOut } from "../push/fan-out/fan-out.ts";
 import { sendFigures } from "../push/send-figures.ts";
+import { nowSecs } from "../runtime/clock.ts";
 import type { Common } from "../runtime/common.ts";
 import { registerFigures } from "../runtime/figure-metrics.ts";
 import type { Figure } from "../runtime/figures.ts";
 import type { Metrics } from "../runtime/metrics.ts";
+import { scoreFigures } from "../scores/figures.ts";
+import type { ScoreSchedule } from "../scores/schedule.ts";
 import { type SignerStatsRpc, signerFigures } from "../signers/signer-stats.ts";
 import { type StreamSlotStats, streamFigures } from "../stream/slots.ts";
 import { degradedReasons } from "../upstream/follow/engine-watch.ts";
@@ -70,6 +73,8 @@ interface NodeOpsDeps {
   readonly pauses: Pick<Pauses, "latest">;
   /** Whether every part has started. */
   readonly isStarted: () => boolean;
+  /** The computation of scores; undefined while there is none. */
+  readonly scoreRuns: () => Pick<ScoreSchedule, "isRunning" | "lastFault"> | undefined;
   readonly storage: Pick<StorageWatchOptions, "replaced" | "onReplaced" | "damage">;
 }
 
@@ -100,6 +105,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     admission,
     pauses,
     isStarted,
+    scoreRuns,
     storage,
   } = deps;
   const { config, log, metrics, shutdown } = common;
@@ -165,6 +171,18 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     postgres ? figuresHere(clusterFigures, () => postgres) : figuresOf(stateFigures, stats.state),
     figuresOf(maintenanceFigures, stats.maintenance),
     figuresHere(admissionFigures, () => admission),
+    figuresHere(
+      scoreFigures,
+      config.scores.mode === "off"
+        ? undefined
+        : () => ({
+            db,
+            mode: config.scores.mode,
+            nowSecs: () => nowSecs(common.clock),
+            isRunning: () => scoreRuns()?.isRunning() ?? false,
+            lastFault: () => scoreRuns()?.lastFault(),
+          }),
+    ),
   ];
   return {
     sources,

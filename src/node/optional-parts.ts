@@ -27,7 +27,12 @@ export const OPTIONAL_PARTS = {
     ],
     // Users approve signers on its page.
     neededBy: ["writes"],
-    turnOff: (config) => ({ ...config, console: { ...config.console, enabled: false } }),
+    // People sign in on a page of its build.
+    turnOff: (config) => ({
+      ...config,
+      console: { ...config.console, enabled: false },
+      web_signin: { ...config.web_signin, enabled: false },
+    }),
   },
   hub: {
     entries: ["node/compose/hub-reads.ts", "hub/events/subscribers.ts", "hub/reads/block-relay.ts"],
@@ -58,6 +63,11 @@ export const OPTIONAL_PARTS = {
   mcp: {
     entries: ["node/compose/mcp.ts", "cli/client/mcp.ts"],
     turnOff: (config) => ({ ...config, mcp: { ...config.mcp, enabled: false } }),
+  },
+  scores: {
+    entries: ["node/workers/score-runs.ts", "cli/database/scores.ts", "api/operations/users/score.ts"],
+    threads: ["score"],
+    turnOff: (config) => ({ ...config, scores: { ...config.scores, mode: "off" } }),
   },
   compat: {
     entries: ["api/compat-plugin.ts"],

@@ -22,6 +22,8 @@ import { openDataDir } from "../runtime/data-dir.ts";
 import type { RecentLines } from "../runtime/log/recent-lines.ts";
 import { processDescriptors } from "../runtime/process.ts";
 import { watchForReplacement } from "../runtime/replacement.ts";
+import type { ScoreSchedule } from "../scores/schedule.ts";
+import { computesScores } from "../scores/settings.ts";
 import { tokenKeysOf } from "../signers/approval-token.ts";
 import type { SignerStatsRpc } from "../signers/signer-stats.ts";
 import { createStreamSlots } from "../stream/slots.ts";
@@ -166,6 +168,8 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     () => lagSecsOf(upstream?.latest()),
   );
   let isStarted = false;
+  const scores = computesScores(config) ? await import("./workers/score-runs.ts") : undefined;
+  let scoreRuns: ScoreSchedule | undefined;
   const files = databases.map(({ file }) => file);
   const companions = files.flatMap(companionsOf);
   const replaced = await watchForReplacement([dataDir.path, dataDir.lockFile, ...files, ...companions]);
@@ -188,6 +192,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     streams: () => streamSlots.stats(),
     pauses: state.pauses,
     isStarted: () => isStarted,
+    scoreRuns: () => scoreRuns,
     storage: {
       damage,
       replaced,
@@ -288,6 +293,18 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     await Promise.all([http.drain(delaySecs * 1000), hub?.drain(delaySecs * 1000)]);
     await Bun.sleep(delaySecs * 1000);
   });
+  if (scores) {
+    const runs = scores.startScoreRuns({
+      common,
+      db,
+      ingest: channels.ingest,
+      lines,
+      damage,
+      onCrash: crashed("score"),
+    });
+    shutdown.add("scores", () => runs.stop());
+    scoreRuns = runs;
+  }
   isStarted = true;
   if (consoleNode) shutdown.add("figures", consoleNode.schedule());
   return {

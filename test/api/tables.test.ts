@@ -27,6 +27,7 @@ const READS = [
   "/user/verifications",
   "/user/storage-allocations",
   "/storage/allocations",
+  "/user/score",
   "/user/storage-usage",
   "/storage/usage",
   "/user/fid",

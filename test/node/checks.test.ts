@@ -69,6 +69,7 @@ function nodeOps(isStarted: () => boolean, config = configWith()) {
         () => 0,
       ).stats(),
     pauses: { latest: () => [] },
+    scoreRuns: () => undefined,
     isStarted,
     storage: { replaced: async () => undefined, onReplaced: () => {}, damage: createDamageReports([], log) },
   });

@@ -176,6 +176,7 @@ test("the status and the metrics respond while no part does", async () => {
         () => 0,
       ).stats(),
     pauses: { latest: () => [] },
+    scoreRuns: () => undefined,
     isStarted: () => true,
     storage: { replaced: async () => undefined, onReplaced: () => {}, damage: { of: () => undefined } },
   });

@@ -26,6 +26,7 @@ export const LAYERS = [
   "management",
   "audit",
   "demo",
+  "scores",
   "ingest",
   "auth",
   "vault",

@@ -38,6 +38,7 @@ import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { sendFigures } from "../../src/push/send-figures.ts";
 import { createHubReads, type HubReadDeps } from "../../src/read/hub/hub-reads.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
+import type { ScoreSource } from "../../src/read/hydrate/users.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 import { registerFigures } from "../../src/runtime/figure-metrics.ts";
 import type { Logger } from "../../src/runtime/log/logger.ts";
@@ -85,6 +86,8 @@ export interface TestApiOptions {
   /** The path of an index of which the API gets a copy, and the time of its clock. Default: an empty one. */
   readonly index?: { readonly path: string; readonly nowSecs: number };
   readonly notificationWindowSecs?: number;
+  /** The scores that are shown; off by default. */
+  readonly scores?: ScoreSource;
   /** `service.compat_prefixes`; none by default. */
   readonly compatPrefixes?: readonly string[];
   /** Settings of the management API, as `section.key=value`. */
@@ -172,7 +175,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const management = createManagement({ ...parts, delivery });
   const fanOut = createFanOut({ common, index: db, state: stores, client, timings });
   registerFigures(common.metrics, sendFigures, () => fanOut.stats());
-  const cache = new HydrationCache();
+  const cache = new HydrationCache(undefined, options.scores);
   const responses = new ResponseCache({ dataVersion: () => db.dataVersion(), clock: node.clock });
   let statements: string[] = [];
   db.onStatement = (name) => statements.push(name);

@@ -26,6 +26,7 @@ import {
   MentionRanges,
   nullable,
   parentFields,
+  scoreFields,
   UrlEmbed,
   verifiedFields,
 } from "./fields.ts";
@@ -45,6 +46,7 @@ export const UserDehydrated = Type.Object(
     display_name: nullable(Type.String()),
     pfp_url: nullable(Type.String()),
     custody_address: EthAddress,
+    ...scoreFields,
   },
   { ...closed, $id: "FarcasterUserDehydrated" },
 );
@@ -103,6 +105,7 @@ export const userFields = {
     ),
   ),
   power_badge: Type.Boolean({ description: "Always false" }),
+  ...scoreFields,
   viewer_context: Type.Optional(UserContext),
 };
 

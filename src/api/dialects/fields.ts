@@ -71,3 +71,15 @@ export const CastText = Type.String({
 
 /** Compile-time check that a presenter and its documented object have the same type. */
 export type Assignable<A extends B, B> = [A] extends [B] ? true : never;
+
+const Score = Type.Number({
+  minimum: 0,
+  maximum: 1,
+  description: "How much the account is noticed by trusted ones; present unless `scores.mode` is off",
+});
+
+/** The score of an account. */
+export const scoreFields = {
+  score: Type.Optional(Score),
+  experimental: Type.Optional(Type.Object({ neynar_user_score: Score }, closed)),
+};

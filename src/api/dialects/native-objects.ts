@@ -23,6 +23,7 @@ import {
   MentionRanges,
   nullable,
   parentFields,
+  scoreFields,
   UnixSecs,
   UrlEmbed,
   verifiedFields,
@@ -67,6 +68,7 @@ export const User = Type.Object(
       ),
     ),
     power_badge: Type.Boolean({ description: "Always false" }),
+    ...scoreFields,
   },
   { ...closed, $id: "User" },
 );

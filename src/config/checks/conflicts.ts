@@ -86,6 +86,20 @@ export function findConflicts(config: Config): readonly Conflict[] {
       message: "must be empty while upstream.fids names fids",
     });
   }
+  const { mode } = config.scores;
+  if (mode === "computed" || mode === "both") {
+    for (const [otherKey, isPartial] of [
+      ["upstream.fids", upstream.fids.length > 0],
+      ["upstream.fid_file", upstream.fid_file !== ""],
+    ] as const) {
+      if (!isPartial) continue;
+      conflicts.push({
+        key: "scores.mode",
+        otherKey,
+        message: `must be "off" or "imported" while ${otherKey} selects fids: a part of the network has no trust to follow`,
+      });
+    }
+  }
   conflicts.push(...stateConflicts(config));
   if (backup.at !== "" && backup.dir === "") {
     conflicts.push({

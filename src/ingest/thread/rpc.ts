@@ -1,5 +1,6 @@
 import type { BulkProgress } from "../../db/index/bulk/bulk-state.ts";
 import { type RankingSnapshot, storeRankings } from "../../db/index/counts/rankings.ts";
+import { type ScoreStep, writeScores } from "../../db/index/counts/scores.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { hasHubEventsAfter } from "../../db/index/log/hub-log.ts";
 import { hasEventsAfter, type OutboxBacklog, outboxBacklog } from "../../db/index/log/outbox.ts";
@@ -25,6 +26,8 @@ export interface IngestRpc {
   /** Runs the next step of the bulk build. Returns undefined when the index is built. */
   buildStep(): BulkProgress | undefined;
   storeRankings(snapshot: RankingSnapshot): void;
+  /** Writes a step of a run of scores. */
+  writeScores(step: ScoreStep): number;
   /** Returns when the outbox has an event after `afterSeq`, however long that takes. */
   awaitEvents(afterSeq: number): void;
   /** Returns when the log of hub events has an event after `afterSeq`, however long that takes. */
@@ -68,6 +71,7 @@ export function serveIngest(port: MessagePort, writer: Writer): void {
     hasRoom: () => !bound.isFull(),
     buildStep: () => engine.buildStep(),
     storeRankings: (snapshot) => storeRankings(db, snapshot),
+    writeScores: (step) => writeScores(db, step),
     async awaitEvents(afterSeq) {
       while (!hasEventsAfter(db, afterSeq)) await newEvents.next();
     },

@@ -26,6 +26,8 @@ export const COPY_TREATMENT: Readonly<
   key_removals: "whole",
   channel_registry: "whole",
   rankings: "whole",
+  score_runs: "whole",
+  scores: "whole",
   // The stream shows events for a while after their publication.
   event_outbox: "whole",
   // The blocks of a followed node have the same numbers in every index. A node with numbers of its own ends the log of a copy.

@@ -4,7 +4,7 @@ import type { CommitSequence } from "../../db/index/log/commit-sequence.ts";
 import { GenerationCache } from "../../lib/generation-cache.ts";
 import { type Hash, loadCasts, loadCastsByHash, type StoredCast } from "./casts.ts";
 import type { StoredChannel } from "./channels.ts";
-import type { UserState } from "./users.ts";
+import type { ScoreSource, UserState } from "./users.ts";
 
 /** Versions are of all caches of the thread, since a caller may present a state of its own with two of them. */
 let lastVersion = 0;
@@ -48,10 +48,13 @@ export class HydrationCache {
   #commit: number | undefined;
   #version = 0;
   #versionSecs: number | undefined;
+  /** The scores that its users have; undefined while scores are off. */
+  readonly scores: ScoreSource | undefined;
 
   /** @param commits the writer's, if it is a thread of this process */
-  constructor(commits?: CommitSequence) {
+  constructor(commits?: CommitSequence, scores?: ScoreSource) {
     this.#commits = commits;
+    this.scores = scores;
   }
 
   /**

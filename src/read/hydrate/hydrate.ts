@@ -79,7 +79,7 @@ export function hydrate(
     fids.add(cast.fid);
     for (const [fid] of cast.mentions) fids.add(fid);
   }
-  const users = readThrough(cache.users, fids, (missing) => loadUsers(db, missing));
+  const users = readThrough(cache.users, fids, (missing) => loadUsers(db, missing, cache.scores));
   const { viewerFid } = request;
   const relations = loadShownRelations(db, viewerFid, {
     channels,
@@ -95,7 +95,7 @@ export function hydrate(
         });
   const appFids = authAppsOf(users);
   if (appFids.size > 0) {
-    const apps = readThrough(cache.users, appFids, (missing) => loadUsers(db, missing));
+    const apps = readThrough(cache.users, appFids, (missing) => loadUsers(db, missing, cache.scores));
     for (const [fid, app] of apps) users.set(fid, app);
   }
   return {

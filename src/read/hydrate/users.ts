@@ -1,3 +1,4 @@
+import { type ScoreMode, scoresOf } from "../../db/index/counts/scores.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { statement } from "../../db/index/statement.ts";
 import { authAddressOf } from "../../protocol/auth-address.ts";
@@ -18,6 +19,14 @@ export interface UserState {
   readonly verifications: readonly Verification[];
   /** The addresses that may sign in as the user, oldest first. */
   readonly authAddresses: readonly AuthAddress[];
+  /** From 0 to 1; undefined while scores are off. */
+  readonly score: number | undefined;
+}
+
+/** Which scores are shown, and the one of an account without. */
+export interface ScoreSource {
+  readonly mode: ScoreMode;
+  readonly unknown: number;
 }
 
 export interface AuthAddress {
@@ -71,12 +80,17 @@ const verificationRows = statement<Verification & { fid: number }, [fidsJson: st
    ORDER BY v.fid, v.timestamp, v.address`,
 );
 
-/** Loads the users among `fids` that exist, in three statements for any number of fids. */
-export function loadUsers(db: IndexDatabase, fids: Iterable<number>): Map<number, UserState> {
+/** Loads the users among `fids` that exist, in three statements for any number of fids; at most four more for their scores. */
+export function loadUsers(
+  db: IndexDatabase,
+  fids: Iterable<number>,
+  scoreSource?: ScoreSource,
+): Map<number, UserState> {
   const distinct = [...new Set(fids)];
   const users = new Map<number, UserState>();
   if (distinct.length === 0) return users;
   const json = JSON.stringify(distinct);
+  const scores = scoreSource && scoresOf(db, scoreSource.mode, distinct);
   const data = new Map<number, Map<UserDataType, string>>();
   for (const row of db.all(dataRows, json)) entry(data, row.fid, newMap).set(row.type, row.value);
   const verifications = new Map<number, Verification[]>();
@@ -96,6 +110,7 @@ export function loadUsers(db: IndexDatabase, fids: Iterable<number>): Map<number
       data: data.get(row.fid) ?? newMap(),
       verifications: verifications.get(row.fid) ?? [],
       authAddresses: row.authKeys === null ? [] : authAddressesIn(row.authKeys),
+      score: scores && (scores.get(row.fid) ?? scoreSource.unknown),
     });
   }
   return users;

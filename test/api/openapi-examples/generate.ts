@@ -7,6 +7,7 @@ import { managedExamples } from "./managed-examples.ts";
 import { type DialectName, documentedOperations, exampleOf, send } from "./operations.ts";
 import { opsExamples } from "./ops-examples.ts";
 import { readRequests } from "./read-requests.ts";
+import { scoreExamples } from "./score-examples.ts";
 import { signInExamples } from "./sign-in-examples.ts";
 import { withStableIds } from "./stable-ids.ts";
 import { webhookExamples } from "./webhook-examples.ts";
@@ -29,7 +30,8 @@ export async function generateExamples(
       const { responses, security } = one.operation as { responses: object; security?: unknown };
       const isSubmit = one.path.startsWith("/v1/") && one.method === "post";
       // A stream does not end; its route declares its own example.
-      const isOther = isSubmit || one.path.endsWith("/stream") || one.id in signInExamples;
+      const isWritten = one.id in signInExamples || one.id in scoreExamples;
+      const isOther = isSubmit || one.path.endsWith("/stream") || isWritten;
       const isRead = security === undefined && "200" in responses && /^\/v[12]\//.test(one.path) && !isOther;
       if (one.dialect !== dialect || !isRead) continue;
       const request = requestOf(one);
@@ -39,7 +41,13 @@ export async function generateExamples(
   };
   const ops = await opsExamples(known.native);
   const submits = await hubSubmitExamples(api);
-  const native = withStableIds({ ...ops, ...(await examplesOf("native")), ...submits, ...signInExamples });
+  const native = withStableIds({
+    ...ops,
+    ...(await examplesOf("native")),
+    ...submits,
+    ...scoreExamples,
+    ...signInExamples,
+  });
   const compat = withStableIds(await examplesOf("compat"));
   return { native, compat: withoutRepetitions(compat, native), webhooks: await webhookExamples(api) };
 }

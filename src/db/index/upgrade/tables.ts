@@ -17,6 +17,8 @@ export const COPIED_TABLES = [
   "positions",
   "channel_registry",
   "rankings",
+  "score_runs",
+  "scores",
   "event_outbox",
   "upstream_journal",
   "upstream_mentioned",

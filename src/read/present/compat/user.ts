@@ -2,7 +2,7 @@ import { isoTime } from "../../../lib/iso-time.ts";
 import { extendMemoized } from "../../../lib/json-text.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
 import type { UserState } from "../../hydrate/users.ts";
-import { hasPro, userFields } from "../native/user.ts";
+import { hasPro, scoreFields, userFields } from "../native/user.ts";
 import { memoizePresenter, oncePerVersion } from "../presenters.ts";
 
 /** The zero address, in place of an unknown custody address: clients expect a string. */
@@ -104,6 +104,7 @@ const presentDehydrated = memoizePresenter((user: UserState) => {
     display_name,
     pfp_url,
     custody_address: custody_address ?? NO_ADDRESS,
+    ...scoreFields(user),
   };
 });
 

@@ -68,7 +68,18 @@ export function userFields(user: UserState, isPro: boolean) {
         }
       : null,
     power_badge: false,
+    ...scoreFields(user),
   };
+}
+
+/** The score under the two names that clients read; none while scores are off. */
+export function scoreFields({ score }: UserState): ScoreFields {
+  return score === undefined ? {} : { score, experimental: { neynar_user_score: score } };
+}
+
+interface ScoreFields {
+  score?: number;
+  experimental?: { neynar_user_score: number };
 }
 
 const presentState = memoizePresenter(userFields);

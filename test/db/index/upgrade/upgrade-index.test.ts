@@ -68,6 +68,8 @@ beforeAll(() => {
   sqlite.run("INSERT INTO channel_counts VALUES (x'0a', 1, 0, 1, 0, 0)");
   sqlite.run("INSERT INTO owner_claims VALUES (7, x'0b', 1, 2, x'0d', 3)");
   sqlite.run("INSERT INTO unknown_records VALUES (1, 'message', 99, 0, 1, 2, x'0e')");
+  sqlite.run("INSERT INTO score_runs VALUES (1, 'imported', 1, 2, 'csv', '{}', '[]', '{}')");
+  sqlite.run("INSERT INTO scores VALUES (1, 7, 50, 0, 0, 0, NULL, 'a reason')");
   sqlite.run("INSERT INTO unknown_kinds VALUES ('message', 99, 1, 0, 2)");
   sqlite.run("INSERT INTO upstream_journal VALUES (1, 2, x'0102')");
   sqlite.run("INSERT INTO key_removals VALUES (x'01', x'02')");

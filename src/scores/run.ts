@@ -1,0 +1,173 @@
+import {
+  allScores,
+  currentScoreRun,
+  type NewScoreRun,
+  SCORES_PER_STEP,
+  type ScoreKind,
+  type ScoreRow,
+  ScoreState,
+  type ScoreStep,
+} from "../db/index/counts/scores.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { pathsFromSeeds, strongestSources } from "./explain.ts";
+import { mapByMass } from "./mapping.ts";
+import { CONSTANTS, computeTrust, METHOD, type Trust } from "./method.ts";
+import { scanEvidence } from "./scan.ts";
+import { findSeeds, type SeedSettings } from "./seeds.ts";
+
+/** Writes one step; resolves when it is committed. See `writeScores`. */
+export type WriteStep = (step: ScoreStep) => Promise<number>;
+
+export interface ComputeOptions {
+  readonly seeds: SeedSettings;
+  readonly maxMemoryMb: number;
+  /** Unix seconds. */
+  readonly nowSecs: number;
+  /** Awaited often, so that a stop is seen. Throws to end the run. */
+  readonly turn: () => Promise<void>;
+}
+
+/** What a run was like. Stored with it. */
+export type ComputeStats = {
+  readonly accounts: number;
+  readonly pairs: number;
+  /** Pairs that were left out because memory was short. */
+  readonly left_out: number;
+  readonly rounds: number;
+  /** Share of the accounts with a path from a seed. */
+  readonly reached: number;
+  /** Accounts with scores below 0.2, 0.4, 0.6, 0.8, and above. */
+  readonly fifths: readonly number[];
+  /** Accounts whose score moved by more than 0.2 since the former run. */
+  readonly moved: number;
+  readonly seconds: number;
+};
+
+/** The scores of every registered account, before they are stored. */
+export interface Computation {
+  readonly run: NewScoreRun;
+  readonly stats: Omit<ComputeStats, "seconds">;
+  /** Ascending. */
+  readonly fids: Float64Array;
+  /** The score of an fid in hundredths; undefined for one that is not registered. */
+  readonly scoreOf: (fid: number) => number | undefined;
+  rows(): Generator<ScoreRow>;
+}
+
+const MEBIBYTE = 2 ** 20;
+const BIG_MOVE = 20;
+const FIFTH = 20;
+
+/**
+ * Computes the scores of all accounts by svc-trust-1.
+ *
+ * @throws UserError without enough seeds; GraphTooLargeError when the network does not fit into the bound.
+ */
+export async function computeScores(db: IndexDatabase, options: ComputeOptions): Promise<Computation> {
+  const { nowSecs, maxMemoryMb, turn } = options;
+  const scan = await scanEvidence(db, { nowSecs, maxBytes: maxMemoryMb * MEBIBYTE, turn });
+  const { graph, accountOf, leftOut } = scan;
+  const { fids } = graph;
+  const seedFids = findSeeds(db, options.seeds, { nowSecs, accounts: fids.length, accountOf });
+  const seeds = seedFids.map(accountOf);
+  const trust = await computeTrust(graph, seeds, nowSecs, turn);
+  const mapped = mapByMass(trust.counted);
+  await turn();
+  const via = pathsFromSeeds(graph, trust, seeds);
+  const scoreOf = (fid: number) => mapped.scores[accountOf(fid)];
+  const isSeed = new Set(seeds);
+  return {
+    run: {
+      kind: "computed",
+      at: nowSecs,
+      method: METHOD,
+      params: CONSTANTS,
+      seeds: seedFids,
+    },
+    stats: {
+      accounts: fids.length,
+      pairs: graph.sources.length,
+      left_out: leftOut,
+      rounds: trust.rounds,
+      reached: shareReached(trust),
+      fifths: fifthsOf(mapped.scores),
+      moved: movedSince(db, scoreOf),
+    },
+    fids,
+    scoreOf,
+    *rows() {
+      for (const [account, fid] of fids.entries()) {
+        const viaAccount = via[account] ?? 0;
+        yield {
+          fid,
+          score: mapped.scores[account] ?? 0,
+          state: (trust.lowered[account] ?? 0) | (isSeed.has(account) ? ScoreState.Seed : 0),
+          rank: mapped.ranks[account] ?? 0,
+          viaFid: viaAccount === 0 ? 0 : (fids[viaAccount - 1] ?? 0),
+          sources: strongestSources(graph, trust, account),
+          note: null,
+        };
+      }
+    },
+  };
+}
+
+function shareReached({ trust }: Trust): number {
+  let reached = 0;
+  for (const value of trust) if (value > 0) reached += 1;
+  return trust.length === 0 ? 0 : reached / trust.length;
+}
+
+function fifthsOf(scores: Uint8Array): number[] {
+  const fifths = [0, 0, 0, 0, 0];
+  for (const score of scores) {
+    const fifth = Math.min(4, Math.floor(score / FIFTH));
+    fifths[fifth] = (fifths[fifth] ?? 0) + 1;
+  }
+  return fifths;
+}
+
+function movedSince(db: IndexDatabase, scoreOf: (fid: number) => number | undefined): number {
+  const former = currentScoreRun(db, "computed");
+  let moved = 0;
+  if (former)
+    for (const { fid, score } of allScores(db, former.id))
+      if (Math.abs((scoreOf(fid) ?? 0) - score) > BIG_MOVE) moved += 1;
+  return moved;
+}
+
+/** Stores the rows of a run in steps, lets it count, and deletes those that are no longer kept. */
+export async function storeRun(
+  { run, rows, stats }: { run: NewScoreRun; rows: Iterable<ScoreRow>; stats: () => object },
+  write: WriteStep,
+): Promise<void> {
+  await sweepAll(run.kind, write);
+  const runId = await write({ step: "begin", run });
+  let chunk: ScoreRow[] = [];
+  for (const row of rows) {
+    chunk.push(row);
+    if (chunk.length < SCORES_PER_STEP) continue;
+    await write({ step: "rows", runId, rows: chunk });
+    chunk = [];
+  }
+  if (chunk.length > 0) await write({ step: "rows", runId, rows: chunk });
+  await write({ step: "finish", runId, stats: stats() });
+  await sweepAll(run.kind, write);
+}
+
+async function sweepAll(kind: ScoreKind, write: WriteStep): Promise<void> {
+  while ((await write({ step: "sweep", kind })) > 0);
+}
+
+/** Computes and stores the scores. Returns what the run was like. */
+export async function runScores(
+  db: IndexDatabase,
+  options: ComputeOptions,
+  write: WriteStep,
+): Promise<ComputeStats> {
+  const startedAt = performance.now();
+  const { run, stats, rows } = await computeScores(db, options);
+  const done = (): ComputeStats => ({ ...stats, seconds: Math.round(performance.now() - startedAt) / 1000 });
+  await storeRun({ run, rows: rows(), stats: done }, write);
+  return done();
+}

@@ -1,0 +1,69 @@
+import type { Clock, SetTimer } from "../runtime/clock.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** After a failure, and while the index is being built. */
+const RETRY_MS = HOUR_MS;
+
+/** The time of the last `hourUtc` that is not after `nowMs`. */
+function lastDueMs(hourUtc: number, nowMs: number): number {
+  const today = Math.floor(nowMs / DAY_MS) * DAY_MS + hourUtc * HOUR_MS;
+  return today <= nowMs ? today : today - DAY_MS;
+}
+
+export interface ScoreScheduleDeps {
+  readonly clock: Clock;
+  readonly setTimer: SetTimer;
+  readonly hourUtc: number;
+  /** The time of the current scores in unix ms; undefined without any. */
+  readonly lastRunMs: () => number | undefined;
+  /** Computes the scores. Resolves with the reason when they could not be. */
+  readonly run: () => Promise<string | undefined>;
+}
+
+export interface ScoreSchedule {
+  readonly isRunning: () => boolean;
+  readonly lastFault: () => string | undefined;
+  /** Starts no further run. Resolves when the current one has ended. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Computes scores each day at an hour, or as soon as it runs after that time when those of the day are missing. A failed run is repeated
+ * after an hour.
+ */
+export function scheduleScores({
+  clock,
+  setTimer,
+  hourUtc,
+  lastRunMs,
+  run,
+}: ScoreScheduleDeps): ScoreSchedule {
+  let running: Promise<void> | undefined;
+  let fault: string | undefined;
+  let isStopped = false;
+  let cancel: (() => void) | undefined;
+  const wait = (ms: number) => {
+    if (!isStopped) cancel = setTimer(ms, next);
+  };
+  const next = () => {
+    const nowMs = clock.nowMs();
+    const dueMs = lastDueMs(hourUtc, nowMs);
+    if ((lastRunMs() ?? Number.NEGATIVE_INFINITY) >= dueMs) return wait(dueMs + DAY_MS - nowMs);
+    running = run().then((reason) => {
+      running = undefined;
+      fault = reason;
+      wait(reason === undefined ? lastDueMs(hourUtc, clock.nowMs()) + DAY_MS - clock.nowMs() : RETRY_MS);
+    });
+  };
+  next();
+  return {
+    isRunning: () => running !== undefined,
+    lastFault: () => fault,
+    async stop() {
+      isStopped = true;
+      cancel?.();
+      await running;
+    },
+  };
+}
