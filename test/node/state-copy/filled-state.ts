@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import type { ColumnForm } from "../../../src/db/state/table.ts";
+import type { Column } from "../../../src/db/state/table.ts";
 import { COPIED_TABLES, type CopiedTable } from "../../../src/node/state-copy/copied-tables.ts";
 
 const ROWS = 7;
@@ -20,19 +20,12 @@ const TEXTS = [
 /** A value of a column for a row; keys differ from row to row. */
 function rowValue(
   name: string,
-  form: ColumnForm,
+  { form, isNullable = false }: Column,
   table: CopiedTable,
   row: number,
 ): string | number | Uint8Array | null {
   const isKey = table.key.includes(name) || name.endsWith("_id") || name === "uid";
-  const isOptional =
-    /^(description|compat_prefix|status|error|url|host|token|(deleted|started|ended|expires|last_success|last_failure|deactivated)_at|failing_since|deactivation_reason|(behind_since|held_until|due_at)_ms|seq_at)$/.test(
-      name,
-    ) &&
-    !/^(nonces|one_time_nonces|token_changes|signin_keys|sign_in_nonce_key|dedupe|dedupe_keys|campaigns|write_calls|write_clocks|sessions)$/.test(
-      table.name,
-    );
-  if (isOptional && !isKey && row % 3 === 0) return null;
+  if (isNullable && !isKey && row % 3 === 0) return null;
   switch (form) {
     case "number":
       if (["attempts", "status", "position", "type"].includes(name)) return row;
@@ -61,7 +54,7 @@ export function fillState(sqlite: Database): void {
       `INSERT OR REPLACE INTO ${table.name} (${names}) VALUES (${names.map(() => "?")})`,
     );
     for (let row = 0; row < ROWS; row++)
-      insert.run(...table.columns.map(([name, { form }]) => rowValue(name, form, table, row)));
+      insert.run(...table.columns.map(([name, column]) => rowValue(name, column, table, row)));
     insert.finalize();
     // Numbers of deleted rows must not be used again.
     if (table.sequence) {
