@@ -130,7 +130,7 @@ export async function warnOfManifest(
   appUrl: string,
 ): Promise<void> {
   const what = URL.parse(appUrl)?.hostname;
-  if (what === undefined) return;
+  if (what === undefined || !mayBePublic(what)) return;
   try {
     const { findings } = await checkManifest({ base, basePath, what });
     for (const { severity, path, message } of findings)
@@ -138,6 +138,11 @@ export async function warnOfManifest(
   } catch (cause) {
     printError(`warning: the manifest of ${what} was not checked: ${Object(cause).message}\n`);
   }
+}
+
+/** Whether a host is a name that the public DNS may have (RFC 6761): nobody fetches a manifest from another one. */
+function mayBePublic(host: string): boolean {
+  return DOMAIN.test(host) && !/(^|\.)(\d+|example|invalid|localhost|test)$/.test(host);
 }
 
 function homeHostOf(manifest: unknown): string | undefined {

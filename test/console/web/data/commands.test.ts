@@ -16,6 +16,8 @@ const UUID = "3f0e7c1a-52f4-4d4e-8a5b-1d2c3b4a5e6f";
 
 /** What the commands sent. */
 const sent: Sent[] = [];
+let tried: Route | undefined;
+const isTried = (route: Route) => tried === route;
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
@@ -27,6 +29,9 @@ const server = Bun.serve({
     // `signer delete` looks its signer up first.
     if (sent.at(-1)?.route === "GET /managed_signer")
       return Response.json({ signer: { signer_uuid: UUID, status: "generated", fid: null } });
+    // `app send` looks whether the app has sent before.
+    if (sent.at(-1)?.route === "GET /frame/app/campaigns" && !isTried("GET /frame/app/campaigns"))
+      return Response.json({ campaigns: [{}] });
     // The command prints no record then.
     return Response.json({ message: "seen" }, { status: 400 });
   },
@@ -55,6 +60,7 @@ async function requestOf(route: Route, fields: Readonly<Record<string, unknown>>
     words[words.indexOf("-")] = file;
   }
   sent.length = 0;
+  tried = route;
   const signer = ["--url", server.url.origin, "--fid", "3", "--key-file", keyFile];
   const { program } = createProgram();
   await program.parseAsync([...words, ...signer], { from: "user" }).catch((cause: unknown) => {
