@@ -164,6 +164,8 @@ function rebuildMessages(scratch: IndexDatabase, live: IndexDatabase, totals: To
   // An empty index may belong to no network yet.
   if (live.sqlite.query("SELECT 1 FROM store_counts LIMIT 1").get() === null) return [];
   const network = networkOfIndex(live);
+  // Projecting the like of a URL asks for the registrar of the network.
+  scratch.network = network;
   const counts = new StoreCounts(scratch);
   const invalid = new Map<string, number>();
   const messages = allMessages(live, network);

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { verifyIndex } from "../../../src/db/index/verify.ts";
+import { DEMO_REGISTRAR, followUriOf } from "../../../src/protocol/channels/follow-uri.ts";
 import { oddMessages } from "../../support/odd-messages.ts";
+import { likeUrl } from "../../support/records.ts";
 import { startTestWriter } from "../../support/writer.ts";
 
 describe("verifyIndex", () => {
@@ -44,5 +46,12 @@ describe("verifyIndex", () => {
     expect(verifyIndex(writer.db.file)).toEqual([]);
     expect(writer.db.sqlite.run(sql).changes).toBeGreaterThan(0);
     expect(verifyIndex(writer.db.file).map((difference) => difference.table)).toContain(table);
+  });
+
+  test("finds nothing in an index with likes of URLs that may be follows of channels", async () => {
+    using writer = await startTestWriter(7);
+    const url = followUriOf(DEMO_REGISTRAR, new Uint8Array(32).fill(1)) ?? "";
+    await writer.submit(...[url, "eip155:1/erc721:0x00/1"].map((liked) => likeUrl(7, liked)));
+    expect(verifyIndex(writer.db.file)).toEqual([]);
   });
 });
