@@ -18,6 +18,19 @@ export interface LiveCast {
   readonly embeds: readonly ({ readonly url: string } | { readonly fid: number; readonly hash: Hex })[];
 }
 
+/** What a channel has that is not registered in the protocol, as none of the model's is. */
+const NOT_REGISTERED = {
+  channel_id: null,
+  owner: null,
+  owner_address: null,
+  expires_at: null,
+  lapsed: false,
+  header: null,
+  rules: null,
+  casting_mode: null,
+  membership_mode: null,
+};
+
 /** An imported channel. */
 export interface RegisteredChannel {
   readonly id: string;
@@ -420,6 +433,8 @@ export class View {
       member_count: new Set(casts.map(({ fid }) => fid)).size,
       created_at: imported?.createdAt ?? firstCastAt,
       pinned_cast_hash: imported?.pinnedCastHash ?? null,
+      source: imported ? "import" : "activity",
+      ...NOT_REGISTERED,
     };
   }
 

@@ -24,7 +24,7 @@ export function channelContent(page: ChannelPage): string {
         <h2><bdi class="user">${text(domain)}</bdi></h2>
         <p class="s dim"><bdi class="user">${text(siweUri)}</bdi></p>
         <p class="claim" id="domain-claim">The app says that it is at this domain. No manifest confirms it.</p>
-        <p class="s">You sign in the browser that shows this code or link: ${text(browserOf(userAgent))}, ${ago(secondsOpen)}. If that is not yours, close this page.</p>
+        <p class="s">You are about to sign in on the browser that shows this code or link: ${text(browserOf(userAgent))}, ${ago(secondsOpen)}. If that is not yours, close this page.</p>
         <p class="s dim">${Math.ceil(secondsLeft / 60)} minutes left.</p>
       </section>
       ${appUrl === null ? "" : appWay(appUrl)}

@@ -68,6 +68,10 @@ export function channelExpectations({ view, fids }: ExpectationContext): Expecta
       ),
     ),
     ...fids.flatMap((fid) => ofUser(view, fid)),
+    // The protocol knows none of them.
+    ...["roles", "follows", "pin", "moderations", "bans"].map((what) =>
+      refused(`/channel/${what}`, { id: "books" }, 404),
+    ),
   ];
 }
 
@@ -107,5 +111,7 @@ function ofUser(view: View, given: number | string): Expectation[] {
   return [
     list(["/channel/user-active", "/channel/user", "/user/channels"], { fid: given }, { channels }),
     list(["/user/memberships/list"], { fid: given }, { members: memberships, channels }),
+    list(["/user/channel/follows"], { fid: given }, { channels: [] }),
+    list(["/user/channel/roles"], { fid: given }, { members: [], channels: [] }),
   ];
 }

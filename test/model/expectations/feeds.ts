@@ -32,6 +32,9 @@ export function feedExpectations({ view, fids, random }: ExpectationContext): Ex
       .sample(channelLists(random.sample(PARENT_URLS, 3)), 4)
       .map((ids) => list(["/feed/channels"], { channel_ids: ids.join(",") }, feed(inChannels(view, ids)))),
     ...random
+      .sample(PARENT_URLS, 3)
+      .map((id) => list(["/channel/feed"], { id }, feed(inChannels(view, [id])))),
+    ...random
       .sample(channelLists(random.sample(PARENT_URLS, 3)), 4)
       .map((urls) =>
         list(

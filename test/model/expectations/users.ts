@@ -6,6 +6,7 @@ import {
   found,
   list,
   one,
+  refused,
   UNKNOWN_FIDS,
 } from "../expectation.ts";
 import { hexOf } from "../facts.ts";
@@ -73,6 +74,8 @@ function byAddress(view: View): Expectation[] {
     hexOf(custodyOf(seed)),
   );
   return [
+    // `scores.mode` is off.
+    refused("/user/score", { fid: 1 }, 404),
     bulk(addresses),
     bulk(addresses.slice(0, 1)),
     bulk([`0x${addresses[1]?.slice(2).toUpperCase()}`]),
