@@ -140,7 +140,7 @@ export async function warnOfManifest(
   }
 }
 
-/** Whether a host is a name that the public DNS may have (RFC 6761): nobody fetches a manifest from another one. */
+/** Whether a host is a name that the public DNS may have (RFC 6761): only such a host can have a manifest that clients fetch. */
 function mayBePublic(host: string): boolean {
   return DOMAIN.test(host) && !/(^|\.)(\d+|example|invalid|localhost|test)$/.test(host);
 }
