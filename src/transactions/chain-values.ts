@@ -3,7 +3,7 @@ import type { EthCall, EthCallRequest } from "../net/eth-call.ts";
 
 /** Values that only the chain has. */
 export interface ChainValues {
-  /** Returns a view's number; null when nobody can be asked, or the RPC does not say. The same call costs one within `PRICE_MS`. */
+  /** Returns a view's number; null without an RPC, or when it does not say. The same call costs one within `PRICE_MS`. */
   price(call: EthCallRequest, client: string): Promise<bigint | null>;
   /** As `price`, but always asked for. */
   number(call: EthCallRequest, client: string): Promise<bigint | null>;
@@ -17,7 +17,7 @@ const MAX_PRICES = 1000;
 const WORD = /^0x[0-9a-fA-F]{64}$/;
 
 /** A node without an RPC of Optimism. */
-const NOBODY: ChainValues = {
+const UNKNOWN: ChainValues = {
   price: async () => null,
   number: async () => null,
   reverts: async () => null,
@@ -34,7 +34,7 @@ export function createChainValues(deps: {
   readonly monotonicMs?: () => number;
 }): ChainValues {
   const { ethCall, admission, monotonicMs = () => performance.now() } = deps;
-  if (!ethCall) return NOBODY;
+  if (!ethCall) return UNKNOWN;
   const prices = new Map<string, { readonly untilMs: number; readonly value: bigint }>();
 
   async function ask(call: EthCallRequest, client: string) {

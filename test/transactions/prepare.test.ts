@@ -17,11 +17,8 @@ import { privateKeyToAccount } from "viem/accounts";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { type Hex, toHex } from "../../src/protocol/validate/eth.ts";
 import { createChainValues } from "../../src/transactions/chain-values.ts";
-import {
-  createTransactions,
-  type PreparedTransaction,
-  type TypedData,
-} from "../../src/transactions/prepare.ts";
+import { createTransactions } from "../../src/transactions/prepare.ts";
+import type { PreparedTransaction, TypedData } from "../../src/transactions/prepared-transaction.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { makeWallet } from "../support/messages.ts";
 import { accountRecords } from "../support/node.ts";

@@ -23,7 +23,7 @@ interface LateMessage {
  * These statements scan whole tables, so they are not declared with those that serve the node.
  *
  * @param source the path of the node's state, which may be written to.
- * @param files the paths of the copies, which nobody else uses.
+ * @param files the paths of the copies, which no other process uses.
  */
 export function copyLateWrites(
   source: string,

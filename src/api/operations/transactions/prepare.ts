@@ -8,12 +8,8 @@ import { OPEN_READ } from "../../../http/route-terms.ts";
 import { type Hex, toHex } from "../../../protocol/validate/eth.ts";
 import { addressOwners } from "../../../read/queries/users/owners.ts";
 import { type Clock, nowSecs } from "../../../runtime/clock.ts";
-import {
-  isSignedBy,
-  type PreparedTransaction,
-  type Sponsorship,
-  type Transactions,
-} from "../../../transactions/prepare.ts";
+import { isSignedBy, type Sponsorship, type Transactions } from "../../../transactions/prepare.ts";
+import type { PreparedTransaction } from "../../../transactions/prepared-transaction.ts";
 import { type Assignable, closed, EthAddress, nullable } from "../../dialects/fields.ts";
 import { topic } from "../../topic.ts";
 
@@ -36,7 +32,7 @@ const Sponsored = Type.Optional(
     {
       ...closed,
       description:
-        "Somebody else pays. Without `signature`, the response has the typed data that the user signs; with it, the whole transaction",
+        "Someone else pays. Without `signature`, the response has the typed data that the user signs; with it, the whole transaction",
     },
   ),
 );
