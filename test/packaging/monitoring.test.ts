@@ -5,7 +5,7 @@ import { grafanaDashboard, metricsIn } from "../../packaging/monitoring/dashboar
 import { rows } from "../../packaging/monitoring/panels.ts";
 import { alertName, rulesFile } from "../../packaging/monitoring/rules.ts";
 import { alertTable, panelTable } from "../../packaging/monitoring/tables.ts";
-import { UpstreamClient } from "../../src/upstream/calls/client.ts";
+import { createUpstreamClient } from "../../src/upstream/calls/client.ts";
 import { connectUpstream } from "../../src/upstream/calls/connection.ts";
 import { DEFAULT_TIMINGS } from "../../src/upstream/timings.ts";
 import { type BusyNode, makeBusy, metricsOf, untilPositive, valuesOf } from "../support/busy-node.ts";
@@ -66,7 +66,7 @@ afterAll(async () => {
 
 async function callHub(): Promise<void> {
   const connection = connectUpstream(`http://${node.hubAddress}`);
-  await new UpstreamClient(connection, DEFAULT_TIMINGS, new AbortController().signal).info();
+  await createUpstreamClient(connection, DEFAULT_TIMINGS, new AbortController().signal).info();
   connection.close();
 }
 

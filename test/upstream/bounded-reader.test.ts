@@ -17,7 +17,8 @@ import {
 } from "../../src/protocol/wire/generated/upstream.ts";
 import { ValidatorSets } from "../../src/trust/validator-sets.ts";
 import { BoundedReader, TOO_MANY_FIELDS } from "../../src/upstream/calls/bounded-reader.ts";
-import { decodeSnapshotPage, UpstreamClient } from "../../src/upstream/calls/client.ts";
+import { createUpstreamClient } from "../../src/upstream/calls/client.ts";
+import { decodeSnapshotPage } from "../../src/upstream/calls/codecs.ts";
 import { connectUpstream } from "../../src/upstream/calls/connection.ts";
 import { createChainVerifier } from "../../src/upstream/chain/chain-verifier.ts";
 import { Forks } from "../../src/upstream/chain/forks.ts";
@@ -119,7 +120,7 @@ test("a page, a stream and chunks of a hostile node with too many items at any d
     server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (_, bound) => resolve(bound));
   });
   const connection = connectUpstream(`http://127.0.0.1:${port}`);
-  const client = new UpstreamClient(connection, TIMINGS, new AbortController().signal);
+  const client = createUpstreamClient(connection, TIMINGS, new AbortController().signal);
   try {
     await expect(client.fids(1, undefined)).rejects.toThrow(TOO_MANY_FIELDS);
     await expect(client.signedChunks(1, 1, 2)).rejects.toThrow(TOO_MANY_FIELDS);
@@ -148,7 +149,7 @@ test("blocks that have too many fields together are read one by one", async () =
   const { signal } = new AbortController();
   const connection = connectUpstream(served.url);
   const verifier = createChainVerifier({
-    client: new UpstreamClient(connection, TIMINGS, signal),
+    client: createUpstreamClient(connection, TIMINGS, signal),
     db,
     network: FarcasterNetwork.FARCASTER_NETWORK_DEVNET,
     clock: new ManualClock(1_795_423_200),

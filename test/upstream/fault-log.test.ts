@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import pino from "pino";
 import { rejection } from "../../src/protocol/rejection.ts";
 import { PeerError } from "../../src/upstream/calls/peer.ts";
-import { createUpstreamFaultLog } from "../../src/upstream/follow/follower.ts";
+import { createUpstreamFaultLog } from "../../src/upstream/follow/fault-log.ts";
 import { ManualClock } from "../support/clock.ts";
 
 test("logs one line a minute per kind, with the number of suppressed lines", () => {

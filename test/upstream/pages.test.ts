@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Page } from "../../src/upstream/calls/client.ts";
-import { listFids, readPages, ShortListError } from "../../src/upstream/calls/pages.ts";
+import { listFids, type Page, readPages, ShortListError } from "../../src/upstream/calls/pages.ts";
 
 const page = <Item>(items: Item[], token?: string): Page<Item> => ({
   items,

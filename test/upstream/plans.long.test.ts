@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
-import { UpstreamClient } from "../../src/upstream/calls/client.ts";
+import { createUpstreamClient } from "../../src/upstream/calls/client.ts";
 import { connectUpstream } from "../../src/upstream/calls/connection.ts";
 import {
   compareFids,
@@ -42,7 +42,7 @@ async function sampledDifferences(
   const connection = connectUpstream(upstreamUrl);
   try {
     const pace = { callTimeoutMs: 5000, stallMs: 5000 };
-    const client = new UpstreamClient(connection, pace, new AbortController().signal);
+    const client = createUpstreamClient(connection, pace, new AbortController().signal);
     const fids = sampleOf(await knownFids({ client, db }), 1000, Math.random);
     const report = await compareFids({ client, db, concurrency: 8, settle: async () => {} }, fids);
     expect(report.compared).toBeGreaterThan(5);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Client } from "@grpc/grpc-js";
-import { UpstreamClient } from "../../src/upstream/calls/client.ts";
+import { createUpstreamClient, type UpstreamClient } from "../../src/upstream/calls/client.ts";
 import { connectUpstream } from "../../src/upstream/calls/connection.ts";
 import { sampleFids } from "../../src/upstream/verify/estimate-upstream.ts";
 import { upstreamFids } from "../../src/upstream/verify/verify-sample.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
   await server.start();
   connection = connectUpstream(server.url);
   const pace = { callTimeoutMs: 5000, stallMs: 5000 };
-  client = new UpstreamClient(connection, pace, new AbortController().signal);
+  client = createUpstreamClient(connection, pace, new AbortController().signal);
 });
 afterAll(() => {
   connection.close();

@@ -3,7 +3,7 @@ import type { Client } from "@grpc/grpc-js";
 import fc from "fast-check";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
 import { Store } from "../../src/protocol/message/merge-rules.ts";
-import { UpstreamClient } from "../../src/upstream/calls/client.ts";
+import { createUpstreamClient, type UpstreamClient } from "../../src/upstream/calls/client.ts";
 import { connectUpstream } from "../../src/upstream/calls/connection.ts";
 import {
   compareFids,
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await server.start();
   connection = connectUpstream(server.url);
   const pace = { callTimeoutMs: 5000, stallMs: 5000 };
-  client = new UpstreamClient(connection, pace, new AbortController().signal);
+  client = createUpstreamClient(connection, pace, new AbortController().signal);
 });
 afterAll(() => {
   connection.close();

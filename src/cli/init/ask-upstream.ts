@@ -9,9 +9,9 @@ import {
   MessageType,
 } from "../../protocol/wire/generated/message.ts";
 import { checkPeer, dataOnNetwork } from "../../upstream/calls/check-peer.ts";
-import { type Page, UpstreamClient } from "../../upstream/calls/client.ts";
+import { createUpstreamClient, type UpstreamClient } from "../../upstream/calls/client.ts";
 import { connectUpstream } from "../../upstream/calls/connection.ts";
-import { readShardPages } from "../../upstream/calls/pages.ts";
+import { type Page, readShardPages } from "../../upstream/calls/pages.ts";
 import { PeerError, reasonOfCall, SilentPeerError } from "../../upstream/calls/peer.ts";
 import { DEFAULT_TIMINGS } from "../../upstream/timings.ts";
 import { estimateUpstream, type UpstreamEstimate } from "../../upstream/verify/estimate-upstream.ts";
@@ -59,7 +59,7 @@ export async function askUpstream(options: AskOptions): Promise<Asked> {
   const { callMs, allMs } = options.timeouts ?? TIMEOUTS;
   const connection = connectUpstream(url);
   const ended = AbortSignal.timeout(allMs);
-  const client = new UpstreamClient(connection, { ...DEFAULT_TIMINGS, callTimeoutMs: callMs }, ended);
+  const client = createUpstreamClient(connection, { ...DEFAULT_TIMINGS, callTimeoutMs: callMs }, ended);
   const network = networkOf(networkName);
   try {
     onProgress(`Asking ${url}`);

@@ -27,7 +27,7 @@ import { rejection } from "../../protocol/rejection.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger, type Logger } from "../../runtime/log/logger.ts";
 import { processDescriptors } from "../../runtime/process.ts";
-import { UpstreamClient } from "../../upstream/calls/client.ts";
+import { createUpstreamClient } from "../../upstream/calls/client.ts";
 import type { UpstreamRpc } from "../../upstream/follow/progress.ts";
 import { createBuildCheck } from "../../upstream/positions.ts";
 import { version } from "../../version.ts";
@@ -134,7 +134,7 @@ function pinnedIndexOf(config: Config, nodes: FollowedNodes, onFault: (cause: un
     open: () => openIndexReader(path),
     network: networkOf(config.protocol.network),
     async chunkOf(shard, height) {
-      const client = new UpstreamClient(nodes.active(), timings, AbortSignal.timeout(CHUNK_TIMEOUT_MS));
+      const client = createUpstreamClient(nodes.active(), timings, AbortSignal.timeout(CHUNK_TIMEOUT_MS));
       return (await client.signedChunks(shard, height, height + 1))[0];
     },
     logBytes: () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,

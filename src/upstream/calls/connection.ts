@@ -1,7 +1,19 @@
-import { Client, connectivityState, credentials } from "@grpc/grpc-js";
+import {
+  type CallOptions,
+  Client,
+  connectivityState,
+  credentials,
+  Metadata,
+  type status,
+} from "@grpc/grpc-js";
 import { STRICT_TLS } from "../../net/operator-fetch.ts";
+import { HubServiceService } from "../../protocol/wire/generated/hub.ts";
 import { programName, version } from "../../version.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../timings.ts";
+import { BoundedReader } from "./bounded-reader.ts";
+import type { CallRate } from "./call-rate.ts";
+import { peerErrorOf } from "./peer.ts";
+import { ResponseStream } from "./response-stream.ts";
 
 /** The reference node limits requests to 4 MiB and does not limit responses. Larger responses are refused here. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
@@ -40,4 +52,141 @@ export function connectUpstream(
 /** Whether the connection is open. It is while a call runs on it that the peer has not ended. */
 export function isConnected(connection: Client): boolean {
   return connection.getChannel().getConnectivityState(false) === connectivityState.READY;
+}
+
+const REPLICATION_METHODS = ["getShardSnapshotMetadata", "getShardTransactions"] as const;
+
+/** The service of this program's own server has its reads apart, so that they are not among the generated ones. */
+type UnaryMethod =
+  | keyof typeof HubServiceService
+  | (typeof REPLICATION_METHODS)[number]
+  | "getLinksByTarget"
+  | "getCastsByParent"
+  | "getTrieMetadataByPrefix"
+  | "getChannelOwner"
+  | "getChannelMetadata"
+  | "getChannelPin"
+  | "getChannelMembers"
+  | "getChannelModerations";
+
+function pathOf(method: UnaryMethod): string {
+  if (method in HubServiceService) return HubServiceService[method as keyof typeof HubServiceService].path;
+  const service = REPLICATION_METHODS.some((one) => one === method) ? "ReplicationService" : "HubService";
+  return `/${service}/${method.charAt(0).toUpperCase()}${method.slice(1)}`;
+}
+
+/** How a request or a response is written as bytes and read from them. */
+export interface Codec<T> {
+  encode(value: T): { finish(): Uint8Array };
+  decode(reader: BoundedReader): T;
+}
+
+/**
+ * Makes the calls of one peer. A call that fails or times out throws: a `PeerError` if the failure shows that the peer is not a
+ * Farcaster node, which it never does once the peer has responded to that call. Calls are not retried here. All of them end when
+ * `signal` aborts.
+ */
+export class CallTransport {
+  readonly #connection: Client;
+  readonly #timings: Pick<Timings, "callTimeoutMs" | "stallMs">;
+  readonly #signal: AbortSignal;
+  /** The methods that the peer has responded to. */
+  readonly #responded: Set<string>;
+  readonly #rate: CallRate | undefined;
+
+  /** @param shared what all clients of one peer share: the methods that it has responded to, and the limit of calls; by default none. */
+  constructor(
+    connection: Client,
+    timings: Pick<Timings, "callTimeoutMs" | "stallMs">,
+    signal: AbortSignal,
+    { responded = new Set<string>(), rate }: { responded?: Set<string>; rate?: CallRate | undefined } = {},
+  ) {
+    this.#connection = connection;
+    this.#timings = timings;
+    this.#signal = signal;
+    this.#responded = responded;
+    this.#rate = rate;
+  }
+
+  /** Returns a transport of the same peer whose calls end when another signal aborts. */
+  until(signal: AbortSignal): CallTransport {
+    return new CallTransport(this.#connection, this.#timings, signal, {
+      responded: this.#responded,
+      rate: this.#rate,
+    });
+  }
+
+  /** Returns the response of a call that has one. */
+  async unary<Request, Response>(
+    method: UnaryMethod,
+    { encode }: Codec<Request>,
+    request: Request,
+    { decode }: Codec<Response>,
+    onMetadata?: (metadata: Metadata) => void,
+  ): Promise<Response> {
+    const signal = this.#signal;
+    await this.#rate?.take(signal);
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      const options: CallOptions = { deadline: Date.now() + this.#timings.callTimeoutMs };
+      const call = this.#connection.makeUnaryRequest<Request, Response>(
+        pathOf(method),
+        (value) => asBuffer(encode(value).finish()),
+        (bytes) => decode(new BoundedReader(bytes)),
+        request,
+        new Metadata(),
+        options,
+        (fault, response) => {
+          signal.removeEventListener("abort", cancel);
+          if (fault) return reject(this.#errorOf(method, fault));
+          if (response === undefined) return reject(new Error(`the response of ${method} is empty`));
+          this.#responded.add(method);
+          resolve(response);
+        },
+      );
+      if (onMetadata) call.on("metadata", onMetadata);
+      const cancel = () => call.cancel();
+      signal.addEventListener("abort", cancel);
+    });
+  }
+
+  /** Returns the responses of a call that streams them. */
+  stream<Request, Response>(
+    method: keyof typeof HubServiceService,
+    { encode }: Codec<Request>,
+    request: Request,
+    { decode }: Codec<Response>,
+  ): ResponseStream<Response> {
+    // A stream is opened at once, and counts for the calls after it.
+    this.#rate?.delayMs();
+    const call = this.#connection.makeServerStreamRequest<Request, Response>(
+      HubServiceService[method].path,
+      (value) => asBuffer(encode(value).finish()),
+      (bytes) => decode(new BoundedReader(bytes)),
+      request,
+      new Metadata(),
+      {},
+    );
+    return new ResponseStream(call, {
+      method,
+      stallMs: this.#timings.stallMs,
+      signal: this.#signal,
+      onResponse: () => this.#responded.add(method),
+      errorOf: (cause) => this.#errorOf(method, cause),
+    });
+  }
+
+  #errorOf(method: string, cause: unknown): unknown {
+    this.#rate?.failed(cause);
+    return peerErrorOf(method, cause, this.#responded) ?? cause;
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Whether a call failed with a status code. */
+export function isCode(cause: unknown, code: status): boolean {
+  return cause instanceof Error && "code" in cause && cause.code === code;
 }

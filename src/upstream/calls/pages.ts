@@ -1,5 +1,18 @@
 import { parseJsonBytes } from "../../lib/json.ts";
-import type { Page } from "./client.ts";
+
+/** A page of a list, and the token of the next one; undefined at the end. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly nextToken: Uint8Array | undefined;
+}
+
+/** Messages per response. Several pages of the largest messages fit into the connection's limit. */
+export const MESSAGES_PER_PAGE = 1000;
+
+/** Returns a page of a response, whose token is empty at the end of the list. */
+export function pageOf<Item>(items: readonly Item[], token: Uint8Array | undefined): Page<Item> {
+  return { items, nextToken: token && token.length > 0 ? token : undefined };
+}
 
 /**
  * Yields the pages of a list, including empty and short ones, until a page has no token of a next one. A token that

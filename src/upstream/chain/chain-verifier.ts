@@ -16,7 +16,8 @@ import {
 } from "../../trust/verify-block.ts";
 import type { ShardBlock } from "../calls/block-assembler.ts";
 import { TOO_MANY_FIELDS } from "../calls/bounded-reader.ts";
-import type { ReceivedBlock, UpstreamClient } from "../calls/client.ts";
+import type { UpstreamClient } from "../calls/client.ts";
+import type { ReceivedBlock } from "../calls/codecs.ts";
 import { PeerError } from "../calls/peer.ts";
 import { BLOCK_SHARD } from "../positions.ts";
 import { Backoff, type Timings } from "../timings.ts";

@@ -11,27 +11,27 @@ export async function readChannelState(
   client: UpstreamClient,
   { channelId, key }: { readonly channelId: Uint8Array; readonly key: string },
 ): Promise<RelayedOp[]> {
-  const owner = await client.channelOwner(key);
+  const owner = await client.channels.owner(key);
   // A registration of another's id, or one that broke a rule: there is no such channel.
   if (!owner) return [];
   const slots: { slot: ChannelSlot; authorFid: number }[] = [];
   const at = (kind: ChannelSlotKind) => ({ channelId, kind, target: NO_TARGET, targetFid: 0, detail: null });
-  const settings = await client.channelMetadata(channelId);
+  const settings = await client.channels.settings(channelId);
   const detail = ChannelUpdateBody.encode({ channelId, ...settings }).finish();
   slots.push({ slot: { ...at(ChannelSlotKind.Settings), state: SlotState.On, detail }, authorFid: 0 });
-  const pin = await client.channelPin(channelId);
+  const pin = await client.channels.pin(channelId);
   if (pin)
     slots.push({
       slot: { ...at(ChannelSlotKind.Pin), state: SlotState.On, detail: pin.castHash.slice() },
       authorFid: pin.authorFid,
     });
-  for await (const page of readPages((token) => client.channelMembers(channelId, token)))
+  for await (const page of readPages((token) => client.channels.members(channelId, token)))
     for (const { fid, state } of page)
       slots.push({
         slot: { ...at(ChannelSlotKind.Member), target: memberTarget(fid), targetFid: fid, state },
         authorFid: 0,
       });
-  for await (const page of readPages((token) => client.channelModerations(channelId, token)))
+  for await (const page of readPages((token) => client.channels.moderations(channelId, token)))
     for (const { castHash, action, authorFid } of page) {
       const isHidden = action === ChannelModerateAction.CHANNEL_MODERATE_ACTION_HIDE;
       const state = isHidden ? SlotState.On : SlotState.Off;

@@ -7,7 +7,8 @@ import { OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on
 import { validatedEvent } from "../blocks/block-operations.ts";
 import { numberOf } from "../blocks/chain-blocks.ts";
 import { channelOperations } from "../blocks/chain-operations.ts";
-import type { ReceivedBlock, UpstreamClient } from "../calls/client.ts";
+import type { UpstreamClient } from "../calls/client.ts";
+import type { ReceivedBlock } from "../calls/codecs.ts";
 import { readChannelState } from "../fill/read-channels.ts";
 import type { StageDeps } from "../stage.ts";
 import { Backoff } from "../timings.ts";
@@ -54,7 +55,7 @@ async function readOnce(deps: StageDeps): Promise<void> {
 
 /** Reads the registrations of the network. A node that is older than channels has none. */
 async function readRegistrations({ client, rules }: StageDeps): Promise<RelayedOp[]> {
-  const received = await client.channelRegistrations();
+  const received = await client.channels.registrations();
   const events = received.flatMap((bytes) => {
     const event = validatedEvent(rules, bytes);
     return event?.type === OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER ? [event] : [];

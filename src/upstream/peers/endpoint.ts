@@ -1,7 +1,7 @@
 import type { Client } from "@grpc/grpc-js";
 import { hostOfUrl } from "../../config/upstream-urls.ts";
 import { CallRate } from "../calls/call-rate.ts";
-import { UpstreamClient } from "../calls/client.ts";
+import { createUpstreamClient, type UpstreamClient } from "../calls/client.ts";
 import { connectUpstream, isConnected } from "../calls/connection.ts";
 import type { Timings } from "../timings.ts";
 import type { NodeAnswer } from "./ask-node.ts";
@@ -103,7 +103,7 @@ export class Endpoint {
     signal: AbortSignal,
     timings: Pick<Timings, "callTimeoutMs" | "stallMs"> = this.#deps.timings,
   ): UpstreamClient {
-    return new UpstreamClient(this.connection, timings, signal, {
+    return createUpstreamClient(this.connection, timings, signal, {
       responded: this.#responded,
       ...(this.#rate && { rate: this.#rate }),
     });

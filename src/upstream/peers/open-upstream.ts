@@ -1,6 +1,6 @@
 import { hostOfUrl, type UpstreamSettings, upstreamUrls } from "../../config/upstream-urls.ts";
 import { CallRate } from "../calls/call-rate.ts";
-import { UpstreamClient } from "../calls/client.ts";
+import { createUpstreamClient, type UpstreamClient } from "../calls/client.ts";
 import { connectUpstream } from "../calls/connection.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../timings.ts";
 import { type CallLimits, isPublicHost, type LimitSettings, limitsFor } from "./network-place.ts";
@@ -28,6 +28,8 @@ export async function openUpstream(
   const isPublic = await isPublicHost(hostOfUrl(url));
   const limits = limitsFor(upstream, isPublic);
   const connection = connectUpstream(url, { contact: upstream.contact });
-  const client = new UpstreamClient(connection, timings, signal, { rate: new CallRate(limits.callsPerSec) });
+  const client = createUpstreamClient(connection, timings, signal, {
+    rate: new CallRate(limits.callsPerSec),
+  });
   return { url, client, limits, isPublic, [Symbol.dispose]: () => connection.close() };
 }

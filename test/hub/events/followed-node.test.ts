@@ -6,7 +6,7 @@ import {
   HubEventType,
 } from "@farcaster/hub-nodejs";
 import { firstEventId } from "../../../src/protocol/hub-event-id.ts";
-import { UpstreamClient } from "../../../src/upstream/calls/client.ts";
+import { createUpstreamClient } from "../../../src/upstream/calls/client.ts";
 import { connectUpstream } from "../../../src/upstream/calls/connection.ts";
 import { compareFids, knownFids } from "../../../src/upstream/verify/verify-sample.ts";
 import { makeChain } from "../../support/upstream/chain.ts";
@@ -81,7 +81,7 @@ test("a second node follows the first, which follows the script: both have its s
   const connection = connectUpstream(`http://${hub.address}`);
   cleanup.defer(() => connection.close());
   const pace = { callTimeoutMs: 5000, stallMs: 5000 };
-  const client = new UpstreamClient(connection, pace, new AbortController().signal);
+  const client = createUpstreamClient(connection, pace, new AbortController().signal);
   const fids = await knownFids({ client, db: second.db });
   const report = await compareFids({ client, db: second.db, concurrency: 8, settle: async () => {} }, [
     ...fids,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { openIndexReader, openIndexWriter } from "../../../src/db/index/database.ts";
 import { encodePageToken } from "../../../src/trust/page-token.ts";
-import { UpstreamClient } from "../../../src/upstream/calls/client.ts";
+import { createUpstreamClient, type UpstreamClient } from "../../../src/upstream/calls/client.ts";
 import { connectUpstream } from "../../../src/upstream/calls/connection.ts";
 import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
 import { indexContent } from "../../support/index-content.ts";
@@ -37,7 +37,7 @@ afterAll(async () => {
 function clientOf({ url }: ReplicatingHub): UpstreamClient {
   const connection = connectUpstream(url);
   connections.defer(() => connection.close());
-  return new UpstreamClient(connection, DEFAULT_TIMINGS, new AbortController().signal);
+  return createUpstreamClient(connection, DEFAULT_TIMINGS, new AbortController().signal);
 }
 
 /** What snapshots do not have: names whose key has left the trie, and channels, which are read by other calls. */

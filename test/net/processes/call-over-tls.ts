@@ -6,14 +6,14 @@ import { createOutboundClient } from "../../../src/net/client.ts";
 import { createUrlGuard } from "../../../src/net/guard.ts";
 import { createOperatorFetch } from "../../../src/net/operator-fetch.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
-import { UpstreamClient } from "../../../src/upstream/calls/client.ts";
+import { createUpstreamClient } from "../../../src/upstream/calls/client.ts";
 import { connectUpstream } from "../../../src/upstream/calls/connection.ts";
 
 /** Calls a server with every outbound client of the program and prints whether each got a response. */
 const [httpsUrl = "", grpcUrl = ""] = process.argv.slice(2);
 
 const connection = connectUpstream(grpcUrl);
-const upstream = new UpstreamClient(
+const upstream = createUpstreamClient(
   connection,
   { callTimeoutMs: 5000, stallMs: 5000 },
   new AbortController().signal,

@@ -1,4 +1,4 @@
-import type { FollowerDeps } from "../../../src/upstream/follow/follower.ts";
+import type { FollowerDeps } from "../../../src/upstream/follow/follow.ts";
 
 /** How tests call their nodes, which are on this machine. */
 export function callsAtOnce(concurrency: number): FollowerDeps["calls"] {

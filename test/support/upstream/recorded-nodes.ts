@@ -8,7 +8,8 @@ import { SignedBlock, SignedChunk } from "../../../src/protocol/wire/generated/c
 import { HubEvent } from "../../../src/protocol/wire/generated/hub.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { type ValidatorSet, ValidatorSets } from "../../../src/trust/validator-sets.ts";
-import { type Follower, startFollower, type Verification } from "../../../src/upstream/follow/follower.ts";
+import type { Verification } from "../../../src/upstream/follow/follow.ts";
+import { type Follower, startFollower } from "../../../src/upstream/follow/follower.ts";
 import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
 import { ManualClock } from "../clock.ts";
 import { vectorJson } from "../vectors.ts";

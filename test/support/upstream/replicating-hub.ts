@@ -6,7 +6,7 @@ import { type PinDeps, PinnedIndex } from "../../../src/hub/replication/pinned-i
 import { createReplication } from "../../../src/hub/replication/replication-service.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { createHubReads } from "../../../src/read/hub/hub-reads.ts";
-import { UpstreamClient } from "../../../src/upstream/calls/client.ts";
+import { createUpstreamClient } from "../../../src/upstream/calls/client.ts";
 import { connectUpstream } from "../../../src/upstream/calls/connection.ts";
 import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
 import { ManualClock } from "../clock.ts";
@@ -39,7 +39,7 @@ export async function startReplicatingHub(
   const upstream = stack.use(await serveRecording(() => chain, heads, { listing: { count: 2 } }));
   const connection = connectUpstream(upstream.url);
   stack.defer(() => connection.close());
-  const calls = new UpstreamClient(connection, DEFAULT_TIMINGS, new AbortController().signal);
+  const calls = createUpstreamClient(connection, DEFAULT_TIMINGS, new AbortController().signal);
   const pinned = new PinnedIndex({
     open: () => openIndexReader(path),
     network: NETWORK,

@@ -1,0 +1,99 @@
+import { status } from "@grpc/grpc-js";
+import { OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
+import {
+  type ChannelMemberEntry,
+  ChannelMembersRequest,
+  ChannelMembersResponse,
+  ChannelMetadataResponse,
+  type ChannelModerationEntry,
+  ChannelModerationsRequest,
+  ChannelModerationsResponse,
+  ChannelOwnerRequest,
+  ChannelOwnerResponse,
+  type ChannelPinEntry,
+  ChannelPinResponse,
+  ChannelRequest,
+} from "../../protocol/wire/generated/reads.ts";
+import { OnChainEventRequest } from "../../protocol/wire/generated/state.ts";
+import { FollowedOnChainEvents } from "../../protocol/wire/generated/upstream.ts";
+import { type CallTransport, isCode } from "./connection.ts";
+import { MESSAGES_PER_PAGE, type Page, pageOf } from "./pages.ts";
+import { PeerError } from "./peer.ts";
+
+/** The calls about channels. */
+export class ChannelCalls {
+  readonly #calls: CallTransport;
+
+  constructor(calls: CallTransport) {
+    this.#calls = calls;
+  }
+
+  /** Returns all registrations of channels, each still encoded. A node that does not know of channels has none. */
+  async registrations(): Promise<Uint8Array[]> {
+    try {
+      const request = { fid: 0, eventType: OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER };
+      return (
+        await this.#calls.unary("getOnChainEvents", OnChainEventRequest, request, FollowedOnChainEvents)
+      ).events;
+    } catch (cause) {
+      if (cause instanceof PeerError || isCode(cause, status.INVALID_ARGUMENT)) return [];
+      throw cause;
+    }
+  }
+
+  /** Returns who owns the channel with a name; undefined for a name that was never registered. */
+  async owner(channelKey: string): Promise<ChannelOwnerResponse | undefined> {
+    try {
+      return await this.#calls.unary(
+        "getChannelOwner",
+        ChannelOwnerRequest,
+        { channelKey },
+        ChannelOwnerResponse,
+      );
+    } catch (cause) {
+      if (isCode(cause, status.NOT_FOUND)) return undefined;
+      throw cause;
+    }
+  }
+
+  /** Returns the settings of a channel, resolved. */
+  settings(channelId: Uint8Array): Promise<ChannelMetadataResponse> {
+    return this.#calls.unary("getChannelMetadata", ChannelRequest, { channelId }, ChannelMetadataResponse);
+  }
+
+  /** Returns the cast that is pinned in a channel. */
+  async pin(channelId: Uint8Array): Promise<ChannelPinEntry | undefined> {
+    return (await this.#calls.unary("getChannelPin", ChannelRequest, { channelId }, ChannelPinResponse)).pin;
+  }
+
+  /** Returns a page of the slots of members, in every state. */
+  async members(channelId: Uint8Array, pageToken: Uint8Array | undefined): Promise<Page<ChannelMemberEntry>> {
+    const request = ChannelMembersRequest.fromPartial({ channelId, pageSize: MESSAGES_PER_PAGE, pageToken });
+    const { members, nextPageToken } = await this.#calls.unary(
+      "getChannelMembers",
+      ChannelMembersRequest,
+      request,
+      ChannelMembersResponse,
+    );
+    return pageOf(members, nextPageToken);
+  }
+
+  /** Returns a page of the casts that are or were hidden in a channel. */
+  async moderations(
+    channelId: Uint8Array,
+    pageToken: Uint8Array | undefined,
+  ): Promise<Page<ChannelModerationEntry>> {
+    const request = ChannelModerationsRequest.fromPartial({
+      channelId,
+      pageSize: MESSAGES_PER_PAGE,
+      pageToken,
+    });
+    const { moderations, nextPageToken } = await this.#calls.unary(
+      "getChannelModerations",
+      ChannelModerationsRequest,
+      request,
+      ChannelModerationsResponse,
+    );
+    return pageOf(moderations, nextPageToken);
+  }
+}
