@@ -1,6 +1,6 @@
 import { unpackBytes } from "../lib/bytes.ts";
 import type { MergeContext } from "./merge/merge.ts";
-import type { RelayedBlocks } from "./relay.ts";
+import type { RelayedBlocks } from "./relayed-op.ts";
 import { applyKeyOperation, decodeKeyRecord, type KeyRecord } from "./trie/key-records.ts";
 
 /** Roots that transactions of the network name for accounts: hints, which find the account of a wrong shard root. */

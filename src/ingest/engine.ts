@@ -17,8 +17,9 @@ import type { OwnHubLog } from "./hub-log/own-hub-log.ts";
 import { type Admission, createIndexWriter, type IndexWriterDeps } from "./index-writer.ts";
 import type { MergeContext } from "./merge/merge.ts";
 import { decodeRecord, type IngestRecord, type MergeOutcome, type RecordKind } from "./record.ts";
-import { applyRelayedOp, causeOfRelayed, type RelayedBatch, type SingleOp } from "./relay.ts";
+import { applyRelayedOp, causeOfRelayed } from "./relay.ts";
 import { markRelayedBlocks, opsWithBlocks, writeProgress } from "./relay-progress.ts";
+import type { RelayedBatch, SingleOp } from "./relayed-op.ts";
 import { INDEX_FULL, IndexFullError, type SizeBound } from "./size-bound.ts";
 import { healAccount, NotHealedError } from "./trie/heal-account.ts";
 

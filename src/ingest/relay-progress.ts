@@ -18,7 +18,7 @@ import {
   putChainHead,
 } from "../db/index/upstream-work.ts";
 import { isHistory } from "./events.ts";
-import { type RelayedBatch, type RelayedBlocks, type SingleOp, singleOps } from "./relay.ts";
+import { type RelayedBatch, type RelayedBlocks, type SingleOp, singleOps } from "./relayed-op.ts";
 import { settleSnapshotKeys } from "./trie/snapshot-keys.ts";
 
 /** Writes the state of the following itself: positions, journal and todo list. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
 import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
-import type { RelayedOp } from "../../src/ingest/relay.ts";
+import type { RelayedOp } from "../../src/ingest/relayed-op.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ManualClock } from "../support/clock.ts";
 import { DEFAULT_NOW_SECS } from "../support/messages.ts";

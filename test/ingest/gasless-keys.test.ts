@@ -3,7 +3,7 @@ import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { createImportSink } from "../../src/import/import-sink.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { appNonce, userNonce } from "../../src/ingest/merge/gasless-key-store.ts";
-import type { RelayedOp } from "../../src/ingest/relay.ts";
+import type { RelayedOp } from "../../src/ingest/relayed-op.ts";
 import { toUnixSecs } from "../../src/protocol/time.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { keyOwner } from "../../src/read/queries/users/owners.ts";

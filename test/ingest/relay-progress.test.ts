@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { SingleOp } from "../../src/ingest/relay.ts";
 import { opsWithBlocks } from "../../src/ingest/relay-progress.ts";
+import type { SingleOp } from "../../src/ingest/relayed-op.ts";
 
 const op = (fid: number): SingleOp => ({ kind: "fidComplete", fid, happenedAt: 0 });
 

@@ -5,7 +5,7 @@ import { getPosition } from "../../src/db/index/positions.ts";
 import { journaledBlocksAfter, todoAfter } from "../../src/db/index/upstream-work.ts";
 import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
-import type { MessageRef, RelayedBatch, RelayedOp } from "../../src/ingest/relay.ts";
+import type { MessageRef, RelayedBatch, RelayedOp } from "../../src/ingest/relayed-op.ts";
 import { slotOf } from "../../src/protocol/message/merge-rules.ts";
 import { decodeMessage, type SignedMessage } from "../../src/protocol/message/signed-message.ts";
 import {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { MAX_EVENT_AGE_SECS } from "../../src/ingest/events.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
-import type { MessageRef, RelayedOp } from "../../src/ingest/relay.ts";
+import type { MessageRef, RelayedOp } from "../../src/ingest/relayed-op.ts";
 import { slotOf } from "../../src/protocol/message/merge-rules.ts";
 import { decodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";

@@ -4,7 +4,7 @@ import { getPosition } from "../../src/db/index/positions.ts";
 import { todoAfter } from "../../src/db/index/upstream-work.ts";
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
 import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
-import type { RelayedOp } from "../../src/ingest/relay.ts";
+import type { RelayedOp } from "../../src/ingest/relayed-op.ts";
 import { IngestQueue } from "../../src/ingest/thread/queue.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ANCHOR_SECS } from "../demo/records.ts";

@@ -11,7 +11,7 @@ import {
   type IngestRecord,
   validateRecord,
 } from "../../src/ingest/record.ts";
-import type { RelayedOp } from "../../src/ingest/relay.ts";
+import type { RelayedOp } from "../../src/ingest/relayed-op.ts";
 import { err, type Result } from "../../src/lib/result.ts";
 import type { Rejection } from "../../src/protocol/rejection.ts";
 import { FarcasterNetwork, UserNameProof } from "../../src/protocol/wire/generated/message.ts";

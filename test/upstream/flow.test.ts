@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { RelayedBatch, RelayedOp } from "../../src/ingest/relay.ts";
+import type { RelayedBatch, RelayedOp } from "../../src/ingest/relayed-op.ts";
 import { ChainGate } from "../../src/upstream/blocks/chain-blocks.ts";
 import { inBatches, OpBatcher } from "../../src/upstream/blocks/op-batcher.ts";
 import { SpoolBatcher } from "../../src/upstream/fill/spool-batcher.ts";

@@ -11,8 +11,9 @@ import { StorageError } from "../../db/sqlite/storage-error.ts";
 import type { Rejection } from "../../protocol/rejection.ts";
 import { causeOf } from "../events.ts";
 import type { IndexWriter, IndexWriterDeps } from "../index-writer.ts";
-import { applySpooledOp, type RelayedBatch, type SingleOp, singleOps } from "../relay.ts";
+import { applySpooledOp } from "../relay.ts";
 import { writeProgress } from "../relay-progress.ts";
+import { type RelayedBatch, type SingleOp, singleOps } from "../relayed-op.ts";
 import { storeSnapshotKeys } from "../trie/snapshot-keys.ts";
 import { type ImportedBatch, ImportSpool, type SpoolOutcome } from "./import-spool.ts";
 

@@ -7,7 +7,7 @@ import { hasEventsAfter, type OutboxBacklog, outboxBacklog } from "../../db/inde
 import { type RpcClient, serveRpc } from "../../lib/port-rpc.ts";
 import type { IngestEngine } from "../engine.ts";
 import { decodeRecord, type EncodedRecord, type MergeOutcome } from "../record.ts";
-import type { RelayedBatch } from "../relay.ts";
+import type { RelayedBatch } from "../relayed-op.ts";
 import { IndexFullError, type IndexSize, type SizeBound } from "../size-bound.ts";
 import type { LogRetention } from "./log-retention.ts";
 import type { IngestQueue, IngestStats } from "./queue.ts";

@@ -1,7 +1,6 @@
 import type { HubLogBlock } from "../../db/index/log/hub-log.ts";
 import type { UnknownRecord } from "../../db/index/unknown-records.ts";
-import { decodeRecord, validateRecord } from "../../ingest/record.ts";
-import type { MessageRef, RelayedBlocks, RelayedOp } from "../../ingest/relay.ts";
+import type { MessageRef, RelayedBlocks, RelayedOp } from "../../ingest/relayed-op.ts";
 import { packBytes } from "../../lib/bytes.ts";
 import { isChannelMessage } from "../../protocol/channels/slots.ts";
 import { Store, slotOf } from "../../protocol/message/merge-rules.ts";
@@ -12,15 +11,8 @@ import {
   type SignedMessage,
 } from "../../protocol/message/signed-message.ts";
 import { shardOfFid } from "../../protocol/network/shard.ts";
-import { toFarcasterSecs, toUnixSecs } from "../../protocol/time.ts";
-import { decodeSignedKeyRequest, KEY_REMOVE_BY_SELF } from "../../protocol/validate/gasless-key.ts";
-import { checkNotInFuture } from "../../protocol/validate/on-chain-event.ts";
-import {
-  validateFnameProof,
-  validateUsernameProof,
-  verifyFnameSignature,
-} from "../../protocol/validate/username-proof.ts";
-import { MessageType, UserNameProof, UserNameType } from "../../protocol/wire/generated/message.ts";
+import { toUnixSecs } from "../../protocol/time.ts";
+import { MessageType, UserNameProof } from "../../protocol/wire/generated/message.ts";
 import { type OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 import type { FollowedEvent, FollowedMerge, FollowedProofs } from "../../protocol/wire/generated/upstream.ts";
 import type { ShardBlock } from "../calls/block-assembler.ts";
@@ -29,7 +21,8 @@ import { BLOCK_SHARD } from "../positions.ts";
 import { keyRecordsOfEvents } from "./key-records.ts";
 import { LoggedEvents } from "./logged-events.ts";
 import { usernameOf } from "./name-proofs.ts";
-import { type RelayRules, validateRelayed } from "./validate-relayed.ts";
+import { keyOp, mergeOp, proofOp } from "./record-operations.ts";
+import { type RelayRules, validatedEvent, validateRelayed } from "./validate-relayed.ts";
 
 /** A username in the user data of an fid. */
 export interface ShownUsername {
@@ -148,7 +141,7 @@ function relayEvent(block: BlockContext, event: FollowedEvent): void {
       break;
     }
     case "proofs": {
-      const op = proofOp(block, body.value);
+      const op = proofOp(rules, blockTime, body.value);
       if (!op) break;
       relayed.ops.push(op);
       logged?.add(event, fidOfProofs(body.value));
@@ -254,31 +247,6 @@ function fidOfProofs({ proof, deletedProof }: FollowedProofs): number {
   return shown ? UserNameProof.decode(shown).fid : 0;
 }
 
-/** Returns the on-chain event in `bytes`, or undefined if it breaks a rule: no chain is asked whether it has the event. */
-export function validatedEvent(rules: RelayRules, bytes: Uint8Array): OnChainEvent | undefined {
-  const record = decodeRecord({ kind: "onChainEvent", bytes });
-  const event = record.ok && record.value.kind === "onChainEvent" ? record.value.event : undefined;
-  const refusal = record.ok
-    ? (validateRecord(record.value, rules) ?? (event && checkNotInFuture(event, rules.nowUnixSecs)))
-    : record.error;
-  if (refusal) rules.onRefused(refusal);
-  return refusal ? undefined : event;
-}
-
-/** Returns the username proof in `bytes`, of any type, or undefined if it breaks a rule. An fname must have been signed. */
-export function validatedProof(rules: RelayRules, bytes: Uint8Array): UserNameProof | undefined {
-  const record = decodeRecord({ kind: "usernameProof", bytes });
-  if (!record.ok) rules.onRefused(record.error);
-  if (!record.ok || record.value.kind !== "usernameProof") return undefined;
-  const { proof } = record.value;
-  const refusal =
-    proof.type === UserNameType.USERNAME_TYPE_FNAME
-      ? (validateFnameProof(proof) ?? (rules.nameServer && verifyFnameSignature(proof, rules.nameServer)))
-      : validateUsernameProof(proof, { fid: proof.fid, timestamp: toFarcasterSecs(proof.timestamp) });
-  if (refusal) rules.onRefused(refusal);
-  return refusal ? undefined : proof;
-}
-
 /** Returns the message in `bytes` if this node stores such messages of its author. Its signature is not checked. */
 function storedIn(rules: RelayRules, bytes: Uint8Array): SignedMessage | undefined {
   const decoded = decodeMessage(bytes);
@@ -305,21 +273,6 @@ function isStored({ scope }: RelayRules, message: SignedMessage): boolean {
   return !NOT_STORED_AS_MESSAGES.has(store) && scope.includesStore(fid, store);
 }
 
-/** @param deleted what the message replaces, as far as the upstream says so. */
-export function mergeOp(
-  message: SignedMessage,
-  deleted: readonly MessageRef[],
-  { encoded = encodeMessage(message), spared }: MergeParts = {},
-): RelayedOp {
-  const happenedAt = toUnixSecs(message.data.timestamp);
-  return { kind: "merge", message: encoded, deleted, ...(spared && { spared }), happenedAt };
-}
-
-interface MergeParts {
-  readonly encoded?: Uint8Array;
-  readonly spared?: readonly Uint8Array[] | undefined;
-}
-
 function sparedBy({ linksOf }: BlockContext, { data }: SignedMessage): readonly Uint8Array[] | undefined {
   return data.body?.$case === "linkCompactStateBody" ? linksOf(data.fid) : undefined;
 }
@@ -340,49 +293,4 @@ function isKeyEvent({ hasBlockShard, scope }: RelayRules, { data }: SignedMessag
   const { type } = data;
   const isKey = type === MessageType.MESSAGE_TYPE_KEY_ADD || type === MessageType.MESSAGE_TYPE_KEY_REMOVE;
   return isKey && !hasBlockShard && scope.shareOf(data.fid) === "all";
-}
-
-/** Returns the operation of a message that adds or removes a gasless key; undefined for any other message. */
-export function keyOp({ data }: SignedMessage): RelayedOp | undefined {
-  const { fid, body } = data;
-  const happenedAt = toUnixSecs(data.timestamp);
-  if (body?.$case === "keyRemoveBody") {
-    const { key, nonce, signatureType } = body.value;
-    const by = signatureType === KEY_REMOVE_BY_SELF ? "itself" : "custody";
-    return { kind: "removeKey", fid, key: key.slice(), removal: { by, nonce }, happenedAt };
-  }
-  if (body?.$case !== "keyAddBody") return undefined;
-  const { key, metadata, scopes, ttl, nonce } = body.value;
-  const requestFid = decodeSignedKeyRequest(metadata)?.requestFid ?? 0;
-  const times = { addedAt: happenedAt, lastUsedAt: happenedAt };
-  return {
-    kind: "key",
-    key: { key: key.slice(), fid, requestFid, scopes, ttlSecs: ttl, nonce, ...times },
-    happenedAt,
-  };
-}
-
-/** A proof from a message counts if that message is valid, and its contents are those of the message. */
-function proofOp({ rules, blockTime }: BlockContext, proofs: FollowedProofs): RelayedOp | undefined {
-  const added = addedProof(rules, proofs);
-  const removed = proofs.deletedProof && validatedProof(rules, proofs.deletedProof);
-  // The newest transfer alone decides who has an fname, whichever shard reports it first.
-  const isFname = (proof: UserNameProof) => proof.type === UserNameType.USERNAME_TYPE_FNAME;
-  const addedInScope = added && (isFname(added) || rules.scope.includesNames(added.fid)) ? added : undefined;
-  const removedInScope =
-    removed && !isFname(removed) && rules.scope.includesNames(removed.fid) ? removed : undefined;
-  if (!addedInScope && !removedInScope) return undefined;
-  return {
-    kind: "proof",
-    added: addedInScope && UserNameProof.encode(addedInScope).finish(),
-    removed: removedInScope && UserNameProof.encode(removedInScope).finish(),
-    onlyIfShown: addedInScope !== undefined && !rules.scope.includesNames(addedInScope.fid),
-    happenedAt: added ? added.timestamp : blockTime,
-  };
-}
-
-function addedProof(rules: RelayRules, { proof, proofMessage }: FollowedProofs): UserNameProof | undefined {
-  if (!proofMessage) return proof && validatedProof(rules, proof);
-  const body = validateRelayed(rules, proofMessage, () => true)?.data.body;
-  return body?.$case === "usernameProofBody" ? body.value : undefined;
 }

@@ -1,6 +1,6 @@
 import type { UnknownRecord } from "../../db/index/unknown-records.ts";
 import type { Decision } from "../../ingest/merge/channels.ts";
-import type { RelayedBlocks, RelayedOp } from "../../ingest/relay.ts";
+import type { RelayedBlocks, RelayedOp } from "../../ingest/relayed-op.ts";
 import { isChannelMessage } from "../../protocol/channels/slots.ts";
 import { Store, slotOf } from "../../protocol/message/merge-rules.ts";
 import { encodeMessage, type SignedMessage } from "../../protocol/message/signed-message.ts";
@@ -10,9 +10,10 @@ import { OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 import type { FollowedBlock, FollowedBlockEvent } from "../../protocol/wire/generated/upstream.ts";
 import { unknownMessage, unknownOnChainEvent } from "../calls/unknown-records.ts";
 import { BLOCK_SHARD } from "../positions.ts";
-import { keyOp, mergeOp, type Relayed, validatedEvent } from "./block-operations.ts";
+import type { Relayed } from "./block-operations.ts";
 import { numberOf, seqnumOf } from "./chain-blocks.ts";
-import { type RelayRules, validateRelayed } from "./validate-relayed.ts";
+import { keyOp, mergeOp } from "./record-operations.ts";
+import { type RelayRules, validatedEvent, validateRelayed } from "./validate-relayed.ts";
 
 /**
  * Returns the operations of blocks of shard 0: lends of storage, additions and removals of keys, and from engine version 21 on

@@ -1,5 +1,5 @@
 import type { BulkProgress, PackedMessages } from "../../db/index/bulk/bulk-state.ts";
-import { type RelayedBatch, type RelayedOp, sizeOfOp } from "../../ingest/relay.ts";
+import { type RelayedBatch, type RelayedOp, sizeOfOp } from "../../ingest/relayed-op.ts";
 
 /** Writes relayed operations. */
 export interface RelayWriter {

@@ -1,7 +1,17 @@
+import { decodeRecord, validateRecord } from "../../ingest/record.ts";
 import { decodeMessage, type SignedMessage } from "../../protocol/message/signed-message.ts";
 import type { Rejection } from "../../protocol/rejection.ts";
+import { toFarcasterSecs } from "../../protocol/time.ts";
 import { validateMessage } from "../../protocol/validate/message.ts";
+import { checkNotInFuture } from "../../protocol/validate/on-chain-event.ts";
+import {
+  validateFnameProof,
+  validateUsernameProof,
+  verifyFnameSignature,
+} from "../../protocol/validate/username-proof.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
+import { type UserNameProof, UserNameType } from "../../protocol/wire/generated/message.ts";
+import type { OnChainEvent } from "../../protocol/wire/generated/on-chain.ts";
 import type { Scope } from "../scope.ts";
 
 /** The rules that records of the upstream are checked against. */
@@ -41,4 +51,29 @@ export function validateRelayed(
   const refusal = validateMessage(message, { network, nowUnixSecs, isHistory: true });
   if (refusal) onRefused(refusal);
   return refusal ? undefined : message;
+}
+
+/** Returns the on-chain event in `bytes`, or undefined if it breaks a rule: no chain is asked whether it has the event. */
+export function validatedEvent(rules: RelayRules, bytes: Uint8Array): OnChainEvent | undefined {
+  const record = decodeRecord({ kind: "onChainEvent", bytes });
+  const event = record.ok && record.value.kind === "onChainEvent" ? record.value.event : undefined;
+  const refusal = record.ok
+    ? (validateRecord(record.value, rules) ?? (event && checkNotInFuture(event, rules.nowUnixSecs)))
+    : record.error;
+  if (refusal) rules.onRefused(refusal);
+  return refusal ? undefined : event;
+}
+
+/** Returns the username proof in `bytes`, of any type, or undefined if it breaks a rule. An fname must have been signed. */
+export function validatedProof(rules: RelayRules, bytes: Uint8Array): UserNameProof | undefined {
+  const record = decodeRecord({ kind: "usernameProof", bytes });
+  if (!record.ok) rules.onRefused(record.error);
+  if (!record.ok || record.value.kind !== "usernameProof") return undefined;
+  const { proof } = record.value;
+  const refusal =
+    proof.type === UserNameType.USERNAME_TYPE_FNAME
+      ? (validateFnameProof(proof) ?? (rules.nameServer && verifyFnameSignature(proof, rules.nameServer)))
+      : validateUsernameProof(proof, { fid: proof.fid, timestamp: toFarcasterSecs(proof.timestamp) });
+  if (refusal) rules.onRefused(refusal);
+  return refusal ? undefined : proof;
 }

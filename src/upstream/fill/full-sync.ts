@@ -1,7 +1,7 @@
 import { bulkPhaseOf, canBulkBuild } from "../../db/index/bulk/bulk-state.ts";
 import { spooledFidsAfter } from "../../db/index/bulk/spool-tables.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import type { RelayedBatch } from "../../ingest/relay.ts";
+import type { RelayedBatch } from "../../ingest/relayed-op.ts";
 import { blockOfEvent, firstEventId } from "../../protocol/hub-event-id.ts";
 import type { GetInfoResponse } from "../../protocol/wire/generated/hub.ts";
 import { numberOf } from "../blocks/chain-blocks.ts";

@@ -16,7 +16,7 @@ import {
   deleteUserNonce,
   requestersWithNonce,
 } from "../../ingest/merge/gasless-key-store.ts";
-import type { RelayedOp } from "../../ingest/relay.ts";
+import type { RelayedOp } from "../../ingest/relayed-op.ts";
 import { Store } from "../../protocol/message/merge-rules.ts";
 import { mentionedFids } from "../../protocol/message/signed-message.ts";
 import { scopePosition, UpstreamPositions } from "../positions.ts";

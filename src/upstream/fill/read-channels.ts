@@ -1,4 +1,4 @@
-import type { RelayedOp } from "../../ingest/relay.ts";
+import type { RelayedOp } from "../../ingest/relayed-op.ts";
 import { type ChannelSlot, ChannelSlotKind, memberTarget, SlotState } from "../../protocol/channels/slots.ts";
 import { ChannelModerateAction, ChannelUpdateBody } from "../../protocol/wire/generated/message.ts";
 import type { UpstreamClient } from "../calls/client.ts";

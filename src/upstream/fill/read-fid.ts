@@ -1,17 +1,18 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import type { MessagePage, Verifier } from "../../ingest/bulk/verify/verifier.ts";
 import type { KeyNonces } from "../../ingest/merge/gasless-key-store.ts";
-import type { MessageRef, RelayedOp } from "../../ingest/relay.ts";
+import type { MessageRef, RelayedOp } from "../../ingest/relayed-op.ts";
 import { packBytes } from "../../lib/bytes.ts";
 import { Store } from "../../protocol/message/merge-rules.ts";
 import { claimedHash } from "../../protocol/message/signed-message.ts";
 import { UserNameProof } from "../../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 import { SignerSource } from "../../protocol/wire/generated/state.ts";
-import { type ShownUsername, validatedEvent, validatedProof } from "../blocks/block-operations.ts";
+import type { ShownUsername } from "../blocks/block-operations.ts";
 import { nameText, readLiveProofs, usernamesIn } from "../blocks/name-proofs.ts";
 import type { EmitOps } from "../blocks/op-batcher.ts";
 import type { RelayRules } from "../blocks/validate-relayed.ts";
+import { validatedEvent, validatedProof } from "../blocks/validate-relayed.ts";
 import { MAX_REQUESTERS_PER_CALL, type MessagesMethod, type UpstreamClient } from "../calls/client.ts";
 import { readPages } from "../calls/pages.ts";
 import {

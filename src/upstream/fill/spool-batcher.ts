@@ -1,5 +1,5 @@
 import type { PackedMessages } from "../../db/index/bulk/bulk-state.ts";
-import type { RelayedBatch, RelayedOp } from "../../ingest/relay.ts";
+import type { RelayedBatch, RelayedOp } from "../../ingest/relayed-op.ts";
 import type { EmitOps, FidOps, RelayWriter } from "../blocks/op-batcher.ts";
 
 /** A transaction has about so many bytes of messages. The unsynced log of the index grows by about twice as much. */

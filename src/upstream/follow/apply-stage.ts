@@ -1,7 +1,7 @@
 import { channelHistoryOf, followedFromPosition } from "../../db/index/channels/history.ts";
 import type { UnknownRecord } from "../../db/index/unknown-records.ts";
 import { type ChainHead, todoAfter } from "../../db/index/upstream-work.ts";
-import type { RelayedBatch } from "../../ingest/relay.ts";
+import type { RelayedBatch } from "../../ingest/relayed-op.ts";
 import type { FollowedBlock } from "../../protocol/wire/generated/upstream.ts";
 import { type BlockSource, relayedBlocks } from "../blocks/block-operations.ts";
 import {

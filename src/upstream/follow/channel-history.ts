@@ -1,12 +1,12 @@
 import { channelHistoryOf, HISTORY_DONE, historyNextPosition } from "../../db/index/channels/history.ts";
-import type { RelayedOp } from "../../ingest/relay.ts";
+import type { RelayedOp } from "../../ingest/relayed-op.ts";
 import { channelIdOfEvent } from "../../protocol/channels/registrations.ts";
 import { CHANNELS_VERSION } from "../../protocol/network/engine-versions.ts";
 import { toUnixSecs } from "../../protocol/time.ts";
 import { OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
-import { validatedEvent } from "../blocks/block-operations.ts";
 import { numberOf } from "../blocks/chain-blocks.ts";
 import { channelOperations } from "../blocks/chain-operations.ts";
+import { validatedEvent } from "../blocks/validate-relayed.ts";
 import type { UpstreamClient } from "../calls/client.ts";
 import type { ReceivedBlock } from "../calls/codecs.ts";
 import { readChannelState } from "../fill/read-channels.ts";

@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import type { UnknownRecord } from "../../db/index/unknown-records.ts";
 import { chainHeadOf, mentionedFidsAfter } from "../../db/index/upstream-work.ts";
 import { createInlineVerifier } from "../../ingest/bulk/verify/verifier.ts";
-import type { RelayedBatch } from "../../ingest/relay.ts";
+import type { RelayedBatch } from "../../ingest/relayed-op.ts";
 import { IndexFullError } from "../../ingest/size-bound.ts";
 import { reasonOf } from "../../lib/failure.ts";
 import type { EngineSchedule } from "../../protocol/network/engine-versions.ts";

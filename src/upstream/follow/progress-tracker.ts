@@ -1,5 +1,5 @@
 import type { BulkProgress } from "../../db/index/bulk/bulk-state.ts";
-import { type RelayedBatch, sizeOfOp } from "../../ingest/relay.ts";
+import { type RelayedBatch, sizeOfOp } from "../../ingest/relayed-op.ts";
 import { toUnixSecs } from "../../protocol/time.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { ShardProgress, UpstreamPhase, UpstreamProgress } from "./progress.ts";

@@ -1,5 +1,5 @@
 import { type UnknownRecord, unknownAfter } from "../../db/index/unknown-records.ts";
-import type { RelayedOp } from "../../ingest/relay.ts";
+import type { RelayedOp } from "../../ingest/relayed-op.ts";
 import { firstEventId } from "../../protocol/hub-event-id.ts";
 import { toFarcasterSecs } from "../../protocol/time.ts";
 import { BlockEventType } from "../../protocol/wire/generated/block.ts";

@@ -15,7 +15,7 @@ import {
 } from "../../db/index/trie/heals.ts";
 import { staleOpaque } from "../../db/index/trie/opaque.ts";
 import { shardProof } from "../../db/index/trie/shard-proofs.ts";
-import type { RelayedOp } from "../../ingest/relay.ts";
+import type { RelayedOp } from "../../ingest/relayed-op.ts";
 import { shardOfFid } from "../../protocol/network/shard.ts";
 import { isEqual } from "../../trust/certificate.ts";
 import { kindName } from "../../trust/kind-names.ts";

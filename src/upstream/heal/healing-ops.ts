@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import type { Verifier } from "../../ingest/bulk/verify/verifier.ts";
-import type { RelayedOp } from "../../ingest/relay.ts";
+import type { RelayedOp } from "../../ingest/relayed-op.ts";
 import { UserNameProof, UserNameType } from "../../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 import { fidOfKey, fnameKey, kindOfKey, onChainKey, type TrieKey } from "../../trust/trie-key.ts";

@@ -2,7 +2,7 @@ import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/dat
 import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { getPosition } from "../../../src/db/index/positions.ts";
 import { createIngestEngine, type IngestEngine } from "../../../src/ingest/engine.ts";
-import type { RelayedBatch } from "../../../src/ingest/relay.ts";
+import type { RelayedBatch } from "../../../src/ingest/relayed-op.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { type Follower, startFollower } from "../../../src/upstream/follow/follower.ts";
 import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";

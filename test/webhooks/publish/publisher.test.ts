@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import pino from "pino";
 import { eventsAfter, outboxBacklog } from "../../../src/db/index/log/outbox.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
-import type { MessageRef, RelayedOp } from "../../../src/ingest/relay.ts";
+import type { MessageRef, RelayedOp } from "../../../src/ingest/relayed-op.ts";
 import { slotOf } from "../../../src/protocol/message/merge-rules.ts";
 import { decodeMessage } from "../../../src/protocol/message/signed-message.ts";
 import { UserNameProof } from "../../../src/protocol/wire/generated/message.ts";

@@ -2,7 +2,7 @@ import type { PackedMessages } from "../../../db/index/bulk/bulk-state.ts";
 import { isOnAllShards } from "../../../db/index/trie/derived-keys.ts";
 import type { KeyAdd } from "../../../db/index/trie/key-adds.ts";
 import type { Verifier } from "../../../ingest/bulk/verify/verifier.ts";
-import type { RelayedOp } from "../../../ingest/relay.ts";
+import type { RelayedOp } from "../../../ingest/relayed-op.ts";
 import { packBytes } from "../../../lib/bytes.ts";
 import { shardOfFid } from "../../../protocol/network/shard.ts";
 import { MessageType, UserNameProof } from "../../../protocol/wire/generated/message.ts";
@@ -10,8 +10,8 @@ import { OnChainEvent } from "../../../protocol/wire/generated/on-chain.ts";
 import type { SnapshotEntry } from "../../../protocol/wire/generated/snapshot.ts";
 import type { PageRefusal } from "../../../trust/snapshot-page.ts";
 import { fidOfKey, kindOfKey, messageKind } from "../../../trust/trie-key.ts";
-import { validatedEvent, validatedProof } from "../../blocks/block-operations.ts";
 import type { RelayRules } from "../../blocks/validate-relayed.ts";
+import { validatedEvent, validatedProof } from "../../blocks/validate-relayed.ts";
 import { PeerError } from "../../calls/peer.ts";
 import { EVENT_TYPES } from "../stored.ts";
 

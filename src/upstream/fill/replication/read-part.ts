@@ -1,6 +1,6 @@
 import type { SpooledPart } from "../../../db/index/bulk/spool-tables.ts";
 import type { OpaqueAt } from "../../../db/index/trie/opaque.ts";
-import type { RelayedOp } from "../../../ingest/relay.ts";
+import type { RelayedOp } from "../../../ingest/relayed-op.ts";
 import { packBytes } from "../../../lib/bytes.ts";
 import type { SnapshotEntry, SnapshotPage } from "../../../protocol/wire/generated/snapshot.ts";
 import {
