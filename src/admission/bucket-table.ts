@@ -18,7 +18,7 @@ const NS_PER_MINUTE = 60e9;
 const NS_PER_SEC = 1e9;
 /** A name may be in this many entries, so a look-up reads two cache lines. */
 const WAYS = 8;
-/** Of each entry: the hash of its name, and the time at which its bucket is full, ns since the table was made. */
+/** For each entry, the hash of its name, and the time at which its bucket is full, ns since the table was made. */
 const WORDS = 2;
 /** Words ahead of the entries: the seed of the hash, and the time at which the table was made, ms. */
 const HEADER = 2;

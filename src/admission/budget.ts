@@ -14,7 +14,7 @@ const HELD = 0;
 const REFUSED = { client: 1, total: 2 } as const satisfies Record<Shortage, number>;
 const SEED = 3;
 const HEADER = 4;
-/** Of each entry: the hash of its client, and what the client holds. */
+/** For each entry, the hash of its client, and what the client holds. */
 const WORDS = 2;
 /** A client may be in this many entries, so a look-up reads one cache line. */
 const WAYS = 8;

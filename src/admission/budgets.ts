@@ -86,7 +86,7 @@ export const TURNS = {
   bulkChecks: { unit: "bulk requests", running: 2, waiting: 512, perClient: { running: 1, waiting: 256 } },
   /** Requests of MCP. */
   mcpRequests: { unit: "requests of MCP", running: 32, waiting: 256, perClient: { running: 4, waiting: 16 } },
-  /** Messages that wait for an answer of the Ethereum RPC. */
+  /** Messages that wait for a response of the Ethereum RPC. */
   chainChecks: { unit: "messages", running: 8, waiting: 100, perClient: { running: 4, waiting: 50 } },
 } as const satisfies Readonly<Record<string, TurnTerms>>;
 

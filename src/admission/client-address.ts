@@ -6,7 +6,7 @@ import { type Address, parseAddress } from "../net/address-class.ts";
 const MAX_HOPS = 32;
 /** An IPv6 address with brackets, quotes and a port is shorter. */
 const MAX_VALUE_CHARS = 96;
-/** Of an element of `Forwarded`, which may also name a host, a protocol and the proxy. */
+/** For an element of `Forwarded`, which may also name a host, a protocol and the proxy. */
 const MAX_ELEMENT_CHARS = 512;
 const IPV6_CLIENT_BITS = 64;
 const MAPPED_PREFIX_BITS = 96;
@@ -41,7 +41,7 @@ const UNKNOWN: ClientAddress = { address: "unknown", bucket: "unknown" };
 /**
  * Creates the one rule for client addresses. The client is the peer of the connection. If that is a trusted proxy, the header
  * of the settings is read from the right, where each proxy appends the address that called it: the client is the first address
- * that is not a trusted proxy. A value that is no address, and the bound of 32, end the walk at the last trusted address.
+ * that is not a trusted proxy. A value that is not an address, and the bound of 32, end the walk at the last trusted address.
  * Clients can write whatever they want to the left of that, which is therefore never read.
  */
 export function createClientAddresses({

@@ -27,7 +27,7 @@ interface Client<Task, Result> {
   readonly queue: Waiting<Task, Result>[];
   /** Tasks to refuse. Each holds a connection, whose number is bounded. */
   readonly refused: Waiting<Task, Result>[];
-  /** Its virtual time, ms: what its tasks have taken, and at least as much as of those that were served before it came. */
+  /** Its virtual time, ms: what its tasks have taken, and at least as much as of those that were served before it arrived. */
   usedMs: number;
 }
 
@@ -37,9 +37,9 @@ const BUSY_MS = 2;
 const PAUSE_MS = 0.25;
 /** So long tasks run before the event loop reads the sockets again, where they are of several clients. */
 const SLICE_MS = 0.5;
-/** So long they run where all are of one client: another one that comes waits no longer. A turn costs the time of a cheap read. */
+/** How long they run while all are of one client: another client waits no longer. A turn costs the time of a cheap read. */
 const TURN_MS = 4;
-/** Of the most that a task has taken after its promise, for each later one. */
+/** A share of the most that a task has taken after its promise, for each later one. */
 const ASYNC_DECAY = 0.9;
 /** While all tasks of a busy thread are one client's, a task looks up its own once in half of this time; at random, so that no rhythm escapes. */
 const LOOK_UP_MS = 1;
@@ -49,11 +49,11 @@ const TURN_CHECK_MS = 1;
 const MIXED_MS = 1_000;
 
 /**
- * The order of the tasks of a thread. While the thread is not busy, or works for one client, each runs when it comes. Otherwise they wait, and
+ * The order of the tasks of a thread. While the thread is not busy, or works for one client, each runs when it arrives. Otherwise they wait, and
  * the next is always one of the client whose tasks have taken the least time: a client that asks for much waits for itself. A task is not
  * interrupted, so others wait for at most one of its tasks.
  *
- * Nothing is answered in the turn of the event loop that has taken too long, refusals included: Bun accepts connections until none is left, and
+ * No response is sent in the turn of the event loop that has taken too long, refusals included: Bun accepts connections until none is left, and
  * calls the server for each at once, so clients that connect again after each response would keep the loop from ever turning.
  */
 export class FairOrder<Task, Result> {

@@ -46,9 +46,9 @@ export interface ApiKeyWithText {
   readonly text: string;
 }
 
-/** Of a change that takes something away from a key. */
+/** For a change that takes something away from a key. */
 export interface InEffect {
-  /** Whether each request that begins after the answer finds it, at any node. Otherwise a live node has not confirmed it in time. */
+  /** Whether each request that begins after the response finds it, at any node. Otherwise a live node has not confirmed it in time. */
   readonly isInEffect: boolean;
 }
 

@@ -54,7 +54,7 @@ class KnownKeys {
 /** What decides whether a thread may use what it remembers of API keys. */
 export interface KeyMemory {
   /**
-   * Rises after each change that takes something away from a key, before the change is answered: on all threads of the node at once, on other
+   * Rises after each change that takes something away from a key, before the response to the change: on all threads of the node at once, on other
    * nodes with their next beat.
    */
   readonly keyEpoch: number;
@@ -67,14 +67,14 @@ const FRESH_MS = 2_000;
 /** How long a read waits for the store. */
 const READ_TIMEOUT_MS = 500;
 
-/** Finds who sends an API key. Expired, inactive and unknown keys are no one's. */
+/** Finds who sends an API key. Expired, inactive and unknown keys belong to no one. */
 export interface KeyLookup {
   /** Asks the store, as everything must that changes something. */
   find(text: string): Promise<ApiKeyCaller | undefined>;
-  /** Answers from memory what the store said in the last two seconds, without a promise. */
+  /** Returns from memory what the store said in the last two seconds, without a promise. */
   known(text: string): ApiKeyCaller | undefined;
   /**
-   * Asks the store for a read, and remembers the answer. While the store does not answer in time, what it has said counts, for as long as
+   * Asks the store for a read, and remembers the response. While the store does not respond in time, what it has said counts, for as long as
    * this node learns of each change.
    *
    * @throws StateUnavailable

@@ -38,7 +38,7 @@ export function startUsageRecorder(deps: {
   /** By key, then by route; of `countedDay`. */
   let counting = new Map<string, Map<string, Counting>>();
   let countedDay = 0;
-  /** Rows of former days. */
+  /** Rows of previous days. */
   let ended: UsageRow[] = [];
   let size = 0;
   let flushing: Promise<void> = Promise.resolve();

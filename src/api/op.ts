@@ -77,7 +77,7 @@ export interface OpSpec<D, Id extends string, Q extends QueryParams, B extends T
   readonly body?: B;
   /** A response of the dialect by its name, a schema, or schemas by status. */
   readonly response: ResponseName | TSchema | Readonly<Record<number, TSchema>>;
-  /** Of an error, if the surface has another shape than the usual one. */
+  /** The shape of an error, if the surface has another shape than the usual one. */
   readonly errorResponse?: TSchema;
   readonly cache?: RouteCache | ((deps: D) => RouteCache | undefined) | undefined;
   readonly access?: Access;

@@ -26,7 +26,7 @@ interface SignedSpec<D, Id extends string, Q extends QueryParams>
   /** Only documented: the handler validates the fields, because an unknown or foreign record is reported before an invalid field. */
   readonly body?: TSchema;
   readonly response: TSchema;
-  /** Of a success. Default: 200. */
+  /** The status of a success. Default: 200. */
   readonly status?: number;
   /** What it counts as, by the address of its client. Default: a signed read or change, by its method. */
   readonly share?: ShareName;

@@ -36,7 +36,7 @@ export const auditEntries = table(
     /** `ok`, or the stable code of the refusal. */
     outcome: text(),
     request_id: text(),
-    /** Of the client. */
+    /** The client's. */
     address: text(),
   },
   {
@@ -68,7 +68,7 @@ export type StoredAuditEntry = AuditEntry & AuditPosition & { readonly recordId:
  * because finding the first of them reads as many entries of the index as are retained. The log of the process still names every operation.
  */
 export const AUDIT_BOUND = { entriesPerOwner: 100_000, trimShare: 1 / 1024 } as const;
-/** So many at once: more than come between two deletions. */
+/** This many at once: more than come between two deletions. */
 const MAX_TRIMMED = 8192;
 type AuditBound = { readonly [K in keyof typeof AUDIT_BOUND]: number };
 
@@ -88,7 +88,7 @@ export interface AuditStore {
     page: {
       readonly limit: number;
       readonly before: AuditPosition | undefined;
-      /** Those of mini apps and webhooks alone. */
+      /** Only those of mini apps and webhooks. */
       readonly ofRecords?: boolean;
     },
   ): Promise<StoredAuditEntry[]>;

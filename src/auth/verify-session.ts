@@ -40,7 +40,7 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
 
   const marked = new Map<string, number>();
 
-  /** No request waits for it, and a use that is not recorded is no fault. A state that does not respond gets no queue of marks. */
+  /** No request waits for it, and a use that is not recorded is not a fault. A state that does not respond gets no queue of marks. */
   function markUsed({ sessionId, lastUsedAt }: Session, now: number): void {
     const last = Math.max(lastUsedAt ?? 0, marked.get(sessionId) ?? 0);
     if (now - last < USE_LAG_SECS) return;

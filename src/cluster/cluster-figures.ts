@@ -8,7 +8,7 @@ export interface PostgresState {
   readonly node: StateNode;
   /** The schema of this release. */
   readonly schemaVersion: number;
-  /** Why and since when PostgreSQL does not answer; undefined while it does. */
+  /** Why and since when PostgreSQL does not respond; undefined while it does. */
   away(): { readonly reason: string; readonly sinceMs: number } | undefined;
   cluster(): ClusterStats;
   calls(): PgStatsSnapshot;

@@ -9,7 +9,7 @@ const NS_PER_MS = 1_000_000n;
 
 /** A point in the history of a state in PostgreSQL. */
 export interface StateMark {
-  /** Of the node. */
+  /** The node's. */
   readonly beat: number;
   /** Decimal. */
   readonly systemIdentifier: string;
@@ -83,13 +83,13 @@ export class NodeSignals {
 
   /**
    * The number of the node's lease. It rises when a lease has ended and the node has a new one: others may have taken in between what was
-   * claimed under the former. Read after `isFenced()` was false, it is the number of the lease that was held then.
+   * claimed under the previous one. Read after `isFenced()` was false, it is the number of the lease that was held then.
    */
   get leaseNumber(): number {
     return Atomics.load(this.#words, 2);
   }
 
-  /** Counts a new lease. Before `actFor`, so that nothing of the former lease goes on under this one. */
+  /** Counts a new lease. Before `actFor`, so that nothing of the previous lease continues under this one. */
   countLease(): void {
     Atomics.add(this.#words, 2, 1);
   }
@@ -143,7 +143,7 @@ export class NodeSignals {
   }
 
   /**
-   * The time of the state, unix ms; undefined before the main thread has set it. It follows monotonic time alone, so no step of this
+   * The time of the state, unix ms; undefined before the main thread has set it. It follows only monotonic time, so no step of this
    * machine's clock moves it. A thread that has just started may be late by less than the interval of ticks.
    */
   get stateTimeMs(): number | undefined {

@@ -15,7 +15,7 @@ export function createSharedClock(signals: StateTime): StateClock {
 
 /**
  * The clock by which the secrets, keys and sessions of state.db expire: the later one of its clock, which is not set back, and this
- * machine's, which has gone on while the node was down. So no step of the machine's clock lets them live longer.
+ * machine's, which has continued while the node was down. So no step of the machine's clock lets them live longer.
  */
 export function createExpiryClock(signals: StateTime, clock: Clock = systemClock): Clock {
   return { nowMs: () => Math.max(clock.nowMs(), signals.stateTimeMs ?? 0) };

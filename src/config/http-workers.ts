@@ -24,7 +24,7 @@ interface StateConnections {
   readonly delivery: number;
   readonly fanOut: number;
   readonly writes: number;
-  /** Of each HTTP worker. */
+  /** For each HTTP worker. */
   readonly http: number;
 }
 

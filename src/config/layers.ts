@@ -80,7 +80,7 @@ export type LayerInput = Pick<ConfigInput, "readFile" | "cwd"> & {
 
 interface Said {
   readonly section: string;
-  /** Of a setting of the section; with `_file`, the value is the path of a file with the setting's value. */
+  /** The value of a setting of the section; with `_file`, the value is the path of a file with the setting's value. */
   readonly name: string;
   readonly value: unknown;
   readonly source: string;
@@ -192,7 +192,7 @@ export function fromEnvironment(env: ConfigInput["env"], input: LayerInput): Lay
   return layer.done();
 }
 
-/** Reads the flags. `--set` comes last and overrides the other flags. */
+/** Reads the flags. `--set` is last and overrides the other flags. */
 export function fromFlags(flags: ArgvFlags, input: LayerInput): Layer {
   const layer = createLayer(input, { isText: true });
   const take = (key: string, text: string, source: string) => {

@@ -1,5 +1,5 @@
 /**
- * Of a secret URL, scheme, host and port may be shown; of a secret text nothing. The URL of a database is shown like any other;
+ * The scheme, host and port of a secret URL may be shown, and nothing of a secret text. The URL of a database is shown like any other;
  * of its parts only the password is removed from log lines, since users and databases are often called like the service.
  */
 export type SecretKind = "url" | "text" | "database";

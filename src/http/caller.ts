@@ -28,6 +28,6 @@ export const ANONYMOUS: Caller = { kind: "anonymous" };
 export const invalidKey = (message = "a valid API key is required") =>
   new ApiError("unauthorized", message, { code: "invalid_key" });
 
-/** Of a valid key. */
+/** From a valid key. */
 export const missingScope = (scope: Scope) =>
   new ApiError("forbidden", `the key lacks the scope ${JSON.stringify(scope)}`, { code: "missing_scope" });

@@ -20,7 +20,7 @@ const exposedHeaders = [
   ...["x-request-id", "etag", "retry-after", "ratelimit", "ratelimit-policy", "x-error-code", "x-partial"],
   ...["x-events-missing", "x-oldest-event-id", "x-head-event-id", "idempotent-replayed"],
 ];
-/** Of the service's own headers, without their prefix. */
+/** The service's own headers, without their prefix. */
 const exposedOwnHeaders = ["node", "write", "message"];
 
 /** Headers, besides `x-api-key`, that clients of the hosted API send with every call. */

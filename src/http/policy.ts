@@ -7,7 +7,7 @@ export interface RoutePolicy {
   readonly maxBodyBytes: number;
   /** True for paths of the API, whose routes may declare that their responses are cached. */
   readonly isApi: boolean;
-  /** True if the routes themselves refuse requests that they cannot answer while the index is being built. */
+  /** True if the routes themselves refuse requests that they cannot serve while the index is being built. */
   readonly gatesItself: boolean;
   /** True where scripts of other origins may read responses, as far as the settings allow. */
   readonly isShared: boolean;

@@ -95,7 +95,7 @@ interface DeclaredRoute {
 /** Returns the terms of a canonical path; a trailing slash makes no difference. */
 export type TermsOf = (method: string, path: string) => RouteTerms;
 
-/** Of a request that writes one message. */
+/** For a request that writes one message. */
 const WRITE_UNITS = 20;
 
 /** The terms of paths without a route. A client that may not read learns nothing about them. */

@@ -17,7 +17,7 @@ export interface WebSocketSession {
 const MAX_MESSAGE_BYTES = 256 * 1024;
 /** Beyond it a message is dropped. Sessions wait for the socket long before. */
 const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
-/** A client that answers no ping for so long is gone. */
+/** A client that responds to no ping for this long has disconnected. */
 const IDLE_TIMEOUT_SECS = 120;
 
 /** Pings and pongs of a client in a window. Clients send one every few seconds. */
@@ -32,7 +32,7 @@ interface ControlFrames {
 const controlFrames = new WeakMap<WebSocketSession, ControlFrames>();
 
 /**
- * Ends a WebSocket whose client floods it with pings or pongs. Bun answers each ping with a system call, outside of the order of requests, and
+ * Ends a WebSocket whose client floods it with pings or pongs. Bun responds to each ping with a system call, outside of the order of requests, and
  * buffers what the client does not read, outside of the budget of unsent bytes.
  */
 function countControlFrame(peer: Pick<Bun.ServerWebSocket<WebSocketSession>, "data" | "terminate">): void {

@@ -68,7 +68,7 @@ export function relayedFault({ code, details, metadata }: ServiceError): Service
   }
 }
 
-/** Converts an error of a read that the upstream answers. Its own errors are passed on; transport errors are reworded. */
+/** Converts an error of a read that the upstream serves. Its own errors are passed on; transport errors are reworded. */
 export function relayedReadFault({ code, details, metadata }: ServiceError): ServiceError {
   switch (code) {
     case status.UNAUTHENTICATED:

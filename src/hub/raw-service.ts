@@ -72,7 +72,7 @@ const inFrames = (batch: ResponseBatch): Buffer => new MessageFrames(batch) as u
 interface ServiceMethods {
   readonly name: string;
   readonly methods: Readonly<Record<string, RawMethod>>;
-  /** A stream comes before a method of the same name. */
+  /** A stream precedes a method of the same name. */
   readonly streams?: Readonly<Record<string, RawStreamMethod>>;
 }
 
@@ -158,7 +158,7 @@ export function rawService(
   return { definition, implementation };
 }
 
-/** Sends each batch when the client has taken the one before it. Ends early if the client is gone. */
+/** Sends each batch when the client has taken the one before it. Ends early if the client has disconnected. */
 async function sendAll(
   call: ServerWritableStream<Buffer, ResponseBatch>,
   { responses, stall }: RawStream,
@@ -279,7 +279,7 @@ class RunningCall implements RawCall {
     return shortage === undefined;
   }
 
-  /** The library says `cancelled` at the end of every call: when the client has its response, or is gone. */
+  /** The library says `cancelled` at the end of every call: when the client has its response, or has disconnected. */
   #atEnd(then: () => void): void {
     this.#call.once("cancelled", then);
     if (this.#call.cancelled) then();
@@ -300,7 +300,7 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** Of a gRPC message on the wire: a byte for its compression, and its length as 32 bits. */
+/** The prefix of a gRPC message on the wire: a byte for its compression, and its length as 32 bits. */
 const HEADER_BYTES = 5;
 
 /**

@@ -26,7 +26,7 @@ export interface HubRpc {
   submitBulkMessages(request: Uint8Array, clientKey?: string): Promise<HubReply>;
   validateMessage(request: Uint8Array, clientKey?: string): Promise<HubReply>;
   getInfo(): Promise<HubReply>;
-  /** Submits the messages of one write, at most 1000. Unlike a gRPC error, the results tell a refusal from a lost answer. */
+  /** Submits the messages of one write, at most 1000. Unlike a gRPC error, the results tell a refusal from a lost response. */
   submitWrite(messages: readonly Uint8Array[]): Promise<readonly SubmitResult[]>;
   /** Returns whether the channel to the upstream is ready within the time; true without an upstream. */
   isUpstreamReady(timeoutMs: number): Promise<boolean>;

@@ -100,7 +100,7 @@ export interface IngestEngine {
   applyDeferred(): DeferredOutcome[] | undefined;
 
   /**
-   * Moves more of the rows that still name casts by former ids, in a commit of its own. Every other commit does the same, so
+   * Moves more of the rows that still name casts by previous ids, in a commit of its own. Every other commit does the same, so
    * this is for a node that receives nothing.
    */
   repointMore(): void;

@@ -19,7 +19,7 @@ export interface EncodedRecord {
   readonly bytes: Uint8Array;
 }
 
-/** A decoded record. Validated ones passed every rule that depends on the record alone. */
+/** A decoded record. Validated ones passed every rule that depends only on the record. */
 export type IngestRecord =
   | { readonly kind: "message"; readonly message: SignedMessage }
   | { readonly kind: "onChainEvent"; readonly event: OnChainEvent }

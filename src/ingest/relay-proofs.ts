@@ -56,7 +56,7 @@ export function addRelayedProof(context: MergeContext, proof: UserNameProof, onl
   }
 }
 
-/** Shows the later proof of two fids. Of one fid only the latest proof counts. */
+/** Shows the later proof of two fids. For one fid only the latest proof counts. */
 function contend(context: MergeContext, shown: UserNameProof, proof: UserNameProof): void {
   const rival = rivals(context, proof).find(({ fid }) => fid === proof.fid);
   const latest = rival && order(rival, proof) > 0 ? rival : proof;

@@ -36,7 +36,7 @@ export type RelayedOp = { readonly happenedAt: number } & (
       readonly message: Uint8Array;
       readonly deleted: readonly MessageRef[];
       /**
-       * Of a compact state: the hashes of the links of its block. The network compacts what was committed before the block, so
+       * For a compact state, the hashes of the links of its block. The network compacts what was committed before the block, so
        * these stay.
        */
       readonly spared?: readonly Uint8Array[];

@@ -49,7 +49,7 @@ const GROWTH = { spooling: 2, building: 0, finished: 1 } as const;
 const NEAR_SHARE = 0.9;
 /** Below it the warning is due again. */
 const FAR_SHARE = 0.85;
-/** Merging goes on below this share. Expired events free pages all the time, and each would let one group of merges through. */
+/** Merging continues below this share. Expired events free pages all the time, and each would let one group of merges through. */
 const RESUME_SHARE = 0.99;
 /** A write-ahead log with a larger share of the bound is emptied before the index counts as full, at most so often. */
 const LOG_SHARE = 1 / 16;
@@ -135,7 +135,7 @@ export function createSizeBound(deps: SizeBoundDeps): SizeBound {
   };
 }
 
-/** Logs that the index comes close to its bound, reaches it, and has room again. */
+/** Logs that the index approaches its bound, reaches it, and has room again. */
 export function logSizeLevel(log: Logger, level: SizeLevel, before: SizeLevel, size: IndexSize): void {
   const { bytes, maxBytes } = size;
   if (level === "full")

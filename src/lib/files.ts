@@ -26,7 +26,7 @@ export function createPrivateFile(path: string): void {
   }
 }
 
-/** Writes a file that only its owner can read, at once: a crash leaves the former content or none. */
+/** Writes a file that only its owner can read, at once: a crash leaves the previous content or none. */
 export function writePrivateFile(path: string, content: string): void {
   const draft = `${path}.new`;
   createPrivateFile(draft);

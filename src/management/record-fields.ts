@@ -31,11 +31,11 @@ export interface RecordField {
   readonly isRequired?: boolean;
   /** What null stands for, which clears the field. */
   readonly nullHelp?: string;
-  /** Of a boolean: what turning it off does. */
+  /** For a boolean, what turning it off does. */
   readonly offHelp?: string;
   /** Whether only an update may set it. */
   readonly isForUpdate?: boolean;
-  /** Of a boolean: whether its texts count as well, which some clients send. */
+  /** For a boolean, whether its texts count as well, which some clients send. */
   readonly acceptsText?: boolean;
   /** The flag, if it is not the name with hyphens. */
   readonly flag?: string;

@@ -20,7 +20,7 @@ const PLAIN = /^[\w.:/@?=&%+#,~-]{1,512}$/;
 const MARK_BYTES = 8;
 
 /**
- * Renders a result as text. Each text of strangers stands by itself between two lines with a mark that is random for each response, so that
+ * Renders a result as text. Each text of strangers has its own line between two lines with a mark that is random for each response, so that
  * no text can end its own fence.
  *
  * @param isOwn whether all texts are this program's, which need no fence

@@ -10,7 +10,7 @@ import { noRoom } from "../http/response/error-response.ts";
 import { loadOnce } from "../lib/promises.ts";
 import type { McpEndpoint } from "./endpoint.ts";
 
-/** Of each request, beyond the units of the reads that it makes. */
+/** For each request, beyond the units of the reads that it makes. */
 const REQUEST_UNITS = 2;
 
 /**

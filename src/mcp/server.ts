@@ -15,7 +15,7 @@ const INSTRUCTIONS =
 /** What a server of tools works with. */
 export interface McpDeps {
   readonly name: string;
-  /** Of the native API, such as `/v2/svc`. */
+  /** The path of the native API, such as `/v2/svc`. */
   readonly basePath: string;
   /** The URL at which people reach the node, without a slash at the end. */
   readonly origin: string;
@@ -23,7 +23,7 @@ export interface McpDeps {
   /** The names of the tools that are offered; empty for all. */
   readonly tools: readonly string[];
   readonly call: NodeCall;
-  /** Aborts when the client has gone. */
+  /** Aborts when the client has disconnected. */
   readonly signal?: AbortSignal;
 }
 

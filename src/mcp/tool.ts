@@ -18,7 +18,7 @@ export interface ToolContext {
   readonly getRoot: <T>(path: string) => Promise<T>;
   /** The console's page of a path such as `/people/1`. */
   readonly pageUrl: (path: string) => string;
-  /** Whether the time of the call is over, or its client has gone. */
+  /** Whether the time of the call is over, or its client has disconnected. */
   readonly isAborted: () => boolean;
 }
 

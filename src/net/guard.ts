@@ -105,7 +105,7 @@ export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
     return ok(parsed);
   }
 
-  /** Returns undefined for a text that is no address. */
+  /** Returns undefined for a text that is not an address. */
   function classified(text: string): ClassifiedAddress | undefined {
     const known = addresses.get(text);
     if (known) return known;
@@ -148,7 +148,7 @@ export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
 
 /**
  * Creates a guard for URLs that are never called: https URLs with a host under `suffix` (such as ".demo.example") pass although
- * nobody has registered the name. It asks `guard` about all others.
+ * no one has registered the name. It asks `guard` about all others.
  */
 export function acceptingNamesUnder(suffix: string, guard: UrlGuard): RegistrationGuard {
   return {

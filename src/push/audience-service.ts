@@ -104,7 +104,7 @@ export function createAudienceService(
 /**
  * Runs tasks one after the other, because each uses its thread for a while.
  *
- * @returns a function that rejects when the signal aborts before the turn comes, and resolves to `busy` when too many wait
+ * @returns a function that rejects when the signal aborts before its turn, and resolves to `busy` when too many wait
  */
 function createTurns(maxWaiting: number) {
   let last: Promise<unknown> = Promise.resolve();

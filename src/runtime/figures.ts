@@ -25,7 +25,7 @@ interface HistoryDeclaration<Value> {
   readonly minute: "mean" | "max";
   /** Default: the value itself. */
   readonly of?: (value: Value) => number | null | undefined;
-  /** Of a count: what an increase of 1 in a second is in the history, such as 60 for a rate by the minute. */
+  /** For a count, what an increase of 1 in a second is in the history, such as 60 for a rate by the minute. */
   readonly rate?: number;
   /** What the history has of two values. Default: the later one, or the rate between them. */
   readonly between?: (before: Value, after: Value) => number | undefined;

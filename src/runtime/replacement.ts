@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 /** System error codes for a missing path. */
 const GONE_CODES = new Set(["ENOENT", "ENOTDIR"]);
 
-/** What became of a file or directory that a process works on. */
+/** What happened to a file or directory that a process works on. */
 export interface Replacement {
   readonly path: string;
   readonly change: "deleted" | "replaced";

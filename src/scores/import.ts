@@ -35,7 +35,7 @@ interface Entry {
   readonly score: number;
   readonly state: number;
   readonly note: string | null;
-  /** Of one fid, the newest counts; of equal ones the later line. */
+  /** For one fid the newest counts, and among equal ones the later line. */
   readonly at: number;
 }
 

@@ -16,7 +16,7 @@ export interface Mapped {
 
 /**
  * Maps what counts to scores from 0 to 1 by mass: where the cumulative share reaches an anchor, and linear in the logarithm in between.
- * So accounts without weight that join lower nobody.
+ * So accounts without weight that join lower no one.
  */
 export function mapByMass(counted: Float64Array): Mapped {
   const n = counted.length;

@@ -15,7 +15,7 @@ export const CONSTANTS = {
   /** A source is dormant when its last act is older than this. */
   activeSecs: 180 * DAY_SECS,
   dormantPower: 0.1,
-  /** In the unit of weights: who follows you alone cannot give you everything. */
+  /** In the unit of weights: a single follower cannot give you everything. */
   minOutWeight: 30,
   damping: 0.75,
   maxRounds: 30,

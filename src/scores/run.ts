@@ -38,7 +38,7 @@ export type ComputeStats = {
   readonly reached: number;
   /** Accounts with scores below 0.2, 0.4, 0.6, 0.8, and above. */
   readonly fifths: readonly number[];
-  /** Accounts whose score moved by more than 0.2 since the former run. */
+  /** Accounts whose score moved by more than 0.2 since the previous run. */
   readonly moved: number;
   readonly seconds: number;
 };

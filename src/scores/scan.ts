@@ -140,7 +140,7 @@ interface Pair {
 class Evidence {
   readonly #pairs = new Map<number, Pair>();
 
-  /** @param source -1 is nobody: what it did is dropped */
+  /** @param source -1 is no one: what it did is dropped */
   of(source: number): Pair {
     let pair = this.#pairs.get(source);
     if (!pair) {

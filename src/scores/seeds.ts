@@ -18,7 +18,7 @@ const MIN_SEEDS = 20;
 const MIN_FOLLOWERS = 20;
 const RECENT_SECS = 90 * DAY_SECS;
 const MIN_AGE_SECS = 2 * YEAR_SECS;
-/** Of a network that is younger than that, the first tenth counts as old. */
+/** In a network that is younger than that, the first tenth counts as old. */
 const FIRST_SHARE = 0.1;
 const CANDIDATES_PER_READ = 500;
 

@@ -10,7 +10,7 @@ const DAY_SECS = 86_400;
 export interface KeyRing {
   /** The one that signs; undefined without any. */
   readonly current: SignInKey | undefined;
-  /** Those that verifiers get: the next one, the current one and former ones whose tokens may live. */
+  /** Those that verifiers get: the next one, the current one and previous ones whose tokens may live. */
   readonly listed: readonly SignInKey[];
   /** Ids of those that no token can name anymore. */
   readonly obsolete: readonly string[];

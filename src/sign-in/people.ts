@@ -5,7 +5,7 @@ import { statement } from "../db/index/statement.ts";
 import { canonicalKey } from "../protocol/auth-address.ts";
 import type { AuthMethod } from "./token.ts";
 
-/** Who may sign in as whom, as this node knows it. All ways of sign-in ask here. Addresses have 20 bytes. */
+/** Who may sign in as whom, as this node knows it. Every way of sign-in uses this. Addresses have 20 bytes. */
 export interface People {
   /** The custody address of the index; undefined for an unregistered fid. */
   readonly custodyOf: CustodyOf;

@@ -55,7 +55,7 @@ export interface QuickAuthDeps {
   readonly linkBase: () => string | undefined;
   /** Changes when keys were replaced on any node. */
   readonly keyEpoch: () => number;
-  /** Of the state. */
+  /** The state's clock. */
   readonly clock: Clock;
   readonly settings: { readonly tokenTtlSecs: number; readonly domains: readonly string[] };
   readonly count: CountSignIn;

@@ -32,13 +32,13 @@ const KEY_SELECTORS = selectorsOf(keyRegistry);
 /** What is served, for those who ask for more. */
 export const SERVED = `eth_chainId, net_version, eth_blockNumber, eth_getCode, and eth_call of IdRegistry (${idRegistry.map(({ name }) => name).join(", ")}) and KeyRegistry (${keyRegistry.map(({ name }) => name).join(", ")})`;
 
-/** Why a call has no result. `unserved`: the node answers other functions; `out-of-scope`: it does not follow the fid; `unknowable`: only the chain can say. */
+/** Why a call has no result. `unserved`: the node serves other functions; `out-of-scope`: it does not follow the fid; `unknowable`: only the chain can say. */
 export type RegistryRefusal = "unserved" | "out-of-scope" | "malformed" | "unknowable";
 
 /**
- * Answers a call of a contract, or refuses it. It never says of what it does not follow that it is not there.
+ * Serves a call of a contract, or refuses it. It never says of what it does not follow that it is not there.
  *
- * @throws UnconfirmedError while a second node has not confirmed what the answer rests on.
+ * @throws UnconfirmedError while a second node has not confirmed what the response rests on.
  */
 export type RegistryCall = (to: string, data: Hex) => Promise<Result<Hex, RegistryRefusal>>;
 

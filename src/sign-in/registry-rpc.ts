@@ -20,9 +20,9 @@ export interface RpcResponse {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: string };
 }
 
-/** Optimism's JSON-RPC, as far as the index can answer it. */
+/** Optimism's JSON-RPC, as far as the index can serve it. */
 export interface RegistryRpc {
-  /** Answers one call. @param client whose share calls of the operator's RPC take. */
+  /** Serves one call. @param client whose share calls of the operator's RPC take. */
   call(request: unknown, client: string): Promise<RpcResponse>;
 }
 

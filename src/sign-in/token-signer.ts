@@ -30,7 +30,7 @@ export interface TokenSignerDeps {
   readonly store: SignInKeyStore;
   /** Undefined without a master key. */
   readonly sealer: Sealer | undefined;
-  /** Of the state. */
+  /** The state's clock. */
   readonly clock: Clock;
   readonly log: Logger;
   readonly settings: {

@@ -46,7 +46,7 @@ export interface SignedIn {
 export interface SignInExpectation {
   readonly text: string;
   readonly signature: Uint8Array;
-  /** Of the request, which the message must name. */
+  /** The domain of the request, which the message must name. */
   readonly domain: string;
   readonly acceptsAuthAddress: boolean;
   /** Whose share contract wallets take. */
@@ -68,7 +68,7 @@ export interface SignInVerifier {
 export interface SignInVerifierDeps {
   readonly nonces: SignInNonces;
   readonly people: People;
-  /** Of the state. */
+  /** The state's clock. */
   readonly clock: Clock;
   /** Undefined without an RPC of Optimism. */
   readonly contracts: ContractSignatures | undefined;
@@ -84,7 +84,7 @@ const MAX_AGE_SECS = 600;
 const SKEW_SECS = 60;
 const ECDSA_BYTES = 65;
 const RECOVERY_BYTES: readonly (number | undefined)[] = [0, 1, 27, 28];
-/** The end of a signature by ERC-8010, which comes with an authorization that the chain has not seen. */
+/** The end of a signature by ERC-8010, which includes an authorization that the chain has not seen. */
 const ERC_8010 = Buffer.from("8010".repeat(16), "hex");
 
 /**

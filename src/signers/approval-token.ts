@@ -22,7 +22,7 @@ export function tokenKeysOf(keys: readonly MasterKey[]): readonly Uint8Array[] {
   return keys.map((key) => deriveKey(key, "svc approval token 1"));
 }
 
-/** @param keys those of `tokenKeysOf`: the current one, then former ones. */
+/** @param keys those of `tokenKeysOf`: the current one, then previous ones. */
 export function createApprovalTokens(keys: readonly [Uint8Array, ...Uint8Array[]]): ApprovalTokens {
   const [current] = keys;
   return {
@@ -39,7 +39,7 @@ export function createApprovalTokens(keys: readonly [Uint8Array, ...Uint8Array[]
   };
 }
 
-/** Returns the digest that a token's text is found by; undefined for a text that is no token. */
+/** Returns the digest that a token's text is found by; undefined for a text that is not a token. */
 export function tokenDigestOf(text: string): Uint8Array | undefined {
   const token = decodeBase58(text, TOKEN_BYTES);
   return token && digestOf(token);

@@ -321,7 +321,7 @@ async function signedRequest(
   request: ApprovalRequest,
   terms: KeyAddTerms,
   options: {
-    /** Of the user. */
+    /** The user's. */
     readonly custody: Uint8Array;
     readonly requestSignature: Uint8Array | undefined;
     readonly custodyOf: ConfirmedCustodyOf;

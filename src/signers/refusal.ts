@@ -22,14 +22,14 @@ export function refuse(
 /** An unknown signer and one of another owner are the same. */
 export const unknownSigner = () => refuse("notFound", "no such signer", { code: "unknown_signer" });
 
-/** The answer of a node that has no master key. */
+/** The response of a node that has no master key. */
 export const NO_MASTER_KEY = "managed signers need signers.encryption_key";
 export const noMasterKey = () => refuse("notImplemented", NO_MASTER_KEY, { code: "not_implemented" });
 
 /** An operator adds a key, and restarts the node. */
 export const LOCKED_RETRY_SECS = 60;
 
-/** The answer for a signer whose seed is sealed under a key that the node does not use. */
+/** The response for a signer whose seed is sealed under a key that the node does not use. */
 export const locked = () =>
   refuse("unavailable", "this node cannot open the key of the signer", {
     code: "signer_locked",

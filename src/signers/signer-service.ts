@@ -87,7 +87,7 @@ const MAX_REQUEST_SECS = 7 * 86_400;
 const MAX_SIGNED_IN = 1000;
 /** Keys of a user that are looked up, because a signer of theirs may not have been seen approved yet. */
 const MAX_UNSEEN = 100;
-/** Of a user, the signers and then the keys that are looked through for one that may write. The network allows about as many keys. */
+/** A user's signers and then the keys that are looked through for one that may write. The network allows about as many keys. */
 const MAX_FIRST = 100;
 const MAX_KEYS = 1000;
 

@@ -94,7 +94,7 @@ interface StatusContext {
 /**
  * Returns the state of a signer. A signer belongs to its first user for ever. Before that, a key counts only if this service's
  * page added it, or if the app that was registered for it requested it: anybody who has seen a public key can register it for
- * an fid of theirs, and an app's user would then be signed in as a stranger. Of a signer that no app was ever registered for, the key
+ * an fid of theirs, and an app's user would then be signed in as a stranger. For a signer that no app was ever registered for, the key
  * counts that a user has on chain at their own request: apps that bring it there themselves compare the fid.
  */
 function stateOf(signer: ManagedSigner, context: StatusContext): SignerState {

@@ -11,7 +11,7 @@ export interface SignerStats {
   readonly keyId: string | null;
   /** Null when the state does not respond. */
   readonly countsByKeyId: Readonly<Record<string, number>> | null;
-  /** Seeds under former master keys, which are needed until it is 0; null without a current one, and as above. */
+  /** Seeds under previous master keys, which are needed until it is 0; null without a current one, and as above. */
   readonly toReseal: number | null;
 }
 

@@ -36,7 +36,7 @@ const SEED_BYTES = 32;
  * Creates the vault. A seed is bound to the signer's id, its public key and the id of the master key: a sealed seed in the row of
  * another signer does not open.
  *
- * @param keys the current master key, then former ones.
+ * @param keys the current master key, then previous ones.
  */
 export function createVault(keys: readonly [MasterKey, ...MasterKey[]]): Vault {
   const sealer = createSealer(keys, "svc signer seed 1");

@@ -50,7 +50,7 @@ export class StreamConnection implements ReplayReader {
   readonly seenBlocks: ShardBlocks;
   isWaiting = false;
   replay: ReplayedPage | undefined;
-  /** Called when the stream has ended while the transport was sending frames. What is left comes with `next`. */
+  /** Called when the stream has ended while the transport was sending frames. What is left follows with `next`. */
   onEndWhileSending: (() => void) | undefined;
   readonly #deps: ConnectionDeps;
   /** Frames that come before those of the log. */

@@ -9,7 +9,7 @@ const encoder = new TextEncoder();
 
 /** What a stream sends at once. It is encoded once for all streams that send it, in each of both forms. */
 export class Frame {
-  /** Behind this position the stream goes on after the frame; undefined for a frame that is no position. */
+  /** The position after which the stream continues once the frame is read; undefined for a frame that is not a position. */
   readonly position: StreamPosition | undefined;
   readonly event: string;
   /** JSON without line ends. */
@@ -74,7 +74,7 @@ export class KeepAliveFrame extends Frame {
   }
 }
 
-/** The first frame of a stream, and the answer to a new subscription. */
+/** The first frame of a stream, and the response to a new subscription. */
 export function helloFrame(
   position: StreamPosition,
   facts: {
@@ -94,12 +94,12 @@ export function helloFrame(
   return new Frame("hello", JSON.stringify(data), position);
 }
 
-/** Reports that events between two positions are gone. `from` is undefined where the client has named none. */
+/** Reports that events between two positions are deleted. `from` is undefined where the client has named none. */
 export function gapFrame(from: StreamPosition | undefined, to: StreamPosition): Frame {
   return new Frame("gap", JSON.stringify({ from: from ? cursorOf(from) : null, to: cursorOf(to) }), to);
 }
 
-/** The last frame of a stream that this node ends. Its cursor resumes behind the last event that was sent. */
+/** The last frame of a stream that this node ends. Its cursor resumes after the last event that was sent. */
 export function errorFrame(code: string, message: string, cursor: string): Frame {
   return new Frame("error", JSON.stringify({ code, message, cursor }), undefined);
 }

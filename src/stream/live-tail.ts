@@ -68,7 +68,7 @@ export interface LiveTail {
   /** Adds a stream, or changes its subscription. It counts for the events behind `joinedSeq`, which this sets. */
   join(reader: TailReader): void;
   leave(reader: TailReader): void;
-  /** Whether the tail has everything behind the position of a stream. */
+  /** Whether the tail has everything after the position of a stream. */
   covers(reader: TailReader): boolean;
   /** Takes the next frames of a stream, about `maxSize` at most, and moves its position. Returns none at the end. */
   take(reader: TailReader, maxSize: number): Frame[];

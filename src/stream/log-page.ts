@@ -22,7 +22,7 @@ export interface LogPage {
   readonly events: readonly LoggedEvent[];
   /** The position behind all of them. */
   readonly end: StreamPosition;
-  /** Whether events right behind the position are deleted. Then there are none here. */
+  /** Whether events right after the position are deleted. Then there are none here. */
   readonly isOvertaken: boolean;
 }
 
@@ -90,7 +90,7 @@ function blocksAfterEach(
 ): ShardBlocks[] {
   if (before.size === 0 && (atEnd?.size ?? 0) === 0 && events.every((block) => block === null))
     return events.map(() => NO_BLOCKS);
-  // An event of a block comes when all events of the blocks before it have come.
+  // An event of a block follows when all events of the blocks before it were sent.
   let reached = before;
   const positions = events.map((block) => {
     if (block) reached = laterBlocks(reached, new Map([[block.shard, block.number - 1]]));

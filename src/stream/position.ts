@@ -6,7 +6,7 @@ import { err, ok, type Result } from "../lib/result.ts";
 import { cursorCodec } from "../read/cursor.ts";
 
 /**
- * How far a stream has come in the log of events. Positions are exclusive: a stream goes on with the event behind its position.
+ * How far a stream has come in the log of events. Positions are exclusive: a stream continues with the event after its position.
  */
 export interface StreamPosition {
   /** The id of the log, which is that of one index: another index gives its events the same numbers. */
@@ -59,20 +59,20 @@ const MAX_BLOCKS_AHEAD = 3600;
 export interface StreamStart {
   readonly from:
     | { readonly kind: "live" }
-    /** The position is undefined for a text that no node issued: its events count as gone. */
+    /** The position is undefined for a text that no node issued: its events count as deleted. */
     | { readonly kind: "cursor"; readonly position: StreamPosition | undefined }
     /** The first event that was applied then or later, unix seconds. */
     | { readonly kind: "since"; readonly unixSecs: number }
     /** The number of events before the end of the log; fewer if the log has fewer. */
     | { readonly kind: "last"; readonly events: number };
-  /** Whether a stream whose first events are gone begins with the oldest. Else it is refused. */
+  /** Whether a stream whose first events are deleted begins with the oldest. Else it is refused. */
   readonly skipsGap: boolean;
 }
 
 export interface ResolvedStart {
-  /** Undefined for a stream that begins with what comes. */
+  /** Undefined for a stream that begins with the next event. */
   readonly position: StreamPosition | undefined;
-  /** Events between these two positions are gone. `from` is undefined where the client has named none. */
+  /** Events between these two positions are deleted. `from` is undefined where the client has named none. */
   readonly gap: { readonly from: StreamPosition | undefined; readonly to: StreamPosition } | undefined;
   /** The position before the oldest event. */
   readonly oldest: StreamPosition;
@@ -80,7 +80,7 @@ export interface ResolvedStart {
   readonly seenBlocks: ShardBlocks;
 }
 
-/** The events behind the position of a client are gone, or were never here. */
+/** The events after the position of a client are deleted, or were never here. */
 interface GoneEvents {
   readonly oldest: StreamPosition;
 }
@@ -139,8 +139,8 @@ export function resolveStart(
 }
 
 /**
- * Finds the position behind the blocks that a client saw at another node that follows the same one. Events of a block in which it
- * stood may come again.
+ * Finds the position behind the blocks that a client saw at another node that follows the same one. Events of a block of that position
+ * may be sent again.
  *
  * @returns undefined if events behind one of the blocks may be missing here.
  */

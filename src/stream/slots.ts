@@ -52,13 +52,13 @@ export interface StreamSlotStats {
   readonly maxConnections: number;
 }
 
-/** Different expressions of all streams. Each is matched against every event, alone or with others. */
+/** Different expressions of all streams. Each is matched against every event, by itself or with others. */
 const MAX_EXPRESSIONS = 200;
 
 interface Slot {
   readonly address: string;
   readonly transport: Transport;
-  /** Of the lists of its subscription. */
+  /** In the lists of its subscription. */
   readonly entries: Hold;
   readonly connection: Hold;
   expressions: readonly string[];

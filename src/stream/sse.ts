@@ -2,7 +2,7 @@ import type { Hold } from "../admission/budget.ts";
 import type { StreamConnection } from "./connection.ts";
 import type { Frame } from "./frame.ts";
 
-/** Of what a client has not taken, about so much waits in the process. */
+/** About this much of what a client has not taken waits in the process. */
 export const MAX_WAITING_BYTES = 64 * 1024;
 /**
  * How long a client whose stream has ended may take no byte before the rest is dropped: a slow one gets its last event whole, then the
@@ -37,7 +37,7 @@ export function sseBody(
   const { unsent } = deps;
   let isFirst = true;
   let isClosed = false;
-  // What was handed out is sent first: the last frame names the position behind it, and comes with the next pull.
+  // What was handed out is sent first: the last frame names the position after it, and follows with the next pull.
   connection.onEndWhileSending = () => deps.setIdleTimeout(lastBytesSecs(connection));
   return new ReadableStream<Uint8Array>(
     {

@@ -67,7 +67,7 @@ export function streamSocket(stream: OpenStream, deps: StreamSocketDeps): WebSoc
     to.close(CLOSE_CODES[reason], reason);
   }
 
-  /** A closing that waits behind other bytes would end the socket within seconds, so it comes after them, unless the client takes none. */
+  /** A closing that waits behind other bytes would end the socket within seconds, so it is sent after them, unless the client takes none. */
   function limitLastBytes(to: WebSocketPeer): void {
     lastBytes ??= setTimeout(() => to.terminate(), lastBytesSecs(connection) * 1000).unref();
   }

@@ -29,7 +29,7 @@ export interface KeyRequest {
   /** The custody address of the app. */
   readonly requestSigner: Hex;
   readonly requestDeadline: number;
-  /** Of the key request, by the app's custody address; undefined while it is still to be signed. */
+  /** The signature of the key request, by the app's custody address; undefined while it is still to be signed. */
   readonly requestSignature: Hex | undefined;
   readonly sponsored: Sponsorship | undefined;
 }

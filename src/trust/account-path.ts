@@ -10,7 +10,7 @@ export type PathNodes = ReadonlyMap<string, readonly PathChild[]>;
 
 /** What a trie with a signed root has of an account. */
 export interface ProvenAccount {
-  /** Of the shard. */
+  /** The shard's. */
   readonly shardRoot: Uint8Array;
   /** Empty for an account without keys. */
   readonly root: Uint8Array;

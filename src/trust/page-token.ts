@@ -1,5 +1,5 @@
 /**
- * A place in the walk through the trie below a virtual shard, as the reference node encodes it into the token of a page. It is no
+ * A place in the walk through the trie below a virtual shard, as the reference node encodes it into the token of a page. It is not an
  * interface of that node: tokens that are made here read what its own tokens cannot reach, and may be refused.
  */
 export interface PageToken {

@@ -103,7 +103,7 @@ export interface KeyedMessage {
   readonly fid: number;
   readonly type: number;
   readonly hash: Uint8Array;
-  /** Of a lend: the fid that borrows. */
+  /** For a lend, the fid that borrows. */
   readonly toFid?: number | undefined;
 }
 

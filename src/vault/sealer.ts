@@ -32,7 +32,7 @@ const TAG_BYTES = 16;
  * Creates the sealer of a purpose: AES-256-GCM under a key that is derived from a master key, with a fresh nonce, bound to the
  * holder and the id of the master key.
  *
- * @param keys the current master key, then former ones.
+ * @param keys the current master key, then previous ones.
  */
 export function createSealer(keys: readonly [MasterKey, ...MasterKey[]], purpose: KeyPurpose): Sealer {
   const [current] = keys;

@@ -1,6 +1,6 @@
 /** How the submission of a message ended. */
 export type SubmitResult =
-  /** It is in the index, synced; also if it was before. Of a node that follows none. */
+  /** It is in the index, synced; also if it was before. For a node that follows none. */
   | { readonly kind: "merged" }
   /** The upstream has said OK. The message arrives with a later block. */
   | { readonly kind: "accepted" }

@@ -11,7 +11,7 @@ export interface MessageOutcome {
    * `skipped`: this part of the write can make no message.
    */
   readonly state: "pending" | "merged" | "queued" | "unchanged" | "refused" | "skipped";
-  /** Of a refused message. */
+  /** For a refused message. */
   readonly refusal?: WriteRefusal;
 }
 
@@ -51,7 +51,7 @@ export interface CallOutcome {
   readonly isFreed: boolean;
 }
 
-/** Returns a call with newly decided outcomes by position. What was answered once stays the answer. */
+/** Returns a call with newly decided outcomes by position. The first response stays. */
 export function decideOutcomes(
   outcomes: readonly MessageOutcome[],
   decided: ReadonlyMap<number, Pick<MessageOutcome, "state" | "refusal">>,

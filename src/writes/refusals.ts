@@ -19,7 +19,7 @@ const BY_REASON: readonly (readonly [pattern: RegExp, code: WriteErrorCode])[] =
 /** A contract's signature or a name, and no way to ask its chain. */
 const NO_RPC_REASON = /\bhas no (Ethereum )?RPC\b/;
 
-/** Returns the answer to a message that was refused for good. */
+/** Returns the response to a message that was refused for good. */
 export function refusalOf(
   result: Extract<SubmitResult, { kind: "refused" | "login_refused" }>,
 ): WriteRefusal {

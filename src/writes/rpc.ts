@@ -54,9 +54,9 @@ export type WriteReply = (
 
 /** What the thread of writes counts, since it started. */
 export interface WritesStats {
-  /** Messages by what was answered. */
+  /** Messages by outcome. */
   readonly answered: Readonly<Record<"merged" | "queued" | "unchanged" | "refused", number>>;
-  /** Requests that were answered with the outcome of an earlier one. */
+  /** Requests that got the outcome of an earlier one. */
   readonly replayed: number;
   /** Messages that were submitted again, and how those of the queue ended. */
   readonly resubmitted: number;

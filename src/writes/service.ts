@@ -52,7 +52,7 @@ export interface WriteSigners {
   ): Promise<Result<readonly SignedMessage[], WriteRefusal>>;
 }
 
-/** Charges the limits for so many messages, before they are signed. */
+/** Charges the limits for this many messages, before they are signed. */
 type Admit = (messages: number) => Promise<Result<undefined, WriteRefusal>>;
 
 export interface WriteServiceDeps {
@@ -97,8 +97,8 @@ interface Answer {
 }
 
 /**
- * Takes writes: those of one user one after the other, each with the promise that what is answered as done is in the network or
- * will be brought there, and that what is answered as refused never is.
+ * Takes writes: those of one user one after the other, each with the promise that what is reported as done is in the network or
+ * will be brought there, and that what is reported as refused never is.
  */
 export function createWriteService(deps: WriteServiceDeps): WriteService {
   const { store, submitter, timesOf, charge, signers, isPaused, recordRefused, counters, log } = deps;

@@ -11,7 +11,7 @@ import type { Lease, NewWrite, Settlement, StoredCall, WriteAudit, WriteStore } 
 
 /** How long the channel to the upstream may take to be ready. */
 const READY_MS = 2_000;
-/** Before a message is submitted again: after a lost answer, and after an OK that no block has shown. */
+/** Before a message is submitted again: after a lost response, and after an OK that no block has shown. */
 const FIRST_RETRY_MS = 1_000;
 export const ACCEPTED_RETRY_MS = 60_000;
 

@@ -110,7 +110,7 @@ export function startWriteQueue(deps: WriteQueueDeps): WriteQueue {
         watch(seq, message);
         return { kind: "again", afterMs: ACCEPTED_RETRY_MS, accepted: true };
       case "unknown":
-      // The operator will correct the login; the promise stands.
+      // The operator will correct the login; the promise still holds.
       case "login_refused":
         return { ...backoff, accepted: false };
       case "refused": {

@@ -63,7 +63,7 @@ beforeAll(async () => {
   node = await startDemoNode({ dataDir, args });
   using state = openState(statePath(dataDir));
   await localStores(state).apps.create(testApp({ ownerFid: OWNER }), 10);
-  // Nobody sends to it: the token is not enabled.
+  // No one sends to it: the token is not enabled.
   const unused = `https://${"long".repeat(15)}.${"host".repeat(15)}.example/`;
   insertTokens(state, [{ fid: 900_000, clientFid: 3, url: unused, token: "off", enabled: false }]);
   const nameOf = (fid: number) => (fid < INVALID ? "gone" : fid < INVALID + LIMITED ? "later" : "t");

@@ -298,7 +298,7 @@ describe.skipIf(!HAS_POSTGRES)("membership", () => {
       );
       await database.query(change);
       await until(async () => (await floorOf(database)) > 0);
-      // Those that an owner had ended are back, and nobody knows which they are.
+      // Those that an owner had ended are back, and no one knows which they are.
       expect(await database.query("SELECT 1 FROM svc.sessions")).toHaveLength(0);
       const windowSecs = 300;
       expect(Math.abs((await floorOf(database)) - (Date.now() / 1000 + windowSecs))).toBeLessThan(5);

@@ -26,7 +26,7 @@ function startSlots(total: number, settings = DEFAULT_CIRCUIT_BREAKER) {
     slots,
     held,
     givenUp,
-    /** What became of the requests, in order. */
+    /** The outcomes of the requests, in order. */
     outcomes,
     acquire,
     settled,

@@ -239,7 +239,7 @@ describe("mapping by mass", () => {
     expect([ranks[0], ranks[999]]).toEqual([1, 1000]);
   });
 
-  test("rises with what counts, gives 0 for nothing, and accounts without weight lower nobody", () => {
+  test("rises with what counts, gives 0 for nothing, and accounts without weight lower no one", () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 40 }),

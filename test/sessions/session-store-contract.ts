@@ -104,7 +104,7 @@ export function sessionStoreContract(
       expect(await actions()).toHaveLength(6);
     });
 
-    test("a session of another custody address ends those of the former one", async () => {
+    test("a session of another custody address ends those of the previous one", async () => {
       const { sessions, ids } = await start();
       await sessions.create(session(1), CAP, CREATED);
       await sessions.create(session(2, { custody: bytes(20, 7) }), CAP, CREATED);

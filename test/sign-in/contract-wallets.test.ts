@@ -77,7 +77,7 @@ test("what the contract rejects is refused, and so is what comes with an authori
   expect(optimism.asked).toHaveLength(before);
 });
 
-test("strangers make the node call nobody", async () => {
+test("strangers cannot make the node call anyone", async () => {
   const before = optimism.asked.length;
   const stranger = makeWallet("a stranger");
   const all = await Promise.all(
@@ -92,7 +92,7 @@ test("strangers make the node call nobody", async () => {
   expect(optimism.asked).toHaveLength(before);
 });
 
-test("an RPC that does not answer is 503 with the reason, and a client's share of calls is bounded", async () => {
+test("an RPC that does not respond is 503 with the reason, and a client's share of calls is bounded", async () => {
   await using dead = await start(`http://127.0.0.1:${CLOSED_PORT}`, {
     shares: { ...UNBOUNDED, contractChecks: { perMinute: 1, burst: 3 } },
   });

@@ -65,7 +65,7 @@ describe("keys of tokens", () => {
     expect(await stores.signInKeys.list()).toHaveLength(1);
   });
 
-  test("the next one is listed for 20 minutes before it signs, and tokens of the former one live on", async () => {
+  test("the next one is listed for 20 minutes before it signs, and tokens of the previous one live on", async () => {
     const before = await signed(signer);
     clock.setSecs(NOW + 30 * DAY - LISTED_AHEAD_SECS);
     const rotated = await signer.rotateTokenKey(false);
@@ -171,7 +171,7 @@ describe("nonces", () => {
     clock.setMs(nowMs);
   });
 
-  test("that were changed in one place, or made by nobody, are refused", async () => {
+  test("that were changed in one place, or made by no one, are refused", async () => {
     const nonce = await nonces.issue("sign-in");
     for (let at = 0; at < nonce.length; at += 1) {
       const other = nonce[at] === "A" ? "B" : "A";

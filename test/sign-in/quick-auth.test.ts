@@ -299,7 +299,7 @@ test("ES256 tokens are verified by jose, too", async () => {
   expect((await fetch(`${es256.url}/quick-auth/verify-jwt?${query}`)).status).toBe(200);
 });
 
-test("check 16: while the index lags nobody signs in, and tokens are verified", async () => {
+test("check 16: while the index lags no one signs in, and tokens are verified", async () => {
   let stale: string | undefined;
   await using following = await startSignInApi({ staleReason: async () => stale });
   const sent = async () => {

@@ -261,7 +261,7 @@ describe("check 13: an upstream relay", () => {
     });
   });
 
-  test("that forges a completion signs nobody in, and the page's own way works", async () => {
+  test("that forges a completion signs no one in, and the page's own way works", async () => {
     await using relay = startRelay();
     await using passing = await startWith(relay.url);
     const opened = await open(passing);

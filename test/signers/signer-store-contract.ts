@@ -166,7 +166,7 @@ export function signerStoreContract(
       expect(await rows("audit_entries")).toBe(2);
     });
 
-    test("an approval ends the request that it answers, and no later one", async () => {
+    test("an approval ends the request that it belongs to, and no later one", async () => {
       const { signers } = await start();
       await signers.create(signer(1), CAP, CREATED);
       const made = { signerUuid: uuid(1), ownerFid: 3 };

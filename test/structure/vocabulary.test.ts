@@ -130,7 +130,7 @@ describe("the glossary", () => {
 
 /** Turns of phrase that are not a native writer's, with what to write. */
 const IDIOMS: Readonly<Record<string, readonly [RegExp, string]>> = {
-  "is no X": [/\b(?<![Tt]here )(?:is|are|was|were) no (?!longer\b|more\b)[a-z]+/, "is not a X"],
+  "is no X": [/\b(?<![Tt]here )(?:is|are|was|were) no (?!longer\b|more\b|one\b)[a-z]+/, "is not a X"],
   answer: [/\banswer(?:s|ed|ing)?\b/i, "response, respond"],
   behind: [/\bbehind (?:them|the (?:position|prefix|slash|last))\b/, "after"],
   "a sentence that begins with Of": [
@@ -140,10 +140,10 @@ const IDIOMS: Readonly<Record<string, readonly [RegExp, string]>> = {
   "go on": [/\b(?:go|goes|went|going) on\b/, "continue"],
   "becomes of": [/\b(?:become|becomes|became) of\b/, "the outcome"],
   "so many": [/\bso many\b/, "this many"],
-  nobody: [/\b(?:nobody|whoever|(?<!by )whom)\b/, "no one, anyone who"],
+  nobody: [/\b(?:nobody|whoever|(?<!(?:by|as|towards|owner) )whom)\b/, "no one, anyone who"],
   alone: [/\balone\b/, "only"],
   former: [/\bformer\b/, "previous"],
-  gone: [/(?<!\d, )\bgone\b(?! back)/, "deleted, no longer there"],
+  gone: [/(?<!\d, )(?<!`)\bgone\b(?! back)/, "deleted, no longer there"],
   stands: [
     /\b(?:stands|stood|lies (?:in|on|at|beside|apart|within|between|under))\b(?! (?:for|in for|still))/,
     "is",
@@ -152,7 +152,7 @@ const IDIOMS: Readonly<Record<string, readonly [RegExp, string]>> = {
 };
 
 /** Where they are held: what a native editor has read. Add a room once it has been read. */
-const EDITED = /^(?:src\/console|src\/cli(?!\/init)|test\/console|test\/browser|docs)\/|^[A-Z]+\.md$/;
+const EDITED = /^(?:src(?!\/cli\/init)|test\/console|test\/browser|docs)\/|^[A-Z]+\.md$/;
 
 /** The prose of a file: all of a document, the texts of the console, comments, and the names of tests. */
 function proseOf(path: string, text: string): string[] {

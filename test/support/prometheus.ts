@@ -25,7 +25,7 @@ export interface RunningPrometheus {
   scrapes(count: number): Promise<void>;
   /** Whether an expression has a value that is a number. */
   hasData(expr: string): Promise<boolean>;
-  /** The values of an expression in the last seconds, one a second, without those that are no number. */
+  /** The values of an expression in the last seconds, one a second, without those that are not numbers. */
   range(expr: string, secs: number): Promise<readonly RangeSeries[]>;
   rules(): Promise<readonly Rule[]>;
   stop(): Promise<void>;

@@ -92,7 +92,7 @@ describe("tokens that are made by hand", () => {
     );
   });
 
-  test("other texts are no tokens", () => {
+  test("other texts are not tokens", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String({ maxLength: 60 })), (text) => {
         const token = decodePageToken(text);

@@ -67,7 +67,7 @@ test("check 25: a decided message of an unknown type is kept with its number, an
   expect(Buffer.compare(unknown[0]?.bytes ?? new Uint8Array(), future)).toBe(0);
 });
 
-test("check 25: bytes that are no message are kept as type 0", () => {
+test("check 25: bytes that are not a message are kept as type 0", () => {
   expect(unknownMessage(Uint8Array.of(255), PLACE)).toMatchObject({ kind: "message", number: 0 });
   expect(unknownMessage(pin, PLACE)).toBeUndefined();
 });

@@ -91,7 +91,7 @@ describe("three followed nodes", () => {
     expect(hubLog(followed.db)).toEqual([...undisturbed]);
   });
 
-  test("a node that never answers delays no other", async () => {
+  test("a node that never responds delays no other", async () => {
     await using followed = await followNodes({ nodes: NODES, isFollowing: false });
     followed.nodes[0]?.pause();
     followed.start();

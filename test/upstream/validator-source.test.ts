@@ -40,7 +40,7 @@ const GARBAGE: readonly [string, () => void][] = [
   ["has no UTF-8", () => writeFileSync(path, Buffer.alloc(4096, 0xff))],
   ["is too large", () => writeFileSync(path, Buffer.alloc(2 * 2 ** 20, " "))],
   ["is a directory", () => mkdirSync(path)],
-  // Nobody writes to it: opening it would wait for ever.
+  // No one writes to it: opening it would wait for ever.
   ["is a pipe", () => void Bun.spawnSync(["mkfifo", path])],
 ];
 

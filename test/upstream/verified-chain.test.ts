@@ -96,7 +96,7 @@ describe("following a chain that validators sign", () => {
     ],
   ];
   for (const [what, code, shard, lying] of lies)
-    test(`${what}: the block is not applied, the reason is said, and following goes on once the upstream sends the true block`, async () => {
+    test(`${what}: the block is not applied, the reason is said, and following continues once the upstream sends the true block`, async () => {
       await using followed = await followNodes();
       followed.serve(lying);
       await followed.until(() => followed.peerErrors.length > 0);

@@ -205,7 +205,7 @@ describe("writes of a node that follows no other", () => {
     expect(entries).toMatchObject([{ action: "write.message", outcome: "ok" }]);
   });
 
-  test("a paused node still says what became of a write that it has taken", async () => {
+  test("a paused node still says the outcome of a write that it has taken", async () => {
     await using node = await startTestWrites();
     await node.submit([cast("hello")], idem("a"));
     node.pause(true);

@@ -51,7 +51,7 @@ const NATIVE_WRITES = [
   { method: "POST", path: "/signer/signed_key", id: "registerSignedKey", summary: "Register a signed key", tag: "Signers and on-chain events" },
 ] as const;
 
-/** Operations of clients of the hosted API alone. */
+/** Operations that only clients of the hosted API call. */
 // biome-ignore format: one operation a line
 const HOSTED = [
   { method: "POST", path: "/user", id: "registerAccount", message: REGISTRATION, summary: "Register an account", tag: "Users" },

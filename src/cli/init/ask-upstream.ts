@@ -19,7 +19,7 @@ import type { Choice } from "./choice.ts";
 
 /** What the followed node says about a choice. */
 export interface Asked {
-  /** Of a channel or of followers. */
+  /** For a channel, or for followers. */
   readonly resolved: ResolvedScope | undefined;
   /** Undefined where it was not wanted. */
   readonly estimate: UpstreamEstimate | undefined;
@@ -31,7 +31,7 @@ export interface AskOptions {
   /** The fids of a choice that names them; undefined for all, and for a choice that the upstream resolves. */
   readonly named: ReadonlySet<number> | undefined;
   readonly networkName: Config["protocol"]["network"];
-  /** Of the settings to be written. */
+  /** In the settings to be written. */
   readonly concurrency: number;
   readonly wantsEstimate: boolean;
   readonly onProgress: (text: string) => void;
@@ -41,7 +41,7 @@ export interface AskOptions {
 
 export interface Timeouts {
   readonly callMs: number;
-  /** Of everything together, however slowly the node answers. */
+  /** The limit of everything together, however slowly the node responds. */
   readonly allMs: number;
 }
 
@@ -52,7 +52,7 @@ const ESTIMATE_BUDGET_MS = 30_000;
 /**
  * Asks the node that is to be followed: whether it can be, which fids the choice means, and what it will cost.
  *
- * @throws UserError when it is not such a node or the choice is empty or too large; RetryableError when it does not answer.
+ * @throws UserError when it is not such a node or the choice is empty or too large; RetryableError when it does not respond.
  */
 export async function askUpstream(options: AskOptions): Promise<Asked> {
   const { url, choice, named, networkName, wantsEstimate, onProgress, limits } = options;
@@ -151,7 +151,7 @@ async function followersOf(deps: ScopeDeps, targetFid: number): Promise<Resolved
 
 /**
  * Finds everybody who has a cast in a channel: the authors of the casts below one of its URLs, the only users of a channel that the
- * protocol knows. Of a channel with more casts than are read it is the authors of the newest.
+ * protocol knows. For a channel with more casts than are read it has the authors of the newest.
  *
  * @param channel its name, or its parent URL.
  * @throws like `followersOf`.

@@ -19,7 +19,7 @@ import {
 export const NODE_LEASE_MS = 8_000;
 export const MAX_NODES = 64;
 
-/** How often a start looks again at the lease of its own former process. */
+/** How often a start looks again at the lease of its own previous process. */
 const RETRY_MS = 500;
 
 export interface JoinDeps {
@@ -44,7 +44,7 @@ export interface Joined {
   readonly isOtherServer: boolean;
 }
 
-/** The lease of this node's id is held by another process, or by a former one of this node. */
+/** The lease of this node's id is held by another process, or by a previous one of this node. */
 interface InUse {
   readonly boot: string;
   readonly beat: number;

@@ -247,7 +247,7 @@ function pausesOf(json: string): Pause[] {
 const SAMPLES = 5;
 
 /**
- * Measures what to add to this machine's clock to get the server's, ms. Of a few samples the one with the shortest way counts,
+ * Measures what to add to this machine's clock to get the server's, ms. The sample with the shortest way counts,
  * because its error is at most half of that way.
  */
 async function measureClockOffset(pool: PgPool, clock: Clock): Promise<number> {

@@ -43,7 +43,7 @@ export const cluster = table(
     settings: text(),
     /** The oldest schema that may read: the creation time of a migration, unix ms. */
     min_reader: withDefault(whole(), 0),
-    /** Of the server that had the last beat; a different one may be older. */
+    /** Identifies the server that had the last beat; a different one may be older. */
     system_identifier: nullable(text()),
     timeline: nullable(text()),
     /** Rises with each change that takes something away from an API key. */
@@ -175,7 +175,7 @@ export interface BeatRow {
   /** JSON of the pauses. */
   readonly pauses: string;
   readonly minReader: number;
-  /** Of the cluster, and the one that this node has taken over. */
+  /** The epoch of the cluster, and the one that this node has taken over. */
   readonly keyEpoch: number;
   readonly ownKeyEpoch: number | null;
   readonly movedTo: string | null;

@@ -18,7 +18,7 @@ export interface FileFacts {
   readonly gid: number;
   /** With the type of the file. */
   readonly mode: number;
-  /** Who made the symbolic link at its path; undefined where the path is no link. */
+  /** Who made the symbolic link at its path; undefined where the path is not a link. */
   readonly linkUid?: number | undefined;
 }
 

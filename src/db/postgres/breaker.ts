@@ -18,7 +18,7 @@ export interface Breaker extends Disposable {
 }
 
 export interface BreakerDeps {
-  /** Succeeds when the server answers and takes writes. Bounded in time. */
+  /** Succeeds when the server responds and takes writes. Bounded in time. */
   probe(): Promise<void>;
   readonly log: Logger;
   /** Shared by the threads of a node: what one of them finds counts for all. */

@@ -129,7 +129,7 @@ interface CopyQuery {
 /** The time after which the server ends a transaction whose client is silent. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
 
-/** Opens a driver. Connects with the first statement. This file alone uses Bun's driver. */
+/** Opens a driver. Connects with the first statement. Only this file uses Bun's driver. */
 export function openPgDriver(options: PgDriverOptions): PgDriver {
   if (options.verify) return openVerifiedDriver(options, options.verify);
   const sql = openSql(options, options.connections);

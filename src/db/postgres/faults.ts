@@ -2,7 +2,7 @@
  * What a failed call of PostgreSQL means for the decision that it carried:
  * - `not_sent`: the server never saw it. It may be repeated within the caller's deadline.
  * - `undone`: the server rolled it back. It may be repeated a few times.
- * - `unknown`: the answer was lost. The decision may be committed, and is repeated once, by its own id.
+ * - `unknown`: the response was lost. The decision may be committed, and is repeated once, by its own id.
  */
 export type PgFault = "not_sent" | "undone" | "unknown";
 
@@ -49,7 +49,7 @@ export function sqlStateOf(cause: unknown): string | undefined {
     : undefined;
 }
 
-/** The class of a failed call; undefined for an error that is no fault of the database's availability: a bug. */
+/** The class of a failed call; undefined for an error that is not a fault of the database's availability: a bug. */
 export function faultOf(cause: unknown): PgFault | undefined {
   const state = sqlStateOf(cause);
   if (state !== undefined) return SQLSTATES.get(state);

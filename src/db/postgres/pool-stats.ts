@@ -1,7 +1,7 @@
 import { CALL_SECONDS, type DurationStats } from "../../lib/call-durations.ts";
 import type { PgFault } from "./faults.ts";
 
-/** How a decision ended: done, given up as `StateUnavailable`, or failed by an error that is no fault of availability. */
+/** How a decision ended: done, given up as `StateUnavailable`, or failed by an error that is not a fault of availability. */
 export type PgOutcome = (typeof OUTCOMES)[number];
 
 const OUTCOMES = ["done", "unavailable", "failed"] as const;
@@ -40,7 +40,7 @@ export class PgStats {
     this.#counts = new BigInt64Array(shared);
   }
 
-  /** Since when, in unix ms, a thread has found that PostgreSQL does not answer, so that no other one need wait to find it. */
+  /** Since when, in unix ms, a thread has found that PostgreSQL does not respond, so that no other one need wait to find it. */
   get awaySinceMs(): number | undefined {
     return this.#at(AWAY) || undefined;
   }

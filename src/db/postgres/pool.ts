@@ -36,14 +36,14 @@ export interface PgTransaction extends PgQueries {
 export interface PgPool extends PgQueries, AsyncDisposable {
   /**
    * Runs one decision in one transaction. The body may run more than once, also after a run that was committed and whose
-   * answer was lost: a decision recognises its former run by its own id.
+   * response was lost: a decision recognises its earlier run by its own id.
    */
   transaction<T>(body: (tx: PgTransaction) => Promise<T>): Promise<T>;
 }
 
 export interface PgPoolDeps {
   openDriver(): PgDriver;
-  /** Of the driver. */
+  /** The driver's. */
   readonly connections: number;
   /** The time that a caller waits, with all repetitions. */
   readonly deadlineMs: number;
@@ -59,7 +59,7 @@ const MAX_PAUSE_MS = 50;
 /** After a try that was not sent: doubled each time. */
 const MAX_CONNECT_PAUSE_MS = 400;
 
-/** A driver and its calls. It is replaced when it does not answer: its promises are not trusted to settle. */
+/** A driver and its calls. It is replaced when it does not respond: its promises are not trusted to settle. */
 interface Generation {
   readonly driver: PgDriver;
   inUse: number;
@@ -130,7 +130,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
     });
   }
 
-  /** Runs one try. Rejects at `untilMs`; a driver that has not answered within the whole deadline is replaced. */
+  /** Runs one try. Rejects at `untilMs`; a driver that has not responded within the whole deadline is replaced. */
   async function attempt<T>(work: (driver: PgDriver) => Promise<T>, untilMs: number): Promise<T> {
     const generation = await slot(untilMs);
     const startedMs = performance.now();
@@ -214,7 +214,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
   ): StateUnavailable {
     const reason = messageOf(cause);
     const isAway = fault !== "undone" || isReadOnlyServer(cause);
-    // A missing answer counts by the time that its try had, unless no connection could be made before.
+    // A missing response counts by the time that its try had, unless no connection could be made before.
     if (!closed && isAway && (!(cause instanceof NoAnswer) || tries.not_sent > 0)) breaker.trip(reason);
     return new StateUnavailable(reason, { cause, mayHaveHappened: tries.unknown > 0 });
   }

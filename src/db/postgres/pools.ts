@@ -7,14 +7,14 @@ import { PgStats } from "./pool-stats.ts";
 
 /**
  * The pools of one thread. Commits of `queue` and `ledger` do not wait for the disk: they are for claims, settlements and the
- * dedupe ledger alone, whose repetition after a power failure is harmless. Everything acknowledged goes through `main`.
+ * dedupe ledger only, whose repetition after a power failure is harmless. Everything acknowledged goes through `main`.
  */
 export interface PgPools extends AsyncDisposable {
   readonly main: PgPool;
   readonly queue: PgPool;
   readonly ledger: PgPool;
   readonly stats: PgStats;
-  /** Why and since when PostgreSQL does not answer; undefined while it does. */
+  /** Why and since when PostgreSQL does not respond; undefined while it does. */
   readonly away: { readonly reason: string; readonly sinceMs: number } | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface PgSettings {
   /** PEM of own authorities. */
   readonly tlsCa?: string;
   readonly schema: string;
-  /** Of a statement. Locks get two fifths of it, and a caller waits seven fifths. */
+  /** The limit of a statement. Locks get two fifths of it, and a caller waits seven fifths. */
   readonly timeoutMs: number;
 }
 

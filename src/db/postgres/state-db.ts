@@ -23,8 +23,8 @@ export interface StateDbPools {
 
 /** The state in PostgreSQL, where every thread makes its decisions itself. */
 /**
- * The calls whose transactions were committed. The answer to a commit may be lost; the call is repeated then, and finds itself here. State.db
- * loses no answers.
+ * The calls whose transactions were committed. The response to a commit may be lost; the call is repeated then, and finds itself here. State.db
+ * loses no responses.
  */
 export const decidedCalls = table(
   "decided_calls",

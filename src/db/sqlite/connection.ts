@@ -163,7 +163,7 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
 
   /**
    * Like `transaction`, for work that awaits nothing but statements of this connection: then it runs within one turn of the event
-   * loop, and nothing else of the thread comes in between.
+   * loop, and nothing else of the thread runs in between.
    */
   async transactionOf<T>(work: () => Promise<T>): Promise<T> {
     try {

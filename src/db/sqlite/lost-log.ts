@@ -7,7 +7,7 @@ const FORMAT = 3_007_000;
 /** The shared memory begins with two copies of a header, and how many pages of the log are in the database file. */
 const COPY_BYTES = 48;
 const BACKFILLED_AT = 2 * COPY_BYTES;
-/** Of the header: */
+/** In the header: */
 const INITIALIZED_AT = 12;
 const PAGE_SIZE_AT = 14;
 const FRAMES_AT = 16;

@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 const HEADER_BYTES = 32;
 const CHECKED_BYTES = 24;
 const FRAME_HEADER_BYTES = 24;
-/** Of a frame's header: the page number and the size of the database after a commit. */
+/** In a frame's header: the page number and the size of the database after a commit. */
 const FRAME_CHECKED_BYTES = 8;
 /** The last bit is the byte order of the checksums. */
 const MAGIC = 0x377f0682;

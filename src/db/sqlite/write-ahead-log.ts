@@ -20,7 +20,7 @@ const MAX_LOOKS = 5;
  * what it has written. SQLite itself does not: it writes on into a log without a name, and behind a hole.
  */
 export class WriteAheadLog implements Disposable {
-  /** Of the log, which SQLite neither locks nor replaces while it has the database open. */
+  /** The descriptor of the log, which SQLite neither locks nor replaces while it has the database open. */
   readonly descriptor: number;
   readonly #pageBytes: number;
   readonly #log: string;

@@ -65,7 +65,7 @@ export const withDefault = <S, V>(column: Column<S, V>, value: number): Column<S
   ...column,
   default: value,
 });
-/** A column that PostgreSQL alone has. @param copiedAs its value in a row that is copied from SQLite. */
+/** A column that only PostgreSQL has. @param copiedAs its value in a row that is copied from SQLite. */
 export const postgresOnly = <S, V>(column: Column<S, V>, copiedAs: string | null): Column<S, V> => ({
   ...column,
   copiedAs,
@@ -192,9 +192,9 @@ export function recordCodec<T extends Table>(table: T): RecordCodec<T> {
 }
 
 interface Field {
-  /** Of the column. */
+  /** The column's. */
   readonly name: string;
-  /** Of the record's member. */
+  /** The name of the record's member. */
   readonly field: string;
   readonly column: Column;
 }

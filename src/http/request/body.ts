@@ -48,7 +48,7 @@ export function mayHaveLargeBody(request: Request): boolean {
 }
 
 /**
- * Reads and discards what a client is still sending, before its connection is closed: a system answers data on a closed connection with a
+ * Reads and discards what a client is still sending, before its connection is closed: a system responds to data on a closed connection with a
  * reset, which takes the response with it. The wait ends when the client pauses, or sends more than a mistaken one would. Beyond the client's
  * share nothing is read, because a flood of refused bodies would take the thread from everyone else. Unless the body ends, the connection
  * closes with the response.

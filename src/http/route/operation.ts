@@ -111,7 +111,7 @@ function isSchema(response: OperationSpec<undefined, undefined>["response"]): re
   return Kind in response;
 }
 
-/** Of a body that is too large, arrives too slowly, or finds no room. */
+/** For a body that is too large, arrives too slowly, or finds no room. */
 const BODY_ERRORS = ["payloadTooLarge", "requestTimeout", "tooManyRequests", "unavailable"] as const;
 
 const content = (schema: TSchema) => ({ "application/json": { schema } });

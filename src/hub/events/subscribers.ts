@@ -78,7 +78,7 @@ interface EventQuery {
 export function createSubscribers(deps: SubscribersDeps): Subscribers {
   const { reads, heartbeat, onFault } = deps;
   const subscribers = new Set<Subscriber>();
-  // A write for each subscriber costs more than the events in it, so many subscribers get fewer, larger ones.
+  // A write for each subscriber costs more than the events in it, so a large number of subscribers get fewer, larger ones.
   const gatherMs = () => Math.min(subscribers.size * GATHER_MS_A_SUBSCRIBER, MAX_GATHER_MS);
   const tail = new EventTail({ reads, awaitEvents: deps.awaitEvents, gatherMs });
   const ended: Record<EndReason, number> = { client: 0, pruned: 0, slow: 0, stopped: 0 };
@@ -151,7 +151,7 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
       if (!part.ok) return part;
       const shardIndex = totalShards === undefined ? request.value.shardIndex : 0;
       const isStrict = call.metadata("x-strict-from-id") === "1";
-      // The end is read first: an event that is logged meanwhile is found by its id, or comes after the end.
+      // The end is read first: an event that is logged meanwhile is found by its id, or follows after the end.
       const lastSeq = reads.lastEventSeq();
       const start = reads.startEvents({ fromId: fromId ?? 0, shardIndex, isStrict });
       if (!start.ok) return start;
@@ -202,7 +202,7 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
   };
 }
 
-/** What becomes of an event on its way to a subscriber: "hole" means that events before it are gone. */
+/** The result for an event on its way to a subscriber: "hole" means that events before it are deleted. */
 type EventStep = "take" | "skip" | "hole";
 
 /** How far a subscriber has read the log of each of its shards. */

@@ -33,7 +33,7 @@ export interface SubmissionLimits {
   readonly bytesInFlight: number;
 }
 
-/** Of the messages in flight. */
+/** For the messages in flight. */
 const CLIENT_SHARE = 2;
 /** The client of what this node submits itself. */
 const THIS_NODE = "";
@@ -89,7 +89,7 @@ export class SubmissionCheck {
 
   /**
    * Runs `handle` for a request that submits messages, unless the node merges nothing now. A node that forwards them refuses as well: it
-   * would not see what becomes of them.
+   * would not see their outcome.
    *
    * @returns as `withinLimits`.
    */

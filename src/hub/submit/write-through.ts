@@ -40,7 +40,7 @@ const TIMEOUT_MS = 15_000;
 const LOGIN_REPORT_INTERVAL_MS = 60_000;
 
 /**
- * Forwards messages to the upstream instead of merging them. The rules that depend on a message alone are checked
+ * Forwards messages to the upstream instead of merging them. The rules that depend only on a message are checked
  * here first; the upstream checks the others (admission, names on a chain, limits). OK means that the upstream has
  * queued the message. The message itself arrives over the feed that the node follows.
  */
@@ -66,7 +66,7 @@ export class WriteThrough {
 
   /**
    * Forwards the messages of one write, several in one call. Upstreams fail all messages of an fid for an error of one, so
-   * those that a call of several did not accept are forwarded once more, one after the other. After an answer that was lost,
+   * those that a call of several did not accept are forwarded once more, one after the other. After a response that was lost,
    * the rest is not waited for.
    */
   async submitWrite(received: readonly Uint8Array[]): Promise<readonly SubmitResult[]> {

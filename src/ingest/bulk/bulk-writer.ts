@@ -41,7 +41,7 @@ export interface BulkWriter {
 
 export function createBulkWriter({ db, network, onFault }: IndexWriterDeps, writer: IndexWriter): BulkWriter {
   const { counts, totals, changes, newContext, flush, discard } = writer;
-  /** Opened with the first batch for it, and gone when the index is built. */
+  /** Opened with the first batch for it, and deleted when the index is built. */
   let bulk: BulkBuild | undefined;
   let importSpool: ImportSpool | undefined;
 

@@ -21,7 +21,7 @@ export interface SpoolCandidate {
 export interface SpoolCandidates {
   /** Records, the other ones included. */
   readonly count: number;
-  /** `FIELDS` numbers for each record. Those that are no candidates have the fid 0. */
+  /** `FIELDS` numbers for each record. Those that are not candidates have the fid 0. */
   readonly facts: Float64Array;
   /** The packed rows of the candidates, in order. */
   readonly rows: Uint8Array;

@@ -6,7 +6,7 @@ import { OnChainEvent } from "../../protocol/wire/generated/on-chain.ts";
 import { FollowedEvent } from "../../protocol/wire/generated/upstream.ts";
 
 /**
- * Why a message is no longer live: another message took its place, a compact state does not list it, what it depended on is gone,
+ * Why a message is no longer live: another message took its place, a compact state does not list it, what it depended on was removed,
  * or its store is full.
  */
 export type RemovalReason = "displaced" | "compacted" | "revoked" | "pruned";
@@ -105,7 +105,7 @@ export class OperationEvents {
   }
 }
 
-/** A proof in a message is reported as a proof alone, never as a message. */
+/** A proof in a message is reported only as a proof, never as a message. */
 function mergeOf(message: SignedMessage, displaced: readonly SignedMessage[]): NewHubEvent {
   if (proofIn(message)) return proofEvent(message, displaced[0]);
   const body = {

@@ -32,7 +32,7 @@ const proofOwner = statement<{ fid: number }, [name: string]>(
 
 /**
  * Checks that the author may write at all: the fid is registered, and the signer is active or the key operation fits
- * the keys that the fid has. It only uses look-ups, so it comes before the recovery of a signature or a call to a
+ * the keys that the fid has. It only uses look-ups, so it precedes the recovery of a signature or a call to a
  * chain.
  */
 export function admitAuthor(context: AdmitContext, message: SignedMessage): Rejection | undefined {

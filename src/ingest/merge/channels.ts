@@ -66,7 +66,7 @@ export function applyChannelState({ db }: MergeContext, slot: ChannelSlot, autho
  * Stores who owns the channels of an address as the upstream reports it. What else claims the address is known from the
  * verifications of the index.
  *
- * @param fid 0 for nobody.
+ * @param fid 0 for no one.
  */
 export function applyOwnerState({ db }: MergeContext, address: Uint8Array, fid: number): void {
   const activeAt = channelsActiveAt(db) ?? 0;

@@ -140,7 +140,7 @@ export function verifyKeyRemoveCustody(
 
 /**
  * Applies an admitted key operation. Returns false for any other message. The KEY_ADD is stored as the key's message, one
- * for each key. Of a KEY_REMOVE only the hash is stored, because its nonce keeps it from being replayed.
+ * for each key. For a KEY_REMOVE only the hash is stored, because its nonce keeps it from being replayed.
  */
 export function applyKeyMessage(context: MergeContext, message: SignedMessage): boolean {
   const { data } = message;

@@ -10,7 +10,7 @@ import { type Clock, nowSecs } from "../../runtime/clock.ts";
 const SLICE_EVENTS = 1000;
 /** How long events stay in the logs of an index that has no room. */
 const SHORT_SECS = 3600;
-/** Every commit invalidates cached responses, so the commits of the logs alone come no more often. */
+/** Every commit invalidates cached responses, so commits of only the logs are no more frequent. */
 export const LOG_COMMIT_INTERVAL_MS = 1000;
 
 /** The end of an event's life: its publication from the outbox, and its deletion after the retention of its log. */

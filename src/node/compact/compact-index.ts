@@ -45,7 +45,7 @@ export interface CompactReport {
   readonly narrowed: NarrowReport | undefined;
 }
 
-/** Of a page that is rewritten, SQLite fills a bit more or less than before. */
+/** SQLite fills a bit more or less of a rewritten page than before. */
 const REWRITE_SHARE = 1.05;
 /** The write-ahead log between two checkpoints. */
 const LOG_BYTES = 64 * 1024 * 1024;
@@ -132,7 +132,7 @@ async function narrow(
   });
 }
 
-/** The keys whose messages are gone. This scans whole tables, so it is no statement that serves the node. */
+/** The keys whose messages are deleted. This scans whole tables, so no statement of the serving node may do that. */
 function dropUnusedSigners({ sqlite }: IndexDatabase): void {
   sqlite.run(
     `DELETE FROM message_signers WHERE id NOT IN (
@@ -145,7 +145,7 @@ function usedBytes(db: IndexDatabase): number {
   return (db.sizeBytes() / Math.max(all, 1)) * (all - free);
 }
 
-/** The file into which an index is rewritten. It lies beside the file that a symbolic link names. */
+/** The file into which an index is rewritten. It is next to the file that a symbolic link names. */
 function compactFileOf(path: string): string {
   return `${databaseFile(path)}.compact`;
 }
@@ -157,7 +157,7 @@ export function dropCompactFile(path: string): void {
 }
 
 /**
- * Puts the rewritten file in the place of the index, whose owner gets it. `path` is no symbolic link. Both must be closed. They hold
+ * Puts the rewritten file in the place of the index, whose owner gets it. `path` is not a symbolic link. Both must be closed. They hold
  * the same rows, so a crash at any moment leaves one of them, and nothing is lost.
  *
  * @throws UserError when another program has changed the index meanwhile.

@@ -18,7 +18,7 @@ import type { Clock } from "../../runtime/clock.ts";
 /** The console of one HTTP worker. */
 export interface ConsoleDeps {
   readonly config: Pick<Config, "service" | "console" | "auth" | "http" | "stream" | "signers">;
-  /** Of the first HTTP worker, which bundles the sources for all, or of the executable. */
+  /** For the first HTTP worker, which bundles the sources for all, or of the executable. */
   readonly loadBuild: () => Promise<WebBuild>;
   readonly approve: Omit<ApproveDeps, "assets" | "own">;
   /** Whether the node can seal keys of users. */

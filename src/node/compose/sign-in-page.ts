@@ -16,7 +16,7 @@ export function createSignInPage({
   readonly signIn: NodeSignIn;
   readonly db: IndexDatabase;
   readonly linkBase: () => string | undefined;
-  /** Of the state. */
+  /** The state's clock. */
   readonly clock: Clock;
 }): Omit<SignInPageDeps, "assets" | "own"> | undefined {
   if (!channels) return undefined;

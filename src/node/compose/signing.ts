@@ -106,8 +106,8 @@ export function startNodeSigning(deps: {
   if (vault) void rekeyInBackground(vault, deps.resealLease?.(vault.keyId));
 
   /**
-   * Seals what is under a former master key again. Over PostgreSQL other nodes may not know the current one yet, or may go on making
-   * keys under the former one, so this is tried again until the node ends.
+   * Seals what is under a previous master key again. Over PostgreSQL other nodes may not know the current one yet, or may continue making
+   * keys under the previous one, so this is tried again until the node ends.
    */
   async function rekeyInBackground(vault: Vault, lease: WorkLease | undefined): Promise<void> {
     const { signal } = stopping;

@@ -9,7 +9,7 @@ import type { MatchClient } from "../../webhooks/match/rpc.ts";
 /** Longer than the main thread is ever busy. */
 const SLOTS_DEADLINE_MS = 5_000;
 
-/** Returns the client of the main thread, which counts streams. It throws an ApiError `unavailable` if there is no answer in time. */
+/** Returns the client of the main thread, which counts streams. It throws an ApiError `unavailable` if there is no response in time. */
 export function connectStreamSlots(port: MessagePort): StreamSlotsClient {
   return connectRpc<StreamSlots>(port, {
     timeoutMs: SLOTS_DEADLINE_MS,

@@ -96,7 +96,7 @@ export function startNodeWrites(deps: {
       }),
     },
     async stop() {
-      // What has not ended by then is stored, and goes on with the next start.
+      // What has not ended by then is stored, and continues with the next start.
       await Promise.race([service.stop(), Bun.sleep(STOP_GRACE_MS)]);
       await queue.stop();
     },

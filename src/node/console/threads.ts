@@ -7,7 +7,7 @@ import { createVitals, type ThreadVitals } from "../workers/worker-entry.ts";
 export interface Threads {
   /** Adds a worker that is starting. */
   add(name: string, worker: { vitals(): Promise<ThreadVitals> }): void;
-  /** Asks all threads. The vitals of one that does not answer are undefined. */
+  /** Asks all threads. The vitals of one that does not respond are undefined. */
   vitals(): Promise<readonly (readonly [name: string, vitals: ThreadVitals | undefined])[]>;
   reports(): Promise<readonly ThreadReport[]>;
 }

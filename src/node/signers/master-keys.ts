@@ -11,7 +11,7 @@ import { createMasterKeyText, type MasterKey, readMasterKey } from "../../vault/
 
 type SignerSettings = Pick<Config, "signers">;
 
-/** The master keys of the settings: the current one, then former ones; empty without one, or where signers are off. */
+/** The master keys of the settings: the current one, then previous ones; empty without one, or where signers are off. */
 export function masterKeysOf({ signers }: SignerSettings): readonly MasterKey[] {
   if (!signers.enabled || signers.encryption_key === "") return [];
   return [signers.encryption_key, ...signers.previous_encryption_keys].map(readMasterKey);

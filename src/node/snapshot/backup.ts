@@ -26,7 +26,7 @@ export interface BackupOptions {
   /** The directory of backups. */
   readonly root: string;
   readonly kind: BackupKind;
-  /** Whether the operator's page asks for it. Such backups displace each other alone. Default: no. */
+  /** Whether the operator's page asks for it. Such backups displace only each other. Default: no. */
   readonly isManual?: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -133,7 +133,7 @@ function canDelete(path: string): boolean {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     return true;
   } catch {
-    // One that another process has just deleted is no hindrance.
+    // One that another process has just deleted is not a hindrance.
     return !existsSync(path);
   }
 }

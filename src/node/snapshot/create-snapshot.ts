@@ -129,7 +129,7 @@ function neededBytes(sizes: readonly number[]): number {
   return bytes + Math.ceil(bytes * COMPRESSED_SHARE);
 }
 
-/** @param published the position of publication of the copy; undefined where it comes without a state. */
+/** @param published the position of publication of the copy; undefined where it has no state. */
 async function addIndex(
   directory: SnapshotDirectory,
   file: string,

@@ -65,9 +65,9 @@ const manifestSchema = Type.Object({
   version: text(),
   /** The host on which it was made. */
   node: text(),
-  /** Null in a backup of the state alone. */
+  /** Null in a backup of only the state. */
   index: Type.Union([index, Type.Null()]),
-  /** Null in a snapshot of the index alone. */
+  /** Null in a snapshot of only the index. */
   state: Type.Union([file, Type.Null()]),
 });
 

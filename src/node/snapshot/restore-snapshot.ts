@@ -32,7 +32,7 @@ export interface RestoreReport {
   readonly parts: readonly SnapshotPart[];
   /** Whether an empty state.db was created beside the index. */
   readonly isStateNew: boolean;
-  /** Of the restored state; null without it. */
+  /** The restored state's; null without it. */
   readonly keys: RestoredKeys | null;
 }
 
@@ -86,7 +86,7 @@ export async function restoreSnapshot(options: RestoreSnapshotOptions): Promise<
 }
 
 /**
- * Whether the index is of another node, for a node without a state. An index whose state is in the same backup was left alone by
+ * Whether the index is of another node, for a node without a state. An index whose state is in the same backup was left as it is by
  * request: its node must not start with an empty state unnoticed.
  */
 function needsState(

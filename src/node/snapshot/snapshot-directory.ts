@@ -65,7 +65,7 @@ export function deletePartial(path: string): void {
   }
 }
 
-/** Deletes a complete snapshot. Its manifest goes first, so that what a kill leaves is no snapshot. Foreign files stay. */
+/** Deletes a complete snapshot. Its manifest goes first, so that what a kill leaves is not a snapshot. Foreign files stay. */
 export function deleteSnapshot(path: string): void {
   rmSync(join(path, MANIFEST_FILE), { force: true });
   deleteFiles(path);

@@ -18,7 +18,7 @@ export function mustBuildFullText(
  * Brings the full-text index to `index.full_text`, before anything is merged: switched off it is not written any more, switched on
  * again it is built from the casts. Commands that write casts call it.
  *
- * @throws the reason of the shutdown when it begins; the next call goes on.
+ * @throws the reason of the shutdown when it begins; the next call continues.
  */
 export async function applyFullText(
   { log, shutdown }: Pick<Common, "log" | "shutdown">,

@@ -112,7 +112,7 @@ function isOlder(path: string): boolean {
   return indexVersion(index) === "older";
 }
 
-/** @throws UserError with the remedy for a database with damaged pages. Of a large one, only a part is read. */
+/** @throws UserError with the remedy for a database with damaged pages. Reads only a part of a large one. */
 function refuseDamage(db: SqliteConnection): void {
   const lines = db.damage({ maxBytes: QUICKLY_CHECKED_BYTES });
   if (lines.length === 0) return;

@@ -5,7 +5,7 @@ import type { StartingProgress, StartingWorkerInit } from "../workers/starting.w
 import { startWorker, type WorkerHandle } from "../workers/worker-handle.ts";
 
 /**
- * Answers for a node whose start takes long: `/health` is 200, so that it is not killed, and `/ready` is 503 with what it does. The
+ * Responds for a node whose start takes long: `/health` is 200, so that it is not killed, and `/ready` is 503 with what it does. The
  * work blocks this thread for minutes, so a thread of its own listens.
  */
 export interface Starting {

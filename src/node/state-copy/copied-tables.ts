@@ -32,7 +32,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = STATE_TABLES.filter(
 export interface TableDigest {
   readonly table: string;
   readonly rows: number;
-  /** Of the canonical form. */
+  /** The canonical form's. */
   readonly bytes: number;
   /** SHA-256 over the canonical rows in key order, hex. */
   readonly sha256: string;

@@ -70,7 +70,7 @@ export async function insertLines(
   }
 }
 
-/** The highest number of a table's sequence, also of rows that are gone. */
+/** The highest number of a table's sequence, also of rows that are deleted. */
 export function sqliteSequence(sqlite: Database, table: CopiedTable): number {
   return (
     sqlite.query<{ seq: number }, [string]>("SELECT seq FROM sqlite_sequence WHERE name = ?").get(table.name)

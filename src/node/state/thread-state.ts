@@ -32,7 +32,7 @@ export interface OpenState extends AsyncDisposable {
   readonly clock: Clock;
   /** The time by which secrets, keys and sessions expire: no step of the machine's clock lets them live longer. */
   readonly stateClock: Clock;
-  /** For maintenance alone. */
+  /** Only for maintenance. */
   readonly sweeps: readonly Sweep[];
   /** Held by the one node that sweeps; undefined with state.db. */
   readonly maintenanceLease: WorkLease | undefined;

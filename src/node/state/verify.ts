@@ -17,7 +17,7 @@ const LIVE_WEBHOOKS = "webhook IN (SELECT seq FROM webhooks)";
 
 /**
  * The invariants that hold after every commit, each as a query for the rows that violate it. Expired rows and rows left
- * by a deleted app or webhook are no violation: maintenance deletes them in small steps.
+ * by a deleted app or webhook are not a violation: maintenance deletes them in small steps.
  */
 const INVARIANTS: readonly { readonly what: string; readonly rows: string }[] = [
   {

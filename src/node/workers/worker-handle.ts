@@ -13,7 +13,7 @@ export interface WorkerHandle {
   readonly ready: Promise<Readonly<Record<string, unknown>>>;
   /** Sends the worker a port for requests of another thread. Requests wait until the worker is ready. */
   connect(port: MessagePort): void;
-  /** Asks how the worker fares. There is no answer while its event loop is busy. */
+  /** Asks how the worker fares. There is no response while its event loop is busy. */
   vitals(): Promise<ThreadVitals>;
   /** Lets the worker finish its accepted work. Resolves when it has released its resources. */
   stop(): Promise<void>;

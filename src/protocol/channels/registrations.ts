@@ -20,7 +20,7 @@ export interface ChannelRegistration {
   readonly ownerAddress: Uint8Array;
   /** Unix seconds. The protocol never looks at it. */
   readonly expiry: number;
-  /** Of the event that was applied last. */
+  /** The event that was applied last has it. */
   readonly position: ChainPosition;
   /** The time of the first registration, in unix seconds. */
   readonly registeredAt: number;

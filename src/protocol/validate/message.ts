@@ -32,7 +32,7 @@ import {
 } from "./verification.ts";
 
 /**
- * Applies every rule that depends on the message alone, in the order of the reference node: size, network, hash,
+ * Applies every rule that depends only on the message, in the order of the reference node: size, network, hash,
  * signature, time, body. Returns undefined for a valid message. `requirements.ts` lists what also depends on the
  * state or a chain. The ingest engine checks the fid's registration, the signer, and the custody address of gasless
  * keys.
@@ -66,7 +66,7 @@ export function isCostly({ data: { body } }: SignedMessage): boolean {
   }
 }
 
-/** Recovers the signer of the claim or key request of a message of valid form, if the message alone proves it. */
+/** Recovers the signer of the claim or key request of a message of valid form, if the message itself proves it. */
 export function verifyClaim({ data }: SignedMessage): Rejection | undefined {
   const { body } = data;
   if (body?.$case === "keyAddBody") return verifyKeyRequest(body.value);

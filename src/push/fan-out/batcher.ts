@@ -16,7 +16,7 @@ export interface ClaimLease {
 export interface Batch {
   readonly url: string;
   readonly tokens: readonly LiveToken[];
-  /** Of the first of their claims. */
+  /** That of their first claim. */
   readonly lease: ClaimLease;
 }
 

@@ -112,7 +112,7 @@ export class CircuitBreaker {
   #fail(isProbe: boolean, nowMs: number): void {
     this.#failuresInRow += 1;
     if (this.#failuresInRow < this.#settings.failuresUntilDown) return;
-    // Calls that were in flight when it went down are no new evidence.
+    // Calls that were in flight when it went down are not new evidence.
     if (this.#downSince !== undefined && !isProbe) return;
     this.#downSince ??= nowMs;
     const { firstProbeMs, maxProbeMs } = this.#settings;

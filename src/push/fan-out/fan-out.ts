@@ -36,7 +36,7 @@ export interface FanOutStats extends SendStats, SlotStats {
 export interface FanOut {
   /**
    * Waits for the end of a stored campaign, on whichever node it runs. Undefined when waiting is pointless: sends are
-   * paused, the state has not responded for a while, or faults interrupt the campaign again and again. It goes on later.
+   * paused, the state has not responded for a while, or faults interrupt the campaign again and again. It continues later.
    */
   run(campaignId: string): Promise<CampaignOutcome | undefined>;
   stats(): Promise<FanOutStats>;

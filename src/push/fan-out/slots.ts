@@ -129,7 +129,7 @@ interface Choice {
 
 /**
  * One campaign, or one host, may use at most this many times the number of free slots. The more of them there are, the
- * fewer slots each gets, and a slot always stays free for the next. A campaign alone gets 29 of 32 slots, its time is then
+ * fewer slots each gets, and a slot always stays free for the next. A single campaign gets 29 of 32 slots, its time is then
  * 1.1 times that with all of them; one host gets 26, so that a host that starts to hang leaves slots to the others.
  */
 const CAMPAIGN_HELD_PER_FREE = 8;

@@ -42,7 +42,7 @@ export const campaigns = table(
     ended_at: nullable(whole()),
     /** The boot of the node that runs it; null when any node may take it. */
     runner: nullable(uuid()),
-    /** Raised by each run; a former run can write nothing. */
+    /** Raised by each run; a previous run can write nothing. */
     epoch: withDefault(whole(), 0),
     /** Runs, including the current one. */
     runs: withDefault(whole(), 0),

@@ -35,7 +35,7 @@ const EVENT_NAMES: ReadonlyMap<unknown, TokenEventName> = new Map([
   ["miniapp_removed", "miniapp_removed"],
   ["notifications_enabled", "notifications_enabled"],
   ["notifications_disabled", "notifications_disabled"],
-  // Former names, from when mini apps were called frames.
+  // Previous names, from when mini apps were called frames.
   ["frame_added", "miniapp_added"],
   ["frame_removed", "miniapp_removed"],
 ]);

@@ -15,7 +15,7 @@ import { EVENT_PAGES, type Page, type PageQuery, type RowFormat, readKeyedList, 
 import { BEING_FILLED, invalidParam, notFound, type Refusal } from "./refusal.ts";
 import type { ListReader } from "./turns.ts";
 
-/** A page has as many names as fit below the size that clients receive. No fid has so many. */
+/** A page has as many names as fit below the size that clients receive. No fid has this many. */
 const MAX_PROOFS = 10_000;
 
 const proofColumns = "SELECT name, type, fid, owner, signature, timestamp";

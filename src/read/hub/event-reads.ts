@@ -45,7 +45,7 @@ export interface EventStartQuery {
   readonly fromId: number;
   /** Undefined or 0 for all data shards. */
   readonly shardIndex: number | undefined;
-  /** Refuses a start whose events are partly gone, instead of beginning with the oldest that is left. */
+  /** Refuses a start whose events are partly deleted, instead of beginning with the oldest that is left. */
   readonly isStrict: boolean;
 }
 
@@ -125,7 +125,7 @@ export function createEventReads(context: ReadContext): EventReads {
   }
 
   /**
-   * Refuses a page behind a position that retention has passed: events between the two pages are gone. Whole blocks go, so the rest of
+   * Refuses a page behind a position that retention has passed: events between the two pages are deleted. Whole blocks go, so the rest of
    * the block of the position may be among them.
    */
   function goneBehind(

@@ -14,7 +14,7 @@ export interface HubEventRow {
   readonly fid: number;
   /** The oneof of the event; null for a confirmation. */
   readonly body: Uint8Array | null;
-  /** Of the block, Farcaster seconds. */
+  /** The time of the block, Farcaster seconds. */
   readonly at: number;
   readonly hash: Uint8Array;
   /** Number of events of the block by type, as JSON. */

@@ -20,7 +20,7 @@ const TOO_LONG: Refusal = { code: "unavailable", reason: "the list could not be 
 export interface ListReader {
   /** What counts as one client. */
   readonly clientKey: string;
-  /** Aborts when it is gone. */
+  /** Aborts when it disconnects. */
   readonly signal: AbortSignal;
   /** Takes room for some more rows of the response. False while the client leaves too many bytes unread. Default: there is room. */
   readonly takeRoom?: () => boolean;
@@ -31,7 +31,7 @@ export interface Turns {
   /**
    * Call it for each row. Lets other work run after every 250 rows.
    *
-   * @throws ListEnd after the deadline, and when the client is gone or reads nothing.
+   * @throws ListEnd after the deadline, and when the client has disconnected or reads nothing.
    */
   next(): Promise<void> | undefined;
 }

@@ -22,7 +22,7 @@ export interface ChannelState {
   readonly members: number;
   readonly createdAt: number | null;
   readonly pinnedCastHash: string | null;
-  /** Where the fields above come from: the protocol, an imported registry, or casts alone. */
+  /** Where the fields above come from: the protocol, an imported registry, or only casts. */
   readonly source: "protocol" | "import" | "activity";
   /** What the protocol has of the channel, whatever the source; undefined for a channel that is not registered. */
   readonly registered: RegisteredState | undefined;

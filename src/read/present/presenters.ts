@@ -17,7 +17,7 @@ export interface MembershipPage extends Page<{ readonly id: string; readonly rol
 
 /**
  * The responses of the read routes that every dialect has, one function per shape. Each builds the whole body from a
- * skeleton and its hydration alone, so that handlers do not depend on the dialect.
+ * skeleton and its hydration only, so that handlers do not depend on the dialect.
  */
 export interface Presenters {
   readonly user: PresentOne<number>;
@@ -69,7 +69,7 @@ export function memoizePresenter<
 /**
  * Returns `present` with its last result for each state, valid for hydrations of the same version: most reads follow no
  * commit, and then the parts of what is shown need not even be compared. The result must depend on the state, the index and
- * the time alone: not on a viewer, and not on what else the read has loaded.
+ * the time only: not on a viewer, and not on what else the read has loaded.
  */
 export function oncePerVersion<State extends object, Versioned extends { readonly version: number }, Shown>(
   present: (state: State, hydration: Versioned) => Shown,

@@ -21,7 +21,7 @@ export interface RankedList<Row> {
 }
 
 /**
- * Returns the first `limit` rows of a list in its exact order, and whether it goes on. An index without hashes gives the
+ * Returns the first `limit` rows of a list in its exact order, and whether it continues. An index without hashes gives the
  * order of the ranks. This function completes the last rank of the page, sorts equal ranks by hash, and then cuts the page.
  */
 export function orderedPage<Row>(list: RankedList<Row>): { rows: Row[]; hasMore: boolean } {

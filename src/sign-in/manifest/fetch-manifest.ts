@@ -8,7 +8,7 @@ const IMAGE_TYPE = /^image\/(?:png|jpeg|gif|webp|avif|svg\+xml)(?:;|$)/i;
 /** Hosted manifests are reached by one of these. */
 const MOVED = new Set([307, 308]);
 
-/** What a domain answers for its manifest. */
+/** What a domain returns as its manifest. */
 export interface FetchedManifest {
   /** Undefined without a response. */
   readonly status: number | undefined;

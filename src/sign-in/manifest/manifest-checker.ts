@@ -15,7 +15,7 @@ export interface ManifestReport {
   readonly domain: string;
   /** Unix seconds. */
   readonly fetchedAt: number;
-  /** Of the response; null without one, and for a manifest that was not fetched. */
+  /** The response's; null without one, and for a manifest that was not fetched. */
   readonly status: number | null;
   readonly redirectedTo: string | null;
   /** Null where the manifest has none. */
@@ -30,7 +30,7 @@ export interface ManifestReport {
 export interface ManifestWebhook {
   readonly url: string;
   readonly isThisNode: boolean;
-  /** Of the registered app that the URL names; null for none. */
+  /** The registered app that the URL names; null for none. */
   readonly appId: string | null;
 }
 
@@ -46,7 +46,7 @@ export interface ManifestOptions {
 /** `domain`: not one; `busy`: too many manifests are being fetched. */
 export type ManifestRefusal = "domain" | "busy";
 
-/** Checks manifests of mini apps: whatever a domain answers, the result is findings. */
+/** Checks manifests of mini apps: whatever a domain returns, the result is findings. */
 export interface ManifestChecker {
   /** Fetches and checks the manifest of a domain. The response is kept for a minute. */
   ofDomain(domain: string, options: ManifestOptions): Promise<Result<ManifestReport, ManifestRefusal>>;

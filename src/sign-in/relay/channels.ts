@@ -108,7 +108,7 @@ export interface ChannelsDeps {
     authMethod: AuthMethod;
     domain: string;
   }) => Promise<string | undefined>;
-  /** Undefined where users approve on this node's page alone. */
+  /** Undefined where users approve only on this node's page. */
   readonly upstream: UpstreamRelay | undefined;
   readonly settings: {
     /** Whether apps get the URL of the upstream relay instead of the page's. */
@@ -116,7 +116,7 @@ export interface ChannelsDeps {
     readonly refusedDomains: readonly string[];
   };
   readonly linkBase: () => string | undefined;
-  /** Of the state. */
+  /** The state's clock. */
   readonly clock: Clock;
   readonly count: CountSignIn;
   readonly monotonicMs?: () => number;

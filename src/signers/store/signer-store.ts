@@ -18,7 +18,7 @@ export interface ApprovalRequest {
   readonly appFid: number;
   /** The app's custody signature of the SignedKeyRequest, 65 bytes. */
   readonly signature: Uint8Array;
-  /** The signature that a gasless key takes; null when the app signed for the chain alone. */
+  /** The signature that a gasless key takes; null when the app signed only for the chain. */
   readonly gaslessSignature: Uint8Array | null;
   /** Unix seconds. Users may approve until then. */
   readonly deadline: number;
@@ -121,7 +121,7 @@ export interface SignerStore {
     approval: Approval,
     audit: AuditEntry,
   ): Promise<boolean>;
-  /** Erases a signer. False when it is gone already. */
+  /** Erases a signer. False when it no longer exists. */
   delete(signerUuid: string, audit: readonly AuditEntry[]): Promise<boolean>;
   /** How many signers there are under each master key. */
   keyUses(): Promise<KeyUse[]>;

@@ -49,7 +49,7 @@ export const managedSigners = table(
     app_fid: nullable(whole()),
     request_deadline: nullable(whole()),
     request_signature: nullable(bytes()),
-    /** The app's signature that a gasless key takes; null when it signed for the chain alone. */
+    /** The app's signature that a gasless key takes; null when it signed only for the chain. */
     gasless_signature: nullable(bytes()),
     redirect_url: nullable(text()),
     /** What the token of the approval URL is derived from. */

@@ -205,7 +205,7 @@ function channelOps(
   return isClaim ? [{ kind: "claim", message: encoded, decision, isForced: false, happenedAt }] : [];
 }
 
-/** A message that this node refuses is not merged. The removals that came with it count. */
+/** A message that this node refuses is not merged. The removals that it brought count. */
 function relayMerge(
   block: BlockContext,
   event: FollowedEvent,

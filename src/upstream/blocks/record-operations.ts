@@ -50,7 +50,7 @@ export function keyOp({ data }: SignedMessage): RelayedOp | undefined {
 export function proofOp(rules: RelayRules, blockTime: number, proofs: FollowedProofs): RelayedOp | undefined {
   const added = addedProof(rules, proofs);
   const removed = proofs.deletedProof && validatedProof(rules, proofs.deletedProof);
-  // The newest transfer alone decides who has an fname, whichever shard reports it first.
+  // Only the newest transfer decides who has an fname, whichever shard reports it first.
   const isFname = (proof: UserNameProof) => proof.type === UserNameType.USERNAME_TYPE_FNAME;
   const addedInScope = added && (isFname(added) || rules.scope.includesNames(added.fid)) ? added : undefined;
   const removedInScope =

@@ -32,7 +32,7 @@ export interface RelayRules {
 }
 
 /**
- * Decodes a message and applies every rule that depends on it alone, its signature included: the upstream is trusted
+ * Decodes a message and applies every rule that depends only on it, its signature included: the upstream is trusted
  * for the effect of a message on the network's state, not for who signed it. Returns undefined for a message that
  * breaks a rule, and for one that `isRequested` rejects, which is not validated.
  */

@@ -17,7 +17,7 @@ export class PeerError extends Error {
   }
 }
 
-/** The peer accepts connections and answers nothing: a wrong port, or a node that is overloaded or starts. */
+/** The peer accepts connections and does not respond: a wrong port, or a node that is overloaded or starts. */
 export class SilentPeerError extends PeerError {
   override name = "SilentPeerError";
 }

@@ -57,7 +57,7 @@ export interface ChainVerifier {
    */
   shardBlocks(shard: number, blocks: readonly ShardBlock[]): Promise<VerifiedBlocks>;
   /**
-   * Verifies a block of a data shard by its certificate alone. Returns its head, undefined if nothing is verified.
+   * Verifies a block of a data shard only by its certificate. Returns its head, undefined if nothing is verified.
    *
    * @throws RefusedBlockError
    */
@@ -109,7 +109,7 @@ const CHUNKS_PER_CALL = 50;
 
 /**
  * Verifies each block by the certificate of the validators of its height, and by the hash of the block before it. The heads are
- * stored with the positions, so a restart goes on with them. After a gap, whose fids are read again, a new chain begins.
+ * stored with the positions, so a restart continues with them. After a gap, whose fids are read again, a new chain begins.
  */
 export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
   const { client, db, network, clock, readSets, onUnknownSet, tracker, forks, timings, signal, onFault } =
@@ -147,7 +147,7 @@ export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
     }
   }
 
-  /** Waits while the validators of a block are not known, or follows it without, as the settings say. The other shards go on. */
+  /** Waits while the validators of a block are not known, or follows it without, as the settings say. The other shards continue. */
   async function untilValidatorsAreKnown(shard: number, verify: () => Verified): Promise<Verified> {
     const backoff = new Backoff(timings);
     for (;;) {

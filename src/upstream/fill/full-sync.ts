@@ -43,7 +43,7 @@ export interface SyncDeps {
   readonly hasBlockShard: boolean;
 }
 
-/** The journal starts so many blocks before the head, so that no block is lost to a race. */
+/** The journal starts this many blocks before the head, so that no block is lost to a race. */
 const BLOCKS_BEFORE_HEAD = 60;
 const FIDS_PER_BATCH = 5000;
 

@@ -46,7 +46,7 @@ export interface NarrowDeps {
 export interface NarrowReport {
   /** Messages, on-chain events, proofs and keys. */
   readonly removedRecords: number;
-  /** Whether following goes on at its positions. Otherwise the next start reads the followed fids again. */
+  /** Whether following continues at its positions. Otherwise the next start reads the followed fids again. */
   readonly isComplete: boolean;
 }
 
@@ -99,7 +99,7 @@ export async function narrowIndex(deps: NarrowDeps): Promise<NarrowReport> {
   const isComplete = isSameScope || complete?.size === followed.size;
   db.transaction(() => {
     removeTodo(db, scope);
-    // They name casts that are gone. The next start computes them first.
+    // They name casts that are deleted. The next start computes them first.
     if (removedRecords > 0) deleteRankings(db);
     if (isSameScope || !isComplete) return;
     const { key, position } = scopePosition(scope.fingerprint);
@@ -174,7 +174,7 @@ function removeSurplus({ db, engine }: NarrowDeps, scope: Scope, fid: number): n
 /** An operation without its time. */
 type RemovalOp = RelayedOp extends infer Op ? (Op extends RelayedOp ? Omit<Op, "happenedAt"> : never) : never;
 
-/** Removes the nonces of users whose keys are gone, and of apps that no fill would ask for. */
+/** Removes the nonces of users whose keys are deleted, and of apps that no fill would ask for. */
 function removeNonces(db: IndexDatabase, scope: Scope): void {
   const requesters = new Set(gaslessKeyRequesters(db));
   db.transaction(() => {

@@ -6,7 +6,7 @@ import { readPages } from "../calls/pages.ts";
 
 const NO_TARGET = new Uint8Array();
 
-/** Reads the present state of a channel. It comes without signed messages, and without the times of its slots. */
+/** Reads the present state of a channel. It has no signed messages, and no times of its slots. */
 export async function readChannelState(
   client: UpstreamClient,
   { channelId, key }: { readonly channelId: Uint8Array; readonly key: string },

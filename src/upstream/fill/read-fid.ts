@@ -114,7 +114,7 @@ async function removeKeyAndProofMessages(reader: FidReaderDeps, fid: number): Pr
   if (messages.length > 0) await emit(messages.map(removeOp), []);
 }
 
-/** A name that the list of the fid leaves out and that has moved away comes with the proof of its present owner. */
+/** A name that the list of the fid leaves out and that has moved away brings the proof of its present owner. */
 async function readProofs(
   { client, db, rules, emit }: FidReaderDeps,
   fid: number,

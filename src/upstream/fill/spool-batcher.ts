@@ -2,7 +2,7 @@ import type { PackedMessages } from "../../db/index/bulk/bulk-state.ts";
 import type { RelayedBatch, RelayedOp } from "../../ingest/relayed-op.ts";
 import type { EmitOps, FidOps, RelayWriter } from "../blocks/op-batcher.ts";
 
-/** A transaction has about so many bytes of messages. The unsynced log of the index grows by about twice as much. */
+/** A transaction has about this many bytes of messages. The unsynced log of the index grows by about twice as much. */
 const BYTES_PER_BATCH = 8 * 1024 * 1024;
 const MAX_WAITING_BYTES = 3 * BYTES_PER_BATCH;
 /** How long a batch that is not full waits for more. */

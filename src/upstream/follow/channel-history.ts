@@ -18,7 +18,7 @@ const BLOCKS_PER_BATCH = 200;
 /**
  * Reads what shard 0 decided about channels before this index followed it: the registrations, then its blocks since channels became
  * part of the protocol. It runs beside the application of new blocks: the number of each decision says which is later. If those
- * blocks are gone, or their beginning has no known date, the present state of each channel is read instead.
+ * blocks are deleted, or their beginning has no known date, the present state of each channel is read instead.
  */
 export async function readChannelHistory(deps: StageDeps): Promise<void> {
   const { db, timings, signal, onFault } = deps;
@@ -79,11 +79,11 @@ async function firstBlockFrom(
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const block = await blockAt(client, middle);
-    // A block that is gone is older than those that are there.
+    // A deleted block is older than those that are there.
     if (!block || toUnixSecs(block.header?.timestamp ?? 0) < unixSecs) low = middle + 1;
     else high = middle;
   }
-  // The block before may be gone as well, and then nobody knows whether it had decisions.
+  // The block before may be deleted as well, and then no one knows whether it had decisions.
   return low === 1 || (await blockAt(client, low - 1)) ? low : undefined;
 }
 
@@ -93,7 +93,7 @@ async function blockAt(client: UpstreamClient, number: number): Promise<Received
   return undefined;
 }
 
-/** Applies the blocks from `first` up to the first that was applied as it came. Returns false if some of them are gone. */
+/** Applies the blocks from `first` up to the first that was applied live. Returns false if some of them are deleted. */
 async function readBlocks(
   { client, writer, rules, signal }: StageDeps,
   first: number,

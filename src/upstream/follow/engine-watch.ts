@@ -15,7 +15,7 @@ export interface EngineProgress {
   readonly isHistoryDue: boolean;
 }
 
-/** Returns what an index alone says of how this program and the network's rules fit together. */
+/** Returns what the index by itself says about how this program and the network's rules fit together. */
 export function engineProgressOf(db: IndexDatabase): EngineProgress {
   const { followedFrom, isDone } = channelHistoryOf(db);
   return {

@@ -42,7 +42,7 @@ export interface UpstreamProgress {
   readonly phase: UpstreamPhase;
   /** Empty before the upstream has reported its shards. */
   readonly shards: readonly ShardProgress[];
-  /** Of the running backfill or reconciliation. */
+  /** For the running backfill or reconciliation. */
   readonly fids: { readonly done: number; readonly total: number };
   /** The bulk build, which follows the reading of all fids into an empty index; undefined while none runs. */
   readonly build: BulkProgress | undefined;

@@ -28,7 +28,7 @@ import { findDiffering } from "./find-differing.ts";
 import { type HealingRead, type HealingReadDeps, readHealingOps } from "./healing-ops.ts";
 import { readChildren, readProvenAccount } from "./proven-account.ts";
 
-/** What became of an account that differed from the signed state. */
+/** The outcome of healing an account that differed from the signed state. */
 export interface Healing {
   readonly outcome: "healed" | "quarantined";
   readonly shard: number;

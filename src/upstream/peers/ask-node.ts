@@ -16,7 +16,7 @@ export interface NodeAnswer {
   readonly shards: number;
   /** See `Peer`. */
   readonly hasBlockShard: boolean;
-  /** The newest block of each shard, shard 0 among them; of a chain that nobody signs as the node says. */
+  /** The newest block of each shard, shard 0 among them; of a chain that no one signs as the node says. */
   readonly heads: ReadonlyMap<number, number>;
   /** How long the first call took. */
   readonly latencyMs: number;

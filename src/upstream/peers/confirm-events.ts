@@ -12,7 +12,7 @@ import type { Endpoints } from "./endpoints.ts";
 const CONFIRMED_MS = 600_000;
 const DISPUTED_MS = 60_000;
 const MAX_REMEMBERED = 10_000;
-/** Questions at a time, and those that wait. What nobody has signed has little of both. */
+/** Questions at a time, and those that wait. What no one has signed has little of both. */
 const LANES: Readonly<Record<Lane, { readonly running: number; readonly waiting: number }>> = {
   signed: { running: 4, waiting: 256 },
   open: { running: 2, waiting: 32 },
@@ -60,10 +60,10 @@ interface Answer {
 
 /**
  * Compares the on-chain events of an fid with what two nodes say now. No block binds their contents, and the index may have them from
- * any node that was followed before, so it is no witness itself.
+ * any node that was followed before, so it is not a witness itself.
  *
- * An event counts once two nodes that have passed its block return the same bytes. One that a node lacks is disputed, and what stood
- * before it counts. While an event is not compared, neither the former state nor the new one counts: the former owner of a sold fid
+ * An event counts once two nodes that have passed its block return the same bytes. One that a node lacks is disputed, and what held
+ * before it counts. While an event is not compared, neither the previous state nor the new one counts: the previous owner of a sold fid
  * could act, otherwise.
  */
 export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
@@ -93,7 +93,7 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
         const events = (await client.onChainEvents(fid, type)).map((bytes) => OnChainEvent.decode(bytes));
         answers.push({ endpoint, events: new Set(events.map(identity)) });
       } catch {
-        // It is no witness now. Following counts its failures.
+        // It is not a witness now. Following counts its failures.
       }
     }
     return answers;

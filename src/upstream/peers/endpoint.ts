@@ -24,7 +24,7 @@ export interface EndpointStatus {
   readonly isActive: boolean;
   /** Blocks behind the best verified head, on the shard where it is the most; undefined while its heads are not known. */
   readonly lagBlocks: number | undefined;
-  /** Of its last answer. */
+  /** Of its last response. */
   readonly latencyMs: number | undefined;
   /** Why it is not `ok`, for people; undefined if it is. */
   readonly reason: string | undefined;
@@ -123,13 +123,13 @@ export class Endpoint {
     if (!this.isCooling && !this.isRefused && !this.isPartial) this.#reason = undefined;
   }
 
-  /** It does not answer: what it said before counts no longer. */
+  /** It does not respond: what it said before no longer counts. */
   fellSilent(reason: string): void {
     this.#answer = undefined;
     this.failed(reason);
   }
 
-  /** It answered, and lacks something that other nodes have. */
+  /** It responded, and lacks something that other nodes have. */
   lacks(reason: string): void {
     this.#isPartial = true;
     this.#reason = reason.slice(0, MAX_REASON_CHARS);

@@ -65,7 +65,7 @@ export interface Endpoints {
   witnesses(): readonly Endpoint[];
   /** Whether a node has every block that the index has, so that nothing that is read from it is older. Asks it, where that is not known. */
   isUpToDate(one: Endpoint): Promise<boolean>;
-  /** Asks a node for its newest blocks. Returns none where it does not answer. */
+  /** Asks a node for its newest blocks. Returns none where it does not respond. */
   askHeads(one: Endpoint): Promise<ReadonlyMap<number, number>>;
   close(): Promise<void>;
 }
@@ -93,7 +93,7 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
   const isWell = (one: Endpoint) =>
     one.answer !== undefined && !one.isCooling && !one.isRefused && !one.isPartial;
 
-  /** The best head of a shard among the nodes that answer. */
+  /** The best head of a shard among the nodes that respond. */
   const bestHead = (shard: number) => Math.max(0, ...all.filter(isWell).map((one) => one.head(shard)));
 
   function lagOf(one: Endpoint): number | undefined {
@@ -112,7 +112,7 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
     return known.every((other) => count(other) <= count(answer?.shards));
   }
 
-  /** Whether a node can be followed, as far as its last answer says. */
+  /** Whether a node can be followed, as far as its last response says. */
   const isUsable = (one: Endpoint) =>
     isWell(one) &&
     hasOurShards(one) &&
@@ -201,7 +201,7 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
     }
   }
 
-  /** Asks one node again and again. A node that never answers delays no other. */
+  /** Asks one node again and again. A node that never responds delays no other. */
   async function watch(one: Endpoint): Promise<void> {
     while (!closing.signal.aborted) {
       // Where all were refused, the one that sends true blocks again is followed again.
@@ -211,7 +211,7 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
     }
   }
 
-  /** Silence passes without an answer of any node. */
+  /** Silence passes without a response of any node. */
   async function watchSilence(): Promise<void> {
     while (!closing.signal.aborted) {
       await wait(Math.min(1000, timings.silenceMs), closing.signal);

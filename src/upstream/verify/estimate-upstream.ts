@@ -138,7 +138,7 @@ interface SampledFids {
   readonly sample: readonly number[];
 }
 
-/** Up to so many fids are listed, a page of 1000 at a time. */
+/** Up to this many fids are listed, a page of 1000 at a time. */
 const MAX_LISTED = 20_000;
 /** Draws for each fid of the sample. The registry numbers fids from 1 on, over all shards. */
 const DRAWS = 10;

@@ -38,7 +38,7 @@ export interface ShardRoots {
   readonly opaque: number;
   /** `unsigned`: no verified block of this height is stored, so there is nothing to compare with. */
   readonly verdict: "proven" | "differs" | "unsigned";
-  /** Whether the index knows all keys of the shard. One that was filled fid by fid does not, and may differ for that alone. */
+  /** Whether the index knows all keys of the shard. One that was filled fid by fid does not, and may differ just for that. */
   readonly areKeysKnown: boolean;
   /** In hex; empty for a shard without keys. */
   readonly root: string;
@@ -187,7 +187,7 @@ class Verification {
     return this.#verdicts(sums);
   }
 
-  /** An account whose rows are all gone is not among those that were read by their rows. */
+  /** An account whose rows are all deleted is not among those that were read by their rows. */
   #compareWithoutRows(shard: number, { account, kinds }: { account: Uint8Array; kinds: Uint8Array }): void {
     const differing = differingKinds(this.#kinds.ofAccount(shard, account), decodeKinds(kinds));
     const fid = fidOfKey(account);

@@ -2,7 +2,7 @@ import TinyQueue from "tinyqueue";
 
 /** Limits of calls in flight. */
 export interface SchedulerLimits {
-  /** Of all webhooks. */
+  /** All webhooks'. */
   readonly total: number;
   readonly perWebhook: number;
   /** A claim takes as many deliveries as the webhook's calls in flight should end within this time. */
@@ -32,7 +32,7 @@ interface WebhookQueue {
   timerAtMs: number | null;
   inFlight: number;
   isClaiming: boolean;
-  /** `parked`: its turn came while it had at least as many slots as are free. */
+  /** `parked`: it was its turn while it had at least as many slots as are free. */
   position: "none" | "waiting" | "parked";
   speed: Speed;
   quickCalls: number;

@@ -43,7 +43,7 @@ export function createQueuePoll(deps: QueuePollDeps): () => Promise<boolean> {
         .map((webhook) =>
           webhook.dueAtMs > nowMs + settings.maxRetryDelayMs ? { ...webhook, dueAtMs: nowMs } : webhook,
         )
-        // Another poll comes before the others are due, and by then another process may have called them.
+        // Another poll follows before the others are due, and by then another process may have called them.
         .filter(({ dueAtMs }) => dueAtMs <= nowMs + settings.pollIntervalMs)
     );
   }

@@ -3,7 +3,7 @@ import type { Secret } from "../../db/state/secret.ts";
 
 export interface SignedContent {
   readonly messageId: string;
-  /** Of the attempt, unix seconds. */
+  /** The time of the attempt, unix seconds. */
   readonly timestamp: number;
   readonly body: string | Uint8Array;
 }

@@ -5,7 +5,7 @@ import type { OtherProcesses } from "../store/delivery-publications.ts";
  * comes back after a week must not do that.
  */
 const MAX_AGE_SECS = 6 * 86_400;
-/** Another process has certainly applied a change as it came that is this much younger than the start of its live run. */
+/** Another process has certainly applied a live change that is this much younger than the start of its live run. */
 const LIVE_MARGIN_SECS = 60;
 
 /**

@@ -48,7 +48,7 @@ export interface Publication {
 export interface OtherProcesses {
   /** Since when this process applies blocks as they come; null while it does not. */
   readonly ownLiveSince: number | null;
-  /** Of the other process that has done so for the longest; null when none does. */
+  /** The start of the other process that has done so for the longest; null when none does. */
   readonly othersLiveSince: number | null;
 }
 

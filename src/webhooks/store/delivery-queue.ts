@@ -55,7 +55,7 @@ export interface ClaimedDelivery extends Leased {
   readonly body: string;
   readonly ownerFid: number;
   readonly targetUrl: string;
-  /** Of the webhook. */
+  /** The webhook's. */
   readonly compatPrefix: string | null;
   /** Unexpired secrets, oldest first. */
   readonly secrets: readonly Secret[];
@@ -73,7 +73,7 @@ export interface Claimed {
 /** One call to a receiver, as the owner sees it. */
 export interface Attempt {
   readonly atMs: number;
-  /** Of the response; null without one. */
+  /** The response's; null without one. */
   readonly status: number | null;
   /** Class of the error when there was no response. */
   readonly error: string | null;
@@ -82,7 +82,7 @@ export interface Attempt {
   readonly responseText: string;
 }
 
-/** The effect of an attempt on its delivery. `gone`: the receiver refuses all further deliveries. */
+/** The effect of an attempt on its delivery. `gone` means that the receiver refuses all further deliveries. */
 export type Verdict =
   | { readonly kind: "delivered" }
   | { readonly kind: "retry"; readonly dueAtMs: number }

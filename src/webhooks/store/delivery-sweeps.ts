@@ -5,7 +5,7 @@ import type { DeliveryState } from "./delivery-log.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
 
 /**
- * In PostgreSQL attempts go with the partition of their day. It is dropped when all deliveries that ended on that day are gone: a
+ * In PostgreSQL attempts go with the partition of their day. It is dropped when all deliveries that ended on that day are deleted: a
  * delivery ends with its last attempt.
  */
 const ATTEMPT_RETENTION_MS = (DELIVERY_RETENTION_SECS + 86_400) * 1000;

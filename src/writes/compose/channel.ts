@@ -14,7 +14,7 @@ export interface ChannelLookups {
 /** Longer names are those of no channel. */
 const MAX_NAME_CHARS = 1024;
 
-/** Why nobody can follow a channel: the network has no registrar yet. */
+/** Why no one can follow a channel: the network has no registrar yet. */
 export const NO_REGISTRAR = "not implemented: the channels of this network have no registrar yet";
 
 /** Makes the body of the like that is a follow of a channel, or of its removal, from `channel_id`. */

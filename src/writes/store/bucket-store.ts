@@ -63,7 +63,7 @@ export function decideCharges(
     const { tokens, burst, msPerToken } = charge;
     const before = Math.max(fullAtMs[at] ?? 0, nowMs);
     const missingMs = before - nowMs + (Math.min(tokens, burst) - burst) * msPerToken;
-    // Stored times are whole milliseconds, so many small charges add up to a little more than their tokens.
+    // Stored times are whole milliseconds, so a large number of small charges add up to a little more than their tokens.
     const retryInMs = missingMs > Math.min(burst, msPerToken / 2) ? Math.ceil(missingMs) : 0;
     return { charge, before, after: Math.ceil(before + tokens * msPerToken), retryInMs };
   });

@@ -59,7 +59,7 @@ export const queuedWrites = table(
     state: text(),
     /** Why it was refused; null otherwise. */
     reason: nullable(text()),
-    /** Whether the upstream has answered OK once. */
+    /** Whether the upstream has returned OK once. */
     accepted: flag(),
     attempts: small(),
     /** Unix ms of the next attempt; the end of the lease during one; null when it has ended. */

@@ -6,7 +6,7 @@ import type { Settlement, WriteAudit } from "./write-store.ts";
 
 /**
  * Records what a write did not bring into the network: its refusal, or parts that can make no message. The entries of its messages are
- * stored with their outcomes. The answer does not wait for an entry that cannot be stored: nothing has changed.
+ * stored with their outcomes. The response does not wait for an entry that cannot be stored: nothing has changed.
  */
 export type RecordRefused = (call: WriteCall, reply: WriteReply) => Promise<void>;
 

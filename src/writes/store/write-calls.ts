@@ -92,7 +92,7 @@ export async function insertOrFindCall(
     );
     if (inserted === 1) return undefined;
     const known = await findCall(tx, call);
-    // An earlier run of this transaction was committed, and its answer was lost.
+    // An earlier run of this transaction was committed, and its response was lost.
     if (known?.request === request) return undefined;
     if (known) return known;
   }

@@ -92,7 +92,7 @@ export interface Settlement {
   readonly lease: Lease;
   readonly result:
     | { readonly kind: "merged" }
-    /** `isTold`: the one who asked gets this answer, so that nothing of the message is kept. */
+    /** `isTold`: the one who asked gets this response, so that nothing of the message is kept. */
     | { readonly kind: "refused"; readonly refusal: WriteRefusal; readonly isTold: boolean }
     | { readonly kind: "again"; readonly afterMs: number; readonly accepted: boolean };
 }
@@ -118,7 +118,7 @@ export interface SlotTime {
 
 /** Pending writes. Every method is one transaction, and durable when it resolves. */
 export interface WriteStore {
-  /** Returns the write with this key; one that is older than a day may be gone. */
+  /** Returns the write with this key; one that is older than a day may be deleted. */
   findCall(key: CallKey): Promise<StoredCall | undefined>;
   /** Stores a write and leases its messages to this process, unless its key is in use or the queue is full. */
   begin(write: NewWrite, maxQueued: number): Promise<BeginResult>;

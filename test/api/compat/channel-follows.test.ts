@@ -52,7 +52,7 @@ test("check 18: a follow and its end by the SDK are in the next reads, by every 
   expect(channel.viewer_context).toEqual({ following: false });
 });
 
-test("a channel that is not registered is 404, and a name that is no text is 400", async () => {
+test("a channel that is not registered is 404, and a name that is not text is 400", async () => {
   expect((await sdkError(client.followChannel({ signerUuid, channelId: "gravel" }))).status).toBe(404);
   expect((await sdkError(client.followChannel({ signerUuid, channelId: "" }))).status).toBe(400);
 });

@@ -16,7 +16,7 @@ const CAP = 5;
 const GRACE_SECS = 5;
 /** Of a statement; a caller waits seven fifths of it. A server that is away never responds: the time limit of a test shows the deadline. */
 const TIMEOUT_MS = 2_500;
-/** Of a node that serve requests. */
+/** The threads of a node that serve requests. */
 const MAX_THREADS = 8;
 const AWAY = "the state store does not answer; try again";
 
@@ -120,7 +120,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
       const response = await send(a, appId, "0".repeat(64));
       return { status: response.status, body: (await response.json()) as { message?: unknown } };
     };
-    // Each thread notices by a call of its own, of which nobody knows what became. Then it refuses at once.
+    // Each thread notices by a call of its own, of which no one knows the outcome. Then it refuses at once.
     for (const refused of [() => list(a), sent]) {
       const messages: unknown[] = [];
       do {

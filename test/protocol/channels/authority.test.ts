@@ -155,7 +155,7 @@ describe("check 10: who may do what to another", () => {
     expect(refusals(hide)).toEqual([undefined, undefined, no, no]);
   });
 
-  test("nobody acts on an unknown channel, and a parked one takes only that a member leaves", () => {
+  test("no one acts on an unknown channel, and a parked one takes only that a member leaves", () => {
     expect(channelRefusal({ fid: OWNER, body: update }, view({}, { isRegistered: false }))).toBe(
       "unknown channel",
     );

@@ -15,7 +15,7 @@ test("the URI of a channel names that channel and no other", () => {
   );
 });
 
-test("check 18: another spelling of a URI is no follow", () => {
+test("check 18: another spelling of a URI is not a follow", () => {
   const uri = followUriOf(registrarOf(DEVNET), new Uint8Array(32).fill(1)) ?? "";
   const [, , , , token = ""] = /^(.*)(:)(.*)(\/)(\d+)$/.exec(uri)?.slice(1) ?? [];
   const others = [

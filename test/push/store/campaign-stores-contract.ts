@@ -292,7 +292,7 @@ export function campaignStoresContract(
       expect(ids(await campaigns.take({ running, ...limits }, 100))).toEqual(["a3"]);
     });
 
-    test("a campaign whose taking was not answered is taken again, and the former run writes nothing", async () => {
+    test("a campaign whose taking got no response is taken again, and the previous run writes nothing", async () => {
       const { campaigns, campaign, claim, settle, ledger } = await start();
       const former = await campaign();
       await claim(former, [1, 2]);

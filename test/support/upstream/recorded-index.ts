@@ -25,7 +25,7 @@ export interface RecordedIndex extends AsyncDisposable {
   readonly engine: IngestEngine;
   readonly clock: ManualClock;
   readonly follower: Follower;
-  /** What became of accounts that differed. */
+  /** The outcomes of healing accounts that differed. */
   readonly healings: readonly Healing[];
   /** Resolves when `isOver`, evaluated after each commit, returns true. Rejects after a minute, and at a fault. */
   until(isOver: () => boolean): Promise<void>;

@@ -39,13 +39,13 @@ const TIMINGS = {
 export const chain = recordedChain("four-validators/");
 export const [validators] = vectorJson<{ sets: [ValidatorSet] }>("four-validators/validators.json").sets;
 
-/** A node that serves the recorded network. A test changes what it serves, how far, and whether it answers. */
+/** A node that serves the recorded network. A test changes what it serves, how far, and whether it responds. */
 export interface RecordedNode {
   url: string;
   recording: Recording;
   /** The newest block of each shard. */
   readonly heads: Map<number, number>;
-  /** Accepts calls and answers none, until `resume`. */
+  /** Accepts calls and responds to none, until `resume`. */
   pause(): void;
   resume(): void;
   /** Ends it with all its connections. */

@@ -116,7 +116,7 @@ describe("the rate of calls to one node", () => {
     }
   });
 
-  test("a lost connection, a response that is too large here and a refused request are no sign of load", () => {
+  test("a lost connection, a response that is too large here and a refused request are not signs of load", () => {
     const { rate } = limited(20);
     for (const other of [
       fault(status.UNAVAILABLE, "No connection established. Last error: connect ECONNREFUSED"),

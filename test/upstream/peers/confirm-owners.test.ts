@@ -127,7 +127,7 @@ describe("whose custody counts with three upstreams", () => {
     expect(followed.trust()?.disputes).toEqual([]);
   });
 
-  test("the followed node withholds a transfer that the others have: the former owner does not act", async () => {
+  test("the followed node withholds a transfer that the others have: the previous owner does not act", async () => {
     await using followed = await followFirst({ lastBlock: 90 });
     for (const one of followed.nodes.slice(1)) one.recording = moved(sold, buyer, PLACE.height);
     using node = operations(followed);
@@ -147,7 +147,7 @@ describe("whose custody counts with three upstreams", () => {
     expect(await node.signedBy(thief)).toBe(NOT_CUSTODY);
   });
 
-  test("an auth address that one node invents signs nobody in", async () => {
+  test("an auth address that one node invents signs no one in", async () => {
     const added = signerEvent(FID, thief.address, { block: 310_000_000 });
     if (added.body?.$case === "signerEventBody") added.body.value.keyType = 2;
     await using followed = await followFirst({ lastBlock: 90, first: withOnChainEvent(sold, PLACE, added) });
@@ -157,7 +157,7 @@ describe("whose custody counts with three upstreams", () => {
     expect(await node.people.methodOf(FID, seller.address, true)).toBe("custody");
   });
 
-  test("without a second node that answers, decisions wait; strangers cannot take the place of owners", async () => {
+  test("without a second node that responds, decisions wait; strangers cannot take the place of owners", async () => {
     await using followed = await followFirst({ lastBlock: 90 });
     for (const one of followed.nodes.slice(1)) one.kill();
     await followed.until(() => followed.upstreams().filter(({ state }) => state === "failing").length === 2);
@@ -177,7 +177,7 @@ describe("whose custody counts with three upstreams", () => {
   });
 });
 
-/** Asks until an answer is what it should become: what waits for a block is remembered for a second. */
+/** Asks until a response is what it should become: what waits for a block is remembered for a second. */
 async function settles<T>(ask: () => Promise<T>, expected: T): Promise<void> {
   for (;;) {
     const answer = await ask();

@@ -41,7 +41,7 @@ export function seenStoreContract(name: string, open: (clock: ManualClock) => Pr
       expect(await seen.find(3, 10)).toEqual({ likes: NOW + 9, replies: NOW + 9 });
     });
 
-    test("a mark that nobody moves is swept after its retention, and no other", async () => {
+    test("a mark that no one moves is swept after its retention, and no other", async () => {
       const { seen, sweep } = await start();
       await seen.mark(3, 10, ["likes"], NOW);
       await seen.mark(3, 10, ["follows"], NOW + 100_000);

@@ -139,7 +139,7 @@ export function writeStoreContract(name: string, openFixture: () => Promise<Fixt
       leasesOf(await store.begin(newWrite("a", 2), MAX_QUEUED));
     });
 
-    test("a message that is refused after the answer says why, for its owner", async () => {
+    test("a message that is refused after the response says why, for its owner", async () => {
       await using fixture = await openFixture();
       const { store } = fixture.open();
       const write = newWrite(null, 1);
@@ -230,7 +230,7 @@ export function writeStoreContract(name: string, openFixture: () => Promise<Fixt
       leasesOf(await store.begin(newWrite("a", 3), 3));
     });
 
-    test("a leased message is nobody else's until its lease ends, then one process claims it", async () => {
+    test("a leased message is no one else's until its lease ends, then one process claims it", async () => {
       await using fixture = await openFixture();
       const { store } = fixture.open();
       const write = newWrite(null, 1);

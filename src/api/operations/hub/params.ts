@@ -129,7 +129,7 @@ export const pageParams = {
   reverse: optional(flagParam("reverse", "Newest first"), false),
 };
 
-/** The parameters of a page alone. */
+/** Only the parameters of a page. */
 export function pageOf({
   pageSize,
   pageToken,

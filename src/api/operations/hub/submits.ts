@@ -28,7 +28,7 @@ const CONTENT_TYPES = new Set(["application/octet-stream", "application/x-protob
 
 const NO_MESSAGE = Message.fromPartial({});
 
-/** Of a submit of one message; a bulk costs 2 more for each further one. */
+/** The price of a submit of one message; a bulk costs 2 more for each further one. */
 const SUBMIT_UNITS = 20;
 
 export const submitOperations = [

@@ -51,7 +51,7 @@ event: hello
 data: {"cursor":"Ae89dLNbIjk4MDRhIiwxMDM1LCIiXQ","oldest_cursor":"Ae89dLNbIjk4MDRhIiwwLCIiXQ","kinds":["follow.created"],"resumed":false,"lag_secs":0}
 `;
 
-/** Documents the responses, the body and the parameters, of which the document names the example of the kinds alone. */
+/** Documents the responses, the body and the parameters, of which the document names only the example of the kinds. */
 function documentedAsStream(detail: DocumentDecoration): DocumentDecoration {
   const { responses, parameters, requestBody } = detail as unknown as {
     responses: Record<string, object>;
@@ -91,7 +91,7 @@ function documentedAsStream(detail: DocumentDecoration): DocumentDecoration {
   } as unknown as DocumentDecoration;
 }
 
-/** Of a regular expression in a subscription, which is compiled. */
+/** The price of a regular expression in a subscription, which is compiled. */
 const EXPRESSION_UNITS = 20;
 const streamPrice: Price = ({ query }) => {
   const { text, embeds } = query();

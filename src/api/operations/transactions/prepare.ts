@@ -240,7 +240,7 @@ function sponsorship(
   };
 }
 
-/** Of what is signed already, the deadline is known. */
+/** For what is signed already, the deadline is known. */
 function deadlineOf(
   deadline: number | undefined,
   signature: string | undefined,

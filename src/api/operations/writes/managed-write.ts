@@ -62,7 +62,7 @@ export async function executeWriteBy(
 ): Promise<WriteResult> {
   const { fields, signerUuid } = write;
   const bodyIdem = ownValue(fields, "idem");
-  // The targets of an earlier request with the same key may be gone.
+  // The targets of an earlier request with the same key may be deleted.
   const isStored = await isStoredWrite(call, deps.publish.storedWrites, { signerUuid, bodyIdem });
   const content = isStored ? ("stored" as const) : { bodies: await composeFor(deps, call.request, write) };
   const outcomes = await executeWrite(call, deps, { signerUuid, bodyIdem, content });

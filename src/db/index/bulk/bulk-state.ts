@@ -27,7 +27,7 @@ export interface BulkBuild {
   /**
    * Runs the next step of the build. The first call ends the spool: nothing can be appended after it. A step is one transaction;
    * in the largest index a step may take minutes. Returns undefined when the build has finished; everything is then
-   * durable, and the spool is gone.
+   * durable, and the spool is deleted.
    *
    * @throws StorageError when the step was not done. The same call can be repeated.
    */

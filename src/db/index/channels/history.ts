@@ -3,7 +3,7 @@ import { getPosition, type PositionUpdate } from "../positions.ts";
 import { statement } from "../statement.ts";
 
 /**
- * How far the channels of this index come from shard 0: which of its blocks were applied as they came, and how far those before
+ * How far the channels of this index come from shard 0: which of its blocks were applied live, and how far those before
  * them have been read.
  */
 
@@ -26,7 +26,7 @@ const forgetPositions = statement(
 
 /** The state of reading what shard 0 decided about channels before this index followed it. */
 export interface ChannelHistory {
-  /** The first block of shard 0 that was applied as it came; undefined before it. */
+  /** The first block of shard 0 that was applied live; undefined before it. */
   readonly followedFrom: number | undefined;
   /** The next block to read. */
   readonly next: number | undefined;

@@ -6,7 +6,7 @@ import type { BlockRef } from "./outbox.ts";
 /**
  * How the log of events relates to the blocks of a followed node, so that a position of one node can be found on another. For each
  * shard two positions are stored: the last block whose events are in the log, and the block up to which events may be missing,
- * because they were deleted, or because their blocks were not applied as they came.
+ * because they were deleted, or because their blocks were not applied live.
  */
 
 const LAST = "events last block ";

@@ -154,7 +154,7 @@ export function beginHubLog(db: IndexDatabase, shard: number, height: number): v
   putPosition(db, lastKey(shard), height - 1);
 }
 
-/** The range of the log of a shard that is on disk. All events from `oldestId` to `headId` are there; it is empty when the former is greater. */
+/** The range of the log of a shard that is on disk. All events from `oldestId` to `headId` are there; it is empty when the first is greater. */
 export interface HubLogRange {
   readonly oldestId: number;
   readonly headId: number;

@@ -38,7 +38,7 @@ export function encodesTo(columns: TypedColumns, network: FarcasterNetwork, data
   return writer.equals(write(columns, network), data);
 }
 
-/** Writes the data and returns its start. The body is written first, since its length stands before it. */
+/** Writes the data and returns its start. The body is written first, since its length precedes it. */
 function write(columns: TypedColumns, network: FarcasterNetwork): number {
   writer.at = HEAD_BYTES;
   switch (columns.table) {

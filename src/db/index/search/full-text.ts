@@ -46,7 +46,7 @@ export function deleteFullText(db: IndexDatabase): void {
 
 /**
  * Does one step of building the full-text index again, if it lacks casts. Returns whether there is more to do. An interrupted
- * rebuild goes on where it was; no cast may be merged before its end.
+ * rebuild continues where it was; no cast may be merged before its end.
  */
 export function rebuildFullText(db: IndexDatabase): boolean {
   const mark = readMeta(db, KEY);

@@ -18,7 +18,7 @@ const dropKeyAddHash = statement<unknown, [fid: number, key: Uint8Array]>(
 export interface KeyAdd {
   readonly fid: number;
   readonly publicKey: Uint8Array;
-  /** Of the message. */
+  /** The message's. */
   readonly hash: Uint8Array;
 }
 

@@ -65,7 +65,7 @@ export function staleOpaque(
   return db.all(staleKinds, shard, account, limit);
 }
 
-/** Stores an opaque child as it is now. What was known of its keys is not any more. No keys: the child is gone. */
+/** Stores an opaque child as it is now. What was known of its keys no longer holds. Without keys the child is deleted. */
 export function putOpaque(db: IndexDatabase, { shard, account, nibble, root, keys }: OpaqueAt): void {
   dropCorrectionsOfNibble(db, shard, account, nibble);
   for (const { kind } of db.all(dirtyBelow, shard, account, nibble << 4, (nibble << 4) | 15))

@@ -66,7 +66,7 @@ const VERIFY_STEP = 2000;
 
 /**
  * Builds a new file from an index of an older format and puts it in its place. The older file stays beside it. Each step
- * records in the new file how far it came, so a migration that was stopped or killed continues where it was. Until the last
+ * records in the new file how far it got, so a migration that was stopped or killed continues where it was. Until the last
  * step the index is the older file, unchanged.
  *
  * @throws the reason of `signal` when it aborts; StorageError when a file cannot be written or read; Error when the new file

@@ -40,7 +40,7 @@ const MESSAGES_PER_PART = 250;
 const REQUESTS_PER_THREAD = 2;
 /** Jobs are sent together up to this size, because a message between threads costs as much as some signatures. */
 const BYTES_PER_REQUEST = 64 * 1024;
-/** Further calls wait while more is in flight. A page of the largest messages is accepted alone. */
+/** Further calls wait while more is in flight. A page of the largest messages is accepted by itself. */
 const MAX_BYTES_IN_FLIGHT = 16 * 1024 * 1024;
 
 interface PendingJob {

@@ -30,7 +30,7 @@ export interface MessagePage {
   readonly packsColumns?: boolean;
 }
 
-/** The messages of a page that passed every rule that depends on the message alone, their hash and signature included. */
+/** The messages of a page that passed every rule that depends only on the message, their hash and signature included. */
 export interface VerifiedPage {
   /** The valid messages of the fid and store, in the order of the page and as they were received; empty if `packed` is set. */
   readonly messages: ByteList;

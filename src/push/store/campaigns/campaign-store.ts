@@ -58,7 +58,7 @@ export interface NewCampaign extends Pick<Campaign, "campaignId" | "appId" | "no
 export interface CampaignRun {
   /** The campaign's `seq`. */
   readonly seq: number;
-  /** Raised by each `take`; a run with a former epoch writes nothing. */
+  /** Raised by each `take`; a run with a previous epoch writes nothing. */
   readonly epoch: number;
   /** Key of the notification in the ledger. */
   readonly ledgerKey: number;
@@ -71,7 +71,7 @@ export interface CampaignWork
   readonly audience: Audience;
   /** Number of runs of the campaign on all nodes, including this one. */
   readonly runs: number;
-  /** Its former runner has ended without it. */
+  /** Its previous runner has ended without it. */
   readonly isTakenOver: boolean;
   /** An earlier run may have sent it, and the ledger of the tokens that got it may have expired. */
   readonly isLedgerExpired: boolean;
@@ -112,7 +112,7 @@ export interface CampaignRoom extends RunLimits {
 /** Campaigns that wait for a node to run them. */
 export interface WaitingCampaigns {
   readonly count: number;
-  /** Of the oldest; null when there is none. */
+  /** The start of the oldest; null when there is none. */
   readonly oldestCreatedAt: number | null;
 }
 
@@ -173,7 +173,7 @@ export interface CampaignStore {
   release(run: CampaignRun, delayMs: number): Promise<void>;
   /**
    * Ends the run and its campaign, if the database still has all that the run has written. A repeated call changes nothing. Once
-   * it is completed, its audience is what its counts add up to: tokens may have come and gone while it ran.
+   * it is completed, its audience is what its counts add up to: tokens may have been added and removed while it ran.
    *
    * @returns why nothing was changed otherwise; `take` returns a campaign of this node whose run was undone
    */

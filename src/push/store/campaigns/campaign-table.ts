@@ -164,7 +164,7 @@ export function createCampaigns(
       const groups = groupByBlock(tokens);
       const clients = [...new Set(groups.map(({ clientFid }) => clientFid))];
       const blocks = [...new Set(groups.map(({ block }) => block))];
-      // By the time of the state alone.
+      // Only by the time of the state.
       const rows = await db.all(sentOfBlocks, appId, notificationId, clients, blocks, 0);
       const stored = Map.groupBy(rows, (row) => `${row.client_fid} ${row.block}`);
       return groups.flatMap((group) =>

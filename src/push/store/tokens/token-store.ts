@@ -106,7 +106,7 @@ export type DayChanges = { readonly day: number } & { readonly [change in Audien
 export interface AudienceCounts {
   /** Those with the most tokens first. */
   readonly clients: readonly ClientTokens[];
-  /** Of all clients, also those beyond the limit. */
+  /** For all clients, also those beyond the limit. */
   readonly clientCount: number;
   readonly enabled: number;
   /** Ascending; days without changes are absent. */

@@ -23,7 +23,7 @@ type List<Query, Row> = <Item>(
   reader?: ListReader,
 ) => Promise<Result<Page<Item>, Refusal>>;
 
-/** A channel of an owner. `fid`: 0 while nobody has verified the address. */
+/** A channel of an owner. `fid`: 0 while no one has verified the address. */
 export interface ChannelInfo extends OwnedChannel {
   readonly fid: number;
 }

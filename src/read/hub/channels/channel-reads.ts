@@ -26,7 +26,7 @@ import { BEING_FILLED, invalidParam, type Refusal, type refuse } from "../refusa
 
 /** Reads of one thing of a channel. Times of members and follows are Farcaster seconds, expiry is in unix seconds. */
 export interface ChannelReads {
-  /** The owner of the channel of a key; fid 0 while nobody has verified the address. */
+  /** The owner of the channel of a key; fid 0 while no one has verified the address. */
   channelOwner(query: { key: string }): Result<ChannelOwner, Refusal>;
   channelMember(query: ChannelAndFid): Result<ChannelMember, Refusal>;
   channelPin(query: OfChannel): Result<ChannelPin | undefined, Refusal>;

@@ -13,7 +13,7 @@ import {
 } from "../stored-message.ts";
 import { type BothWays, bothWays, pick, type RowSource } from "./merge-sources.ts";
 
-/** Of a thread. */
+/** In a thread. */
 const MAX_BYTES = 16 * 1024 * 1024;
 /** A message with its columns and its wire form, or its JSON: what is the same for all, and what each byte of its data adds. */
 const BASE_BYTES = 1200;
@@ -27,7 +27,7 @@ const castsById = statement<CastRow, [ids: string]>(
 /**
  * The casts that a thread read last, with what was made of them. A cast is five rows that lie far apart in the index, which is most of the
  * time of a page. Each read first drops the casts that commits changed since the one before, within its own snapshot, so it
- * never returns a cast that is gone.
+ * never returns a deleted cast.
  */
 export class CastMessages {
   readonly #casts = new GenerationCache<number, StoredMessage>(MAX_BYTES / 2, bytesOf);
@@ -85,7 +85,7 @@ const MAX_CACHED_ROWS = 128;
 
 type CastParams = [key: number, id: number, limit: number];
 
-/** A list of casts: its ids alone, and with all of each cast. */
+/** A list of casts: only its ids, and with all of each cast. */
 interface CastStatements {
   readonly ids: BothWays<{ id: number }, CastParams>;
   readonly rows: BothWays<CastRow, CastParams>;

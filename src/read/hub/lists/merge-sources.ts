@@ -35,7 +35,7 @@ interface Opened<Row extends TimedRow> {
   isAtEnd: boolean;
 }
 
-/** The rows of several sources by time. Each source is read in slices, behind the last row of the slice before. */
+/** The rows of several sources by time. Each source is read in slices, after the last row of the slice before. */
 export class MergedRows<Row extends TimedRow> {
   readonly #queue: TinyQueue<Opened<Row>>;
   #nearest: Opened<Row> | undefined;
@@ -131,7 +131,7 @@ export function pick<Row, Params extends readonly Value[]>(
 
 /** A source that continues behind the key of its last row. */
 export function keyedSource<Row, Position extends readonly number[]>(options: {
-  /** The position before all rows of a second, or behind them. */
+  /** The position before all rows of a second, or after them. */
   edge: (at: number, end: number) => Position;
   keyOf: (row: Row) => Position;
   read: (position: Position, limit: number, reverse: boolean) => Row[];

@@ -173,7 +173,7 @@ export function userDataOf(on: MessageDb, fid: number): Source {
   );
 }
 
-/** The compact link states of an author. They are large, so each is read when its turn comes. */
+/** The compact link states of an author. They are large, so each is read when it is its turn. */
 export function compactStatesOf(on: MessageDb, fid: number): Source {
   return listSource(
     () =>
@@ -185,7 +185,7 @@ export function compactStatesOf(on: MessageDb, fid: number): Source {
   );
 }
 
-/** A source of few rows, which are listed at once. A row that is gone when it is shown is left out. */
+/** A source of few rows, which are listed at once. A row that is deleted before it is shown is left out. */
 function listSource<Row extends { readonly at: number }>(
   list: () => Row[],
   show: (row: Row) => StoredMessage | undefined,

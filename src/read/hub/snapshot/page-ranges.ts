@@ -23,7 +23,7 @@ export class PageWalk {
     this.#token = token;
   }
 
-  /** @returns undefined for a text that is no token. */
+  /** @returns undefined for a text that is not a token. */
   static at(virtualShard: number, text: string | undefined): PageWalk | undefined {
     const token = text === undefined || text === "" ? WHOLE : decodePageToken(text);
     if (!token || token.path.length > MAX_NIBBLES || !isWalk(token)) return undefined;

@@ -13,7 +13,7 @@ import { encodeFields } from "../wire-bytes.ts";
 import { type KeyedRecord, recordsOfKind, type SnapshotSource } from "./account-entries.ts";
 import { type KeyRange, PageWalk } from "./page-ranges.ts";
 
-/** Of the reference node. */
+/** The reference node's. */
 const MAX_ENTRIES = 1000;
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 /** A larger kind of an account is read by its other calls: its keys have to be sorted in memory. */

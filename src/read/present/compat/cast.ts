@@ -72,7 +72,7 @@ function presentCasts(hashes: readonly Hash[], hydration: Hydration): Cast[] {
   return hashes.flatMap((hash) => presentCast(hash, hydration) ?? []);
 }
 
-/** Presents a cast by hash and author alone; undefined for a cast that is not live. */
+/** Presents a cast by only its hash and author; undefined for a cast that is not live. */
 export function presentCastDehydrated(hash: Hash, hydration: Hydration) {
   const cast = hydration.casts.get(hash);
   const author = cast && presentUserDehydrated(cast.fid, hydration);

@@ -79,7 +79,7 @@ function presentApps({ authAddresses }: UserState, hydration: Hydration): readon
 const unknownApps = new Map<number, UnknownApp>();
 const MAX_UNKNOWN_APPS = 1000;
 
-/** An unregistered app has its fid alone, which is 0 when the app is unknown. Returns one object for each fid. */
+/** An unregistered app has only its fid, which is 0 when the app is unknown. Returns one object for each fid. */
 function unknownApp(fid: number): UnknownApp {
   let app = unknownApps.get(fid);
   if (app === undefined) {

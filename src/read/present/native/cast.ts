@@ -36,7 +36,7 @@ export function presentCastState(cast: CastState, hydration: Hydration) {
 
 export type Cast = NonNullable<ReturnType<typeof presentCast>>;
 
-/** Presents a quoted cast. Casts that it quotes itself are cast ids alone. A cast id with another author's fid is null. */
+/** Presents a quoted cast. Casts that it quotes itself are only cast ids. A cast id with another author's fid is null. */
 function presentQuoted({ fid, hash }: QuoteEmbed, hydration: Hydration) {
   const cast = hydration.casts.get(hash);
   const related = cast?.fid === fid ? partsOf(cast, hydration) : undefined;

@@ -46,7 +46,7 @@ const moderatorsOf = statement<{ fid: number }, [channelId: Uint8Array]>(
    WHERE channel_id = ? AND kind = ${ChannelSlotKind.Member} AND state = ${MemberState.Moderator}`,
 );
 
-/** Of the URL that the thread of a cast is under. */
+/** The id of the URL that the thread of a cast is under. */
 const URL_ID = "coalesce(c.root_url_id, c.parent_url_id)";
 
 interface RuledRow {

@@ -7,7 +7,7 @@ import { parentUrlsByChannel, resolveChannelIds } from "../../channel-names.ts";
 import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
 import { prefixEnd } from "../users/users.ts";
 
-// Casts may name a registered channel by the URI of its token, which is no channel beside it.
+// Casts may name a registered channel by the URI of its token, which is not a channel beside it.
 const nextById = statement<
   { id: string },
   [after: string, limit: number, uriPrefix: string | null, afterUris: string | null]

@@ -92,7 +92,7 @@ function scanByMembers(
 ): Hit[] {
   const active = db.all(scanActive, ...prefix, members, afterId, limit);
   if (active.length === limit) return active;
-  // A channel without activity has no members, so it comes after all others.
+  // A channel without activity has no members, so it follows all others.
   return [...active, ...db.all(scanInactive, ...prefix, members === 0 ? afterId : "", limit - active.length)];
 }
 

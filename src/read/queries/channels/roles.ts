@@ -16,7 +16,7 @@ interface SlotRow {
   readonly timestamp: number;
 }
 
-/** Slots may be of fids that nobody has registered. */
+/** Slots may be of fids that no one has registered. */
 const isUser = "EXISTS (SELECT 1 FROM fids f WHERE f.fid = s.target_fid)";
 const below = (state: MemberState) =>
   `SELECT * FROM (SELECT s.target_fid AS fid, s.state, s.timestamp FROM channel_slots s
@@ -185,7 +185,7 @@ export function rolesOfUser(
 
 const NO_BYTES = new Uint8Array();
 
-/** A cursor is a client's text: what is no hex stands for the start. */
+/** A cursor is a client's text: what is not hex stands for the start. */
 function bytesOfHex(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, "hex"));
 }

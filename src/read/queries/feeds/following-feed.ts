@@ -55,7 +55,7 @@ export interface FollowingFeedBounds {
   readonly scannedPerFollow: number;
   /** The most casts to scan for a page. */
   readonly maxScanned: number;
-  /** An fid with more follows than this is served by the scan alone. */
+  /** An fid with more follows than this is served only by the scan. */
   readonly maxMerged: number;
 }
 

@@ -115,7 +115,7 @@ export interface NotificationEntry {
   readonly count: number;
 }
 
-/** The key of a group: the id of a cast for reactions to it, the negative id for its recasts alone, or all follows. */
+/** The key of a group: the id of a cast for reactions to it, the negative id for only its recasts, or all follows. */
 export type GroupKey = number | "follows";
 
 const MAX_LISTED = 10;

@@ -74,7 +74,7 @@ const declareScanEnd = (name: string, from: string) =>
     `skeleton.notifications.${name}`,
     `SELECT ${COLUMNS} ${from} ORDER BY ${NEWEST_FIRST} LIMIT 1 OFFSET ?6`,
   );
-/** The scan of rows of every kind, and the scan of mentions and replies alone. */
+/** The scan of rows of every kind, and the scan of only mentions and replies. */
 const scans = {
   all: { rows: declareScan("scan", fromAll), end: declareScanEnd("end-of-scan", fromAll) },
   casts: {

@@ -3,7 +3,7 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { searchText } from "../../../db/index/search/search-text.ts";
 import { statement } from "../../../db/index/statement.ts";
 
-/** Matches a text that contains a searchable word: marks and punctuation alone are not one. */
+/** Matches a text that contains a searchable word: marks and punctuation are not one. */
 const WORD = /[\p{L}\p{N}]/u;
 
 /** Possible tokens: a run of letters, digits and marks, or one symbol or one character that is not assigned yet. */

@@ -115,7 +115,7 @@ const named = statement<Match, [name: string]>(
 );
 /** Up to this number of names, reading all of them is as fast as a scan of the most followed users. */
 const FEW_NAMES = 500;
-/** An optional scan that has found nothing among so many users ends. */
+/** An optional scan that has found nothing among this many users ends. */
 const MAX_WITHOUT_MATCH = 512;
 const FIRST_CHUNK = 128;
 const MAX_CHUNK_GROWTH = 4;

@@ -38,7 +38,7 @@ export interface AccountScore {
 /** An account that counted, and what it did that is still live. Unix seconds. */
 export interface ScoreSourceAccount {
   readonly fid: number;
-  /** Of all that counted, from 0 to 1. */
+  /** Its share of all that counted, from 0 to 1. */
   readonly share: number;
   readonly follows: boolean;
   readonly replies: number;

@@ -107,7 +107,7 @@ function nameOf({ shard, virtualShard }: SpooledPart): string {
 /** The heights of the snapshots that are read. */
 interface Snapshots {
   current(shard: number): number;
-  /** Returns the height of a newer snapshot than one that is gone. @throws NoSnapshotError if there is none for long. */
+  /** Returns the height of a newer snapshot than one that was deleted. @throws NoSnapshotError if there is none for long. */
   after(shard: number, gone: number): Promise<number>;
 }
 

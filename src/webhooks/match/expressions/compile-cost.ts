@@ -47,7 +47,7 @@ class Part {
   instructions = 0;
   /** Ranges of its classes, with repetitions expanded. */
   ranges = 0;
-  /** Of the element that a following repetition repeats. */
+  /** For the element that a following repetition repeats. */
   last = { instructions: 0, ranges: 0 };
 
   add(instructions: number, ranges = 0): void {
@@ -67,7 +67,7 @@ class Part {
 /**
  * Bounds the work of compiling an expression from its text, in one pass. Case is taken to be folded everywhere once a flag asks for it.
  *
- * @returns undefined for a text that is no expression: what it finds is not exact, so the library decides on any other.
+ * @returns undefined for a text that is not an expression: what it finds is not exact, so the library decides on any other.
  */
 export function compileCost(source: string): CompileCost | undefined {
   if (source.startsWith("?")) return undefined;

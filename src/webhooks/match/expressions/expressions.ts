@@ -23,7 +23,7 @@ const MAX_MS_PER_RUN = 0.01;
 /** A regular expression that filters share. */
 export class Expression {
   readonly subscribers = new Set<Subscriber>();
-  /** How it is matched: after the literal prefilter, alone, or in a shard. */
+  /** How it is matched: after the literal prefilter, by itself, or in a shard. */
   matched:
     | { readonly by: "gate"; readonly single: SingleExpression }
     | { readonly by: "itself"; readonly single: SingleExpression }

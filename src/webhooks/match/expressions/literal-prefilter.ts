@@ -22,7 +22,7 @@ interface LiteralEntry<Member> {
  * literals. A member is listed under the literals of one part of its expression. Where many expressions share a part, as those
  * that an app builds from one template do, that is another one, and the literals of further parts are searched in the text.
  *
- * RE2 sets alone (the shards of `ExpressionPool`) took 6 times as long per cast with 500 expressions and 170 to 230 times
+ * RE2 sets without it (the shards of `ExpressionPool`) took 6 times as long per cast with 500 expressions and 170 to 230 times
  * as long with 5,000, far over the match budget (`bun run bench match`, both in one run).
  */
 export class LiteralPrefilter<Member extends { readonly source: string }> {

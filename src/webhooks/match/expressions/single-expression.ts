@@ -30,7 +30,7 @@ export class LargeAutomata {
   }
 }
 
-/** A regular expression that is matched alone, compiled on first use. */
+/** A regular expression that is matched by itself, compiled on first use. */
 export class SingleExpression {
   readonly #source: string;
   readonly #large: LargeAutomata;

@@ -122,7 +122,7 @@ export async function settleDeliveries(
   await insertAllAttempts(tx, settled);
   await countAttempts(tx, settled);
   const ended = { delivered: 0, failed: 0 };
-  /** The settlements that call for a deactivation, with the failures of a run; 0 for a receiver that is gone. */
+  /** The settlements that call for a deactivation, with the failures of a run; 0 for a receiver that returned 410. */
   const over = new Map<Settlement, { readonly webhook: number; readonly failures: number }>();
   for (const { webhook, settlement, nowSecs } of settled) {
     const now = health.get(webhook);

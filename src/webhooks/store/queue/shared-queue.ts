@@ -134,7 +134,7 @@ export function createDeliveryQueue(
       if (!deactivation) return undefined;
       const { webhookId, reason } = deactivation;
       const done = deactivate(deactivation);
-      // Its claims wait, so that a receiver that is gone gets no more calls.
+      // Its claims wait, so that a receiver that has left gets no more calls.
       const waiting = Promise.allSettled([deactivating.get(webhookId), done]).finally(() => {
         if (deactivating.get(webhookId) === waiting) deactivating.delete(webhookId);
       });
