@@ -1,6 +1,6 @@
 /**
  * Builds the package of the client into `dist/client`, as npm packs it: `bun client/build.ts [outdir] [origin]`, where the origin is JSON
- * such as `{"repository":"https://…","bugs":"https://…"}`. One module without code of the
+ * such as `{"name":"@svc/client","repository":"https://…","bugs":"https://…"}`. One module without code of the
  * platform, so it runs in Node, Bun, Deno, workers and browsers.
  */
 import { mkdirSync, rmSync } from "node:fs";
@@ -9,7 +9,11 @@ import { dependencies, devDependencies, license, version } from "../package.json
 
 const ROOT = join(import.meta.dir, "..");
 const outdir = resolve(process.argv[2] ?? join(ROOT, "dist/client"));
-const { repository, bugs } = JSON.parse(process.argv[3] ?? "{}") as { repository?: string; bugs?: string };
+const {
+  name = "@svc/client",
+  repository,
+  bugs,
+} = JSON.parse(process.argv[3] ?? "{}") as { name?: string; repository?: string; bugs?: string };
 
 rmSync(outdir, { recursive: true, force: true });
 mkdirSync(outdir, { recursive: true });
@@ -46,14 +50,14 @@ const types = Bun.spawnSync(
 );
 if (!types.success) throw new Error(`cannot write the types: ${types.stdout.toString()}`);
 const manifest = {
-  name: "svc",
+  name,
   version,
   description: "A typed client of svc nodes: reads, signed operations, deliveries, the stream of events",
   license,
   ...(repository && { repository: { type: "git", url: `git+${repository}.git` } }),
   ...(bugs && { bugs: { url: bugs } }),
   type: "module",
-  exports: { "./client": { types: "./types/index.d.ts", default: "./index.js" } },
+  exports: { ".": { types: "./types/index.d.ts", default: "./index.js" } },
   files: ["index.js", "types"],
   sideEffects: false,
   engines: { node: ">=20.3" },

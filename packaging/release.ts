@@ -3,7 +3,7 @@
  * [--repository <url>] [--bugs <url>]`. `bun run release --version 0.2.0` raises the version before (packaging/raise-version.ts).
  * For each target an archive with the program, its unit, completions and manual page; Debian packages for linux; SHA256SUMS; the
  * bill of materials; and `install.sh`, which downloads from `--download-url` (default: the folder that it is in is named by
- * SVC_DOWNLOAD_URL).
+ * SVC_DOWNLOAD_URL). The packages for npm are in the folder `npm` of the outdir, in `--npm-scope` (default `@svc`).
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +11,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { version } from "../src/version.ts";
 import { buildDeb, type DebianArchitecture } from "./deb.ts";
+import { type Origin, packageFile, packFolder, packNpm } from "./npm/packages.ts";
 import { changedMigrations, raiseVersion } from "./raise-version.ts";
 import { createSbom } from "./sbom.ts";
 import { stageArchive, stageIn } from "./stage-files.ts";
@@ -28,7 +29,8 @@ const TARGETS = [
   "darwin-arm64",
 ];
 /** The names of the files of a release. */
-const MADE = /^(svc(-client)?-\d.*\.(tar\.gz|tgz|cdx\.json)|svc_\d.*\.deb|install\.sh|SHA256SUMS)$/;
+const MADE = /^(svc-\d.*\.(tar\.gz|cdx\.json)|svc_\d.*\.deb|install\.sh|SHA256SUMS)$/;
+const MADE_FOR_NPM = /^[a-z0-9._-]+-(node|node-[a-z0-9-]+|client)-\d+\.\d+\.\d+\.tgz$/;
 const DEBIAN: Readonly<Record<string, DebianArchitecture>> = { "linux-x64": "amd64", "linux-arm64": "arm64" };
 
 const { values } = parseArgs({
@@ -43,6 +45,7 @@ const { values } = parseArgs({
     bugs: { type: "string" },
     /** Raises the version and ends. */
     version: { type: "string" },
+    "npm-scope": { type: "string", default: "@svc" },
     "no-packages": { type: "boolean", default: false },
     /** Of the release, for what is generated (ISO 8601); now by default. */
     date: { type: "string", default: new Date().toISOString() },
@@ -60,10 +63,15 @@ if (changed.length > 0) throw new Error(`migrations of a release have changed: $
 const origin = originOf(values);
 const targets = values.targets.split(",").filter(Boolean);
 const outdir = resolve(values.outdir);
+const npmOutdir = join(outdir, "npm");
+const npmScope = values["npm-scope"];
+if (!/^@[a-z0-9][a-z0-9._-]*$/.test(npmScope)) throw new Error(`not a scope of npm: ${npmScope}`);
 const day = values.date.slice(0, 10);
 mkdirSync(outdir, { recursive: true });
 // Files of a former release would be among the checksums, and published as files of this one.
 for (const name of readdirSync(outdir)) if (MADE.test(name)) rmSync(join(outdir, name));
+mkdirSync(npmOutdir, { recursive: true });
+for (const name of readdirSync(npmOutdir)) if (MADE_FOR_NPM.test(name)) rmSync(join(npmOutdir, name));
 
 const binaries = values.binaries ?? mkdtempSync(join(tmpdir(), "svc-binaries-"));
 try {
@@ -75,6 +83,8 @@ try {
     if (architecture && !values["no-packages"])
       await buildDeb({ binary, architecture, outdir, date: day, homepage: origin.repository });
   }
+  const programs = new Map(targets.map((target) => [target, join(binaries, `svc-${target}`)]));
+  packNpm({ scope: npmScope, programs, outdir: npmOutdir, origin });
 } finally {
   if (values.binaries === undefined) rmSync(binaries, { recursive: true, force: true });
 }
@@ -90,13 +100,10 @@ writeFileSync(
   { mode: 0o755 },
 );
 await writeSums();
-process.stdout.write(`${readdirSync(outdir).sort().join("\n")}\n`);
+process.stdout.write(`${readdirSync(outdir, { recursive: true }).sort().join("\n")}\n`);
 
 /** What the packages name as their sources and as the place for bugs; nothing without `--repository`. */
-function originOf({ repository, bugs }: { readonly repository?: string; readonly bugs?: string }): {
-  readonly repository?: string;
-  readonly bugs?: string;
-} {
+function originOf({ repository, bugs }: Origin): Origin {
   for (const url of [repository, bugs])
     if (url !== undefined && URL.parse(url)?.protocol !== "https:")
       throw new Error(`not an https URL: ${url}`);
@@ -110,35 +117,27 @@ async function archive(target: string, binary: string): Promise<void> {
   const name = `svc-${version}-${target}`;
   try {
     await stageArchive(stageIn(join(folder, name)), binary, day);
-    run(["tar", "--owner=0", "--group=0", "-C", folder, "-czf", join(outdir, `${name}.tar.gz`), name]);
+    packFolder(folder, name, join(outdir, `${name}.tar.gz`));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Writes `svc-client-<version>.tgz`, which npm installs. */
+/** Packs the typed client. */
 function clientPackage(): void {
   const folder = mkdtempSync(join(tmpdir(), "svc-client-"));
+  const name = `${npmScope}/client`;
   try {
-    run([process.execPath, "client/build.ts", join(folder, "package"), JSON.stringify(origin)]);
-    run([
-      "tar",
-      "--owner=0",
-      "--group=0",
-      "-C",
-      folder,
-      "-czf",
-      join(outdir, `svc-client-${version}.tgz`),
-      "package",
-    ]);
+    run([process.execPath, "client/build.ts", join(folder, "package"), JSON.stringify({ ...origin, name })]);
+    packFolder(folder, "package", join(npmOutdir, packageFile(name)));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Writes the checksums of all other files, in the form that `sha256sum -c` reads. */
+/** Writes the checksums of all other files, in the form that `sha256sum -c` reads. Registries of npm have those of their packages. */
 async function writeSums(): Promise<void> {
-  const names = readdirSync(outdir).filter((name) => name !== "SHA256SUMS");
+  const names = readdirSync(outdir).filter((name) => name !== "SHA256SUMS" && name !== "npm");
   const lines = await Promise.all(
     names.sort().map(async (name) => {
       const hash = new Bun.CryptoHasher("sha256").update(await Bun.file(join(outdir, name)).bytes());

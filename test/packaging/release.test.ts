@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), "svc-release-"));
 const release = join(folder, "release");
 const FORMER = [
   `svc-0.0.1-${target}.tar.gz`,
-  "svc-client-0.0.1.tgz",
+  "npm/svc-client-0.0.1.tgz",
   "svc_0.0.1_amd64.deb",
   "svc-0.0.1.cdx.json",
 ];
@@ -278,9 +278,17 @@ async function pagePackages(): Promise<string[]> {
   return [...bundle.packages, "lucide-static"];
 }
 
+test("the packages of npm are the launcher, the program and the client, of one version", () => {
+  expect([...new Bun.Glob("*").scanSync(join(release, "npm"))].sort()).toEqual(
+    [`svc-node-${target}`, "svc-node", "svc-client"]
+      .map((name) => `${name}-${packageJson.version}.tgz`)
+      .sort(),
+  );
+});
+
 test("the client's package and the bill of materials name the repository, and its issues as the place for bugs", async () => {
   const folder = mkdtempSync(join(release, "..", "client-"));
-  Bun.spawnSync(["tar", "-xzf", join(release, `svc-client-${packageJson.version}.tgz`), "-C", folder]);
+  Bun.spawnSync(["tar", "-xzf", join(release, `npm/svc-client-${packageJson.version}.tgz`), "-C", folder]);
   expect(await Bun.file(join(folder, "package/package.json")).json()).toMatchObject({
     repository: { type: "git", url: `git+${REPOSITORY}.git` },
     bugs: { url: `${REPOSITORY}/issues` },
@@ -299,7 +307,7 @@ test("the document lists every kind of file that a release has", async () => {
   const platforms = [...targets.matchAll(/"([\w-]+)"/g)].map(([, name = ""]) => name);
   for (const platform of platforms) expect(text).toContain(`\`${platform}\``);
   expect(platforms).toContain("linux-x64-musl-baseline");
-  const general = [...new Bun.Glob("*").scanSync(release)].map((name) =>
+  const general = [...new Bun.Glob("**").scanSync(release)].map((name) =>
     name.replace(packageJson.version, "<version>").replace(target, "<platform>"),
   );
   for (const name of [...general, "svc_<version>_amd64.deb"]) expect(text).toContain(`\`${name}\``);

@@ -81,7 +81,7 @@ describe("the client", () => {
     "does so in %s, as the package that is published, where that is installed",
     async (name, command) => {
       if (Bun.which(name) === null) return;
-      const packageDir = join(dir.path, name, "node_modules/svc");
+      const packageDir = join(dir.path, name, "node_modules/@svc/client");
       const built = Bun.spawnSync([process.execPath, "client/build.ts", packageDir], {
         cwd: ROOT,
         stderr: "pipe",
@@ -91,7 +91,7 @@ describe("the client", () => {
       for (const name of ["openapi-fetch", "@noble/hashes"])
         symlinkSync(join(ROOT, "node_modules", name), join(packageDir, "node_modules", name));
       // The scenario with everything but the client, which it imports by the name of the package.
-      await Bun.write(join(dir.path, name, "scenario.mjs"), await bundledScenario("node", "svc/client"));
+      await Bun.write(join(dir.path, name, "scenario.mjs"), await bundledScenario("node", "@svc/client"));
       await Bun.write(
         join(dir.path, name, "run.mjs"),
         `import process from "node:process";

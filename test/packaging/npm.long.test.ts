@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { version } from "../../package.json" with { type: "json" };
+import { packNpm } from "../../packaging/npm/packages.ts";
+import { IS_LONG } from "../support/long.ts";
+import { startNpmRegistry } from "./npm-registry.ts";
+import { writePackagedProgram } from "./packaged-program.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const TARGETS = [
+  "linux-x64",
+  "linux-x64-baseline",
+  "linux-x64-musl",
+  "linux-x64-musl-baseline",
+  "darwin-arm64",
+];
+const folder = mkdtempSync(join(tmpdir(), "svc-npm-test-"));
+const registry = startNpmRegistry();
+const hasNpm = Bun.which("npm") !== null && process.platform === "linux" && process.arch === "x64";
+/** The packages of the launcher and its program, unpacked as npm does. */
+const modules = join(folder, "unpacked/node_modules/@svc");
+let files: string[] = [];
+
+beforeAll(() => {
+  mkdirSync(join(folder, "npm"));
+  const program = writePackagedProgram(join(folder, "program"));
+  const programs = new Map(TARGETS.map((target) => [target, program]));
+  files = packNpm({ scope: "@svc", programs, outdir: join(folder, "npm"), origin: {} });
+  for (const file of files) registry.add(file);
+  const launcher = files.at(-1) ?? "";
+  mkdirSync(join(modules, "node"), { recursive: true });
+  Bun.spawnSync(["tar", "-xzf", launcher, "--strip-components=1", "-C", join(modules, "node")]);
+}, 180_000);
+afterAll(() => {
+  registry[Symbol.dispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const environment = (extra: Readonly<Record<string, string>> = {}) => ({
+  PATH: process.env.PATH ?? "",
+  HOME: folder,
+  npm_config_registry: registry.url,
+  npm_config_cache: join(folder, "cache"),
+  npm_config_update_notifier: "false",
+  npm_config_yes: "true",
+  ...extra,
+});
+
+/** Starts the unpacked launcher in Node, with a script of the shell as its program. */
+function launch(script: string, args: readonly string[] = []) {
+  const program = join(folder, `${crypto.randomUUID()}.sh`);
+  writeFileSync(program, `#!/bin/sh\n${script}\n`);
+  chmodSync(program, 0o755);
+  return start(["node", join(modules, "node/launcher.mjs"), ...args], { SVC_BINARY: program });
+}
+
+function start(command: string[], env: Readonly<Record<string, string>> = {}) {
+  const child = Bun.spawn(command, {
+    cwd: folder,
+    env: environment(env),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    // A group of its own, as in a terminal.
+    detached: true,
+  });
+  return { child, lines: linesOf(child.stdout), errors: new Response(child.stderr).text() };
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string, void> {
+  let rest = "";
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+}
+
+async function next(lines: AsyncGenerator<string, void>): Promise<string> {
+  return (await lines.next()).value ?? "";
+}
+
+describe("the packages", () => {
+  test("hold the program or the launcher, the licence and a page, and run nothing when they are installed", () => {
+    for (const file of files) {
+      const { stdout } = Bun.spawnSync(["tar", "-tzf", file]);
+      const names = stdout
+        .toString()
+        .split("\n")
+        .filter((name) => name !== "" && !name.endsWith("/"));
+      const isLauncher = file === files.at(-1);
+      const own = isLauncher ? "launcher.mjs" : "svc";
+      expect(names.sort()).toEqual(
+        ["LICENSE", "README.md", own, "package.json"].map((name) => `package/${name}`).sort(),
+      );
+      const manifest = JSON.parse(
+        Bun.spawnSync(["tar", "-xzOf", file, "package/package.json"]).stdout.toString(),
+      );
+      expect(manifest.version).toBe(version);
+      expect(manifest.scripts).toBeUndefined();
+    }
+    const { optionalDependencies } = JSON.parse(readFileSync(join(modules, "node/package.json"), "utf8"));
+    expect(optionalDependencies).toEqual(
+      Object.fromEntries(TARGETS.map((target) => [`@svc/node-${target}`, version])),
+    );
+  });
+
+  test.skipIf(!hasNpm)(
+    "go from an empty cache to the first response of the demo by one npx, and the next npx needs no registry",
+    async () => {
+      const serve = ["--data-dir", join(folder, "data"), "--port", "0", "--set", "hub.port=0"];
+      const { child, lines, errors } = start(["npx", "@svc/node", ...serve, "serve", "--demo"]);
+      const places = JSON.parse(await next(lines)) as { readonly api: string };
+      const response = await fetch(`${places.api}/user?fid=3`);
+      expect(((await response.json()) as { user: unknown }).user).toMatchObject({ username: "mirawren" });
+      child.kill("SIGTERM");
+      // npm itself ends at once; the program has the other end of its errors until it has shut down.
+      expect(await errors).toContain('"msg":"Shut down"');
+      const again = start(["npx", "--offline", "@svc/node", "version"]);
+      expect(await next(again.lines)).toBe(`svc ${version}`);
+      expect(await again.child.exited).toBe(0);
+    },
+    180_000,
+  );
+
+  test.skipIf(!hasNpm || !IS_LONG)(
+    "are published by the step of the workflow, the launcher after all that it names",
+    async () => {
+      const workflow = readFileSync(join(ROOT, ".github/workflows/release.yml"), "utf8");
+      const [, step = ""] =
+        /name: Publish the packages of npm\n +run: \|\n((?: {10}.*\n)+)/.exec(workflow) ?? [];
+      expect(step).toContain("npm publish");
+      using other = startNpmRegistry();
+      const work = join(folder, "publish/dist/release");
+      mkdirSync(work, { recursive: true });
+      Bun.spawnSync(["cp", "-r", join(folder, "npm"), work]);
+      writeFileSync(join(folder, "npmrc"), `//${new URL(other.url).host}/:_authToken=token\n`);
+      const env = environment({
+        npm_config_registry: other.url,
+        npm_config_userconfig: join(folder, "npmrc"),
+      });
+      const run = Bun.spawn(["bash", "-e", "-c", step], {
+        cwd: join(folder, "publish"),
+        env,
+        stderr: "pipe",
+      });
+      const errors = await new Response(run.stderr).text();
+      expect([await run.exited, errors]).toEqual([0, expect.any(String)]);
+      expect(other.names.at(-1)).toBe("@svc/node");
+      expect([...other.names].sort()).toEqual([...registry.names].sort());
+      const installed = start(["npx", "--registry", other.url, "@svc/node", "version"], {
+        npm_config_cache: join(folder, "other-cache"),
+      });
+      expect(await next(installed.lines)).toBe(`svc ${version}`);
+    },
+    300_000,
+  );
+
+  const others = [
+    ["bunx", "--bun", "@svc/node"],
+    ["bunx", "@svc/node"],
+    ["pnpm", "dlx", "@svc/node"],
+  ];
+  test.skipIf(!hasNpm || !IS_LONG).each(others.filter(([tool = ""]) => Bun.which(tool) !== null))(
+    "start by %s %s",
+    async (...command) => {
+      const { child, lines } = start([...command, "version"], {
+        BUN_INSTALL_CACHE_DIR: mkdtempSync(join(folder, "bun-")),
+        TMPDIR: mkdtempSync(join(folder, "tmp-")),
+      });
+      expect(await next(lines)).toBe(`svc ${version}`);
+      expect(await child.exited).toBe(0);
+    },
+    180_000,
+  );
+});
+
+describe.skipIf(!hasNpm)("the launcher", () => {
+  test("passes arguments on and exits as the program does", async () => {
+    const { child, lines } = launch('echo "$@"; exit 75', ["--set", "a=b c"]);
+    expect(await next(lines)).toBe("--set a=b c");
+    expect(await child.exited).toBe(75);
+    const killed = launch("kill -9 $$");
+    await killed.child.exited;
+    expect(killed.child.signalCode).toBe("SIGKILL");
+  });
+
+  test("passes one Ctrl-C on once, though npm sends it again", async () => {
+    const program = join(folder, "counts-signals.ts");
+    writeFileSync(
+      program,
+      `#!${process.execPath}
+      process.on("SIGINT", () => console.log("SIGINT"));
+      process.on("SIGWINCH", () => process.exit(3));
+      setInterval(() => {}, 1e6);
+      console.log("ready");`,
+      { mode: 0o755 },
+    );
+    // The clock stands still, so that both come within a second on a busy machine, too.
+    const command = [...preloading("performance.now = () => 0;"), join(modules, "node/launcher.mjs")];
+    const { child, lines } = start(command, { SVC_BINARY: program });
+    expect(await next(lines)).toBe("ready");
+    // A terminal signals the group.
+    process.kill(-child.pid, "SIGINT");
+    expect(await next(lines)).toBe("SIGINT");
+    child.kill("SIGINT");
+    child.kill("SIGWINCH");
+    expect(await Array.fromAsync(lines)).toEqual([]);
+    expect(await child.exited).toBe(3);
+  });
+
+  test("leaves no program when it is killed by kill -9", async () => {
+    const serve = [
+      "--data-dir",
+      join(folder, "killed"),
+      "--port",
+      "0",
+      "--set",
+      "hub.port=0",
+      "serve",
+      "--demo",
+    ];
+    const { child, lines, errors } = start(["node", join(modules, "node/launcher.mjs"), ...serve], {
+      SVC_BINARY: join(folder, "program"),
+    });
+    await next(lines);
+    child.kill("SIGKILL");
+    // The program has the other end, which it closes as it exits.
+    expect(await errors).toContain('"msg":"Shut down"');
+  }, 60_000);
+
+  const NO_AVX2 = `const read = fs.readFileSync;
+    fs.readFileSync = (path, ...rest) => path === "/proc/cpuinfo" ? "flags: sse4_2" : read(path, ...rest);`;
+  const MUSL = "process.report.getReport = () => ({ header: {} });";
+  const machine = (platform: string, arch: string) =>
+    `Object.defineProperty(process, "platform", { value: "${platform}" });
+    Object.defineProperty(process, "arch", { value: "${arch}" });`;
+  test.each([
+    ["glibc and AVX2", "", "linux-x64"],
+    ["a processor without AVX2", NO_AVX2, "linux-x64-baseline"],
+    ["musl", MUSL, "linux-x64-musl"],
+    ["both", NO_AVX2 + MUSL, "linux-x64-musl-baseline"],
+    ["a Mac", machine("darwin", "arm64"), "darwin-arm64"],
+  ])(
+    "takes the program for %s, and names its package where it is not installed",
+    async (_, preload, target) => {
+      const cpu =
+        'fs.readFileSync = ((read) => (path, ...rest) => path === "/proc/cpuinfo" ? "flags: avx2" : read(path, ...rest))(fs.readFileSync);';
+      const command = [...preloading(`${cpu}${preload}`), join(modules, "node/launcher.mjs")];
+      const missing = start(command);
+      expect(await missing.errors).toContain(`the package @svc/node-${target} is not installed`);
+      expect(await missing.child.exited).toBe(1);
+      const own = join(modules, `node-${target}`);
+      mkdirSync(own, { recursive: true });
+      writeFileSync(join(own, "package.json"), "{}");
+      // Unpacked without the permission to execute.
+      writeFileSync(join(own, "svc"), `#!/bin/sh\necho ${target}\n`);
+      const { lines, child } = start(command);
+      expect(await next(lines)).toBe(target);
+      expect(await child.exited).toBe(0);
+      rmSync(own, { recursive: true });
+    },
+  );
+
+  test.each([
+    ["win32", "x64", "there is no program for win32-x64, only for linux-x64, linux-x64-baseline"],
+    ["win32", "x64", "On Windows, run it in WSL."],
+    ["linux", "riscv64", "there is no program for linux-riscv64, only for linux-x64"],
+  ])("says on %s %s which platforms there are", async (platform, arch, text) => {
+    const { errors, child } = start([
+      ...preloading(machine(platform, arch)),
+      join(modules, "node/launcher.mjs"),
+    ]);
+    expect(await errors).toContain(text);
+    expect(await child.exited).toBe(1);
+  });
+});
+
+/** Node, with what it knows of its machine replaced first. */
+function preloading(code: string): string[] {
+  const module = `import fs from "node:fs"; import { syncBuiltinESMExports } from "node:module"; ${code} syncBuiltinESMExports();`;
+  return ["node", "--import", `data:text/javascript,${encodeURIComponent(module)}`];
+}
