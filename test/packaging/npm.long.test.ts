@@ -26,13 +26,16 @@ let files: string[] = [];
 beforeAll(() => {
   mkdirSync(join(folder, "npm"));
   const program = writePackagedProgram(join(folder, "program"));
-  const programs = new Map(TARGETS.map((target) => [target, program]));
+  const small = join(folder, "small");
+  writeFileSync(small, "of another platform", { mode: 0o755 });
+  // npm installs the first two here.
+  const programs = new Map(TARGETS.map((target, at) => [target, at < 2 ? program : small]));
   files = packNpm({ scope: "@svc", programs, outdir: join(folder, "npm"), origin: {} });
   for (const file of files) registry.add(file);
   const launcher = files.at(-1) ?? "";
   mkdirSync(join(modules, "node"), { recursive: true });
   Bun.spawnSync(["tar", "-xzf", launcher, "--strip-components=1", "-C", join(modules, "node")]);
-}, 180_000);
+}, 600_000);
 afterAll(() => {
   registry[Symbol.dispose]();
   rmSync(folder, { recursive: true, force: true });
