@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { version } from "../../package.json" with { type: "json" };
-import { packNpm } from "../../packaging/npm/packages.ts";
+import { packageFile, packFolder, packNpm } from "../../packaging/npm/packages.ts";
 import { IS_LONG } from "../support/long.ts";
 import { startNpmRegistry } from "./npm-registry.ts";
 import { writePackagedProgram } from "./packaged-program.ts";
@@ -139,6 +139,11 @@ describe("the packages", () => {
       const work = join(folder, "publish/dist/release");
       mkdirSync(work, { recursive: true });
       Bun.spawnSync(["cp", "-r", join(folder, "npm"), work]);
+      const built = Bun.spawnSync([process.execPath, "client/build.ts", join(folder, "client/package")], {
+        cwd: ROOT,
+      });
+      expect(built.exitCode).toBe(0);
+      packFolder(join(folder, "client"), "package", join(work, "npm", packageFile("@svc/client")));
       writeFileSync(join(folder, "npmrc"), `//${new URL(other.url).host}/:_authToken=token\n`);
       const env = environment({
         npm_config_registry: other.url,
@@ -152,7 +157,7 @@ describe("the packages", () => {
       const errors = await new Response(run.stderr).text();
       expect([await run.exited, errors]).toEqual([0, expect.any(String)]);
       expect(other.names.at(-1)).toBe("@svc/node");
-      expect([...other.names].sort()).toEqual([...registry.names].sort());
+      expect([...other.names].sort()).toEqual([...registry.names, "@svc/client"].sort());
       const installed = start(["npx", "--registry", other.url, "@svc/node", "version"], {
         npm_config_cache: join(folder, "other-cache"),
       });
