@@ -167,14 +167,14 @@ describe("the packages", () => {
   );
 
   const others = [
-    ["bunx", "--bun", "@svc/node"],
-    ["bunx", "@svc/node"],
-    ["pnpm", "dlx", "@svc/node"],
-  ];
-  test.skipIf(!hasNpm || !IS_LONG).each(others.filter(([tool = ""]) => Bun.which(tool) !== null))(
-    "start by %s %s",
-    async (...command) => {
-      const { child, lines } = start([...command, "version"], {
+    ["Bun", process.execPath, "x", "--bun"],
+    ["Bun with Node", process.execPath, "x"],
+    ["pnpm", "pnpm", "dlx"],
+  ].filter(([, tool = ""]) => Bun.which(tool) !== null);
+  test.skipIf(!hasNpm || !IS_LONG).each(others)(
+    "start by %s",
+    async (_, ...command) => {
+      const { child, lines } = start([...command, "@svc/node", "version"], {
         BUN_INSTALL_CACHE_DIR: mkdtempSync(join(folder, "bun-")),
         TMPDIR: mkdtempSync(join(folder, "tmp-")),
       });
