@@ -16,7 +16,9 @@ beforeAll(async () => {
   writeFileSync(join(dir.path, "fid-3.key"), keysOfPerson(3).custody.privateKey, { mode: 0o600 });
   // The packages that a developer installs.
   const packages = join(dir.path, "node_modules");
-  const built = Bun.spawnSync([process.execPath, "client/build.ts", join(packages, "@svc/client")], { cwd: ROOT });
+  const built = Bun.spawnSync([process.execPath, "client/build.ts", join(packages, "@svc/client")], {
+    cwd: ROOT,
+  });
   expect(built.success).toBe(true);
   mkdirSync(join(packages, "@noble"));
   for (const name of ["viem", "openapi-fetch", "@noble/hashes"])
