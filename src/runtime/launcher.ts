@@ -2,7 +2,7 @@ const LAUNCHER_PID = "SVC_LAUNCHER_PID";
 const POLL_INTERVAL_MS = 1000;
 
 /**
- * Ends this process, as SIGTERM does, once the launcher of the npm package that has started it is gone: killed by `kill -9`, it
+ * Ends this process, as SIGTERM does, once the launcher of the npm package that has started it no longer runs: killed by `kill -9`, it
  * passes no signal on. Does nothing without a launcher, which names its process id in the environment.
  */
 export function endWithLauncher(): void {
