@@ -42,7 +42,7 @@ interface Entry {
 /**
  * Reads a file of scores line by line.
  *
- * @throws UserError when more than one line in a hundred is none of the format.
+ * @throws UserError when more than one line in a hundred is none of the format, or the file has no score.
  */
 export async function readScores(
   lines: AsyncIterable<string>,
@@ -74,6 +74,7 @@ export async function readScores(
     throw new UserError(
       `${badLines} of ${count} lines are not of the format ${format}: ${listed.join("; ")}`,
     );
+  if (entries.size === 0) throw new UserError("the file has no scores; those of the last import stay");
   const rows = [...entries.values()]
     .sort((a, b) => a.fid - b.fid)
     .map(({ fid, score, state, note }) => ({ fid, score, state, note, rank: 0, viaFid: 0, sources: null }));
@@ -103,7 +104,7 @@ function readLabel(line: string, labelScores: LabelScores): Entry | undefined {
   const { target, fid } = fieldsOf(label.type);
   const { label_type: kind, label_value: value, timestamp } = label;
   if (kind !== "spam") return undefined;
-  const score = labelScores[String(value)];
+  const score = Object.hasOwn(labelScores, String(value)) ? labelScores[String(value)] : undefined;
   if ((target !== "fid" && target !== "user") || typeof fid !== "number" || !isFid(fid)) return undefined;
   if (score === undefined || typeof timestamp !== "number") return undefined;
   const state = CAPPING_LABELS.has(String(value)) ? ScoreState.CappingLabel : 0;
@@ -127,7 +128,7 @@ export async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerato
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of stream) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r?\n/);
     rest = lines.pop() ?? "";
     yield* lines;
     if (rest.length > MAX_LINE_CHARS)

@@ -49,7 +49,9 @@ export function scheduleScores({
   const next = () => {
     const nowMs = clock.nowMs();
     const dueMs = lastDueMs(hourUtc, nowMs);
-    if ((lastRunMs() ?? Number.NEGATIVE_INFINITY) >= dueMs) return wait(dueMs + DAY_MS - nowMs);
+    const lastMs = lastRunMs() ?? Number.NEGATIVE_INFINITY;
+    // A run of a day that has not come was made while the clock was wrong.
+    if (lastMs >= dueMs && lastMs < dueMs + DAY_MS) return wait(dueMs + DAY_MS - nowMs);
     running = run().then((reason) => {
       running = undefined;
       fault = reason;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeScores } from "../../src/db/index/counts/scores.ts";
 import { declaredStatements } from "../../src/db/index/statement.ts";
 import { accountScores, explainScore } from "../../src/read/queries/users/score.ts";
-import { readScores } from "../../src/scores/import.ts";
+import { linesOf, readScores } from "../../src/scores/import.ts";
 import { evidenceWeight } from "../../src/scores/method.ts";
 import { computeScores, runScores, storeRun } from "../../src/scores/run.ts";
 import { scanEvidence } from "../../src/scores/scan.ts";
@@ -207,6 +207,37 @@ describe("an imported file", () => {
       { fid: 2, score: 100, note: null },
       { fid: 3, score: 26, note: "a, b" },
     ]);
+  });
+
+  test("may have the line ends of Windows, also between two reads of the file", async () => {
+    const parts = ["fid,score,reason\r\n3,0.5,bot\r", "\n4,0.25\r\n"].map((part) => Buffer.from(part));
+    const stream = (async function* () {
+      yield* parts;
+    })();
+    const { rows, badLines } = await readScores(linesOf(stream), "csv");
+    expect(rows.map(({ fid, note }) => [fid, note])).toEqual([
+      [3, "bot"],
+      [4, null],
+    ]);
+    expect(badLines).toBe(0);
+  });
+
+  test("has no label by the name of what every object has", async () => {
+    const label = (value: unknown) =>
+      JSON.stringify({
+        type: { target: "fid", fid: 3 },
+        label_type: "spam",
+        label_value: value,
+        timestamp: 1,
+      });
+    for (const value of ["constructor", "toString", "__proto__", ["constructor"], null, {}])
+      await expect(read(label(value), "labels")).rejects.toThrow("1 of 1 lines");
+    expect((await read(label("2"), "labels")).rows).toMatchObject([{ fid: 3, score: 80 }]);
+  });
+
+  test("without a score replaces none", async () => {
+    for (const text of ["", "\n\n", "fid,score\n"])
+      await expect(read(text, "csv")).rejects.toThrow("the file has no scores");
   });
 
   test("is refused when more than one line in a hundred is none of the format", async () => {

@@ -51,6 +51,14 @@ test("before the hour, the scores of the day before count", () => {
   expect([runs.length, timers[0]?.ms]).toEqual([0, HOUR_MS]);
 });
 
+test("a run that was made while the clock was years ahead keeps none from being made now", async () => {
+  const { schedule, runs, timers } = start({ nowSecs: FOUR + 60, lastSecs: FOUR + 900 * DAY_SECS });
+  await schedule.stop();
+  expect([runs, timers]).toEqual([[(FOUR + 60) * 1000], []]);
+  // A clock that was set back by an hour is no reason.
+  expect(start({ nowSecs: FOUR + 60, lastSecs: FOUR + 3660 }).runs).toEqual([]);
+});
+
 test("repeats a failed run after an hour, and says why it failed", async () => {
   const { schedule, timers, runs } = start({ nowSecs: FOUR, reasons: ["no seeds"] });
   expect(schedule.isRunning()).toBeTrue();

@@ -91,6 +91,20 @@ describe("three followed nodes", () => {
     expect(hubLog(followed.db)).toEqual([...undisturbed]);
   });
 
+  test("a node that sends its blocks and says later that it has them is not left", async () => {
+    await using followed = await followNodes({ nodes: NODES, lastBlock: 60 });
+    await followed.allApplied(60);
+    await followed.until(() => followed.upstreams().every(({ state }) => state === "ok"));
+    const late = await settled(followed);
+    late.announced = new Map(late.heads);
+    extend(followed, 100);
+    await followed.allApplied(100);
+    // Each of the others says what it has, and is compared with the followed one.
+    await followed.until(() => followed.upstreams().every(({ lagBlocks }) => lagBlocks === 0));
+    expect(followed.active()).toBe(late);
+    expect(followed.faults.filter((fault) => fault.includes("was left"))).toEqual([]);
+  });
+
   test("a node that never responds delays no other", async () => {
     await using followed = await followNodes({ nodes: NODES, isFollowing: false });
     followed.nodes[0]?.pause();

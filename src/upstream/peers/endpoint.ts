@@ -61,6 +61,8 @@ export class Endpoint {
   #limits: CallLimits | undefined;
   #mayFill = false;
   #answer: NodeAnswer | undefined;
+  /** When it was asked that, and when it had responded. */
+  #answerMs = { asked: 0, arrived: 0 };
   #reason: string | undefined = "it has not answered yet";
   #isPartial = false;
   #prunedUntilMs = Number.NEGATIVE_INFINITY;
@@ -117,10 +119,16 @@ export class Endpoint {
     return this.#answer?.heads.get(shard) ?? 0;
   }
 
-  answered(answer: NodeAnswer): void {
+  answered(answer: NodeAnswer, askedAtMs: number): void {
     this.#answer = answer;
+    this.#answerMs = { asked: askedAtMs, arrived: this.#deps.nowMs() };
     this.#isPartial = false;
     if (!this.isCooling && !this.isRefused && !this.isPartial) this.#reason = undefined;
+  }
+
+  /** Whether it was asked once another node had responded. A node that was asked later may have newer blocks without being ahead. */
+  wasAskedAfter(other: Endpoint): boolean {
+    return this.#answerMs.asked >= other.#answerMs.arrived;
   }
 
   /** It does not respond: what it said before no longer counts. */

@@ -93,14 +93,18 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
   const isWell = (one: Endpoint) =>
     one.answer !== undefined && !one.isCooling && !one.isRefused && !one.isPartial;
 
+  /** The newest block that a node is known to have: the followed one has what it has sent since it was asked. */
+  const headOf = (one: Endpoint, shard: number) =>
+    one === active?.endpoint ? Math.max(one.head(shard), received(shard)) : one.head(shard);
+
   /** The best head of a shard among the nodes that respond. */
-  const bestHead = (shard: number) => Math.max(0, ...all.filter(isWell).map((one) => one.head(shard)));
+  const bestHead = (shard: number) => Math.max(0, ...all.filter(isWell).map((one) => headOf(one, shard)));
 
   function lagOf(one: Endpoint): number | undefined {
     const shards = one.answer ? [...one.answer.heads.keys()] : [];
     return shards.length === 0
       ? undefined
-      : Math.max(0, ...shards.map((shard) => bestHead(shard) - one.head(shard)));
+      : Math.max(0, ...shards.map((shard) => bestHead(shard) - headOf(one, shard)));
   }
 
   /** Whether a node has as many shards as the index; where no node has, what most of them have counts. */
@@ -159,7 +163,8 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
   function faultOf(endpoint: Endpoint, other: Endpoint): string | undefined {
     if (endpoint.failsOften) return "three of its calls failed within a minute";
     const lag = lagOf(endpoint) ?? 0;
-    if (lag > LAGGING_BLOCKS && (lagOf(other) ?? 0) <= LAGGING_BLOCKS) return `it is ${lag} blocks behind`;
+    const isLate = lag > LAGGING_BLOCKS && (lagOf(other) ?? 0) <= LAGGING_BLOCKS;
+    if (isLate && endpoint.wasAskedAfter(other)) return `it is ${lag} blocks behind`;
     const others = all.filter((one) => one !== endpoint && isUsable(one));
     const silent = silence
       .silentFor(timings.silenceMs)
@@ -181,6 +186,7 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
 
   async function ask(one: Endpoint): Promise<void> {
     await one.place();
+    const askedAtMs = nowMs();
     const timeout = Math.min(MAX_ASK_MS, timings.callTimeoutMs);
     const asking = AbortSignal.any([closing.signal, AbortSignal.timeout(timeout)]);
     try {
@@ -188,7 +194,7 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
         one.client(asking, { callTimeoutMs: timeout, stallMs: timeout }),
         deps.ask(),
       );
-      one.answered(answer);
+      one.answered(answer, askedAtMs);
       if (all.every(({ isRefused }) => isRefused)) one.forgive();
       if (!hasOurShards(one)) one.lacks(`it has ${answer.shards} shards, and the others another number`);
     } catch (cause) {

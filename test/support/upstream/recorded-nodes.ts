@@ -45,6 +45,8 @@ export interface RecordedNode {
   recording: Recording;
   /** The newest block of each shard. */
   readonly heads: Map<number, number>;
+  /** The newest block of each shard as it says; default: `heads`. */
+  announced: ReadonlyMap<number, number>;
   /** Accepts calls and responds to none, until `resume`. */
   pause(): void;
   resume(): void;
@@ -59,9 +61,10 @@ async function startNode(
 ): Promise<RecordedNode & Disposable> {
   const heads = new Map(SHARDS.map((shard) => [shard, lastBlock]));
   let gate: PromiseWithResolvers<void> | undefined;
-  const node = { recording };
+  const node = { recording, announced: heads as ReadonlyMap<number, number> };
   const server = await serveRecording(() => node.recording, heads, {
     listing,
+    announced: () => node.announced,
     answers: async () => gate?.promise,
   });
   return Object.assign(node, {

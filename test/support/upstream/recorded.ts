@@ -115,6 +115,7 @@ export async function startRecordedUpstream(lastBlock: number): Promise<Recorded
  * @param recording returns the chain of now.
  * @param heads the newest block of each shard. A test may change it.
  * @param options.listing counts the lists of fids, which end genesis. Servers of one network share it. Default: its own.
+ * @param options.announced the newest block of each shard as GetInfo says, of a node whose proxy keeps the response. Default: `heads`.
  * @param options.answers resolves when the server may answer a call. Default: at once.
  * @param options.accounts the state that it serves; it is then not at genesis. Default: it serves its chain only.
  * @param options.hasBlockShard false for a node that numbers its blocks itself: it has one shard, and serves no blocks of shard 0.
@@ -125,6 +126,7 @@ export async function serveRecording(
   {
     hasBlockShard = true,
     listing = { count: 0 },
+    announced = () => heads,
     answers = async () => {},
     accounts = undefined as RecordedAccounts | undefined,
   } = {},
@@ -144,7 +146,7 @@ export async function serveRecording(
     },
     {
       getInfo: unary(answers, () => {
-        const shardInfos = [...heads]
+        const shardInfos = [...announced()]
           .filter(([shard]) => hasBlockShard || shard === 1)
           .map(([shardId, head]) => ({
             shardId,
