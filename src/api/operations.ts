@@ -47,6 +47,8 @@ import { userOperations } from "./operations/users/users.ts";
 import { deliveryOperations } from "./operations/webhooks/deliveries.ts";
 import { webhookOperations } from "./operations/webhooks/webhooks.ts";
 import { castWriteOperations } from "./operations/writes/casts.ts";
+import { channelMemberWriteOperations } from "./operations/writes/channel-members.ts";
+import { channelSettingsWriteOperations } from "./operations/writes/channel-settings.ts";
 import { channelWriteOperations } from "./operations/writes/channels.ts";
 import { linkWriteOperations } from "./operations/writes/links.ts";
 import { messageOperations } from "./operations/writes/messages.ts";
@@ -101,6 +103,8 @@ export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...castWriteOperations,
   ...reactionWriteOperations,
   ...channelWriteOperations,
+  ...channelMemberWriteOperations,
+  ...channelSettingsWriteOperations,
   ...linkWriteOperations,
   ...profileWriteOperations,
   ...seenOperations,

@@ -16,6 +16,7 @@ import {
   recoverKeyRequest,
 } from "./key-add.ts";
 import type { KeyFacts, KeyRegistry } from "./key-facts.ts";
+import { grantedTo } from "./permissions.ts";
 import { locked, refuse, type SignerRefusal } from "./refusal.ts";
 import type { SubmitMessage } from "./signer-keys.ts";
 import type { RequestOrigin, SignerStates, SignerStatus } from "./signer-states.ts";
@@ -148,7 +149,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     nonce: number,
     deadline: number,
   ): KeyAddTerms {
-    return { fid, key: publicKey, scopes: permissions, ttlSecs: keyTtlSecs, nonce, deadline };
+    return { fid, key: publicKey, scopes: grantedTo(permissions), ttlSecs: keyTtlSecs, nonce, deadline };
   }
 
   /** Only the first user of a signer can approve it again, and only the first who submits a request can submit it again. */
@@ -244,7 +245,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
         status: state.status,
         appFid: request.appFid,
         publicKey: signer.publicKey,
-        scopes: signer.permissions,
+        scopes: grantedTo(signer.permissions),
         ttlSecs: keyTtlSecs,
         deadline: request.deadline,
         redirectUrl: request.redirectUrl,
@@ -264,6 +265,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
         );
       const stranger = refuseStranger(signer, fid);
       if (stranger) return stranger;
+      if (grantedTo(signer.permissions).length === 0)
+        return refuse("badRequest", "what this signer is for needs a key that is added on chain");
       const deadline = toFarcasterSecs(nowSecs(clock)) + SIGNATURE_VALID_SECS;
       const terms = termsOf(signer, fid, registry.userNonce(fid) + 1, deadline);
       const own = ownRequest(request, terms);

@@ -35,3 +35,10 @@ export const locked = () =>
     code: "signer_locked",
     retryAfterSecs: LOCKED_RETRY_SECS,
   });
+
+/** The answer for what the network takes from keys on chain alone, by a signer with a gasless key. */
+export const NOT_ON_CHAIN = {
+  code: "signer_not_on_chain",
+  message:
+    "the network takes this from keys that were added on chain only, and the key of this signer is gasless",
+} as const;

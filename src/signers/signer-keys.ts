@@ -3,10 +3,11 @@ import { ok, type Result } from "../lib/result.ts";
 import { ed25519KeyFromSeed } from "../protocol/message/build-message.ts";
 import type { SignedMessage } from "../protocol/message/signed-message.ts";
 import { toFarcasterSecs } from "../protocol/time.ts";
-import { type FarcasterNetwork, MessageType } from "../protocol/wire/generated/message.ts";
+import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { selfRemovalData } from "./key-add.ts";
 import type { KeyFacts, KeyRegistry } from "./key-facts.ts";
+import { typesOf } from "./permissions.ts";
 import { locked, noMasterKey, refuse, type SignerRefusal, unknownSigner } from "./refusal.ts";
 import type { RequestOrigin, SignerStates } from "./signer-states.ts";
 import type { ManagedSigner, SignerStore, StoredSigner } from "./store/signer-store.ts";
@@ -221,39 +222,4 @@ export function createSignerKeys(deps: SignerKeysDeps): SignerKeys {
     delete: async (actor, signerUuid) =>
       recorded("signer.delete", actor, null, await keys.delete(actor, signerUuid)),
   };
-}
-
-/** The message types of each permission of a signer, in the order in which a key is granted them. */
-const TYPE_OF = {
-  PUBLISH_CAST: MessageType.MESSAGE_TYPE_CAST_ADD,
-  DELETE_CAST: MessageType.MESSAGE_TYPE_CAST_REMOVE,
-  PUBLISH_REACTION: MessageType.MESSAGE_TYPE_REACTION_ADD,
-  DELETE_REACTION: MessageType.MESSAGE_TYPE_REACTION_REMOVE,
-  FOLLOW_USER: MessageType.MESSAGE_TYPE_LINK_ADD,
-  UNFOLLOW_USER: MessageType.MESSAGE_TYPE_LINK_REMOVE,
-  ADD_VERIFICATION: MessageType.MESSAGE_TYPE_VERIFICATION_ADD,
-  REMOVE_VERIFICATION: MessageType.MESSAGE_TYPE_VERIFICATION_REMOVE,
-  UPDATE_PROFILE: MessageType.MESSAGE_TYPE_USER_DATA_ADD,
-} as const satisfies Record<string, MessageType>;
-
-/** All of them. */
-const WRITE_ALL = "WRITE_ALL";
-
-export type Permission = keyof typeof TYPE_OF | typeof WRITE_ALL;
-
-export const PERMISSIONS = [WRITE_ALL, ...Object.keys(TYPE_OF)] as [Permission, ...Permission[]];
-
-/** Returns the message types of permissions, ascending and each once; all of them for none or `WRITE_ALL`. */
-export function typesOf(permissions: readonly Permission[]): readonly number[] {
-  const isAll = permissions.length === 0 || permissions.includes(WRITE_ALL);
-  return Object.entries(TYPE_OF)
-    .filter(([name]) => isAll || permissions.includes(name as Permission))
-    .map(([, type]) => type);
-}
-
-/** Returns the permissions of message types. */
-export function permissionsOf(types: readonly number[]): readonly Permission[] {
-  const names = Object.entries(TYPE_OF).filter(([, type]) => types.includes(type));
-  if (names.length === Object.keys(TYPE_OF).length) return [WRITE_ALL];
-  return names.map(([name]) => name as Permission);
 }

@@ -1,6 +1,7 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { CommitSequence } from "../db/index/log/commit-sequence.ts";
 import { presenceOf } from "../ingest/merge/presence.ts";
+import { isChannelMessage } from "../protocol/channels/slots.ts";
 import type { SignedMessage } from "../protocol/message/signed-message.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 
@@ -11,12 +12,18 @@ export interface IndexWatchDeps {
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
   readonly commits: Pick<CommitSequence, "read">;
+  /** The block of shard 0 that the index has applied last; undefined on a node that follows no other. */
+  readonly shardZeroBlock: () => number | undefined;
 }
 
 /** Sees accepted messages arrive in the index. */
 export interface IndexWatch {
   /** Whether the index has a message that the network has accepted, or one that has replaced it. */
   isIndexed(message: SignedMessage): boolean;
+  /** Whether a message of a channel was merged and has lost its slot to a later one since. */
+  isReplaced(message: SignedMessage): boolean;
+  /** See `IndexWatchDeps`. */
+  shardZeroBlock(): number | undefined;
   /** Resolves with true when the index has the message, with false after the time. */
   awaitIndexed(message: SignedMessage, timeoutMs: number): Promise<boolean>;
 }
@@ -27,7 +34,7 @@ interface Waiter {
   readonly resolve: (isIndexed: boolean) => void;
 }
 
-export function createIndexWatch({ db, network, commits }: IndexWatchDeps): IndexWatch {
+export function createIndexWatch({ db, network, commits, shardZeroBlock }: IndexWatchDeps): IndexWatch {
   let waiters: Waiter[] = [];
   let timer: ReturnType<typeof setInterval> | undefined;
   let lookedAt: number | undefined;
@@ -52,6 +59,9 @@ export function createIndexWatch({ db, network, commits }: IndexWatchDeps): Inde
 
   return {
     isIndexed,
+    isReplaced: (message) =>
+      isChannelMessage(message.data) && presenceOf(db, network, message) === "superseded",
+    shardZeroBlock,
     awaitIndexed(message, timeoutMs) {
       // A commit during this look is looked at again.
       lookedAt = undefined;

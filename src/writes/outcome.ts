@@ -13,7 +13,12 @@ export interface MessageOutcome {
   readonly state: "pending" | "merged" | "queued" | "unchanged" | "refused" | "skipped";
   /** For a refused message. */
   readonly refusal?: WriteRefusal;
+  /** Of a merged message of a channel: a later one held its slot already when this one was found in the index. */
+  readonly isReplaced?: true;
 }
+
+/** What was decided about a message. */
+export type Decided = Pick<MessageOutcome, "state" | "refusal" | "isReplaced">;
 
 /** Why a write or one of its messages was refused. */
 export interface WriteRefusal {
@@ -30,10 +35,12 @@ export type WriteErrorCode =
   | "unknown_signer"
   | "signer_not_approved"
   | "signer_locked"
+  | "signer_not_on_chain"
   | "out_of_scope"
   | "needs_pro"
   | "no_storage"
   | "conflict"
+  | "not_merged"
   | "idempotency_conflict"
   | "in_progress"
   | "rate_limited"
@@ -54,7 +61,7 @@ export interface CallOutcome {
 /** Returns a call with newly decided outcomes by position. The first response stays. */
 export function decideOutcomes(
   outcomes: readonly MessageOutcome[],
-  decided: ReadonlyMap<number, Pick<MessageOutcome, "state" | "refusal">>,
+  decided: ReadonlyMap<number, Decided>,
 ): CallOutcome {
   const now = outcomes.map((outcome, at) =>
     outcome.state === "pending" ? { ...outcome, ...decided.get(at) } : outcome,

@@ -97,6 +97,16 @@ export const TOO_FAR_AHEAD = refusal(
   "conflict",
   "the user has a message for this whose time is more than five minutes ahead",
 );
+export const NOT_MERGED = refusal(
+  409,
+  "not_merged",
+  "not_merged: the network has accepted the message and not merged it within 100 blocks",
+);
+export const SETTINGS_CHANGED = refusal(
+  409,
+  "conflict",
+  "the settings of the channel have changed meanwhile, or another change is under way; try again",
+);
 export const NO_RPC = refusal(
   501,
   "not_implemented",

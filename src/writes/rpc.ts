@@ -6,6 +6,11 @@ import type { WriteStatus } from "./store/write-store.ts";
 export interface UnsignedBody {
   readonly type: MessageType;
   readonly body: NonNullable<MessageData["body"]>;
+  /**
+   * Of settings of a channel, which were made from those that the index had: the number of the event that decided these; null for a
+   * channel without any.
+   */
+  readonly basis?: number | null;
 }
 
 /** A write that an HTTP worker has read and checked. All of it can be cloned between threads. */

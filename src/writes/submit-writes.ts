@@ -1,6 +1,8 @@
 import { StateUnavailable } from "../db/state/unavailable.ts";
+import { isChannelMessage } from "../protocol/channels/slots.ts";
 import { decodeMessage, type SignedMessage } from "../protocol/message/signed-message.ts";
 import type { Logger } from "../runtime/log/logger.ts";
+import { acceptedBlockOf } from "./accepted-block.ts";
 import type { IndexWatch } from "./index-watch.ts";
 import { DUPLICATE_CODE, type SubmitResult, type WriteNetwork } from "./network.ts";
 import { decideOutcomes, type MessageOutcome, type WriteRefusal } from "./outcome.ts";
@@ -99,9 +101,7 @@ export function createWriteSubmitter(deps: WriteSubmitterDeps): WriteSubmitter {
       case "merged":
         return { kind: "merged" };
       case "accepted":
-        return (await index.awaitIndexed(message, confirmTimeoutMs))
-          ? { kind: "merged" }
-          : { kind: "again", afterMs: ACCEPTED_RETRY_MS, accepted: true };
+        return confirmed(message, ACCEPTED_RETRY_MS);
       case "unknown":
         return { kind: "again", afterMs: FIRST_RETRY_MS, accepted: false };
       case "login_refused":
@@ -110,10 +110,14 @@ export function createWriteSubmitter(deps: WriteSubmitterDeps): WriteSubmitter {
         if (result.code !== DUPLICATE_CODE)
           return { kind: "refused", refusal: refusalOf(result), isTold: true };
         // The network has it. The index of this node may not, or never will.
-        return (await index.awaitIndexed(message, confirmTimeoutMs))
-          ? { kind: "merged" }
-          : { kind: "again", afterMs: FIRST_RETRY_MS, accepted: true };
+        return confirmed(message, FIRST_RETRY_MS);
     }
+  }
+
+  async function confirmed(message: SignedMessage, afterMs: number): Promise<Settlement["result"]> {
+    if (!(await index.awaitIndexed(message, confirmTimeoutMs)))
+      return { kind: "again", afterMs, accepted: true, acceptedBlock: acceptedBlockOf(index, message) };
+    return { kind: "merged", ...(index.isReplaced(message) && { isReplaced: true }) };
   }
 
   async function finish(
@@ -169,7 +173,11 @@ export function createWriteSubmitter(deps: WriteSubmitterDeps): WriteSubmitter {
       return merged.flatMap(({ position, message: bytes }) => {
         const message = decodeMessage(bytes);
         const isLost =
-          outcomes[position]?.state === "merged" && message.ok && !index.isIndexed(message.value);
+          outcomes[position]?.state === "merged" &&
+          message.ok &&
+          // The last message holds a slot of a channel: an old one would undo what came after it.
+          !isChannelMessage(message.value.data) &&
+          !index.isIndexed(message.value);
         return isLost ? [{ position, message: message.value, bytes }] : [];
       });
     },

@@ -1,13 +1,16 @@
+import { findSlot } from "../db/index/channels/slots.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { StoredMessage } from "../db/index/project/stored-message.ts";
 import { findStored } from "../ingest/merge/find-stored.ts";
 import { err, ok, type Result } from "../lib/result.ts";
+import { ChannelSlotKind, channelSlotOf } from "../protocol/channels/slots.ts";
 import { Kind, type MessageSlot, Store, slotOf } from "../protocol/message/merge-rules.ts";
 import { toFarcasterSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork, MessageData } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
+import { clockSlotOf, hashOfHeld, isBasisCurrent, isChannelAs } from "./channel-slots.ts";
 import type { WriteRefusal } from "./outcome.ts";
-import { TOO_FAR_AHEAD } from "./refusals.ts";
+import { SETTINGS_CHANGED, TOO_FAR_AHEAD } from "./refusals.ts";
 import type { UnsignedBody } from "./rpc.ts";
 import type { WriteStore } from "./store/write-store.ts";
 
@@ -28,13 +31,27 @@ export interface TimingDeps {
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
   readonly clock: Clock;
-  readonly store: Pick<WriteStore, "takeTimes" | "signedAt">;
+  readonly store: Pick<WriteStore, "takeTimes" | "signedAt" | "queuedOf">;
 }
 
 /** What to do for a body: sign data with a time, or nothing, because the network has it already. */
 export type Timed =
   | { readonly kind: "data"; readonly data: MessageData }
   | { readonly kind: "unchanged"; readonly hash: Uint8Array };
+
+/** A message before it has its time. */
+interface Plan {
+  readonly body: UnsignedBody;
+  /** See `clockSlot`. */
+  readonly clockSlot: Uint8Array;
+  /** Whether its time follows those of its slot. */
+  readonly isClocked: boolean;
+  /** The time of the message in its slot, Farcaster seconds; -1 if there is none. */
+  readonly heldAt: number;
+  /** Whether the network is as the message would make it. */
+  readonly isReached: boolean;
+  readonly heldHash: () => Uint8Array;
+}
 
 /**
  * Gives messages of one fid their times: now, or one second after the message that their slot holds, or that was signed for it
@@ -50,47 +67,81 @@ export function createTiming({ db, network, clock, store }: TimingDeps) {
     body,
   });
 
+  function planOf(fid: number, body: UnsignedBody, now: number): Plan {
+    const data = dataOf(fid, body, now);
+    const channelSlot = channelSlotOf(data);
+    if (channelSlot) {
+      const held = { slot: channelSlot, stored: findSlot(db, channelSlot) };
+      // Shard 0 compares no times. Those of this user rise, so that no two of their messages are the same.
+      const heldAt = held.stored?.authorFid === fid ? held.stored.timestamp : -1;
+      const clockSlot = clockSlotOf(channelSlot);
+      const isReached = isChannelAs(held);
+      return {
+        body,
+        clockSlot,
+        isClocked: true,
+        heldAt,
+        isReached,
+        heldHash: () => hashOfHeld(held),
+      };
+    }
+    const slot = slotOf({ data, hash: NO_HASH });
+    const held =
+      data.body?.$case === "castAddBody"
+        ? undefined
+        : findStored(db, network, { fid, store: slot.store, slot: slot.slot });
+    return {
+      body,
+      clockSlot: clockSlot(slot),
+      isClocked: CLOCKED.has(slot.store),
+      heldAt: held?.timestamp ?? -1,
+      isReached: isReached(body, slot, held),
+      heldHash: () => held?.hash ?? NO_HASH,
+    };
+  }
+
+  /** Whether settings of channels were made from those that are there now. */
+  async function areCurrent(fid: number, bodies: readonly UnsignedBody[]): Promise<boolean> {
+    const settings = bodies.filter(({ basis }) => basis !== undefined);
+    if (settings.length === 0) return true;
+    const queued = await store.queuedOf(fid, ChannelSlotKind.Settings);
+    return settings.every((body) => isBasisCurrent(db, network, body, queued));
+  }
+
   return async (
     fid: number,
     bodies: readonly UnsignedBody[],
     admit: (messages: number) => Promise<Result<undefined, WriteRefusal>>,
   ): Promise<Result<readonly Timed[], WriteRefusal>> => {
     const now = toFarcasterSecs(nowSecs(clock));
-    const planned = bodies.map((body) => {
-      const data = dataOf(fid, body, now);
-      const slot = slotOf({ data, hash: NO_HASH });
-      const held =
-        data.body?.$case === "castAddBody"
-          ? undefined
-          : findStored(db, network, { fid, store: slot.store, slot: slot.slot });
-      return { body, data, slot, held, clockSlot: clockSlot(slot) };
-    });
+    if (!(await areCurrent(fid, bodies))) return err(SETTINGS_CHANGED);
+    const planned = bodies.map((body) => planOf(fid, body, now));
     const signedAt = await store.signedAt(
       fid,
       planned.map(({ clockSlot }) => clockSlot),
     );
-    const changing = planned.filter(({ body, slot, held }, at) => {
+    const changing = planned.filter(({ isClocked, isReached, heldAt }, at) => {
       // A newer message is under way: what the index holds is not what the user sees at the end.
-      const isUnderWay = CLOCKED.has(slot.store) && (signedAt[at] ?? -1) > (held?.timestamp ?? -1);
-      return isUnderWay || !isReached(body, slot, held);
+      const isUnderWay = isClocked && (signedAt[at] ?? -1) > heldAt;
+      return isUnderWay || !isReached;
     });
     // A refused write takes no time, else repeating it would push its slot ahead.
     const admitted = await admit(changing.length);
     if (!admitted.ok) return admitted;
-    const clocked = changing.filter(({ slot }) => CLOCKED.has(slot.store));
+    const clocked = changing.filter(({ isClocked }) => isClocked);
     const times =
       clocked.length === 0
         ? []
         : await store.takeTimes(
             fid,
-            clocked.map(({ clockSlot: slot, held }) => ({ slot, heldAt: held?.timestamp ?? -1 })),
+            clocked.map(({ clockSlot: slot, heldAt }) => ({ slot, heldAt })),
             now,
             MAX_AHEAD_SECS,
           );
     if (!times) return err(TOO_FAR_AHEAD);
     return ok(
       planned.map((plan): Timed => {
-        if (!changing.includes(plan)) return { kind: "unchanged", hash: plan.held?.hash ?? NO_HASH };
+        if (!changing.includes(plan)) return { kind: "unchanged", hash: plan.heldHash() };
         const time = times[clocked.indexOf(plan)] ?? now;
         return { kind: "data", data: dataOf(fid, plan.body, time) };
       }),

@@ -1,8 +1,10 @@
+import { isChannelMessage } from "../protocol/channels/slots.ts";
 import { decodeMessage, type SignedMessage } from "../protocol/message/signed-message.ts";
 import type { Logger } from "../runtime/log/logger.ts";
+import { acceptedBlockOf, MAX_BLOCKS_TO_MERGE } from "./accepted-block.ts";
 import type { IndexWatch } from "./index-watch.ts";
 import { CONFLICT_CODE, DUPLICATE_CODE, type SubmitResult, type WriteNetwork } from "./network.ts";
-import { refusal, refusalOf } from "./refusals.ts";
+import { NOT_MERGED, refusal, refusalOf } from "./refusals.ts";
 import type { ClaimedWrite, Settlement, WriteStore } from "./store/write-store.ts";
 import { ACCEPTED_RETRY_MS } from "./submit-writes.ts";
 import type { WriteCounters } from "./write-stats.ts";
@@ -21,7 +23,7 @@ const MAX_BACKOFF_MS = 60_000;
 export interface WriteQueueDeps {
   readonly store: WriteStore;
   readonly network: WriteNetwork;
-  readonly index: Pick<IndexWatch, "isIndexed">;
+  readonly index: Pick<IndexWatch, "isIndexed" | "shardZeroBlock">;
   /** Whether queued messages may be submitted now: not while writes are paused or the node is fenced. */
   readonly mayRun: () => boolean;
   readonly counters: WriteCounters;
@@ -91,10 +93,24 @@ export function startWriteQueue(deps: WriteQueueDeps): WriteQueue {
         refusal: refusal(400, "invalid_message", message.error.reason),
         isTold: false,
       };
-    if (claimed.accepted && index.isIndexed(message.value)) return { kind: "merged" };
+    const isOfChannel = isChannelMessage(message.value.data);
+    // Submitted again after a later message, one of a channel would take its slot back.
+    if ((claimed.accepted || isOfChannel) && index.isIndexed(message.value)) return { kind: "merged" };
+    if (claimed.accepted && isOfChannel) return untilMerged(claimed);
     counters.resubmitted += 1;
     const [result] = await network.submit([claimed.message]);
     return toSettled(claimed, result ?? { kind: "unknown", reason: "no result" }, message.value);
+  }
+
+  /** An accepted message of a channel is not submitted again: shard 0 merges it, or refuses it without a word. */
+  function untilMerged({ acceptedBlock }: ClaimedWrite): Settlement["result"] {
+    const block = index.shardZeroBlock();
+    const waited = acceptedBlock === null || block === undefined ? undefined : block - acceptedBlock;
+    if (waited !== undefined && waited >= MAX_BLOCKS_TO_MERGE)
+      return { kind: "refused", refusal: NOT_MERGED, isTold: false };
+    const again = { kind: "again", afterMs: ACCEPTED_RETRY_MS, accepted: true } as const;
+    // Another upstream may number its blocks otherwise.
+    return waited === undefined || waited < 0 ? { ...again, acceptedBlock: block } : again;
   }
 
   function toSettled(
@@ -108,7 +124,12 @@ export function startWriteQueue(deps: WriteQueueDeps): WriteQueue {
         return { kind: "merged" };
       case "accepted":
         watch(seq, message);
-        return { kind: "again", afterMs: ACCEPTED_RETRY_MS, accepted: true };
+        return {
+          kind: "again",
+          afterMs: ACCEPTED_RETRY_MS,
+          accepted: true,
+          acceptedBlock: acceptedBlockOf(index, message),
+        };
       case "unknown":
       // The operator will correct the login; the promise still holds.
       case "login_refused":

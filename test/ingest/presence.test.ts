@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { presenceOf } from "../../src/ingest/merge/presence.ts";
 import { decodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { activateChannels, ownsWallet, pins, registers, walletOf } from "../support/channel-records.ts";
 import { gaslessKeyMessage, gaslessKeyRemoval } from "../support/gasless-keys.ts";
 import { DEFAULT_TIMESTAMP, makeSigner, makeWallet } from "../support/messages.ts";
 import { accountRecords, startTestNode, type TestNode } from "../support/node.ts";
@@ -58,4 +59,17 @@ test("the removal of a gasless key is merged once the key is missing", () => {
   expect(presence(node, remove(first, 2))).toBe("merged");
   expect(node.ingestMessage(add(first, 3))).toBe("ok");
   expect(presence(node, remove(first, 4))).toBe("absent");
+});
+
+test("a message of a channel that lost its slot was merged, and one that never came is absent", () => {
+  using node = startNode();
+  activateChannels(node.db);
+  node.ingestAll([ownsWallet(1), registers("books", walletOf(1))]);
+  const [first, second, never] = [1, 2, 3].map((byte) => pins(1, "books", new Uint8Array(20).fill(byte)));
+  if (!first || !second || !never) throw new Error("three pins");
+  const all = () => [first, second, never].map(({ bytes }) => presence(node, bytes));
+  node.ingestAll([first]);
+  expect(all()).toEqual(["merged", "absent", "absent"]);
+  node.ingestAll([second]);
+  expect(all()).toEqual(["superseded", "merged", "absent"]);
 });

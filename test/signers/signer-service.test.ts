@@ -195,7 +195,7 @@ describe("managed signers", () => {
       "unknown",
     );
     const ready = expectOk(await signing.find({ signerUuid: signer.signerUuid, ownerFid: OWNER, ...origin }));
-    expect([ready.fid, ready.permits(1), ready.permits(16)]).toEqual([9, true, false]);
+    expect([ready.fid, ready.refusalOf(1), ready.refusalOf(16)]).toEqual([9, undefined, "out-of-scope"]);
     const timestamp = toFarcasterSecs(nowSecs(clock));
     const cast = MessageData.fromPartial({ type: 1, fid: 9, network: 1, timestamp });
     expect(expectOk(ready.sign(cast)).signer).toEqual(signer.publicKey);

@@ -13,9 +13,7 @@ const NOT_HERE = "Always. The operation belongs to a hosted API and has no count
 const HAS_SUCCESSOR = "Always. The hosted API has replaced the operation.";
 
 const REGISTRATION = "not implemented: registering an fid needs a funded wallet and a name server";
-const CHANNELS =
-  "not implemented: managed signers write no roles in channels; submit a signed CHANNEL_MEMBER with POST /message";
-const BANS = "not implemented: the protocol has no bans";
+const BANS = "not implemented: the protocol has no bans but those from channels; use POST /channel/ban";
 const OWN_KEYS =
   "not implemented: this node does not hold the key; publish a signed KEY_ADD with POST /message";
 const ACTIONS = "not implemented: the protocol has no actions of one app in another";
@@ -35,9 +33,6 @@ const SIGN_IN =
 // biome-ignore format: one operation a line
 const WRITES = [
   { method: "POST", path: "/user/register", id: "registerUser", message: REGISTRATION, summary: "Register an fid", tag: "Users" },
-  { method: "POST", path: "/channel/member/invite", id: "inviteChannelMember", message: CHANNELS, summary: "Invite to a channel", tag: "Channels" },
-  { method: "PUT", path: "/channel/member/invite", id: "respondToChannelInvite", message: CHANNELS, summary: "Respond to an invitation to a channel", tag: "Channels" },
-  { method: "DELETE", path: "/channel/member", id: "removeChannelMember", message: CHANNELS, summary: "Remove a channel member", tag: "Channels" },
   { method: "POST", path: "/signer/developer_managed", id: "createDeveloperManagedSigner", message: OWN_KEYS, summary: "Create a developer-managed signer", tag: "Signers and on-chain events" },
   { method: "POST", path: "/signer/developer_managed/signed_key", id: "registerDeveloperManagedSignedKey", message: OWN_KEYS, summary: "Register a signed key of a developer-managed signer", tag: "Signers and on-chain events" },
   { method: "POST", path: "/ban", id: "publishBans", message: BANS, summary: "Ban users", tag: "Blocks" },

@@ -1,5 +1,6 @@
 import { type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { err, ok, type Result } from "../../lib/result.ts";
+import { isChannelMessage } from "../../protocol/channels/slots.ts";
 import { encodeMessage, type SignedMessage, toWire } from "../../protocol/message/signed-message.ts";
 import { type Rejection, rejection } from "../../protocol/rejection.ts";
 import {
@@ -76,7 +77,9 @@ export class WriteThrough {
       if (!all.ok) return all;
       const checked = all.value;
       const valid = checked.flatMap((result) => (result.ok ? [result.value] : []));
-      const inBulk = valid.length > 1 ? await this.#acceptedInBulk(valid) : new Set<string>();
+      // Shard 0 takes no bulk.
+      const bulk = valid.filter(({ data }) => !isChannelMessage(data));
+      const inBulk = bulk.length > 1 ? await this.#acceptedInBulk(bulk) : new Set<string>();
       let isLost = false;
       const decided: SubmitResult[] = [];
       for (const result of checked) {

@@ -6,6 +6,7 @@ import {
   renameChannel,
   settingsOf,
 } from "../../db/index/channels/registrations.ts";
+import { noteReplaced } from "../../db/index/channels/replaced.ts";
 import { countsOfChannel, findSlot, putSlot, type SlotUpdate } from "../../db/index/channels/slots.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { statement } from "../../db/index/statement.ts";
@@ -48,7 +49,9 @@ function takeSlot(db: IndexDatabase, slot: ChannelSlot, message: SignedMessage, 
 
 function storeSlot(db: IndexDatabase, update: SlotUpdate): void {
   const { kind, channelId } = update.slot;
-  if (!putSlot(db, update)) return;
+  const put = putSlot(db, update);
+  if (!put) return;
+  if (put.before?.message) noteReplaced(db, decodeStored(put.before.message).hash);
   if (kind === ChannelSlotKind.Settings) renameChannel(db, channelId);
   const channel = findRegistration(db, channelId);
   if (channel) db.invalidations.channel(channel.id);

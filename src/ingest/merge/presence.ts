@@ -1,3 +1,4 @@
+import { wasReplaced } from "../../db/index/channels/replaced.ts";
 import { findSlot } from "../../db/index/channels/slots.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { channelSlotOf } from "../../protocol/channels/slots.ts";
@@ -32,7 +33,8 @@ export function presenceOf(
   const channelSlot = channelSlotOf(data);
   if (channelSlot) {
     const stored = findSlot(db, channelSlot)?.message;
-    return stored && Buffer.compare(decodeStored(stored).hash, hash) === 0 ? "merged" : "absent";
+    if (stored && Buffer.compare(decodeStored(stored).hash, hash) === 0) return "merged";
+    return wasReplaced(db, hash) ? "superseded" : "absent";
   }
   const { store, slot, kind } = slotOf(message);
   const current = findStored(db, network, { fid: data.fid, store, slot });

@@ -14,7 +14,7 @@ import type { Logger } from "../../runtime/log/logger.ts";
 import { createTokenSigner, resealTokenKeys, type TokenSignerRpc } from "../../sign-in/token-signer.ts";
 import { createApprovals } from "../../signers/approvals.ts";
 import { keyFactsFromIndex, keyRegistryFromIndex } from "../../signers/key-facts.ts";
-import { LOCKED_RETRY_SECS } from "../../signers/refusal.ts";
+import { LOCKED_RETRY_SECS, NOT_ON_CHAIN } from "../../signers/refusal.ts";
 import { type SignersRpc, signersRpc } from "../../signers/rpc.ts";
 import { createSignerKeys, type SignerActor } from "../../signers/signer-keys.ts";
 import { createSignerStates } from "../../signers/signer-states.ts";
@@ -144,7 +144,8 @@ export function startNodeSigning(deps: {
       async userOf(signerUuid, ownerFid, types) {
         const signer = await find(signerUuid, ownerFid);
         if (!signer.ok) return err(REFUSALS[signer.error]);
-        return types.every(signer.value.permits) ? ok(signer.value.fid) : err(REFUSALS["out-of-scope"]);
+        const refused = types.map(signer.value.refusalOf).find((one) => one !== undefined);
+        return refused ? err(REFUSALS[refused]) : ok(signer.value.fid);
       },
       async sign(signerUuid, ownerFid, messages) {
         const signer = await find(signerUuid, ownerFid);
@@ -179,6 +180,7 @@ const REFUSALS: Readonly<Record<SigningRefusal, WriteRefusal>> = {
   unknown: refusal(404, "unknown_signer", "no such signer"),
   "not-approved": refusal(403, "signer_not_approved", "signer is not approved"),
   "out-of-scope": refusal(403, "out_of_scope", "the signer may not sign messages of this type"),
+  "not-on-chain": refusal(403, NOT_ON_CHAIN.code, NOT_ON_CHAIN.message),
   locked: refusal(503, "signer_locked", "this node cannot open the key of the signer", LOCKED_RETRY_SECS),
 };
 

@@ -9,6 +9,7 @@ import { valueWithin } from "../../lib/promises.ts";
 import { networkOf } from "../../protocol/network/network.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
+import { UpstreamPositions } from "../../upstream/positions.ts";
 import { createIndexWatch } from "../../writes/index-watch.ts";
 import type { WriteNetwork } from "../../writes/network.ts";
 import type { WritesRpc } from "../../writes/rpc.ts";
@@ -23,6 +24,8 @@ import { startWriteQueue } from "../../writes/write-queue.ts";
 import { WriteCounters } from "../../writes/write-stats.ts";
 
 const STOP_GRACE_MS = 2_000;
+/** It decides the messages of channels. */
+const SHARD_ZERO = 0;
 /** Less than `/status` waits for a part. */
 const QUEUED_TIMEOUT_MS = 250;
 
@@ -56,7 +59,13 @@ export function startNodeWrites(deps: {
     isReady: (timeoutMs) => hub.isUpstreamReady(timeoutMs),
   };
   const counters = new WriteCounters();
-  const index = createIndexWatch({ db, network, commits });
+  const positions = new UpstreamPositions(db);
+  const index = createIndexWatch({
+    db,
+    network,
+    commits,
+    shardZeroBlock: () => positions.applied(SHARD_ZERO),
+  });
   const queue = startWriteQueue({
     store,
     network: way,

@@ -45,6 +45,7 @@ export const COPY_TREATMENT: Readonly<
   trie_shards: "whole",
   channels: "whole",
   channel_slots: "whole",
+  channel_replaced: "whole",
   channel_counts: "whole",
   owner_claims: "whole",
   unknown_records: "whole",

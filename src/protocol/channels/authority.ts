@@ -30,7 +30,8 @@ export interface ChannelView {
 
 type Role = "owner" | "moderator" | "member" | "other";
 
-const UNAUTHORIZED = "unauthorized channel action";
+/** Why a message is refused whose author lacks the role for it. */
+export const UNAUTHORIZED = "unauthorized channel action";
 const WRONG_STATE = "invalid channel target state";
 
 /**

@@ -1,9 +1,14 @@
+import { channelsActiveAt } from "../../db/index/channels/follows.ts";
 import { registrarOfIndex } from "../../db/index/channels/registrar.ts";
+import { NO_TARGET, settingsOf } from "../../db/index/channels/registrations.ts";
+import { findSlot } from "../../db/index/channels/slots.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { hasVerification, isPro, isRegistered } from "../../db/index/project/on-chain.ts";
 import { findOtherMessage } from "../../db/index/project/other-messages.ts";
+import { viewOfChannel } from "../../ingest/merge/channels.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
 import { followUriOf } from "../../protocol/channels/follow-uri.ts";
+import { ChannelSlotKind } from "../../protocol/channels/slots.ts";
 import { Kind, Store } from "../../protocol/message/merge-rules.ts";
 import { registeredChannel, resolveChannelIds } from "../../read/channel-names.ts";
 import { bytesOf, castByHash, hex } from "../../read/hydrate/casts.ts";
@@ -11,7 +16,8 @@ import { loadChannels } from "../../read/hydrate/channels.ts";
 import { castOfUrl, parseCastUrl } from "../../read/queries/casts/cast-lists.ts";
 import { usernameProof } from "../../read/queries/users/users.ts";
 import type { ComposeCastLookups } from "./cast.ts";
-import type { ChannelLookups } from "./channel.ts";
+import type { ChannelActLookups } from "./channel-act.ts";
+import type { ChannelLookups } from "./channel-follow.ts";
 import type { ProfileLookups } from "./profile.ts";
 
 /** What casts and reactions are composed with, from the index. */
@@ -42,6 +48,20 @@ export function channelLookups(db: IndexDatabase): ChannelLookups {
     followUriOf(name) {
       const channel = registeredChannel(db, name);
       return channel && followUriOf(registrar, channel.channelId);
+    },
+  };
+}
+
+/** What messages of channels are composed with, from the index. */
+export function channelActLookups(db: IndexDatabase, nowSecs: number): ChannelActLookups {
+  const activeAt = channelsActiveAt(db);
+  return {
+    areActive: activeAt !== undefined && activeAt <= nowSecs,
+    channelIdOf: (name) => registeredChannel(db, name)?.channelId,
+    viewOf: (channelId) => viewOfChannel(db, channelId),
+    settingsOf(channelId) {
+      const slot = findSlot(db, { channelId, kind: ChannelSlotKind.Settings, target: NO_TARGET });
+      return { settings: settingsOf(db, channelId), basis: slot?.seqnum ?? null };
     },
   };
 }

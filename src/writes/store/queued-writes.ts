@@ -75,12 +75,20 @@ const deleteHeld = sql<SettledMessage, [seq: number, leaseEndsAtMs: number, boot
 );
 const submitAgain = sql<
   SettledMessage,
-  [accepted: boolean, dueAtMs: number, nowSecs: number, seq: number, leaseEndsAtMs: number, bootId: string]
+  [
+    accepted: boolean,
+    acceptedBlock: number | null,
+    dueAtMs: number,
+    nowSecs: number,
+    seq: number,
+    leaseEndsAtMs: number,
+    bootId: string,
+  ]
 >(
   "queued-writes.submit-again",
-  `UPDATE queued_writes SET accepted = accepted OR $1, attempts = attempts + 1, due_at_ms = $2, lease_ends_at_ms = NULL,
-     claimed_by = NULL, updated_at = $3
-   WHERE seq = $4 AND lease_ends_at_ms = $5 AND claimed_by = $6 RETURNING ${SETTLED}, attempts - 1 AS attempts`,
+  `UPDATE queued_writes SET accepted = accepted OR $1, accepted_block = coalesce($2::bigint, accepted_block),
+     attempts = attempts + 1, due_at_ms = $3, lease_ends_at_ms = NULL, claimed_by = NULL, updated_at = $4
+   WHERE seq = $5 AND lease_ends_at_ms = $6 AND claimed_by = $7 RETURNING ${SETTLED}, attempts - 1 AS attempts`,
 );
 const mergedOfRequest = sql<MergedMessage, [request: string]>(
   "queued-writes.merged-of-request",
@@ -112,7 +120,8 @@ const claimDue = sql<
   `UPDATE queued_writes SET due_at_ms = $1, lease_ends_at_ms = $1, claimed_by = $2 WHERE seq IN (
      SELECT q.seq FROM queued_writes q WHERE q.due_at_ms <= $3 ORDER BY q.due_at_ms, q.seq LIMIT $4
      FOR UPDATE SKIP LOCKED)
-   RETURNING seq, request, position, owner_fid AS "ownerFid", api_key_id AS "apiKeyId", fid, hash, message, accepted, attempts`,
+   RETURNING seq, request, position, owner_fid AS "ownerFid", api_key_id AS "apiKeyId", fid, hash, message, accepted,
+     accepted_block AS "acceptedBlock", attempts`,
 );
 const endSeen = sql<unknown, [nowSecs: number, seqs: readonly number[]]>(
   "queued-writes.end-seen",
@@ -135,6 +144,11 @@ const find = sql<WriteStatus, [hash: Uint8Array, ownerFid: number]>(
   `SELECT hash, fid, type, state, reason, created_at AS "createdAt", updated_at AS "updatedAt"
    FROM queued_writes WHERE hash = $1 AND owner_fid = $2 ORDER BY seq DESC LIMIT 1`,
 );
+const queuedOf = sql<{ message: Uint8Array }, [fid: number, type: number, max: number]>(
+  "queued-writes.queued-of",
+  `SELECT message FROM queued_writes
+   WHERE due_at_ms IS NOT NULL AND due_at_ms > 0 AND fid = $1 AND type = $2 AND message IS NOT NULL LIMIT $3`,
+);
 const totals = sql<{ count: number; oldestAt: number | null }>(
   "queued-writes.totals",
   `SELECT count(*) AS count, min(created_at) AS "oldestAt" FROM queued_writes
@@ -146,6 +160,9 @@ const deleteEnded = sql<unknown, [endedBefore: number, max: number]>(
      SELECT q.seq FROM queued_writes q WHERE q.due_at_ms IS NULL AND q.updated_at < $1 ORDER BY q.updated_at LIMIT $2
      FOR UPDATE SKIP LOCKED)`,
 );
+
+/** Messages of one type that a user has in the queue, in a look at them. */
+const MAX_QUEUED_OF = 1_000;
 
 /** Creates the writes of all processes. */
 export function createWrites(db: StateDb): WriteStore {
@@ -236,6 +253,8 @@ export function createWrites(db: StateDb): WriteStore {
       { isOneStatement: true },
     ),
     find: (ownerFid, hash) => db.get(find, hash, ownerFid),
+    queuedOf: async (fid, type) =>
+      (await db.all(queuedOf, fid, type, MAX_QUEUED_OF)).map(({ message }) => message),
     queued: async () => (await db.get(totals)) ?? { count: 0, oldestAt: null },
   };
 }
@@ -280,7 +299,14 @@ function settleMessage(
   const nowSecs = Math.floor(nowMs / 1000);
   switch (result.kind) {
     case "again":
-      return tx.get(submitAgain, result.accepted, nowMs + result.afterMs, nowSecs, ...held);
+      return tx.get(
+        submitAgain,
+        result.accepted,
+        result.acceptedBlock ?? null,
+        nowMs + result.afterMs,
+        nowSecs,
+        ...held,
+      );
     case "merged":
       return tx.get(endMerged, nowSecs, ...held);
     case "refused":

@@ -1,6 +1,6 @@
 import { sql } from "../../db/state/sql.ts";
 import type { Queries, StateDb, Sweep, Tx } from "../../db/state/state-db.ts";
-import { decideOutcomes, type MessageOutcome } from "../outcome.ts";
+import { type Decided, decideOutcomes, type MessageOutcome } from "../outcome.ts";
 import type { CallKey, Lease, NewWrite, Settlement, StoredCall } from "./write-store.ts";
 
 /** How long a key of a write is remembered at least. */
@@ -136,9 +136,7 @@ export function writeCallSweep(db: StateDb): Sweep {
 }
 
 /** Returns what settlements mean for the outcomes of their call, by position. */
-export function decidedBy(
-  settlements: readonly Settlement[],
-): ReadonlyMap<number, Pick<MessageOutcome, "state" | "refusal">> {
+export function decidedBy(settlements: readonly Settlement[]): ReadonlyMap<number, Decided> {
   return new Map(settlements.map(({ lease, result }) => [lease.position, decided(result)]));
 }
 
@@ -151,10 +149,10 @@ export function reopened(
   return outcomes.map((outcome, at) => (positions.has(at) ? { ...outcome, state: "pending" } : outcome));
 }
 
-function decided(result: Settlement["result"]): Pick<MessageOutcome, "state" | "refusal"> {
+function decided(result: Settlement["result"]): Decided {
   switch (result.kind) {
     case "merged":
-      return { state: "merged" };
+      return { state: "merged", ...(result.isReplaced && { isReplaced: true }) };
     case "again":
       return { state: "queued" };
     case "refused":

@@ -84,17 +84,25 @@ export interface ClaimedWrite extends Lease {
   readonly hash: Uint8Array;
   readonly message: Uint8Array;
   readonly accepted: boolean;
+  /** The block of shard 0 that the index had applied at the last OK, of a message that shard 0 decides. */
+  readonly acceptedBlock: number | null;
   readonly attempts: number;
 }
 
 /** How an attempt to submit a message ended. */
 export interface Settlement {
   readonly lease: Lease;
-  readonly result:
-    | { readonly kind: "merged" }
+  readonly result: /** `isReplaced`: a later message holds its slot by now. */
+    | { readonly kind: "merged"; readonly isReplaced?: true }
     /** `isTold`: the one who asked gets this response, so that nothing of the message is kept. */
     | { readonly kind: "refused"; readonly refusal: WriteRefusal; readonly isTold: boolean }
-    | { readonly kind: "again"; readonly afterMs: number; readonly accepted: boolean };
+    | {
+        readonly kind: "again";
+        readonly afterMs: number;
+        readonly accepted: boolean;
+        /** See `ClaimedWrite`. Absent: as it was. */
+        readonly acceptedBlock?: number | undefined;
+      };
 }
 
 /** What is known of a message of an owner. Times are unix seconds. */
@@ -158,6 +166,8 @@ export interface WriteStore {
   ): Promise<readonly number[] | undefined>;
   /** Returns the time of the newest message that was signed for each slot, Farcaster seconds; -1 if none was lately. */
   signedAt(fid: number, slots: readonly Uint8Array[]): Promise<readonly number[]>;
+  /** Returns messages of one type that a user has in the queue, encoded. */
+  queuedOf(fid: number, type: number): Promise<readonly Uint8Array[]>;
   /** Messages that wait for the network, and the unix seconds of the oldest. */
   queued(): Promise<{ readonly count: number; readonly oldestAt: number | null }>;
 }

@@ -130,6 +130,7 @@ const ownValues: Readonly<Record<string, () => Values | Promise<Values>>> = {
   }),
   followChannel: () => ({ channelId: "night-trains" }),
   unfollowChannel: () => ({ channelId: "night-trains" }),
+  respondChannelInvite: () => ({ channelId: "night-trains", role: "member", accept: true }),
   updateUser: () => ({ bio: "every method" }),
   publishVerification: () => verificationClaim(FID),
   deleteVerification: () => verificationClaim(FID),

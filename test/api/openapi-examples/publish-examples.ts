@@ -12,6 +12,9 @@ import { type DocumentedOperation, type ExampleRequest, exampleOf, send } from "
 const OWNER_FID = 6;
 /** The user whose signer writes. */
 const USER_FID = 6;
+/** The owner of the registered channel, and a user without a role in it. */
+const CHANNEL_OWNER_FID = 9;
+const GUEST_FID = 14;
 const FOLLOWED_FID = 3;
 const BLOCKED_FID = 9;
 
@@ -22,7 +25,7 @@ export async function publishExamples(
 ): Promise<Record<string, OperationExample>> {
   const examples: Record<string, OperationExample> = {};
   const headers = { "x-api-key": await keyOf(api) };
-  const signer_uuid = await importSigner(api);
+  const signer_uuid = await importSigner(api, USER_FID);
   const call = async (id: string, fields: Readonly<Record<string, Json>>, request: ExampleRequest = {}) => {
     const body = { signer_uuid, ...fields };
     const response = await send(api, operationOf(id), { ...request, headers, body });
@@ -42,6 +45,20 @@ export async function publishExamples(
   await call("deleteReaction", like);
   await call("followChannel", { channel_id: REGISTERED_CHANNEL });
   await call("unfollowChannel", { channel_id: REGISTERED_CHANNEL });
+  const inChannel = {
+    signer_uuid: await importSigner(api, CHANNEL_OWNER_FID),
+    channel_id: REGISTERED_CHANNEL,
+  };
+  const guest = { ...inChannel, fid: GUEST_FID };
+  await call("updateChannel", { ...inChannel, rules: "Name the route." });
+  await call("inviteChannelMember", { ...guest, role: "member" });
+  await call("removeChannelMember", { ...guest, role: "member" });
+  await call("banFromChannel", guest);
+  await call("unbanFromChannel", guest);
+  await call("respondToChannelInvite", { channel_id: REGISTERED_CHANNEL, role: "member", accept: true });
+  for (const id of ["hideInChannel", "unhideInChannel", "pinInChannel"])
+    await call(id, { ...inChannel, cast_hash: hash });
+  await call("unpinInChannel", inChannel);
   await call("deleteCast", { target_hash: hash });
   await call("followUser", { target_fids: [FOLLOWED_FID] });
   await call("unfollowUser", { target_fids: [FOLLOWED_FID] });
@@ -77,10 +94,10 @@ async function keyOf(api: TestApi): Promise<string> {
   return ((await signed(api, "/api_key", body)) as { secret: string }).secret;
 }
 
-async function importSigner(api: TestApi): Promise<string> {
-  const [clientFid = 0] = clientFidsOf(USER_FID);
-  const { seed } = keyring.signer(USER_FID, clientFid);
-  const body = { private_key: `0x${Buffer.from(seed).toString("hex")}`, fid: USER_FID };
+async function importSigner(api: TestApi, fid: number): Promise<string> {
+  const [clientFid = 0] = clientFidsOf(fid);
+  const { seed } = keyring.signer(fid, clientFid);
+  const body = { private_key: `0x${Buffer.from(seed).toString("hex")}`, fid };
   const created = (await signed(api, "/managed_signer/import", body)) as { signer: { signer_uuid: string } };
   return created.signer.signer_uuid;
 }

@@ -6,9 +6,9 @@ import { badRequest, cursor, fid, limit, optional, text } from "../../../http/re
 import { requireKey } from "../../../http/route-terms.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
 import { fromHex, type Hex, toHex } from "../../../protocol/validate/eth.ts";
+import { PERMISSIONS, type Permission, permissionsOf, typesOf } from "../../../signers/permissions.ts";
 import { NO_MASTER_KEY } from "../../../signers/refusal.ts";
 import type { SignerActor } from "../../../signers/signer-keys.ts";
-import { PERMISSIONS, type Permission, permissionsOf, typesOf } from "../../../signers/signer-keys.ts";
 import type { SignerView } from "../../../signers/signer-service.ts";
 import { closed, Fid } from "../../dialects/fields.ts";
 import { unwrapOrThrow } from "../../respond.ts";

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { mapOk } from "../../../lib/result.ts";
 import { MessageType } from "../../../protocol/wire/generated/message.ts";
-import { composeChannelFollow } from "../../../writes/compose/channel.ts";
+import { composeChannelFollow } from "../../../writes/compose/channel-follow.ts";
 import { channelLookups } from "../../../writes/compose/index-lookups.ts";
 import { type ComposeRequest, managedWrite, signerBody } from "./managed-write.ts";
 

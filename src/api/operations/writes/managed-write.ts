@@ -9,6 +9,8 @@ import { type JsonObject, ownValue, readObject } from "../../../management/field
 import type { Refusal } from "../../../management/refusal.ts";
 import type { MessageType } from "../../../protocol/wire/generated/message.ts";
 import { nowSecs } from "../../../runtime/clock.ts";
+import { needsOnChainKey, permits } from "../../../signers/permissions.ts";
+import { NOT_ON_CHAIN, type SignerRefusal } from "../../../signers/refusal.ts";
 import type { SignerActor } from "../../../signers/signer-keys.ts";
 import type { MessageOutcome } from "../../../writes/outcome.ts";
 import type { UnsignedBody } from "../../../writes/rpc.ts";
@@ -39,7 +41,9 @@ interface Composition {
   /** The type of message that the signer must be permitted. */
   readonly type: MessageType;
   /** Null for a part of the write that can make no message. */
-  readonly compose: (request: ComposeRequest) => Result<readonly (UnsignedBody | null)[], Refusal>;
+  readonly compose: (
+    request: ComposeRequest,
+  ) => Result<readonly (UnsignedBody | null)[], Refusal | SignerRefusal>;
 }
 
 /** What a write has led to. The response depends on nothing else, so that a repetition gets the same. */
@@ -92,12 +96,12 @@ export async function userOfSigner(
   request: Request,
   { signers }: Pick<ApiDeps, "signers">,
   signerUuid: string,
-): Promise<{ readonly fid: number; readonly permissions: readonly number[] }> {
+): Promise<{ readonly fid: number; readonly permissions: readonly number[]; readonly isGasless: boolean }> {
   const { signer, state } = unwrapOrThrow(await signers.lookup(actorOf(request), signerUuid));
   if (state.status !== "approved" || state.fid === null) {
     throw new ApiError("forbidden", "signer is not approved", { code: "signer_not_approved" });
   }
-  return { fid: state.fid, permissions: signer.permissions };
+  return { fid: state.fid, permissions: signer.permissions, isGasless: state.expiresAt !== null };
 }
 
 async function composeFor(
@@ -106,9 +110,13 @@ async function composeFor(
   { fields, signerUuid, type, compose }: Parameters<typeof executeWriteBy>[2],
 ): Promise<readonly (UnsignedBody | null)[]> {
   const { db, clock } = deps.reads;
-  const { fid, permissions } = await userOfSigner(request, deps, signerUuid);
-  if (!permissions.includes(type)) {
+  const { fid, permissions, isGasless } = await userOfSigner(request, deps, signerUuid);
+  if (!permits(permissions, type)) {
     throw new ApiError("forbidden", "the signer is not permitted this write", { code: "out_of_scope" });
+  }
+  if (isGasless && needsOnChainKey(type)) {
+    const { message, code } = NOT_ON_CHAIN;
+    throw new ApiError("forbidden", message, { code });
   }
   const isStale = (await deps.auth.staleReason()) !== undefined;
   return unwrapOrThrow(db.snapshot(() => compose({ fields, fid, db, nowSecs: nowSecs(clock), isStale })));
@@ -128,6 +136,12 @@ const OperationResponse = Type.Object(
 
 /** The response of a write that returns nothing else. */
 export const done = (message: string) => ({ success: true as const, message });
+
+/** That of a write in a channel, whose slots the last message holds. */
+export const doneInChannel =
+  (message: string) =>
+  ({ outcomes }: WriteResult) =>
+    done(outcomes.at(-1)?.isReplaced ? `${message}, and a later message has changed it again` : message);
 
 export const CastIdInBody = Type.Object({ hash: Type.String(), fid: Fid }, closed);
 
@@ -151,7 +165,7 @@ const WHEN_OFF = "Without `writes.enabled`, or without `signers.encryption_key`.
 
 interface WriteSpec {
   readonly id: string;
-  readonly method: "POST" | "PATCH" | "DELETE";
+  readonly method: "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly aliases?: readonly string[];
   readonly tag: string;
@@ -163,12 +177,22 @@ interface WriteSpec {
   /** Responses of other statuses than 200 and 202. */
   readonly responses?: Readonly<Record<number, TSchema>>;
   readonly errors?: readonly ErrorName[];
+  /** Of a write that the hosted API does not have. */
+  readonly isOwn?: true;
   readonly run: (deps: ApiDeps, call: Call) => Promise<object>;
 }
 
-/** Declares a write with an API key. The native dialect refuses it. */
+/** Declares a write with an API key. The native dialect refuses it, if the hosted API has it. */
 export function keyedWrite(spec: WriteSpec): Operation<ApiDeps>[] {
-  const { response = OperationResponse, responses = {}, errors = [], description, body, ...rest } = spec;
+  const {
+    response = OperationResponse,
+    responses = {},
+    errors = [],
+    description,
+    body,
+    isOwn = false,
+    ...rest
+  } = spec;
   const { id, method, path, aliases = [], tag, summary } = spec;
   return [
     op({
@@ -183,7 +207,9 @@ export function keyedWrite(spec: WriteSpec): Operation<ApiDeps>[] {
       errors: ["forbidden", "conflict", "tooManyRequests", "badGateway", "unavailable", ...errors],
       notImplemented: { when: WHEN_OFF, message: "managed signers need signers.encryption_key" },
     }),
-    unserved({ id, method, path, aliases, tag, summary, surface: "native", when: NO_NATIVE_WRITES }),
+    ...(isOwn
+      ? []
+      : [unserved({ id, method, path, aliases, tag, summary, surface: "native", when: NO_NATIVE_WRITES })]),
   ];
 }
 

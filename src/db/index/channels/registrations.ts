@@ -111,7 +111,8 @@ export function settingsOf(db: IndexDatabase, channelId: Uint8Array): ChannelUpd
   return slot?.detail ? ChannelUpdateBody.decode(slot.detail) : undefined;
 }
 
-const NO_TARGET = new Uint8Array();
+/** The target of slots of which a channel has one. */
+export const NO_TARGET = new Uint8Array();
 
 function nameKeyOf(key: string, settings: ChannelUpdateBody | undefined): string {
   return (settings?.name ?? key).toLowerCase();

@@ -57,6 +57,16 @@ export const channelSlots = sqliteTable(
   ],
 );
 
+/** The hashes of messages that have lost their slots to later ones, the newest: what tells their senders that they were merged. */
+export const channelReplaced = sqliteTable(
+  "channel_replaced",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    hash: blob({ mode: "buffer" }).notNull(),
+  },
+  (t) => [uniqueIndex("channel_replaced_by_hash").on(t.hash)],
+);
+
 /**
  * The last verification, addition or removal, of each address and fid that shard 0 decided. The owner of a channel is the fid with
  * the newest addition of the owner's address. `timestamp` is the message's. Rows of removals stay.

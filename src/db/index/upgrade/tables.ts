@@ -33,6 +33,7 @@ export const COPIED_TABLES = [
   "channels",
   "channel_slots",
   "channel_counts",
+  "channel_replaced",
   "owner_claims",
   "unknown_records",
   "unknown_kinds",

@@ -1,7 +1,8 @@
 import { ok, type Result } from "../../lib/result.ts";
-import { type JsonObject, ownValue } from "../../management/fields.ts";
-import { badField, type Refusal, refused } from "../../management/refusal.ts";
+import type { JsonObject } from "../../management/fields.ts";
+import { type Refusal, refused } from "../../management/refusal.ts";
 import { type ReactionBody, ReactionType } from "../../protocol/wire/generated/message.ts";
+import { NO_SUCH_CHANNEL, readChannelName } from "./channel-name.ts";
 
 /** What follows of channels are composed with. */
 export interface ChannelLookups {
@@ -11,9 +12,6 @@ export interface ChannelLookups {
   followUriOf(name: string): string | undefined;
 }
 
-/** Longer names are those of no channel. */
-const MAX_NAME_CHARS = 1024;
-
 /** Why no one can follow a channel: the network has no registrar yet. */
 export const NO_REGISTRAR = "not implemented: the channels of this network have no registrar yet";
 
@@ -22,12 +20,11 @@ export function composeChannelFollow(
   lookups: ChannelLookups,
   request: JsonObject,
 ): Result<ReactionBody, Refusal> {
-  const name = ownValue(request, "channel_id");
-  if (typeof name !== "string" || name === "" || name.length > MAX_NAME_CHARS)
-    return badField(`channel_id must be a text of at most ${MAX_NAME_CHARS} characters`);
+  const name = readChannelName(request);
+  if (!name.ok) return name;
   if (!lookups.hasRegistrar) return refused("notImplemented", NO_REGISTRAR);
-  const uri = lookups.followUriOf(name);
-  if (uri === undefined) return refused("notFound", "no registered channel has this name");
+  const uri = lookups.followUriOf(name.value);
+  if (uri === undefined) return refused("notFound", NO_SUCH_CHANNEL);
   return ok({
     type: ReactionType.REACTION_TYPE_LIKE,
     target: { $case: "targetUrl", value: uri },

@@ -1,0 +1,1 @@
+ALTER TABLE "queued_writes" ADD COLUMN "accepted_block" bigint;

@@ -1,0 +1,1 @@
+ALTER TABLE `queued_writes` ADD `accepted_block` integer;
