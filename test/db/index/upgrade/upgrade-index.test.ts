@@ -65,6 +65,7 @@ beforeAll(() => {
   sqlite.run("INSERT INTO upstream_mentioned VALUES (6)");
   sqlite.run("INSERT INTO channels VALUES (x'0a', 'books', 'books', 'books', x'0b', 1, 2, 3, 4, 5)");
   sqlite.run("INSERT INTO channel_slots VALUES (x'0a', 19, x'0c', 7, 1, 8, 9, 10, NULL, NULL)");
+  sqlite.run("INSERT INTO channel_replaced VALUES (1, x'0d')");
   sqlite.run("INSERT INTO channel_counts VALUES (x'0a', 1, 0, 1, 0, 0)");
   sqlite.run("INSERT INTO owner_claims VALUES (7, x'0b', 1, 2, x'0d', 3)");
   sqlite.run("INSERT INTO unknown_records VALUES (1, 'message', 99, 0, 1, 2, x'0e')");
