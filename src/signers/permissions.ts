@@ -60,7 +60,7 @@ export function permits(types: readonly number[], type: number): boolean {
   return types.includes(type) || (needsOnChainKey(type) && isAll(types));
 }
 
-/** Whether the network takes messages of a type from keys on chain alone. */
+/** Whether the network takes messages of a type from keys on chain only. */
 export function needsOnChainKey(type: number): boolean {
   return ON_CHAIN_TYPES.includes(type);
 }

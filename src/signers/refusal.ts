@@ -36,7 +36,7 @@ export const locked = () =>
     retryAfterSecs: LOCKED_RETRY_SECS,
   });
 
-/** The answer for what the network takes from keys on chain alone, by a signer with a gasless key. */
+/** The response for what the network takes from keys on chain only, by a signer with a gasless key. */
 export const NOT_ON_CHAIN = {
   code: "signer_not_on_chain",
   message:

@@ -7,7 +7,7 @@ import type { SignerStore } from "./store/signer-store.ts";
 import type { Vault } from "./vault.ts";
 
 /**
- * Why a signer does not sign. `not-on-chain`: the network takes such messages from keys on chain alone, and this one is gasless. `unknown`: there is none for this owner, or it is another owner's. `locked`: the node does not
+ * Why a signer does not sign. `not-on-chain`: the network takes such messages from keys on chain only, and this one is gasless. `unknown`: there is none for this owner, or it is another owner's. `locked`: the node does not
  * have the master key.
  */
 export type SigningRefusal = "unknown" | "not-approved" | "out-of-scope" | "not-on-chain" | "locked";

@@ -13,7 +13,7 @@ export interface MessageOutcome {
   readonly state: "pending" | "merged" | "queued" | "unchanged" | "refused" | "skipped";
   /** For a refused message. */
   readonly refusal?: WriteRefusal;
-  /** Of a merged message of a channel: a later one held its slot already when this one was found in the index. */
+  /** True for a merged message of a channel if a later one held its slot already when this one was found in the index. */
   readonly isReplaced?: true;
 }
 

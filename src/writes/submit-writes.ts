@@ -175,7 +175,7 @@ export function createWriteSubmitter(deps: WriteSubmitterDeps): WriteSubmitter {
         const isLost =
           outcomes[position]?.state === "merged" &&
           message.ok &&
-          // The last message holds a slot of a channel: an old one would undo what came after it.
+          // The last message holds a slot of a channel: an old one would undo those after it.
           !isChannelMessage(message.value.data) &&
           !index.isIndexed(message.value);
         return isLost ? [{ position, message: message.value, bytes }] : [];

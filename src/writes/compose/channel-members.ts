@@ -33,7 +33,7 @@ export function composeRemoval(act: ChannelAct): Composed {
   if (typeof drops !== "boolean") return badField("drop_membership must be true or false");
   const first = composeMemberAct(act, Action.CHANNEL_MEMBER_ACTION_REMOVE_MODERATOR);
   if (!first.ok || !drops) return first;
-  // The network decides one after the other: whoever may end the first role may end the second.
+  // The network decides one after the other: a user who may end the first role may end the second.
   const rest = first.value.map(({ body, ...one }) => ({
     ...one,
     body:

@@ -61,7 +61,7 @@ export const queuedWrites = table(
     reason: nullable(text()),
     /** Whether the upstream has returned OK once. */
     accepted: flag(),
-    /** The block of shard 0 that the index had applied at that answer; null where shard 0 does not decide the message. */
+    /** The block of shard 0 that the index had applied at that OK; null where shard 0 does not decide the message. */
     accepted_block: nullable(whole()),
     attempts: small(),
     /** Unix ms of the next attempt; the end of the lease during one; null when it has ended. */

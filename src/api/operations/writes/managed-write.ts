@@ -177,7 +177,7 @@ interface WriteSpec {
   /** Responses of other statuses than 200 and 202. */
   readonly responses?: Readonly<Record<number, TSchema>>;
   readonly errors?: readonly ErrorName[];
-  /** Of a write that the hosted API does not have. */
+  /** True for a write that the hosted API does not have. */
   readonly isOwn?: true;
   readonly run: (deps: ApiDeps, call: Call) => Promise<object>;
 }

@@ -57,7 +57,7 @@ export const channelSlots = sqliteTable(
   ],
 );
 
-/** The hashes of messages that have lost their slots to later ones, the newest: what tells their senders that they were merged. */
+/** The hashes of the newest messages that have lost their slots to later ones: their senders learn that they were merged. */
 export const channelReplaced = sqliteTable(
   "channel_replaced",
   {
